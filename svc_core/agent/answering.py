@@ -17,8 +17,8 @@ from svc_core.agent import credits, threads
 from svc_core.agent.credits import Reservation
 from svc_core.agent.encoder import Encoder
 from svc_core.agent.ports import Backend, Toolbox, Turn
-from svc_core.agent.request import Asked
-from svc_core.agent.threads import Place
+from svc_core.agent.request import ChatRequest
+from svc_core.agent.threads import ThreadContext
 from svc_core.agent.transcript import Transcript
 from svc_core.contract.result import Fields
 from svc_core.operation import stream
@@ -31,22 +31,22 @@ FIRST_SECONDS: Final = 15.0
 longer than one behind it, which proxies take for the end."""
 SECONDS_MAX: Final = 120.0
 
-_UNBUFFERED: Final = (("Cache-Control", "no-cache, no-transform"), ("X-Accel-Buffering", "no"))
+_STREAM_FIELDS: Final = (("Cache-Control", "no-cache, no-transform"), ("X-Accel-Buffering", "no"))
 
 
 @define(eq=False)
-class Answer:
+class AnswerStream:
     """An answer that is being given; `is_kept` says whether its thread is."""
 
     work: Units
-    asked: Asked
+    chat: ChatRequest
     turn: Turn
-    thread: Place
+    thread: ThreadContext
     is_kept: bool
     message_id: str
     encoder: Encoder
     reservation: Reservation
-    _heard: Transcript = field(factory=Transcript, init=False)
+    _transcript: Transcript = field(factory=Transcript, init=False)
     _is_begun: bool = field(default=False, init=False)
     _is_written: bool = field(default=False, init=False)
 
@@ -57,7 +57,7 @@ class Answer:
             partial(self._parts, backend, tools),
             stream.HEARTBEAT,
             self.encoder.farewell,
-            fields=(("X-Thread-Id", self.thread.id), *fields, *_UNBUFFERED),
+            fields=(("X-Thread-Id", self.thread.id), *fields, *_STREAM_FIELDS),
             patience_seconds=FIRST_SECONDS,
             seconds_max=SECONDS_MAX,
             settle=self._settle,
@@ -70,31 +70,33 @@ class Answer:
             yield self.encoder.open()
             is_new = self.is_kept and self.thread.is_new
             async for event in events:
-                self._heard.hear(event)
-                if self._heard.end is not None:
+                self._transcript.add(event)
+                if self._transcript.end is not None:
                     # Before its frames are made: who is cut short here is told so by `farewell`.
-                    await self._keep()
+                    await self._save_turn()
                 yield self.encoder.feed(event)
                 if self.encoder.end is not None:
                     return
-                if is_new and self._heard.text:  # no first word waits for this
+                if is_new and self._transcript.text:  # no first word waits for this
                     is_new = False
-                    await self._write(partial(threads.begin, id_=self.thread.id))
-        await self._keep()
+                    await self._write(partial(threads.begin_thread, id_=self.thread.id))
+        await self._save_turn()
         yield self.encoder.close()
 
     async def _settle(self) -> None:
         try:
             if self._is_begun or self.encoder.end is not None:
-                await self._keep()
+                await self._save_turn()
         finally:
-            await credits.settle(self.work, self.reservation, refund=not self._heard.is_answered)
+            await credits.settle(
+                self.work, self.reservation, refund=not self._transcript.is_answered
+            )
 
-    async def _keep(self) -> None:
+    async def _save_turn(self) -> None:
         if not self.is_kept or self._is_written:
             return
-        kept = self._heard.kept(self.thread.id, self.turn, self.asked.metadata)
-        await self._write(partial(threads.append, id_=self.message_id, turn=kept))
+        turn = self._transcript.kept(self.thread.id, self.turn, self.chat.metadata)
+        await self._write(partial(threads.append, id_=self.message_id, turn=turn))
         self._is_written = True
 
     async def _write(self, unit: Any) -> None:

@@ -21,8 +21,8 @@ from svc_core.text.frequencies import background
 from svc_core.text.language import guess
 from svc_core.text.words import cut, fold, stop_words, terms, words
 
-Kind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]
-KINDS: tuple[Kind, ...] = ("compare", "overview", "number", "when", "where", "why", "who")
+AnswerKind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]
+KINDS: tuple[AnswerKind, ...] = ("compare", "overview", "number", "when", "where", "why", "who")
 
 MEASURES = ("span", "age", "length", "speed", "weight", "share", "heat")
 
@@ -42,24 +42,24 @@ Run = tuple[str, ...]
 
 @frozen
 class Name:
-    """A capitalised word of a question: `ways` are runs of terms that it may be written as."""
+    """A capitalised word of a question: `spellings` are runs of terms that it may be written as."""
 
     word: str
-    ways: tuple[Run, ...] = field(repr=False)
-    part_of: int
+    spellings: tuple[Run, ...] = field(repr=False)
+    run_number: int
     """The number of the run of names that it stands in."""
     weight: float
 
-    def is_in(self, held: frozenset[str]) -> bool:
+    def is_in(self, tokens: frozenset[str]) -> bool:
         """Whether words and terms hold it."""
-        return any(held.issuperset(way) for way in self.ways)
+        return any(tokens.issuperset(spelling) for spelling in self.spellings)
 
 
 @frozen
-class Asked:
+class TextQuery:
     """What a question asks."""
 
-    kind: Kind
+    kind: AnswerKind
     measure: str | None
     """Of what its number is: of a span of time, an age, a length; None where that is open."""
     names: tuple[Name, ...]
@@ -73,16 +73,16 @@ class Asked:
     def focus(self) -> tuple[str, ...]:
         """The first word of its subject or its last, or that of a sum: what is held or done."""
         sums = (
-            term for term in self.terms if self.is_of_money and groups(root("cost")) & groups(term)
+            term for term in self.terms if self.asks_sum and groups(root("cost")) & groups(term)
         )
         first = tuple(sums)[:1] or tuple(self.terms)[:1]
-        is_first = self.is_of_many or self.is_of_money or self.kind == "who"
+        is_first = self.asks_count or self.asks_sum or self.kind == "who"
         return first if is_first else (*first, *list(self.terms)[-1:])
 
     @property
-    def named(self) -> frozenset[str]:
+    def name_words(self) -> frozenset[str]:
         """The words of its names."""
-        return frozenset(word for one in self.names for word in words(one.word))
+        return frozenset(word for name in self.names for word in words(name.word))
 
     @property
     def role(self) -> str | None:
@@ -93,47 +93,47 @@ class Asked:
         return next((term for term in self.terms if self.kind == "who" and term in offices), None)
 
     @property
-    def is_of_many(self) -> bool:
+    def asks_count(self) -> bool:
         """Whether things are to be counted."""
         return self.kind == "number" and not _words("many").isdisjoint(self.words)
 
     @property
-    def is_of_doer(self) -> bool:
+    def asks_doer(self) -> bool:
         """Whether it asks who did something: then what was done has to be told."""
         return self.kind == "who" and self.role is None and _words("whom").isdisjoint(self.words)
 
     @property
-    def is_of_money(self) -> bool:
+    def asks_sum(self) -> bool:
         """Whether a sum is asked for."""
-        is_sum = self.kind == "number" and not self.is_of_many
+        is_sum = self.kind == "number" and not self.asks_count
         return is_sum and any(groups(root("cost")) & groups(term) for term in self.terms)
 
 
-def asked(question: str) -> Asked:
+def query_of(question: str) -> TextQuery:
     """What a question asks for."""
     language = guess(question)
-    written = _TOKEN.findall(question)
+    tokens = _TOKEN.findall(question)
     months = months_in(question)
-    names = tuple(_names(written, language, months))[:_ITEMS_MAX]
-    aside = {root(word) for one in names for word in words(one.word)}
-    aside |= {root(fold(word)) for word in written if month_of(word) in months}
-    aside |= _before(written, names) | _roots("none")
-    found = {root(word): cut(word) for word in terms(question, language, whole=True)}
-    years = frozenset(term for term in found if _YEAR.match(term))
-    subject = [t for t in found if t not in aside | years and not _is_day(t, months)]
+    names = tuple(_names(tokens, language, months))[:_ITEMS_MAX]
+    stop_roots = {root(word) for name in names for word in words(name.word)}
+    stop_roots |= {root(fold(word)) for word in tokens if month_of(word) in months}
+    stop_roots |= _titles_before(tokens, names) | _roots("none")
+    stems = {root(word): cut(word) for word in terms(question, language, whole=True)}
+    years = frozenset(term for term in stems if _YEAR.match(term))
+    subject = [t for t in stems if t not in stop_roots | years and not _is_day(t, months)]
     kinds = {root(b) for a, b in pairwise(words(question)) if a in _words("which")}
-    kind = _kind(_lowered(question), names)
-    said = frozenset(_phrases(_lowered(question)))
-    measure = next((each for each in MEASURES if not said.isdisjoint(_words(each))), None)
+    kind = _kind_of(_plain_words(question), names)
+    phrases = frozenset(_phrases(_plain_words(question)))
+    measure = next((name for name in MEASURES if not phrases.isdisjoint(_words(name))), None)
     if kind in ("who", "when", "where", "compare"):
         offices = {root(word) for word in words(question) if is_role(word)}
         subject = [term for term in subject if term not in kinds or term in offices] or subject
-    return Asked(
+    return TextQuery(
         "number" if measure and kind == "other" else kind,
         measure,
         names,
         {
-            term: weight(found[term]) * (KIND if term in kinds else 1)
+            term: weight(stems[term]) * (KIND if term in kinds else 1)
             for term in subject[:_ITEMS_MAX]
         },
         years,
@@ -148,62 +148,62 @@ def weight(term: str) -> float:
     return COMMON if term in stop_words("en") else background().idf(term)
 
 
-def _before(written: list[str], names: Iterable[Name]) -> frozenset[str]:
+def _titles_before(tokens: list[str], names: Iterable[Name]) -> frozenset[str]:
     """Titles that stand before a name: a text may leave them out."""
-    known = {one.word for one in names}
-    pairs = (a for a, b in pairwise(written) if a[0].isupper() and b in known)
+    name_words = {name.word for name in names}
+    pairs = (a for a, b in pairwise(tokens) if a[0].isupper() and b in name_words)
     return frozenset(root(fold(word)) for word in pairs if fold(word) in _titles())
 
 
-def _kind(asked_words: list[str], names: tuple[Name, ...]) -> Kind:
+def _kind_of(tokens: list[str], names: tuple[Name, ...]) -> AnswerKind:
     """The first kind whose words stand there."""
-    found = set(_phrases(asked_words))
-    if len({one.part_of for one in names}) > 1 and not found.isdisjoint(_words("or")):
+    phrases = set(_phrases(tokens))
+    if len({name.run_number for name in names}) > 1 and not phrases.isdisjoint(_words("or")):
         return "compare"
-    kind: Kind = next((kind for kind in KINDS if not found.isdisjoint(_words(kind))), "other")
-    if kind == "other" and any(
-        is_role(b) for a, b in pairwise(asked_words) if a in _words("which")
-    ):
+    kind: AnswerKind = next(
+        (kind for kind in KINDS if not phrases.isdisjoint(_words(kind))), "other"
+    )
+    if kind == "other" and any(is_role(b) for a, b in pairwise(tokens) if a in _words("which")):
         return "who"
-    return "number" if kind == "other" and not found.isdisjoint(_words("sum")) else kind
+    return "number" if kind == "other" and not phrases.isdisjoint(_words("sum")) else kind
 
 
-def _lowered(question: str) -> list[str]:
+def _plain_words(question: str) -> list[str]:
     """The words of a question; acronyms ask nothing."""
     return [fold(word) for word in _TOKEN.findall(question) if len(word) == 1 or not word.isupper()]
 
 
-def _phrases(found: list[str]) -> Iterator[str]:
+def _phrases(tokens: list[str]) -> Iterator[str]:
     for size in range(1, _PHRASE_MAX + 1):
-        for at in range(len(found) - size + 1):
-            yield "_".join(found[at : at + size])
+        for start in range(len(tokens) - size + 1):
+            yield "_".join(tokens[start : start + size])
 
 
-def _names(written: list[str], language: str | None, months: frozenset[int]) -> Iterator[Name]:
-    capitals = [word[0].isupper() or _is_code(word) for word in written]
-    content = [at for at, word in enumerate(written) if terms(word, language)]
-    if len(content) > _CONTENT_MAX and all(capitals[at] for at in content):
-        capitals = [_is_code(word) or is_strange(word) for word in written]
+def _names(tokens: list[str], language: str | None, months: frozenset[int]) -> Iterator[Name]:
+    capitals = [word[0].isupper() or _is_code(word) for word in tokens]
+    content = [index for index, word in enumerate(tokens) if terms(word, language)]
+    if len(content) > _CONTENT_MAX and all(capitals[index] for index in content):
+        capitals = [_is_code(word) or is_strange(word) for word in tokens]
     run = 0
-    for at, word in enumerate(written):
+    for index, word in enumerate(tokens):
         bare = re.sub(r"['’]s?$", "", word)
-        if not capitals[at] or not _is_name(bare, at, language) or month_of(bare) in months:
+        if not capitals[index] or not _is_name(bare, index, language) or month_of(bare) in months:
             run += 1
             continue
         parts = words(bare)
-        ways = (tuple(parts), *_ways(bare))
-        yield Name(bare, ways, run, NAME * max(weight(cut(parts[-1])), RARE))
+        spellings = (tuple(parts), *_spellings(bare))
+        yield Name(bare, spellings, run, NAME * max(weight(cut(parts[-1])), RARE))
 
 
-def _is_name(word: str, at: int, language: str | None) -> bool:
-    folded = fold(word)
-    if not terms(word, language) or _YEAR.match(word) or folded in _words("weekday"):
+def _is_name(word: str, index: int, language: str | None) -> bool:
+    form = fold(word)
+    if not terms(word, language) or _YEAR.match(word) or form in _words("weekday"):
         return False
-    if folded in _titles() or root(folded) in _roots("none") or groups(root(folded)):
+    if form in _titles() or root(form) in _roots("none") or groups(root(form)):
         return False
-    if not _is_code(word) and any(folded in _words(kind) for kind in KINDS):
+    if not _is_code(word) and any(form in _words(kind) for kind in KINDS):
         return False
-    return (at > 0 and language != "de") or _is_code(word) or is_strange(word)
+    return (index > 0 and language != "de") or _is_code(word) or is_strange(word)
 
 
 def _is_code(word: str) -> bool:
@@ -215,13 +215,15 @@ def _is_code(word: str) -> bool:
 
 def is_strange(word: str) -> bool:
     """Whether a word is hardly used in any language, as most names are."""
-    return all(background().counts.get(cut(one), 0) < 2 for one in words(word))
+    return all(background().counts.get(cut(part), 0) < 2 for part in words(word))
 
 
-def _ways(word: str) -> tuple[Run, ...]:
+def _spellings(word: str) -> tuple[Run, ...]:
     """Other names of a country; that of one where the word may name many."""
-    known = [way for run, runs in same(terms(word)) for way in (run, *runs)]
-    return (*known, (fold(word[:-1]),)) if word[-1] == "s" and word.isalpha() else tuple(known)
+    spellings = [spelling for run, runs in same(terms(word)) for spelling in (run, *runs)]
+    return (
+        (*spellings, (fold(word[:-1]),)) if word[-1] == "s" and word.isalpha() else tuple(spellings)
+    )
 
 
 # -- words -------------------------------------------------------------------------------------
@@ -257,10 +259,10 @@ def months_in(text: str) -> frozenset[int]:
 
     "May" and "Mars" are more than months.
     """
-    said = ["", *_TOKEN.findall(text), ""]
+    tokens = ["", *_TOKEN.findall(text), ""]
     return frozenset(
         month_of(word)
-        for before, word, after in zip(said, said[1:], said[2:], strict=False)
+        for before, word, after in zip(tokens, tokens[1:], tokens[2:], strict=False)
         if month_of(word)
         and (before[:1].isdigit() or after[:1].isdigit() or fold(before) in _words("month_lead"))
     )
@@ -272,20 +274,20 @@ def _is_day(term: str, months: frozenset[int]) -> bool:
 
 @cache
 def _groups() -> Mapping[str, frozenset[int]]:
-    found: dict[str, frozenset[int]] = {}
-    for at, held in enumerate(held for kind, held in data.rows("asking.tsv") if kind == "same"):
-        for word in held.split():
+    groups: dict[str, frozenset[int]] = {}
+    for number, text in enumerate(text for kind, text in data.rows("asking.tsv") if kind == "same"):
+        for word in text.split():
             term = "_".join(map(root, word.split("_")))
-            found[term] = found.get(term, frozenset()) | {at}
-    return found
+            groups[term] = groups.get(term, frozenset()) | {number}
+    return groups
 
 
 @cache
 def _words(kind: str) -> frozenset[str]:
     if kind == "weekday":
         days = (row[2].split("|") for row in data.rows("calendar.tsv") if row[0] == kind)
-        return frozenset(fold(day) for held in days for day in held)
-    return _of("asking.tsv", kind)
+        return frozenset(fold(day) for names in days for day in names)
+    return _word_list("asking.tsv", kind)
 
 
 @cache
@@ -297,42 +299,44 @@ def _roots(kind: str) -> frozenset[str]:
 @cache
 def _offices() -> frozenset[str]:
     """The words of the list that has "ceo"."""
-    held = (held.split() for kind, held in data.rows("asking.tsv") if kind == "same")
-    return next(frozenset(words_) for words_ in held if "ceo" in words_)
+    lists = (text.split() for kind, text in data.rows("asking.tsv") if kind == "same")
+    return next(frozenset(words_) for words_ in lists if "ceo" in words_)
 
 
 @cache
 def _titles() -> frozenset[str]:
-    return _of("name_words.tsv", "title")
+    return _word_list("name_words.tsv", "title")
 
 
-def _of(table: str, kind: str) -> frozenset[str]:
+def _word_list(table: str, kind: str) -> frozenset[str]:
     rows: Iterable[list[str]] = data.rows(table)
-    return frozenset(word for told, held in rows if told == kind for word in held.split())
+    return frozenset(word for name, text in rows if name == kind for word in text.split())
 
 
-def is_counted(word: str) -> bool:
+def is_number(word: str) -> bool:
     """Whether a folded word is a number."""
     return word[0].isdigit() or word in _words("counted")
 
 
-def is_said(kind: str, text: str) -> bool:
+def has_expression(kind: str, text: str) -> bool:
     """Whether a text holds an expression of a list."""
-    return bool(_expression(kind).search(fold(text)))
+    return bool(_expression_pattern(kind).search(fold(text)))
 
 
-def is_measured(measure: str, text: str) -> bool:
+def has_measure(measure: str, text: str) -> bool:
     """Whether a text holds a number of a measure."""
-    return bool(_measured(measure).search(fold(text)))
+    return bool(_measure_pattern(measure).search(fold(text)))
 
 
 @cache
-def _measured(measure: str) -> re.Pattern[str]:
-    units = "|".join(told for held, told in data.rows("asking.tsv") if held == f"in_{measure}")
+def _measure_pattern(measure: str) -> re.Pattern[str]:
+    units = "|".join(unit for name, unit in data.rows("asking.tsv") if name == f"in_{measure}")
     numbers = "|".join(sorted(_words("counted") | {"an?", "one", "half", "aged"}))
     return re.compile(rf"(?:\d|\b(?:{numbers})\b)[ -]?(?:[^\W\d]+[ -])?(?:{units})(?!\w)")
 
 
 @cache
-def _expression(kind: str) -> re.Pattern[str]:
-    return re.compile("|".join(told for held, told in data.rows("asking.tsv") if held == kind))
+def _expression_pattern(kind: str) -> re.Pattern[str]:
+    return re.compile(
+        "|".join(pattern for name, pattern in data.rows("asking.tsv") if name == kind)
+    )

@@ -25,7 +25,7 @@ class ChunkEncoder(Encoder):
 
     def __init__(self, id_: str, created: int, *, includes_usage: bool = False) -> None:
         super().__init__()
-        self._same = {
+        self._envelope = {
             "id": id_,
             "object": "chat.completion.chunk",
             "created": created,
@@ -33,7 +33,7 @@ class ChunkEncoder(Encoder):
         }
         self._includes_usage = includes_usage
         self._texts: list[str] = []
-        self._cited: dict[int, Source] = {}
+        self._by_number: dict[int, Source] = {}
 
     def _opening(self) -> Iterator[Chunk]:
         yield self._chunk({"role": "assistant", "content": ""})
@@ -41,7 +41,7 @@ class ChunkEncoder(Encoder):
     def _chunks(self, event: Event) -> Iterator[Chunk]:
         match event:
             case events.Source(number):
-                self._cited[number] = event
+                self._by_number[number] = event
             case events.Text(text):
                 self._texts.append(text)
                 yield self._chunk({"content": text})
@@ -51,7 +51,7 @@ class ChunkEncoder(Encoder):
                     yield self._chunk({"annotations": annotations})
                 yield self._chunk({}, reason)
                 if self._includes_usage:
-                    yield {**self._same, "choices": [], "usage": _counts(usage)}
+                    yield {**self._envelope, "choices": [], "usage": _counts(usage)}
             case events.Failed(code, text):
                 yield {
                     "error": {"message": text, "type": "server_error", "param": None, "code": code}
@@ -62,16 +62,16 @@ class ChunkEncoder(Encoder):
     def _chunk(self, delta: Chunk, reason: FinishReason | None = None) -> Chunk:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
         usage = {"usage": None} if self._includes_usage else {}
-        return {**self._same, "choices": [choice], **usage}
+        return {**self._envelope, "choices": [choice], **usage}
 
     def _annotations(self) -> Iterator[Chunk]:
         """Where the text cites what; places are counted in code points."""
         for citation in _CITATION.finditer("".join(self._texts)):
-            source = self._cited.get(int(citation[1]))
+            source = self._by_number.get(int(citation[1]))
             if source is not None and source.url is not None:
-                cited = {"url": source.url, "title": source.title[:TITLE_MAX]}
-                place = {"start_index": citation.start(), "end_index": citation.end()}
-                yield {"type": "url_citation", "url_citation": {**cited, **place}}
+                target = {"url": source.url, "title": source.title[:TITLE_MAX]}
+                span = {"start_index": citation.start(), "end_index": citation.end()}
+                yield {"type": "url_citation", "url_citation": {**target, **span}}
 
 
 def _counts(usage: Usage) -> Chunk:

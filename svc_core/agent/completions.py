@@ -21,44 +21,46 @@ CALLS_MAX: Final = 8
 ARGUMENTS_CHARS_MAX: Final = 8_000
 _WAIT_SECONDS: Final = 10
 _WAIT_SECONDS_MAX: Final = 3_600
-_POOR: Final = ("insufficient_quota", "credit balance is too low", "insufficient credits")
+_NO_CREDIT: Final = ("insufficient_quota", "credit balance is too low", "insufficient credits")
 
 
 class UpstreamFailed(Problem):
-    """The endpoint refused, broke off or makes no sense; `said` is for the operator alone."""
+    """The endpoint refused, broke off or makes no sense; `diagnosis` is for the operator alone."""
 
-    def __init__(self, said: str, type_: problem.ProblemType = problem.UPSTREAM_ERROR) -> None:
+    def __init__(self, diagnosis: str, type_: problem.ProblemType = problem.UPSTREAM_ERROR) -> None:
         super().__init__(type_)
-        self.said = said
+        self.said = diagnosis
 
 
-def refusal(status: int, said: str, wait_seconds: float | None = None) -> UpstreamFailed:
+def refusal(status: int, diagnosis: str, wait_seconds: float | None = None) -> UpstreamFailed:
     """What a status other than 200 means for a caller."""
-    told = f"answered {status}: {said}"
-    if status == 402 or (status in (400, 429) and any(one in said.lower() for one in _POOR)):
-        return UpstreamFailed(told, problem.PROVIDER_CREDITS_EXHAUSTED)
+    message = f"answered {status}: {diagnosis}"
+    if status == 402 or (
+        status in (400, 429) and any(phrase in diagnosis.lower() for phrase in _NO_CREDIT)
+    ):
+        return UpstreamFailed(message, problem.PROVIDER_CREDITS_EXHAUSTED)
     if status != 429:
-        return UpstreamFailed(told)
-    failed = UpstreamFailed(told, problem.UPSTREAM_RATE_LIMITED)
+        return UpstreamFailed(message)
+    failure = UpstreamFailed(message, problem.UPSTREAM_RATE_LIMITED)
     wait = min(max(int(wait_seconds or _WAIT_SECONDS), 1), _WAIT_SECONDS_MAX)
-    failed.headers = {"Retry-After": str(wait)}
-    return failed
+    failure.headers = {"Retry-After": str(wait)}
+    return failure
 
 
 class Frames:
     """The data of server-sent events, from their bytes."""
 
     def __init__(self) -> None:
-        self._held = b""
+        self._buffer = b""
 
-    def feed(self, more: bytes) -> Iterator[str]:
+    def feed(self, chunk: bytes) -> Iterator[str]:
         """The data of each line that is whole; comments and other fields are passed over.
 
         Raises:
             UpstreamFailed: a line is too long.
         """
-        *lines, self._held = (self._held + more).replace(b"\r", b"\n").split(b"\n")
-        if len(self._held) > LINE_BYTES_MAX:
+        *lines, self._buffer = (self._buffer + chunk).replace(b"\r", b"\n").split(b"\n")
+        if len(self._buffer) > LINE_BYTES_MAX:
             raise UpstreamFailed("a line of its answer has no end")
         for line in lines:
             name, _, value = line.partition(b":")
@@ -114,9 +116,9 @@ class Completion:
         try:
             chunk = json.loads(data)
             if chunk.get("error") is not None:
-                raise _told(chunk["error"])
+                raise _failure_of(chunk["error"])
             self.usage = _usage(chunk.get("usage")) or self.usage
-            return "".join([self._choice(one) for one in (chunk.get("choices") or ())[:1]])
+            return "".join([self._choice(choice) for choice in (chunk.get("choices") or ())[:1]])
         except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as fault:
             raise UpstreamFailed("sends what is no chunk of an answer") from fault
 
@@ -132,8 +134,8 @@ class Completion:
     def _take(self, fragment: dict[str, Any]) -> None:
         function = fragment.get("function") or {}
         slot = self._slot(fragment.get("index"), fragment.get("id"), function.get("name"))
-        more = function.get("arguments")
-        slot.arguments += json.dumps(more) if isinstance(more, dict) else more or ""
+        arguments = function.get("arguments")
+        slot.arguments += json.dumps(arguments) if isinstance(arguments, dict) else arguments or ""
         if len(slot.arguments) > ARGUMENTS_CHARS_MAX:
             raise UpstreamFailed("calls a tool with arguments that have no end")
 
@@ -144,10 +146,10 @@ class Completion:
         """
         last = self._slots[-1] if self._slots else None
         slot = last if index is None else self._by_index.get(index)
-        other = slot is not None and id_ and slot.id and slot.id != id_
-        again = slot is not None and name and slot.name and not id_ and slot.is_whole
-        anew = index is None and name and (slot is None or slot.id != (id_ or ""))
-        if slot is None or other or again or anew:
+        is_other = slot is not None and id_ and slot.id and slot.id != id_
+        is_repeat = slot is not None and name and slot.name and not id_ and slot.is_whole
+        is_new = index is None and name and (slot is None or slot.id != (id_ or ""))
+        if slot is None or is_other or is_repeat or is_new:
             slot = _Slot()
             self._slots.append(slot)
             if index is not None:
@@ -157,10 +159,10 @@ class Completion:
 
     def calls(self, step: int) -> list[Call]:
         """The tools that are called, with ids of our own."""
-        held = [slot for slot in self._slots if slot.name][:CALLS_MAX]
+        slots = [slot for slot in self._slots if slot.name][:CALLS_MAX]
         return [
-            Call(f"call_{step}_{place}", slot.name, _object(slot.arguments or "{}"))
-            for place, slot in enumerate(held, 1)
+            Call(f"call_{step}_{number}", slot.name, _object(slot.arguments or "{}"))
+            for number, slot in enumerate(slots, 1)
         ]
 
     def end(self) -> None:
@@ -184,23 +186,27 @@ def _text(content: Any) -> str:
 
 def _object(arguments: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(arguments)
+        body = json.loads(arguments)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return body if isinstance(body, dict) else None
 
 
-def _told(error: Any) -> UpstreamFailed:
+def _failure_of(error: Any) -> UpstreamFailed:
     """The failure that a chunk tells of; its code is a status where it is one."""
     code = error.get("code") if isinstance(error, dict) else None
-    said = json.dumps(error)
-    if any(one in said.lower() for one in _POOR):
-        return refusal(402, said)
-    return refusal(code if isinstance(code, int) else 500, said)
+    text = json.dumps(error)
+    if any(phrase in text.lower() for phrase in _NO_CREDIT):
+        return refusal(402, text)
+    return refusal(code if isinstance(code, int) else 500, text)
 
 
-def _usage(told: Any) -> Usage | None:
-    if not isinstance(told, dict):
+def _usage(counts: Any) -> Usage | None:
+    if not isinstance(counts, dict):
         return None
-    read, written = told.get("prompt_tokens"), told.get("completion_tokens")
-    return Usage(read, written) if isinstance(read, int) and isinstance(written, int) else None
+    prompt, completion = counts.get("prompt_tokens"), counts.get("completion_tokens")
+    return (
+        Usage(prompt, completion)
+        if isinstance(prompt, int) and isinstance(completion, int)
+        else None
+    )

@@ -33,7 +33,7 @@ GRANT_MAX = 1_000_000
 
 
 @frozen
-class Held:
+class CreditHold:
     """A turn under way."""
 
     id: str
@@ -47,7 +47,7 @@ class ChatCredits:
     period: str
     granted: int = 0
     used: int = 0
-    held: tuple[Held, ...] = ()
+    held: tuple[CreditHold, ...] = ()
 
 
 CREDITS: Collection[ChatCredits] = Collection(
@@ -78,8 +78,8 @@ async def reserve(work: Units, tenant: str) -> Reservation:
         Problem: SUBSCRIPTION_REQUIRED where the plan has none and none were granted;
             CHAT_CREDITS_EXHAUSTED where all are used or under way.
     """
-    planned = await work.read(SYSTEM, partial(_planned, tenant=tenant))
-    return await work.write(tenant, partial(_reserve, planned=planned))
+    allowance = await work.read(SYSTEM, partial(_plan_credits, tenant=tenant))
+    return await work.write(tenant, partial(_reserve, allowance=allowance))
 
 
 async def settle(work: Units, reservation: Reservation, *, refund: bool) -> bool:
@@ -88,43 +88,43 @@ async def settle(work: Units, reservation: Reservation, *, refund: bool) -> bool
     return await work.write(reservation.tenant, unit)
 
 
-async def _planned(ctx: Context, tenant: str) -> int:
+async def _plan_credits(ctx: Context, tenant: str) -> int:
     plan = await plan_name(ctx.tx, tenant)
     if plan is None:
         raise Problem(problem.NOT_FOUND, f"There is no account {tenant}.")
     return ctx.borrow(PlanTable).plan(plan).chat_credits
 
 
-async def _reserve(ctx: Context, planned: int) -> Reservation:
-    kept = await _current(ctx)
-    granted = planned + kept.granted
-    if granted == 0:
+async def _reserve(ctx: Context, allowance: int) -> Reservation:
+    credits = await _current(ctx)
+    total = allowance + credits.granted
+    if total == 0:
         raise Problem(problem.SUBSCRIPTION_REQUIRED, "The plan has no chat credits.")
-    if kept.used + len(kept.held) >= granted:
+    if credits.used + len(credits.held) >= total:
         first = f"{_renewal(ctx.now):%Y-%m-%d}"
-        spent = f"All {granted} of {kept.period} are used or under way"
-        detail = f"{spent}; they are renewed on {first} (UTC)."
+        usage = f"All {total} of {credits.period} are used or under way"
+        detail = f"{usage}; they are renewed on {first} (UTC)."
         raise Problem(problem.CHAT_CREDITS_EXHAUSTED, detail)
-    held = Held(ctx.ids.random(8).hex(), ctx.now + RESERVED_FOR)
-    await ctx.save(CREDITS, kept.period, attrs.evolve(kept, held=(*kept.held, held)))
-    return Reservation(ctx.actor.tenant, kept.period, held.id)
+    hold = CreditHold(ctx.ids.random(8).hex(), ctx.now + RESERVED_FOR)
+    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, held=(*credits.held, hold)))
+    return Reservation(ctx.actor.tenant, credits.period, hold.id)
 
 
 async def _settle(ctx: Context, reservation: Reservation, refund: bool) -> bool:
-    kept = await ctx.value(CREDITS, reservation.period)
-    rest = tuple(one for one in kept.held if one.id != reservation.id)
-    if len(rest) == len(kept.held):
+    credits = await ctx.value(CREDITS, reservation.period)
+    rest = tuple(hold for hold in credits.held if hold.id != reservation.id)
+    if len(rest) == len(credits.held):
         return False
-    used = kept.used if refund else kept.used + 1
-    await ctx.save(CREDITS, kept.period, attrs.evolve(kept, used=used, held=rest))
+    used = credits.used if refund else credits.used + 1
+    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, used=used, held=rest))
     return True
 
 
 async def _current(ctx: Context) -> ChatCredits:
     """This month's, without what has expired."""
     period = f"{ctx.now:%Y-%m}"
-    kept = await ctx.find(CREDITS, period) or ChatCredits(period)
-    return attrs.evolve(kept, held=tuple(one for one in kept.held if one.until > ctx.now))
+    credits = await ctx.find(CREDITS, period) or ChatCredits(period)
+    return attrs.evolve(credits, held=tuple(hold for hold in credits.held if hold.until > ctx.now))
 
 
 def _renewal(now: datetime) -> datetime:
@@ -172,27 +172,27 @@ class CreditsShown:
 
 async def show_credits(ctx: WorkContext, request: ShowCredits) -> One[CreditsShown]:
     """How many there are and were used."""
-    return await _shown(ctx.work, request.workspace_id)
+    return await _show(ctx.work, request.workspace_id)
 
 
 async def grant_credits(ctx: WorkContext, request: GrantCredits) -> One[CreditsShown]:
     """Give an account more, beside those of its plan."""
-    await ctx.work.read(SYSTEM, partial(_planned, tenant=request.workspace_id))
-    await ctx.work.write(request.workspace_id, partial(_grant, more=request.credits))
-    return await _shown(ctx.work, request.workspace_id)
+    await ctx.work.read(SYSTEM, partial(_plan_credits, tenant=request.workspace_id))
+    await ctx.work.write(request.workspace_id, partial(_grant, count=request.credits))
+    return await _show(ctx.work, request.workspace_id)
 
 
-async def _grant(ctx: Context, more: int) -> None:
-    kept = await _current(ctx)
-    granted = min(kept.granted + more, GRANT_MAX)
-    await ctx.save(CREDITS, kept.period, attrs.evolve(kept, granted=granted))
+async def _grant(ctx: Context, count: int) -> None:
+    credits = await _current(ctx)
+    total = min(credits.granted + count, GRANT_MAX)
+    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, granted=total))
 
 
-async def _shown(work: Units, tenant: str) -> One[CreditsShown]:
-    planned = await work.read(SYSTEM, partial(_planned, tenant=tenant))
-    kept = await work.read(tenant, _current)
-    granted, used = planned + kept.granted, kept.used + len(kept.held)
-    return One(wire.dumps(CreditsShown(tenant, kept.period, granted, used, max(granted - used, 0))))
+async def _show(work: Units, tenant: str) -> One[CreditsShown]:
+    allowance = await work.read(SYSTEM, partial(_plan_credits, tenant=tenant))
+    credits = await work.read(tenant, _current)
+    total, used = allowance + credits.granted, credits.used + len(credits.held)
+    return One(wire.dumps(CreditsShown(tenant, credits.period, total, used, max(total - used, 0))))
 
 
 _local: Any = partial(local, binding="system")

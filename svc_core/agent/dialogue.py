@@ -12,18 +12,18 @@ from typing import Any, Final
 
 import attrs
 
-from svc_core.agent.asking import is_said
+from svc_core.agent.asking import has_expression
 from svc_core.agent.completions import Call
 from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
-from svc_core.agent.events import Event, Source, Text, ToolDone, ToolFailed
+from svc_core.agent.events import Event, Source, Text, ToolDone, ToolFailure
 from svc_core.agent.ports import Answered, Found, ToolSpec, Turn
-from svc_core.agent.request import newest
+from svc_core.agent.request import newest_messages
 from svc_core.text.citing import Kept
 from svc_core.text.facts import Facts, runs
 
-FOUND_MAX: Final = 8
+HITS_MAX: Final = 8
 """Things of one answer of a tool that the model is shown."""
-SHOWN_CHARS: Final = 1_500
+HIT_CHARS_MAX: Final = 1_500
 """Of each of them."""
 HISTORY_MAX: Final = 20
 HISTORY_CHARS: Final = 32_000
@@ -43,7 +43,7 @@ and identifiers exactly. What the results do not say is deleted.
 - Answer in the language of the question. It is now {now}."""
 
 _MARKS: Final = re.compile(r"\s?\[\d+\]")
-_UNTOLD: Final = frozenset({"links", "highlights", "scores"})
+_HIDDEN_MEMBERS: Final = frozenset({"links", "highlights", "scores"})
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -56,9 +56,9 @@ class Dialogue:
         self._messages = _opening(turn)
         self._numbers: dict[str, int] = {}
         self._sources: dict[int, Source] = {}
-        self._cited: set[int] = set()
-        self._said = 0
-        self._line: object = None
+        self._citations: set[int] = set()
+        self._length = 0
+        self._last_line: object = None
         self.facts: dict[int, Facts] = {}
 
     def request(self, *, is_last: bool) -> dict[str, Any]:
@@ -70,12 +70,12 @@ class Dialogue:
     @property
     def is_full(self) -> bool:
         """Whether the answer is as long as it may be."""
-        return self._said >= TEXT_MAX
+        return self._length >= TEXT_MAX
 
     @property
     def is_silent(self) -> bool:
         """Whether nothing was said that may be."""
-        return not self._said
+        return not self._length
 
     @property
     def words(self) -> int:
@@ -90,7 +90,7 @@ class Dialogue:
 
     def called(self, calls: Sequence[Call]) -> None:
         """Remember that the model called tools."""
-        told = [
+        entries = [
             {
                 "id": call.id,
                 "type": "function",
@@ -98,51 +98,51 @@ class Dialogue:
             }
             for call in calls
         ]
-        self._messages.append({"role": "assistant", "content": "", "tool_calls": told})
+        self._messages.append({"role": "assistant", "content": "", "tool_calls": entries})
 
-    def answered(self, call: Call, answered: Answered) -> ToolDone:
+    def answered(self, call: Call, answer: Answered) -> ToolDone:
         """Tell the model what a tool found."""
-        found = answered.found[:FOUND_MAX]
-        numbers = list(map(self._number, found))
-        texts = ["\n".join(_lines(one.row))[:SHOWN_CHARS] for one in found]
+        hits = answer.found[:HITS_MAX]
+        numbers = list(map(self._number, hits))
+        texts = ["\n".join(_lines(hit.row))[:HIT_CHARS_MAX] for hit in hits]
         for number, facts in zip(numbers, map(Facts.of, texts), strict=True):
             self.facts[number] = Facts.all((facts, self.facts.get(number, facts)))
         rows = [{"n": n, "text": text} for n, text in zip(numbers, texts, strict=True)]
-        more = answered.has_more or len(answered.found) > len(found)
-        self._tell(call, {"results": rows, "more": more})
+        has_more = answer.has_more or len(answer.found) > len(hits)
+        self._add_tool_message(call, {"results": rows, "more": has_more})
         return ToolDone(call.id, tuple(self._sources[number] for number in numbers))
 
-    def failed(self, call: Call, why: str) -> ToolFailed:
+    def failed(self, call: Call, why: str) -> ToolFailure:
         """Tell the model that a tool gave nothing."""
-        self._tell(call, {"error": why})
-        return ToolFailed(call.id, why)
+        self._add_tool_message(call, {"error": why})
+        return ToolFailure(call.id, why)
 
-    def _tell(self, call: Call, content: Mapping[str, Any]) -> None:
+    def _add_tool_message(self, call: Call, content: Mapping[str, Any]) -> None:
         text = json.dumps(content, ensure_ascii=False)
         self._messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
 
-    def _number(self, found: Found) -> int:
-        number = self._numbers.setdefault(found.id, len(self._numbers) + 1)
-        url = None if found.path is None else self._origin + found.path
-        self._sources.setdefault(number, Source(number, found.id, found.title, url))
+    def _number(self, hit: Found) -> int:
+        number = self._numbers.setdefault(hit.id, len(self._numbers) + 1)
+        url = None if hit.path is None else self._origin + hit.path
+        self._sources.setdefault(number, Source(number, hit.id, hit.title, url))
         return number
 
     # -- words -----------------------------------------------------------------------------------
 
-    def said(self, kept: Sequence[Kept], step: int) -> Iterator[Event]:
+    def said(self, sentences: Sequence[Kept], step: int) -> Iterator[Event]:
         """The events of sentences that may be said, each behind the sources that it names first."""
-        for one in kept:
-            cited = self._cited.union(one.citations)
-            if self.is_full or len(cited) > SOURCES_MAX:
+        for sentence in sentences:
+            numbers = self._citations.union(sentence.citations)
+            if self.is_full or len(numbers) > SOURCES_MAX:
                 continue
-            for number in one.citations:
-                if number not in self._cited:
+            for number in sentence.citations:
+                if number not in self._citations:
                     yield self._sources[number]
-            self._cited = cited
-            line = (step, one.line)
-            between = " " if line == self._line else "\n" if self._said else ""
-            text = between + (one.item if line != self._line else "") + one.marked
-            self._line, self._said = line, self._said + len(text)
+            self._citations = numbers
+            line = (step, sentence.line)
+            between = " " if line == self._last_line else "\n" if self._length else ""
+            text = between + (sentence.item if line != self._last_line else "") + sentence.marked
+            self._last_line, self._length = line, self._length + len(text)
             yield Text(text)
 
 
@@ -153,7 +153,7 @@ def _opening(turn: Turn) -> list[dict[str, Any]]:
         # Marks number what was found then, and nobody has that now.
         *(
             {"role": message.role, "content": _MARKS.sub("", message.text)}
-            for message in newest(turn.history, HISTORY_MAX, HISTORY_CHARS)
+            for message in newest_messages(turn.history, HISTORY_MAX, HISTORY_CHARS)
         ),
         {"role": "user", "content": turn.question},
     ]
@@ -169,13 +169,13 @@ def _lines(value: Any, name: str = "") -> Iterator[str]:
     match value:
         case Mapping():
             for member, part in value.items():
-                if member not in _UNTOLD:
+                if member not in _HIDDEN_MEMBERS:
                     yield from _lines(part, member)
         case list():
             for part in value:
                 yield from _lines(part, name)
         case str():
             # Who orders an assistant about tells nothing that may be said.
-            yield label + "\n".join(run for run in runs(value) if not is_said("order", run))
+            yield label + "\n".join(run for run in runs(value) if not has_expression("order", run))
         case int() | float():
             yield f"{label}{value}"

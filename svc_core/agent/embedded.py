@@ -10,11 +10,11 @@ from svc_core.agent.events import (
     Text,
     ToolCall,
     ToolDone,
-    ToolFailed,
+    ToolFailure,
     Usage,
 )
 from svc_core.agent.facts import Said
-from svc_core.agent.planner import plan
+from svc_core.agent.planner import plan_answer
 from svc_core.agent.ports import Answered, Found, Toolbox, Turn
 from svc_core.contract.problem import Problem
 
@@ -32,49 +32,49 @@ class Embedded:
 
 async def _answer(turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
     yield Step()
-    planned = plan(turn, [spec.name for spec in tools.specs])
-    answered, number = None, 0
+    calls = plan_answer(turn, [spec.name for spec in tools.specs])
+    answer, number = None, 0
     while True:
         number += 1
         try:
-            call = next(planned) if answered is None else planned.send(answered)
+            call = next(calls) if answer is None else calls.send(answer)
         except StopIteration as stop:
-            said: list[Said] = stop.value
+            sentences: list[Said] = stop.value
             break
         id_ = f"call_{number}"
         yield ToolCall(id_, call.name, call.arguments)
         try:
-            answered = await tools.call(call.name, call.arguments)
-            shown = enumerate(answered.found[:_SHOWN_MAX], 1)
-            yield ToolDone(id_, tuple(_source(tools, at, one) for at, one in shown))
-        except Problem as refused:
-            answered = Answered((), has_more=True)
-            yield ToolFailed(id_, f"{refused.type.title} ({refused.type.code})")
+            answer = await tools.call(call.name, call.arguments)
+            hits = enumerate(answer.found[:_SHOWN_MAX], 1)
+            yield ToolDone(id_, tuple(_source(tools, position, hit) for position, hit in hits))
+        except Problem as refusal:
+            answer = Answered((), has_more=True)
+            yield ToolFailure(id_, f"{refusal.type.title} ({refusal.type.code})")
     yield Step()
-    written = 0
-    for event in _told(said, tools):
-        written += len(event.text.split()) if isinstance(event, Text) else 0
+    words = 0
+    for event in _text_events(sentences, tools):
+        words += len(event.text.split()) if isinstance(event, Text) else 0
         yield event
-    yield Finished(usage=Usage(len(turn.question.split()), written))
+    yield Finished(usage=Usage(len(turn.question.split()), words))
 
 
-def _told(said: Sequence[Said], tools: Toolbox) -> Iterator[Event]:
+def _text_events(sentences: Sequence[Said], tools: Toolbox) -> Iterator[Event]:
     """Sentences with their numbers, each source before the first that cites it."""
     numbers: dict[str, int] = {}
-    for one in said:
-        new = {found.path or found.id: found for found in one.found}
-        fresh = [key for key in new if key not in numbers]
-        if len(numbers) + len(fresh) > SOURCES_MAX:
+    for sentence in sentences:
+        hits = {hit.path or hit.id: hit for hit in sentence.found}
+        new_keys = [key for key in hits if key not in numbers]
+        if len(numbers) + len(new_keys) > SOURCES_MAX:
             continue
-        for key in fresh:
+        for key in new_keys:
             numbers[key] = len(numbers) + 1
-            yield _source(tools, numbers[key], new[key])
-        marks = "".join(f"[{numbers[key]}]" for key in new)
-        bare = one.text.rstrip()
+            yield _source(tools, numbers[key], hits[key])
+        marks = "".join(f"[{numbers[key]}]" for key in hits)
+        bare = sentence.text.rstrip()
         end = bare[-1] if bare[-1:] in (".", "!", "?", "…") else "."
         body = bare[:-1] if bare.endswith(end) else bare
         yield Text(f"{body} {marks}{end}\n" if marks else f"{body}{end}\n")
 
 
-def _source(tools: Toolbox, number: int, found: Found) -> Source:
-    return Source(number, found.id, found.title, tools.origin + found.path if found.path else None)
+def _source(tools: Toolbox, number: int, hit: Found) -> Source:
+    return Source(number, hit.id, hit.title, tools.origin + hit.path if hit.path else None)

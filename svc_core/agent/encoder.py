@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import attrs
 
 from svc_core.agent import events
-from svc_core.agent.events import Event, Failed, Finished, Text, ToolFailed, Usage
+from svc_core.agent.events import Event, Failed, Finished, Text, ToolFailure, Usage
 from svc_core.base import compact
 from svc_core.contract import problem
 
@@ -27,11 +27,11 @@ SOURCES_MAX: Final = 20
 TITLE_MAX: Final = 200  # characters of a source's title
 TOOL_BYTES_MAX: Final = 4096  # of what a tool was asked, and of what it found
 
-_OPENED: Final = b": stream-open\n\n"
-_DONE: Final = b"data: [DONE]\n\n"
+_OPEN_COMMENT: Final = b": stream-open\n\n"
+_DONE_FRAME: Final = b"data: [DONE]\n\n"
 _CUT_SHORT: Final = Failed(problem.INTERNAL_ERROR.code, "The answer ended before it was whole.")
-_LATE: Final = Failed(problem.UPSTREAM_TIMEOUT.code, "The answer took longer than it may.")
-_UNANSWERED: Final = "The tool gave no answer."
+_TOO_LATE: Final = Failed(problem.UPSTREAM_TIMEOUT.code, "The answer took longer than it may.")
+_NO_RESULT: Final = "The tool gave no answer."
 
 _json: Final = compact.encoder(ascii_only=True)
 
@@ -49,7 +49,7 @@ class Encoder(ABC):
         self._calls = 0
         self._pending: dict[str, str] = {}
         self._sources: set[int] = set()
-        self._left = TEXT_MAX
+        self._room = TEXT_MAX
         self._words = 0
 
     def open(self) -> bytes:
@@ -57,28 +57,28 @@ class Encoder(ABC):
         if self._is_open:
             return b""
         self._is_open = True
-        return _OPENED + _framed(self._opening())
+        return _OPEN_COMMENT + _frames_of(self._opening())
 
     def feed(self, event: Event) -> bytes:
         """The frames of one event; none after the end."""
         if self.end is not None:
             return b""
-        if type(event) is Text and self._is_open and 0 < len(event.text) <= self._left:
+        if type(event) is Text and self._is_open and 0 < len(event.text) <= self._room:
             self._count(event.text)  # nearly every one: as below, at a third of the cost
-            return _framed(self._chunks(event))
-        told = (chunk for each in self._lawful(event) for chunk in self._chunks(each))
-        return self.open() + _framed(told) + self._done()
+            return _frames_of(self._chunks(event))
+        chunks = (chunk for part in self._legal_events(event) for chunk in self._chunks(part))
+        return self.open() + _frames_of(chunks) + self._done_frame()
 
-    def close(self, failed: Failed | None = None) -> bytes:
+    def close(self, failure: Failed | None = None) -> bytes:
         """The last frames of a run that stopped: none where its end was told."""
-        return self.feed(failed or _CUT_SHORT)
+        return self.feed(failure or _CUT_SHORT)
 
-    def farewell(self, told: bytes | None) -> bytes:
+    def farewell(self, refusal: bytes | None) -> bytes:
         """The last frames where the host ends it: see `svc_core.operation.stream.Stream`."""
-        if told is None:
-            return self.close(_LATE)
-        why = json.loads(told)
-        return self.close(Failed(why["code"], why["detail"]))
+        if refusal is None:
+            return self.close(_TOO_LATE)
+        members = json.loads(refusal)
+        return self.close(Failed(members["code"], members["detail"]))
 
     @abstractmethod
     def _opening(self) -> Iterable[Chunk]: ...
@@ -86,65 +86,65 @@ class Encoder(ABC):
     @abstractmethod
     def _chunks(self, event: Event) -> Iterable[Chunk]: ...
 
-    def _done(self) -> bytes:
-        return b"" if self.end is None else _DONE
+    def _done_frame(self) -> bytes:
+        return b"" if self.end is None else _DONE_FRAME
 
-    def _lawful(self, event: Event) -> Iterator[Event]:
+    def _legal_events(self, event: Event) -> Iterator[Event]:
         """What of an event keeps the rules, with what they ask for before it."""
         match event:
             case events.Step():
-                yield from self._resolved(list(self._pending))
+                yield from self._close_calls(list(self._pending))
                 yield event
             case events.ToolCall(id_):
-                yield from self._resolved([id_])
+                yield from self._close_calls([id_])
                 self._calls += 1
                 self._pending[id_] = f"call_{self._calls}"
                 yield attrs.evolve(event, id=self._pending[id_])
-            case events.ToolDone(id_) | events.ToolFailed(id_):
+            case events.ToolDone(id_) | events.ToolFailure(id_):
                 if id_ in self._pending:
-                    yield self._located(attrs.evolve(event, id=self._pending.pop(id_)))
+                    yield self._with_links(attrs.evolve(event, id=self._pending.pop(id_)))
             case events.Source(number):
                 if number not in self._sources and len(self._sources) < SOURCES_MAX:
                     self._sources.add(number)
-                    yield self._located(event)
+                    yield self._with_links(event)
             case events.Text(text):
-                yield from self._bounded(text)
+                yield from self._cap_text(text)
             case _:
-                yield from self._ended(event)
+                yield from self._end_with(event)
 
-    def _located(self, event: E) -> E:
+    def _with_links(self, event: E) -> E:
         """An event with the addresses that its sources have for the caller."""
         match event:
             case events.Source(url=url):
                 return attrs.evolve(event, url=self.locate(url))
-            case events.ToolDone(found=found):
-                return attrs.evolve(event, found=tuple(map(self._located, found)))
+            case events.ToolDone(sources=sources):
+                return attrs.evolve(event, sources=tuple(map(self._with_links, sources)))
         return event
 
-    def _resolved(self, ids: Iterable[str]) -> Iterator[Event]:
+    def _close_calls(self, ids: Iterable[str]) -> Iterator[Event]:
         for id_ in ids:
             if id_ in self._pending:
-                yield ToolFailed(self._pending.pop(id_), _UNANSWERED)
+                yield ToolFailure(self._pending.pop(id_), _NO_RESULT)
 
-    def _bounded(self, text: str) -> Iterator[Event]:
-        kept = text[: self._left]
-        self._count(kept)
-        if kept:
-            yield Text(kept)
-        if len(kept) < len(text):
-            yield from self._ended(Finished("length", Usage(written=self._words)))
+    def _cap_text(self, text: str) -> Iterator[Event]:
+        part = text[: self._room]
+        self._count(part)
+        if part:
+            yield Text(part)
+        if len(part) < len(text):
+            yield from self._end_with(Finished("length", Usage(written=self._words)))
 
     def _count(self, text: str) -> None:
-        self._left -= len(text)
+        self._room -= len(text)
         self._words += len(text.split())
 
-    def _ended(self, end: Finished | Failed) -> Iterator[Event]:
-        yield from self._resolved(list(self._pending))
+    def _end_with(self, end: Finished | Failed) -> Iterator[Event]:
+        yield from self._close_calls(list(self._pending))
         self.end = end
         yield end
 
 
-def little(value: object) -> object:
+def json_or_empty(value: object) -> object:
     """The value, or an empty object where it has no JSON form of at most `TOOL_BYTES_MAX`."""
     try:
         return value if len(_json(value)) <= TOOL_BYTES_MAX else {}
@@ -152,5 +152,5 @@ def little(value: object) -> object:
         return {}
 
 
-def _framed(chunks: Iterable[Chunk]) -> bytes:
+def _frames_of(chunks: Iterable[Chunk]) -> bytes:
     return b"".join(b"data: %b\n\n" % _json(chunk).encode() for chunk in chunks)

@@ -40,11 +40,11 @@ class ToolDone:
     """What the tool that was called found: little of each, for clients send it back."""
 
     id: str
-    found: tuple[Source, ...]
+    sources: tuple[Source, ...]
 
 
 @frozen
-class ToolFailed:
+class ToolFailure:
     """The tool that was called gave nothing; the text may be shown."""
 
     id: str
@@ -82,5 +82,5 @@ class Failed:
     text: str
 
 
-Event = Step | ToolCall | ToolDone | ToolFailed | Source | Text | Finished | Failed
+Event = Step | ToolCall | ToolDone | ToolFailure | Source | Text | Finished | Failed
 """`Finished` and `Failed` end a run: one of them, once, and nothing after it."""

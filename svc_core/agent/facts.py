@@ -28,11 +28,11 @@ _WHOLE_MAX = 1e15  # beyond it a float is no exact number
 
 
 @frozen
-class Said:
+class CitedSentence:
     """A sentence, without its full stop, and the rows that it is told by."""
 
     text: str
-    found: tuple[Found, ...]
+    hits: tuple[Found, ...]
 
 
 @frozen
@@ -44,12 +44,14 @@ class Fact:
     template: str
     number: str
 
-    def said(self, row: Row) -> str | None:
+    def sentence(self, row: Row) -> str | None:
         """The sentence of a row; None where it does not tell it."""
         try:
             parts = enumerate(_OPTIONAL.split(self.template))
-            told = (_optional(part, row) if at % 2 else _filled(part, row) for at, part in parts)
-            return "".join(told).replace(" %", "%")
+            texts = (
+                _optional(part, row) if index % 2 else _fill(part, row) for index, part in parts
+            )
+            return "".join(texts).replace(" %", "%")
         except LookupError:
             return None
 
@@ -59,14 +61,14 @@ def phrase(text: str) -> Phrase:
     return tuple(map(cut, words(text)))
 
 
-def within(some: Phrase, whole: Phrase) -> bool:
+def is_run_of(part: Phrase, whole: Phrase) -> bool:
     """Whether words stand side by side in others."""
-    size = len(some)
-    return any(whole[at : at + size] == some for at in range(len(whole) - size + 1))
+    size = len(part)
+    return any(whole[at : at + size] == part for at in range(len(whole) - size + 1))
 
 
 @cache
-def facts(kind: str) -> tuple[Fact, ...]:
+def facts_of(kind: str) -> tuple[Fact, ...]:
     """What rows of a kind may tell, in the order of the table."""
     return tuple(
         Fact(name, frozenset(map(phrase, cues.split("|"))), template, number)
@@ -76,7 +78,7 @@ def facts(kind: str) -> tuple[Fact, ...]:
 
 
 @frozen
-class Wanted:
+class FactQuery:
     """The facts that a question asks for, and which of its words ask for them.
 
     `is_plain` where only words such as "what" or "when" do.
@@ -87,24 +89,24 @@ class Wanted:
     is_plain: bool
 
 
-def asked_for(kind: str, question: Phrase, generic: frozenset[Phrase]) -> Wanted:
+def query_facts(kind: str, question: Phrase, generic: frozenset[Phrase]) -> FactQuery:
     """The facts that a question asks a kind of row for; plain words ask where no other does."""
-    every = facts(kind)
-    found = {each: [cue for cue in each.cues if within(cue, question)] for each in every}
-    telling = {
-        each: [cue for cue in cues if not all((word,) in generic for word in cue)]
-        for each, cues in found.items()
+    fact_list = facts_of(kind)
+    cues = {fact: [cue for cue in fact.cues if is_run_of(cue, question)] for fact in fact_list}
+    specific = {
+        fact: [cue for cue in cues if not all((word,) in generic for word in cue)]
+        for fact, cues in cues.items()
     }
-    is_plain = not any(telling.values())
-    chosen = {each: cues for each, cues in (found if is_plain else telling).items() if cues}
-    words_ = frozenset(word for cues in chosen.values() for cue in cues for word in cue)
-    return Wanted(tuple(chosen), words_, is_plain)
+    is_plain = not any(specific.values())
+    picks = {fact: cues for fact, cues in (cues if is_plain else specific).items() if cues}
+    words_ = frozenset(word for cues in picks.values() for cue in cues for word in cue)
+    return FactQuery(tuple(picks), words_, is_plain)
 
 
-def sentences(kinds: Sequence[Fact], found: Found) -> list[Said]:
+def row_sentences(kinds: Sequence[Fact], hit: Found) -> list[CitedSentence]:
     """What a row tells of these facts."""
-    told = (each.said(found.row) for each in kinds)
-    return [Said(text, (found,)) for text in dict.fromkeys(filter(None, told))]
+    texts = (fact.sentence(hit.row) for fact in kinds)
+    return [CitedSentence(text, (hit,)) for text in dict.fromkeys(filter(None, texts))]
 
 
 # -- members -----------------------------------------------------------------------------------
@@ -116,36 +118,36 @@ def member(row: Any, path: str) -> Any:
     Raises:
         LookupError: there is none, or it is null.
     """
-    names, _, many = path.partition("[")
+    names, _, columns = path.partition("[")
     value = row
     for name in filter(None, names.split(".")):
-        value = _part(value, name)
-    if many:
-        return [_joined(each, many.rstrip("]").split()) for each in value or ()]
+        value = _member_part(value, name)
+    if columns:
+        return [_join(item, columns.rstrip("]").split()) for item in value or ()]
     if value is None or value == "":
         raise LookupError(path)
     return value
 
 
-def _part(value: Any, name: str) -> Any:
+def _member_part(value: Any, name: str) -> Any:
     if isinstance(value, Mapping):
         return value.get(name)
     if not isinstance(value, list | tuple):
         raise LookupError(name)
     if name.isdigit():
         return value[int(name)]
-    known = (each for each in value if isinstance(each, Mapping))
+    items = (item for item in value if isinstance(item, Mapping))
     return next(
-        each for each in known if name in {each.get(key) for key in ("metric", "scheme", "kind")}
+        item for item in items if name in {item.get(key) for key in ("metric", "scheme", "kind")}
     )
 
 
-def _joined(value: Any, names: Sequence[str]) -> str:
+def _join(value: Any, names: Sequence[str]) -> str:
     parts = (str(value[name]) for name in names if value.get(name))
     return " ".join(dict.fromkeys(parts))
 
 
-def number(row: Row, path: str) -> Any:
+def member_or_none(row: Row, path: str) -> Any:
     """What a row is compared by; None where it has none."""
     try:
         return member(row, path)
@@ -156,25 +158,25 @@ def number(row: Row, path: str) -> Any:
 # -- writing -----------------------------------------------------------------------------------
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Words of a row as part of a sentence: one line that is no markup, cut short."""
     line = " ".join(defused(text[:_READ_MAX]).translate(_MARKS).split())
     return line if len(line) <= _TEXT_MAX else line[:_TEXT_MAX].rsplit(" ", 1)[0] + " …"
 
 
-def _filled(part: str, row: Row) -> str:
-    return _MEMBER.sub(lambda found: _written(row, found), part)
+def _fill(part: str, row: Row) -> str:
+    return _MEMBER.sub(lambda match: _render(row, match), part)
 
 
 def _optional(part: str, row: Row) -> str:
     try:
-        return _filled(part, row)
+        return _fill(part, row)
     except LookupError:
         return ""
 
 
-def _written(row: Row, found: re.Match[str]) -> str:
-    path, form = found[1], found[2] or ""
+def _render(row: Row, match: re.Match[str]) -> str:
+    path, form = match[1], match[2] or ""
     if form in ("null", "empty"):
         return _absent(row, path, form)
     try:
@@ -186,19 +188,19 @@ def _written(row: Row, found: re.Match[str]) -> str:
 
 def _absent(row: Row, path: str, form: str) -> str:
     """Nothing, where a member is told to be nothing."""
-    told = row.get(path, ...)
-    if told is None if form == "null" else told == []:
+    content = row.get(path, ...)
+    if content is None if form == "null" else content == []:
         return ""
     raise LookupError(path)
 
 
 def _plain(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return listed([_plain(each) for each in dict.fromkeys(map(str, value)) if each])
-    return figure(value) if isinstance(value, int | float) else quoted(str(value))
+        return english_list([_plain(item) for item in dict.fromkeys(map(str, value)) if item])
+    return figure(value) if isinstance(value, int | float) else quote_text(str(value))
 
 
-def listed(texts: Sequence[str]) -> str:
+def english_list(texts: Sequence[str]) -> str:
     """Some texts as English lists them.
 
     Raises:
@@ -207,15 +209,15 @@ def listed(texts: Sequence[str]) -> str:
     if not texts:
         raise LookupError("nothing")
     rest = len(texts) - _LISTED_MAX
-    shown = [*texts[:_LISTED_MAX], f"{rest} others"] if rest > 0 else list(texts)
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    items = [*texts[:_LISTED_MAX], f"{rest} others"] if rest > 0 else list(texts)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
-def several(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """A number of things, of which a noun names one."""
     noun, _, rest = noun.partition(" of ")
-    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{f'{number:,}' if number else 'no'} {noun if number == 1 else many}" + (
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{f'{number:,}' if number else 'no'} {noun if number == 1 else plural}" + (
         f" of {rest}" if rest else ""
     )
 
@@ -227,13 +229,13 @@ def figure(value: float) -> str:
 
 
 def _versions(value: Any) -> str:
-    told = [
-        f"{each.get('product') or ''} {_range(one)}".strip()
-        for each in value
-        for one in each.get("versions", ())
-        if one.get("status") == "affected" and one.get("version")
+    texts = [
+        f"{item.get('product') or ''} {_range(version)}".strip()
+        for item in value
+        for version in item.get("versions", ())
+        if version.get("status") == "affected" and version.get("version")
     ]
-    return listed([quoted(text) for text in dict.fromkeys(told)])
+    return english_list([quote_text(text) for text in dict.fromkeys(texts)])
 
 
 def _range(version: Mapping[str, Any]) -> str:
@@ -250,49 +252,49 @@ def _point(value: Any) -> str:
 
 
 def _unit(value: Any) -> str:
-    text = quoted(str(value))
+    text = quote_text(str(value))
     return f"{text[1:-1]}s" if text.startswith("{") else text
 
 
 def _article(value: Any) -> str:
-    name = spaced(str(value))
+    name = in_words(str(value))
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _place(value: Any) -> str:
     """What a place is called, and its country where its name does not tell it."""
     code = value.get("countryCode")
-    told = [quoted(member(value, "name")), *([country_name(code)] if code else ())]
-    return told[0] if told[-1] in told[0] else ", ".join(told)
+    names = [quote_text(member(value, "name")), *([country_name(code)] if code else ())]
+    return names[0] if names[-1] in names[0] else ", ".join(names)
 
 
-def _known(value: Any) -> str:
+def _unless_unknown(value: Any) -> str:
     if value in ("unknown", 0):
         raise LookupError("unknown")
     return _plain(value)
 
 
-def spaced(name: str) -> str:
+def in_words(name: str) -> str:
     """A name such as `threatActor` in words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
 _FORMS: Mapping[str, Callable[[Any], str]] = {
-    "date": lambda value: quoted(str(value))[:10],
+    "date": lambda value: quote_text(str(value))[:10],
     "time": lambda value: f"{str(value)[:10]} {str(value)[11:16]} UTC",
-    "country": lambda value: listed([country_name(code) for code in _many(value)]),
+    "country": lambda value: english_list([country_name(code) for code in _as_list(value)]),
     "percent": lambda value: f"{figure(round(value * 100, 2))}%",
     "versions": _versions,
     "point": _point,
     "unit": _unit,
     "article": _article,
-    "known": _known,
+    "known": _unless_unknown,
     "place": _place,
-    "words": lambda value: spaced(str(value)),
+    "words": lambda value: in_words(str(value)),
 }
 
 
-def _many(value: Any) -> Sequence[str]:
+def _as_list(value: Any) -> Sequence[str]:
     return value if isinstance(value, list | tuple) else [value]
 
 
@@ -304,22 +306,25 @@ def _countries() -> Mapping[str, str]:
 
 def country_name(code: str) -> str:
     """The English name of an ISO 3166 code; the code itself where nobody has one."""
-    return _countries().get(code[:2], quoted(code))
+    return _countries().get(code[:2], quote_text(code))
 
 
-def claims(view: Found, wanted: set[str], *, all_: bool) -> list[Said]:
+def ledger_sentences(view: Found, terms: set[str], *, is_full: bool) -> list[CitedSentence]:
     """What the ledger believes of a subject, of the predicates that are asked for, or all."""
-    told, identity = view.row.get("claims", {}), view.row.get("identity") or {}
-    named = [name for name in told if wanted & set(phrase(spaced(name)))]
-    said = [
-        f"The ledger has as {spaced(name)} of {quoted(view.title)}: "
-        + (" or ".join(_value(one["value"]) for one in told[name]["candidates"]) or "nothing")
-        + (", which is contested" if told[name]["contested"] else "")
-        for name in (named or told if all_ else named)
+    beliefs, identity = view.row.get("claims", {}), view.row.get("identity") or {}
+    names = [name for name in beliefs if terms & set(phrase(in_words(name)))]
+    texts = [
+        f"The ledger has as {in_words(name)} of {quote_text(view.title)}: "
+        + (
+            " or ".join(_value(candidate["value"]) for candidate in beliefs[name]["candidates"])
+            or "nothing"
+        )
+        + (", which is contested" if beliefs[name]["contested"] else "")
+        for name in (names or beliefs if is_full else names)
     ]
-    if all_ and not named and identity.get("description"):
-        said.insert(0, f"{quoted(view.title)}: “{quoted(identity['description'])}”")
-    return [Said(text, (view,)) for text in said[:_LISTED_MAX]]
+    if is_full and not names and identity.get("description"):
+        texts.insert(0, f"{quote_text(view.title)}: “{quote_text(identity['description'])}”")
+    return [CitedSentence(text, (view,)) for text in texts[:_LISTED_MAX]]
 
 
 def _value(value: Any) -> str:

@@ -8,9 +8,9 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.agent import facts
-from svc_core.agent.facts import Said, country_name, figure, quoted
+from svc_core.agent.facts import Said, country_name, figure, quote_text
 from svc_core.agent.ports import Found
-from svc_core.agent.question import Asked
+from svc_core.agent.question import ParsedQuestion
 from svc_core.text.words import cut, words
 
 _SILENT = frozenset({"sources", "id", "entityId", "url", "sourceUrl", "mergedIds", "imageUrl"})
@@ -26,7 +26,7 @@ _BEGINNING = 5  # letters that words of another ending have in common
 
 
 @frozen
-class Kind:
+class RowKind:
     """A kind of row: its list, what rows are called, the facts that show one in a line.
 
     `date` is the member that a time is of; `inputs` are those of its list that narrow it.
@@ -40,155 +40,178 @@ class Kind:
 
 
 @cache
-def kinds() -> Mapping[str, Kind]:
+def row_kinds() -> Mapping[str, RowKind]:
     """The kinds of rows that are listed."""
-    told = (row[1].split(" ") for row in data.rows("questions.tsv") if row[0] == "rows")
+    fields = (row[1].split(" ") for row in data.rows("questions.tsv") if row[0] == "rows")
     return {
-        name: Kind(tool, noun.replace("+", " "), line, date, frozenset(inputs.split(",")))
-        for name, tool, noun, line, date, inputs in told
+        name: RowKind(tool, noun.replace("+", " "), line, date, frozenset(inputs.split(",")))
+        for name, tool, noun, line, date, inputs in fields
     }
 
 
 @frozen
-class Listed:
+class ListQuery:
     """A list of a kind of row, as a question narrows it."""
 
-    asked: Asked
+    question: ParsedQuestion
     kind: str
 
     @property
-    def rows(self) -> Kind:
+    def row_kind(self) -> RowKind:
         """What its rows are."""
-        return kinds()[self.kind]
+        return row_kinds()[self.kind]
 
     @property
     def filters(self) -> dict[str, str]:
         """The inputs that its words mean."""
-        told = (value[0].partition("=") for value in self.asked.values("filter", self.kind))
-        return {name: value for name, _, value in told if value}
+        pairs = (value[0].partition("=") for value in self.question.values("filter", self.kind))
+        return {name: value for name, _, value in pairs if value}
 
     @property
-    def about(self) -> list[str]:
+    def terms(self) -> list[str]:
         """The words that rows have to hold."""
-        placed = self.asked.placed if self.rows.inputs & {"country"} else frozenset()
-        return [word for word in self.asked.rest(self.kind) if word not in placed]
+        country_words = (
+            self.question.country_words if self.row_kind.inputs & {"country"} else frozenset()
+        )
+        return [
+            word for word in self.question.subject_words(self.kind) if word not in country_words
+        ]
 
-    def ways(self, named: Sequence[Found]) -> Iterator[dict[str, Any]]:
+    def attempts(self, entities: Sequence[Found]) -> Iterator[dict[str, Any]]:
         """The arguments to ask with, one after the other until some rows are meant."""
-        inputs, asked = self.rows.inputs, self.asked
-        given: dict[str, Any] = self.filters
-        if "country" in inputs and asked.countries and not self.is_placed:
-            is_target = ["targetsCountry="] in asked.values("filter", self.kind)
-            given["targetsCountry" if is_target else "country"] = ",".join(asked.countries)
-        if "datetime" in inputs and asked.span is not None:
-            given["datetime"] = asked.span.interval
-        if "entityId" in inputs and named:
-            yield {**given, "entityId": ",".join(dict.fromkeys(one.id for one in named))}
-        if "vendor" in inputs and asked.names:
-            yield {**given, "vendor": asked.names[0]}
-        yield {**given, **self.sought()}
+        inputs, question = self.row_kind.inputs, self.question
+        arguments: dict[str, Any] = self.filters
+        if "country" in inputs and question.countries and not self.is_placed:
+            is_target = ["targetsCountry="] in question.values("filter", self.kind)
+            arguments["targetsCountry" if is_target else "country"] = ",".join(question.countries)
+        if "datetime" in inputs and question.span is not None:
+            arguments["datetime"] = question.span.interval
+        if "entityId" in inputs and entities:
+            yield {
+                **arguments,
+                "entityId": ",".join(dict.fromkeys(entity.id for entity in entities)),
+            }
+        if "vendor" in inputs and question.names:
+            yield {**arguments, "vendor": question.names[0]}
+        yield {**arguments, **self.query_input()}
 
-    def sought(self, cues: frozenset[str] = frozenset()) -> dict[str, Any]:
+    def query_input(self, cues: frozenset[str] = frozenset()) -> dict[str, Any]:
         """The words that rows are sought by, where their list can be; not these cues."""
-        words_ = " ".join(word for word in self.about if not _cut([word]) & cues)[:300]
-        return {"q": words_} if "q" in self.rows.inputs and words_ else {}
+        words_ = " ".join(word for word in self.terms if not _stems([word]) & cues)[:300]
+        return {"q": words_} if "q" in self.row_kind.inputs and words_ else {}
 
     # -- rows ----------------------------------------------------------------------------------
 
-    def kept(self, rows: Iterable[Found], named: Sequence[Found]) -> list[Found]:
-        """The rows that are meant; whoever is `named` the list was narrowed to."""
-        titles = [*(one.title for one in named), *(self.asked.names if named else ())]
-        wanted = _cut(self.about) - _cut(titles)
-        meant = [one for one in rows if holds(one.row, wanted) and self._is_timely(one.row)]
-        if self.is_placed and self.asked.countries:
-            meant = [one for one in meant if self._is_there(one.row)]
-        path = self.path(meant)
-        for bound in self.asked.bounds if path else ():
-            held = [(facts.number(one.row, path), one) for one in meant]
-            meant = [
-                one for value, one in held if isinstance(value, int | float) and bound.holds(value)
+    def matches(self, rows: Iterable[Found], entities: Sequence[Found]) -> list[Found]:
+        """The rows that are meant; whoever is `entities` the list was narrowed to."""
+        titles = [
+            *(entity.title for entity in entities),
+            *(self.question.names if entities else ()),
+        ]
+        terms = _stems(self.terms) - _stems(titles)
+        hits = [hit for hit in rows if has_words(hit.row, terms) and self._is_timely(hit.row)]
+        if self.is_placed and self.question.countries:
+            hits = [hit for hit in hits if self._is_in_country(hit.row)]
+        path = self.path(hits)
+        for limit in self.question.thresholds if path else ():
+            numbers = [(facts.member_or_none(hit.row, path), hit) for hit in hits]
+            hits = [
+                hit
+                for value, hit in numbers
+                if isinstance(value, int | float) and limit.admits(value)
             ]
-        return meant
+        return hits
 
     @property
     def is_placed(self) -> bool:
         """Whether rows lie in a country by their code, or else by what they are called."""
         return self.kind in ("event", "incident")
 
-    def _is_there(self, row: Mapping[str, Any]) -> bool:
-        code = facts.number(row, "place.countryCode")
-        named = {"title": row["title"], "place": facts.number(row, "place.name")}
-        return code in self.asked.countries or (
+    def _is_in_country(self, row: Mapping[str, Any]) -> bool:
+        code = facts.member_or_none(row, "place.countryCode")
+        labels = {"title": row["title"], "place": facts.member_or_none(row, "place.name")}
+        return code in self.question.countries or (
             code is None
-            and any(holds(named, _cut([country_name(one)])) for one in self.asked.countries)
+            and any(
+                has_words(labels, _stems([country_name(country)]))
+                for country in self.question.countries
+            )
         )
 
     def _is_timely(self, row: Mapping[str, Any]) -> bool:
-        return self.asked.span is None or self.asked.span.holds(facts.number(row, self.date))
+        return self.question.span is None or self.question.span.contains(
+            facts.member_or_none(row, self.date)
+        )
 
     def path(self, rows: Iterable[Found]) -> str:
         """The member that rows are compared by: of several of one word that which they have."""
-        parts = [one for one in self.asked.parts if one.role == "number" and one.is_of(self.kind)]
-        told = [one.value.split()[1] for one in parts if one.start == parts[0].start]
-        held = (path for path in told if any(facts.number(row.row, path) for row in rows))
-        return next(held, told[0] if told else _DEFAULTS.get(self.kind, ""))
+        parts = [
+            part for part in self.question.parts if part.role == "number" and part.is_of(self.kind)
+        ]
+        paths = [part.value.split()[1] for part in parts if part.start == parts[0].start]
+        usable = (
+            path for path in paths if any(facts.member_or_none(row.row, path) for row in rows)
+        )
+        return next(usable, paths[0] if paths else _DEFAULTS.get(self.kind, ""))
 
     @property
     def date(self) -> str:
         """The member that a time is of."""
-        told = self.asked.values("date", self.kind)
-        return told[0][0] if told else self.rows.date
+        dates = self.question.values("date", self.kind)
+        return dates[0][0] if dates else self.row_kind.date
 
-    def described(self, rows: Sequence[Found], cues: frozenset[str]) -> list[Found]:
+    def subject_rows(self, rows: Sequence[Found], cues: frozenset[str]) -> list[Found]:
         """The rows whose names hold every word of what is described beside these cues."""
-        wanted = _cut(self.asked.rest(self.kind)) - cues
+        terms = _stems(self.question.subject_words(self.kind)) - cues
         names = ("title", "type", "category", "place", "rules", "outcomes")
-        named = [{name: one.row.get(name) for name in ("question", *names)} for one in rows]
-        held = (one for one, row in zip(rows, named, strict=True) if holds(row, wanted))
-        return [one for one in held if self._is_timely(one.row)] if wanted else []
+        labels = [{name: hit.row.get(name) for name in ("question", *names)} for hit in rows]
+        hits = (hit for hit, row in zip(rows, labels, strict=True) if has_words(row, terms))
+        return [hit for hit in hits if self._is_timely(hit.row)] if terms else []
 
-    def dated(self, rows: Iterable[Found]) -> list[Found]:
+    def by_date(self, rows: Iterable[Found]) -> list[Found]:
         """The latest first, and last those without a date."""
         return sorted(
-            rows, key=lambda row: str(facts.number(row.row, self.date) or ""), reverse=True
+            rows, key=lambda row: str(facts.member_or_none(row.row, self.date) or ""), reverse=True
         )
 
     # -- telling -------------------------------------------------------------------------------
 
     def lines(self, rows: Iterable[Found]) -> list[Said]:
         """One line for each row."""
-        line = facts.facts(self.rows.line)
-        return [one for row in rows for one in facts.sentences(line, row)[:1]]
+        line = facts.facts_of(self.row_kind.line)
+        return [sentence for row in rows for sentence in facts.row_sentences(line, row)[:1]]
 
-    def named(self, rows: Sequence[Found]) -> str:
+    def summary(self, rows: Sequence[Found]) -> str:
         """How many rows of what the list has, and by what it is narrowed."""
-        told = [
-            facts.spaced(name if value == "true" else f"{name} {value}")
+        notes = [
+            facts.in_words(name if value == "true" else f"{name} {value}")
             for name, value in self.filters.items()
         ]
-        told += map(country_name, self.asked.countries if "country" in self.rows.inputs else ())
-        told += [
-            f"{self._measured(rows)} {bound.side} {figure(bound.value)}"
-            for bound in self.asked.bounds
+        notes += map(
+            country_name, self.question.countries if "country" in self.row_kind.inputs else ()
+        )
+        notes += [
+            f"{self._measure_name(rows)} {limit.side} {figure(limit.value)}"
+            for limit in self.question.thresholds
         ]
-        told += [f"“{quoted(' '.join(self.about))}”"] if self.about else []
-        told += [self.asked.span.text] if self.asked.span else []
-        counted = facts.several(len(rows), self.rows.noun)
-        return f"{counted} ({'; '.join(told)})" if told else counted
+        notes += [f"“{quote_text(' '.join(self.terms))}”"] if self.terms else []
+        notes += [self.question.span.text] if self.question.span else []
+        count = facts.count_noun(len(rows), self.row_kind.noun)
+        return f"{count} ({'; '.join(notes)})" if notes else count
 
-    def _measured(self, rows: Iterable[Found]) -> str:
+    def _measure_name(self, rows: Iterable[Found]) -> str:
         """What the member is called that rows are compared by."""
         path = self.path(rows)
-        named = (fact.name for fact in facts.facts(self.kind) if fact.number == path)
-        return next(named, path.rpartition(".")[2])
+        names = (fact.name for fact in facts.facts_of(self.kind) if fact.number == path)
+        return next(names, path.rpartition(".")[2])
 
     def foremost(self, rows: Sequence[Found]) -> tuple[str, str, list[Found]] | None:
         """What is said of those that none goes before, their member, and they; None if unasked."""
-        if self.asked.has("most", "least"):
-            return most(rows, self.path(rows), is_least=self.asked.has("least"))
-        if self.asked.has("latest", "earliest"):
-            is_first = self.asked.has("earliest")
-            _, path, best = most(rows, self.date, is_least=is_first)
+        if self.question.has("most", "least"):
+            return extreme_rows(rows, self.path(rows), is_least=self.question.has("least"))
+        if self.question.has("latest", "earliest"):
+            is_first = self.question.has("earliest")
+            _, path, best = extreme_rows(rows, self.date, is_least=is_first)
             return "first" if is_first else "latest", path, best
         return None
 
@@ -200,32 +223,34 @@ def distinct(rows: Iterable[Found]) -> list[Found]:
     ]
 
 
-def most(rows: Sequence[Found], path: str, *, is_least: bool) -> tuple[str, str, list[Found]]:
+def extreme_rows(
+    rows: Sequence[Found], path: str, *, is_least: bool
+) -> tuple[str, str, list[Found]]:
     """The rows whose member is the highest, or the lowest."""
-    held = [(key, row) for row in rows if (key := _key(row.row, path)) is not None]
-    first = (min if is_least else max)((key for key, _ in held), default=None)
-    return "lowest" if is_least else "highest", path, [row for key, row in held if key == first]
+    pairs = [(key, row) for row in rows if (key := _key(row.row, path)) is not None]
+    first = (min if is_least else max)((key for key, _ in pairs), default=None)
+    return "lowest" if is_least else "highest", path, [row for key, row in pairs if key == first]
 
 
 def _key(row: Mapping[str, Any], path: str) -> Any:
-    value = facts.number(row, path) if path else None
+    value = facts.member_or_none(row, path) if path else None
     return _SEVERITIES.index(value) if value in _SEVERITIES else value
 
 
-def _cut(texts: Iterable[str]) -> set[str]:
+def _stems(texts: Iterable[str]) -> set[str]:
     return {cut(word) for text in texts for word in words(text)}
 
 
-def holds(row: Mapping[str, Any], wanted: Collection[str]) -> bool:
+def has_words(row: Mapping[str, Any], terms: Collection[str]) -> bool:
     """Whether a row has all words; one of another ending is the same."""
-    held = {word[:_BEGINNING] for word in _texts(row)}
-    return all(word[:_BEGINNING] in held for word in wanted)
+    stems = {word[:_BEGINNING] for word in _texts(row)}
+    return all(word[:_BEGINNING] in stems for word in terms)
 
 
 def _texts(value: Any) -> set[str]:
     """The words of all texts of a row, as they are compared."""
     if isinstance(value, str):
-        return _cut([value[:2_000]])
+        return _stems([value[:2_000]])
     if isinstance(value, Mapping):
-        return set().union(*(_texts(each) for name, each in value.items() if name not in _SILENT))
+        return set().union(*(_texts(part) for name, part in value.items() if name not in _SILENT))
     return set().union(*map(_texts, value)) if isinstance(value, list | tuple) else set()

@@ -12,7 +12,7 @@ from svc_core.agent.answering import Answer
 from svc_core.agent.chunks import ChunkEncoder
 from svc_core.agent.encoder import Encoder
 from svc_core.agent.ports import Backend, Tools
-from svc_core.agent.request import Asked, CompletionRequest, UiRequest, of_completion, of_ui
+from svc_core.agent.request import ChatRequest, CompletionRequest, UiRequest, of_completion, of_ui
 from svc_core.agent.ui_stream import UiEncoder
 from svc_core.base.unset import UNSET, Maybe, given
 from svc_core.contract import problem
@@ -67,44 +67,46 @@ class ResumedChat:
 
 async def chat_stream(ctx: WorkContext, request: ChatStream) -> Stream:
     """Answer the last message of a conversation."""
-    asked = of_ui(request.body, ctx.now)
+    chat = of_ui(request.body, ctx.now)
     encoder = partial(UiEncoder, tells_reason=ctx.host.ui_finish_reason)
-    return await _answer(ctx, asked, request.thread, encoder, NATIVE)
+    return await _answer(ctx, chat, request.thread, encoder, NATIVE)
 
 
 async def chat_completion(ctx: WorkContext, request: ChatCompletion) -> Stream:
     """Answer the last message of a conversation, in OpenAI's chunks."""
-    asked = of_completion(request.body, ctx.now)
+    chat = of_completion(request.body, ctx.now)
 
     def chunks(message_id: str, _: str) -> Encoder:
         id_ = message_id.replace("msg_", "chatcmpl-")
-        return ChunkEncoder(id_, int(ctx.now.timestamp()), includes_usage=asked.includes_usage)
+        return ChunkEncoder(id_, int(ctx.now.timestamp()), includes_usage=chat.includes_usage)
 
-    return await _answer(ctx, asked, request.thread, chunks)
+    return await _answer(ctx, chat, request.thread, chunks)
 
 
 async def _answer(
     ctx: WorkContext,
-    asked: Asked,
-    named: Maybe[str],
+    chat: ChatRequest,
+    header_id: Maybe[str],
     encoder: Callable[[str, str], Encoder],
     fields: Fields = (),
 ) -> Stream:
-    kept, tenant = ctx.host.threads_kept, ctx.actor.tenant
-    ways = asked.thread_id, given(named, None), asked.client_id
-    thread = await ctx.work.read(tenant, lambda unit: threads.find(unit, *ways, kept=kept))
+    retention, tenant = ctx.host.threads_kept, ctx.actor.tenant
+    thread_keys = chat.thread_id, given(header_id, None), chat.client_id
+    thread = await ctx.work.read(
+        tenant, lambda unit: threads.find(unit, *thread_keys, retention=retention)
+    )
     backend, tools = ctx.borrow(Backend), ctx.borrow(Tools).of(ctx.work, ctx.actor, ctx.now)
     message_id = ctx.ids.new("msg")
     frames = encoder(message_id, thread.id)
     frames.locate = ctx.located
     # Who sends what was said before may have changed it; who does not goes on from the thread.
-    history = asked.turn.history or (() if asked.is_anew else thread.history)
+    history = chat.turn.history or (() if chat.is_anew else thread.history)
     answer = Answer(
         ctx.work,
-        asked,
-        attrs.evolve(asked.turn, history=history),
+        chat,
+        attrs.evolve(chat.turn, history=history),
         thread,
-        bool(kept),
+        bool(retention),
         message_id,
         frames,
         await credits.reserve(ctx.work, tenant),
@@ -112,7 +114,7 @@ async def _answer(
     return answer.stream(backend, tools, fields)
 
 
-async def resumed(_: Context, __: ResumedChat) -> Empty:
+async def resume_chat(_: Context, __: ResumedChat) -> Empty:
     """Say that there is nothing to resume: who leaves a stream ends it."""
     return Empty()
 
@@ -132,7 +134,7 @@ _FAILS: Final[tuple[ProblemType, ...]] = (
 _MESSAGE: Final = {"role": "user", "parts": [{"type": "text", "text": samples.QUESTION}]}
 
 
-def _streamed(asked: dict[str, Any], answer: Encoder, **own: Any) -> Operation[Any, Any]:
+def _stream_operation(body: dict[str, Any], answer: Encoder, **own: Any) -> Operation[Any, Any]:
     """What both streams declare, with an example of a body and its answer."""
     return Operation(
         group="agent",
@@ -141,13 +143,13 @@ def _streamed(asked: dict[str, Any], answer: Encoder, **own: Any) -> Operation[A
         scopes=AGENT,
         pool="agent",
         media=(SSE,),
-        examples={"body": asked, SSE.media_type: samples.stream(answer)},
+        examples={"body": body, SSE.media_type: samples.stream(answer)},
         **own,
     )
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _streamed(
+    _stream_operation(
         {"messages": [_MESSAGE]},
         UiEncoder(IdOf("msg").example, IdOf("thr").example),
         id="streamChat",
@@ -159,7 +161,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         fields=("X-Thread-Id", *(name for name, _ in NATIVE)),
         fails=_FAILS,
     ),
-    _streamed(
+    _stream_operation(
         {
             "model": "svc-agent",
             "stream": True,
@@ -187,7 +189,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
         request=ResumedChat,
         response=Empty,
-        run=resumed,
+        run=resume_chat,
         scopes=AGENT,
     ),
 )

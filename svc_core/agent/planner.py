@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 from attrs import define, evolve, field, frozen
 
 from svc_core.agent import asking, facts, figures, question, telling
-from svc_core.agent.facts import Said, listed, quoted
+from svc_core.agent.facts import Said, english_list, quote_text
 from svc_core.agent.figures import differences
-from svc_core.agent.listing import Listed, distinct, holds, kinds, most
+from svc_core.agent.listing import ListQuery, distinct, extreme_rows, has_words, row_kinds
 from svc_core.agent.ports import Answered, Found, Turn
-from svc_core.agent.question import Asked
+from svc_core.agent.question import ParsedQuestion
 from svc_core.base import instants
 from svc_core.intel.linking import aliases
 from svc_core.intel.linking.names import normal
@@ -37,37 +37,37 @@ _HELP = "Nothing to look up is named: ask about incidents, news, entities, vulne
 
 
 @frozen
-class Call:
+class _Call:
     """A tool that is to be called."""
 
     name: str
     arguments: dict[str, object]
 
 
-Plan = Generator[Call, Answered, T]
-Things = Sequence[tuple[str, tuple[Found, ...]]]
+Plan = Generator[_Call, Answered, T]
+NamedEntities = Sequence[tuple[str, tuple[Found, ...]]]
 """Names, and whom each means."""
 
 
-def plan(turn: Turn, tools: Collection[str]) -> Plan[list[Said]]:
+def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[Said]]:
     """Answer the last question of a conversation with tools of these names."""
-    asked = question.asked(turn)
-    planner = _Planner(asked, turn.now, frozenset(tools))
-    if asked.has("instruct") and not asked.cves:
+    parsed = question.question_of(turn)
+    planner = _Planner(parsed, turn.now, frozenset(tools))
+    if parsed.has("instruct") and not parsed.cves:
         return [Said("That is nothing that the service answers: ask about what it knows", ())]
-    said = yield from planner.answer()
-    return said or [Said(planner.unknown(), ())]
+    sentences = yield from planner.answer()
+    return sentences or [Said(planner.unknown(), ())]
 
 
 @define
 class _Planner:
     """The plan of one question."""
 
-    asked: Asked
+    question: ParsedQuestion
     now: datetime
     tools: frozenset[str]
-    calls: list[tuple[Call, Answered]] = field(factory=list)
-    held: list[Found] = field(factory=list)
+    calls: list[tuple[_Call, Answered]] = field(factory=list)
+    subjects: list[Found] = field(factory=list)
     """Whom the question names: what is told of them may answer it."""
     is_sure: bool = True
     is_plain: bool = False
@@ -76,443 +76,494 @@ class _Planner:
 
     # -- calling -------------------------------------------------------------------------------
 
-    def ask(self, name: str, **arguments: Any) -> Plan[Answered]:
+    def call(self, name: str, **arguments: Any) -> Plan[Answered]:
         """One call; nothing where there is no such tool, or where there were enough of them."""
-        given = {key: value for key, value in arguments.items() if value not in (None, "")}
-        call = Call(name, given)
-        known = next((answered for one, answered in self.calls if one == call), None)
-        if known is not None:
-            return known
+        inputs = {key: value for key, value in arguments.items() if value not in (None, "")}
+        request = _Call(name, inputs)
+        earlier = next((answer for past, answer in self.calls if past == request), None)
+        if earlier is not None:
+            return earlier
         if name not in self.tools or len(self.calls) == CALLS_MAX:
             return Answered((), has_more=True)
-        answered = yield call
-        self.calls.append((call, answered))
-        return answered
+        answer = yield request
+        self.calls.append((request, answer))
+        return answer
 
-    def every(self, name: str, **arguments: Any) -> Plan[Answered]:
+    def list_all(self, name: str, **arguments: Any) -> Plan[Answered]:
         """The rows of some pages; it `has_more` where there are others."""
-        found: list[Found] = []
-        first = answered = yield from self.ask(name, **arguments, limit=_PAGE)
+        hits: list[Found] = []
+        first = answer = yield from self.call(name, **arguments, limit=_PAGE)
         for _ in range(_PAGES_MAX - 1):
-            found += answered.found
-            cursor = answered.body.get("meta", {}).get("page", {}).get("nextCursor")
+            hits += answer.found
+            cursor = answer.body.get("meta", {}).get("page", {}).get("nextCursor")
             if cursor is None:
-                return evolve(first, found=tuple(found), has_more=answered.has_more)
-            answered = yield from self.ask(name, **arguments, limit=_PAGE, cursor=cursor)
-        return evolve(first, found=(*found, *answered.found), has_more=answered.has_more)
+                return evolve(first, found=tuple(hits), has_more=answer.has_more)
+            answer = yield from self.call(name, **arguments, limit=_PAGE, cursor=cursor)
+        return evolve(first, found=(*hits, *answer.found), has_more=answer.has_more)
 
     # -- the ways to an answer -----------------------------------------------------------------
 
     def answer(self) -> Plan[list[Said]]:
         """The first way that finds something; texts go before what leaves words unexplained."""
-        if self.asked.is_empty:
+        if self.question.is_empty:
             return [Said(_HELP, ())]
-        if self.asked.cves:
-            return (yield from self.of_cves()) or (yield from self.of_texts())
-        things = yield from self.things()
+        if self.question.cves:
+            return (yield from self.answer_cves()) or (yield from self.answer_texts())
+        entities = yield from self.find_entities()
         unsure: list[Said] = []
         ways = (
-            self.of_happened,
-            self.of_metrics,
-            self.of_series,
-            self.of_ledger,
-            self.of_reports,
-            self.of_lists,
-            self.of_markets,
-            self.of_things,
+            self.answer_news,
+            self.answer_metrics,
+            self.answer_series,
+            self.answer_ledger,
+            self.answer_reports,
+            self.answer_lists,
+            self.answer_markets,
+            self.answer_entities,
         )
         for way in ways:
             self.is_sure = True
-            said = yield from way(things)
-            if said and self.is_sure:
-                return said
-            unsure = unsure or said
-        said = yield from self.of_happenings()
-        return said or (yield from self.of_texts()) or unsure
+            sentences = yield from way(entities)
+            if sentences and self.is_sure:
+                return sentences
+            unsure = unsure or sentences
+        sentences = yield from self.answer_events()
+        return sentences or (yield from self.answer_texts()) or unsure
 
     def unknown(self) -> str:
         """That nothing is known, and of what."""
         if self.missing:
-            return f"Nothing that the service knows tells {listed([*dict.fromkeys(self.missing)])}"
-        names = [f"“{quoted(name)}”" for name in self.asked.names]
-        of = f" of {listed(names)}" if names else ""
-        return f"Nothing that the service knows tells this{of}"
+            return f"Nothing that the service knows tells {english_list([*dict.fromkeys(self.missing)])}"
+        names = [f"“{quote_text(name)}”" for name in self.question.names]
+        subject = f" of {english_list(names)}" if names else ""
+        return f"Nothing that the service knows tells this{subject}"
 
-    def told(self, kind: str, found: Sequence[Found]) -> list[Said]:
+    def sentences_of(self, kind: str, hits: Sequence[Found]) -> list[Said]:
         """What rows of a kind tell of what is asked, and how they differ."""
-        wanted = self.wanted(kind)
-        said = [one for row in found for one in facts.sentences(wanted.facts, row)]
-        if said and len(found) > 1:
-            said += differences(wanted.facts, found)
-        if not said and not wanted.is_plain:
-            title = quoted(figures.name(found[0]))
-            self.missing += [f"the {fact.name} of {title}" for fact in wanted.facts[:2]]
-        return said
+        query = self.fact_query(kind)
+        sentences = [sentence for row in hits for sentence in facts.row_sentences(query.facts, row)]
+        if sentences and len(hits) > 1:
+            sentences += differences(query.facts, hits)
+        if not sentences and not query.is_plain:
+            title = quote_text(figures.subject_name(hits[0]))
+            self.missing += [f"the {fact.name} of {title}" for fact in query.facts[:2]]
+        return sentences
 
-    def wanted(self, kind: str) -> facts.Wanted:
+    def fact_query(self, kind: str) -> facts.FactQuery:
         """The facts of a kind that are asked for; none where plain words ask for something else."""
-        place = ("countr",) if self.asked.countries and kind in ("actor", "entity") else ()
-        wanted = facts.asked_for(kind, self.asked.phrase + place, question.generic())
-        self.is_plain = wanted.is_plain
-        if self.asked.has("compare") and not wanted.facts:
-            return facts.asked_for(kind, ("overvi",), question.generic())
-        others = [value for value in self.asked.values("number") if value[0] != kind]
-        is_other = self.asked.has("metric", "series") or self.asked.beyond(wanted.cues)
-        if wanted.is_plain and (is_other or others):
-            return evolve(wanted, facts=())
-        if ["many"] in self.asked.values("count"):
-            return evolve(wanted, facts=tuple(one for one in wanted.facts if one.number))
-        return wanted
+        place = ("countr",) if self.question.countries and kind in ("actor", "entity") else ()
+        query = facts.query_facts(kind, self.question.phrase + place, question.generic_words())
+        self.is_plain = query.is_plain
+        if self.question.has("compare") and not query.facts:
+            return facts.query_facts(kind, ("overvi",), question.generic_words())
+        numbers = [value for value in self.question.values("number") if value[0] != kind]
+        is_other = self.question.has("metric", "series") or self.question.unknown_words(query.cues)
+        if query.is_plain and (is_other or numbers):
+            return evolve(query, facts=())
+        if ["many"] in self.question.values("count"):
+            return evolve(query, facts=tuple(fact for fact in query.facts if fact.number))
+        return query
 
     # -- vulnerabilities -----------------------------------------------------------------------
 
-    def of_cves(self) -> Plan[list[Said]]:
-        answered = yield from self.ask("get_cve", cveId=",".join(self.asked.cves[:10]))
-        known = {row.row["cveId"]: row for row in answered.found}
-        rows = [known[cve] for cve in self.asked.cves if cve in known]
-        self.held += rows
-        self.missing += [cve for cve in self.asked.cves if cve not in known]
-        return self.told("cve", rows) if rows else []
+    def answer_cves(self) -> Plan[list[Said]]:
+        answer = yield from self.call("get_cve", cveId=",".join(self.question.cves[:10]))
+        rows_by_id = {row.row["cveId"]: row for row in answer.found}
+        rows = [rows_by_id[cve] for cve in self.question.cves if cve in rows_by_id]
+        self.subjects += rows
+        self.missing += [cve for cve in self.question.cves if cve not in rows_by_id]
+        return self.sentences_of("cve", rows) if rows else []
 
     # -- entities ------------------------------------------------------------------------------
 
-    def things(self) -> Plan[Things]:
+    def find_entities(self) -> Plan[NamedEntities]:
         """Whom each name means: every entity of that very name."""
-        found = []
-        for name in self.asked.names:
-            meant = yield from self.meant(name)
-            if meant:
-                self.held += meant
-                found.append((name, meant))
-        return found
+        entities = []
+        for name in self.question.names:
+            matches = yield from self.entities_named(name)
+            if matches:
+                self.subjects += matches
+                entities.append((name, matches))
+        return entities
 
-    def meant(self, name: str) -> Plan[tuple[Found, ...]]:
+    def entities_named(self, name: str) -> Plan[tuple[Found, ...]]:
         key = aliases.owner(normal(name), self.now.date())
         if key is not None and not key.startswith("cpe-vendor:"):
-            answered = yield from self.ask("list_entities", designator=key, limit=5)
-            if answered.found:
-                return answered.found
-        answered = yield from self.ask("list_entities", q=name, limit=20)
-        found = _of_name(name, answered.found)
+            answer = yield from self.call("list_entities", designator=key, limit=5)
+            if answer.found:
+                return answer.found
+        answer = yield from self.call("list_entities", q=name, limit=20)
+        hits = _hits_named(name, answer.found)
         shorter, _, last = name.rpartition(" ")
-        if found or last not in self.asked.placed or not shorter:
-            return found
-        return (yield from self.meant(shorter))
+        if hits or last not in self.question.country_words or not shorter:
+            return hits
+        return (yield from self.entities_named(shorter))
 
-    def of_things(self, things: Things) -> Plan[list[Said]]:
-        said: list[Said] = []
-        for name, meant in things:
-            if len(meant) > 1:
-                kinds = listed(
-                    [f"{quoted(one.title)} ({facts.spaced(one.row['type'])})" for one in meant]
+    def answer_entities(self, entities: NamedEntities) -> Plan[list[Said]]:
+        sentences: list[Said] = []
+        for name, matches in entities:
+            if len(matches) > 1:
+                kinds = english_list(
+                    [
+                        f"{quote_text(hit.title)} ({facts.in_words(hit.row['type'])})"
+                        for hit in matches
+                    ]
                 )
-                text = f"“{quoted(name)}” names {len(meant)} that are kept apart: {kinds}"
-                said.append(Said(text, meant))
-        rows = [one for _, meant in things for one in meant[:3]]
-        told = [] if self.asked.has("relation") else (yield from self.of_rows(rows))
-        ways = self.asked.values("relation") or self.asked.values("uses")
-        if things and ways and (not told or self.is_plain):
-            told = []
-            for row in things[0][1][:3]:
-                told += yield from self.related(row, ways[0][0])
-        return [*said, *told] if told else []
+                text = f"“{quote_text(name)}” names {len(matches)} that are kept apart: {kinds}"
+                sentences.append(Said(text, matches))
+        rows = [hit for _, matches in entities for hit in matches[:3]]
+        facts_ = [] if self.question.has("relation") else (yield from self.answer_rows(rows))
+        ways = self.question.values("relation") or self.question.values("uses")
+        if entities and ways and (not facts_ or self.is_plain):
+            facts_ = []
+            for row in entities[0][1][:3]:
+                facts_ += yield from self.relations(row, ways[0][0])
+        return [*sentences, *facts_] if facts_ else []
 
-    def of_rows(self, rows: Sequence[Found]) -> Plan[list[Said]]:
+    def answer_rows(self, rows: Sequence[Found]) -> Plan[list[Said]]:
         by_kind: dict[str, list[Found]] = {}
         for row in rows:
             kind = {"threatActor": "actor", "vulnerability": "cve"}.get(row.row["type"], "entity")
-            whole = yield from self.whole(kind, row)
+            whole = yield from self.full_row(kind, row)
             by_kind.setdefault(kind, []).append(whole)
-        said = [one for kind, some in by_kind.items() for one in self.told(kind, some)]
-        if not said and "actor" in by_kind:
-            said = self.told("entity", by_kind["actor"])
-        asked_for = (
-            facts.asked_for(kind, self.asked.phrase, question.generic()) for kind in by_kind
+        sentences = [
+            sentence for kind, hits in by_kind.items() for sentence in self.sentences_of(kind, hits)
+        ]
+        if not sentences and "actor" in by_kind:
+            sentences = self.sentences_of("entity", by_kind["actor"])
+        queries = (
+            facts.query_facts(kind, self.question.phrase, question.generic_words())
+            for kind in by_kind
         )
-        self.is_sure = not self.asked.beyond(frozenset().union(*(one.cues for one in asked_for)))
-        return said
+        self.is_sure = not self.question.unknown_words(
+            frozenset().union(*(query.cues for query in queries))
+        )
+        return sentences
 
-    def whole(self, kind: str, row: Found) -> Plan[Found]:
+    def full_row(self, kind: str, row: Found) -> Plan[Found]:
         """A row with what its kind has besides."""
         if kind == "actor":
-            answered = yield from self.ask("get_actor", q=row.title)
-            return next((one for one in answered.found if one.id == row.id), row)
+            answer = yield from self.call("get_actor", q=row.title)
+            return next((hit for hit in answer.found if hit.id == row.id), row)
         return evolve(row, row={**row.row, **row.row.get("cve", {})})
 
-    def related(self, thing: Found, way: str) -> Plan[list[Said]]:
+    def relations(self, entity: Found, way: str) -> Plan[list[Said]]:
         """What the graph has beside it: what it leads to (`down`), what leads to it, or both."""
-        answered = yield from self.ask("entity_graph", entityId=thing.id, depth=1)
-        graph = answered.body.get("data", {})
-        labels = {node["id"]: quoted(node["label"]) for node in graph.get("nodes", ())}
-        cited = evolve(thing, path=answered.path)
-        others = {one.id for one in self.held} - {thing.id}
-        said = [
-            Said(" – ".join((labels[one], facts.spaced(edge["type"]), labels[other])), (cited,))
+        answer = yield from self.call("entity_graph", entityId=entity.id, depth=1)
+        graph = answer.body.get("data", {})
+        labels = {node["id"]: quote_text(node["label"]) for node in graph.get("nodes", ())}
+        citation = evolve(entity, path=answer.path)
+        subjects = {hit.id for hit in self.subjects} - {entity.id}
+        sentences = [
+            Said(
+                " – ".join((labels[source], facts.in_words(edge["type"]), labels[target])),
+                (citation,),
+            )
             for edge in graph.get("edges", ())
-            if (one := edge["sourceId"]) in labels and (other := edge["targetId"]) in labels
-            if (way == "any" or (one if way == "down" else other) == thing.id)
-            and (not others or {one, other} & others)
+            if (source := edge["sourceId"]) in labels and (target := edge["targetId"]) in labels
+            if (way == "any" or (source if way == "down" else target) == entity.id)
+            and (not subjects or {source, target} & subjects)
         ]
-        return said[:_SHOWN_MAX]
+        return sentences[:_SHOWN_MAX]
 
     # -- numbers of companies and countries ----------------------------------------------------
 
-    def of_metrics(self, things: Things) -> Plan[list[Said]]:
-        metrics = [value[0] for value in self.asked.values("metric")]
-        companies = [one for _, meant in things for one in meant if one.row["type"] == "company"]
-        chosen: list[Found] = []
+    def answer_metrics(self, entities: NamedEntities) -> Plan[list[Said]]:
+        metrics = [value[0] for value in self.question.values("metric")]
+        companies = [
+            hit for _, matches in entities for hit in matches if hit.row["type"] == "company"
+        ]
+        picks: list[Found] = []
         for metric, company in product(metrics[:2], companies[:3]):
-            rows = yield from self.every(
+            rows = yield from self.list_all(
                 "list_financial_observations", entityId=company.id, metric=metric
             )
-            picked = figures.of_company(company, rows.found, self.asked)
-            chosen += picked
-            if not picked:
-                self.missing.append(f"the {facts.spaced(metric)} of {quoted(company.title)}")
-        wanted = facts.facts("observation")
-        return [*_all(wanted, chosen), *differences(wanted, chosen)]
+            values = figures.company_figures(company, rows.found, self.question)
+            picks += values
+            if not values:
+                self.missing.append(f"the {facts.in_words(metric)} of {quote_text(company.title)}")
+        measures = facts.facts_of("observation")
+        return [*_sentences(measures, picks), *differences(measures, picks)]
 
-    def of_series(self, _things: Things) -> Plan[list[Said]]:
-        asked, span = self.asked, self.asked.span
-        is_named = asked.has("series", "currency")
-        if not is_named and (not asked.countries or asked.kinds or not asked.rest()):
+    def answer_series(self, _things: NamedEntities) -> Plan[list[Said]]:
+        question, span = self.question, self.question.span
+        is_named = question.has("series", "currency")
+        if not is_named and (
+            not question.countries or question.kinds or not question.subject_words()
+        ):
             return []
-        found: list[Found] = []
-        areas = [{"area": value[0]} for value in asked.values("region")]
-        areas += [{"country": ",".join(asked.countries)}] if asked.countries else []
+        hits: list[Found] = []
+        areas = [{"area": value[0]} for value in question.values("region")]
+        areas += [{"country": ",".join(question.countries)}] if question.countries else []
         ends = {"periodFrom": span.start, "periodTo": span.end} if span else {}
-        given: dict[str, Any] = {name: at.date().isoformat() for name, at in ends.items() if at}
-        is_change = asked.has("change")
+        bounds: dict[str, Any] = {name: at.date().isoformat() for name, at in ends.items() if at}
+        is_change = question.has("change")
         for area in areas or [{}]:
             newest = {} if span or is_change else {"latest": True}
-            answered = yield from self.every("list_finint", **area, **given, **newest)
-            if newest and any(row.row["value"] is None for row in answered.found):
-                answered = yield from self.every("list_finint", **area)
-            found += figures.known(answered.found, is_first=is_change, all_=bool(span))
-        rows, beyond = figures.of_series(found, asked)
+            answer = yield from self.list_all("list_finint", **area, **bounds, **newest)
+            if newest and any(row.row["value"] is None for row in answer.found):
+                answer = yield from self.list_all("list_finint", **area)
+            hits += figures.series_ends(answer.found, is_first=is_change, is_full=bool(span))
+        rows, beyond = figures.meant_series(hits, question)
         if beyond > is_named:
             return []
         self.is_sure = not beyond
-        wanted = facts.facts("finint")
-        is_compared = len(asked.countries) + len(asked.values("region")) > 1 or is_change
-        if asked.has("most", "least") and not is_compared:
-            word, _, best = most(rows, "value", is_least=asked.has("least"))
+        measures = facts.facts_of("finint")
+        is_compared = len(question.countries) + len(question.values("region")) > 1 or is_change
+        if question.has("most", "least") and not is_compared:
+            word, _, best = extreme_rows(rows, "value", is_least=question.has("least"))
             return [
-                evolve(one, text=f"The {word} of {len(rows)} values: {one.text}")
-                for one in _all(wanted, best)
+                evolve(sentence, text=f"The {word} of {len(rows)} values: {sentence.text}")
+                for sentence in _sentences(measures, best)
             ]
-        shown = rows[: max(_SHOWN_MAX, len(asked.countries))]
-        return [*_all(wanted, shown), *(differences(wanted, shown) if is_compared else ())]
+        top = rows[: max(_SHOWN_MAX, len(question.countries))]
+        return [*_sentences(measures, top), *(differences(measures, top) if is_compared else ())]
 
     # -- the ledger ----------------------------------------------------------------------------
 
-    def of_ledger(self, things: Things) -> Plan[list[Said]]:
-        if "ledger" not in self.asked.kinds and (things or not self.asked.names):
+    def answer_ledger(self, entities: NamedEntities) -> Plan[list[Said]]:
+        if "ledger" not in self.question.kinds and (entities or not self.question.names):
             return []
-        answered = yield from self.ask("search_ledger_subjects", limit=_PAGE)
-        if not (self.asked.names or self.asked.beyond(frozenset())):
-            lines = _all(facts.facts("subject"), answered.found[:_SHOWN_MAX])
-            what = facts.several(len(answered.found), "subject of the ledger")
-            return [self.count(what, answered), *lines]
-        words = facts.phrase(self.asked.text)
-        names = [normal(name).split() for name in self.asked.names]
-        for subject in answered.found:
+        answer = yield from self.call("search_ledger_subjects", limit=_PAGE)
+        if not (self.question.names or self.question.unknown_words(frozenset())):
+            lines = _sentences(facts.facts_of("subject"), answer.found[:_SHOWN_MAX])
+            noun = facts.count_noun(len(answer.found), "subject of the ledger")
+            return [self.count_sentence(noun, answer), *lines]
+        words = facts.phrase(self.question.text)
+        names = [normal(name).split() for name in self.question.names]
+        for subject in answer.found:
             label = normal(subject.title).split()
-            if facts.within(facts.phrase(subject.title), words) or any(
-                facts.within(tuple(name), tuple(label)) for name in names
+            if facts.is_run_of(facts.phrase(subject.title), words) or any(
+                facts.is_run_of(tuple(name), tuple(label)) for name in names
             ):
-                return (yield from self.folded(subject))
+                return (yield from self.ledger_view(subject))
         return []
 
-    def folded(self, subject: Found) -> Plan[list[Said]]:
+    def ledger_view(self, subject: Found) -> Plan[list[Said]]:
         """What the ledger believes of a subject, as of the time that is asked for."""
-        then = self.asked.span.last if self.asked.span else None
-        time = "recordTime" if self.asked.has("recorded") else "validTime"
-        answered = yield from self.ask("fold_ledger_subject", subjectId=subject.id, **{time: then})
-        views = [evolve(one, title=subject.title) for one in answered.found]
-        wanted = {word for text in self.asked.rest() for word in facts.phrase(text)}
-        others = self.asked.beyond(frozenset(facts.phrase(subject.title)))
-        return [one for view in views for one in facts.claims(view, wanted, all_=not others)]
+        instant = self.question.span.last if self.question.span else None
+        time = "recordTime" if self.question.has("recorded") else "validTime"
+        answer = yield from self.call(
+            "fold_ledger_subject", subjectId=subject.id, **{time: instant}
+        )
+        views = [evolve(hit, title=subject.title) for hit in answer.found]
+        terms = {word for text in self.question.subject_words() for word in facts.phrase(text)}
+        unknown = self.question.unknown_words(frozenset(facts.phrase(subject.title)))
+        return [
+            sentence
+            for view in views
+            for sentence in facts.ledger_sentences(view, terms, is_full=not unknown)
+        ]
 
     # -- lists ---------------------------------------------------------------------------------
 
-    def of_lists(self, things: Things) -> Plan[list[Said]]:
-        asked = self.asked
-        named = [asked.counted] if asked.counted else asked.kinds
-        kind = next((kind for kind in named if kind in kinds()), None)
-        is_list = asked.counted or asked.has("list", "latest", "earliest", "most", "least")
-        if kind is None or asked.has("negation") or not (is_list or asked.bounds):
+    def answer_lists(self, things: NamedEntities) -> Plan[list[Said]]:
+        question = self.question
+        names = [question.counted_kind] if question.counted_kind else question.kinds
+        kind = next((kind for kind in names if kind in row_kinds()), None)
+        is_list = question.counted_kind or question.has(
+            "list", "latest", "earliest", "most", "least"
+        )
+        if kind is None or question.has("negation") or not (is_list or question.thresholds):
             return []
         if kind == "entity" and things:
             return []
-        users = [one for _, meant in things for one in meant if one.row["type"] != "threatActor"]
+        users = [
+            hit for _, matches in things for hit in matches if hit.row["type"] != "threatActor"
+        ]
         if kind == "actor" and users:
             way = "any" if users[0].row["type"] == "campaign" else "up"
-            return (yield from self.related(users[0], way))
-        listing = Listed(asked, kind)
-        entities = [one for _, meant in things for one in meant if kind != "entity"]
-        answered = Answered(())
-        for arguments in listing.ways(entities):
-            given = yield from self.every(listing.rows.tool, **arguments)
-            kept = listing.kept(given.found, entities if "entityId" in arguments else ())
-            answered = evolve(given, found=tuple(kept))
-            if kept:
-                return self.listed(listing, answered)
-        if listing.about or answered.has_more:
+            return (yield from self.relations(users[0], way))
+        listing = ListQuery(question, kind)
+        scope = [hit for _, matches in things for hit in matches if kind != "entity"]
+        answer = Answered(())
+        for arguments in listing.attempts(scope):
+            page = yield from self.list_all(listing.row_kind.tool, **arguments)
+            hits = listing.matches(page.found, scope if "entityId" in arguments else ())
+            answer = evolve(page, found=tuple(hits))
+            if hits:
+                return self.list_sentences(listing, answer)
+        if listing.terms or answer.has_more:
             return []
-        return [Said(f"The service knows {listing.named(())}", ())]
+        return [Said(f"The service knows {listing.summary(())}", ())]
 
-    def listed(self, listing: Listed, answered: Answered) -> list[Said]:
+    def list_sentences(self, listing: ListQuery, answer: Answered) -> list[Said]:
         """How many there are, which is foremost, or some of them."""
-        rows = distinct(listing.dated(answered.found))
+        rows = distinct(listing.by_date(answer.found))
         lines = listing.lines(rows[:_SHOWN_MAX])
-        named = listing.named(answered.found)
-        if self.asked.counted:
-            return [self.count(named, answered), *lines]
-        is_news = listing.kind == "news" and self.asked.has("latest")
-        if not is_news and (foremost := listing.foremost(answered.found)):
+        summary = listing.summary(answer.found)
+        if self.question.counted_kind:
+            return [self.count_sentence(summary, answer), *lines]
+        is_news = listing.kind == "news" and self.question.has("latest")
+        if not is_news and (foremost := listing.foremost(answer.found)):
             word, path, best = foremost
             best = distinct(best)
-            wanted = [fact for fact in facts.facts(listing.kind) if fact.number == path][:1]
-            among = f"The {word} of {_least(answered)}{named}"
-            told = _all(wanted, best[:_SHOWN_MAX]) or listing.lines(best[:_SHOWN_MAX])
-            return [evolve(one, text=f"{among}: {one.text}") for one in told]
+            measures = [fact for fact in facts.facts_of(listing.kind) if fact.number == path][:1]
+            among = f"The {word} of {_at_least(answer)}{summary}"
+            sentences = _sentences(measures, best[:_SHOWN_MAX]) or listing.lines(best[:_SHOWN_MAX])
+            return [evolve(sentence, text=f"{among}: {sentence.text}") for sentence in sentences]
         is_long = len(rows) > _SHOWN_MAX and not is_news
-        return [self.count(named, answered), *lines] if is_long else lines
+        return [self.count_sentence(summary, answer), *lines] if is_long else lines
 
-    def count(self, what: str, answered: Answered) -> Said:
+    def count_sentence(self, noun: str, answer: Answered) -> Said:
         """How many rows there are; they are cited, or where there are many, their list."""
-        rows, least = answered.found, _least(answered)
-        place = Found(str(answered.path), f"List: {what}", answered.path, {})
-        apart = len(distinct(rows))
-        told = f"{facts.several(apart, 'incident')} in {least}" if apart < len(rows) else least
-        cited = rows if 0 < len(rows) <= _CITED_MAX else (place,)
-        return Said(f"The service knows {told}{what}", cited)
+        rows, least = answer.found, _at_least(answer)
+        place = Found(str(answer.path), f"List: {noun}", answer.path, {})
+        distinct_count = len(distinct(rows))
+        count = (
+            f"{facts.count_noun(distinct_count, 'incident')} in {least}"
+            if distinct_count < len(rows)
+            else least
+        )
+        citations = rows if 0 < len(rows) <= _CITED_MAX else (place,)
+        return Said(f"The service knows {count}{noun}", citations)
 
-    def of_happened(self, _things: Things) -> Plan[list[Said]]:
+    def answer_news(self, _things: NamedEntities) -> Plan[list[Said]]:
         """What is told of a place, a time or a subject: sentences of texts, then incidents."""
-        asked = self.asked
-        if not asked.has("happened") or asked.has("kind"):
+        question = self.question
+        if not question.has("happened") or question.has("kind"):
             return []
-        said = []
-        if asked.names or asked.rest():
-            said = yield from self.of_texts()
-        said = [one for one in said if one.text not in {row.title for row in one.found}]
-        listing = Listed(asked, "incident")
-        for arguments in listing.ways(()):
-            answered = yield from self.every("list_incidents", **arguments)
-            rows = listing.dated(listing.kept(answered.found, ()))
-            told = {one.id for each in said for one in each.found}
-            said += listing.lines([one for one in rows if one.id not in told][:_SHOWN_MAX])
-        return said
+        sentences = []
+        if question.names or question.subject_words():
+            sentences = yield from self.answer_texts()
+        sentences = [
+            sentence
+            for sentence in sentences
+            if sentence.text not in {row.title for row in sentence.found}
+        ]
+        listing = ListQuery(question, "incident")
+        for arguments in listing.attempts(()):
+            answer = yield from self.list_all("list_incidents", **arguments)
+            rows = listing.by_date(listing.matches(answer.found, ()))
+            cited_ids = {hit.id for sentence in sentences for hit in sentence.found}
+            sentences += listing.lines(
+                [hit for hit in rows if hit.id not in cited_ids][:_SHOWN_MAX]
+            )
+        return sentences
 
     # -- texts ---------------------------------------------------------------------------------
 
-    def of_reports(self, _things: Things) -> Plan[list[Said]]:
+    def answer_reports(self, _things: NamedEntities) -> Plan[list[Said]]:
         """What the report says that is most about what is asked, the latest of several."""
-        if "report" not in self.asked.kinds or not self.asked.has("tells"):
+        if "report" not in self.question.kinds or not self.question.has("tells"):
             return []
-        about = Listed(self.asked, "report").about
-        answered = yield from self.ask("search_reports", limit=_PAGE)
-        held = [sum(holds(row.row, facts.phrase(word)) for word in about) for row in answered.found]
-        if not held or (about and not max(held)):
+        terms = ListQuery(self.question, "report").terms
+        answer = yield from self.call("search_reports", limit=_PAGE)
+        scores = [
+            sum(has_words(row.row, facts.phrase(word)) for word in terms) for row in answer.found
+        ]
+        if not scores or (terms and not max(scores)):
             return []
-        best = answered.found[held.index(max(held))]
-        whole = yield from self.ask("get_report", reportId=best.id)
-        points = [one["text"] for row in whole.found for one in row.row["keyPoints"]]
+        best = answer.found[scores.index(max(scores))]
+        detail = yield from self.call("get_report", reportId=best.id)
+        points = [point["text"] for row in detail.found for point in row.row["keyPoints"]]
         passage = telling.Passage(0, best.title, "\n".join(points))
-        chosen = [one.text for one in telling.select(self.asked.text, [passage], self.now)]
-        return [Said(quoted(text), (best,)) for text in (chosen or points)[:_SHOWN_MAX]]
+        picks = [pick.text for pick in telling.select(self.question.text, [passage], self.now)]
+        return [Said(quote_text(text), (best,)) for text in (picks or points)[:_SHOWN_MAX]]
 
-    def of_markets(self, _things: Things) -> Plan[list[Said]]:
-        return (yield from self.described("market")) if "market" in self.asked.kinds else []
+    def answer_markets(self, _things: NamedEntities) -> Plan[list[Said]]:
+        return (yield from self.subject_facts("market")) if "market" in self.question.kinds else []
 
-    def of_happenings(self) -> Plan[list[Said]]:
+    def answer_events(self) -> Plan[list[Said]]:
         """What the incident or event that is described tells."""
-        return (yield from self.described("incident")) or (yield from self.described("event"))
-
-    def described(self, kind: str) -> Plan[list[Said]]:
-        wanted = self.wanted(kind)
-        if not wanted.facts or not (self.asked.rest(kind) or self.asked.countries):
-            return []
-        listing = Listed(self.asked, kind)
-        answered = yield from self.ask(
-            listing.rows.tool, **(listing.sought(wanted.cues) or listing.filters), limit=_PAGE
+        return (yield from self.subject_facts("incident")) or (
+            yield from self.subject_facts("event")
         )
-        rows = listing.described(answered.found, wanted.cues)
-        telling = [row for row in rows if facts.sentences(wanted.facts, row)]
-        return _all(wanted.facts, telling) if len(telling) <= _ALIKE_MAX else []
 
-    def of_texts(self) -> Plan[list[Said]]:
+    def subject_facts(self, kind: str) -> Plan[list[Said]]:
+        query = self.fact_query(kind)
+        if not query.facts or not (self.question.subject_words(kind) or self.question.countries):
+            return []
+        listing = ListQuery(self.question, kind)
+        answer = yield from self.call(
+            listing.row_kind.tool,
+            **(listing.query_input(query.cues) or listing.filters),
+            limit=_PAGE,
+        )
+        rows = listing.subject_rows(answer.found, query.cues)
+        candidates = [row for row in rows if facts.row_sentences(query.facts, row)]
+        return _sentences(query.facts, candidates) if len(candidates) <= _ALIKE_MAX else []
+
+    def answer_texts(self) -> Plan[list[Said]]:
         """What texts say: those that hold most of its words, and those that hold its names."""
-        about = " ".join([*self.asked.names, *self.asked.rest()]).split()
-        words = " ".join(dict.fromkeys(about))[:300] or self.asked.text[:300]
-        whole = self.asked.whole
-        named = " ".join(one.word for one in asking.asked(whole).names)[:300]
-        found = [one for one in self.held if one.row.get("description")]
-        own = {one.title for one in found}
-        looked: list[tuple[str, dict[str, Any]]] = [
+        terms = " ".join([*self.question.names, *self.question.subject_words()]).split()
+        words = " ".join(dict.fromkeys(terms))[:300] or self.question.text[:300]
+        full_text = self.question.full_text
+        names = " ".join(name.word for name in asking.query_of(full_text).names)[:300]
+        hits = [hit for hit in self.subjects if hit.row.get("description")]
+        subject_titles = {hit.title for hit in hits}
+        calls: list[tuple[str, dict[str, Any]]] = [
             ("retrieve_knowledge", {"query": words, "kinds": ["report", "signal"]}),
             ("list_news", {"q": words}),
             ("list_incidents", {"q": words}),
             ("search_reports", {}),
         ]
-        if named not in ("", words):
-            looked.insert(2, ("list_news", {"q": named}))
-        for name, arguments in looked:
-            answered = yield from self.ask(name, **arguments, limit=_PASSAGES)
-            found += answered.found
-        passages = [_passage(number, row) for number, row in enumerate(found)]
-        if (span := self.asked.span) and self.asked.has("happened"):
-            passages = [one for one in passages if one.at and span.holds(instants.render(one.at))]
-        chosen = telling.select(whole, passages, self.now)
-        told = (one for one in chosen if one.text not in own)
-        return [Said(one.text, tuple(found[n] for n in one.numbers)) for one in told]
+        if names not in ("", words):
+            calls.insert(2, ("list_news", {"q": names}))
+        for name, arguments in calls:
+            answer = yield from self.call(name, **arguments, limit=_PASSAGES)
+            hits += answer.found
+        passages = [_passage(number, row) for number, row in enumerate(hits)]
+        if (span := self.question.span) and self.question.has("happened"):
+            passages = [
+                passage
+                for passage in passages
+                if passage.at and span.contains(instants.render(passage.at))
+            ]
+        picks = telling.select(full_text, passages, self.now)
+        quotes = (pick for pick in picks if pick.text not in subject_titles)
+        return [Said(pick.text, tuple(hits[n] for n in pick.numbers)) for pick in quotes]
 
 
 # -- rows --------------------------------------------------------------------------------------
 
 
-def _of_name(name: str, found: Sequence[Found]) -> tuple[Found, ...]:
+def _hits_named(name: str, hits: Sequence[Found]) -> tuple[Found, ...]:
     """The rows of exactly this name; else the only one whose name begins or stands in it so."""
-    wanted = normal(name).split()
-    labelled = [(one, [normal(label).split() for label in _labels(one.row)]) for one in found]
-    exact = tuple(one for one, labels in labelled if wanted in labels)
-    same = tuple(one for one in exact if facts.phrase(one.title) == facts.phrase(name))
+    words = normal(name).split()
+    labels_of = [(hit, [normal(label).split() for label in _labels(hit.row)]) for hit in hits]
+    exact = tuple(hit for hit, labels in labels_of if words in labels)
+    verbatim = tuple(hit for hit in exact if facts.phrase(hit.title) == facts.phrase(name))
     if exact:
-        return same if same and len(wanted) < len(facts.phrase(name)) else exact
+        return verbatim if verbatim and len(words) < len(facts.phrase(name)) else exact
     inside = [
-        (max(map(len, held)), one)
-        for one, labels in labelled
-        if (held := [some for some in labels if facts.within(tuple(some), tuple(wanted))])
+        (max(map(len, parts)), hit)
+        for hit, labels in labels_of
+        if (parts := [label for label in labels if facts.is_run_of(tuple(label), tuple(words))])
     ]
     if inside:
-        most = max(size for size, _ in inside)
-        return tuple(one for size, one in inside if size == most)
-    begun = [
-        one for one, labels in labelled if any(label[: len(wanted)] == wanted for label in labels)
+        longest = max(size for size, _ in inside)
+        return tuple(hit for size, hit in inside if size == longest)
+    prefixes = [
+        hit for hit, labels in labels_of if any(label[: len(words)] == words for label in labels)
     ]
-    return tuple(begun) if len(begun) == 1 else ()
+    return tuple(prefixes) if len(prefixes) == 1 else ()
 
 
 def _labels(row: Mapping[str, Any]) -> list[str]:
-    told = (*row.get("aliases", ()), *row.get("weakAliases", ()))
-    names = [one["name"] if isinstance(one, Mapping) else one for one in told]
-    return [row["name"], *names, *(one["value"] for one in row.get("designators", ()))]
+    aliases_ = (*row.get("aliases", ()), *row.get("weakAliases", ()))
+    names = [alias["name"] if isinstance(alias, Mapping) else alias for alias in aliases_]
+    return [
+        row["name"],
+        *names,
+        *(designator["value"] for designator in row.get("designators", ())),
+    ]
 
 
-def _all(wanted: Sequence[facts.Fact], rows: Iterable[Found]) -> list[Said]:
-    return [one for row in rows for one in facts.sentences(wanted, row)]
+def _sentences(measures: Sequence[facts.Fact], rows: Iterable[Found]) -> list[Said]:
+    return [sentence for row in rows for sentence in facts.row_sentences(measures, row)]
 
 
-def _least(answered: Answered) -> str:
-    return "at least " if answered.has_more else ""
+def _at_least(answer: Answered) -> str:
+    return "at least " if answer.has_more else ""
 
 
-def _passage(number: int, found: Found) -> telling.Passage:
-    row = found.row
+def _passage(number: int, hit: Found) -> telling.Passage:
+    row = hit.row
     excerpt = row.get("excerpt") or {}
     text = excerpt.get("text") or row.get("summary") or row.get("description") or ""
-    named = ("publishedAt", "occurredAt", "startedAt", "generatedAt", "recordedAt")
-    at = next((row[name] for name in named if row.get(name)), None)
-    return telling.Passage(number, found.title, text, None if at is None else instants.parse(at))
+    dates = ("publishedAt", "occurredAt", "startedAt", "generatedAt", "recordedAt")
+    stamp = next((row[name] for name in dates if row.get(name)), None)
+    return telling.Passage(
+        number, hit.title, text, None if stamp is None else instants.parse(stamp)
+    )

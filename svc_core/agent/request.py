@@ -69,7 +69,7 @@ class _WithoutFiles(wire.Open):
 
 
 @frozen(kw_only=True)
-class _Steered(_WithoutFiles):
+class _CommonRequest(_WithoutFiles):
     """What both shapes say beside the messages; one agent answers, in one way."""
 
     thread_id: Annotated[
@@ -86,7 +86,7 @@ class _Steered(_WithoutFiles):
 
 
 @frozen
-class Part(wire.Open):
+class MessagePart(wire.Open):
     """A part of a message."""
 
     type: Annotated[str, Doc("`text`; a user's message may hold no other."), Example("text")]
@@ -98,11 +98,13 @@ class UiMessage(_WithoutFiles):
     """A message of the AI SDK."""
 
     role: RoleMember
-    parts: Annotated[tuple[Part, ...], MaxLen(PARTS_MAX), Doc("What is said, and what is shown.")]
+    parts: Annotated[
+        tuple[MessagePart, ...], MaxLen(PARTS_MAX), Doc("What is said, and what is shown.")
+    ]
 
 
 @frozen
-class UiRequest(_Steered):
+class UiRequest(_CommonRequest):
     """A conversation as the AI SDK sends it; members that are not named here are passed over."""
 
     messages: Conversation[UiMessage]
@@ -127,7 +129,7 @@ class CompletionMessage(_WithoutFiles):
 
     role: RoleMember
     content: Annotated[
-        str | Annotated[tuple[Part, ...], MaxLen(PARTS_MAX)] | None,
+        str | Annotated[tuple[MessagePart, ...], MaxLen(PARTS_MAX)] | None,
         Doc(f"What is said: a text, or parts that are texts. {_TEXTS}"),
         Example("Who is behind it?"),
     ] = None
@@ -150,7 +152,7 @@ class StreamOptions(wire.Open):
 
 
 @frozen
-class CompletionRequest(_Steered):
+class CompletionRequest(_CommonRequest):
     """A conversation as OpenAI's clients send it; members that are not named here are passed over,
     among them all that would steer a model."""
 
@@ -164,7 +166,7 @@ class CompletionRequest(_Steered):
 
 
 @frozen
-class Asked:
+class ChatRequest:
     """What a request asks for, whatever its shape.
 
     `thread_id` is what it continues, `client_id` its client's own name of the conversation; one
@@ -179,39 +181,41 @@ class Asked:
     includes_usage: bool = False
 
 
-def of_ui(sent: UiRequest, now: datetime) -> Asked:
+def of_ui(body: UiRequest, now: datetime) -> ChatRequest:
     """What the AI SDK's shape asks for.
 
     Raises:
         Problem: VALIDATION_FAILED, UNSUPPORTED_MODEL or ATTACHMENTS_NOT_SUPPORTED.
     """
-    said = [_Said(message.role, message.parts, "parts") for message in sent.messages]
-    is_anew = sent.trigger == "regenerate-message" or sent.message_id is not None
-    return _asked(said, sent, now, client_id=sent.id, is_anew=is_anew)
+    inputs = [_Message(message.role, message.parts, "parts") for message in body.messages]
+    is_anew = body.trigger == "regenerate-message" or body.message_id is not None
+    return _chat_request(inputs, body, now, client_id=body.id, is_anew=is_anew)
 
 
-def of_completion(sent: CompletionRequest, now: datetime) -> Asked:
+def of_completion(body: CompletionRequest, now: datetime) -> ChatRequest:
     """What OpenAI's shape asks for.
 
     Raises:
         Problem: VALIDATION_FAILED, UNSUPPORTED_MODEL, STREAM_REQUIRED or
             ATTACHMENTS_NOT_SUPPORTED.
     """
-    said = [_Said(message.role, _parts(message.content), "content") for message in sent.messages]
-    usage = sent.stream_options is not None and bool(sent.stream_options.include_usage)
-    asked = _asked(said, sent, now, includes_usage=usage)
-    if not sent.stream:
+    inputs = [
+        _Message(message.role, _parts(message.content), "content") for message in body.messages
+    ]
+    usage = body.stream_options is not None and bool(body.stream_options.include_usage)
+    chat = _chat_request(inputs, body, now, includes_usage=usage)
+    if not body.stream:
         raise Problem(problem.STREAM_REQUIRED, "/stream: must be true")
-    return asked
+    return chat
 
 
 # -- what was said -----------------------------------------------------------------------------
 
 
 @frozen
-class _Said:
+class _Message:
     role: Role
-    parts: tuple[Part, ...]
+    parts: tuple[MessagePart, ...]
     member: str
 
     @property
@@ -219,24 +223,24 @@ class _Said:
         return "\n".join(part.text for part in self.parts if part.type == "text")
 
 
-def _parts(content: str | tuple[Part, ...] | None) -> tuple[Part, ...]:
-    return (Part("text", content),) if isinstance(content, str) else content or ()
+def _parts(content: str | tuple[MessagePart, ...] | None) -> tuple[MessagePart, ...]:
+    return (MessagePart("text", content),) if isinstance(content, str) else content or ()
 
 
-def _faults(said: list[_Said]) -> Iterator[Fault]:
-    texts = [len(each.text) for each in said]
-    for at, length in enumerate(texts):
+def _faults(messages: list[_Message]) -> Iterator[Fault]:
+    texts = [len(message.text) for message in messages]
+    for index, length in enumerate(texts):
         if length > TEXT_MAX:
-            where = f"/messages/{at}/{said[at].member}"
-            yield Fault(where, f"must have at most {TEXT_MAX} characters of text")
+            pointer = f"/messages/{index}/{messages[index].member}"
+            yield Fault(pointer, f"must have at most {TEXT_MAX} characters of text")
     if sum(texts) > TEXTS_MAX:
         yield Fault("/messages", f"must have at most {TEXTS_MAX} characters of text")
-    last = said[-1]
-    where = f"/messages/{len(said) - 1}"
+    last = messages[-1]
+    pointer = f"/messages/{len(messages) - 1}"
     if last.role != "user":
-        yield Fault(f"{where}/role", "must be user in the last message")
-    elif not last.text.strip() and not any(_attachments(len(said) - 1, last)):
-        yield Fault(f"{where}/{last.member}", "must hold text in the last message")
+        yield Fault(f"{pointer}/role", "must be user in the last message")
+    elif not last.text.strip() and not any(_attachments(len(messages) - 1, last)):
+        yield Fault(f"{pointer}/{last.member}", "must hold text in the last message")
 
 
 def _metadata_faults(metadata: Mapping[str, Any]) -> Iterator[Fault]:
@@ -244,51 +248,55 @@ def _metadata_faults(metadata: Mapping[str, Any]) -> Iterator[Fault]:
         if len(name) > METADATA_NAME_MAX:
             reason = f"must have a name of at most {METADATA_NAME_MAX} characters"
             yield Fault(f"/metadata/{wire.escape(name)}", reason)
-    for name, most in METADATA_LENGTHS.items():
+    for name, limit in METADATA_LENGTHS.items():
         value = metadata.get(name, "")
-        if not isinstance(value, str) or len(value) > most:
-            yield Fault(f"/metadata/{name}", f"must be a string of at most {most} characters")
+        if not isinstance(value, str) or len(value) > limit:
+            yield Fault(f"/metadata/{name}", f"must be a string of at most {limit} characters")
     if metadata.get("onboarding") or metadata.get("mode") == "onboarding":
         yield Fault("/metadata", "must not ask for onboarding, there is no such mode")
     if len(wire.dumps(metadata)) > METADATA_BYTES_MAX:
         yield Fault("/metadata", f"must have at most {METADATA_BYTES_MAX} bytes")
 
 
-def _attachments(at: int, said: _Said) -> Iterator[Fault]:
-    for number, part in enumerate(said.parts):
-        if said.role == "user" and part.type != "text":
-            where = f"/messages/{at}/{said.member}/{number}"
-            yield Fault(where, f"is of type {part.type[:32]!r}")
+def _attachments(index: int, message: _Message) -> Iterator[Fault]:
+    for number, part in enumerate(message.parts):
+        if message.role == "user" and part.type != "text":
+            pointer = f"/messages/{index}/{message.member}/{number}"
+            yield Fault(pointer, f"is of type {part.type[:32]!r}")
 
 
 def _refuse(kind: ProblemType, faults: Iterable[Fault]) -> None:
-    found = list(faults)
-    if found:
-        raise Problem(kind, problem.describe(found))
+    items = list(faults)
+    if items:
+        raise Problem(kind, problem.describe(items))
 
 
-def _asked(said: list[_Said], sent: _Steered, now: datetime, **more: Any) -> Asked:
-    metadata = sent.metadata or {}
+def _chat_request(
+    inputs: list[_Message], body: _CommonRequest, now: datetime, **options: Any
+) -> ChatRequest:
+    metadata = body.metadata or {}
     _refuse(
         problem.VALIDATION_FAILED,
-        (*_faults(said), *_metadata_faults(metadata)),
+        (*_faults(inputs), *_metadata_faults(metadata)),
     )
-    attached = (fault for at, each in enumerate(said) for fault in _attachments(at, each))
-    _refuse(problem.ATTACHMENTS_NOT_SUPPORTED, attached)
-    if sent.model not in (None, *MODELS):
+    attachments = (
+        fault for index, message in enumerate(inputs) for fault in _attachments(index, message)
+    )
+    _refuse(problem.ATTACHMENTS_NOT_SUPPORTED, attachments)
+    if body.model not in (None, *MODELS):
         raise Problem(problem.UNSUPPORTED_MODEL, f"/model: must be one of: {', '.join(MODELS)}")
     messages = [
-        Message(each.role, each.text)
-        for each in said
-        if each.role in ("user", "assistant") and each.text.strip()
+        Message(message.role, message.text)
+        for message in inputs
+        if message.role in ("user", "assistant") and message.text.strip()
     ]
-    earlier = newest(messages[:-1], CONTEXT_MESSAGES_MAX, CONTEXT_MAX)
+    earlier = newest_messages(messages[:-1], CONTEXT_MESSAGES_MAX, CONTEXT_MAX)
     turn = Turn(messages[-1].text.strip(), now, earlier)
-    return Asked(turn, sent.thread_id, metadata=metadata, **more)
+    return ChatRequest(turn, body.thread_id, metadata=metadata, **options)
 
 
-def newest(said: Sequence[Message], most: int, chars: int) -> tuple[Message, ...]:
+def newest_messages(messages: Sequence[Message], limit: int, chars: int) -> tuple[Message, ...]:
     """The newest of some messages, oldest first, as many as there is room for."""
-    sizes = accumulate(len(message.text) for message in reversed(said[-most:]))
+    sizes = accumulate(len(message.text) for message in reversed(messages[-limit:]))
     fit = sum(size <= chars for size in sizes)
-    return tuple(said[len(said) - fit :])
+    return tuple(messages[len(messages) - fit :])

@@ -18,17 +18,17 @@ from itertools import pairwise
 from attrs import evolve, frozen
 
 from svc_core.agent.asking import (
-    Asked,
     Name,
-    asked,
+    TextQuery,
     groups,
-    is_counted,
-    is_measured,
+    has_expression,
+    has_measure,
+    is_number,
     is_role,
-    is_said,
     is_strange,
     month_of,
     months_in,
+    query_of,
     root,
     roots,
 )
@@ -41,7 +41,7 @@ from svc_core.text.words import cut, fold, terms, words
 PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
 """Passages that are read, characters of each, and its sentences: about 30 ms."""
 WORDS_MIN = 2  # of a sentence: "Four died."
-TOLD_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
+ANSWER_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
 ALIKE = 0.6  # terms that two sentences have in common, of all of both (Jaccard)
 ENOUGH, LONE = 0.5, 0.7  # of the weight of what is asked beside names, and where there are none
 BETTER = 0.95  # of the score of a title: a sentence of its text that comes as near is told instead
@@ -79,12 +79,12 @@ class Sentence:
 
 
 @frozen
-class _Told:
+class _Candidate:
     """A sentence and what it stands among: words and terms of it, and of those with it."""
 
     text: str
-    own: frozenset[str]
-    held: frozenset[str]
+    tokens: frozenset[str]
+    context: frozenset[str]
     place: int
     """0 for the title, from 1 on for sentences."""
     passage: Passage
@@ -102,64 +102,70 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
 
     `now` is aware; what is dated later than that is read as if written now.
     """
-    wanted = _asked(question)
-    if not (wanted.names or wanted.terms):
+    query = _text_query(question)
+    if not (query.names or query.terms):
         return ()
-    dated = [_dated(one, now) for one in passages[:PASSAGES_MAX] if _may_tell(wanted, one)]
-    read = [told for one in dated for told in _read(one)]
-    scored = [evolve(told, score=_score(wanted, told)) for told in read]
-    found = sorted((one for one in scored if one.score > 0), key=_order)
-    if wanted.kind == "compare":
-        return tuple(_sentences(_compared(wanted, found), found))
-    chosen = _best(found, OVERVIEW_MAX if wanted.kind == "overview" else TOLD_MAX)
-    if wanted.kind == "why":
-        chosen += [one for one in read if chosen and _follows(one, chosen[0])]
-    return tuple(_sentences(chosen, found))
+    texts = [
+        _cap_date(passage, now)
+        for passage in passages[:PASSAGES_MAX]
+        if _is_relevant(query, passage)
+    ]
+    candidates = [candidate for passage in texts for candidate in _candidates(passage)]
+    ranking = [evolve(candidate, score=_score(query, candidate)) for candidate in candidates]
+    hits = sorted((hit for hit in ranking if hit.score > 0), key=_order)
+    if query.kind == "compare":
+        return tuple(_sentences(_comparison(query, hits), hits))
+    picks = _best(hits, OVERVIEW_MAX if query.kind == "overview" else ANSWER_MAX)
+    if query.kind == "why":
+        picks += [candidate for candidate in candidates if picks and _follows(candidate, picks[0])]
+    return tuple(_sentences(picks, hits))
 
 
-def _follows(one: _Told, best: _Told) -> bool:
+def _follows(candidate: _Candidate, best: _Candidate) -> bool:
     """Whether a sentence stands behind another: reasons are told after what happened."""
-    return one.passage == best.passage and one.place == max(best.place, 1) + 1
+    return candidate.passage == best.passage and candidate.place == max(best.place, 1) + 1
 
 
-def _may_tell(wanted: Asked, passage: Passage) -> bool:
+def _is_relevant(query: TextQuery, passage: Passage) -> bool:
     """Whether a passage holds the names that are asked about, or one of those compared."""
     text = f"{passage.title}\n{passage.text[:TEXT_MAX]}"
-    said = words(text)
-    held = frozenset([*said, *map(cut, said), *_initials(text)])
-    found = [one.is_in(held) and _is_whole(one, wanted, said) for one in wanted.names]
-    return all(found) or (wanted.kind == "compare" and any(found))
+    tokens = words(text)
+    vocabulary = frozenset([*tokens, *map(cut, tokens), *_initials(text)])
+    matches = [name.is_in(vocabulary) and _is_whole(name, query, tokens) for name in query.names]
+    return all(matches) or (query.kind == "compare" and any(matches))
 
 
-def _is_whole(name: Name, wanted: Asked, said: list[str]) -> bool:
+def _is_whole(name: Name, query: TextQuery, tokens: list[str]) -> bool:
     """Whether the words of a name that the question has side by side stand so in a text."""
     run = [
-        one.ways[0] for one in wanted.names if one.part_of == name.part_of and len(one.ways) == 1
+        part.spellings[0]
+        for part in query.names
+        if part.run_number == name.run_number and len(part.spellings) == 1
     ]
     whole = [word for way in run for word in way]
     return len(run) < 2 or any(
-        said[at : at + len(whole)] == whole for at, word in enumerate(said) if word == whole[0]
+        tokens[at : at + len(whole)] == whole for at, word in enumerate(tokens) if word == whole[0]
     )
 
 
-def _asked(question: str) -> Asked:
+def _text_query(question: str) -> TextQuery:
     """What is asked, by the sentences that ask where some do; orders to an assistant are none."""
-    parts = [part for part in _ENDS.split(defused(question)) if not is_said("order", part)]
-    asking = asked(" ".join(part for part in parts if part.endswith("?")))
-    return asking if asking.names or asking.terms else asked(" ".join(parts))
+    parts = [part for part in _ENDS.split(defused(question)) if not has_expression("order", part)]
+    query = query_of(" ".join(part for part in parts if part.endswith("?")))
+    return query if query.names or query.terms else query_of(" ".join(parts))
 
 
-def _order(told: _Told) -> tuple[float, float, int, str]:
-    return -round(told.score * 10), -told.at, told.place, told.text
+def _order(candidate: _Candidate) -> tuple[float, float, int, str]:
+    return -round(candidate.score * 10), -candidate.at, candidate.place, candidate.text
 
 
-def _dated(passage: Passage, now: datetime) -> Passage:
+def _cap_date(passage: Passage, now: datetime) -> Passage:
     return passage if passage.at is None or passage.at <= now else evolve(passage, at=now)
 
 
 # -- reading -----------------------------------------------------------------------------------
 
-_HIDDEN = re.compile(
+_MARKUP = re.compile(
     r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?|<!--.*?-->|</?[a-zA-Z][^<>]{0,200}>", re.S
 )
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^)]*\)")
@@ -169,31 +175,33 @@ _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|data:|javascript:)\S+", re
 
 def defused(text: str) -> str:
     """A text without markup, addresses, marks of citations, and characters that do not show."""
-    bare = _LINK.sub(r"\1", _HIDDEN.sub(" ", text))
+    bare = _LINK.sub(r"\1", _MARKUP.sub(" ", text))
     bare = _ADDRESS.sub(" ", _MARK.sub(" ", bare))
-    return "".join(one for one in bare if one in "\n\t" or unicodedata.category(one)[0] != "C")
+    return "".join(char for char in bare if char in "\n\t" or unicodedata.category(char)[0] != "C")
 
 
-def _read(passage: Passage) -> Iterator[_Told]:
+def _candidates(passage: Passage) -> Iterator[_Candidate]:
     """The sentences of a passage, after its title."""
     title = headline(defused(passage.title))
     text = defused(passage.text[:TEXT_MAX])
     language = guess(f"{title} {text}")
-    told = sentences(text, WORDS_MIN, tails=True)[:SENTENCES_MAX]
-    held = [_held(one, language) for one in (title, *told)]
-    for place, one in enumerate((title, *told)):
+    lines = sentences(text, WORDS_MIN, tails=True)[:SENTENCES_MAX]
+    token_sets = [_tokens(line, language) for line in (title, *lines)]
+    for place, line in enumerate((title, *lines)):
         around = {0, 1, *range(max(place - BEFORE, 0), place)}
-        beside = frozenset().union(*(held[at] for at in around if at < len(held)))
+        beside = frozenset().union(*(token_sets[at] for at in around if at < len(token_sets)))
         is_marked = not place and bool(_MARK.search(passage.title))
-        if one and not is_marked and not is_said("order", one):
-            yield _Told(one, held[place], held[place] | beside, place, passage, language)
+        if line and not is_marked and not has_expression("order", line):
+            yield _Candidate(
+                line, token_sets[place], token_sets[place] | beside, place, passage, language
+            )
 
 
-def _held(text: str, language: str | None) -> frozenset[str]:
+def _tokens(text: str, language: str | None) -> frozenset[str]:
     """The words of a text, its terms, and the initials of the names in it."""
-    found = roots(text, language)
-    pairs = (f"{one}_{other}" for one, other in pairwise(found))
-    return frozenset([*words(text), *terms(text, language), *found, *pairs, *_initials(text)])
+    stems = roots(text, language)
+    pairs = (f"{first}_{second}" for first, second in pairwise(stems))
+    return frozenset([*words(text), *terms(text, language), *stems, *pairs, *_initials(text)])
 
 
 def _initials(text: str) -> Iterator[str]:
@@ -206,201 +214,211 @@ def _initials(text: str) -> Iterator[str]:
 # -- judging -----------------------------------------------------------------------------------
 
 
-def _score(wanted: Asked, told: _Told) -> float:
+def _score(query: TextQuery, candidate: _Candidate) -> float:
     """How well a sentence answers, 0 where it does not."""
-    named = [one for one in wanted.names if one.is_in(told.held)]
-    parts = {one.part_of for one in wanted.names}
-    missing = {one.part_of for one in wanted.names if one not in named}
-    if (missing == parts and parts) or (missing and wanted.kind != "compare"):
+    names = [name for name in query.names if name.is_in(candidate.context)]
+    parts = {name.run_number for name in query.names}
+    missing = {name.run_number for name in query.names if name not in names}
+    if (missing == parts and parts) or (missing and query.kind != "compare"):
         return 0.0
-    if not _is_of_time(wanted, told):
+    if not _is_of_time(query, candidate):
         return 0.0
-    matched = {term: _matched(term, told, wanted) for term in wanted.terms}
-    subject = sum(wanted.terms[term] * share for term, share in matched.items())
-    if subject < _least(wanted) or sum(map(bool, matched.values())) + len(named) < _fewest(wanted):
+    matches = {term: _match(term, candidate, query) for term in query.terms}
+    subject = sum(query.terms[term] * share for term, share in matches.items())
+    if subject < _weight_min(query) or sum(map(bool, matches.values())) + len(names) < _matches_min(
+        query
+    ):
         return 0.0
-    fit = _fit(wanted, told)
-    share = subject / sum(wanted.terms.values()) if wanted.terms else 1.0
-    if _least(wanted) == 0:
+    fit = _fit(query, candidate)
+    share = subject / sum(query.terms.values()) if query.terms else 1.0
+    if _weight_min(query) == 0:
         share = (1 + share) / 2
-    is_focussed = [matched[term] >= OTHER_WORD for term in wanted.focus]
-    is_told = subject >= LONE * sum(wanted.terms.values())
-    is_strict = wanted.is_of_many or (wanted.is_of_doer and not is_told)
+    is_focussed = [matches[term] >= OTHER_WORD for term in query.focus]
+    is_told = subject >= LONE * sum(query.terms.values())
+    is_strict = query.asks_count or (query.asks_doer and not is_told)
     if is_strict and is_focussed and not any(is_focussed):
         return 0.0
     focus = 1.0 if any(is_focussed) or not is_focussed else LACKING
-    return fit * share * focus * _named(named, told) * _standing(told)
+    return fit * share * focus * _name_share(names, candidate) * _clarity(candidate)
 
 
-def _named(named: Sequence[Name], told: _Told) -> float:
+def _name_share(names: Sequence[Name], candidate: _Candidate) -> float:
     """How many of the names stand in the sentence itself."""
-    held = sum(one.weight * (1 if one.is_in(told.own) else NAMED_NEARBY) for one in named)
-    return held / sum(one.weight for one in named) if named else 1.0
+    total = sum(
+        name.weight * (1 if name.is_in(candidate.tokens) else NAMED_NEARBY) for name in names
+    )
+    return total / sum(name.weight for name in names) if names else 1.0
 
 
-def _least(wanted: Asked) -> float:
-    if wanted.kind in ("overview", "compare") and wanted.names:
+def _weight_min(query: TextQuery) -> float:
+    if query.kind in ("overview", "compare") and query.names:
         return 0.0
-    return (ENOUGH if wanted.names else LONE) * sum(wanted.terms.values())
+    return (ENOUGH if query.names else LONE) * sum(query.terms.values())
 
 
-def _fewest(wanted: Asked) -> int:
-    least = 1 if wanted.kind in ("compare", "overview") else 2
-    return min(least, len(wanted.names) + len(wanted.terms)) if wanted.names else least
+def _matches_min(query: TextQuery) -> int:
+    least = 1 if query.kind in ("compare", "overview") else 2
+    return min(least, len(query.names) + len(query.terms)) if query.names else least
 
 
-def _matched(term: str, told: _Told, wanted: Asked) -> float:
+def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
     """How far a sentence holds a term, or what means the same."""
-    if term in told.own:
+    if term in candidate.tokens:
         return 1.0
-    if wanted.is_of_money and groups(term) & groups(root("cost")) and is_said("money", told.text):
+    if (
+        query.asks_sum
+        and groups(term) & groups(root("cost"))
+        and has_expression("money", candidate.text)
+    ):
         return OTHER_WORD
-    if _is_own(term, told):
+    if _holds_term(term, candidate):
         return OTHER_WORD
-    if term in told.held:
+    if term in candidate.context:
         return NEARBY
-    beside = any(groups(term) & groups(one) for one in told.held)
+    beside = any(groups(term) & groups(token) for token in candidate.context)
     return NEARBY * OTHER_WORD if beside else 0.0
 
 
-def _is_own(term: str, told: _Told) -> bool:
+def _holds_term(term: str, candidate: _Candidate) -> bool:
     """Whether the sentence itself holds a term, or what means the same."""
-    known = groups(term)
-    return term in told.own or any(not known.isdisjoint(groups(one)) for one in told.own)
+    numbers = groups(term)
+    return term in candidate.tokens or any(
+        not numbers.isdisjoint(groups(token)) for token in candidate.tokens
+    )
 
 
-def _is_of_time(wanted: Asked, told: _Told) -> bool:
+def _is_of_time(query: TextQuery, candidate: _Candidate) -> bool:
     """Whether a sentence is of the years and months that are asked for."""
-    at = told.passage.at
-    if wanted.years:
-        other = set(_YEAR.findall(told.text))
-        if other.isdisjoint(wanted.years) and (
-            other or str(at.year if at else "") not in wanted.years
+    at = candidate.passage.at
+    if query.years:
+        years = set(_YEAR.findall(candidate.text))
+        if years.isdisjoint(query.years) and (
+            years or str(at.year if at else "") not in query.years
         ):
             return False
-    said = months_in(told.text)
-    if wanted.months and not said & wanted.months:
-        return not said and at is not None and at.month in wanted.months
+    months = months_in(candidate.text)
+    if query.months and not months & query.months:
+        return not months and at is not None and at.month in query.months
     return True
 
 
-def _standing(told: _Told) -> float:
+def _clarity(candidate: _Candidate) -> float:
     """How well a sentence can be understood, and how likely it tells the news."""
-    if told.place == 0:
+    if candidate.place == 0:
         return 0.95
-    lead = 1.05 if told.place == 1 else 1.0
-    return lead * (0.85 if leans(told.text, told.language) else 1.0)
+    lead = 1.05 if candidate.place == 1 else 1.0
+    return lead * (0.85 if leans(candidate.text, candidate.language) else 1.0)
 
 
-def _fit(wanted: Asked, told: _Told) -> float:
+def _fit(query: TextQuery, candidate: _Candidate) -> float:
     """Whether a sentence holds the kind of thing that is asked for; 0 where it has to."""
-    if wanted.kind == "who":
-        return float(_names_other(wanted, told.text) and _is_role_of(wanted, told))
-    if wanted.kind == "number":
-        is_sum = _is_sum(wanted, told.text) and _counts(wanted, told)
-        return float(is_sum and (not wanted.measure or is_measured(wanted.measure, told.text)))
-    if wanted.kind == "where":
-        is_named = _names_other(wanted, told.text, places=True)
-        held = is_named + is_said("placed", told.text)
-        return (0.0, LACKING, 1.0)[held]
-    if wanted.kind == "when":
-        is_dated = is_said("dated", told.text) or months_in(told.text)
-        is_done = not wanted.terms or _matched([*wanted.terms][-1], told, wanted)
-        return 1.0 if is_dated else LACKING * bool(told.at and is_done)
-    return LACKING if wanted.kind == "why" and not is_said("cause", told.text) else 1.0
+    if query.kind == "who":
+        return float(_names_other(query, candidate.text) and _is_role_of(query, candidate))
+    if query.kind == "number":
+        is_sum = _is_sum(query, candidate.text) and _counts(query, candidate)
+        return float(is_sum and (not query.measure or has_measure(query.measure, candidate.text)))
+    if query.kind == "where":
+        is_named = _names_other(query, candidate.text, places=True)
+        signs = is_named + has_expression("placed", candidate.text)
+        return (0.0, LACKING, 1.0)[signs]
+    if query.kind == "when":
+        is_dated = has_expression("dated", candidate.text) or months_in(candidate.text)
+        is_done = not query.terms or _match([*query.terms][-1], candidate, query)
+        return 1.0 if is_dated else LACKING * bool(candidate.at and is_done)
+    return LACKING if query.kind == "why" and not has_expression("cause", candidate.text) else 1.0
 
 
-def _is_sum(wanted: Asked, text: str) -> bool:
+def _is_sum(query: TextQuery, text: str) -> bool:
     """Whether a sentence tells how much something is, where that is asked."""
-    is_told = wanted.terms or wanted.measure or len(wanted.names) > 1
-    return bool(is_told) and (not wanted.is_of_money or is_said("money", text))
+    is_told = query.terms or query.measure or len(query.names) > 1
+    return bool(is_told) and (not query.asks_sum or has_expression("money", text))
 
 
-def _names_other(wanted: Asked, text: str, *, places: bool = False) -> bool:
+def _names_other(query: TextQuery, text: str, *, places: bool = False) -> bool:
     """Whether a sentence names somebody, or, of `places`, somewhere, that the question does not."""
-    if wanted.kind == "who" and not wanted.terms:
+    if query.kind == "who" and not query.terms:
         return True
     for run in runs(text):
         whole = " ".join(run.words)
         for part in run.readings() if run.is_title else _PARTS.split(whole):
             is_sure = run.is_telling or " " in part or is_place(part) or is_strange(part)
-            said = set(words(part))
-            is_other = not all(map(is_role, said)) and wanted.named.isdisjoint(said)
+            tokens = set(words(part))
+            is_other = not all(map(is_role, tokens)) and query.name_words.isdisjoint(tokens)
             if is_sure and is_other and (places or not is_place(part)):
                 return True
     return False
 
 
-def _is_role_of(wanted: Asked, told: _Told) -> bool:
+def _is_role_of(query: TextQuery, candidate: _Candidate) -> bool:
     """Whether an office stands beside a name, and beside what it is of where that is named."""
-    if wanted.role is None:
+    if query.role is None:
         return True
-    said = [word[0] for word in _TOKEN.finditer(told.text)]
-    offices = [at for at, word in enumerate(said) if is_role(fold(word))]
-    whose = [at for at, word in enumerate(said) if fold(word) in wanted.named]
+    tokens = [word[0] for word in _TOKEN.finditer(candidate.text)]
+    offices = [at for at, word in enumerate(tokens) if is_role(fold(word))]
+    owners = [at for at, word in enumerate(tokens) if fold(word) in query.name_words]
     holders = [
         at
-        for at, word in enumerate(said)
-        if word[0].isupper() and at not in whose and not is_role(fold(word))
+        for at, word in enumerate(tokens)
+        if word[0].isupper() and at not in owners and not is_role(fold(word))
     ]
-    return any(_is_near(office, holders) and _is_near(office, whose) for office in offices)
+    return any(_is_near(office, holders) and _is_near(office, owners) for office in offices)
 
 
-def _counts(wanted: Asked, told: _Told) -> bool:
+def _counts(query: TextQuery, candidate: _Candidate) -> bool:
     """Whether a number stands there that is neither a date nor in the question."""
-    said = ["", *_TOKEN.findall(fold(told.text)), ""]
+    tokens = ["", *_TOKEN.findall(fold(candidate.text)), ""]
     return any(
-        is_counted(word) and not (_YEAR.fullmatch(word) or month_of(before) or month_of(after))
-        for before, word, after in zip(said, said[1:], said[2:], strict=False)
-        if word and word not in wanted.words
+        is_number(word) and not (_YEAR.fullmatch(word) or month_of(before) or month_of(after))
+        for before, word, after in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        if word and word not in query.words
     )
 
 
 def _is_near(at: int, places: Sequence[int]) -> bool:
-    return not places or any(abs(at - one) <= _REACH for one in places)
+    return not places or any(abs(at - place) <= _REACH for place in places)
 
 
 # -- choosing ----------------------------------------------------------------------------------
 
 
-def _best(found: Sequence[_Told], most: int) -> list[_Told]:
+def _best(candidates: Sequence[_Candidate], limit: int) -> list[_Candidate]:
     """The best, no two alike, and no title beside a sentence of its text."""
-    least = CLOSE * max((one.score for one in found), default=0.0)
-    close = [one for one in found if one.score >= least]
-    kept: list[_Told] = []
-    for one in close:
-        beside = (k for k in close if k.place and k.passage == one.passage)
-        is_new = one.place or all(k.score < BETTER * one.score for k in beside)
-        if len(kept) < most and is_new and not any(_alike(one, k) for k in kept):
-            kept.append(one)
-    return kept
+    least = CLOSE * max((candidate.score for candidate in candidates), default=0.0)
+    close = [candidate for candidate in candidates if candidate.score >= least]
+    picks: list[_Candidate] = []
+    for candidate in close:
+        beside = (k for k in close if k.place and k.passage == candidate.passage)
+        is_new = candidate.place or all(k.score < BETTER * candidate.score for k in beside)
+        if len(picks) < limit and is_new and not any(_alike(candidate, k) for k in picks):
+            picks.append(candidate)
+    return picks
 
 
-def _sentences(chosen: Iterable[_Told], found: Sequence[_Told]) -> Iterator[Sentence]:
+def _sentences(picks: Iterable[_Candidate], candidates: Sequence[_Candidate]) -> Iterator[Sentence]:
     """Each sentence once, with the numbers of all passages that hold it."""
-    for text, one in {one.text: one for one in chosen}.items():
-        same = {each.passage.number for each in found if each.text == text}
-        yield Sentence(text, tuple(sorted(same | {one.passage.number})))
+    for text, candidate in {pick.text: pick for pick in picks}.items():
+        numbers = {match.passage.number for match in candidates if match.text == text}
+        yield Sentence(text, tuple(sorted(numbers | {candidate.passage.number})))
 
 
-def _alike(one: _Told, other: _Told) -> bool:
+def _alike(first: _Candidate, second: _Candidate) -> bool:
     """Whether two sentences tell the same: few terms and no number apart."""
-    both, either = one.own & other.own, one.own | other.own
-    numbers = {word for word in one.own ^ other.own if is_counted(word)}
-    return len(both) >= ALIKE * len(either) and not numbers
+    common, union = first.tokens & second.tokens, first.tokens | second.tokens
+    numbers = {word for word in first.tokens ^ second.tokens if is_number(word)}
+    return len(common) >= ALIKE * len(union) and not numbers
 
 
-def _compared(wanted: Asked, found: Sequence[_Told]) -> list[_Told]:
+def _comparison(query: TextQuery, candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """The best sentences on each of what is compared; nothing where one of them is unknown."""
-    parts = sorted({one.part_of for one in wanted.names})
+    parts = sorted({name.run_number for name in query.names})
     sides = [
         [
-            told
-            for told in found
-            if all(n.is_in(told.held) for n in wanted.names if n.part_of == part)
+            candidate
+            for candidate in candidates
+            if all(n.is_in(candidate.context) for n in query.names if n.run_number == part)
         ]
         for part in parts
     ]
     if not all(sides):
         return []
-    return [one for side in sides or [list(found)] for one in _best(side, 2)]
+    return [pick for side in sides or [list(candidates)] for pick in _best(side, 2)]

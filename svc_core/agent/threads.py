@@ -42,7 +42,7 @@ class Thread:
 
 
 @frozen(kw_only=True)
-class KeptTurn:
+class ThreadTurn:
     """A question and what was answered; `number` counts the turns of its thread from 1.
 
     One that is `incomplete` ended before its answer did: `text` is what the client was sent.
@@ -65,9 +65,9 @@ THREADS: Collection[Thread] = Collection(
     name="threads", model=Thread, prefix="thr", order=lambda thread: micros(thread.last_at)
 )
 
-THREAD_TURNS: Collection[KeptTurn] = Collection(
+THREAD_TURNS: Collection[ThreadTurn] = Collection(
     name="thread_turns",
-    model=KeptTurn,
+    model=ThreadTurn,
     prefix="msg",
     order=lambda turn: turn.number,
     keys={"thread_id": lambda turn: turn.thread_id},
@@ -76,7 +76,7 @@ THREAD_TURNS: Collection[KeptTurn] = Collection(
 
 
 @frozen
-class Place:
+class ThreadContext:
     """The thread of a question, and what was said in it, oldest first."""
 
     id: str
@@ -85,61 +85,66 @@ class Place:
 
 
 async def find(
-    ctx: Context, sent: str | None, named: str | None, alias: str | None, *, kept: timedelta
-) -> Place:
+    ctx: Context,
+    body_id: str | None,
+    header_id: str | None,
+    alias: str | None,
+    *,
+    retention: timedelta,
+) -> ThreadContext:
     """The thread that a question is meant for, or a new one; nothing is written.
 
-    The body has `sent` its id and the header `named` it; `alias` is what the client itself calls
+    The body has `body_id` its id and the header `header_id` it; `alias` is what the client itself calls
     its conversation, which names a thread of the account from the first question on. Threads end
-    when nothing was said for as long as they are `kept`.
+    when nothing was said for as long as they are `retention`.
 
     Raises:
         Problem: CONFLICTING_PARAMETERS for two that differ; THREAD_NOT_FOUND.
     """
-    if sent and named and sent != named:
+    if body_id and header_id and body_id != header_id:
         detail = "threadId and X-Thread-Id name different threads."
         raise Problem(problem.CONFLICTING_PARAMETERS, detail)
-    id_ = sent or named
+    id_ = body_id or header_id
     if id_ is None and alias is None:
-        return Place(ctx.ids.new("thr"), is_new=True)
+        return ThreadContext(ctx.ids.new("thr"), is_new=True)
     if id_ is None:
         # Derived, so that whoever asks first in two processes begins the same thread.
         id_ = ids.derived_id("thr", "thread", ctx.actor.tenant, alias or "")
-    elif not await _is_there(ctx, id_, kept):
+    elif not await _exists(ctx, id_, retention):
         raise Problem(problem.THREAD_NOT_FOUND, "No such thread is visible to this key.")
-    history = await _history(ctx, id_, kept)
-    return Place(id_, is_new=not history, history=history)
+    history = await _history(ctx, id_, retention)
+    return ThreadContext(id_, is_new=not history, history=history)
 
 
-async def _is_there(ctx: Context, id_: str, kept: timedelta) -> bool:
-    if not kept:
+async def _exists(ctx: Context, id_: str, retention: timedelta) -> bool:
+    if not retention:
         return ids.is_id("thr", id_)
     thread = await ctx.find(THREADS, id_)
-    return thread is not None and thread.last_at >= ctx.now - kept
+    return thread is not None and thread.last_at >= ctx.now - retention
 
 
-async def _history(ctx: Context, id_: str, kept: timedelta) -> tuple[Message, ...]:
-    since, left = ctx.now - kept, CONTEXT_BYTES
-    said: list[Message] = []
+async def _history(ctx: Context, id_: str, retention: timedelta) -> tuple[Message, ...]:
+    since, room = ctx.now - retention, CONTEXT_BYTES
+    messages: list[Message] = []
     rows = ctx.every(THREAD_TURNS, CONTEXT_TURNS, where={"thread_id": (id_,)})
     async for row in rows:
         turn = THREAD_TURNS.decode(row.raw)
-        left -= len(turn.question.encode()) + len(turn.text.encode())
-        if left < 0 or turn.asked_at < since:
+        room -= len(turn.question.encode()) + len(turn.text.encode())
+        if room < 0 or turn.asked_at < since:
             break
         # Models refuse an answer without words.
         answer = [Message("assistant", turn.text)] if turn.text.strip() else []
-        said += [*answer, Message("user", turn.question)]
-    return tuple(reversed(said))
+        messages += [*answer, Message("user", turn.question)]
+    return tuple(reversed(messages))
 
 
-async def begin(ctx: Context, id_: str) -> None:
+async def begin_thread(ctx: Context, id_: str) -> None:
     """Have the thread, so that it can be gone on with from its first answer on."""
     if await ctx.find(THREADS, id_) is None:
         await ctx.create(THREADS, id_, Thread(0, ctx.now))
 
 
-async def append(ctx: Context, id_: str, turn: KeptTurn) -> None:
+async def append(ctx: Context, id_: str, turn: ThreadTurn) -> None:
     """Put a turn that ended at the end of its thread, under the id of its message, once."""
     if await ctx.find(THREAD_TURNS, id_) is not None:
         return
@@ -163,9 +168,9 @@ async def forget(ctx: Context, *, id_: str, kept: timedelta) -> bool:
 
 
 async def _forget_turns(ctx: Context, id_: str, end: int | None = None) -> int:
-    where = {"thread_id": (id_,)}
-    found = ctx.every(THREAD_TURNS, FORGOTTEN_MAX, where=where, end=end)
-    old = [row.id async for row in found]
+    filters = {"thread_id": (id_,)}
+    turns = ctx.every(THREAD_TURNS, FORGOTTEN_MAX, where=filters, end=end)
+    old = [row.id async for row in turns]
     for turn_id in old:
         await ctx.remove(THREAD_TURNS, turn_id)
     return len(old)

@@ -22,7 +22,7 @@ _AGO = re.compile(
 )
 _ORDINALS = ("first", "second", "third", "fourth")
 _ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) quarter (?:of )?(?=\d{{4}})", re.IGNORECASE)
-_NAMED = re.compile(r"\b(this|last|previous)\s+(week|month|quarter|year)\b", re.IGNORECASE)
+_CALENDAR = re.compile(r"\b(this|last|previous)\s+(week|month|quarter|year)\b", re.IGNORECASE)
 _NEAR = re.compile(r"\b(today|yesterday)\b", re.IGNORECASE)
 _ABSOLUTE = (
     r"\b(?:(?P<iso>\d{{4}}-\d\d-\d\d)"
@@ -38,7 +38,7 @@ _OPEN_START = ("before", "until", "till", "by", "up to")
 
 
 @frozen
-class Span:
+class TimeSpan:
     """From one instant up to another, not included; None is open. `text` is how it was said.
 
     `period` is the one that was named, such as `2025-Q2`; `is_fiscal` where it is a company's.
@@ -61,9 +61,9 @@ class Span:
         """The last instant of it."""
         return None if self.end is None else instants.render(self.end - timedelta(microseconds=1))
 
-    def holds(self, told: object) -> bool:
+    def contains(self, stamp: object) -> bool:
         """Whether a date or an instant, as rows write it, lies in it."""
-        text = str(told or "")
+        text = str(stamp or "")
         try:
             at = instants.parse(text if "T" in text else f"{text}T00:00:00Z")
         except instants.InstantError:
@@ -71,40 +71,40 @@ class Span:
         return (self.start is None or at >= self.start) and (self.end is None or at < self.end)
 
 
-def _numbered(text: str) -> str:
+def _number_quarters(text: str) -> str:
     """A question whose quarters are numbers: "third quarter of 2025" is "Q3 2025"."""
-    return _ORDINAL.sub(lambda found: f"Q{_ORDINALS.index(found[1].lower()) + 1} ", text)
+    return _ORDINAL.sub(lambda match: f"Q{_ORDINALS.index(match[1].lower()) + 1} ", text)
 
 
-def span(text: str, now: datetime) -> Span | None:
+def time_span(text: str, now: datetime) -> TimeSpan | None:
     """The time that a question names; None where it names none."""
-    folded = fold(_numbered(text))
-    return _relative(folded, now) or _joined(folded, list(_absolute(folded)))
+    plain = fold(_number_quarters(text))
+    return _relative(plain, now) or _join(plain, list(_absolute(plain)))
 
 
-def without(text: str) -> str:
+def without_times(text: str) -> str:
     """A question without the words that name a time."""
-    text = _numbered(text)
-    for pattern in (_AGO, _NAMED, _NEAR, _dates()):
+    text = _number_quarters(text)
+    for pattern in (_AGO, _CALENDAR, _NEAR, _dates()):
         text = pattern.sub(" ", text)
     return text
 
 
-def _relative(text: str, now: datetime) -> Span | None:
+def _relative(text: str, now: datetime) -> TimeSpan | None:
     today = _midnight(now.date())
     if ago := _AGO.search(text):
         count, unit = _NUMBERS.get(ago[1]) or int(ago[1] or 1), ago[2]
         months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
         start = now - count * _UNITS[unit] if months is None else _months_ago(now, count * months)
-        return Span(start, None, ago[0])
-    if named := _NAMED.search(text):
-        period = periods.containing(now.date(), _LETTERS[named[2]])
-        if named[1] != "this":
-            period = periods.containing(period.start - _DAY, _LETTERS[named[2]])
-        return _of(period, named[0])
+        return TimeSpan(start, None, ago[0])
+    if match := _CALENDAR.search(text):
+        period = periods.containing(now.date(), _LETTERS[match[2]])
+        if match[1] != "this":
+            period = periods.containing(period.start - _DAY, _LETTERS[match[2]])
+        return _of(period, match[0])
     if near := _NEAR.search(text):
         start = today if near[1] == "today" else today - _DAY
-        return Span(start, start + _DAY, near[1])
+        return TimeSpan(start, start + _DAY, near[1])
     return None
 
 
@@ -120,48 +120,48 @@ def _last(day: date) -> int:
     return periods.containing(day, "M").end.day
 
 
-def _joined(text: str, told: list[tuple[int, Span]]) -> Span | None:
+def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
     """What the words before the first date make of it, and of a second."""
-    if not told:
+    if not dates:
         return None
-    at, first = told[0]
+    at, first = dates[0]
     before = text[:at].rstrip(" (")
-    if len(told) > 1 and before.endswith(("between", "from")):
-        return Span(first.start, told[1][1].end, f"{first.text} to {told[1][1].text}")
+    if len(dates) > 1 and before.endswith(("between", "from")):
+        return TimeSpan(first.start, dates[1][1].end, f"{first.text} to {dates[1][1].text}")
     if before.endswith(_OPEN_END):
         start = first.end if before.endswith("after") else first.start
-        return Span(start, None, f"since {first.text}")
+        return TimeSpan(start, None, f"since {first.text}")
     if before.endswith(_OPEN_START):
         end = first.start if before.endswith("before") else first.end
-        return Span(None, end, f"until {first.text}")
+        return TimeSpan(None, end, f"until {first.text}")
     return first
 
 
-def _absolute(text: str) -> Iterator[tuple[int, Span]]:
+def _absolute(text: str) -> Iterator[tuple[int, TimeSpan]]:
     for match in _dates().finditer(text):
         try:
-            period = periods.parse(_written(match))
+            period = periods.parse(_period_text(match))
         except ValueError:
             continue
         yield match.start(), _of(period, match[0].strip(), is_fiscal=bool(match["fiscal"]))
 
 
-def _written(match: re.Match[str]) -> str:
+def _period_text(match: re.Match[str]) -> str:
     """A date as periods are written."""
-    told = {name: value for name, value in match.groupdict().items() if value}
-    if quarter := told.get("quarter") or told.get("q"):
-        return f"{told.get('quarters') or told.get('turned')}-{quarter.upper()}"
-    name = told.get("name") or told.get("first") or told.get("whole")
+    groups = {name: value for name, value in match.groupdict().items() if value}
+    if quarter := groups.get("quarter") or groups.get("q"):
+        return f"{groups.get('quarters') or groups.get('turned')}-{quarter.upper()}"
+    name = groups.get("name") or groups.get("first") or groups.get("whole")
     if name is None:
-        return told.get("iso") or told.get("month") or told["alone"]
-    year = told.get("of") or told.get("year") or told.get("in")
-    day = told.get("day") or told.get("nth")
+        return groups.get("iso") or groups.get("month") or groups["alone"]
+    year = groups.get("of") or groups.get("year") or groups.get("in")
+    day = groups.get("day") or groups.get("nth")
     return f"{year}-{months()[name]:02}" + (f"-{int(day):02}" if day else "")
 
 
-def _of(period: periods.Period, text: str, *, is_fiscal: bool = False) -> Span:
+def _of(period: periods.Period, text: str, *, is_fiscal: bool = False) -> TimeSpan:
     end = period.end + _DAY if period.end < date.max else period.end
-    return Span(_midnight(period.start), _midnight(end), text, period.text, is_fiscal)
+    return TimeSpan(_midnight(period.start), _midnight(end), text, period.text, is_fiscal)
 
 
 def _midnight(day: date) -> datetime:

@@ -10,7 +10,7 @@ from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
 from svc_core.agent.events import Event, Failed, Finished, Source, Text, Usage
 from svc_core.agent.ports import Turn
 from svc_core.agent.request import Metadata
-from svc_core.agent.threads import KeptTurn
+from svc_core.agent.threads import ThreadTurn
 from svc_core.contract import problem
 
 
@@ -22,15 +22,15 @@ class Transcript:
     sources: list[Source] = field(factory=list)
     end: Finished | Failed | None = None
 
-    def hear(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Take in what happens; nothing comes after the end."""
         if self.end is not None:
             return
         match event:
             case Text(text):
-                left = TEXT_MAX - len(self.text)
-                self.text += text[:left]
-                if len(text) > left:
+                room = TEXT_MAX - len(self.text)
+                self.text += text[:room]
+                if len(text) > room:
                     self.end = Finished("length", Usage(written=len(self.text.split())))
             case Source() if len(self.sources) < SOURCES_MAX and event not in self.sources:
                 self.sources.append(event)
@@ -42,10 +42,10 @@ class Transcript:
         """Whether anything was said, or was all that there is to say."""
         return isinstance(self.end, Finished) or bool(self.text)
 
-    def kept(self, thread_id: str, turn: Turn, metadata: Metadata | None = None) -> KeptTurn:
+    def kept(self, thread_id: str, turn: Turn, metadata: Metadata | None = None) -> ThreadTurn:
         """It as a turn of a thread."""
         end = self.end if isinstance(self.end, Finished) else None
-        return KeptTurn(
+        return ThreadTurn(
             thread_id=thread_id,
             asked_at=turn.now,
             question=turn.question,
@@ -60,10 +60,10 @@ class Transcript:
 
 async def transcribe(events: AsyncIterator[Event], transcript: Transcript) -> None:
     """Hear an answer to its end; what was heard until then stays where it is cut short."""
-    given: Any = events
-    async with aclosing(given):
-        async for event in given:
-            transcript.hear(event)
+    stream: Any = events
+    async with aclosing(stream):
+        async for event in stream:
+            transcript.add(event)
     if transcript.end is None:
         text = "The answer ended before it was whole."
         transcript.end = Failed(problem.INTERNAL_ERROR.code, text)

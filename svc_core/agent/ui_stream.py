@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from svc_core.agent import events
-from svc_core.agent.encoder import SOURCES_MAX, TITLE_MAX, Chunk, Encoder, little
+from svc_core.agent.encoder import SOURCES_MAX, TITLE_MAX, Chunk, Encoder, json_or_empty
 from svc_core.agent.events import Event, Source, Usage
 
-_OURS: Final = {"providerExecuted": True, "dynamic": True}
+_TOOL_FLAGS: Final = {"providerExecuted": True, "dynamic": True}
 
 
 class UiEncoder(Encoder):
@@ -44,15 +44,15 @@ class UiEncoder(Encoder):
                 yield from self._text_ends()
                 yield from self._step_starts()
                 call = {"toolCallId": id_, "toolName": name}
-                yield {"type": "tool-input-start", **call, **_OURS}
-                asked = {"input": little(arguments)}
-                yield {"type": "tool-input-available", **call, **asked, **_OURS}
-            case events.ToolDone(id_, found):
-                output = {"toolCallId": id_, "output": {"items": _items(found)}}
-                yield {"type": "tool-output-available", **output, **_OURS}
-            case events.ToolFailed(id_, text):
+                yield {"type": "tool-input-start", **call, **_TOOL_FLAGS}
+                body = {"input": json_or_empty(arguments)}
+                yield {"type": "tool-input-available", **call, **body, **_TOOL_FLAGS}
+            case events.ToolDone(id_, sources):
+                output = {"toolCallId": id_, "output": {"items": _items(sources)}}
+                yield {"type": "tool-output-available", **output, **_TOOL_FLAGS}
+            case events.ToolFailure(id_, text):
                 failure = {"toolCallId": id_, "errorText": text}
-                yield {"type": "tool-output-error", **failure, **_OURS}
+                yield {"type": "tool-output-error", **failure, **_TOOL_FLAGS}
             case events.Source():
                 yield from self._step_starts()
                 yield _source(event)
@@ -86,27 +86,31 @@ class UiEncoder(Encoder):
             self._text = None
 
     def _finish(self, reason: str, usage: Usage) -> Chunk:
-        said = {"finishReason": reason} if self._tells_reason else {}
-        read, written = usage.read, usage.written
-        counts = {"inputTokens": read, "outputTokens": written, "totalTokens": read + written}
-        told = {**self._thread, "finishReason": reason, "usage": counts}
-        return {"type": "finish", **said, "messageMetadata": told}
+        end = {"finishReason": reason} if self._tells_reason else {}
+        inputs, outputs = usage.read, usage.written
+        counts = {"inputTokens": inputs, "outputTokens": outputs, "totalTokens": inputs + outputs}
+        metadata = {**self._thread, "finishReason": reason, "usage": counts}
+        return {"type": "finish", **end, "messageMetadata": metadata}
 
 
 def _source(source: Source) -> Chunk:
-    titled = {"sourceId": f"src_{source.number}", "title": source.title[:TITLE_MAX]}
+    head = {"sourceId": f"src_{source.number}", "title": source.title[:TITLE_MAX]}
     by_id = {"providerMetadata": {"svc": {"id": source.id}}}
     if source.url is None:
-        return {"type": "source-document", **titled, "mediaType": "application/json", **by_id}
-    return {"type": "source-url", **titled, "url": source.url, **by_id}
+        return {"type": "source-document", **head, "mediaType": "application/json", **by_id}
+    return {"type": "source-url", **head, "url": source.url, **by_id}
 
 
-def _items(found: Sequence[Source]) -> list[object]:
+def _items(sources: Sequence[Source]) -> list[object]:
     """As many of the things found, from the first, as an output has room for."""
     items: list[object] = [
-        {"id": one.id, "title": one.title[:TITLE_MAX], **({"url": one.url} if one.url else {})}
-        for one in found[:SOURCES_MAX]
+        {
+            "id": source.id,
+            "title": source.title[:TITLE_MAX],
+            **({"url": source.url} if source.url else {}),
+        }
+        for source in sources[:SOURCES_MAX]
     ]
-    while little({"items": items}) == {}:
+    while json_or_empty({"items": items}) == {}:
         items.pop()
     return items

@@ -19,8 +19,8 @@ from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.agent.encoder import Encoder
 from svc_core.agent.events import Event, Finished, Step, Text
 from svc_core.agent.ports import Toolbox, Turn
-from svc_core.agent.request import Asked
-from svc_core.agent.threads import THREAD_TURNS, KeptTurn, Place
+from svc_core.agent.request import ChatRequest
+from svc_core.agent.threads import THREAD_TURNS, ThreadContext, ThreadTurn
 from svc_core.agent.ui_stream import UiEncoder
 from svc_core.base import drive
 from svc_core.base.seals import Keyring
@@ -86,17 +86,17 @@ class Desk:
         turn = Turn("Who?", clock.now())
         self.answer = Answer(
             Slow(store, *given, host, plans=DEFAULT_PLANS),
-            Asked(turn),
+            ChatRequest(turn),
             turn,
-            Place(THREAD, is_new=True),
+            ThreadContext(THREAD, is_new=True),
             is_kept=True,
             message_id=ids.new("msg"),
             encoder=encoder,
             reservation=drive.run(credits.reserve(self.service, self.home)),
         )
 
-    def rows(self) -> tuple[list[ChatCredits], list[KeptTurn]]:
-        async def read(ctx: Context) -> tuple[list[ChatCredits], list[KeptTurn]]:
+    def rows(self) -> tuple[list[ChatCredits], list[ThreadTurn]]:
+        async def read(ctx: Context) -> tuple[list[ChatCredits], list[ThreadTurn]]:
             held = [CREDITS.decode(row.raw) async for row in ctx.every(CREDITS)]
             return held, [THREAD_TURNS.decode(row.raw) async for row in ctx.every(THREAD_TURNS)]
 

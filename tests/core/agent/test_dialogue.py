@@ -8,7 +8,7 @@ from svc_core.agent import dialogue
 from svc_core.agent.completions import Call
 from svc_core.agent.dialogue import Dialogue
 from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
-from svc_core.agent.events import Source, Text, ToolDone, ToolFailed
+from svc_core.agent.events import Source, Text, ToolDone, ToolFailure
 from svc_core.agent.ports import Answered, Found, Message, ToolSpec, Turn
 from svc_core.text.citing import Kept, Sieve
 
@@ -67,18 +67,18 @@ def test_what_a_tool_found_is_numbered_for_good_and_cut_to_size() -> None:
     rows = [found(n, id=f"obs_{n}", title=f"Port {n}", text="x" * 9_000) for n in range(1, 12)]
     done = made.answered(CALL, Answered(tuple(rows)))
     assert isinstance(done, ToolDone)
-    assert [one.number for one in done.found] == list(range(1, dialogue.FOUND_MAX + 1))
-    assert done.found[0] == Source(1, "obs_1", "Port 1", f"{ORIGIN}/api/v1/news/obs_1")
+    assert [one.number for one in done.sources] == list(range(1, dialogue.HITS_MAX + 1))
+    assert done.sources[0] == Source(1, "obs_1", "Port 1", f"{ORIGIN}/api/v1/news/obs_1")
     told = results(made)
     assert told["more"] is True
-    assert [row["n"] for row in told["results"]] == list(range(1, dialogue.FOUND_MAX + 1))
-    assert all(len(row["text"]) == dialogue.SHOWN_CHARS for row in told["results"])
+    assert [row["n"] for row in told["results"]] == list(range(1, dialogue.HITS_MAX + 1))
+    assert all(len(row["text"]) == dialogue.HIT_CHARS_MAX for row in told["results"])
     assert told["results"][0]["text"].startswith("id: obs_1\ntitle: Port 1\ntext: xx")
 
     again = Answered((found(3, summary="It was closed."), Found("x", "No place", None, {"a": 1})))
     done = made.answered(Call("call_2_1", "list_news", {}), again)
     assert isinstance(done, ToolDone)
-    assert [(one.number, one.url is None) for one in done.found] == [(3, False), (9, True)]
+    assert [(one.number, one.url is None) for one in done.sources] == [(3, False), (9, True)]
     assert results(made)["more"] is False
     assert made.facts[3].say("Port 3 was closed")
     assert made.facts[3].say("Port 3")
@@ -123,7 +123,7 @@ def test_a_row_is_evidence_by_its_members_and_what_is_cut_off_is_none() -> None:
 
 def test_a_tool_that_gave_nothing_is_told_of_and_a_name_that_is_none_is_not_shown() -> None:
     made = talk()
-    assert made.failed(CALL, "Not now.") == ToolFailed("call_1_1", "Not now.")
+    assert made.failed(CALL, "Not now.") == ToolFailure("call_1_1", "Not now.")
     assert results(made) == {"error": "Not now."}
     assert made.shown("list_news") == "list_news"
     assert made.shown("rm -rf") == "unknown"

@@ -19,7 +19,7 @@ from svc_core.agent.events import (
     Text,
     ToolCall,
     ToolDone,
-    ToolFailed,
+    ToolFailure,
     Usage,
 )
 from svc_core.agent.ui_stream import UiEncoder
@@ -181,7 +181,7 @@ def test_the_host_ends_an_answer_in_its_own_words(make: Any) -> None:
 
 @both
 def test_a_result_of_no_call_is_passed_over(make: Any) -> None:
-    stream = told(make(), ToolDone("b", ()), ToolFailed("b", "Gone."), Finished())
+    stream = told(make(), ToolDone("b", ()), ToolFailure("b", "Gone."), Finished())
     assert stream == told(make(), Finished())
 
 
@@ -261,7 +261,7 @@ EVENTS = st.one_of(
     st.builds(Step),
     st.builds(ToolCall, IDS, st.just("get_cve"), ARGUMENTS),
     st.builds(ToolDone, IDS, st.lists(SOURCES, max_size=5).map(tuple)),
-    st.builds(ToolFailed, IDS, TEXTS),
+    st.builds(ToolFailure, IDS, TEXTS),
     SOURCES,
     st.builds(Text, TEXTS | st.sampled_from(["[1] and [2].", "x" * 9000])),
     st.builds(Finished, st.sampled_from(["stop", "length"]), st.builds(Usage)),

@@ -7,10 +7,10 @@ import pytest
 
 from svc_core.agent import events
 from svc_core.agent.embedded import SOURCES_MAX
-from svc_core.agent.facts import Fact, facts, figure, listed, quoted, several
+from svc_core.agent.facts import Fact, count_noun, english_list, facts_of, figure, quote_text
 from svc_core.agent.planner import CALLS_MAX
 from svc_core.agent.ports import Turn
-from svc_core.agent.question import Bound, read
+from svc_core.agent.question import Threshold, parse_question
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from tests.core.agent.asker import Rows, Said, answer, page
@@ -50,30 +50,30 @@ READ = [
 def test_names_countries_and_kinds_are_read(
     text: str, names: tuple[str, ...], countries: tuple[str, ...], kinds: list[str]
 ) -> None:
-    asked = read(text, NOW)
+    asked = parse_question(text, NOW)
     assert (asked.names, asked.countries, asked.kinds) == (names, countries, kinds)
 
 
 BOUNDS = [
-    ("CVSS above 9", Bound(9, True, True)),
-    ("a score of at least 9.8", Bound(9.8, True, False)),
-    ("EPSS over 90%", Bound(0.9, True, True)),
-    ("fewer than 1,000 deaths", Bound(1000, False, True)),
-    ("at most 2 million", Bound(2e6, False, False)),
-    ("magnitude 6 or more", Bound(6, True, False)),
+    ("CVSS above 9", Threshold(9, True, True)),
+    ("a score of at least 9.8", Threshold(9.8, True, False)),
+    ("EPSS over 90%", Threshold(0.9, True, True)),
+    ("fewer than 1,000 deaths", Threshold(1000, False, True)),
+    ("at most 2 million", Threshold(2e6, False, False)),
+    ("magnitude 6 or more", Threshold(6, True, False)),
 ]
 
 
 @pytest.mark.parametrize(("text", "bound"), BOUNDS)
-def test_bounds_are_read(text: str, bound: Bound) -> None:
-    assert read(text, NOW).bounds == (bound,)
+def test_bounds_are_read(text: str, bound: Threshold) -> None:
+    assert parse_question(text, NOW).thresholds == (bound,)
 
 
 def test_a_bound_tells_its_side() -> None:
-    sides = [Bound(6, least, strict) for least in (True, False) for strict in (True, False)]
+    sides = [Threshold(6, least, strict) for least in (True, False) for strict in (True, False)]
     assert [one.side for one in sides] == ["above", "at least", "below", "at most"]
-    assert [one.holds(6) for one in sides] == [False, True, False, True]
-    assert [one.holds(7) for one in sides] == [True, True, False, False]
+    assert [one.admits(6) for one in sides] == [False, True, False, True]
+    assert [one.admits(7) for one in sides] == [True, True, False, False]
 
 
 COUNTED = [
@@ -87,7 +87,7 @@ COUNTED = [
 
 @pytest.mark.parametrize(("text", "kind"), COUNTED)
 def test_what_is_counted_stands_behind_how_many(text: str, kind: str | None) -> None:
-    assert read(text, NOW).counted == kind
+    assert parse_question(text, NOW).counted_kind == kind
 
 
 # -- telling -----------------------------------------------------------------------------------
@@ -101,14 +101,14 @@ def test_figures_part_their_thousands(value: float, text: str) -> None:
 
 
 def test_long_lists_and_texts_are_cut_short() -> None:
-    assert listed([str(number) for number in range(11)]).endswith("7 and 3 others")
+    assert english_list([str(number) for number in range(11)]).endswith("7 and 3 others")
     with pytest.raises(LookupError):
-        listed([])
-    assert len(quoted("word " * 200)) < 410
+        english_list([])
+    assert len(quote_text("word " * 200)) < 410
 
 
 def fact(kind: str, name: str) -> Fact:
-    return next(one for one in facts(kind) if one.name == name)
+    return next(one for one in facts_of(kind) if one.name == name)
 
 
 TOLD = [
@@ -140,7 +140,7 @@ def test_a_row_tells_what_it_has(
     kind: str, name: str, row: dict[str, Any], part: str | None
 ) -> None:
     plain = {"cveId": "CVE-2024-0001", "title": "T", "name": "N"}
-    said = fact(kind, name).said(plain | row)
+    said = fact(kind, name).sentence(plain | row)
     assert said is None if part is None else part in str(said)
 
 
@@ -163,7 +163,7 @@ def cve(number: int, score: float | None = 5.0) -> dict[str, Any]:
     ],
 )
 def test_a_noun_stands_in_the_number_of_its_things(number: int, noun: str, text: str) -> None:
-    assert several(number, noun) == text
+    assert count_noun(number, noun) == text
 
 
 def test_what_is_listed_to_its_end_and_empty_is_told_to_be_none() -> None:
@@ -218,7 +218,7 @@ def test_no_more_sources_than_clients_take() -> None:
 def test_a_refused_tool_is_told_and_the_answer_ends_whole() -> None:
     refusal = Problem(problem.SERVICE_UNAVAILABLE)
     told, _ = ask("What is the CVSS score of CVE-2024-0001?", get_cve=[refusal])
-    failed = [one.text for one in told.events if isinstance(one, events.ToolFailed)]
+    failed = [one.text for one in told.events if isinstance(one, events.ToolFailure)]
     assert failed == [f"{refusal.type.title} (SERVICE_UNAVAILABLE)"]
     assert isinstance(told.events[-1], events.Finished)
     assert not told.sources

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svc_core import wire
 from svc_core.agent.operations import OPERATIONS
 from svc_core.agent.ports import Message
-from svc_core.agent.request import Asked, of_completion, of_ui
+from svc_core.agent.request import ChatRequest, of_completion, of_ui
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.parsing import declaration, read_json
@@ -27,7 +27,7 @@ READ = {UI: of_ui, COMPLETION: of_completion}
 REASONS_MAX = 10
 
 
-def judged(path: str, body: Any) -> Asked | Problem:
+def judged(path: str, body: Any) -> ChatRequest | Problem:
     """What a body asks for, read as a request is, or why it is refused."""
     try:
         sent = read_json(json.dumps(body).encode(), exact=False)
@@ -38,10 +38,10 @@ def judged(path: str, body: Any) -> Asked | Problem:
         return refusal
 
 
-def asked(path: str, body: Any) -> Asked:
+def asked(path: str, body: Any) -> ChatRequest:
     """What a good body asks for."""
     found = judged(path, body)
-    assert isinstance(found, Asked), found
+    assert isinstance(found, ChatRequest), found
     return found
 
 

@@ -18,8 +18,8 @@ from svc_core.agent.threads import (
     THREAD_TURNS,
     THREADS,
     TURNS_MAX,
-    KeptTurn,
-    Place,
+    ThreadContext,
+    ThreadTurn,
 )
 from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
@@ -44,9 +44,11 @@ class Desk:
         self.ids = ids
         self.service = Service(self.store, ids, self.clock.now, ring, plans=DEFAULT_PLANS)
 
-    async def find(self, tenant: str = OURS, kept: timedelta = KEPT, **wanted: str) -> Place:
+    async def find(
+        self, tenant: str = OURS, kept: timedelta = KEPT, **wanted: str
+    ) -> ThreadContext:
         ways = {"sent": None, "named": None, "alias": None, **wanted}
-        unit = partial(threads.find, kept=kept, **ways)
+        unit = partial(threads.find, retention=kept, **ways)
         return await self.service.read(tenant, unit)
 
     async def refused(self, tenant: str = OURS, **wanted: str) -> tuple[str, str]:
@@ -61,7 +63,7 @@ class Desk:
         tenant: str = OURS,
         answer: str = "You asked: {}",
     ) -> str:
-        turn = KeptTurn(
+        turn = ThreadTurn(
             thread_id=thread_id,
             asked_at=self.clock.now(),
             question=question,
@@ -75,8 +77,8 @@ class Desk:
         await self.service.write(tenant, partial(threads.append, id_=id_, turn=turn))
         return id_
 
-    async def turns(self, tenant: str = OURS) -> list[KeptTurn]:
-        async def read(ctx: Context) -> list[KeptTurn]:
+    async def turns(self, tenant: str = OURS) -> list[ThreadTurn]:
+        async def read(ctx: Context) -> list[ThreadTurn]:
             return [THREAD_TURNS.decode(row.raw) async for row in ctx.every(THREAD_TURNS)]
 
         return list(reversed(await self.service.read(tenant, read)))
@@ -156,7 +158,7 @@ def test_one_that_was_begun_is_there_before_its_first_turn_ends(backend: str) ->
     async def scene(desk: Desk) -> None:
         begun = await desk.find()
         for _ in range(2):
-            await desk.service.write(OURS, partial(threads.begin, id_=begun.id))
+            await desk.service.write(OURS, partial(threads.begin_thread, id_=begun.id))
         assert (await desk.find(sent=begun.id)).id == begun.id
         assert await desk.counts() == (1, 0)
 
@@ -250,7 +252,7 @@ def test_one_that_is_gone_on_with_meanwhile_is_not_forgotten() -> None:
 def test_where_none_are_kept_an_identifier_is_only_repeated() -> None:
     async def scene(desk: Desk) -> None:
         none = timedelta()
-        assert (await desk.find(kept=none, sent=UNKNOWN)) == Place(UNKNOWN, is_new=True)
+        assert (await desk.find(kept=none, sent=UNKNOWN)) == ThreadContext(UNKNOWN, is_new=True)
         with pytest.raises(Problem):
             await desk.find(kept=none, sent="x")
         first, second = [await desk.find(kept=none, alias="a") for _ in range(2)]

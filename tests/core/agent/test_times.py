@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from svc_core.agent.times import span, without
+from svc_core.agent.times import time_span, without_times
 
 NOW = datetime(2026, 1, 31, 3, tzinfo=UTC)
 LAST = "T23:59:59.999999Z"
@@ -37,7 +37,7 @@ SPANS = {
 
 @pytest.mark.parametrize(("text", "interval"), SPANS.items())
 def test_a_span_is_read_against_now(text: str, interval: str) -> None:
-    found = span(text, NOW)
+    found = time_span(text, NOW)
     assert found is not None
     assert found.interval == interval
 
@@ -46,15 +46,15 @@ def test_a_span_is_read_against_now(text: str, interval: str) -> None:
     "text", ["CVSS above 9", "40 February 2024", "2024-13-44", "may I ask", "10-K", "revenue2024"]
 )
 def test_what_names_no_time_has_no_span(text: str) -> None:
-    assert span(text, NOW) is None
+    assert time_span(text, NOW) is None
 
 
 def test_the_last_day_of_all_ends_nowhere_later() -> None:
-    assert span("31 December 9999", NOW) is not None
+    assert time_span("31 December 9999", NOW) is not None
 
 
 def test_words_of_time_are_left_out() -> None:
-    assert without("How many in March 2026 and in the last 7 days?").split() == [
+    assert without_times("How many in March 2026 and in the last 7 days?").split() == [
         "How", "many", "in", "and", "in", "the", "?",
     ]  # fmt: skip
 
@@ -72,6 +72,6 @@ HELD = [
 
 @pytest.mark.parametrize(("text", "told", "is_held"), HELD)
 def test_a_date_of_a_row_lies_in_a_span(text: str, told: str | None, is_held: bool) -> None:
-    found = span(text, NOW)
+    found = time_span(text, NOW)
     assert found is not None
-    assert found.holds(told) is is_held
+    assert found.contains(told) is is_held

@@ -8,7 +8,7 @@ from svc_core.agent.transcript import Transcript
 def test_nothing_comes_after_the_end() -> None:
     transcript = Transcript()
     for event in (Text("A" * TEXT_MAX), Text("B"), Text("C"), Finished()):
-        transcript.hear(event)
+        transcript.add(event)
     assert transcript.text == "A" * TEXT_MAX
     assert isinstance(transcript.end, Finished)
     assert transcript.end.reason == "length"

@@ -20,7 +20,7 @@ from svc_core.agent.events import (
     Text,
     ToolCall,
     ToolDone,
-    ToolFailed,
+    ToolFailure,
     Usage,
 )
 from svc_core.agent.ports import Answered, Found, Message, Toolbox, ToolSpec, Turn
@@ -221,7 +221,7 @@ async def test_a_wrong_call_is_told_and_the_model_goes_on(server: Upstream, case
     server.says(*words(SENTENCE))
     got = await events(model(server))
     assert got[1] == ToolCall("call_1_1", name, {})
-    assert isinstance(got[2], ToolFailed)
+    assert isinstance(got[2], ToolFailure)
     assert why in got[2].text
     assert why in server.asked[1][1]["messages"][-1]["content"]
     assert text(got) == SENTENCE
@@ -245,7 +245,7 @@ async def test_a_tool_that_takes_too_long_is_given_up(
     server.says(*LOOK)
     server.says(*words("Nothing came."))
     got = await events(model(server), Box(waits=asyncio.Event()))
-    assert got[2] == ToolFailed("call_1_1", "It took longer than 0.02 seconds.")
+    assert got[2] == ToolFailure("call_1_1", "It took longer than 0.02 seconds.")
     assert text(got) == NOTHING
 
 
