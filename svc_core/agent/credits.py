@@ -47,7 +47,7 @@ class ChatCredits:
     period: str
     granted: int = 0
     used: int = 0
-    held: tuple[CreditHold, ...] = ()
+    holds: tuple[CreditHold, ...] = ()
 
 
 CREDITS: Collection[ChatCredits] = Collection(
@@ -100,23 +100,23 @@ async def _reserve(ctx: Context, allowance: int) -> Reservation:
     total = allowance + credits.granted
     if total == 0:
         raise Problem(problem.SUBSCRIPTION_REQUIRED, "The plan has no chat credits.")
-    if credits.used + len(credits.held) >= total:
+    if credits.used + len(credits.holds) >= total:
         first = f"{_renewal(ctx.now):%Y-%m-%d}"
         usage = f"All {total} of {credits.period} are used or under way"
         detail = f"{usage}; they are renewed on {first} (UTC)."
         raise Problem(problem.CHAT_CREDITS_EXHAUSTED, detail)
     hold = CreditHold(ctx.ids.random(8).hex(), ctx.now + RESERVED_FOR)
-    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, held=(*credits.held, hold)))
+    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, holds=(*credits.holds, hold)))
     return Reservation(ctx.actor.tenant, credits.period, hold.id)
 
 
 async def _settle(ctx: Context, reservation: Reservation, refund: bool) -> bool:
     credits = await ctx.value(CREDITS, reservation.period)
-    rest = tuple(hold for hold in credits.held if hold.id != reservation.id)
-    if len(rest) == len(credits.held):
+    rest = tuple(hold for hold in credits.holds if hold.id != reservation.id)
+    if len(rest) == len(credits.holds):
         return False
     used = credits.used if refund else credits.used + 1
-    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, used=used, held=rest))
+    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, used=used, holds=rest))
     return True
 
 
@@ -124,7 +124,9 @@ async def _current(ctx: Context) -> ChatCredits:
     """This month's, without what has expired."""
     period = f"{ctx.now:%Y-%m}"
     credits = await ctx.find(CREDITS, period) or ChatCredits(period)
-    return attrs.evolve(credits, held=tuple(hold for hold in credits.held if hold.until > ctx.now))
+    return attrs.evolve(
+        credits, holds=tuple(hold for hold in credits.holds if hold.until > ctx.now)
+    )
 
 
 def _renewal(now: datetime) -> datetime:
@@ -191,7 +193,7 @@ async def _grant(ctx: Context, count: int) -> None:
 async def _show(work: Units, tenant: str) -> One[CreditsShown]:
     allowance = await work.read(SYSTEM, partial(_plan_credits, tenant=tenant))
     credits = await work.read(tenant, _current)
-    total, used = allowance + credits.granted, credits.used + len(credits.held)
+    total, used = allowance + credits.granted, credits.used + len(credits.holds)
     return One(wire.dumps(CreditsShown(tenant, credits.period, total, used, max(total - used, 0))))
 
 

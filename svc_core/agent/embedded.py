@@ -13,7 +13,7 @@ from svc_core.agent.events import (
     ToolFailure,
     Usage,
 )
-from svc_core.agent.facts import Said
+from svc_core.agent.facts import CitedSentence
 from svc_core.agent.planner import plan_answer
 from svc_core.agent.ports import Answered, Found, Toolbox, Turn
 from svc_core.contract.problem import Problem
@@ -39,7 +39,7 @@ async def _answer(turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
         try:
             call = next(calls) if answer is None else calls.send(answer)
         except StopIteration as stop:
-            sentences: list[Said] = stop.value
+            sentences: list[CitedSentence] = stop.value
             break
         id_ = f"call_{number}"
         yield ToolCall(id_, call.name, call.arguments)
@@ -58,11 +58,11 @@ async def _answer(turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
     yield Finished(usage=Usage(len(turn.question.split()), words))
 
 
-def _text_events(sentences: Sequence[Said], tools: Toolbox) -> Iterator[Event]:
+def _text_events(sentences: Sequence[CitedSentence], tools: Toolbox) -> Iterator[Event]:
     """Sentences with their numbers, each source before the first that cites it."""
     numbers: dict[str, int] = {}
     for sentence in sentences:
-        hits = {hit.path or hit.id: hit for hit in sentence.found}
+        hits = {hit.path or hit.id: hit for hit in sentence.hits}
         new_keys = [key for key in hits if key not in numbers]
         if len(numbers) + len(new_keys) > SOURCES_MAX:
             continue

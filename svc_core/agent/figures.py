@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import attrs
 
 from svc_core.agent import facts
-from svc_core.agent.facts import Said, figure, quote_text
+from svc_core.agent.facts import CitedSentence, figure, quote_text
 from svc_core.agent.listing import extreme_rows
 from svc_core.agent.ports import Found
 from svc_core.agent.question import ParsedQuestion
@@ -87,7 +87,7 @@ def meant_series(rows: Sequence[Found], question: ParsedQuestion) -> tuple[list[
     return [row for overlap, row in scores if overlap == best], len(rest) - best
 
 
-def differences(measures: Sequence[facts.Fact], rows: Sequence[Found]) -> list[Said]:
+def differences(measures: Sequence[facts.Fact], rows: Sequence[Found]) -> list[CitedSentence]:
     """Of rows that tell the same number, which has the greatest and by how much."""
     for fact in measures:
         pairs = [(facts.member_or_none(row.row, fact.number), row) for row in rows if fact.number]
@@ -97,11 +97,12 @@ def differences(measures: Sequence[facts.Fact], rows: Sequence[Found]) -> list[S
             continue
         (high, first), *_, (low, last) = sorted(numbers, key=lambda pair: -pair[0])
         if high == low:
-            return [Said(f"By the {fact.name} they are equal", tuple(rows))]
+            return [CitedSentence(f"By the {fact.name} they are equal", tuple(rows))]
         unit = first.row.get("currency") or str(first.row.get("unit") or "").strip("{}")
         by = f"{figure(round(high - low, 10))} {unit}".strip()
-        ends = f"{quote_text(subject_name(first))} has the most and {quote_text(subject_name(last))} the least"
-        return [Said(f"By the {fact.name}, {ends}, {by} less", (first, last))]
+        most, least = quote_text(subject_name(first)), quote_text(subject_name(last))
+        ends = f"{most} has the most and {least} the least"
+        return [CitedSentence(f"By the {fact.name}, {ends}, {by} less", (first, last))]
     return []
 
 

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.agent import facts
-from svc_core.agent.facts import Said, country_name, figure, quote_text
+from svc_core.agent.facts import CitedSentence, country_name, figure, quote_text
 from svc_core.agent.ports import Found
 from svc_core.agent.question import ParsedQuestion
 from svc_core.text.words import cut, words
@@ -176,7 +176,7 @@ class ListQuery:
 
     # -- telling -------------------------------------------------------------------------------
 
-    def lines(self, rows: Iterable[Found]) -> list[Said]:
+    def lines(self, rows: Iterable[Found]) -> list[CitedSentence]:
         """One line for each row."""
         line = facts.facts_of(self.row_kind.line)
         return [sentence for row in rows for sentence in facts.row_sentences(line, row)[:1]]

@@ -8,7 +8,7 @@ import attrs
 from attrs import frozen
 
 from svc_core.agent import credits, samples, threads
-from svc_core.agent.answering import Answer
+from svc_core.agent.answering import AnswerStream
 from svc_core.agent.chunks import ChunkEncoder
 from svc_core.agent.encoder import Encoder
 from svc_core.agent.ports import Backend, Tools
@@ -101,7 +101,7 @@ async def _answer(
     frames.locate = ctx.located
     # Who sends what was said before may have changed it; who does not goes on from the thread.
     history = chat.turn.history or (() if chat.is_anew else thread.history)
-    answer = Answer(
+    answer = AnswerStream(
         ctx.work,
         chat,
         attrs.evolve(chat.turn, history=history),

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from attrs import define, evolve, field, frozen
 
 from svc_core.agent import asking, facts, figures, question, telling
-from svc_core.agent.facts import Said, english_list, quote_text
+from svc_core.agent.facts import CitedSentence, english_list, quote_text
 from svc_core.agent.figures import differences
 from svc_core.agent.listing import ListQuery, distinct, extreme_rows, has_words, row_kinds
 from svc_core.agent.ports import Answered, Found, Turn
@@ -49,14 +49,16 @@ NamedEntities = Sequence[tuple[str, tuple[Found, ...]]]
 """Names, and whom each means."""
 
 
-def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[Said]]:
+def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]:
     """Answer the last question of a conversation with tools of these names."""
     parsed = question.question_of(turn)
     planner = _Planner(parsed, turn.now, frozenset(tools))
     if parsed.has("instruct") and not parsed.cves:
-        return [Said("That is nothing that the service answers: ask about what it knows", ())]
+        return [
+            CitedSentence("That is nothing that the service answers: ask about what it knows", ())
+        ]
     sentences = yield from planner.answer()
-    return sentences or [Said(planner.unknown(), ())]
+    return sentences or [CitedSentence(planner.unknown(), ())]
 
 
 @define
@@ -103,14 +105,14 @@ class _Planner:
 
     # -- the ways to an answer -----------------------------------------------------------------
 
-    def answer(self) -> Plan[list[Said]]:
+    def answer(self) -> Plan[list[CitedSentence]]:
         """The first way that finds something; texts go before what leaves words unexplained."""
         if self.question.is_empty:
-            return [Said(_HELP, ())]
+            return [CitedSentence(_HELP, ())]
         if self.question.cves:
             return (yield from self.answer_cves()) or (yield from self.answer_texts())
         entities = yield from self.find_entities()
-        unsure: list[Said] = []
+        unsure: list[CitedSentence] = []
         ways = (
             self.answer_news,
             self.answer_metrics,
@@ -133,12 +135,13 @@ class _Planner:
     def unknown(self) -> str:
         """That nothing is known, and of what."""
         if self.missing:
-            return f"Nothing that the service knows tells {english_list([*dict.fromkeys(self.missing)])}"
+            missing = english_list([*dict.fromkeys(self.missing)])
+            return f"Nothing that the service knows tells {missing}"
         names = [f"“{quote_text(name)}”" for name in self.question.names]
         subject = f" of {english_list(names)}" if names else ""
         return f"Nothing that the service knows tells this{subject}"
 
-    def sentences_of(self, kind: str, hits: Sequence[Found]) -> list[Said]:
+    def sentences_of(self, kind: str, hits: Sequence[Found]) -> list[CitedSentence]:
         """What rows of a kind tell of what is asked, and how they differ."""
         query = self.fact_query(kind)
         sentences = [sentence for row in hits for sentence in facts.row_sentences(query.facts, row)]
@@ -166,7 +169,7 @@ class _Planner:
 
     # -- vulnerabilities -----------------------------------------------------------------------
 
-    def answer_cves(self) -> Plan[list[Said]]:
+    def answer_cves(self) -> Plan[list[CitedSentence]]:
         answer = yield from self.call("get_cve", cveId=",".join(self.question.cves[:10]))
         rows_by_id = {row.row["cveId"]: row for row in answer.found}
         rows = [rows_by_id[cve] for cve in self.question.cves if cve in rows_by_id]
@@ -199,8 +202,8 @@ class _Planner:
             return hits
         return (yield from self.entities_named(shorter))
 
-    def answer_entities(self, entities: NamedEntities) -> Plan[list[Said]]:
-        sentences: list[Said] = []
+    def answer_entities(self, entities: NamedEntities) -> Plan[list[CitedSentence]]:
+        sentences: list[CitedSentence] = []
         for name, matches in entities:
             if len(matches) > 1:
                 kinds = english_list(
@@ -210,7 +213,7 @@ class _Planner:
                     ]
                 )
                 text = f"“{quote_text(name)}” names {len(matches)} that are kept apart: {kinds}"
-                sentences.append(Said(text, matches))
+                sentences.append(CitedSentence(text, matches))
         rows = [hit for _, matches in entities for hit in matches[:3]]
         facts_ = [] if self.question.has("relation") else (yield from self.answer_rows(rows))
         ways = self.question.values("relation") or self.question.values("uses")
@@ -220,7 +223,7 @@ class _Planner:
                 facts_ += yield from self.relations(row, ways[0][0])
         return [*sentences, *facts_] if facts_ else []
 
-    def answer_rows(self, rows: Sequence[Found]) -> Plan[list[Said]]:
+    def answer_rows(self, rows: Sequence[Found]) -> Plan[list[CitedSentence]]:
         by_kind: dict[str, list[Found]] = {}
         for row in rows:
             kind = {"threatActor": "actor", "vulnerability": "cve"}.get(row.row["type"], "entity")
@@ -247,7 +250,7 @@ class _Planner:
             return next((hit for hit in answer.found if hit.id == row.id), row)
         return evolve(row, row={**row.row, **row.row.get("cve", {})})
 
-    def relations(self, entity: Found, way: str) -> Plan[list[Said]]:
+    def relations(self, entity: Found, way: str) -> Plan[list[CitedSentence]]:
         """What the graph has beside it: what it leads to (`down`), what leads to it, or both."""
         answer = yield from self.call("entity_graph", entityId=entity.id, depth=1)
         graph = answer.body.get("data", {})
@@ -255,7 +258,7 @@ class _Planner:
         citation = evolve(entity, path=answer.path)
         subjects = {hit.id for hit in self.subjects} - {entity.id}
         sentences = [
-            Said(
+            CitedSentence(
                 " – ".join((labels[source], facts.in_words(edge["type"]), labels[target])),
                 (citation,),
             )
@@ -268,7 +271,7 @@ class _Planner:
 
     # -- numbers of companies and countries ----------------------------------------------------
 
-    def answer_metrics(self, entities: NamedEntities) -> Plan[list[Said]]:
+    def answer_metrics(self, entities: NamedEntities) -> Plan[list[CitedSentence]]:
         metrics = [value[0] for value in self.question.values("metric")]
         companies = [
             hit for _, matches in entities for hit in matches if hit.row["type"] == "company"
@@ -285,7 +288,7 @@ class _Planner:
         measures = facts.facts_of("observation")
         return [*_sentences(measures, picks), *differences(measures, picks)]
 
-    def answer_series(self, _things: NamedEntities) -> Plan[list[Said]]:
+    def answer_series(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
         question, span = self.question, self.question.span
         is_named = question.has("series", "currency")
         if not is_named and (
@@ -321,7 +324,7 @@ class _Planner:
 
     # -- the ledger ----------------------------------------------------------------------------
 
-    def answer_ledger(self, entities: NamedEntities) -> Plan[list[Said]]:
+    def answer_ledger(self, entities: NamedEntities) -> Plan[list[CitedSentence]]:
         if "ledger" not in self.question.kinds and (entities or not self.question.names):
             return []
         answer = yield from self.call("search_ledger_subjects", limit=_PAGE)
@@ -339,7 +342,7 @@ class _Planner:
                 return (yield from self.ledger_view(subject))
         return []
 
-    def ledger_view(self, subject: Found) -> Plan[list[Said]]:
+    def ledger_view(self, subject: Found) -> Plan[list[CitedSentence]]:
         """What the ledger believes of a subject, as of the time that is asked for."""
         instant = self.question.span.last if self.question.span else None
         time = "recordTime" if self.question.has("recorded") else "validTime"
@@ -357,7 +360,7 @@ class _Planner:
 
     # -- lists ---------------------------------------------------------------------------------
 
-    def answer_lists(self, things: NamedEntities) -> Plan[list[Said]]:
+    def answer_lists(self, named: NamedEntities) -> Plan[list[CitedSentence]]:
         question = self.question
         names = [question.counted_kind] if question.counted_kind else question.kinds
         kind = next((kind for kind in names if kind in row_kinds()), None)
@@ -366,16 +369,14 @@ class _Planner:
         )
         if kind is None or question.has("negation") or not (is_list or question.thresholds):
             return []
-        if kind == "entity" and things:
+        if kind == "entity" and named:
             return []
-        users = [
-            hit for _, matches in things for hit in matches if hit.row["type"] != "threatActor"
-        ]
+        users = [hit for _, matches in named for hit in matches if hit.row["type"] != "threatActor"]
         if kind == "actor" and users:
             way = "any" if users[0].row["type"] == "campaign" else "up"
             return (yield from self.relations(users[0], way))
         listing = ListQuery(question, kind)
-        scope = [hit for _, matches in things for hit in matches if kind != "entity"]
+        scope = [hit for _, matches in named for hit in matches if kind != "entity"]
         answer = Answered(())
         for arguments in listing.attempts(scope):
             page = yield from self.list_all(listing.row_kind.tool, **arguments)
@@ -385,9 +386,9 @@ class _Planner:
                 return self.list_sentences(listing, answer)
         if listing.terms or answer.has_more:
             return []
-        return [Said(f"The service knows {listing.summary(())}", ())]
+        return [CitedSentence(f"The service knows {listing.summary(())}", ())]
 
-    def list_sentences(self, listing: ListQuery, answer: Answered) -> list[Said]:
+    def list_sentences(self, listing: ListQuery, answer: Answered) -> list[CitedSentence]:
         """How many there are, which is foremost, or some of them."""
         rows = distinct(listing.by_date(answer.found))
         lines = listing.lines(rows[:_SHOWN_MAX])
@@ -405,7 +406,7 @@ class _Planner:
         is_long = len(rows) > _SHOWN_MAX and not is_news
         return [self.count_sentence(summary, answer), *lines] if is_long else lines
 
-    def count_sentence(self, noun: str, answer: Answered) -> Said:
+    def count_sentence(self, noun: str, answer: Answered) -> CitedSentence:
         """How many rows there are; they are cited, or where there are many, their list."""
         rows, least = answer.found, _at_least(answer)
         place = Found(str(answer.path), f"List: {noun}", answer.path, {})
@@ -416,9 +417,9 @@ class _Planner:
             else least
         )
         citations = rows if 0 < len(rows) <= _CITED_MAX else (place,)
-        return Said(f"The service knows {count}{noun}", citations)
+        return CitedSentence(f"The service knows {count}{noun}", citations)
 
-    def answer_news(self, _things: NamedEntities) -> Plan[list[Said]]:
+    def answer_news(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
         """What is told of a place, a time or a subject: sentences of texts, then incidents."""
         question = self.question
         if not question.has("happened") or question.has("kind"):
@@ -429,13 +430,13 @@ class _Planner:
         sentences = [
             sentence
             for sentence in sentences
-            if sentence.text not in {row.title for row in sentence.found}
+            if sentence.text not in {row.title for row in sentence.hits}
         ]
         listing = ListQuery(question, "incident")
         for arguments in listing.attempts(()):
             answer = yield from self.list_all("list_incidents", **arguments)
             rows = listing.by_date(listing.matches(answer.found, ()))
-            cited_ids = {hit.id for sentence in sentences for hit in sentence.found}
+            cited_ids = {hit.id for sentence in sentences for hit in sentence.hits}
             sentences += listing.lines(
                 [hit for hit in rows if hit.id not in cited_ids][:_SHOWN_MAX]
             )
@@ -443,7 +444,7 @@ class _Planner:
 
     # -- texts ---------------------------------------------------------------------------------
 
-    def answer_reports(self, _things: NamedEntities) -> Plan[list[Said]]:
+    def answer_reports(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
         """What the report says that is most about what is asked, the latest of several."""
         if "report" not in self.question.kinds or not self.question.has("tells"):
             return []
@@ -459,18 +460,18 @@ class _Planner:
         points = [point["text"] for row in detail.found for point in row.row["keyPoints"]]
         passage = telling.Passage(0, best.title, "\n".join(points))
         picks = [pick.text for pick in telling.select(self.question.text, [passage], self.now)]
-        return [Said(quote_text(text), (best,)) for text in (picks or points)[:_SHOWN_MAX]]
+        return [CitedSentence(quote_text(text), (best,)) for text in (picks or points)[:_SHOWN_MAX]]
 
-    def answer_markets(self, _things: NamedEntities) -> Plan[list[Said]]:
+    def answer_markets(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
         return (yield from self.subject_facts("market")) if "market" in self.question.kinds else []
 
-    def answer_events(self) -> Plan[list[Said]]:
+    def answer_events(self) -> Plan[list[CitedSentence]]:
         """What the incident or event that is described tells."""
         return (yield from self.subject_facts("incident")) or (
             yield from self.subject_facts("event")
         )
 
-    def subject_facts(self, kind: str) -> Plan[list[Said]]:
+    def subject_facts(self, kind: str) -> Plan[list[CitedSentence]]:
         query = self.fact_query(kind)
         if not query.facts or not (self.question.subject_words(kind) or self.question.countries):
             return []
@@ -484,7 +485,7 @@ class _Planner:
         candidates = [row for row in rows if facts.row_sentences(query.facts, row)]
         return _sentences(query.facts, candidates) if len(candidates) <= _ALIKE_MAX else []
 
-    def answer_texts(self) -> Plan[list[Said]]:
+    def answer_texts(self) -> Plan[list[CitedSentence]]:
         """What texts say: those that hold most of its words, and those that hold its names."""
         terms = " ".join([*self.question.names, *self.question.subject_words()]).split()
         words = " ".join(dict.fromkeys(terms))[:300] or self.question.text[:300]
@@ -512,7 +513,7 @@ class _Planner:
             ]
         picks = telling.select(full_text, passages, self.now)
         quotes = (pick for pick in picks if pick.text not in subject_titles)
-        return [Said(pick.text, tuple(hits[n] for n in pick.numbers)) for pick in quotes]
+        return [CitedSentence(pick.text, tuple(hits[n] for n in pick.numbers)) for pick in quotes]
 
 
 # -- rows --------------------------------------------------------------------------------------
@@ -550,7 +551,7 @@ def _labels(row: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _sentences(measures: Sequence[facts.Fact], rows: Iterable[Found]) -> list[Said]:
+def _sentences(measures: Sequence[facts.Fact], rows: Iterable[Found]) -> list[CitedSentence]:
     return [sentence for row in rows for sentence in facts.row_sentences(measures, row)]
 
 

@@ -34,8 +34,8 @@ class Opening:
 def seal(keyring: Keyring, opening: Opening, nonce: bytes) -> str:
     """The token of an address; it ends on a whole second. `nonce` is 12 random bytes."""
     ends = int(opening.ends_at.timestamp())
-    said = [opening.tenant, opening.report_id, ends]
-    return cursor.seal(_keys(keyring), said, b"", nonce)
+    fields = [opening.tenant, opening.report_id, ends]
+    return cursor.seal(_keys(keyring), fields, b"", nonce)
 
 
 def opened(keyring: Keyring, token: str, now: datetime) -> Opening:
@@ -46,10 +46,10 @@ def opened(keyring: Keyring, token: str, now: datetime) -> Opening:
     """
     try:
         tenant, report_id, ends = cursor.unseal(_keys(keyring), token, b"")
-    except CursorError as refused:
+    except CursorError as fault:
         detail = "This address was not given out here, or was changed on its way."
-        again = problem.LINK_EXPIRED.resolution
-        raise Problem(problem.FORBIDDEN, detail, resolution=again) from refused
+        resolution = problem.LINK_EXPIRED.resolution
+        raise Problem(problem.FORBIDDEN, detail, resolution=resolution) from fault
     opening = Opening(tenant, report_id, datetime.fromtimestamp(ends, UTC))
     if now >= opening.ends_at:
         raise Problem(problem.LINK_EXPIRED, f"It ended at {opening.ends_at:%Y-%m-%d %H:%M} UTC.")

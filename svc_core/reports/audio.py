@@ -93,7 +93,7 @@ class Speaking:
 
 
 @frozen
-class Doubt:
+class FileCheck:
     """A file that may not be needed: when to look whether a row still names it."""
 
     name: str
@@ -155,8 +155,8 @@ PIECES: Collection[Piece] = Collection(
 )
 """The files that are kept in the store: a head for each, numbered 0, and its pieces from 1."""
 
-DOUBTS: Collection[Doubt] = Collection(
-    name="media_doubts", model=Doubt, prefix="med", order=lambda doubt: micros(doubt.look_at)
+DOUBTS: Collection[FileCheck] = Collection(
+    name="media_doubts", model=FileCheck, prefix="med", order=lambda doubt: micros(doubt.look_at)
 )
 """One row a file that is to be looked after; the sweep reads the earliest."""
 

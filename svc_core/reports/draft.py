@@ -19,7 +19,7 @@ from textwrap import shorten
 from attrs import field, frozen
 
 from svc_core.reports.model import Period, ReportSource, ReportWords, Section, Statement
-from svc_core.reports.telling import Line, Plan, Teller, in_order
+from svc_core.reports.telling import NarrationLine, Narrator, StoryPlan, in_order
 from svc_core.text.evidence import Evidence, Scored, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
@@ -60,9 +60,9 @@ class Draft:
         ids, numbers = (member.evidence.id for member in story.members), self.numbers
         return tuple(sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
-    def marks(self, story: Story, *said: str) -> tuple[int, ...]:
+    def marks(self, story: Story, *sentences: str) -> tuple[int, ...]:
         """The numbers of those of a story's items that hold every one of some sentences."""
-        claims = [Words.of(text) for text in said]
+        claims = [Words.of(text) for text in sentences]
         return tuple(
             number
             for number in self.citations(story)
@@ -78,15 +78,15 @@ class Draft:
 class Told:
     """What is about a subject: its stories in the order of their telling, or the nearest misses.
 
-    `found` is how many items match, also those beyond what one report tells; `looked_at` are all
+    `match_count` is how many items match, also those beyond what one report tells; `pool` are all
     that were, which show what their sources put under everything.
     """
 
     stories: tuple[Story, ...]
     nearest: tuple[Evidence, ...] = ()
-    found: int = 0
+    match_count: int = 0
     frequencies: Frequencies = field(factory=Frequencies, repr=False)
-    looked_at: tuple[Evidence, ...] = field(default=(), repr=False)
+    pool: tuple[Evidence, ...] = field(default=(), repr=False)
 
     @property
     def members(self) -> list[Scored]:
@@ -109,90 +109,95 @@ def tell(
     likeness: Mapping[str, float] | None = None,
 ) -> Told:
     """What some items tell about a subject."""
-    held = readings(item for item in evidence if item.title.strip() or item.text.strip())
+    items = readings(item for item in evidence if item.title.strip() or item.text.strip())
     if not frequencies.total:
-        frequencies = Frequencies.of(one.counts for one in held)
-    ranking = rank(query, held, frequencies, likeness)
-    chosen = [Scored(hit.reading, hit.score) for hit in ranking.chosen[:SOURCES_MAX]]
-    found = in_order(stories(chosen, frequencies), language)
+        frequencies = Frequencies.of(item.counts for item in items)
+    ranking = rank(query, items, frequencies, likeness)
+    hits = [Scored(hit.reading, hit.score) for hit in ranking.chosen[:SOURCES_MAX]]
+    order = in_order(stories(hits, frequencies), language)
     nearest = tuple(hit.reading.evidence for hit in ranking.nearest)
-    looked_at = tuple(one.evidence for one in held)
-    return Told(tuple(found), nearest, len(ranking.chosen), frequencies, looked_at)
+    pool = tuple(item.evidence for item in items)
+    return Told(tuple(order), nearest, len(ranking.chosen), frequencies, pool)
 
 
-def draft(name: str, topic: str, period: Period | None, told: Told, language: str = "en") -> Draft:
+def draft(
+    name: str, topic: str, period: Period | None, selection: Told, language: str = "en"
+) -> Draft:
     """The draft of stories that are already in the order of their telling.
 
     Without a period, its title spans the dates of what is told.
     """
     words = frame(language)
-    span = days(period.start, period.end) if period else _ends(told.dates)
-    cited: tuple[Evidence, ...] = ()
-    if told.stories:
-        said, cited = _told(told, language)
+    span = days(period.start, period.end) if period else _ends(selection.dates)
+    items: tuple[Evidence, ...] = ()
+    if selection.stories:
+        content, items = _words_of(selection, language)
     else:
-        missed = _nothing(topic, span, words), *_nearest(told.nearest, words)
-        opening = tuple(Statement(text, ()) for text in missed)
-        notes = tuple(_untranslated(language))
-        said = ReportWords(opening, (), (), (), (), notes=notes, language=language)
+        lines = _no_match(topic, span, words), *_nearest(selection.nearest, words)
+        opening = tuple(Statement(text, ()) for text in lines)
+        notes = tuple(_language_notes(language))
+        content = ReportWords(opening, (), (), (), (), notes=notes, language=language)
     return Draft(
         title=f"{name}: {words.span(*span)}" if span else name,
-        summary=" ".join(statement.text for statement in said.opening),
-        words=said,
-        cited=cited,
-        stories=told.stories,
+        summary=" ".join(statement.text for statement in content.opening),
+        words=content,
+        cited=items,
+        stories=selection.stories,
     )
 
 
-def _told(told: Told, language: str) -> tuple[ReportWords, tuple[Evidence, ...]]:
+def _words_of(selection: Told, language: str) -> tuple[ReportWords, tuple[Evidence, ...]]:
     """The words of some stories, and the items by the numbers that they got on the way."""
-    templates = Templates(told.looked_at or (member.evidence for member in told.members))
-    teller = Teller(told.stories, language, frequencies=told.frequencies, templates=templates)
-    telling = teller.tell()
+    templates = Templates(selection.pool or (member.evidence for member in selection.members))
+    teller = Narrator(
+        selection.stories, language, frequencies=selection.frequencies, templates=templates
+    )
+    narration = teller.narrate_stories()
     numbers = _Numbers()
-    said = ReportWords(
-        opening=numbers.statements(telling.opening),
-        key_points=numbers.statements(telling.key_points),
-        sections=tuple(numbers.section(plan, lines) for plan, lines in telling.sections),
-        briefs=numbers.statements(telling.briefs),
-        sources=tuple(_source(number, item) for number, item in enumerate(numbers.cited, 1)),
-        notes=tuple(_notes(told, telling.opening, language)),
+    words = ReportWords(
+        opening=numbers.statements(narration.opening),
+        key_points=numbers.statements(narration.key_points),
+        sections=tuple(numbers.section(plan, lines) for plan, lines in narration.sections),
+        briefs=numbers.statements(narration.briefs),
+        sources=tuple(_source(number, item) for number, item in enumerate(numbers.items, 1)),
+        notes=tuple(_notes(selection, narration.opening, language)),
         language=language,
     )
-    return said, tuple(numbers.cited)
+    return words, tuple(numbers.items)
 
 
 class _Numbers:
     """Gives each item its number when it is first named."""
 
     def __init__(self) -> None:
-        self.cited: list[Evidence] = []
+        self.items: list[Evidence] = []
         self._numbers: dict[str, int] = {}
 
-    def statements(self, lines: Iterable[Line]) -> tuple[Statement, ...]:
+    def statements(self, lines: Iterable[NarrationLine]) -> tuple[Statement, ...]:
         return tuple(
-            Statement(line.text, self._of(line.marked), self._of(line.also)) for line in lines
+            Statement(line.text, self._numbers_of(line.sources), self._numbers_of(line.also))
+            for line in lines
         )
 
-    def section(self, plan: Plan, lines: Sequence[Line]) -> Section:
-        statements = tuple(Statement(line.text, self._of(line.marked)) for line in lines)
-        also = self._of([*plan.also, *(item for line in lines for item in line.also)])
-        marked = (number for statement in statements for number in statement.citations)
+    def section(self, plan: StoryPlan, lines: Sequence[NarrationLine]) -> Section:
+        statements = tuple(Statement(line.text, self._numbers_of(line.sources)) for line in lines)
+        also = self._numbers_of([*plan.also, *(item for line in lines for item in line.also)])
+        numbers = (number for statement in statements for number in statement.citations)
         return Section(
             id=plan.story.key,
             heading=plan.heading,
             statements=statements,
-            citations=tuple(dict.fromkeys((*marked, *also))),
+            citations=tuple(dict.fromkeys((*numbers, *also))),
             topics=plan.lead.evidence.topics,
         )
 
-    def _of(self, items: Iterable[Evidence]) -> tuple[int, ...]:
+    def _numbers_of(self, items: Iterable[Evidence]) -> tuple[int, ...]:
         return tuple(dict.fromkeys(map(self._number, items)))
 
     def _number(self, item: Evidence) -> int:
         if item.id not in self._numbers:
-            self.cited.append(item)
-            self._numbers[item.id] = len(self.cited)
+            self.items.append(item)
+            self._numbers[item.id] = len(self.items)
         return self._numbers[item.id]
 
 
@@ -211,23 +216,23 @@ def _label(item: Evidence) -> str:
     return " ".join(item.title.split()) or shorten(item.text, LABEL_CHARS, placeholder="…")
 
 
-def _notes(told: Told, opening: Iterable[Line], language: str) -> Iterable[str]:
+def _notes(selection: Told, opening: Iterable[NarrationLine], language: str) -> Iterable[str]:
     """What a reader has to know of the sources: their language, their dates, how many there are."""
     words, own = frame(language), (primary(language), None)
-    members = told.members
-    undated = len(members) - len(told.dates)
+    members = selection.members
+    undated_count = len(members) - len(selection.dates)
     if not any(member.reading.tongue in own for member in members):
         yield words["foreign"]
-    elif not any(line.marked[0].tongue in own for line in opening):
+    elif not any(line.sources[0].tongue in own for line in opening):
         yield words["foreign_opening"]
-    if undated:
-        yield words.say("undated", count=undated, sources=len(members))
-    if told.found > len(members):
-        yield words.say("shortened", found=told.found, listed=len(members))
-    yield from _untranslated(language)
+    if undated_count:
+        yield words.say("undated", count=undated_count, sources=len(members))
+    if selection.match_count > len(members):
+        yield words.say("shortened", found=selection.match_count, listed=len(members))
+    yield from _language_notes(language)
 
 
-def _untranslated(language: str) -> Iterable[str]:
+def _language_notes(language: str) -> Iterable[str]:
     if wording(language) is None:
         yield frame(language)["untranslated"]
 
@@ -236,26 +241,26 @@ def _ends(dates: Sequence[datetime]) -> tuple[datetime, datetime] | None:
     return (min(dates), max(dates)) if dates else None
 
 
-def _nothing(topic: str, span: tuple[datetime, datetime] | None, words: Wording) -> str:
+def _no_match(topic: str, span: tuple[datetime, datetime] | None, words: Wording) -> str:
     """The sentence that says that nothing matched; a long topic is cut."""
-    folded = " ".join(topic.split())
-    if len(folded) > _TOPIC_QUOTED_MAX:
-        folded = folded[: _TOPIC_QUOTED_MAX - 1].rstrip() + "…"
+    line = " ".join(topic.split())
+    if len(line) > _TOPIC_QUOTED_MAX:
+        line = line[: _TOPIC_QUOTED_MAX - 1].rstrip() + "…"
     if span is None:
-        return words.say("nothing_ever", topic=folded)
+        return words.say("nothing_ever", topic=line)
     start, end = map(words.day, span)
-    return words.say("nothing", topic=folded, start=start, end=end)
+    return words.say("nothing", topic=line, start=start, end=end)
 
 
 def _nearest(items: Sequence[Evidence], words: Wording) -> Iterable[str]:
     """The sentence that names what comes nearest: headline, publisher and date of each."""
     if items:
-        named = (
-            f"{words.say('quoted', text=_label(item))} ({item.source_name}, {_when(item, words)})"
+        names = (
+            f"{words.say('quoted', text=_label(item))} ({item.source_name}, {_date(item, words)})"
             for item in items
         )
-        yield words.say("nearest", items="; ".join(named))
+        yield words.say("nearest", items="; ".join(names))
 
 
-def _when(item: Evidence, words: Wording) -> str:
+def _date(item: Evidence, words: Wording) -> str:
     return words["no_date"] if item.published_at is None else words.day(item.published_at)

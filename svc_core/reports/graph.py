@@ -35,37 +35,40 @@ def build(draft: Draft, names: Mapping[str, Sequence[Mention]]) -> ReportGraph:
 
     `names` are those of each story by its key (`entities.names_of`).
     """
-    cited = [story for story in draft.stories if draft.citations(story)]
-    named = {story.key: _telling(names[story.key]) for story in cited}
-    wanted = [
+    stories = [story for story in draft.stories if draft.citations(story)]
+    mentions = {story.key: _specific(names[story.key]) for story in stories}
+    candidates = [
         _node(REPORT, draft.title, REPORT),
-        *(_node(_id(INCIDENT, s.key), _headline(s), INCIDENT) for s in cited),
+        *(_node(_id(INCIDENT, s.key), _headline(s), INCIDENT) for s in stories),
         *_sources(draft),
-        *_entities(named),
+        *_entities(mentions),
     ]
-    held = {node.id for node in wanted[:NODES_MAX]}
-    drawn = [e for e in _edges(draft, cited, named) if {e.source_id, e.target_id} <= held]
-    edges = drawn[:EDGES_MAX]
+    ids = {node.id for node in candidates[:NODES_MAX]}
+    all_edges = [e for e in _edges(draft, stories, mentions) if {e.source_id, e.target_id} <= ids]
+    edges = all_edges[:EDGES_MAX]
     degree = Counter(end for edge in edges for end in (edge.source_id, edge.target_id))
-    nodes = tuple(evolve(node, degree=degree[node.id]) for node in wanted[:NODES_MAX])
-    anchors = tuple(_anchor(s, draft) for s in cited if _id(INCIDENT, s.key) in held)
+    nodes = tuple(evolve(node, degree=degree[node.id]) for node in candidates[:NODES_MAX])
+    anchors = tuple(_anchor(s, draft) for s in stories if _id(INCIDENT, s.key) in ids)
     return ReportGraph(
         nodes=nodes,
         edges=tuple(edges),
         incident_anchors=anchors,
         citations=draft.words.sources,
         counts=GraphCounts(len(nodes), len(edges), len(anchors), len(draft.cited)),
-        truncated=len(wanted) > NODES_MAX or len(drawn) > EDGES_MAX,
+        truncated=len(candidates) > NODES_MAX or len(all_edges) > EDGES_MAX,
     )
 
 
-async def identified(ctx: Context, graph: ReportGraph, day: date) -> ReportGraph:
+async def with_entity_ids(ctx: Context, graph: ReportGraph, day: date) -> ReportGraph:
     """The graph with the ids of the entities that its names mean on a day."""
     names = {node.label for node in graph.nodes if node.type == ENTITY}
-    asked = {name: tuple(of_text(name, day)) for name in names}
-    meant = await directory.named(ctx, chain.from_iterable(asked.values()))
+    references = {name: tuple(of_text(name, day)) for name in names}
+    rows = await directory.named(ctx, chain.from_iterable(references.values()))
     ids = {
-        name: next((meant[one].id for one in asked[name] if one in meant), None) for name in names
+        name: next(
+            (rows[reference].id for reference in references[name] if reference in rows), None
+        )
+        for name in names
     }
     nodes = (
         evolve(node, entity_id=ids[node.label]) if node.type == ENTITY else node
@@ -99,9 +102,9 @@ def _headline(story: Story) -> str:
     return story.best.headline or next(iter(story.best.sentences), story.key)
 
 
-def _telling(found: Sequence[Mention]) -> tuple[Mention, ...]:
-    telling = [m for m in found if m.kind != OTHER or " " in m.name or m.count > 1]
-    return tuple(telling[:ENTITIES_PER_STORY_MAX])
+def _specific(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    specific = [m for m in mentions if m.kind != OTHER or " " in m.name or m.count > 1]
+    return tuple(specific[:ENTITIES_PER_STORY_MAX])
 
 
 def _sources(draft: Draft) -> list[ReportNode]:
@@ -109,51 +112,51 @@ def _sources(draft: Draft) -> list[ReportNode]:
     return [_node(_id(SOURCE, key), name, SOURCE) for key, name in names.items()]
 
 
-def _entities(named: Mapping[str, Sequence[Mention]]) -> list[ReportNode]:
+def _entities(mentions: Mapping[str, Sequence[Mention]]) -> list[ReportNode]:
     """Entities, those of most incidents first."""
-    spread = Counter(mention.key for found in named.values() for mention in found)
-    first = {mention.key: mention for found in named.values() for mention in found}
-    ranked = (first[key] for key in sorted(spread, key=lambda key: (-spread[key], key)))
-    return [_node(_id(ENTITY, m.key), m.name, ENTITY, m.kind, m.country_code) for m in ranked]
+    spread = Counter(mention.key for group in mentions.values() for mention in group)
+    first = {mention.key: mention for group in mentions.values() for mention in group}
+    order = (first[key] for key in sorted(spread, key=lambda key: (-spread[key], key)))
+    return [_node(_id(ENTITY, m.key), m.name, ENTITY, m.kind, m.country_code) for m in order]
 
 
 def _edges(
-    draft: Draft, stories: Sequence[Story], named: Mapping[str, Sequence[Mention]]
+    draft: Draft, stories: Sequence[Story], mentions: Mapping[str, Sequence[Mention]]
 ) -> list[ReportEdge]:
     """All edges, the weightiest kinds first."""
-    found: list[ReportEdge] = []
+    edges: list[ReportEdge] = []
     together: dict[tuple[str, str], set[int]] = {}
     counts: Counter[tuple[str, str]] = Counter()
     for story in stories:
         anchor = _id(INCIDENT, story.key)
-        shown = draft.citations(story)
-        found.append(_edge("reports", REPORT, anchor, len(shown), shown))
-        for source_id, held in _by_source(story, draft.numbers).items():
-            found.append(_edge("reportedBy", anchor, _id(SOURCE, source_id), len(held), held))
-        found.extend(
+        numbers = draft.citations(story)
+        edges.append(_edge("reports", REPORT, anchor, len(numbers), numbers))
+        for source_id, marks in _by_source(story, draft.numbers).items():
+            edges.append(_edge("reportedBy", anchor, _id(SOURCE, source_id), len(marks), marks))
+        edges.extend(
             _edge("mentions", anchor, _id(ENTITY, m.key), m.count, draft.marks(story, m.name))
-            for m in named[story.key]
+            for m in mentions[story.key]
         )
-        for pair in combinations(sorted(mention.key for mention in named[story.key]), 2):
+        for pair in combinations(sorted(mention.key for mention in mentions[story.key]), 2):
             counts[pair] += 1
-            together.setdefault(pair, set()).update(shown)
+            together.setdefault(pair, set()).update(numbers)
     tied = sorted(
         (p for p in counts if counts[p] >= CO_MENTIONS_MIN), key=lambda p: (-counts[p], p)
     )
     for a, b in tied:
         ends = _id(ENTITY, a), _id(ENTITY, b)
-        found.append(_edge("coMentioned", *ends, counts[a, b], sorted(together[a, b])))
-    return found
+        edges.append(_edge("coMentioned", *ends, counts[a, b], sorted(together[a, b])))
+    return edges
 
 
-def _edge(type_: str, source: str, target: str, weight: int, shown: Sequence[int]) -> ReportEdge:
-    directed = type_ != "coMentioned"
+def _edge(type_: str, source: str, target: str, weight: int, numbers: Sequence[int]) -> ReportEdge:
+    is_directed = type_ != "coMentioned"
     id_ = f"{type_}:{source}>{target}"
-    return ReportEdge(id_, type_, source, target, directed, weight, tuple(shown))
+    return ReportEdge(id_, type_, source, target, is_directed, weight, tuple(numbers))
 
 
 def _by_source(story: Story, numbers: Mapping[str, int]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for member in story.members:
-        found.setdefault(member.evidence.source_id, []).append(numbers[member.evidence.id])
-    return found
+        groups.setdefault(member.evidence.source_id, []).append(numbers[member.evidence.id])
+    return groups

@@ -26,14 +26,14 @@ async def forget_reports(ctx: Context, ids: Sequence[str]) -> None:
 
 async def ids_of(ctx: Context, reports: Sequence[str]) -> list[str]:
     """What is indexed of some reports."""
-    most, where = _OF_REPORT_MAX * len(reports), {"report": tuple(reports)}
-    return [row.id async for row in ctx.every(REPORT_INDEX.texts, most, where=where)]
+    limit, filters = _OF_REPORT_MAX * len(reports), {"report": tuple(reports)}
+    return [row.id async for row in ctx.every(REPORT_INDEX.texts, limit, where=filters)]
 
 
 def _texts(row: ReportRow, facets: ReportFacets) -> Iterator[IndexedText]:
-    whose = {"report_id": row.id, "profile_id": row.profile_id, "language": row.language}
+    columns = {"report_id": row.id, "profile_id": row.profile_id, "language": row.language}
     text = facets.text.removeprefix(row.title)
-    yield indexed("report", row.id, (row.title, text), row.period.end, **whose)
+    yield indexed("report", row.id, (row.title, text), row.period.end, **columns)
     for signal in facets.signals or ():
         words = signal.title, tagged(signal.summary, signal.tags)
-        yield indexed("signal", signal.id, words, signal.last_reported_at, **whose)
+        yield indexed("signal", signal.id, words, signal.last_reported_at, **columns)

@@ -8,7 +8,7 @@ import attrs
 from svc_core.intel.news.vectors import likeness
 from svc_core.operation.host import Host
 from svc_core.operation.units import Units
-from svc_core.reports.making import Material, evidence_of, span
+from svc_core.reports.making import Material, evidence_of, intake_span
 from svc_core.search.embeddings import Embedder, NotEmbedded
 
 
@@ -17,16 +17,16 @@ async def likened(work: Units, host: Host, material: Material) -> Material:
     embedder = host.lends.get(Embedder)
     if embedder is None:
         return material
-    named = [item.id for item in material.evidence]
+    ids = [item.id for item in material.evidence]
     window = material.window
     try:
-        found = await likeness(work, embedder, material.profile.topic, named, span(window))
+        scores = await likeness(work, embedder, material.profile.topic, ids, intake_span(window))
     except NotEmbedded:  # whoever asked the model has told of it
         return material
-    more = await work.read(material.tenant, lambda ctx: evidence_of(ctx, found.near, window))
+    extra = await work.read(material.tenant, lambda ctx: evidence_of(ctx, scores.near, window))
     return attrs.evolve(
         material,
-        evidence=(*material.evidence, *more),
-        likeness=found.values,
-        embedding=found.model,
+        evidence=(*material.evidence, *extra),
+        likeness=scores.values,
+        embedding=scores.model,
     )

@@ -78,7 +78,7 @@ class TriggerReport:
 
 
 @frozen
-class Queued:
+class QueuedNotice:
     """A delivery that waits to be sent."""
 
     webhook_id: str
@@ -86,11 +86,11 @@ class Queued:
 
 
 @frozen
-class Triggered:
+class TriggeredReport:
     """What was queued for a report."""
 
     report_id: str
-    deliveries: tuple[Queued, ...]
+    deliveries: tuple[QueuedNotice, ...]
 
 
 @frozen
@@ -132,11 +132,11 @@ async def generate_report(ctx: WorkContext, request: GenerateReport) -> One[Made
         raise problem.foreign()
     material = await work.read(tenant, lambda unit: making.gather(unit, request.profile_id, window))
     material = await likened(work, ctx.host, material)
-    finished = await work.aside(partial(making.compose, material, ctx.now))
-    finished = await rewritten(ctx.host, material, finished)
-    made, is_new = await work.write(tenant, lambda unit: making.published(unit, finished))
-    told: Any = wire.to_json(made)
-    return One(wire.dumps({**told, "isNew": is_new}))
+    report = await work.aside(partial(making.compose, material, ctx.now))
+    report = await rewritten(ctx.host, material, report)
+    row, is_new = await work.write(tenant, lambda unit: making.store_report(unit, report))
+    members: Any = wire.to_json(row)
+    return One(wire.dumps({**members, "isNew": is_new}))
 
 
 async def speak_report(ctx: WorkContext, request: SpeakReport) -> One[Audio]:
@@ -150,22 +150,22 @@ async def speak_report(ctx: WorkContext, request: SpeakReport) -> One[Audio]:
     work, tenant, id_ = ctx.work, ctx.actor.tenant, request.report_id
     before = await work.read(tenant, lambda unit: unit.find(AUDIO, id_))
     if before is not None and not request.again:
-        return _told(before, is_new=False)
+        return _audio_answer(before, is_new=False)
     speaker = ctx.borrow(Speaker)
     task = await work.read(tenant, lambda unit: speaking.ask(unit, id_))
-    made = await speaker.record(tenant, task)
-    if made is None:
+    audio = await speaker.record(tenant, task)
+    if audio is None:
         raise Problem(problem.RESOURCE_CONFLICT, "The report was made again meanwhile.")
-    return _told(made, is_new=True)
+    return _audio_answer(audio, is_new=True)
 
 
-def _told(audio: Audio, *, is_new: bool) -> One[Audio]:
+def _audio_answer(audio: Audio, *, is_new: bool) -> One[Audio]:
     members: Any = wire.to_json(audio)
     recording = members.pop("recording")
     return One(wire.dumps({**members, **recording, "isNew": is_new}))
 
 
-async def trigger_report(ctx: Context, request: TriggerReport) -> One[Triggered]:
+async def trigger_report(ctx: Context, request: TriggerReport) -> One[TriggeredReport]:
     """Tell of a report as if it had just been made; the deliveries that were queued.
 
     Raises:
@@ -178,10 +178,14 @@ async def trigger_report(ctx: Context, request: TriggerReport) -> One[Triggered]
         raise AssertionError("a profile of one's own has its subscription")
     await notify(ctx, report, await ctx.value(FACETS, id_), subscription, may_wait=False)
     # Deliveries are listed by when they were made: these have just been.
-    queued = await ctx.tx.documents.scan(DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)
-    told = [DELIVERIES.decode(found.raw) for found in queued.rows]
-    mine = {one.webhook_id: one.event_id for one in told if one.subject == id_}
-    return One(wire.dumps(Triggered(id_, tuple(Queued(*pair) for pair in mine.items()))))
+    page = await ctx.tx.documents.scan(DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)
+    deliveries = [DELIVERIES.decode(row.raw) for row in page.rows]
+    event_ids = {
+        delivery.webhook_id: delivery.event_id for delivery in deliveries if delivery.subject == id_
+    }
+    return One(
+        wire.dumps(TriggeredReport(id_, tuple(QueuedNotice(*pair) for pair in event_ids.items())))
+    )
 
 
 async def open_report(ctx: Context, request: OpenReport) -> One[ReportAddress]:

@@ -40,7 +40,7 @@ from svc_core.reports.model import (
     ReportRow,
 )
 from svc_core.reports.notices import notify, subscription_to
-from svc_core.reports.observed import observed
+from svc_core.reports.observed import observed_evidence
 from svc_core.reports.profiles import followers as following
 from svc_core.reports.profiles.model import DUE, PROFILES, Due, Profile
 from svc_core.reports.recordings import forget_audio
@@ -119,17 +119,17 @@ async def gather(ctx: Context, profile_id: str, window: Window | None = None) ->
         window = Window(ctx.now, start)
     query = Query.of(profile.topic, profile.keywords, profile.language)
     table = await corpus.frequencies(ctx, ITEMS)
-    found = await _candidates(ctx, query.terms, table, window)
-    items = await evidence(ctx, found)
-    kept = [item for item in items if _within(item, window)]
+    texts = await _candidates(ctx, query.terms, table, window)
+    items = await evidence(ctx, texts)
+    pool = [item for item in items if _within(item, window)]
     weights = corpus.weighed(query.terms, table)
-    times, taken = (window.start, window.end), window.by == "taken"
-    kept += await observed(ctx, weights, times, taken=taken)
+    times, by_intake = (window.start, window.end), window.by == "taken"
+    pool += await observed_evidence(ctx, weights, times, by_intake=by_intake)
     return Material(
         tenant=ctx.actor.tenant,
         profile=profile,
         window=window,
-        evidence=tuple(kept),
+        evidence=tuple(pool),
         newest=newest,
         frequencies=table,
     )
@@ -139,14 +139,14 @@ async def _candidates(
     ctx: Context, terms: Mapping[str, float], table: Frequencies, window: Window
 ) -> tuple[Document[NewsText], ...]:
     """The items that hold any of the terms; none where the subject has no term."""
-    start, end = span(window)
+    start, end = intake_span(window)
     limit = CANDIDATES_MAX
     return await corpus.candidates(
         ctx, terms, table, texts=NEWS_TEXTS, start=start, end=end, limit=limit
     )
 
 
-def span(window: Window) -> tuple[int | None, int | None]:
+def intake_span(window: Window) -> tuple[int | None, int | None]:
     """When the items of a window were taken in, both ends inclusive, in microseconds since 1970."""
     start = None if window.start is None else micros(window.start)
     if window.by != "taken":
@@ -163,10 +163,10 @@ async def evidence_of(ctx: Context, ids: Sequence[str], window: Window) -> tuple
 
 
 async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
-    found = await ctx.tx.documents.scan(REPORTS, where={"profile_id": (profile_id,)}, limit=1)
-    if not found.rows:
+    page = await ctx.tx.documents.scan(REPORTS, where={"profile_id": (profile_id,)}, limit=1)
+    if not page.rows:
         return None
-    return await ctx.value(FACETS, found.rows[0].id)
+    return await ctx.value(FACETS, page.rows[0].id)
 
 
 def _within(item: Evidence, window: Window) -> bool:
@@ -183,18 +183,18 @@ def compose(material: Material, now: datetime) -> Finished:
     """The whole report, from the evidence alone."""
     profile, window = material.profile, material.window
     query = Query.of(profile.topic, profile.keywords, profile.language)
-    told = tell(
+    selection = tell(
         query,
         material.evidence,
         material.frequencies,
         language=profile.language,
         likeness=material.likeness,
     )
-    period = _period(material, told)
-    asked = None if window.start is None else period
-    made = draft(profile.name, profile.topic, asked, told, profile.language)
+    period = _period(material, selection)
+    title_period = None if window.start is None else period
+    content = draft(profile.name, profile.topic, title_period, selection, profile.language)
     facets = attrs.evolve(
-        _facets(_report_id(profile.id, period), made, period),
+        _facets(_report_id(profile.id, period), content, period),
         frequencies=material.frequencies.version,
         embedding=material.embedding,
     )
@@ -203,60 +203,60 @@ def compose(material: Material, now: datetime) -> Finished:
     if window.by == "published" and repeats != facets.report_id:
         repeats = None
     covers = window.end - SETTLING if window.by == "taken" else None
-    return Finished(_row(profile, made, facets, period, now), facets, repeats, covers)
+    return Finished(_row(profile, content, facets, period, now), facets, repeats, covers)
 
 
-def _period(material: Material, told: Told) -> Period:
+def _period(material: Material, selection: Told) -> Period:
     """The reported time; one without a start begins with the earliest date of what is told."""
     window = material.window
     start = window.start
     if start is None:
-        earliest = min(told.dates, default=window.end)
+        earliest = min(selection.dates, default=window.end)
         start = min(earliest, schedule.period_start(material.profile.schedule, window.end))
     return Period(start, window.end)
 
 
 def _report_id(profile_id: str, period: Period) -> str:
     """One report for a profile and period: making it again replaces it, never doubles it."""
-    span = wire.dumps(period).decode()
-    return ids.derived_id("rpt", "report", profile_id, span)
+    text = wire.dumps(period).decode()
+    return ids.derived_id("rpt", "report", profile_id, text)
 
 
-def _facets(report_id: str, made: Draft, period: Period) -> ReportFacets:
-    title, words = made.title, made.words
-    names = names_of(made.stories)
+def _facets(report_id: str, content: Draft, period: Period) -> ReportFacets:
+    title, words = content.title, content.words
+    names = names_of(content.stories)
     return ReportFacets(
         **attrs.asdict(words, recurse=False),
         report_id=report_id,
         digest=canonical.hex_digest(wire.to_json(words)),
-        signals=signals.extract(report_id, made, names, period.end),
-        graph=graph.build(made, names),
+        signals=signals.extract(report_id, content, names, period.end),
+        graph=graph.build(content, names),
         content=ReportContent(render.page(title, words), render.markdown(title, words)),
         text=render.text(title, words),
     )
 
 
 def _row(
-    profile: Profile, made: Draft, facets: ReportFacets, period: Period, now: datetime
+    profile: Profile, content: Draft, facets: ReportFacets, period: Period, now: datetime
 ) -> ReportRow:
     path = str(REPORTS.address(facets.report_id))
-    drawn = facets.graph
+    network = facets.graph
     return ReportRow(
         id=facets.report_id,
         profile_id=profile.id,
-        title=made.title,
-        summary=made.summary,
+        title=content.title,
+        summary=content.summary,
         language=profile.language,
         generated_at=now,
         period=period,
         status="ready",
         has_audio=False,
         counts=ReportCounts(
-            sources=len(made.cited),
+            sources=len(content.cited),
             signals=len(facets.signals or ()),
-            entities=sum(node.type == graph.ENTITY for node in drawn.nodes) if drawn else 0,
-            incidents=len(drawn.incident_anchors) if drawn else 0,
-            publishers=len({item.publisher for item in made.cited}),
+            entities=sum(node.type == graph.ENTITY for node in network.nodes) if network else 0,
+            incidents=len(network.incident_anchors) if network else 0,
+            publishers=len({item.publisher for item in content.cited}),
         ),
         links=ReportLinks(
             self_=path,
@@ -271,12 +271,12 @@ def _row(
 # -- publish (a write unit) --------------------------------------------------------------------
 
 
-async def publish(ctx: Context, finished: Finished) -> ReportRow:
+async def publish(ctx: Context, report: Finished) -> ReportRow:
     """The report that there is now: this one, or the one that it only repeats (`published`)."""
-    return (await published(ctx, finished))[0]
+    return (await store_report(ctx, report))[0]
 
 
-async def published(ctx: Context, finished: Finished) -> tuple[ReportRow, bool]:
+async def store_report(ctx: Context, report: Finished) -> tuple[ReportRow, bool]:
     """Write the report with its facets and change record, or nothing when it only repeats.
 
     The report that there is now, and whether it is this one.
@@ -284,75 +284,75 @@ async def published(ctx: Context, finished: Finished) -> tuple[ReportRow, bool]:
     Raises:
         Problem: NOT_FOUND when the profile was deleted meanwhile.
     """
-    await ctx.load(PROFILES, finished.row.profile_id)
-    same = finished.repeats or await _same(ctx, finished)
-    if same is not None:
-        return await ctx.value(REPORTS, same), False
-    await forget_audio(ctx, finished.row.id)  # of the words that it had before
-    document = await ctx.save(REPORTS, finished.row.id, finished.row)
-    facets = await _identified(ctx, finished)
-    await ctx.save(FACETS, finished.row.id, facets)
-    await index_report(ctx, finished.row, facets)
-    await _note(ctx, finished)
-    subscription = await subscription_to(ctx, finished.row.profile_id)
-    if subscription and await notify(ctx, finished.row, finished.facets, subscription):
-        await speaking.want(ctx, finished.row.id)
-    await following.note(ctx, finished.row.id, document.version)
-    return finished.row, True
+    await ctx.load(PROFILES, report.row.profile_id)
+    twin_id = report.repeats or await _twin_id(ctx, report)
+    if twin_id is not None:
+        return await ctx.value(REPORTS, twin_id), False
+    await forget_audio(ctx, report.row.id)  # of the words that it had before
+    document = await ctx.save(REPORTS, report.row.id, report.row)
+    facets = await _with_entity_ids(ctx, report)
+    await ctx.save(FACETS, report.row.id, facets)
+    await index_report(ctx, report.row, facets)
+    await _note_newest(ctx, report)
+    subscription = await subscription_to(ctx, report.row.profile_id)
+    if subscription and await notify(ctx, report.row, report.facets, subscription):
+        await speaking.want(ctx, report.row.id)
+    await following.note(ctx, report.row.id, document.version)
+    return report.row, True
 
 
-async def _identified(ctx: Context, finished: Finished) -> ReportFacets:
+async def _with_entity_ids(ctx: Context, report: Finished) -> ReportFacets:
     """The facets with the entities that the graph names."""
-    facets = finished.facets
-    day = finished.row.period.end.date()
-    drawn = facets.graph and await graph.identified(ctx, facets.graph, day)
-    return attrs.evolve(facets, graph=drawn)
+    facets = report.facets
+    day = report.row.period.end.date()
+    network = facets.graph and await graph.with_entity_ids(ctx, facets.graph, day)
+    return attrs.evolve(facets, graph=network)
 
 
-async def _same(ctx: Context, finished: Finished) -> str | None:
-    stored = await ctx.find(FACETS, finished.row.id)
-    is_same = stored is not None and stored.digest == finished.facets.digest
-    return finished.row.id if is_same else None
+async def _twin_id(ctx: Context, report: Finished) -> str | None:
+    before = await ctx.find(FACETS, report.row.id)
+    is_same = before is not None and before.digest == report.facets.digest
+    return report.row.id if is_same else None
 
 
-async def _note(ctx: Context, finished: Finished) -> None:
+async def _note_newest(ctx: Context, report: Finished) -> None:
     """Remember with the profile its newest report, and where the first scheduled one begins."""
-    row = finished.row
+    row = report.row
     before = await ctx.value(DUE, row.profile_id)
     after = attrs.evolve(
         before,
-        covered_until=before.covered_until or finished.covers,
+        covered_until=before.covered_until or report.covers,
         last_report_id=row.id,
         report_generated_at=row.generated_at,
     )
     await ctx.save(DUE, row.profile_id, after)
 
 
-async def settle(ctx: Context, finished: Finished, seen: Document[Due]) -> ReportRow | None:
+async def settle(ctx: Context, report: Finished, due_row: Document[Due]) -> ReportRow | None:
     """Publish a scheduled report and set the profile's next run, once for all workers.
 
-    `seen` is the due row that the worker acted on; None when another worker was first.
+    `due_row` is the due row that the worker acted on; None when another worker was first.
     """
-    if await ctx.unchanged(DUE, seen) is None:
+    if await ctx.unchanged(DUE, due_row) is None:
         return None
-    row = await publish(ctx, attrs.evolve(finished, repeats=None))
+    row = await publish(ctx, attrs.evolve(report, repeats=None))
     profile = await ctx.value(PROFILES, row.profile_id)
     after = await ctx.value(DUE, row.profile_id)
     # After the report's end, not after now: a run that came up meanwhile has its own report.
-    upcoming = schedule.next_run(profile.schedule, finished.row.period.end)
-    covered = attrs.evolve(
-        after, next_run_at=upcoming, covered_until=finished.row.period.end, failures=0
+    upcoming = schedule.next_run(profile.schedule, report.row.period.end)
+    planned_due = attrs.evolve(
+        after, next_run_at=upcoming, covered_until=report.row.period.end, failures=0
     )
-    await ctx.save(DUE, row.profile_id, covered)
+    await ctx.save(DUE, row.profile_id, planned_due)
     return row
 
 
-async def postpone(ctx: Context, profile_id: str, seen: Document[Due]) -> None:
+async def postpone(ctx: Context, profile_id: str, due_row: Document[Due]) -> None:
     """Put off a run that failed, longer after each failure, so that others get their turn.
 
     The report still begins where the last one ended: nothing is lost, only late.
     """
-    before = await ctx.unchanged(DUE, seen)
+    before = await ctx.unchanged(DUE, due_row)
     if before is None:
         return
     wait = min(RETRY_MIN * 2 ** min(before.failures, 10), RETRY_MAX)

@@ -21,7 +21,7 @@ from svc_core.operation.ports import ChangeType
 from svc_core.outbox.events import cloud_event, enabled_webhooks, publish
 from svc_core.outbox.model import REPORT_GENERATED, StoredWebhook
 from svc_core.reports.model import REPORTS, ReportFacets, ReportRow
-from svc_core.reports.profiles.followers import Task, subscriber
+from svc_core.reports.profiles.followers import FollowerTask, subscriber
 from svc_core.reports.profiles.model import SUBSCRIPTIONS, Subscription
 from svc_core.reports.recordings import announce
 
@@ -45,18 +45,18 @@ async def notify(
     """
     if subscription.status != "active":
         return False
-    told = [webhook for webhook in await enabled_webhooks(ctx) if wants(webhook, subscription)]
+    targets = [webhook for webhook in await enabled_webhooks(ctx) if wants(webhook, subscription)]
     is_spoken = ctx.host.speaks and subscription.delivery.include_audio
     waits = may_wait and is_spoken and not row.has_audio
     until = ctx.now + ctx.host.audio_wait if waits else None
     id_, origin = ctx.ids.new("evt"), ctx.host.origin
     data = notice(row, facets, subscription, origin=origin, aliases=ctx.aliases)
     event = cloud_event(id_, REPORT_GENERATED, row.id, source=origin, at=ctx.now, data=data)
-    await publish(ctx, attrs.evolve(event, waits_until=until), told)
+    await publish(ctx, attrs.evolve(event, waits_until=until), targets)
     return waits
 
 
-async def inform(ctx: Context, task: Task) -> bool:
+async def inform(ctx: Context, task: FollowerTask) -> bool:
     """Tell one subscriber what is told to those of a public profile of another workspace.
 
     The answer is whether the report is to be spoken.
@@ -76,17 +76,17 @@ async def inform(ctx: Context, task: Task) -> bool:
 
 async def subscription_to(ctx: Context, profile_id: str) -> Subscription | None:
     """The subscription to a profile's reports."""
-    where = {"profile_id": (profile_id,)}
-    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=where, limit=1)
-    return SUBSCRIPTIONS.decode(found.rows[0].raw) if found.rows else None
+    filters = {"profile_id": (profile_id,)}
+    page = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=filters, limit=1)
+    return SUBSCRIPTIONS.decode(page.rows[0].raw) if page.rows else None
 
 
 def wants(webhook: StoredWebhook, subscription: Subscription) -> bool:
     """Whether the subscription notifies this webhook, and the webhook wants the report."""
-    chosen, profile_ids = subscription.delivery.webhook_ids, webhook.profile_ids
+    choice, profile_ids = subscription.delivery.webhook_ids, webhook.profile_ids
     return (
         subscription.status == "active"
-        and (not chosen or webhook.id in chosen)
+        and (not choice or webhook.id in choice)
         and REPORT_GENERATED in webhook.events
         and (not profile_ids or subscription.profile_id in profile_ids)
     )
@@ -102,7 +102,7 @@ def notice(
 ) -> dict[str, Any]:
     """The data of the event; signals below the subscriber's confidence are not counted."""
     least = subscription.delivery.min_signal_confidence
-    generated = instants.render(row.generated_at)
+    stamp = instants.render(row.generated_at)
     signals = [signal for signal in facets.signals or () if signal.confidence >= least]
     counts: Any = wire.to_json(row.counts)
     links: Any = wire.to_json(row.links)
@@ -114,10 +114,10 @@ def notice(
         "summary": clip(fold(row.summary), SUMMARY_CHARS_MAX),
         "language": row.language,
         "period": wire.to_json(row.period),
-        "generatedAtISO": generated,
+        "generatedAtISO": stamp,
         "counts": {**counts, "signals": len(signals)},
         "hasAudio": row.has_audio,
         "links": {name: path and origin + path for name, path in links.items()},
     }
     # Spec: Versioning, deprecated members: the old name stays beside the new one.
-    return {**data, "generatedAt": generated} if aliases else data
+    return {**data, "generatedAt": stamp} if aliases else data

@@ -40,7 +40,7 @@ class _Kind(Generic[T]):
 
     collection: Collection[T]
     at: Callable[[T], datetime | None]
-    told: Callable[[T], tuple[str, str | None]]
+    words: Callable[[T], tuple[str, str | None]]
 
 
 def _day(cve: Cve) -> datetime | None:
@@ -57,7 +57,7 @@ _INCIDENTS = _Kind[Incident](
 _EVENTS = _Kind[OsintEvent](
     OSINT_EVENTS, lambda row: row.seen_at, lambda row: (row.title, row.summary)
 )
-_FOUND: tuple[_Kind[Any], ...] = (
+_KINDS: tuple[_Kind[Any], ...] = (
     _INCIDENTS,
     _Kind[Cve](
         CVES,
@@ -68,22 +68,26 @@ _FOUND: tuple[_Kind[Any], ...] = (
 )
 
 
-async def observed(
-    ctx: Context, weights: Mapping[str, int], times: Times, *, taken: bool
+async def observed_evidence(
+    ctx: Context, weights: Mapping[str, int], times: Times, *, by_intake: bool
 ) -> list[Evidence]:
-    """What holds any of the weighed terms and is of these times: by when it was `taken` in, else
+    """What holds any of the weighed terms and is of these times: by when it was `by_intake` in, else
     by its own dates.
     """
-    found: list[Evidence] = []
+    evidence: list[Evidence] = []
     earliest = micros((times[0] or times[1]) - RECENT)
-    for kind in _FOUND:
+    for kind in _KINDS:
         rows = await _holding(ctx, kind.collection, weights, earliest)
-        held = [kind.collection.decode(row.raw) for row in rows]
+        items = [kind.collection.decode(row.raw) for row in rows]
         if kind is _INCIDENTS:
-            found += await _events(ctx, held, times, taken=taken)
-            held = [one for one in held if not (one.article_count or one.observation_ids)]
-        found += _within(kind, held, times, taken=taken)
-    return found
+            evidence += await _events(ctx, items, times, by_intake=by_intake)
+            items = [
+                incident
+                for incident in items
+                if not (incident.article_count or incident.observation_ids)
+            ]
+        evidence += _within(kind, items, times, by_intake=by_intake)
+    return evidence
 
 
 async def _holding(
@@ -104,33 +108,35 @@ async def _holding(
 
 
 async def _events(
-    ctx: Context, held: list[Incident], times: Times, *, taken: bool
+    ctx: Context, incidents: list[Incident], times: Times, *, by_intake: bool
 ) -> Iterator[Evidence]:
     """The OSINT events of incidents; news items have been sought by their own words."""
-    ids = [id_ for one in held for id_ in one.observation_ids[:EVENTS_MAX]]
+    ids = [id_ for incident in incidents for id_ in incident.observation_ids[:EVENTS_MAX]]
     events = await ctx.find_many(OSINT_EVENTS, ids)
-    return _within(_EVENTS, events.values(), times, taken=taken)
+    return _within(_EVENTS, events.values(), times, by_intake=by_intake)
 
 
-def _within(kind: _Kind[T], rows: Any, times: Times, *, taken: bool) -> Iterator[Evidence]:
+def _within(kind: _Kind[T], rows: Any, times: Times, *, by_intake: bool) -> Iterator[Evidence]:
     for row in rows:
-        if is_of(kind.at(row), row.created_at, times, taken=taken):
+        if is_in_times(kind.at(row), row.created_at, times, by_intake=by_intake):
             yield _evidence(kind, row)
 
 
-def is_of(at: datetime | None, created_at: datetime, times: Times, *, taken: bool) -> bool:
+def is_in_times(
+    at: datetime | None, created_at: datetime, times: Times, *, by_intake: bool
+) -> bool:
     """Whether what was so, and taken in then, is of these times."""
     start, end = times
-    if not taken:
+    if not by_intake:
         return at is not None and (start is None or start <= at) and at <= end
     is_new = (start is None or start < created_at) and created_at <= end
     return is_new and end - RECENT <= (at or created_at)
 
 
 def _evidence(kind: _Kind[T], row: Any) -> Evidence:
-    title, text = kind.told(row)
+    title, text = kind.words(row)
     source: SourceRef = row.sources[0]
-    url = next((one.url for one in row.sources if one.url), "")
+    url = next((source.url for source in row.sources if source.url), "")
     return Evidence(
         id=row.id,
         title=title,

@@ -105,8 +105,8 @@ class GetAudio:
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
     """A page of the caller's reports; for who has no workspace, of those of public profiles."""
-    wanted, limit = request.profile_id, request.limit
-    return await publications.page(ctx, wanted, after=request.cursor, limit=limit)
+    profile_id, limit = request.profile_id, request.limit
+    return await publications.page(ctx, profile_id, after=request.cursor, limit=limit)
 
 
 async def get_report(
@@ -114,11 +114,11 @@ async def get_report(
 ) -> One[ReportDetail] | One[AgentReport] | Content:
     """One report as compact JSON, as the agent's view, as Markdown, or as a page for people."""
     ctx, document = await find_report(ctx, request.report_id)
-    tag, wanted = document.tag, frozenset(given(request.include, ()))
+    tag, expansions = document.tag, frozenset(given(request.include, ()))
     is_json, is_view = ctx.format == JSON.format, not isinstance(request.view, Unset)
-    if wanted and is_view:
+    if expansions and is_view:
         raise Problem(problem.INVALID_PARAMETER, "include: cannot be combined with view")
-    if is_json and not (is_view or wanted):
+    if is_json and not (is_view or expansions):
         return One(document.raw, tag)
     row, facets = REPORTS.decode(document.raw), await ctx.value(FACETS, request.report_id)
     if ctx.format == MARKDOWN.format:
@@ -127,19 +127,19 @@ async def get_report(
         return await _page(ctx, row, facets)
     if is_view:
         return One(wire.dumps(rules.agent_view(row, facets)), (*tag, "agent"))
-    audio = await audio_facet(ctx, request.report_id) if "audio" in wanted else None
-    detail = wire.dumps(rules.expand(row, facets, wanted, audio))
+    audio = await audio_facet(ctx, request.report_id) if "audio" in expansions else None
+    detail = wire.dumps(rules.expand(row, facets, expansions, audio))
     if audio is None:
-        return One(detail, (*tag, *sorted(wanted)))
-    return One(detail, (*tag, *sorted(wanted), audio.url), fleeting=True)
+        return One(detail, (*tag, *sorted(expansions)))
+    return One(detail, (*tag, *sorted(expansions), audio.url), fleeting=True)
 
 
 async def _page(ctx: Context, row: ReportRow, facets: ReportFacets) -> Content:
     """The page; its tag is that of its bytes, as its markup is not of the report alone."""
     audio = await audio_facet(ctx, row.id)
-    made = ctx.borrow(Typesetter).report(page.view(row, facets, audio))
-    digest = sha256(made.body).hexdigest()
-    return attrs.evolve(made, tag=(digest,), fleeting=audio is not None)
+    content = ctx.borrow(Typesetter).report(page.view(row, facets, audio))
+    digest = sha256(content.body).hexdigest()
+    return attrs.evolve(content, tag=(digest,), fleeting=audio is not None)
 
 
 async def get_report_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
@@ -226,10 +226,12 @@ async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[Report
 # -- declarations ------------------------------------------------------------------------------
 
 _EXAMPLES = json.loads(data.read("report_examples.json"))
-_sold = partial(crud.Rows(REPORTS, "report_id", READ, READ).operation, auth="bearer-or-x402")
+_report_operation = partial(
+    crud.Rows(REPORTS, "report_id", READ, READ).operation, auth="bearer-or-x402"
+)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _sold(
+    _report_operation(
         "reports list",
         "GET /reports",
         "List reports",
@@ -244,7 +246,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tier=T4_PREMIUM_LIST,
         media=(JSON, NDJSON),
     ),
-    _sold(
+    _report_operation(
         "reports show",
         "GET /reports/{reportId}",
         "Read a report",
@@ -259,7 +261,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         media=(JSON, MARKDOWN, HTML),
         examples={MARKDOWN.media_type: _EXAMPLES["markdown"], HTML.media_type: _EXAMPLES["html"]},
     ),
-    _sold(
+    _report_operation(
         "reports signals",
         "GET /reports/{reportId}/signals",
         "Read a report's signals",
@@ -270,7 +272,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
         tier=T3_ENRICHED,
     ),
-    _sold(
+    _report_operation(
         "reports graph",
         "GET /reports/{reportId}/graph",
         "Read a report's graph",
@@ -283,7 +285,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         tier=T3_ENRICHED,
         examples={"response": _EXAMPLES["graph"]},
     ),
-    _sold(
+    _report_operation(
         "reports text",
         "GET /reports/{reportId}/text",
         "Read a report's text",
@@ -293,7 +295,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         media=(JSON, TEXT),
         examples={TEXT.media_type: _EXAMPLES["text"]},
     ),
-    _sold(
+    _report_operation(
         "reports audio",
         "GET /reports/{reportId}/audio",
         "Read a report's audio",
@@ -309,7 +311,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         fails=(problem.AUDIO_NOT_AVAILABLE,),
         timeless=False,
     ),
-    _sold(
+    _report_operation(
         "reports audio-text",
         "GET /reports/{reportId}/audio-text",
         "Read a report's text for speech",

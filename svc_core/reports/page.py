@@ -27,7 +27,7 @@ from svc_core.reports.model import (
     Section,
     Statement,
 )
-from svc_core.reports.render import also, is_web, reading_seconds
+from svc_core.reports.render import is_web_link, reading_seconds, unmarked_sources
 
 _TURNING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -101,13 +101,18 @@ class Typesetter(Protocol):
 def view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> ReportPage:
     """What stands on the page of a report."""
     sources = tuple(map(_source, facets.sources))
-    sections = tuple(_section(one, sources) for one in facets.sections)
+    sections = tuple(_section(section, sources) for section in facets.sections)
     passages = facets.opening, facets.key_points, facets.briefs
-    opening, key_points, briefs = (_cited(passage, sources) for passage in passages)
-    shown = _marked(*passages)
-    shown |= {number for told in passages for one in told for number in one.also_reported_by}
-    for section, told in zip(sections, facets.sections, strict=True):
-        shown |= _marked(told.statements) | {source.number for source in section.also}
+    opening, key_points, briefs = (_page_statements(passage, sources) for passage in passages)
+    numbers = _marked_numbers(*passages)
+    numbers |= {
+        number
+        for statements in passages
+        for statement in statements
+        for number in statement.also_reported_by
+    }
+    for section, stored in zip(sections, facets.sections, strict=True):
+        numbers |= _marked_numbers(stored.statements) | {source.number for source in section.also}
     return ReportPage(
         id=row.id,
         language=row.language,
@@ -124,15 +129,15 @@ def view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> Repo
         briefs=briefs,
         signals=None if facets.signals is None else tuple(map(_signal, facets.signals)),
         sources=sources,
-        also=tuple(source for source in sources if source.number not in shown),
+        also=tuple(source for source in sources if source.number not in numbers),
     )
 
 
 def _section(section: Section, sources: Sequence[ReportSource]) -> PageSection:
     return PageSection(
         _clean(section.heading),
-        _cited(section.statements, sources),
-        _of(also(section), sources),
+        _page_statements(section.statements, sources),
+        _sources_of(unmarked_sources(section), sources),
     )
 
 
@@ -151,31 +156,39 @@ def _signal(signal: ReportSignal) -> PageSignal:
 
 
 def _source(source: ReportSource) -> ReportSource:
-    url = source.url if is_web(source.url) else None
+    url = source.url if is_web_link(source.url) else None
     return attrs.evolve(
         source,
         title=_clean(source.title),
         name=_clean(source.name),
-        url=None if url is None else _TURNING.sub(lambda found: quote(found[0]), url),
+        url=None if url is None else _TURNING.sub(lambda match: quote(match[0]), url),
     )
 
 
-def _cited(
+def _page_statements(
     statements: Iterable[Statement], sources: Sequence[ReportSource]
 ) -> tuple[PageStatement, ...]:
     return tuple(
-        PageStatement(_clean(one.text), one.citations, _of(one.also_reported_by, sources))
-        for one in statements
+        PageStatement(
+            _clean(statement.text),
+            statement.citations,
+            _sources_of(statement.also_reported_by, sources),
+        )
+        for statement in statements
     )
 
 
-def _of(numbers: Sequence[int], sources: Sequence[ReportSource]) -> tuple[ReportSource, ...]:
+def _sources_of(
+    numbers: Sequence[int], sources: Sequence[ReportSource]
+) -> tuple[ReportSource, ...]:
     return tuple(source for source in sources if source.number in numbers)
 
 
-def _marked(*passages: Iterable[Statement]) -> set[int]:
+def _marked_numbers(*passages: Iterable[Statement]) -> set[int]:
     """The numbers of the sources that sentences are marked with."""
-    return {number for passage in passages for one in passage for number in one.citations}
+    return {
+        number for passage in passages for statement in passage for number in statement.citations
+    }
 
 
 def _clean(words: str) -> str:

@@ -43,13 +43,13 @@ from svc_core.reports.profiles.model import (
     Publication,
     PublicProfile,
     Visibility,
-    everybodys,
     place_of,
+    public_members,
 )
-from svc_core.reports.recordings import load_report, shown
+from svc_core.reports.recordings import load_report, visible_reports
 from svc_core.wire.constraints import Arg, Doc
 
-_Place = tuple[Context, tuple[str, ...]]
+_Owner = tuple[Context, tuple[str, ...]]
 """The context of a tenant's rows, and some of its profiles."""
 
 PUBLIC_MAX: Final = 2_000
@@ -58,7 +58,7 @@ PUBLISHERS_MAX: Final = 100
 """Workspaces that have some: each is asked for every page of reports, and for every report that
 is not the caller's."""
 COUNTED_MAX: Final = 10_000
-LOOKS_MAX: Final = 10
+READS_MAX: Final = 10
 """Pages that are read for one: where all their reports are hidden, the rest is for the next one."""
 
 
@@ -76,7 +76,7 @@ async def find_report(ctx: Context, report_id: str) -> tuple[Context, Document[R
     except Problem as missing:
         for place, _ in await of_everybody(ctx):
             document = await place.tx.documents.get(REPORTS, report_id)
-            if document is not None and await _shown(ctx, place, [document]):
+            if document is not None and await _visible(ctx, place, [document]):
                 return place, document
         raise missing from None
 
@@ -92,44 +92,45 @@ async def page(
     Raises:
         Problem: INVALID_CURSOR when the cursor is not one of this list.
     """
-    wanted = () if isinstance(profile_id, Unset) else (profile_id,)
-    binding = ctx.list_binding({"profile_id": wanted})
+    profile_ids = () if isinstance(profile_id, Unset) else (profile_id,)
+    binding = ctx.list_binding({"profile_id": profile_ids})
     end = ctx.open_cursor(after, binding)
-    own = [] if ctx.actor.tenant == SYSTEM else [(ctx, wanted)]
-    others = _places(ctx, await _rows(ctx, FOLLOWS if own else PUBLICATIONS))
+    own = [] if ctx.actor.tenant == SYSTEM else [(ctx, profile_ids)]
+    foreign = _places(ctx, await _rows(ctx, FOLLOWS if own else PUBLICATIONS))
     places = own + [
-        (place, tuple(id_ for id_ in ids if not wanted or id_ in wanted)) for place, ids in others
+        (place, tuple(id_ for id_ in ids if not profile_ids or id_ in profile_ids))
+        for place, ids in foreign
     ]
     rows: list[bytes] = []
-    for _ in range(LOOKS_MAX):
-        hits, end = await _merged(ctx, places, end, limit - len(rows))
+    for _ in range(READS_MAX):
+        hits, end = await _merge(ctx, places, end, limit - len(rows))
         rows += hits
         if end is None or len(rows) == limit:
             break
     return Page(tuple(rows), ctx.seal_cursor(end, binding))
 
 
-async def _merged(
-    ctx: Context, places: Sequence[_Place], after: Position | None, limit: int
+async def _merge(
+    ctx: Context, places: Sequence[_Owner], after: Position | None, limit: int
 ) -> tuple[list[bytes], Position | None]:
     """Of the newest reports of some places those that are shown, and where to go on."""
     hits: list[tuple[int, str, Context, Document[ReportRow]]] = []
     for place, ids in places:
-        where = None if place is ctx and not ids else {"profile_id": ids}
-        found = await place.tx.documents.scan(REPORTS, where=where, after=after, limit=limit + 1)
-        hits += [(row.order, row.id, place, row) for row in found.rows]
+        filters = None if place is ctx and not ids else {"profile_id": ids}
+        page = await place.tx.documents.scan(REPORTS, where=filters, after=after, limit=limit + 1)
+        hits += [(row.order, row.id, place, row) for row in page.rows]
     hits.sort(key=itemgetter(0, 1), reverse=True)
     last = Position(*hits[limit - 1][:2]) if hits[limit:] else None
-    shown: set[bytes] = set()
+    visible: set[bytes] = set()
     for place, _ in places:
-        shown |= await _shown(ctx, place, [hit[3] for hit in hits[:limit] if hit[2] is place])
-    return [hit[3].raw for hit in hits[:limit] if hit[3].raw in shown], last
+        visible |= await _visible(ctx, place, [hit[3] for hit in hits[:limit] if hit[2] is place])
+    return [hit[3].raw for hit in hits[:limit] if hit[3].raw in visible], last
 
 
-async def _shown(ctx: Context, place: Context, rows: Sequence[Document[ReportRow]]) -> set[bytes]:
+async def _visible(ctx: Context, place: Context, rows: Sequence[Document[ReportRow]]) -> set[bytes]:
     """Those of some reports of one place that are shown now."""
     if place is ctx:
-        return set(await shown(ctx, [row.raw for row in rows]))
+        return set(await visible_reports(ctx, [row.raw for row in rows]))
     owners = {row.raw: REPORTS.decode(row.raw).profile_id for row in rows}
     profiles = await public(place, owners.values()) if owners else {}
     return {raw for raw, owner in owners.items() if owner in profiles}
@@ -139,17 +140,18 @@ async def _rows(ctx: Context, collection: Collection[Any]) -> list[Any]:
     return [collection.decode(row.raw) async for row in ctx.every(collection)]
 
 
-def _places(ctx: Context, rows: Iterable[Follow | Publication]) -> list[_Place]:
+def _places(ctx: Context, rows: Iterable[Follow | Publication]) -> list[_Owner]:
     """Each tenant that has some of these profiles."""
     ids = defaultdict[str, list[str]](list)
     for row in rows:
         ids[row.tenant].append(row.profile_id)
     return [
-        (attrs.evolve(ctx, tx=ctx.tx.beside(tenant)), tuple(named)) for tenant, named in ids.items()
+        (attrs.evolve(ctx, tx=ctx.tx.beside(tenant)), tuple(profile_ids))
+        for tenant, profile_ids in ids.items()
     ]
 
 
-async def of_everybody(ctx: Context) -> list[_Place]:
+async def of_everybody(ctx: Context) -> list[_Owner]:
     """Each tenant that has, or had just now, public profiles."""
     return _places(ctx, await _rows(ctx, PUBLICATIONS))
 
@@ -163,28 +165,30 @@ async def public(place: Context, ids: Iterable[str]) -> dict[str, Profile]:
 # -- profiles of others ------------------------------------------------------------------------
 
 
-async def of_others(ctx: Context, ids: Iterable[str]) -> dict[str, tuple[Profile, Due | None]]:
+async def followed_profiles(
+    ctx: Context, ids: Iterable[str]
+) -> dict[str, tuple[Profile, Due | None]]:
     """The public profiles of others among these to which the caller subscribes, and their runs."""
-    found: dict[str, tuple[Profile, Due | None]] = {}
-    for place, named in _places(ctx, (await ctx.find_many(FOLLOWS, ids)).values()):
-        profiles, runs = await public(place, named), await place.find_many(DUE, named)
-        found |= {id_: (profile, runs.get(id_)) for id_, profile in profiles.items()}
-    return found
+    pairs: dict[str, tuple[Profile, Due | None]] = {}
+    for place, profile_ids in _places(ctx, (await ctx.find_many(FOLLOWS, ids)).values()):
+        profiles, runs = await public(place, profile_ids), await place.find_many(DUE, profile_ids)
+        pairs |= {id_: (profile, runs.get(id_)) for id_, profile in profiles.items()}
+    return pairs
 
 
-async def listed(ctx: Context, *, after: Maybe[str], limit: int) -> Page[PublicProfile]:
+async def public_page(ctx: Context, *, after: Maybe[str], limit: int) -> Page[PublicProfile]:
     """One page of the public profiles of all workspaces, the newest publication first."""
-    asked = {"visibility": ("public",)}
-    page = await ctx.page(PUBLICATIONS, after=after, limit=limit, asked=asked)
-    rows, known = [PUBLICATIONS.decode(raw) for raw in page.rows], dict[str, Profile]()
+    filters = {"visibility": ("public",)}
+    page = await ctx.page(PUBLICATIONS, after=after, limit=limit, asked=filters)
+    rows, by_id = [PUBLICATIONS.decode(raw) for raw in page.rows], dict[str, Profile]()
     for place, ids in _places(ctx, rows):
-        known |= await public(place, ids)
-    profiles = (known[row.profile_id] for row in rows if row.profile_id in known)
-    shown = (PublicProfile(**everybodys(profile)) for profile in profiles)
-    return Page(tuple(map(wire.dumps, shown)), page.next_cursor)
+        by_id |= await public(place, ids)
+    profiles = (by_id[row.profile_id] for row in rows if row.profile_id in by_id)
+    views = (PublicProfile(**public_members(profile)) for profile in profiles)
+    return Page(tuple(map(wire.dumps, views)), page.next_cursor)
 
 
-async def offer(ctx: Context, profile_id: str) -> tuple[str, int] | None:
+async def follow_offer(ctx: Context, profile_id: str) -> tuple[str, int] | None:
     """Whose the public profile is, and to how many of others the caller may subscribe; None where
     it is none."""
     row = await ctx.find(PUBLICATIONS, profile_id)
@@ -212,23 +216,23 @@ async def publish_profile(ctx: WorkContext, request: ChosenProfile) -> One[Profi
         Problem: NOT_FOUND, or RESOURCE_CONFLICT where there are as many as there can be.
     """
     id_, tenant = request.profile_id, ctx.actor.tenant
-    public = await ctx.work.read(SYSTEM, _all_public)
+    owners = await ctx.work.read(SYSTEM, _all_public)
 
     async def enter(unit: Context) -> None:
-        listed = {row.profile_id for row in await _rows(unit, PUBLICATIONS)}
-        for gone in listed - public.keys() - {id_}:
-            await unit.tx.documents.delete(PUBLICATIONS, gone)
+        entries = {row.profile_id for row in await _rows(unit, PUBLICATIONS)}
+        for stale_id in entries - owners.keys() - {id_}:
+            await unit.tx.documents.delete(PUBLICATIONS, stale_id)
         await unit.save(PUBLICATIONS, id_, Publication(id_, tenant, unit.now))
 
-    if len(public.keys() - {id_}) >= PUBLIC_MAX:
+    if len(owners.keys() - {id_}) >= PUBLIC_MAX:
         detail = f"There are {PUBLIC_MAX} public profiles; unpublish one first."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
-    if len({*public.values(), tenant}) > PUBLISHERS_MAX:
+    if len({*owners.values(), tenant}) > PUBLISHERS_MAX:
         detail = f"{PUBLISHERS_MAX} workspaces have public profiles, and no other can have any."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
-    written = await _write(ctx, id_, "public")
+    answer = await _write(ctx, id_, "public")
     await ctx.work.write(SYSTEM, enter)
-    return written
+    return answer
 
 
 async def unpublish_profile(ctx: WorkContext, request: ChosenProfile) -> One[Profile]:
@@ -238,9 +242,9 @@ async def unpublish_profile(ctx: WorkContext, request: ChosenProfile) -> One[Pro
         Problem: NOT_FOUND.
     """
     id_ = request.profile_id
-    written = await _write(ctx, id_, "private")
+    answer = await _write(ctx, id_, "private")
     await ctx.work.write(SYSTEM, lambda unit: unit.tx.documents.delete(PUBLICATIONS, id_))
-    return written
+    return answer
 
 
 # -- before a profile is deleted ---------------------------------------------------------------
@@ -265,22 +269,24 @@ async def foresee_deletion(ctx: WorkContext, request: ChosenProfile) -> One[Dele
     id_, work = request.profile_id, ctx.work
 
     async def unit(own: Context) -> tuple[str, list[bool]]:
-        name, where = (await own.value(PROFILES, id_)).name, {"profile_id": (id_,)}
-        reports = own.every(REPORTS, COUNTED_MAX, where=where)
+        name, filters = (await own.value(PROFILES, id_)).name, {"profile_id": (id_,)}
+        reports = own.every(REPORTS, COUNTED_MAX, where=filters)
         return name, [REPORTS.decode(row.raw).has_audio async for row in reports]
 
-    name, spoken = await work.read(ctx.actor.tenant, unit)
+    name, audio_flags = await work.read(ctx.actor.tenant, unit)
     place = place_of(id_)
-    found = await work.storage.across(FOLLOWS, after=(place, "", ""), end=place, limit=COUNTED_MAX)
-    return One(wire.dumps(Deletion(name, len(spoken), sum(spoken), len(found))))
+    follows = await work.storage.across(
+        FOLLOWS, after=(place, "", ""), end=place, limit=COUNTED_MAX
+    )
+    return One(wire.dumps(Deletion(name, len(audio_flags), sum(audio_flags), len(follows))))
 
 
 async def _all_public(ctx: Context) -> dict[str, str]:
     """Every profile that is public, and whose it is."""
-    found: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for place, ids in await of_everybody(ctx):
-        found |= dict.fromkeys(await public(place, ids), place.tx.tenant)
-    return found
+        owners |= dict.fromkeys(await public(place, ids), place.tx.tenant)
+    return owners
 
 
 async def _write(ctx: WorkContext, id_: str, visibility: Visibility) -> One[Profile]:

@@ -20,7 +20,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Document
 from svc_core.outbox import events
-from svc_core.reports.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Doubt, Turn
+from svc_core.reports.audio import AUDIO, DOUBTS, SPEAKING, TURNS, FileCheck, Turn
 from svc_core.reports.indexing import forget_reports as unindex
 from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import followers as following
@@ -32,9 +32,9 @@ TURN: Final = timedelta(minutes=5)
 """How long a turn lasts whose worker was killed: far longer than keeping a file takes."""
 
 
-async def doubt(ctx: Context, name: str) -> None:
+async def check_file(ctx: Context, name: str) -> None:
     """Have a file looked after: it goes unless a row names it."""
-    await ctx.save(DOUBTS, _id(name), Doubt(name, ctx.now))
+    await ctx.save(DOUBTS, _id(name), FileCheck(name, ctx.now))
 
 
 async def trust(ctx: Context, name: str) -> None:
@@ -53,20 +53,20 @@ async def take_turn(ctx: Context, name: str) -> Document[Turn] | None:
     return await ctx.save(TURNS, _id(name), Turn(name, ctx.now + TURN))
 
 
-def is_early(turn: Document[Turn], now: datetime) -> bool:
+def is_early(lease: Document[Turn], now: datetime) -> bool:
     """Whether there is time to name the file, or to remove it: it is the turn's first half."""
-    return now < TURNS.decode(turn.raw).until - TURN / 2
+    return now < TURNS.decode(lease.raw).until - TURN / 2
 
 
 async def end_turn(ctx: Context, turn: Document[Turn], *, is_settled: bool) -> None:
     """Let others keep or remove the file, which is looked after at once unless it `is_settled`."""
-    found = await ctx.unchanged(TURNS, turn)
-    if found is None:
+    current = await ctx.unchanged(TURNS, turn)
+    if current is None:
         return  # it was over, and somebody else has it
     if is_settled:
         await ctx.tx.documents.delete(TURNS, turn.id)
     else:
-        await ctx.save(TURNS, turn.id, Turn(found.name, ctx.now))
+        await ctx.save(TURNS, turn.id, Turn(current.name, ctx.now))
 
 
 async def announce(ctx: Context, report_id: str, audio: str | None) -> None:
@@ -94,9 +94,9 @@ async def give_up(ctx: Context, report_id: str) -> None:
 async def forget_audio(ctx: Context, report_id: str) -> None:
     """Forget a report's audio and the wish for it; the file goes soon after."""
     await give_up(ctx, report_id)
-    gone = await ctx.tx.documents.delete(AUDIO, report_id)
-    if gone is not None:
-        await doubt(ctx, AUDIO.decode(gone.raw).recording.name)
+    row = await ctx.tx.documents.delete(AUDIO, report_id)
+    if row is not None:
+        await check_file(ctx, AUDIO.decode(row.raw).recording.name)
 
 
 async def forget_reports(ctx: Context, profile_id: str) -> None:
@@ -105,28 +105,28 @@ async def forget_reports(ctx: Context, profile_id: str) -> None:
     Where there are more, the profile is `LEAVING`, and this is to be done again; until then nobody
     sees them.
     """
-    found = await ctx.tx.documents.scan(
+    page = await ctx.tx.documents.scan(
         REPORTS, where={"profile_id": (profile_id,)}, limit=FORGET_AT_ONCE
     )
-    await unindex(ctx, [row.id for row in found.rows])
-    for row in found.rows:
+    await unindex(ctx, [row.id for row in page.rows])
+    for row in page.rows:
         await ctx.remove(REPORTS, row.id)
         await ctx.remove(FACETS, row.id)
         await forget_audio(ctx, row.id)
-    if not found.more:
+    if not page.more:
         await ctx.tx.documents.delete(LEAVING, profile_id)
     elif await ctx.find(LEAVING, profile_id) is None:
         await ctx.save(LEAVING, profile_id, Leaving(profile_id, ctx.now))
 
 
-async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
+async def visible_reports(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
     """Those of some reports whose profile is not gone."""
-    left = await ctx.tx.documents.scan(LEAVING, limit=1)
-    if not left.rows:
+    page = await ctx.tx.documents.scan(LEAVING, limit=1)
+    if not page.rows:
         return tuple(rows)
     owners = [REPORTS.decode(raw).profile_id for raw in rows]
-    gone = await leaving(ctx, owners)
-    return tuple(raw for raw, owner in zip(rows, owners, strict=True) if owner not in gone)
+    deleted_ids = await leaving(ctx, owners)
+    return tuple(raw for raw, owner in zip(rows, owners, strict=True) if owner not in deleted_ids)
 
 
 async def leaving(ctx: Context, profile_ids: Iterable[str]) -> frozenset[str]:
@@ -141,7 +141,7 @@ async def load_report(ctx: Context, report_id: str) -> Document[ReportRow]:
         Problem: NOT_FOUND.
     """
     document = await ctx.load(REPORTS, report_id)
-    if not await shown(ctx, (document.raw,)):
+    if not await visible_reports(ctx, (document.raw,)):
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
     return document
 

@@ -22,7 +22,7 @@ WORDS_PER_MINUTE = 238  # silent reading of English prose, the mean of published
 _INLINE = re.compile(r"[\\`*_\[\]<~]|&(?=[A-Za-z#])")  # "~" strikes out in other dialects
 _BLOCK = re.compile(r"^(?:[#+>=-]|\d{1,9}[.)])")
 _CLOSING = re.compile(r"(?<=\s)#(?=#*$)")  # CommonMark 4.2: "#"s at the end close a heading
-_UNPARTED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_NO_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _HTML = re.compile(  # a statement has 600 characters, so no script in one is longer
     r"<(script|style)\b[^<>]*+>.{0,600}?</\1\s*+>"
     r"|<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*+>|<[!?][^<>]*+>",
@@ -40,13 +40,16 @@ def markdown(title: str, words: ReportWords) -> str:
     for part in _parts(words, own):
         blocks.append(f"## {_md_heading(part.heading)}")
         if part.is_list:
-            items = ("\n  ".join(_md_passage((one,), (), sources, own)) for one in part.told)
+            items = (
+                "\n  ".join(_md_passage((statement,), (), sources, own))
+                for statement in part.statements
+            )
             blocks.append("\n".join(f"- {item}" for item in items))
         else:
-            blocks += _md_passage(part.told, part.also, sources, own)
+            blocks += _md_passage(part.statements, part.also, sources, own)
     if words.sources:
-        listed = "\n".join(_md_source(source, own) for source in words.sources)
-        blocks += [f"## {own['sources']}", listed]
+        lines = "\n".join(_md_source(source, own) for source in words.sources)
+        blocks += [f"## {own['sources']}", lines]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -58,13 +61,16 @@ def page(title: str, words: ReportWords) -> str:
     for part in _parts(words, own):
         blocks.append(f"<h2>{_h(part.heading)}</h2>")
         if part.is_list:
-            items = ("<br>".join(_h_lines((one,), (), sources, own)) for one in part.told)
+            items = (
+                "<br>".join(_h_lines((statement,), (), sources, own))
+                for statement in part.statements
+            )
             blocks.append(f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>")
         else:
-            blocks += _h_passage(part.told, part.also, sources, own)
+            blocks += _h_passage(part.statements, part.also, sources, own)
     if words.sources:
-        listed = "".join(_h_source(source, own) for source in words.sources)
-        blocks += [f"<h2>{own['sources']}</h2>", f"<ol>{listed}</ol>"]
+        lines = "".join(_h_source(source, own) for source in words.sources)
+        blocks += [f"<h2>{own['sources']}</h2>", f"<ol>{lines}</ol>"]
     return "\n".join(blocks)
 
 
@@ -83,7 +89,7 @@ class _Part:
     """What stands between the opening and the sources; `also` are the other sources of it."""
 
     heading: str
-    told: Sequence[Statement]
+    statements: Sequence[Statement]
     also: Sequence[int] = ()
     is_list: bool = False
 
@@ -92,26 +98,26 @@ def _parts(words: ReportWords, own: Wording) -> Iterator[_Part]:
     if words.key_points:
         yield _Part(own["key_points"], words.key_points, is_list=True)
     for section in words.sections:
-        yield _Part(section.heading, section.statements, also(section))
+        yield _Part(section.heading, section.statements, unmarked_sources(section))
     if words.briefs:
         yield _Part(own["briefs"], words.briefs, is_list=True)
 
 
-def also(section: Section) -> tuple[int, ...]:
+def unmarked_sources(section: Section) -> tuple[int, ...]:
     """The numbers of a section's sources that none of its sentences is marked with."""
-    marked = {number for one in section.statements for number in one.citations}
-    return tuple(number for number in section.citations if number not in marked)
+    marks = {number for statement in section.statements for number in statement.citations}
+    return tuple(number for number in section.citations if number not in marks)
 
 
 def bare(words: str) -> str:
     """Words on one line without what is HTML in them, for forms that promise to have none."""
-    return _folded(_HTML.sub(" ", words))
+    return _one_line(_HTML.sub(" ", words))
 
 
 def word_count(words: str) -> int:
     """How many words a text has; where a script separates none, two characters count as one."""
-    unparted = len(_UNPARTED.findall(words))
-    return len(_UNPARTED.sub(" ", words).split()) + -(-unparted // 2)
+    count = len(_NO_SPACES.findall(words))
+    return len(_NO_SPACES.sub(" ", words).split()) + -(-count // 2)
 
 
 def reading_seconds(words: str) -> int:
@@ -119,7 +125,7 @@ def reading_seconds(words: str) -> int:
     return -(-word_count(words) * 60 // WORDS_PER_MINUTE)
 
 
-def is_web(url: str | None) -> bool:
+def is_web_link(url: str | None) -> bool:
     """Whether a source's address may be a link."""
     return url is not None and url.startswith(("https://", "http://"))
 
@@ -129,12 +135,12 @@ def is_web(url: str | None) -> bool:
 
 def _md(words: str) -> str:
     """The words as Markdown that reads as them: what could open a span or a block is escaped."""
-    escaped = _INLINE.sub(r"\\\g<0>", _folded(words))
-    opening = _BLOCK.match(escaped)
+    safe = _INLINE.sub(r"\\\g<0>", _one_line(words))
+    opening = _BLOCK.match(safe)
     if opening is None:
-        return escaped
+        return safe
     at = opening.end() - 1
-    return f"{escaped[:at]}\\{escaped[at:]}"
+    return f"{safe[:at]}\\{safe[at:]}"
 
 
 def _md_heading(words: str) -> str:
@@ -142,29 +148,32 @@ def _md_heading(words: str) -> str:
 
 
 def _md_passage(
-    told: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
+    statements: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
 ) -> list[str]:
     """The sentences in a row, and a line of those who also reported them."""
-    said = " ".join(
-        " ".join([_md(one.text), *(_md_mark(sources[n]) for n in one.citations)]) for one in told
+    sentences = " ".join(
+        " ".join([_md(statement.text), *(_md_mark(sources[n]) for n in statement.citations)])
+        for statement in statements
     )
-    others = ", ".join(_md_also(sources[n]) for n in _others(told, also))
-    return [said, f"{own['also']}: {others}"] if others else [said]
+    names = ", ".join(_md_also(sources[n]) for n in _other_numbers(statements, also))
+    return [sentences, f"{own['also']}: {names}"] if names else [sentences]
 
 
 def _md_mark(source: ReportSource) -> str:
     """The number as a link; without an address, as nothing in the text is a definition, alone."""
-    return _md_link(f"[{source.number}]", source) if is_web(source.url) else f"[{source.number}]"
+    return (
+        _md_link(f"[{source.number}]", source) if is_web_link(source.url) else f"[{source.number}]"
+    )
 
 
 def _md_also(source: ReportSource) -> str:
-    named = f"{_md(source.name)} ({source.number})"
-    return _md_link(f"[{named}]", source) if is_web(source.url) else named
+    label = f"{_md(source.name)} ({source.number})"
+    return _md_link(f"[{label}]", source) if is_web_link(source.url) else label
 
 
 def _md_source(source: ReportSource, own: Wording) -> str:
     title = _md(source.title)
-    if is_web(source.url):
+    if is_web_link(source.url):
         title = _md_link(f"[{title}]", source)
     return f"{source.number}. {title}, {_md(source.name)}, {_day(source, own)}"
 
@@ -175,31 +184,32 @@ def _md_link(words: str, source: ReportSource) -> str:
 
 def _md_url(url: str) -> str:
     """The address as the target of a link: none of it ends the target or is an entity."""
-    return _NOT_IN_URL.sub(lambda found: "&amp;" if found[0] == "&" else quote(found[0]), url)
+    return _NOT_IN_URL.sub(lambda match: "&amp;" if match[0] == "&" else quote(match[0]), url)
 
 
 # -- HTML --------------------------------------------------------------------------------------
 
 
 def _h(words: str) -> str:
-    return html.escape(_folded(words))
+    return html.escape(_one_line(words))
 
 
 def _h_passage(
-    told: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
+    statements: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
 ) -> list[str]:
-    return [f"<p>{line}</p>" for line in _h_lines(told, also, sources, own)]
+    return [f"<p>{line}</p>" for line in _h_lines(statements, also, sources, own)]
 
 
 def _h_lines(
-    told: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
+    statements: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
 ) -> list[str]:
     """The sentences in a row, and a line of those who also reported them."""
-    said = " ".join(map(_h_statement, told))
-    others = ", ".join(
-        f'<a href="#source-{n}">{_h(sources[n].name)} ({n})</a>' for n in _others(told, also)
+    sentences = " ".join(map(_h_statement, statements))
+    names = ", ".join(
+        f'<a href="#source-{n}">{_h(sources[n].name)} ({n})</a>'
+        for n in _other_numbers(statements, also)
     )
-    return [said, f"{_h(own['also'])}: {others}"] if others else [said]
+    return [sentences, f"{_h(own['also'])}: {names}"] if names else [sentences]
 
 
 def _h_statement(statement: Statement) -> str:
@@ -209,7 +219,7 @@ def _h_statement(statement: Statement) -> str:
 
 def _h_source(source: ReportSource, own: Wording) -> str:
     title = _h(source.title)
-    if is_web(source.url):
+    if is_web_link(source.url):
         title = f'<a href="{html.escape(str(source.url))}" rel="noopener nofollow">{title}</a>'
     return f'<li id="source-{source.number}">{title}, {_h(source.name)}, {_day(source, own)}</li>'
 
@@ -217,9 +227,11 @@ def _h_source(source: ReportSource, own: Wording) -> str:
 # -- shared ------------------------------------------------------------------------------------
 
 
-def _others(told: Sequence[Statement], also: Sequence[int]) -> list[int]:
+def _other_numbers(statements: Sequence[Statement], also: Sequence[int]) -> list[int]:
     """Those of a passage who also reported it, each once."""
-    return list(dict.fromkeys([*also, *(n for one in told for n in one.also_reported_by)]))
+    return list(
+        dict.fromkeys([*also, *(n for statement in statements for n in statement.also_reported_by)])
+    )
 
 
 def _plain(statements: Sequence[Statement]) -> str:
@@ -230,5 +242,5 @@ def _day(source: ReportSource, own: Wording) -> str:
     return own["no_date"] if source.published_at is None else own.day(source.published_at)
 
 
-def _folded(words: str) -> str:
+def _one_line(words: str) -> str:
     return " ".join(words.split())

@@ -40,23 +40,23 @@ and identifiers exactly. What they do not say is deleted.
 class Writer(Protocol):
     """A language model that writes what it is told to."""
 
-    async def write(self, asked: Sequence[tuple[str, str]]) -> Sequence[str | None]:
+    async def write(self, prompts: Sequence[tuple[str, str]]) -> Sequence[str | None]:
         """What it makes of each passage by its instructions; None for one that it cannot do."""
 
 
-async def rewritten(host: Host, material: Material, finished: Finished) -> Finished:
+async def rewritten(host: Host, material: Material, report: Finished) -> Finished:
     """The report with its opening and sections as the host's model writes them, if it has one."""
     writer = host.lends.get(Writer)
-    passages = _passages(finished.facets)
-    if writer is None or finished.repeats is not None or not passages:
-        return finished
-    told = await writer.write([(INSTRUCTIONS, _asked(passage)) for passage in passages])
-    facts = _facts(material, finished)
-    made = [
-        passage if text is None else _checked(passage, text, facts)
-        for passage, text in zip(passages, told, strict=True)
+    passages = _passages(report.facets)
+    if writer is None or report.repeats is not None or not passages:
+        return report
+    texts = await writer.write([(INSTRUCTIONS, _prompt(passage)) for passage in passages])
+    facts = _facts(material, report)
+    rewrites = [
+        passage if text is None else _supported_passage(passage, text, facts)
+        for passage, text in zip(passages, texts, strict=True)
     ]
-    return finished if made == passages else _with(finished, made)
+    return report if rewrites == passages else _with_passages(report, rewrites)
 
 
 def _passages(words: ReportWords) -> list[Passage]:
@@ -67,39 +67,46 @@ def _passages(words: ReportWords) -> list[Passage]:
     return [words.opening, *(section.statements for section in sections)]
 
 
-def _asked(passage: Passage) -> str:
+def _prompt(passage: Passage) -> str:
     return "\n".join(
-        one.text + "".join(f" [{number}]" for number in one.citations) for one in passage
+        statement.text + "".join(f" [{number}]" for number in statement.citations)
+        for statement in passage
     )
 
 
-def _facts(material: Material, finished: Finished) -> Mapping[int, Facts]:
+def _facts(material: Material, report: Finished) -> Mapping[int, Facts]:
     items = {item.id: item for item in material.evidence}
     return {
         source.number: Facts.of(f"{items[source.id].title}\n{items[source.id].text}")
-        for source in finished.facets.sources
+        for source in report.facets.sources
     }
 
 
-def _checked(passage: Passage, text: str, facts: Mapping[int, Facts]) -> Passage:
+def _supported_passage(passage: Passage, text: str, facts: Mapping[int, Facts]) -> Passage:
     """Those sentences of a text that the sources of a passage say, each once.
 
     Who is marked no longer has reported it also.
     """
-    named = [n for one in passage for n in (*one.citations, *one.also_reported_by)]
-    sieve = Sieve({number: facts[number] for number in named})
-    kept = {one.text: one.citations for one in (*sieve.feed(text), *sieve.end())}
-    made = [Statement(said, cited) for said, cited in kept.items()][:SENTENCES_MAX]
-    if not made:
+    numbers = [
+        n for statement in passage for n in (*statement.citations, *statement.also_reported_by)
+    ]
+    sieve = Sieve({number: facts[number] for number in numbers})
+    sentences = {
+        sentence.text: sentence.citations for sentence in (*sieve.feed(text), *sieve.end())
+    }
+    statements = [Statement(sentence, citations) for sentence, citations in sentences.items()][
+        :SENTENCES_MAX
+    ]
+    if not statements:
         return passage
-    marked = {number for one in made for number in one.citations}
-    also = tuple(dict.fromkeys(number for number in named if number not in marked))
-    return (*made[:-1], attrs.evolve(made[-1], also_reported_by=also))
+    marks = {number for statement in statements for number in statement.citations}
+    also = tuple(dict.fromkeys(number for number in numbers if number not in marks))
+    return (*statements[:-1], attrs.evolve(statements[-1], also_reported_by=also))
 
 
-def _with(finished: Finished, made: Sequence[Passage]) -> Finished:
-    facets, title = finished.facets, finished.row.title
-    opening, *passages = made
+def _with_passages(report: Finished, rewrites: Sequence[Passage]) -> Finished:
+    facets, title = report.facets, report.row.title
+    opening, *passages = rewrites
     sections = [
         attrs.evolve(section, statements=passage)
         for section, passage in zip(facets.sections, passages, strict=False)
@@ -113,7 +120,7 @@ def _with(finished: Finished, made: Sequence[Passage]) -> Finished:
     content = ReportContent(render.page(title, words), render.markdown(title, words))
     text = render.text(title, words)
     return attrs.evolve(
-        finished,
-        row=attrs.evolve(finished.row, summary=" ".join(one.text for one in opening)),
+        report,
+        row=attrs.evolve(report.row, summary=" ".join(statement.text for statement in opening)),
         facets=attrs.evolve(words, content=content, text=text),
     )

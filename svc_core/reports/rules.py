@@ -121,17 +121,17 @@ class AgentReport:
 def expand(
     row: ReportRow,
     facets: ReportFacets,
-    wanted: frozenset[str],
+    expansions: frozenset[str],
     audio: AudioFacet | None = None,
 ) -> ReportDetail:
     """The row with the expansions that are wanted."""
     return ReportDetail(
         **attrs.asdict(row, recurse=False),
-        content=facets.content if "content" in wanted else UNSET,
-        sources=facets.sources if "sources" in wanted else UNSET,
-        signals=(facets.signals or ()) if "signals" in wanted else UNSET,
-        graph=facets.graph if "graph" in wanted else UNSET,
-        audio=audio if "audio" in wanted else UNSET,
+        content=facets.content if "content" in expansions else UNSET,
+        sources=facets.sources if "sources" in expansions else UNSET,
+        signals=(facets.signals or ()) if "signals" in expansions else UNSET,
+        graph=facets.graph if "graph" in expansions else UNSET,
+        audio=audio if "audio" in expansions else UNSET,
     )
 
 
@@ -142,14 +142,14 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
     """
     points = {point.text for point in facets.key_points}
     opening = facets.opening if facets.sources else ()
-    cited = tuple(one for one in opening if one.text not in points)
+    lead = tuple(statement for statement in opening if statement.text not in points)
     return AgentReport(
         id=row.id,
         title=bare(row.title),
         summary=bare(row.summary),
         period=row.period,
         language=row.language,
-        key_points=tuple(map(_bare, _with_sections((*cited, *facets.key_points), facets))),
+        key_points=tuple(map(_bare, _with_sections((*lead, *facets.key_points), facets))),
         briefs=tuple(map(_bare, facets.briefs)),
         notes=tuple(map(bare, facets.notes)),
         signals=tuple(
@@ -165,14 +165,14 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
 
 def _with_sections(lines: tuple[Statement, ...], facets: ReportFacets) -> Iterator[Statement]:
     """The lines; those of a section that no line told, too, and beside each who else reported."""
-    told = {number for line in lines for number in (*line.citations, *line.also_reported_by)}
+    numbers = {number for line in lines for number in (*line.citations, *line.also_reported_by)}
     waiting = {
-        section.statements[0].text: tuple(n for n in section.citations if n not in told)
+        section.statements[0].text: tuple(n for n in section.citations if n not in numbers)
         for section in facets.sections
     }
     for line in lines:
-        more = waiting.pop(line.text, ())
-        yield attrs.evolve(line, also_reported_by=(*line.also_reported_by, *more))
+        extra = waiting.pop(line.text, ())
+        yield attrs.evolve(line, also_reported_by=(*line.also_reported_by, *extra))
     for section in facets.sections:
         first = section.statements[0]
         if first.text in waiting:
@@ -193,12 +193,16 @@ def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
     from svc_core.text.speech import script as speech  # noqa: PLC0415
 
     words = wording.frame(row.language)
-    told = [
+    texts = [
         *_texts(facets.opening),
         *facets.notes,
-        *_listed(f"{words['key_points']}.", facets.key_points),
-        *(text for one in facets.sections for text in (one.heading, *_texts(one.statements))),
-        *_listed(f"{words['briefs']}.", facets.briefs),
+        *_list_texts(f"{words['key_points']}.", facets.key_points),
+        *(
+            text
+            for section in facets.sections
+            for text in (section.heading, *_texts(section.statements))
+        ),
+        *_list_texts(f"{words['briefs']}.", facets.briefs),
     ]
     period, counts = row.period, row.counts
     text = speech.narrate(
@@ -209,14 +213,14 @@ def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
             sources=counts.sources,
             publishers=None if isinstance(counts.publishers, Unset) else counts.publishers,
             language=row.language,
-            told=tuple(told),
+            told=tuple(texts),
         )
     )
     count = word_count(text)
     return AudioTextFacet(row.id, text, count, speech.seconds(count))
 
 
-def _listed(name: str, statements: tuple[Statement, ...]) -> tuple[str, ...]:
+def _list_texts(name: str, statements: tuple[Statement, ...]) -> tuple[str, ...]:
     """The words of a list behind its announcement; of an empty one, nothing."""
     return (name, *_texts(statements)) if statements else ()
 

@@ -34,40 +34,44 @@ def extract(
 
     `names` are those of each story by its key (`entities.names_of`).
     """
-    found: list[ReportSignal] = []
+    signals: list[ReportSignal] = []
     for story in draft.stories:
         event = event_of(story)
-        cited = [
-            one
-            for one in (event.told_by if event else ())
-            if one.evidence.id in draft.numbers and not is_aside(one.evidence.title)
+        readings = [
+            reading
+            for reading in (event.told_by if event else ())
+            if reading.evidence.id in draft.numbers and not is_aside(reading.evidence.title)
         ]
-        if event and cited:
+        if event and readings:
             id_ = ids.derived_id(
                 "sig", "report-signal", report_id, f"{story.key}:{event.kind.name}"
             )
-            told = story.best if story.best in cited else cited[0]
-            named = names[story.key]
-            found.append(_signal(draft, story, event, id_=id_, told=told, named=named, until=until))
-    found.sort(key=lambda one: (-one.confidence, one.story_id))
-    kept: list[ReportSignal] = []
-    for signal in found[:SIGNALS_MAX]:
-        if not any(_tell_the_same(signal, other) for other in kept):
-            kept.append(signal)
-    return tuple(kept)
+            reading = story.best if story.best in readings else readings[0]
+            mentions = names[story.key]
+            signals.append(
+                _signal(
+                    draft, story, event, id_=id_, reading=reading, mentions=mentions, until=until
+                )
+            )
+    signals.sort(key=lambda signal: (-signal.confidence, signal.story_id))
+    picks: list[ReportSignal] = []
+    for signal in signals[:SIGNALS_MAX]:
+        if not any(_is_same_event(signal, pick) for pick in picks):
+            picks.append(signal)
+    return tuple(picks)
 
 
-def _tell_the_same(one: ReportSignal, other: ReportSignal) -> bool:
+def _is_same_event(first: ReportSignal, second: ReportSignal) -> bool:
     """Whether two signals of a kind share half of a headline, and no number parts them."""
-    if one.type != other.type:
+    if first.type != second.type:
         return False
-    said = [Words.of(f"{signal.title} {signal.summary}") for signal in (one, other)]
-    heads = [Words.of(signal.title) for signal in (one, other)]
-    if any(head.numbers - told.numbers for head, told in zip(heads, reversed(said), strict=True)):
+    texts = [Words.of(f"{signal.title} {signal.summary}") for signal in (first, second)]
+    heads = [Words.of(signal.title) for signal in (first, second)]
+    if any(head.numbers - text.numbers for head, text in zip(heads, reversed(texts), strict=True)):
         return False
     return any(
-        len(head.words & told.words) >= _SAME_MIN * max(len(head.words), _SAME_WORDS_MIN)
-        for head, told in zip(heads, reversed(said), strict=True)
+        len(head.words & text.words) >= _SAME_MIN * max(len(head.words), _SAME_WORDS_MIN)
+        for head, text in zip(heads, reversed(texts), strict=True)
     )
 
 
@@ -77,23 +81,25 @@ def _signal(
     event: Event,
     *,
     id_: str,
-    told: Reading,
-    named: Sequence[Mention],
+    reading: Reading,
+    mentions: Sequence[Mention],
     until: datetime,
 ) -> ReportSignal:
-    """The signal of a story in the words of the item `told`."""
+    """The signal of a story in the words of the item `reading`."""
     kind = event.kind
     day = stated_day(story)
-    places = [one for one in named if one.kind == PLACE][:ENTITIES_MAX]
-    entities = [one for one in named if one.kind not in (PLACE, OTHER)][:ENTITIES_MAX]
+    places = [mention for mention in mentions if mention.kind == PLACE][:ENTITIES_MAX]
+    entities = [mention for mention in mentions if mention.kind not in (PLACE, OTHER)][
+        :ENTITIES_MAX
+    ]
     parts = SignalConfidence(
         source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
         trigger_strength=event.strength,
         recency=_recency(story.last_at, until) if story.is_dated else 0.0,
         specificity=round((bool(entities) + bool(places) + (day is not None)) / 3, 3),
     )
-    first = next(iter(told.sentences), "")
-    title = told.headline or first
+    first = next(iter(reading.sentences), "")
+    title = reading.headline or first
     return ReportSignal(
         id=id_,
         type=kind.name,
@@ -101,8 +107,8 @@ def _signal(
         summary=first,
         tags=(kind.tag,),
         direction=kind.direction,
-        entities=tuple(SignalParty(who.name, who.kind) for who in entities),
-        places=tuple(SignalPlace(where.name, where.country_code) for where in places),
+        entities=tuple(SignalParty(party.name, party.kind) for party in entities),
+        places=tuple(SignalPlace(place.name, place.country_code) for place in places),
         occurred_date=None if day is None else day.isoformat(),
         first_reported_at=story.first_at,
         last_reported_at=story.last_at,

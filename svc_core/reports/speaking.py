@@ -54,8 +54,8 @@ async def ask(ctx: Context, report_id: str) -> Task:
     """
     row = await ctx.value(REPORTS, report_id)
     facets = await ctx.value(FACETS, report_id)
-    told = rules.audio_text(row, facets)
-    return Task(report_id, told.text, row.language, facets.digest)
+    script = rules.audio_text(row, facets)
+    return Task(report_id, script.text, row.language, facets.digest)
 
 
 async def claim(ctx: Context, seen: Document[Speaking], until: datetime) -> Task | None:
@@ -69,14 +69,14 @@ async def claim(ctx: Context, seen: Document[Speaking], until: datetime) -> Task
     if wish.attempts >= ATTEMPTS_MAX:
         await give_up(ctx, wish.report_id)
         return None
-    claimed = attrs.evolve(wish, due_at=until, attempts=wish.attempts + 1, is_claimed=True)
-    await ctx.save(SPEAKING, wish.report_id, claimed)
-    return attrs.evolve(await ask(ctx, wish.report_id), attempts=claimed.attempts)
+    lease = attrs.evolve(wish, due_at=until, attempts=wish.attempts + 1, is_claimed=True)
+    await ctx.save(SPEAKING, wish.report_id, lease)
+    return attrs.evolve(await ask(ctx, wish.report_id), attempts=lease.attempts)
 
 
 async def renew(ctx: Context, task: Task, until: datetime) -> None:
     """Keep a claim until then, unless it has lapsed and is another worker's."""
-    wish = await _claimed(ctx, task)
+    wish = await _claim_of(ctx, task)
     if wish is not None:
         await ctx.save(SPEAKING, task.report_id, attrs.evolve(wish, due_at=until))
 
@@ -90,7 +90,7 @@ async def take_over(ctx: Context, report_id: str) -> None:
     await ctx.save(SPEAKING, report_id, attrs.evolve(wish, due_at=ctx.now, is_claimed=False))
 
 
-async def _claimed(ctx: Context, task: Task) -> Speaking | None:
+async def _claim_of(ctx: Context, task: Task) -> Speaking | None:
     """The wish of a task, while it is the task's."""
     wish = await ctx.find(SPEAKING, task.report_id)
     is_its = wish is not None and wish.is_claimed and wish.attempts == task.attempts
@@ -99,7 +99,7 @@ async def _claimed(ctx: Context, task: Task) -> Speaking | None:
 
 async def put_off(ctx: Context, task: Task) -> None:
     """Try a task that failed again later, each time later; the last failure ends it."""
-    wish = await _claimed(ctx, task)
+    wish = await _claim_of(ctx, task)
     if wish is None:
         return
     if task.attempts >= ATTEMPTS_MAX:
@@ -112,7 +112,7 @@ async def put_off(ctx: Context, task: Task) -> None:
 
 async def give_back(ctx: Context, task: Task) -> None:
     """Let others speak a report at once, as if it had not been claimed."""
-    wish = await _claimed(ctx, task)
+    wish = await _claim_of(ctx, task)
     if wish is not None:
         again = attrs.evolve(wish, due_at=ctx.now, attempts=wish.attempts - 1, is_claimed=False)
         await ctx.save(SPEAKING, task.report_id, again)

@@ -55,24 +55,24 @@ async def end_all(ctx: Context, profile: Profile) -> None:
     if profile.visibility == "public":
         before = await ctx.find(FOLLOWED, profile.id) or Followed(profile.id)
         news = News(None, 0, ctx.now), News(None, 1, ctx.now + GRACE)
-        ended = Followed(profile.id, before.number + len(before.news), news)
-        await ctx.save(FOLLOWED, profile.id, ended)
+        queue = Followed(profile.id, before.number + len(before.news), news)
+        await ctx.save(FOLLOWED, profile.id, queue)
 
 
-def _next(followed: Followed) -> Followed:
+def _next(queue: Followed) -> Followed:
     """It without the first of its news."""
-    return Followed(followed.profile_id, followed.number + 1, followed.news[1:])
+    return Followed(queue.profile_id, queue.number + 1, queue.news[1:])
 
 
 # -- for workers -------------------------------------------------------------------------------
 
 
 @frozen
-class Task:
+class FollowerTask:
     """The first of the news of a tenant's profile, with the report that they are about."""
 
     tenant: str
-    followed: Followed
+    queue: Followed
     news: News
     is_public: bool
     report: Document[ReportRow] | None
@@ -81,7 +81,7 @@ class Task:
     @property
     def after(self) -> tuple[int, str, str]:
         """Whom it was told, as a place among the followers of all."""
-        return (place_of(self.followed.profile_id), *self.followed.after)
+        return (place_of(self.queue.profile_id), *self.queue.after)
 
     def ends(self, subscription: Subscription) -> bool:
         """Whether a subscription ends: also where the profile is public again meanwhile."""
@@ -90,30 +90,30 @@ class Task:
         )
 
 
-async def due(ctx: Context, profile_id: str) -> Task | None:
+async def due(ctx: Context, profile_id: str) -> FollowerTask | None:
     """What is to be told now of a profile; None where another worker was first."""
-    followed = await ctx.find(FOLLOWED, profile_id)
-    if followed is None or FOLLOWED.order(followed) > micros(ctx.now):
+    queue = await ctx.find(FOLLOWED, profile_id)
+    if queue is None or FOLLOWED.order(queue) > micros(ctx.now):
         return None
-    profile, news = await ctx.find(PROFILES, profile_id), followed.news[0]
+    profile, news = await ctx.find(PROFILES, profile_id), queue.news[0]
     is_public = profile is not None and profile.visibility == "public"
     report = await ctx.tx.documents.get(REPORTS, news.report_id or "")
     facets = await ctx.find(FACETS, news.report_id or "")
-    return Task(ctx.actor.tenant, followed, news, is_public, report, facets)
+    return FollowerTask(ctx.actor.tenant, queue, news, is_public, report, facets)
 
 
-async def subscriber(ctx: Context, task: Task) -> Subscription | None:
+async def subscriber(ctx: Context, task: FollowerTask) -> Subscription | None:
     """The subscription of a tenant that was not told yet; None where there is none.
 
     It counts as told from now on; where it ends, it has ended.
     """
-    profile_id, number = task.followed.profile_id, task.followed.number
+    profile_id, number = task.queue.profile_id, task.queue.number
     follow = await ctx.find(FOLLOWS, profile_id)
-    if follow is None or follow.tenant != task.tenant or follow.told >= number:
+    if follow is None or follow.tenant != task.tenant or follow.news_number >= number:
         return None
     subscription = await ctx.value(SUBSCRIPTIONS, follow.subscription_id)
     if task.news.report_id is not None:
-        await ctx.save(FOLLOWS, profile_id, attrs.evolve(follow, told=number))
+        await ctx.save(FOLLOWS, profile_id, attrs.evolve(follow, news_number=number))
         return subscription if subscription.created_at <= task.news.at else None
     if task.ends(subscription):
         await ctx.tx.documents.delete(FOLLOWS, profile_id)
@@ -122,13 +122,13 @@ async def subscriber(ctx: Context, task: Task) -> Subscription | None:
     return None
 
 
-async def advance(ctx: Context, task: Task, after: tuple[str, str] | None) -> None:
+async def advance(ctx: Context, task: FollowerTask, after: tuple[str, str] | None) -> None:
     """Go on with the followers after this one, or, without one, with the next of the news."""
-    followed = await ctx.find(FOLLOWED, task.followed.profile_id)
-    if followed is None or followed.number != task.followed.number:
+    queue = await ctx.find(FOLLOWED, task.queue.profile_id)
+    if queue is None or queue.number != task.queue.number:
         return
-    followed = attrs.evolve(followed, after=after) if after else _next(followed)
-    if followed.news or task.is_public:
-        await ctx.save(FOLLOWED, followed.profile_id, followed)
+    queue = attrs.evolve(queue, after=after) if after else _next(queue)
+    if queue.news or task.is_public:
+        await ctx.save(FOLLOWED, queue.profile_id, queue)
     else:
-        await ctx.tx.documents.delete(FOLLOWED, followed.profile_id)
+        await ctx.tx.documents.delete(FOLLOWED, queue.profile_id)

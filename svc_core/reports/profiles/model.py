@@ -215,9 +215,9 @@ class PublicProfile:
     frequency: Cadence
 
 
-def everybodys(profile: Profile) -> dict[str, Any]:
+def public_members(profile: Profile) -> dict[str, Any]:
     """What everybody is shown of a public profile."""
-    return {each.name: getattr(profile, each.name) for each in attrs.fields(PublicProfile)}
+    return {member.name: getattr(profile, member.name) for member in attrs.fields(PublicProfile)}
 
 
 @frozen(kw_only=True)
@@ -305,7 +305,7 @@ class Follow:
     profile_id: ProfileId
     tenant: str
     subscription_id: SubscriptionId
-    told: int = 0
+    news_number: int = 0
 
 
 def place_of(profile_id: str) -> int:
@@ -346,7 +346,7 @@ FOLLOWED: Collection[Followed] = Collection(
     name="followed",
     model=Followed,
     prefix="prf",
-    order=lambda followed: micros(followed.news[0].at) if followed.news else 2**62,
+    order=lambda queue: micros(queue.news[0].at) if queue.news else 2**62,
 )
 """Under the profile's id, in the rows of whose it is; workers read the lowest of every tenant."""
 

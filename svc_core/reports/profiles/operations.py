@@ -91,21 +91,24 @@ async def list_profiles(
 ) -> Page[ProfileRow | OthersProfile] | Page[PublicProfile]:
     """The profiles to which the caller subscribes, with the subscriptions; or all public ones."""
     if request.visibility == "public":
-        return await publications.listed(ctx, after=request.cursor, limit=request.limit)
+        return await publications.public_page(ctx, after=request.cursor, limit=request.limit)
     page = await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
-    held = [SUBSCRIPTIONS.decode(raw) for raw in page.rows]
-    ids = [subscription.profile_id for subscription in held]
-    profiles, planned = await ctx.find_many(PROFILES, ids), await ctx.find_many(DUE, ids)
-    delivered, aliases = await ctx.find_many(PROFILE_DELIVERIES, ids), ctx.aliases
-    others, rows = await publications.of_others(ctx, ids), list[ProfileRow | OthersProfile]()
-    for each in held:
-        id_ = each.profile_id
+    subscriptions = [SUBSCRIPTIONS.decode(raw) for raw in page.rows]
+    ids = [subscription.profile_id for subscription in subscriptions]
+    profiles, runs = await ctx.find_many(PROFILES, ids), await ctx.find_many(DUE, ids)
+    deliveries, aliases = await ctx.find_many(PROFILE_DELIVERIES, ids), ctx.aliases
+    foreign, rows = (
+        await publications.followed_profiles(ctx, ids),
+        list[ProfileRow | OthersProfile](),
+    )
+    for subscription in subscriptions:
+        id_ = subscription.profile_id
         if id_ in profiles:
-            shown = rules.detail(profiles[id_], delivered.get(id_), aliases=aliases)
-            rows.append(rules.row(shown, each, planned.get(id_), aliases=aliases))
-        elif id_ in others:
-            sent = delivered.get(id_)
-            rows.append(rules.others_row(*others[id_], each, sent, aliases=aliases))
+            view = rules.detail(profiles[id_], deliveries.get(id_), aliases=aliases)
+            rows.append(rules.row(view, subscription, runs.get(id_), aliases=aliases))
+        elif id_ in foreign:
+            delivery = deliveries.get(id_)
+            rows.append(rules.others_row(*foreign[id_], subscription, delivery, aliases=aliases))
     return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
 
 
@@ -113,29 +116,29 @@ async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profil
     """Create the profile and its active subscription."""
     members = named(request.body, ProfileInput)
     profile = crud.made(ctx, PROFILES, status="active", **members)
-    rules.check(profile)
+    rules.check_profile(profile)
     subscription = rules.subscribe(ctx.ids.new("sub"), profile, ctx.now)
-    made = await crud.created(ctx, PROFILES, profile)
+    document = await crud.created(ctx, PROFILES, profile)
     await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
-    await plan(ctx, profile, subscription)
-    return Created(await _shown(ctx, profile), made.tag, made.location)
+    await plan_run(ctx, profile, subscription)
+    return Created(await _view(ctx, profile), document.tag, document.location)
 
 
-async def _shown(ctx: Context, profile: Profile) -> bytes:
+async def _view(ctx: Context, profile: Profile) -> bytes:
     """The profile with what was delivered of it, of which its tag knows nothing."""
-    delivered = await ctx.find(PROFILE_DELIVERIES, profile.id)
-    return wire.dumps(rules.detail(profile, delivered, aliases=ctx.aliases))
+    delivery = await ctx.find(PROFILE_DELIVERIES, profile.id)
+    return wire.dumps(rules.detail(profile, delivery, aliases=ctx.aliases))
 
 
 async def get_profile(ctx: Context, request: OneProfile) -> One[ProfileDetail] | One[OthersProfile]:
     """One profile; of one of others what everybody is shown of it."""
-    for profile, run in (await publications.of_others(ctx, [request.profile_id])).values():
+    for profile, run in (await publications.followed_profiles(ctx, [request.profile_id])).values():
         subscription = await subscription_of(ctx, profile.id)
-        sent, aliases = await ctx.find(PROFILE_DELIVERIES, profile.id), ctx.aliases
-        row = wire.dumps(rules.others_row(profile, run, subscription, sent, aliases=aliases))
+        delivery, aliases = await ctx.find(PROFILE_DELIVERIES, profile.id), ctx.aliases
+        row = wire.dumps(rules.others_row(profile, run, subscription, delivery, aliases=aliases))
         return One(row, (canonical.hex_digest(row.decode()),))
     document = await ctx.load(PROFILES, request.profile_id)
-    return One(await _shown(ctx, PROFILES.decode(document.raw)), document.tag)
+    return One(await _view(ctx, PROFILES.decode(document.raw)), document.tag)
 
 
 async def change_profile(
@@ -144,10 +147,10 @@ async def change_profile(
     """Change the members that are sent; a replacement sends its defaults too."""
     before = PROFILES.decode(ctx.row.raw)
     after = rules.change(before, request.body, ctx.now)
-    written = await ctx.rewrite(PROFILES, after)
+    document = await ctx.rewrite(PROFILES, after)
     if rules.is_planned_anew(before, after):
-        await plan(ctx, after, await subscription_of(ctx, after.id))
-    return One(await _shown(ctx, after), written.tag)
+        await plan_run(ctx, after, await subscription_of(ctx, after.id))
+    return One(await _view(ctx, after), document.tag)
 
 
 async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
@@ -172,7 +175,7 @@ async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
 # that a worker which acted on the one before writes nothing.
 
 
-async def plan(ctx: Context, profile: Profile, subscription: Subscription) -> None:
+async def plan_run(ctx: Context, profile: Profile, subscription: Subscription) -> None:
     """Plan the next run of a profile from now on; none while nobody wants it."""
     last = await ctx.find(DUE, profile.id)
     await ctx.save(DUE, profile.id, rules.due(profile, subscription, last, ctx.now))
@@ -188,23 +191,23 @@ async def run_end(ctx: Context, due: Due, ready: datetime) -> datetime | None:
     return rules.run_end(profile, due, ready)
 
 
-async def pass_over(ctx: Context, profile_id: str, seen: Document[Due], ready: datetime) -> None:
+async def pass_over(ctx: Context, profile_id: str, due_row: Document[Due], ready: datetime) -> None:
     """Plan the run after `ready` where the one that was planned has nothing to tell.
 
-    `seen` is the due row that the worker acted on; nothing is written when it has changed.
+    `due_row` is the due row that the worker acted on; nothing is written when it has changed.
     """
-    before = await ctx.unchanged(DUE, seen)
+    before = await ctx.unchanged(DUE, due_row)
     if before is None:
         return
     profile = await ctx.value(PROFILES, profile_id)
-    upcoming = rules.after(profile, before, ready)
+    upcoming = rules.next_run_after(profile, before, ready)
     await ctx.save(DUE, profile_id, attrs.evolve(before, next_run_at=upcoming))
 
 
 async def subscription_of(ctx: Context, profile_id: str) -> Subscription:
     """The subscription that came with a profile."""
-    found = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
-    return SUBSCRIPTIONS.decode(found.rows[0].raw)
+    page = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
+    return SUBSCRIPTIONS.decode(page.rows[0].raw)
 
 
 # -- declarations ------------------------------------------------------------------------------
@@ -217,7 +220,7 @@ _EXAMPLE = {
     "timezone": "Europe/Paris",
     "keywords": ["Rotterdam", "dockworkers"],
 }
-_ONE = "/profiles/{profileId}"
+_PATH = "/profiles/{profileId}"
 _ROWS = crud.Rows(PROFILES, "profile_id", READ, WRITE, shows=ProfileRow, foreign=FOLLOWS)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -249,7 +252,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "profiles show",
-        f"GET {_ONE}",
+        f"GET {_PATH}",
         "Read a profile",
         get_profile,
         description=(
@@ -259,7 +262,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "profiles replace",
-        f"PUT {_ONE}",
+        f"PUT {_PATH}",
         "Replace a profile",
         change_profile,
         id_="replaceProfile",
@@ -272,7 +275,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "profiles update",
-        f"PATCH {_ONE}",
+        f"PATCH {_PATH}",
         "Change a profile",
         change_profile,
         id_="updateProfile",
@@ -286,7 +289,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "profiles delete",
-        f"DELETE {_ONE}",
+        f"DELETE {_PATH}",
         "Delete a profile",
         delete_profile,
         foresees="foreseeDeletion",

@@ -30,11 +30,11 @@ from svc_core.reports.profiles.model import (
     ProfileRow,
     Subscription,
     SubscriptionPatch,
-    everybodys,
+    public_members,
 )
 
 
-def check(profile: Profile) -> None:
+def check_profile(profile: Profile) -> None:
     """Pass a profile whose schedule is whole.
 
     Raises:
@@ -44,14 +44,14 @@ def check(profile: Profile) -> None:
     problem.refuse(schedule.faults(profile.schedule, at=at, day=day, zone=zone))
 
 
-def change(profile: Profile, sent: ProfileInput | ProfilePatch, now: datetime) -> Profile:
+def change(profile: Profile, body: ProfileInput | ProfilePatch, now: datetime) -> Profile:
     """The profile with the members that are sent; a whole one sends its defaults too.
 
     Raises:
         Problem: VALIDATION_FAILED when the result would not be a valid profile.
     """
-    after = changed(profile, now, **named(sent, ProfileInput))
-    check(after)
+    after = changed(profile, now, **named(body, ProfileInput))
+    check_profile(after)
     return after
 
 
@@ -67,17 +67,17 @@ def is_planned_anew(before: Profile, after: Profile) -> bool:
 
 def due(profile: Profile, subscription: Subscription, last: Due | None, now: datetime) -> Due:
     """When the next report is due, counted from `now`; never while nobody wants it."""
-    wanted = profile.status == "active" and subscription.status == "active"
-    upcoming = after(profile, last, now) if wanted else None
+    is_wanted = profile.status == "active" and subscription.status == "active"
+    upcoming = next_run_after(profile, last, now) if is_wanted else None
     if last is None:
         return Due(profile.id, upcoming)
     return attrs.evolve(last, next_run_at=upcoming)
 
 
-def after(profile: Profile, last: Due | None, now: datetime) -> datetime | None:
+def next_run_after(profile: Profile, last: Due | None, now: datetime) -> datetime | None:
     """The next run after `now` that has something left to tell, should the clock have gone back."""
-    covered = None if last is None else last.covered_until
-    return schedule.next_run(profile.schedule, now if covered is None else max(now, covered))
+    until = None if last is None else last.covered_until
+    return schedule.next_run(profile.schedule, now if until is None else max(now, until))
 
 
 def run_end(profile: Profile, due: Due, ready: datetime) -> datetime | None:
@@ -95,9 +95,9 @@ def run_end(profile: Profile, due: Due, ready: datetime) -> datetime | None:
     return None if due.covered_until is not None and end <= due.covered_until else end
 
 
-def delivery_metadata(sent: DeliveryMetadata | None, *, aliases: bool) -> DeliveryMetadata:
+def delivery_metadata(delivery: DeliveryMetadata | None, *, aliases: bool) -> DeliveryMetadata:
     """What is shown of deliveries; `aliases` adds the deprecated members (Spec: Versioning 4)."""
-    at = sent.generated_at_iso if sent else None
+    at = delivery.generated_at_iso if delivery else None
     return DeliveryMetadata(at, at if aliases else UNSET)
 
 
@@ -105,55 +105,55 @@ def others_row(
     profile: Profile,
     last: Due | None,
     subscription: Subscription,
-    sent: DeliveryMetadata | None,
+    delivery: DeliveryMetadata | None,
     *,
     aliases: bool,
 ) -> OthersProfile:
     """What a subscriber of another workspace is shown of a profile."""
-    made = None if last is None else last.report_generated_at
+    report_at = None if last is None else last.report_generated_at
     return OthersProfile(
-        **everybodys(profile),
-        report_generated_at_iso=made,
-        delivery_metadata=delivery_metadata(sent, aliases=aliases),
+        **public_members(profile),
+        report_generated_at_iso=report_at,
+        delivery_metadata=delivery_metadata(delivery, aliases=aliases),
         subscription=subscription,
-        report_generated_at=made if aliases else UNSET,
+        report_generated_at=report_at if aliases else UNSET,
     )
 
 
-def detail(profile: Profile, sent: DeliveryMetadata | None, *, aliases: bool) -> ProfileDetail:
+def detail(profile: Profile, delivery: DeliveryMetadata | None, *, aliases: bool) -> ProfileDetail:
     """The profile as it is shown."""
-    metadata = delivery_metadata(sent, aliases=aliases)
+    metadata = delivery_metadata(delivery, aliases=aliases)
     return ProfileDetail(**attrs.asdict(profile, recurse=False), delivery_metadata=metadata)
 
 
 def row(
-    shown: ProfileDetail, subscription: Subscription, last: Due | None, *, aliases: bool
+    view: ProfileDetail, subscription: Subscription, last: Due | None, *, aliases: bool
 ) -> ProfileRow:
     """The listing's row; `aliases` adds the deprecated members."""
-    made = None if last is None else last.report_generated_at
+    report_at = None if last is None else last.report_generated_at
     return ProfileRow(
-        **attrs.asdict(shown, recurse=False),
+        **attrs.asdict(view, recurse=False),
         next_run_at=None if last is None else last.next_run_at,
-        report_generated_at_iso=made,
+        report_generated_at_iso=report_at,
         subscription=subscription,
-        report_generated_at=made if aliases else UNSET,
+        report_generated_at=report_at if aliases else UNSET,
     )
 
 
-def patch_subscription(
-    subscription: Subscription, sent: SubscriptionPatch, now: datetime
+def change_subscription(
+    subscription: Subscription, patch: SubscriptionPatch, now: datetime
 ) -> Subscription:
     """The subscription with what is named changed; unchanged when that changes nothing."""
-    delivery = _delivery(subscription.delivery, sent.delivery)
-    status = given(sent.status, subscription.status)
+    delivery = _delivery(subscription.delivery, patch.delivery)
+    status = given(patch.status, subscription.status)
     return changed(subscription, now, status=status, delivery=delivery)
 
 
 def _delivery(
-    before: DeliveryPreferences, sent: Maybe[DeliveryPatch | None]
+    before: DeliveryPreferences, patch: Maybe[DeliveryPatch | None]
 ) -> DeliveryPreferences:
-    if isinstance(sent, Unset):
+    if isinstance(patch, Unset):
         return before
-    if sent is None:
+    if patch is None:
         return DeliveryPreferences()
-    return attrs.evolve(before, **named(sent, DeliveryPreferences))
+    return attrs.evolve(before, **named(patch, DeliveryPreferences))

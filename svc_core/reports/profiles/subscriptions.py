@@ -32,8 +32,8 @@ from svc_core.reports.profiles.model import (
     SubscriptionInput,
     SubscriptionPatch,
 )
-from svc_core.reports.profiles.operations import READ, WRITE, plan
-from svc_core.reports.publications import offer
+from svc_core.reports.profiles.operations import READ, WRITE, plan_run
+from svc_core.reports.publications import follow_offer
 from svc_core.wire.constraints import IdOf
 
 # -- requests ----------------------------------------------------------------------------------
@@ -83,15 +83,15 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
         Problem: VALIDATION_FAILED, naming each webhook that is not there.
     """
     before = SUBSCRIPTIONS.decode(ctx.row.raw)
-    after = rules.patch_subscription(before, request.body, ctx.now)
-    chosen, known = after.delivery.webhook_ids, before.delivery.webhook_ids
+    after = rules.change_subscription(before, request.body, ctx.now)
+    webhook_ids, before_ids = after.delivery.webhook_ids, before.delivery.webhook_ids
     pointer = "/delivery/webhookIds"
-    problem.refuse(await ctx.missing(WEBHOOKS, chosen, pointer=pointer, known=known))
-    written = await ctx.rewrite(SUBSCRIPTIONS, after)
+    problem.refuse(await ctx.missing(WEBHOOKS, webhook_ids, pointer=pointer, known=before_ids))
+    answer = await ctx.rewrite(SUBSCRIPTIONS, after)
     profile = await ctx.find(PROFILES, after.profile_id)
     if profile is not None and after.status != before.status:
-        await plan(ctx, profile, after)
-    return written
+        await plan_run(ctx, profile, after)
+    return answer
 
 
 async def create_subscription(ctx: Context, request: CreateSubscription) -> Created[Subscription]:
@@ -109,9 +109,9 @@ async def create_subscription(ctx: Context, request: CreateSubscription) -> Crea
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
     pointer = "/delivery/webhookIds"
     problem.refuse(await ctx.missing(WEBHOOKS, delivery.webhook_ids, pointer=pointer))
-    tenant, most = ctx.ahead
-    if await ctx.tx.documents.count(FOLLOWS, limit=most + 1) >= most:
-        detail = f"The plan has {most} subscriptions to profiles of other workspaces."
+    tenant, limit = ctx.ahead
+    if await ctx.tx.documents.count(FOLLOWS, limit=limit + 1) >= limit:
+        detail = f"The plan has {limit} subscriptions to profiles of other workspaces."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
     members = {"profile_id": id_, "status": "active", "delivery": delivery}
     subscription = crud.made(ctx, SUBSCRIPTIONS, **members)
@@ -137,7 +137,7 @@ async def delete_subscription(ctx: Context, request: OneSubscription) -> Empty:
 # -- declarations ------------------------------------------------------------------------------
 
 _ROWS = crud.Rows(SUBSCRIPTIONS, "subscription_id", READ, WRITE)
-_ONE = "/subscriptions/{subscriptionId}"
+_PATH = "/subscriptions/{subscriptionId}"
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(
@@ -158,21 +158,23 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "and the change feed tell. It ends when the profile is deleted or made private."
         ),
         idempotency="optional",
-        unit=Unit("write", lambda request: partial(offer, profile_id=request.body.profile_id)),
+        unit=Unit(
+            "write", lambda request: partial(follow_offer, profile_id=request.body.profile_id)
+        ),
         fails=(problem.RESOURCE_CONFLICT, problem.NOT_FOUND),
         examples={"body": {"profileId": IdOf("prf").example, "delivery": {"includeAudio": False}}},
     ),
     _ROWS.show(
         "getSubscription",
         "subscriptions show",
-        f"GET {_ONE}",
+        f"GET {_PATH}",
         "Read a subscription",
         OneSubscription,
         description="One subscription with its delivery preferences.",
     ),
     _ROWS.operation(
         "subscriptions update",
-        f"PATCH {_ONE}",
+        f"PATCH {_PATH}",
         "Change a subscription",
         patch_subscription,
         id_="updateSubscription",
@@ -188,7 +190,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _ROWS.operation(
         "subscriptions delete",
-        f"DELETE {_ONE}",
+        f"DELETE {_PATH}",
         "End a subscription",
         delete_subscription,
         description="Ends one to a profile of another workspace; an own profile's ends with that.",

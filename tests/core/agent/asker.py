@@ -52,28 +52,28 @@ class Said(NamedTuple):
     @property
     def calls(self) -> list[tuple[str, dict[str, object]]]:
         """The tools that were called."""
-        called = (one for one in self.events if isinstance(one, events.ToolCall))
-        return [(one.name, one.arguments) for one in called]
+        called = (event for event in self.events if isinstance(event, events.ToolCall))
+        return [(item.name, item.arguments) for item in called]
 
     @property
     def sentences(self) -> list[str]:
         """Its sentences."""
-        return [one.text for one in self.events if isinstance(one, events.Text)]
+        return [event.text for event in self.events if isinstance(event, events.Text)]
 
     def is_right(self, question: Labelled) -> bool:
         """Whether it says and cites what the label says, or nothing where that says so."""
         if question.told == "-":
             return not self.sources
-        cited = [f"{one.title} {one.url}".lower() for one in self.sources.values()]
+        cited = [f"{source.title} {source.url}".lower() for source in self.sources.values()]
         return all(part in self.text for part in question.told.split("|")) and any(
-            question.cited.lower() in one for one in cited
+            question.cited.lower() in item for item in cited
         )
 
 
 def said(told: Sequence[events.Event]) -> Said:
     """An answer of its events."""
-    text = "".join(one.text for one in told if isinstance(one, events.Text))
-    sources = {one.number: one for one in told if isinstance(one, events.Source)}
+    text = "".join(item.text for item in told if isinstance(item, events.Text))
+    sources = {item.number: item for item in told if isinstance(item, events.Source)}
     return Said(list(told), text, sources)
 
 
@@ -100,7 +100,7 @@ def answer(turn: Turn, tools: Toolbox) -> Said:
     """The answer of the embedded backend."""
 
     async def told() -> list[events.Event]:
-        return [one async for one in await Embedded().open(turn, tools)]
+        return [item async for item in await Embedded().open(turn, tools)]
 
     return said(drive.run(told()))
 

@@ -111,7 +111,7 @@ class Message:
         assert required <= set(chunk) <= required | optional, (kind, chunk)
         for name, value in chunk.items():
             assert isinstance(value, dict if name in OBJECTS else bool if name in OPTIONAL else str)
-        assert all(isinstance(each, dict) for each in chunk.get("providerMetadata", {}).values())
+        assert all(isinstance(item, dict) for item in chunk.get("providerMetadata", {}).values())
         self.metadata |= chunk.get("messageMetadata", {})
         getattr(self, "_" + kind.replace("-", "_"))(chunk)
 

@@ -13,7 +13,7 @@ from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
 from svc_core.agent import credits
-from svc_core.agent.answering import Answer
+from svc_core.agent.answering import AnswerStream
 from svc_core.agent.chunks import ChunkEncoder
 from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.agent.encoder import Encoder
@@ -84,7 +84,7 @@ class Desk:
             )
         ).id
         turn = Turn("Who?", clock.now())
-        self.answer = Answer(
+        self.answer = AnswerStream(
             Slow(store, *given, host, plans=DEFAULT_PLANS),
             ChatRequest(turn),
             turn,
@@ -168,7 +168,7 @@ def test_one_end_is_told_and_the_turn_is_settled_wherever_an_answer_is_cut_short
         assert len(ends(bytes(told))) == bool(told), (waits, bytes(told))
         [[month], turns] = desk.rows()
         is_said = b"The port" in told
-        assert (month.used, month.held) == (int(is_said), ())
+        assert (month.used, month.holds) == (int(is_said), ())
         assert len(turns) == bool(told)
         waits += 1
         if is_whole:

@@ -21,11 +21,11 @@ def test_nine_of_ten_are_answered_rightly_and_what_is_unknown_is_declined(
 ) -> None:
     asked = labelled(half)
     assert len(asked) >= 60
-    answerable = [one for one in asked if one.told != "-"]
-    right = [one for one in answerable if asker.ask(one.text).is_right(one)]
+    answerable = [item for item in asked if item.told != "-"]
+    right = [item for item in answerable if asker.ask(item.text).is_right(item)]
     assert len(right) >= 0.9 * len(answerable)
-    unknown = [one for one in asked if one.told == "-"]
-    assert sum(asker.ask(one.text).is_right(one) for one in unknown) >= 0.9 * len(unknown)
+    unknown = [item for item in asked if item.told == "-"]
+    assert sum(asker.ask(item.text).is_right(item) for item in unknown) >= 0.9 * len(unknown)
 
 
 @pytest.mark.parametrize("question", [*DEV, *REPORT], ids=lambda one: one.text[:50])
@@ -63,7 +63,7 @@ LEDGER = [
 ]
 
 
-@pytest.mark.parametrize(("question", "parts"), LEDGER, ids=[one[0] for one in LEDGER])
+@pytest.mark.parametrize(("question", "parts"), LEDGER, ids=[item[0] for item in LEDGER])
 def test_the_ledger_tells_what_it_believes(asker: Asker, question: str, parts: list[str]) -> None:
     told = asker.ask(question)
     assert all(part in told.text for part in parts)
@@ -77,14 +77,16 @@ TIMES = [
 ]
 
 
-@pytest.mark.parametrize(("question", "time", "is_known"), TIMES, ids=[one[0] for one in TIMES])
+@pytest.mark.parametrize(
+    ("question", "time", "is_known"), TIMES, ids=[moment[0] for moment in TIMES]
+)
 def test_the_ledger_is_asked_as_of_both_times(
     small: Asker, question: str, time: str, is_known: bool
 ) -> None:
     opened(small.house, "Kestrel Exchange", status="halted")
     told = small.ask(question)
     folds = [given for name, given in told.calls if name == "fold_ledger_subject"]
-    assert [set(given) for given in folds] == [{"subjectId", time}]
+    assert [set(fold) for fold in folds] == [{"subjectId", time}]
     assert ("halted" in told.text) == is_known
 
 
@@ -149,7 +151,9 @@ OF_MANY = [
 ]
 
 
-@pytest.mark.parametrize(("question", "parts", "counts"), OF_MANY, ids=[one[0] for one in OF_MANY])
+@pytest.mark.parametrize(
+    ("question", "parts", "counts"), OF_MANY, ids=[item[0] for item in OF_MANY]
+)
 def test_what_several_sources_tell_is_told_once(
     asker: Asker, question: str, parts: list[str], counts: int
 ) -> None:

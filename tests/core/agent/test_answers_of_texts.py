@@ -31,7 +31,7 @@ def test_questions_are_answered_rightly_or_not_at_all(reader, half):
         counts["unknown" if is_untold else "known"] += 1
         counts["declined"] += is_untold and not said.sources
         counts["right"] += not is_untold and bool(re.search(question.told, said.text))
-        assert all(CITED.search(one) for one in said.sentences) or not said.sources
+        assert all(CITED.search(sentence) for sentence in said.sentences) or not said.sources
     right, declined = FLOORS[half]
     assert counts["right"] >= right * counts["known"]
     assert counts["declined"] >= declined * counts["unknown"]

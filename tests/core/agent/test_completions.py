@@ -122,7 +122,7 @@ SAID: dict[str, tuple[list[Any], str, Usage | None]] = {
 def test_words_and_usage_are_read(case: str) -> None:
     chunks, expected, usage = SAID[case]
     completion = Completion()
-    said = [completion.feed(json.dumps(one)) for one in chunks]
+    said = [completion.feed(json.dumps(chunk)) for chunk in chunks]
     assert "".join(said) == expected
     assert completion.usage == usage
     assert completion.pieces == sum(map(bool, said))

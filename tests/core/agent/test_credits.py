@@ -209,7 +209,7 @@ async def burst(services: list[Service], count: int = 50) -> Counter[str]:
             held = await reserve(service, home)
         except Problem as refusal:
             return refusal.type.code
-        both = (settle(one, held, refund=False) for one in (service, services[0]))
+        both = (settle(item, held, refund=False) for item in (service, services[0]))
         return str(sum(await asyncio.gather(*both)))
 
     return Counter(await asyncio.gather(*map(turn, range(count))))

@@ -58,7 +58,7 @@ def test_earlier_words_are_context_without_their_marks_and_only_the_last_of_them
 
     long = Message("user", "x" * dialogue.HISTORY_CHARS)
     sent = talk(long, Message("user", "short")).request(is_last=True)
-    assert [one["content"] for one in sent["messages"][1:]] == ["short", "Which port?"]
+    assert [message["content"] for message in sent["messages"][1:]] == ["short", "Which port?"]
 
 
 def test_what_a_tool_found_is_numbered_for_good_and_cut_to_size() -> None:
@@ -67,7 +67,7 @@ def test_what_a_tool_found_is_numbered_for_good_and_cut_to_size() -> None:
     rows = [found(n, id=f"obs_{n}", title=f"Port {n}", text="x" * 9_000) for n in range(1, 12)]
     done = made.answered(CALL, Answered(tuple(rows)))
     assert isinstance(done, ToolDone)
-    assert [one.number for one in done.sources] == list(range(1, dialogue.HITS_MAX + 1))
+    assert [source.number for source in done.sources] == list(range(1, dialogue.HITS_MAX + 1))
     assert done.sources[0] == Source(1, "obs_1", "Port 1", f"{ORIGIN}/api/v1/news/obs_1")
     told = results(made)
     assert told["more"] is True
@@ -78,7 +78,10 @@ def test_what_a_tool_found_is_numbered_for_good_and_cut_to_size() -> None:
     again = Answered((found(3, summary="It was closed."), Found("x", "No place", None, {"a": 1})))
     done = made.answered(Call("call_2_1", "list_news", {}), again)
     assert isinstance(done, ToolDone)
-    assert [(one.number, one.url is None) for one in done.sources] == [(3, False), (9, True)]
+    assert [(source.number, source.url is None) for source in done.sources] == [
+        (3, False),
+        (9, True),
+    ]
     assert results(made)["more"] is False
     assert made.facts[3].say("Port 3 was closed")
     assert made.facts[3].say("Port 3")
@@ -135,8 +138,8 @@ def test_sources_stand_before_what_cites_them_and_lines_where_they_were() -> Non
     sieve = Sieve(made.facts)
     kept = [*sieve.feed("Hull shut [1]. Hull shut [1].\n- Kiel shut [2].\n"), *sieve.end()]
     told = list(made.said(kept, 1))
-    assert [type(one) for one in told] == [Source, Text, Text, Source, Text]
-    assert "".join(one.text for one in told if isinstance(one, Text)) == (
+    assert [type(item) for item in told] == [Source, Text, Text, Source, Text]
+    assert "".join(item.text for item in told if isinstance(item, Text)) == (
         "Hull shut [1]. Hull shut [1].\n- Kiel shut [2]."
     )
     assert not made.is_silent
@@ -150,8 +153,8 @@ def test_an_answer_has_an_end_and_no_more_sources_than_are_shown() -> None:
         rows = tuple(found(n, text="Shut.") for n in range(start, start + 8))
         made.answered(CALL, Answered(rows))
     told = list(made.said([Kept("Shut.", (n,), n) for n in range(1, 40)], 1))
-    assert sum(isinstance(one, Source) for one in told) == SOURCES_MAX
-    assert sum(isinstance(one, Text) for one in told) == SOURCES_MAX
+    assert sum(isinstance(item, Source) for item in told) == SOURCES_MAX
+    assert sum(isinstance(item, Text) for item in told) == SOURCES_MAX
     assert not made.is_full
     assert len(list(made.said([Kept("x" * TEXT_MAX, (1,), 1)] * 3, 2))) == 1
     assert made.is_full

@@ -146,7 +146,7 @@ def test_clients_since_5_0_92_can_be_told_the_reason() -> None:
 
 def test_a_failure_closes_what_is_open_before_it_is_told() -> None:
     run = Text("The port"), ToolCall("a", "get_cve", {}), Text(" st"), Failed("OVERLOADED", "Busy.")
-    kinds = [each["type"] for each in frames(told(ui(), *run))]
+    kinds = [frame["type"] for frame in frames(told(ui(), *run))]
     assert kinds[-4:] == ["text-delta", "tool-output-error", "text-end", "error"]
     message = Message(frames(told(ui(), *run)))
     assert message.end == {"errorText": "Busy. (OVERLOADED)"}
@@ -228,7 +228,7 @@ def test_what_a_tool_found_is_told_as_far_as_there_is_room() -> None:
 def test_a_source_is_told_once_and_no_more_than_an_answer_may_have() -> None:
     many = [Source(n, f"rpt_{n}", "A report", "https://x.test") for n in range(1, 30)]
     message = Message(frames(told(ui(), *many, *many, Finished())))
-    assert [one["sourceId"] for one in message.sources] == [
+    assert [source["sourceId"] for source in message.sources] == [
         f"src_{n}" for n in range(1, SOURCES_MAX + 1)
     ]
 
@@ -282,8 +282,8 @@ def test_every_run_is_a_completion(run: list[Event], end: Failed | None, counts:
     encoder = chunks(includes_usage=counts)
     stream = b"".join(map(encoder.feed, run)) or encoder.open()
     made = completion(frames(stream + encoder.close(end)))
-    for one in made["annotations"]:
-        place = one["url_citation"]
+    for annotation in made["annotations"]:
+        place = annotation["url_citation"]
         assert re.fullmatch(r"\[\d+\]", made["text"][place["start_index"] : place["end_index"]])
 
 
@@ -303,8 +303,8 @@ CALLS = st.builds(ToolCall, IDS, st.just("get_cve"), ARGUMENTS)
 @given(st.lists(FEW | WORDS | CALLS | st.builds(Step), max_size=30))
 def test_sources_and_text_keep_their_order(run: list[Event]) -> None:
     """So that what is cited is there before the text that cites it."""
-    said = [f"src_{each.number}" if isinstance(each, Source) else each.text
-            for each in run if isinstance(each, Source | Text)]  # fmt: skip
-    seen = [each.get("sourceId") or each.get("delta") for each in frames(told(ui(), *run))]
+    said = [f"src_{item.number}" if isinstance(item, Source) else item.text
+            for item in run if isinstance(item, Source | Text)]  # fmt: skip
+    seen = [frame.get("sourceId") or frame.get("delta") for frame in frames(told(ui(), *run))]
     once = [each for at, each in enumerate(said) if each[:4] != "src_" or each not in said[:at]]
-    assert [each for each in seen if each is not None] == once
+    assert [item for item in seen if item is not None] == once

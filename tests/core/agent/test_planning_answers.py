@@ -71,9 +71,9 @@ def test_bounds_are_read(text: str, bound: Threshold) -> None:
 
 def test_a_bound_tells_its_side() -> None:
     sides = [Threshold(6, least, strict) for least in (True, False) for strict in (True, False)]
-    assert [one.side for one in sides] == ["above", "at least", "below", "at most"]
-    assert [one.admits(6) for one in sides] == [False, True, False, True]
-    assert [one.admits(7) for one in sides] == [True, True, False, False]
+    assert [side.side for side in sides] == ["above", "at least", "below", "at most"]
+    assert [side.admits(6) for side in sides] == [False, True, False, True]
+    assert [side.admits(7) for side in sides] == [True, True, False, False]
 
 
 COUNTED = [
@@ -108,7 +108,7 @@ def test_long_lists_and_texts_are_cut_short() -> None:
 
 
 def fact(kind: str, name: str) -> Fact:
-    return next(one for one in facts_of(kind) if one.name == name)
+    return next(item for item in facts_of(kind) if item.name == name)
 
 
 TOLD = [
@@ -183,7 +183,7 @@ def test_a_list_is_read_page_by_page_and_counted_whole() -> None:
     told, tools = ask("How many vulnerabilities are there?", list_cves=pages)
     assert "101 vulnerabilities [1]" in told.text
     assert told.sources[1].url == "https://api.example/api/rows?limit=100"
-    assert [each.get("cursor") for each in tools.asked] == [None, "1"]
+    assert [item.get("cursor") for item in tools.asked] == [None, "1"]
 
 
 def test_a_list_without_an_end_is_counted_as_at_least_so_many() -> None:
@@ -218,7 +218,7 @@ def test_no_more_sources_than_clients_take() -> None:
 def test_a_refused_tool_is_told_and_the_answer_ends_whole() -> None:
     refusal = Problem(problem.SERVICE_UNAVAILABLE)
     told, _ = ask("What is the CVSS score of CVE-2024-0001?", get_cve=[refusal])
-    failed = [one.text for one in told.events if isinstance(one, events.ToolFailure)]
+    failed = [event.text for event in told.events if isinstance(event, events.ToolFailure)]
     assert failed == [f"{refusal.type.title} (SERVICE_UNAVAILABLE)"]
     assert isinstance(told.events[-1], events.Finished)
     assert not told.sources
@@ -300,13 +300,13 @@ ENTITIES = [
 @pytest.mark.parametrize(("question", "names"), NAMED)
 def test_a_name_means_who_has_it_and_nobody_is_guessed(question: str, names: list[str]) -> None:
     told, _ = ask(question, list_entities=page(ENTITIES))
-    assert sorted(one.title for one in told.sources.values()) == names
+    assert sorted(source.title for source in told.sources.values()) == names
     assert ("kept apart" in told.text) == (len(names) > 1)
 
 
 def test_a_word_behind_a_name_may_be_none_of_it() -> None:
     told, tools = ask("Is Stork Russian?", list_entities=page([]))
-    asked = [str(each["q"]) for each in tools.asked]
+    asked = [str(item["q"]) for item in tools.asked]
     assert asked == ["Stork Russian", "Stork"]
     assert not told.sources
 
@@ -345,7 +345,7 @@ def test_relations_lead_the_way_that_is_asked_for(question: str, parts: list[str
     told, _ = ask(question, list_entities=page(ENTITIES), entity_graph=graph)
     assert len(told.sentences) == max(1, len(parts))
     assert all(part in told.text for part in parts)
-    urls = {one.url for one in told.sources.values()}
+    urls = {source.url for source in told.sources.values()}
     assert urls == ({"https://api.example/api/graph"} if parts else set())
 
 
@@ -370,7 +370,7 @@ def test_a_report_says_what_its_points_are(
 ) -> None:
     whole = page([REPORTS[0] | {"keyPoints": [{"text": text} for text in POINTS]}])
     told, _ = ask(question, search_reports=page(REPORTS), get_report=whole)
-    assert [one.id for one in told.sources.values()] == ([id_] if id_ else [])
+    assert [source.id for source in told.sources.values()] == ([id_] if id_ else [])
     assert [text in told.text for text in (point.rstrip(".") for point in points)] == [
         True for _ in points
     ]
@@ -383,7 +383,7 @@ def test_the_latest_news_are_listed_from_the_latest_on() -> None:
         for day in (2, 3, 1)
     ]  # fmt: skip
     told, _ = ask("What is the latest news about quays?", list_news=page(rows))
-    assert [one.id for one in told.sources.values()] == ["obs_3", "obs_2", "obs_1"]
+    assert [source.id for source in told.sources.values()] == ["obs_3", "obs_2", "obs_1"]
 
 
 def test_an_actor_tells_what_every_entity_tells() -> None:

@@ -166,10 +166,10 @@ def test_what_asks_for_the_agent_as_it_is_is_taken(path: str, make: Any, more: A
 def test_the_newest_of_what_was_said_is_context(path: str, make: Any) -> None:
     many = [("user", f"Question {n}") for n in range(60)]
     history = asked(path, make(*many, QUESTION)).turn.history
-    assert [each.text for each in history] == [f"Question {n}" for n in range(20, 60)]
+    assert [item.text for item in history] == [f"Question {n}" for n in range(20, 60)]
     long = [("user", str(n) * 30_000) for n in range(5)]
     history = asked(path, make(*long, QUESTION)).turn.history
-    assert [each.text[0] for each in history] == ["3", "4"]
+    assert [item.text[0] for item in history] == ["3", "4"]
 
 
 # -- what is refused ---------------------------------------------------------------------------
@@ -385,4 +385,4 @@ def test_any_json_is_a_question_or_a_refusal(path: str, body: Any) -> None:
         assert found.detail.count("; ") <= REASONS_MAX
     else:
         assert found.turn.question.strip()
-        assert all(each.text.strip() for each in found.turn.history)
+        assert all(item.text.strip() for item in found.turn.history)

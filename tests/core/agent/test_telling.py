@@ -16,11 +16,11 @@ KNOWN = answers.passages()
 
 
 def texts(question, passages=KNOWN):
-    return [one.text for one in select(question, passages, NOW)]
+    return [item.text for item in select(question, passages, NOW)]
 
 
-ANSWERED = [one for half in ("dev", "report") for one in answers.questions(half)]
-SOME = [one for one in ANSWERED if one.told != UNTOLD][::9]
+ANSWERED = [question for half in ("dev", "report") for question in answers.questions(half)]
+SOME = [item for item in ANSWERED if item.told != UNTOLD][::9]
 FEW = KNOWN[:8]
 MARKS = ("ARR", "HACKED", "evil.example", "SECRET", "http", "<", "![", "[1]")
 INJECTIONS = answers.injections()
@@ -29,7 +29,7 @@ INJECTIONS = answers.injections()
 @cache
 def early():
     """A dozen questions that the first documents answer."""
-    told = (one.text for one in ANSWERED if one.told != UNTOLD and texts(one.text, FEW))
+    told = (item.text for item in ANSWERED if item.told != UNTOLD and texts(item.text, FEW))
     return list(islice(told, 12))
 
 
@@ -40,7 +40,7 @@ FLOORS = {"dev": (0.97, 0.97), "report": (0.9, 0.9)}
 @pytest.mark.parametrize("half", FLOORS)
 def test_questions_are_answered_rightly_or_not_at_all(half):
     counts = answers.measured(half)
-    told = sum(one.told != UNTOLD for one in answers.questions(half))
+    told = sum(question.told != UNTOLD for question in answers.questions(half))
     untold = len(answers.questions(half)) - told
     right, declined = FLOORS[half]
     assert counts["right"] >= right * told
@@ -68,7 +68,7 @@ def test_injections_in_a_question_change_no_answer():
 
 
 def test_injections_alone_are_no_question():
-    said = {injected: texts(injected, FEW) for injected in INJECTIONS}
+    said = {injection: texts(injection, FEW) for injection in INJECTIONS}
     assert {injected: told for injected, told in said.items() if told} == {}
 
 
@@ -77,7 +77,8 @@ def test_injections_in_documents_are_never_told(place):
     for number, injected in enumerate(INJECTIONS):
         question = early()[number % len(early())]
         poisoned = [
-            evolve(one, **{place: f"{injected}\n{getattr(one, place)}\n{injected}"}) for one in FEW
+            evolve(item, **{place: f"{injected}\n{getattr(item, place)}\n{injected}"})
+            for item in FEW
         ]
         said = "\n".join(texts(question, poisoned))
         assert not [mark for mark in MARKS if mark in said], (injected, said)
@@ -118,13 +119,13 @@ def test_sources_that_differ_are_both_told_the_newest_first():
     first = passage("The storm in Lowhaven killed 4 people.")
     later = passage("The storm in Lowhaven killed 9 people.", at=DAY + timedelta(days=1), number=2)
     told = select("How many people did the storm in Lowhaven kill?", [first, later], NOW)
-    assert [one.numbers for one in told] == [(2,), (1,)]
+    assert [item.numbers for item in told] == [(2,), (1,)]
 
 
 def test_the_next_sentence_may_be_the_reason():
     text = "The ferry line to Lowhaven closed. A captain had fallen ill. It rained."
     told = select("Why did the ferry line to Lowhaven close?", [passage(text)], NOW)
-    assert [one.text for one in told] == [
+    assert [item.text for item in told] == [
         "The ferry line to Lowhaven closed.",
         "A captain had fallen ill.",
     ]
@@ -166,12 +167,12 @@ def test_a_date_of_the_future_is_read_as_now():
     ahead = passage("The storm in Lowhaven killed 4 people.", at=NOW + timedelta(days=900))
     undated = passage("The storm in Lowhaven killed 5 people.", at=None, number=2)
     asked = "How many people did the storm in Lowhaven kill in 2026?"
-    assert [one.numbers for one in select(asked, [ahead, undated], NOW)] == [(1,)]
+    assert [item.numbers for item in select(asked, [ahead, undated], NOW)] == [(1,)]
 
 
 def test_a_comparison_without_names_is_a_question_like_others():
     told = select("Compare storm damage and flood damage", [passage(STORM)], NOW)
-    assert [one.text for one in told] == [STORM]
+    assert [item.text for item in told] == [STORM]
 
 
 MEASURED = [
@@ -187,7 +188,7 @@ MEASURED = [
 def test_a_measure_is_answered_by_a_number_of_its_unit(question, text):
     other = passage("Lowhaven's tower, satellite and power cost Ida Quist 90 crowns.", number=2)
     told = select(question, [other, passage(text)], NOW)
-    assert [one.text for one in told] == [text]
+    assert [item.text for item in told] == [text]
 
 
 def test_who_did_something_is_answered_by_what_tells_the_deed():

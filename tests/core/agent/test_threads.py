@@ -47,7 +47,7 @@ class Desk:
     async def find(
         self, tenant: str = OURS, kept: timedelta = KEPT, **wanted: str
     ) -> ThreadContext:
-        ways = {"sent": None, "named": None, "alias": None, **wanted}
+        ways = {"body_id": None, "header_id": None, "alias": None, **wanted}
         unit = partial(threads.find, retention=kept, **ways)
         return await self.service.read(tenant, unit)
 
@@ -86,7 +86,7 @@ class Desk:
     async def counts(self, tenant: str = OURS) -> tuple[int, int]:
         async def read(ctx: Context) -> tuple[int, int]:
             documents = ctx.tx.documents
-            found = [await documents.count(each, limit=999) for each in (THREADS, THREAD_TURNS)]
+            found = [await documents.count(item, limit=999) for item in (THREADS, THREAD_TURNS)]
             return found[0], found[1]
 
         return await self.service.read(tenant, read)
@@ -114,14 +114,14 @@ def test_a_thread_is_gone_on_with_in_three_ways_and_by_nobody_else(backend: str)
         assert await desk.counts() == (0, 0)
         await desk.say(begun.id)
         for ways in (
-            {"sent": begun.id},
-            {"named": begun.id},
+            {"body_id": begun.id},
+            {"header_id": begun.id},
             {"alias": "chat-1"},
-            {"sent": begun.id, "named": begun.id, "alias": "another"},
+            {"body_id": begun.id, "header_id": begun.id, "alias": "another"},
         ):
             found = await desk.find(**ways)
             assert (found.id, found.is_new) == (begun.id, False)
-            assert [(each.role, each.text) for each in found.history] == [
+            assert [(item.role, item.text) for item in found.history] == [
                 ("user", "Who?"), ("assistant", "You asked: Who?"),
             ]  # fmt: skip
         other = await desk.find(THEIRS, alias="chat-1")
@@ -129,13 +129,13 @@ def test_a_thread_is_gone_on_with_in_three_ways_and_by_nobody_else(backend: str)
         assert other.is_new
         unknown = ("THREAD_NOT_FOUND", "No such thread is visible to this key.")
         refusals = [
-            await desk.refused(THEIRS, sent=begun.id),
-            await desk.refused(THEIRS, named=begun.id),
-            await desk.refused(sent=UNKNOWN),
-            await desk.refused(named="not an id"),
+            await desk.refused(THEIRS, body_id=begun.id),
+            await desk.refused(THEIRS, header_id=begun.id),
+            await desk.refused(body_id=UNKNOWN),
+            await desk.refused(header_id="not an id"),
         ]
         desk.clock.advance(KEPT.total_seconds() + 1)
-        assert [*refusals, await desk.refused(sent=begun.id)] == [unknown] * 5
+        assert [*refusals, await desk.refused(body_id=begun.id)] == [unknown] * 5
         assert (await desk.find(alias="chat-1")).history == ()
 
     played(backend, scene)
@@ -144,7 +144,7 @@ def test_a_thread_is_gone_on_with_in_three_ways_and_by_nobody_else(backend: str)
 @every_store
 def test_two_that_differ_are_refused_and_one_that_is_not_named_is_new(backend: str) -> None:
     async def scene(desk: Desk) -> None:
-        code, detail = await desk.refused(sent=UNKNOWN, named="thr_" + "1" * 24)
+        code, detail = await desk.refused(body_id=UNKNOWN, header_id="thr_" + "1" * 24)
         assert (code, "X-Thread-Id" in detail) == ("CONFLICTING_PARAMETERS", True)
         first, second = await desk.find(), await desk.find()
         assert first.is_new
@@ -159,7 +159,7 @@ def test_one_that_was_begun_is_there_before_its_first_turn_ends(backend: str) ->
         begun = await desk.find()
         for _ in range(2):
             await desk.service.write(OURS, partial(threads.begin_thread, id_=begun.id))
-        assert (await desk.find(sent=begun.id)).id == begun.id
+        assert (await desk.find(body_id=begun.id)).id == begun.id
         assert await desk.counts() == (1, 0)
 
     played(backend, scene)
@@ -187,12 +187,12 @@ def test_what_is_told_of_a_thread_is_the_newest_that_there_is_room_for() -> None
     async def scene(desk: Desk) -> None:
         for number in range(CONTEXT_TURNS + 1):
             await desk.say(UNKNOWN, f"q{number}")
-        history = (await desk.find(sent=UNKNOWN)).history
-        assert [each.text for each in history[::2]] == [f"q{n}" for n in range(1, 21)]
+        history = (await desk.find(body_id=UNKNOWN)).history
+        assert [item.text for item in history[::2]] == [f"q{n}" for n in range(1, 21)]
         long = "thr_" + "1" * 24
         for letter in "abc":
             await desk.say(long, letter * (CONTEXT_BYTES // 5))
-        told = "".join(each.text[:1] for each in (await desk.find(sent=long)).history[::2])
+        told = "".join(item.text[:1] for item in (await desk.find(body_id=long)).history[::2])
         assert told == "bc"
 
     played("memory", scene)
@@ -202,8 +202,8 @@ def test_a_question_that_was_not_answered_is_context_without_an_answer() -> None
     async def scene(desk: Desk) -> None:
         await desk.say(UNKNOWN, "Who?", answer="")
         await desk.say(UNKNOWN, "Where?")
-        history = (await desk.find(sent=UNKNOWN)).history
-        assert [each.text for each in history] == ["Who?", "Where?", "You asked: Where?"]
+        history = (await desk.find(body_id=UNKNOWN)).history
+        assert [item.text for item in history] == ["Who?", "Where?", "You asked: Where?"]
 
     played("memory", scene)
 
@@ -232,7 +232,7 @@ def test_what_is_over_is_forgotten_and_what_goes_on_is_not(backend: str) -> None
         desk.clock.advance(1)
         await asyncio.gather(*(forget_threads(desk.service) for _ in range(2)))
         assert (await desk.counts(), await desk.counts(THEIRS)) == ((1, 1), (0, 0))
-        assert (await desk.find(sent=young)).history
+        assert (await desk.find(body_id=young)).history
 
     played(backend, scene)
 
@@ -252,9 +252,9 @@ def test_one_that_is_gone_on_with_meanwhile_is_not_forgotten() -> None:
 def test_where_none_are_kept_an_identifier_is_only_repeated() -> None:
     async def scene(desk: Desk) -> None:
         none = timedelta()
-        assert (await desk.find(kept=none, sent=UNKNOWN)) == ThreadContext(UNKNOWN, is_new=True)
+        assert (await desk.find(kept=none, body_id=UNKNOWN)) == ThreadContext(UNKNOWN, is_new=True)
         with pytest.raises(Problem):
-            await desk.find(kept=none, sent="x")
+            await desk.find(kept=none, body_id="x")
         first, second = [await desk.find(kept=none, alias="a") for _ in range(2)]
         assert first == second
         await desk.say(UNKNOWN)

@@ -191,8 +191,8 @@ def test_only_the_operator_says_who_reads_it(town: Town) -> None:
     ):
         refusal = town.refused(method, path=path, body=body)
         assert refusal.type.code == "VALIDATION_FAILED"
-    writing = [one for one in publications.LOCAL_OPERATIONS if one.verb]
-    assert {one.roles for one in writing} == {frozenset({"operator"})}
+    writing = [operation for operation in publications.LOCAL_OPERATIONS if operation.verb]
+    assert {item.roles for item in writing} == {frozenset({"operator"})}
     town.publish(profile, ANN)
     body = {"name": "Other", "topic": "Ports", "frequency": "manual"}
     town.send("replaceProfile", path=path, body=body)
@@ -224,8 +224,8 @@ def test_there_are_so_many_public_profiles_and_no_more(
 ) -> None:
     monkeypatch.setattr(publications, "PUBLIC_MAX", 2)
     first, second, third = [town.profile(ANN)["id"] for _ in range(3)]
-    for one in (first, second, second):
-        town.publish(one, ANN)
+    for item in (first, second, second):
+        town.publish(item, ANN)
     with pytest.raises(Problem) as caught:
         town.publish(third, ANN)
     assert caught.value.type.code == "RESOURCE_CONFLICT"
@@ -278,13 +278,13 @@ def test_cursors_are_of_one_list(town: Town) -> None:
         (BOB, f"&profileId={public}"), (BOB, f"&profileId={private}"), (ANN, ""),
         (ANN, f"&profileId={public}"),
     ]  # fmt: skip
-    for one in lists:
+    for collection in lists:
         for other in lists:
-            query = f"limit=1{one[1]}{cursor(*other)}"
-            if one == other:
-                town.send("listReports", tenant=one[0], query=query)
+            query = f"limit=1{collection[1]}{cursor(*other)}"
+            if collection == other:
+                town.send("listReports", tenant=collection[0], query=query)
             else:
-                refusal = town.refused("listReports", tenant=one[0], query=query)
+                refusal = town.refused("listReports", tenant=collection[0], query=query)
                 assert refusal.type.code == "INVALID_CURSOR"
 
 
@@ -414,4 +414,6 @@ def test_what_is_another_tenants_is_asked_for_in_one_place() -> None:
 
 def test_the_feed_of_who_pays_has_nothing_of_the_systems_own() -> None:
     """Who pays reads as nobody, whose own feed would be the system's."""
-    assert all(one.kind is None for one in COLLECTIONS if one.scope == "system")
+    assert all(
+        collection.kind is None for collection in COLLECTIONS if collection.scope == "system"
+    )

@@ -149,7 +149,9 @@ def test_the_tag_is_that_of_what_is_said(house: Any) -> None:
 
 
 def test_the_operation_is_declared_as_specified() -> None:
-    operation = next(one for one in catalog.OPERATIONS if one.id == "getReportAudioText")
+    operation = next(
+        operation for operation in catalog.OPERATIONS if operation.id == "getReportAudioText"
+    )
     assert operation.address == "/api/v1/reports/{reportId}/audio-text"
     assert (operation.scopes, operation.tier) == (frozenset({"reports:read"}), T3_ENRICHED)
     assert (operation.auth, operation.success) == ("bearer-or-x402", 200)

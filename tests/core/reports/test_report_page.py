@@ -86,8 +86,8 @@ def test_every_source_is_marked_or_also_reported_it(
     parts = {"opening": opening, "key_points": key_points, "sections": told, "briefs": briefs}
     seen = page.view(row, attrs.evolve(facets, **parts, sources=nine), None)
     said = [*seen.opening, *seen.key_points, *seen.briefs]
-    said += [one for section in seen.sections for one in section.statements]
-    marked = {number for one in said for number in one.citations}
+    said += [statement for section in seen.sections for statement in section.statements]
+    marked = {number for item in said for number in item.citations}
     also = [source.number for section in seen.sections for source in section.also]
     assert marked | {*also} | {source.number for source in seen.also} == {*range(1, 10)}
     assert marked.union(also).isdisjoint(source.number for source in seen.also)

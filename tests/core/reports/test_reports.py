@@ -20,7 +20,7 @@ from svc_core.reports.local_operations import TriggerReport, trigger_report
 from svc_core.reports.making import Window
 from svc_core.reports.model import FACETS, REPORTS, ReportSource, ReportWords, Section, Statement
 from svc_core.reports.profiles.model import DUE, LEAVING
-from svc_core.reports.publications import LOOKS_MAX
+from svc_core.reports.publications import READS_MAX
 from svc_core.reports.recordings import FORGET_AT_ONCE, forget_reports
 from svc_core.text.marks import Words
 
@@ -128,7 +128,7 @@ def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any
         assert any(statement.text[:-1] in f"{title} {texts[title]}" for title in cited)
     told += [Statement(signal.title, signal.citations) for signal in facets.signals]
     told += [Statement(signal.summary, signal.citations) for signal in facets.signals]
-    told += [Statement(one.title, one.citations) for one in facets.graph.incident_anchors]
+    told += [Statement(anchor.title, anchor.citations) for anchor in facets.graph.incident_anchors]
     for statement in told:
         held = [f"{words[number]} {texts[words[number]]}" for number in statement.citations]
         assert all(Words.of(item).holds(Words.of(statement.text)) for item in held)
@@ -399,8 +399,8 @@ def test_reports_of_a_deleted_profile_go_in_short_units_and_are_hidden_at_once(
     assert units == math.ceil(len(made) / FORGET_AT_ONCE)
     assert left(house, REPORTS) == left(house, FACETS) == 0
     told = house.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=999), "wsp_a").changes
-    of_reports = (one for one in told if one.resource_type == "report")
-    gone = [one.resource_id for one in of_reports if one.change_type == "deleted"]
+    of_reports = (item for item in told if item.resource_type == "report")
+    gone = [report.resource_id for report in of_reports if report.change_type == "deleted"]
     assert sorted(gone) == sorted(made)
 
 
@@ -413,7 +413,7 @@ def test_other_reports_are_listed_while_those_of_a_deleted_profile_go(
     multiplied(house, row, FORGET_AT_ONCE + 5)
     house.send("deleteProfile", path={"profileId": other["id"]})
     page = json.loads(house.send("listReports", query="limit=2").body)
-    assert [one["id"] for one in page["data"]] == [kept.id]
+    assert [item["id"] for item in page["data"]] == [kept.id]
     assert page["links"]["next"] is None
     assert read(house, kept.id)["id"] == kept.id
 
@@ -422,12 +422,12 @@ def test_one_page_is_not_looked_for_among_all_that_is_hidden(house: Any, profile
     kept = make(house, profile["id"])
     house.clock.advance(60)
     other = house.profile(name="Other", topic=profile["topic"])
-    multiplied(house, make(house, other["id"]), FORGET_AT_ONCE + 2 * LOOKS_MAX)
+    multiplied(house, make(house, other["id"]), FORGET_AT_ONCE + 2 * READS_MAX)
     house.send("deleteProfile", path={"profileId": other["id"]})
     found, query, pages = [], "limit=1", 0
     while query:
         page = json.loads(house.send("listReports", query=query).body)
-        found += [one["id"] for one in page["data"]]
+        found += [item["id"] for item in page["data"]]
         cursor, pages = page["meta"]["page"]["nextCursor"], pages + 1
         query = cursor and f"limit=1&cursor={cursor}"
     assert found == [kept.id]

@@ -12,7 +12,7 @@ from svc_core.intel.signals.passes import detect_new
 from svc_core.reports import making as reports
 from svc_core.reports import observed
 from svc_core.reports.making import Window
-from svc_core.reports.observed import RECENT, is_of
+from svc_core.reports.observed import RECENT, is_in_times
 from svc_core.testing.clock import START
 from tests.core import demo
 from tests.core.intel.incident_documents import rss, take
@@ -40,13 +40,13 @@ OWN_TIMES = {
 @pytest.mark.parametrize("case", TIMES)
 def test_what_was_taken_in_is_of_a_time(case: str) -> None:
     times, at, created_at, expected = TIMES[case]
-    assert is_of(at, created_at, times, taken=True) is expected
+    assert is_in_times(at, created_at, times, by_intake=True) is expected
 
 
 @pytest.mark.parametrize("case", OWN_TIMES)
 def test_what_was_is_of_a_period(case: str) -> None:
     times, at, expected = OWN_TIMES[case]
-    assert is_of(at, START, times, taken=False) is expected
+    assert is_in_times(at, START, times, by_intake=False) is expected
 
 
 def world(house: Any) -> None:
@@ -93,12 +93,12 @@ def test_words_that_very_many_rows_hold_are_passed_over(
 def test_vulnerabilities_and_signals_of_the_period_are_evidence(house: Any) -> None:
     world(house)
     cves = house.rows("listCves", "limit=100")
-    newest = max((one for one in cves if one["publishedAt"]), key=lambda one: one["publishedAt"])
+    newest = max((cve for cve in cves if cve["publishedAt"]), key=lambda one: one["publishedAt"])
     day = datetime.fromisoformat(newest["publishedAt"]).astimezone(UTC)
     window = Window(day + HOUR, day - HOUR, by="published")
     told = made(house, f"{newest['cveId']} {newest['title'] or ''} {newest['description']}", window)
     assert newest["id"] in {source["id"] for source in told["sources"]}
-    signal = next(one for one in house.rows("listSignals", "limit=100"))
+    signal = next(row for row in house.rows("listSignals", "limit=100"))
     at = datetime.fromisoformat(signal["detectedAt"]).astimezone(UTC)
     window = Window(at + HOUR, at - HOUR, by="published")
     told = made(house, f"{signal['title']} {signal['summary']}", window)

@@ -81,8 +81,8 @@ def test_a_model_is_given_the_sentences_of_each_passage_with_their_numbers(made:
     model = Model(lambda _: None)
     assert by(model, made) is made[1]
     assert [words for _, words in model.asked] == [
-        "\n".join(f"{s.text}{''.join(f' [{n}]' for n in s.citations)}" for s in one)
-        for one in passages(made[1])
+        "\n".join(f"{s.text}{''.join(f' [{n}]' for n in s.citations)}" for s in passage)
+        for passage in passages(made[1])
     ]
     assert {instructions for instructions, _ in model.asked} == {INSTRUCTIONS}
 
@@ -108,14 +108,14 @@ def test_what_stands_in_the_sources_is_told_in_every_form(made: Any) -> None:
     assert attrs.evolve(after.row, summary=before.row.summary) == before.row
     for old, new in zip(passages(before), passages(after), strict=True):
         assert named(old) == named(new)
-    assert [one.citations for one in after.facets.sections] == [
-        one.citations for one in before.facets.sections
+    assert [section.citations for section in after.facets.sections] == [
+        section.citations for section in before.facets.sections
     ]
 
 
 def named(passage: tuple[Statement, ...]) -> set[int]:
     """Everybody whom a passage names, marked or as one who also reported it."""
-    return {n for one in passage for n in (*one.citations, *one.also_reported_by)}
+    return {n for item in passage for n in (*item.citations, *item.also_reported_by)}
 
 
 LIES = {
@@ -142,7 +142,7 @@ def test_of_a_passage_what_fails_is_dropped(made: Any) -> None:
     first = made[1].facets.opening[0]
     truth, lies = first.text.rstrip("."), " ".join(LIES.values())
     after = by(Model(lambda _: f"{lies} {truth} [{first.citations[0]}]. {lies}"), made)
-    assert [one.text for one in after.facets.opening] == [f"{truth}."]
+    assert [item.text for item in after.facets.opening] == [f"{truth}."]
 
 
 def test_a_report_of_nothing_is_not_rewritten(house: Any) -> None:

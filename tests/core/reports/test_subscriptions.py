@@ -199,7 +199,7 @@ def test_each_change_of_a_subscription_is_in_the_feed_once(house: Any) -> None:
     house.clock.advance(5)
     now = patched(house, path, {"status": "paused", "delivery": {"includeAudio": True}})
     assert now["updatedAt"] > row["subscription"]["updatedAt"] == now["createdAt"]
-    (change,) = [one for one in house.changes() if one not in before]
+    (change,) = [change for change in house.changes() if change not in before]
     assert (change["changeType"], change["resourceType"]) == ("updated", "subscription")
     assert change["resourceId"] == now["id"]
     assert change["links"]["self"].endswith(f"/api/v1/subscriptions/{now['id']}")

@@ -102,7 +102,7 @@ class Asker:
         """The data of what came, in order."""
         lines = self.heard.partition(b"\r\n\r\n")[2].split(b"\n")
         data = [line[6:] for line in lines if line.startswith(b"data: ")]
-        return [each.decode() if each == b"[DONE]" else json.loads(each) for each in data]
+        return [item.decode() if item == b"[DONE]" else json.loads(item) for item in data]
 
     @property
     def fields(self) -> dict[str, str]:
@@ -162,7 +162,7 @@ class Scene:
             documents = ctx.tx.documents
             return {
                 "used": sum(row.used for row in rows),
-                "held": sum(len(row.held) for row in rows),
+                "held": sum(len(row.holds) for row in rows),
                 "threads": await documents.count(THREADS, limit=9_999),
                 "turns": await documents.count(THREAD_TURNS, limit=9_999),
             }

@@ -125,8 +125,8 @@ async def test_a_question_is_answered_with_the_tools_and_their_numbers(server: U
     assert first["model"] == "small"
     assert first["max_tokens"] == 2_000
     assert first["temperature"] == 0
-    assert [one["role"] for one in first["messages"]] == ["system", "user", "user"]
-    assert [one["role"] for one in second["messages"][3:]] == ["assistant", "tool"]
+    assert [message["role"] for message in first["messages"]] == ["system", "user", "user"]
+    assert [message["role"] for message in second["messages"][3:]] == ["assistant", "tool"]
     assert second["messages"][3]["tool_calls"][0]["id"] == "call_1_1"
     assert "secret" not in json.dumps([str(event) for event in got])
 
@@ -150,7 +150,7 @@ ENDS: dict[str, tuple[list[Any], str]] = {
         SENTENCE,
     ),
     "carriage returns": (
-        [b"data: " + json.dumps(one).encode() + b"\r\n\r\n" for one in words(SENTENCE)],
+        [b"data: " + json.dumps(word).encode() + b"\r\n\r\n" for word in words(SENTENCE)],
         SENTENCE,
     ),
     "words beside a call": (
@@ -235,7 +235,7 @@ async def test_calls_run_beside_each_other_but_few_at_once(server: Upstream) -> 
     got = await events(model(server), box)
     assert [arguments["q"] for _, arguments in box.calls] == [f"q{n}" for n in range(7)]
     assert box.most_at_once == chat.TOOLS_AT_ONCE
-    assert [type(one) for one in got[1:15]] == [ToolCall] * 7 + [ToolDone] * 7
+    assert [type(item) for item in got[1:15]] == [ToolCall] * 7 + [ToolDone] * 7
 
 
 async def test_a_tool_that_takes_too_long_is_given_up(
@@ -255,7 +255,7 @@ async def test_a_model_without_end_is_asked_for_the_last_time_without_tools(
     server.says(*LOOK)
     got = await events(model(server, steps_max=3))
     assert [("tools" in asked) for _, asked in server.asked] == [True, True, False]
-    assert sum(isinstance(one, ToolCall) for one in got) == 2
+    assert sum(isinstance(item, ToolCall) for item in got) == 2
     assert got[-1] == Failed("UPSTREAM_ERROR", "Agent provider failed.")
 
 
@@ -410,14 +410,14 @@ async def test_a_model_that_says_nothing_of_what_it_looked_up_has_failed(server:
     server.says(*LOOK)
     server.says(chunk("stop"))
     got = await events(model(server))
-    assert [type(one) for one in got] == [Step, ToolCall, ToolDone, Failed]
+    assert [type(item) for item in got] == [Step, ToolCall, ToolDone, Failed]
 
 
 async def test_each_step_of_tools_is_one_and_so_is_one_with_words(server: Upstream) -> None:
     server.says(*LOOK)
     server.says(chunk(content=SENTENCE), *LOOK)
     server.says(*words(f"{SENTENCE} "))
-    kinds = [type(one).__name__ for one in await events(model(server))]
+    kinds = [type(item).__name__ for item in await events(model(server))]
     look = ["ToolCall", "ToolDone"]
     assert kinds == ["Step", *look, "Step", "Source", "Text", *look, "Step", "Text", "Finished"]
 

@@ -64,14 +64,14 @@ async def test_the_model_of_the_settings_rewrites_reports_and_its_failures_are_l
         place.says(*words(f"{SHORT[:-1]} [1]. It is over [1]."))
         async with hosting.opened(given) as service:
             facets = await report(service.runtime.service, tmp_path)
-            assert [one.text for one in facets.opening] == [SHORT]
+            assert [item.text for item in facets.opening] == [SHORT]
             assert frame("en")["rewritten"] in facets.notes
             assert place.asked[0][0]["authorization"] == "bearer sk-very-secret"
 
             place.plays.clear()
             place.says(b"who are you, sk-very-secret?", status=401)
             again = await report(service.runtime.service, tmp_path)
-            assert SHORT not in [one.text for one in again.opening]
+            assert SHORT not in [item.text for item in again.opening]
             assert again.notes == tuple(n for n in facets.notes if n != frame("en")["rewritten"])
         told = (tmp_path / "svc.log").read_text()
         assert "answered 401: who are you, ...?" in told

@@ -203,11 +203,11 @@ def test_there_is_never_a_stream_to_resume(whole: Any) -> None:
 def test_the_same_name_of_a_client_is_the_same_thread(whole: Any) -> None:
     key, other = whole.key("agent:svc"), whole.key("agent:svc")
     body = asked(NATIVE, id="chat-1")
-    found = [post(whole, NATIVE, one, body).headers["x-thread-id"] for one in (key, key, other)]
+    found = [post(whole, NATIVE, item, body).headers["x-thread-id"] for item in (key, key, other)]
     assert found[0] == found[1]
     assert found[1] != found[2]
     said = json.loads(post(whole, NATIVE, other, asked(NATIVE, threadId=found[0])).content)
     unknown = json.loads(post(whole, NATIVE, other, asked(NATIVE, threadId="thr_0")).content)
-    for each in (said, unknown):
-        del each["requestId"], each["instance"]
+    for item in (said, unknown):
+        del item["requestId"], item["instance"]
     assert said == unknown

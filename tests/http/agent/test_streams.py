@@ -129,7 +129,9 @@ def ends(frames: list[Any], path: str, code: str) -> None:
     told = frames[-1]
     if path == CHAT:
         assert told["error"]["code"] == code
-        assert not any(choice["finish_reason"] for one in frames[:-1] for choice in one["choices"])
+        assert not any(
+            choice["finish_reason"] for frame in frames[:-1] for choice in frame["choices"]
+        )
         return
     types = [frame["type"] for frame in frames]
     assert types.count("error") == 1
@@ -279,6 +281,6 @@ def test_whoever_has_read_an_answer_goes_on_from_it_at_once(scene: Any) -> None:
         asker.whole()
         assert asker.fields["x-thread-id"] == thread
     assert [turn.question for turn in scene.kept()] == ["Who?", "And then?", "And then?"]
-    assert [each.text for each in scene.stage.turns[-1].history] == [
+    assert [item.text for item in scene.stage.turns[-1].history] == [
         "Who?", "You asked: Who? [1].", "And then?", "You asked: And then? [1].",
     ]  # fmt: skip

@@ -116,8 +116,8 @@ def test_a_key_is_looked_up_anew_once_what_it_is_made_from_was_written(
     house = make_house(parts={"storage": MemoryStorage(house.service_collections)})
     principals, digest = house.service.runtime.principals, keys.digest(house.key())
     assert house.run(principals.load(digest)) is not None
-    for heard in house.storage._watchers:
-        heard(frozenset(names))
+    for watcher in house.storage._watchers:
+        watcher(frozenset(names))
     assert (principals.fresh(digest) is not None) is believed
 
 

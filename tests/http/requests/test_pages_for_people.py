@@ -104,7 +104,7 @@ def test_the_list_of_problems_has_every_code_once(real):
         kind.code for kind in sorted(problem.CATALOGUE.values(), key=lambda kind: kind.status)
     ]
     told = real.ask("GET", "/problems", headers={"Accept": "application/json"}).json()
-    assert [each["code"] for each in told["problems"]] == [*problem.CATALOGUE]
+    assert [problem["code"] for problem in told["problems"]] == [*problem.CATALOGUE]
 
 
 @pytest.mark.parametrize("kind", problem.CATALOGUE.values(), ids=lambda kind: kind.slug)

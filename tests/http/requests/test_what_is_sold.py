@@ -151,13 +151,15 @@ def test_what_was_never_settled_is_answered_as_what_never_was(shop, refused):
         if state is not State.OWED
     ]  # fmt: skip
     house = shop(*unsettled)
-    asked = [one.receipt_id for one in unsettled] + [one.transaction for one in unsettled]
+    asked = [item.receipt_id for item in unsettled] + [item.transaction for item in unsettled]
     asked += [RECEIPT, HASH, "rcp_" + "5" * 24, "pay_" + "4" * 24, RECEIPT.upper(), "0x12", "%20",
               "x" * 300]  # fmt: skip
-    told = [refused(house.ask("GET", f"{PATH}/{one}"), problem.RECEIPT_NOT_FOUND) for one in asked]
-    for one in told:
-        one.pop("requestId"), one.pop("instance")
-        assert one == told[0]
+    told = [
+        refused(house.ask("GET", f"{PATH}/{item}"), problem.RECEIPT_NOT_FOUND) for item in asked
+    ]
+    for item in told:
+        item.pop("requestId"), item.pop("instance")
+        assert item == told[0]
 
 
 def test_money_that_moved_before_the_answer_was_sent_says_so(shop):
@@ -272,8 +274,8 @@ def test_a_published_report_is_read_with_another_key_until_it_is_taken_back(shop
     profile = made.json()["data"]["id"]
     row, facets = knowledge.made(1, "Dockworkers walk out", "They did.", profile=profile)
     (tenant,) = [
-        one for one in house.run(service.tenants())
-        if house.run(service.read(one, lambda ctx: ctx.find(PROFILES, profile)))
+        item for item in house.run(service.tenants())
+        if house.run(service.read(item, lambda ctx: ctx.find(PROFILES, profile)))
     ]  # fmt: skip
     house.run(service.write(tenant, lambda ctx: knowledge.put(ctx, row, facets)))
 

@@ -195,7 +195,7 @@ async def house(tmp_path: Path, sounds: Any) -> AsyncIterator[House]:
 
 @asynccontextmanager
 async def running(*work: Any) -> AsyncIterator[None]:
-    tasks = [asyncio.ensure_future(one) for one in work]
+    tasks = [asyncio.ensure_future(item) for item in work]
     try:
         yield
     finally:
@@ -356,7 +356,7 @@ async def test_what_speaks_slowly_holds_up_no_other_workspace(house: House) -> N
     wishes = [
         SPEAKING.decode(r.document.raw) for r in await house.storage.across(SPEAKING, limit=9)
     ]
-    assert [(one.attempts, one.is_claimed) for one in wishes] == [(0, False)] * SPOKEN_AT_ONCE
+    assert [(wish.attempts, wish.is_claimed) for wish in wishes] == [(0, False)] * SPOKEN_AT_ONCE
 
 
 async def test_the_loop_hears_of_a_new_report(house: House) -> None:
@@ -605,14 +605,16 @@ async def test_of_many_processes_one_has_the_turn(shared_dsn: str) -> None:
     ]
     clock = FrozenClock()
     ids, ring = CountingIds(clock), Keyring({1: b"k" * 32}, 1)
-    services = [Service(one, ids, clock.now, ring, plans=plans.DEFAULT_PLANS) for one in stores]
+    services = [Service(store, ids, clock.now, ring, plans=plans.DEFAULT_PLANS) for store in stores]
     for number in range(10):
         name = f"{number:064x}.mp3"
-        asked = [one.system(lambda ctx, name=name: take_turn(ctx, name)) for one in services * 3]
+        asked = [
+            service.system(lambda ctx, name=name: take_turn(ctx, name)) for service in services * 3
+        ]
         turns = await asyncio.gather(*asked)
         assert sum(turn is not None for turn in turns) == 1
-    for one in stores:
-        await one.close()
+    for store in stores:
+        await store.close()
 
 
 # -- by hand -----------------------------------------------------------------------------------
