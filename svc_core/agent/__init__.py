@@ -1,1 +1,1 @@
-"""The agent: it answers questions with the service's own tools, and cites what it found."""
+"""The agent: it answers questions with the service's own tools, and cites what they found."""

@@ -1,7 +1,7 @@
-"""One answer on its way to whoever asked: a backend's events as frames, and what is left of it.
+"""One answer as a stream: a backend's events become frames, and the turn is stored and charged.
 
-Rule 1: what refuses does so before anything is written. A thread is kept from the first word on,
-        and a turn before its end is told, so that whoever has read an answer can go on from it.
+Rule 1: what refuses does so before anything is written. A thread is stored from its first word on,
+        and a turn before its last frame is sent: whoever has read an answer can continue it.
 Rule 2: a turn is charged once it is answered, or as soon as the client was given any text; one that
         failed or was left before that is refunded.
 """
@@ -27,8 +27,9 @@ from svc_core.operation.stream import Stream, Watch
 from svc_core.operation.units import Units
 
 FIRST_SECONDS: Final = 15.0
-"""How long a backend may still refuse with a status of its own: no silence before the head is
-longer than one behind it, which proxies take for the end."""
+"""How long the response head waits, so that a backend may still refuse with its own status.
+
+It is no longer than the silence between frames, for proxies take a longer one for the end."""
 SECONDS_MAX: Final = 120.0
 
 _STREAM_FIELDS: Final = (("Cache-Control", "no-cache, no-transform"), ("X-Accel-Buffering", "no"))
@@ -36,7 +37,7 @@ _STREAM_FIELDS: Final = (("Cache-Control", "no-cache, no-transform"), ("X-Accel-
 
 @define(eq=False)
 class AnswerStream:
-    """An answer that is being given; `is_kept` says whether its thread is."""
+    """An answer while it is sent; `is_kept` says whether its thread is stored."""
 
     work: Units
     chat: ChatRequest
@@ -51,7 +52,7 @@ class AnswerStream:
     _is_written: bool = field(default=False, init=False)
 
     def stream(self, backend: Backend, tools: Toolbox, fields: Fields) -> Stream:
-        """The answer as it comes."""
+        """The response that streams the answer."""
         return Stream(
             SSE.media_type,
             partial(self._parts, backend, tools),
@@ -72,12 +73,12 @@ class AnswerStream:
             async for event in events:
                 self._transcript.add(event)
                 if self._transcript.end is not None:
-                    # Before its frames are made: who is cut short here is told so by `farewell`.
+                    # Stored before its frames are made: a stream cut here ends with `farewell`.
                     await self._save_turn()
                 yield self.encoder.feed(event)
                 if self.encoder.end is not None:
                     return
-                if is_new and self._transcript.text:  # no first word waits for this
+                if is_new and self._transcript.text:  # the first word is sent before this write
                     is_new = False
                     await self._write(partial(threads.begin_thread, id_=self.thread.id))
         await self._save_turn()

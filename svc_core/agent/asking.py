@@ -1,9 +1,10 @@
-"""What a question asks for: the kind of answer, the names, the years and the words of its subject.
+"""Reads what a question asks of texts: the kind of answer, names, years, months and subject words.
 
-Rule 1: words are compared as the engine reads them; kinds, and words that mean the same, are data
-        (`asking.tsv`). How telling a word is, is that of the background: no passage changes it.
-Rule 2: a capitalised word is a name where capitals tell names: not in German, nor in a question of
-        nothing else.
+Rule 1: words are compared by their roots. The kinds of answers, and the words that mean the same,
+        are data (`asking.tsv`). A word weighs as much as it is rare in the background corpus: no
+        passage changes it.
+Rule 2: a capitalised word is a name where capitals mark names: not in German, nor in a question
+        that consists of nothing else.
 """
 
 import re
@@ -34,34 +35,34 @@ _CONTENT_MAX = 5  # words of a subject: where more have capitals, all of them, c
 _PLURAL = re.compile(r"(?<=\w\w[sxzh])es$|(?<=\w\w[^sui])s$")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|e)$")
 NAME, RARE, COMMON, KIND = 1.5, 4.5, 2.0, 0.7
-"""What a name weighs beside another term, one that is hardly ever used, one that is a stop word in
-some form, and one that tells of what kind the answer is ("which river")."""
+"""Weights: of a name, of a term that is hardly ever used, of one that is a stop word in some form,
+and of one that names the kind of the answer ("which river")."""
 
 Run = tuple[str, ...]
 
 
 @frozen
 class Name:
-    """A capitalised word of a question: `spellings` are runs of terms that it may be written as."""
+    """A capitalised word of a question; `spellings` are runs of terms that mean the same."""
 
     word: str
     spellings: tuple[Run, ...] = field(repr=False)
     run_number: int
-    """The number of the run of names that it stands in."""
+    """The number of the run of adjacent names that holds it."""
     weight: float
 
     def is_in(self, tokens: frozenset[str]) -> bool:
-        """Whether words and terms hold it."""
+        """Whether a set of words and terms holds one of its spellings."""
         return any(tokens.issuperset(spelling) for spelling in self.spellings)
 
 
 @frozen
 class TextQuery:
-    """What a question asks."""
+    """What a question asks of a text."""
 
     kind: AnswerKind
     measure: str | None
-    """Of what its number is: of a span of time, an age, a length; None where that is open."""
+    """What its number measures: a span of time, an age, a length; None where that is open."""
     names: tuple[Name, ...]
     terms: Mapping[str, float]
     years: frozenset[str]
@@ -71,7 +72,7 @@ class TextQuery:
 
     @property
     def focus(self) -> tuple[str, ...]:
-        """The first word of its subject or its last, or that of a sum: what is held or done."""
+        """The terms that an answer must hold: first and last of the subject, or that of a sum."""
         sums = (
             term for term in self.terms if self.asks_sum and groups(root("cost")) & groups(term)
         )
@@ -86,7 +87,7 @@ class TextQuery:
 
     @property
     def role(self) -> str | None:
-        """The office whose holder is asked for, not how anybody came to it."""
+        """The office whose holder is asked for ("president"); None for who appointed them."""
         if any(groups(root("appointed")) & groups(term) for term in self.terms):
             return None
         offices = {root(word) for word in self.words if is_role(word)}
@@ -94,23 +95,23 @@ class TextQuery:
 
     @property
     def asks_count(self) -> bool:
-        """Whether things are to be counted."""
+        """Whether it asks how many there are."""
         return self.kind == "number" and not _words("many").isdisjoint(self.words)
 
     @property
     def asks_doer(self) -> bool:
-        """Whether it asks who did something: then what was done has to be told."""
+        """Whether it asks who did something: then the answer has to say what was done."""
         return self.kind == "who" and self.role is None and _words("whom").isdisjoint(self.words)
 
     @property
     def asks_sum(self) -> bool:
-        """Whether a sum is asked for."""
+        """Whether it asks for a sum of money."""
         is_sum = self.kind == "number" and not self.asks_count
         return is_sum and any(groups(root("cost")) & groups(term) for term in self.terms)
 
 
 def query_of(question: str) -> TextQuery:
-    """What a question asks for."""
+    """Read a question: its kind, names, weighted terms, years and months."""
     language = guess(question)
     tokens = _TOKEN.findall(question)
     months = months_in(question)
@@ -144,7 +145,7 @@ def query_of(question: str) -> TextQuery:
 
 
 def weight(term: str) -> float:
-    """How telling a term is where nothing is known of what is stored."""
+    """How much a term weighs by its rarity in the background corpus, whatever is stored."""
     return COMMON if term in stop_words("en") else background().idf(term)
 
 
@@ -156,7 +157,7 @@ def _titles_before(tokens: list[str], names: Iterable[Name]) -> frozenset[str]:
 
 
 def _kind_of(tokens: list[str], names: tuple[Name, ...]) -> AnswerKind:
-    """The first kind whose words stand there."""
+    """The first kind of answer whose words stand in the question."""
     phrases = set(_phrases(tokens))
     if len({name.run_number for name in names}) > 1 and not phrases.isdisjoint(_words("or")):
         return "compare"
@@ -169,7 +170,7 @@ def _kind_of(tokens: list[str], names: tuple[Name, ...]) -> AnswerKind:
 
 
 def _plain_words(question: str) -> list[str]:
-    """The words of a question; acronyms ask nothing."""
+    """The words of a question without its acronyms, which ask nothing."""
     return [fold(word) for word in _TOKEN.findall(question) if len(word) == 1 or not word.isupper()]
 
 
@@ -219,7 +220,7 @@ def is_strange(word: str) -> bool:
 
 
 def _spellings(word: str) -> tuple[Run, ...]:
-    """Other names of a country; that of one where the word may name many."""
+    """Other names of a country, and a name without its plural ending."""
     spellings = [spelling for run, runs in same(terms(word)) for spelling in (run, *runs)]
     return (
         (*spellings, (fold(word[:-1]),)) if word[-1] == "s" and word.isalpha() else tuple(spellings)
@@ -230,22 +231,22 @@ def _spellings(word: str) -> tuple[Run, ...]:
 
 
 def root(word: str) -> str:
-    """A folded word without the endings of numbers and tenses, as an answer bends it."""
+    """A folded word without the endings of plurals and tenses, so that "closed" meets "closing"."""
     return cut(_ENDING.sub("", _PLURAL.sub("", word))) if word.isalpha() else word
 
 
 def roots(text: str, language: str | None) -> list[str]:
-    """The roots of the words of a text, stop words aside."""
+    """The roots of the words of a text without its stop words."""
     return [root(word) for word in terms(text, language, whole=True)]
 
 
 def groups(term: str) -> frozenset[int]:
-    """The numbers of the lists of words that a term stands in, each of which mean the same."""
+    """The numbers of the synonym lists that hold a term."""
     return _groups().get(term, frozenset())
 
 
 def is_role(term: str) -> bool:
-    """Whether a term is an office: president, chief ..."""
+    """Whether a term is a title or an office: president, chief ..."""
     return term in _titles() or term in _offices()
 
 
@@ -255,9 +256,9 @@ def month_of(word: str) -> int:
 
 
 def months_in(text: str) -> frozenset[int]:
-    """The months that a text names: beside a number, or behind a word that leads to one.
+    """The months that a text names beside a number, or behind a word such as "since".
 
-    "May" and "Mars" are more than months.
+    The words "May" and "Mars" are more than months.
     """
     tokens = ["", *_TOKEN.findall(text), ""]
     return frozenset(
@@ -319,12 +320,12 @@ def is_number(word: str) -> bool:
 
 
 def has_expression(kind: str, text: str) -> bool:
-    """Whether a text holds an expression of a list."""
+    """Whether a text holds an expression of a list, such as "money" or "cause"."""
     return bool(_expression_pattern(kind).search(fold(text)))
 
 
 def has_measure(measure: str, text: str) -> bool:
-    """Whether a text holds a number of a measure."""
+    """Whether a text holds a number with a unit of a measure, such as "length"."""
     return bool(_measure_pattern(measure).search(fold(text)))
 
 

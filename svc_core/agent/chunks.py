@@ -1,6 +1,6 @@
-"""Events as OpenAI's `chat.completion.chunk`s.
+"""Encodes the events of an answer as OpenAI's `chat.completion.chunk` frames.
 
-Rule 1: tools are the service's own business: no client is told of them, for it would run them.
+Rule 1: tool calls are left out: a client that saw them would run them.
 Rule 2: the first chunk has the role, the last with a choice has the reason; one about usage has
         no choice, and a failure is a frame of its own, which every client raises.
 """
@@ -15,7 +15,7 @@ from svc_core.agent.encoder import TITLE_MAX, Chunk, Encoder
 from svc_core.agent.events import Event, FinishReason, Source, Usage
 
 MODEL: Final = "svc-agent"
-CITATIONS_MAX: Final = 100  # that are told of one answer
+CITATIONS_MAX: Final = 100  # annotations of one answer
 
 _CITATION: Final = re.compile(r"\[([0-9]{1,3})\]")
 
@@ -65,7 +65,7 @@ class ChunkEncoder(Encoder):
         return {**self._envelope, "choices": [choice], **usage}
 
     def _annotations(self) -> Iterator[Chunk]:
-        """Where the text cites what; places are counted in code points."""
+        """The citations of the text: source, and start and end of the mark in code points."""
         for citation in _CITATION.finditer("".join(self._texts)):
             source = self._by_number.get(int(citation[1]))
             if source is not None and source.url is not None:

@@ -1,8 +1,8 @@
-"""What an endpoint of OpenAI's form streams (`chat.completion.chunk`), whatever its habits.
+"""Reads what a chat endpoint of OpenAI's form streams (`chat.completion.chunk`).
 
-Rule 1: calls are told by their presence, not by the reason that an answer ends for; an answer that
-        ends without a reason is cut short.
-Rule 2: nothing of a failure but its kind is for callers; what was said of it is for the operator.
+Rule 1: a tool is called where a chunk has a call, whatever the finish reason; an answer that ends
+        without a finish reason was cut short.
+Rule 2: callers see only the kind of a failure; its text is for the operator.
 """
 
 import json
@@ -17,7 +17,7 @@ from svc_core.contract.problem import Problem
 
 LINE_BYTES_MAX: Final = 1024 * 1024
 CALLS_MAX: Final = 8
-"""Of one step; what is called beyond them is passed over."""
+"""Calls of one step; further ones are skipped."""
 ARGUMENTS_CHARS_MAX: Final = 8_000
 _WAIT_SECONDS: Final = 10
 _WAIT_SECONDS_MAX: Final = 3_600
@@ -25,7 +25,7 @@ _NO_CREDIT: Final = ("insufficient_quota", "credit balance is too low", "insuffi
 
 
 class UpstreamFailed(Problem):
-    """The endpoint refused, broke off or makes no sense; `diagnosis` is for the operator alone."""
+    """The endpoint refused, broke off or sent nonsense; `said` is its text, for operators only."""
 
     def __init__(self, diagnosis: str, type_: problem.ProblemType = problem.UPSTREAM_ERROR) -> None:
         super().__init__(type_)
@@ -33,7 +33,7 @@ class UpstreamFailed(Problem):
 
 
 def refusal(status: int, diagnosis: str, wait_seconds: float | None = None) -> UpstreamFailed:
-    """What a status other than 200 means for a caller."""
+    """The failure that a status other than 200 means for a caller."""
     message = f"answered {status}: {diagnosis}"
     if status == 402 or (
         status in (400, 429) and any(phrase in diagnosis.lower() for phrase in _NO_CREDIT)
@@ -48,16 +48,16 @@ def refusal(status: int, diagnosis: str, wait_seconds: float | None = None) -> U
 
 
 class Frames:
-    """The data of server-sent events, from their bytes."""
+    """Splits bytes of a stream into the data of its server-sent events."""
 
     def __init__(self) -> None:
         self._buffer = b""
 
     def feed(self, chunk: bytes) -> Iterator[str]:
-        """The data of each line that is whole; comments and other fields are passed over.
+        """The data of each complete line; comments and other fields are skipped.
 
         Raises:
-            UpstreamFailed: a line is too long.
+            UpstreamFailed: a line is longer than `LINE_BYTES_MAX`.
         """
         *lines, self._buffer = (self._buffer + chunk).replace(b"\r", b"\n").split(b"\n")
         if len(self._buffer) > LINE_BYTES_MAX:
@@ -71,13 +71,13 @@ class Frames:
                 yield '{"error": %s}' % (text or '""')
 
     def end(self) -> Iterator[str]:
-        """That of a last line without an end."""
+        """The data of a last line without a line end."""
         return self.feed(b"\n")
 
 
 @frozen
 class Call:
-    """A tool as the model calls it; `arguments` are None where they are no JSON object."""
+    """A tool call of the model; `arguments` are None where they are no JSON object."""
 
     id: str
     name: str
@@ -97,7 +97,7 @@ class _Slot:
 
 @define
 class Completion:
-    """One answer of the endpoint, as its chunks come; it counts those that have words."""
+    """Collects one answer of the endpoint from its chunks; `pieces` counts those with text."""
 
     finish: str | None = None
     usage: Usage | None = None
@@ -106,10 +106,10 @@ class Completion:
     _by_index: dict[int, _Slot] = field(factory=dict)
 
     def feed(self, data: str) -> str:
-        """The words that a chunk adds.
+        """The text that a chunk adds.
 
         Raises:
-            UpstreamFailed: it tells of a failure, or is no chunk.
+            UpstreamFailed: the chunk reports a failure, or is none.
         """
         if data == "[DONE]":
             return ""
@@ -140,7 +140,7 @@ class Completion:
             raise UpstreamFailed("calls a tool with arguments that have no end")
 
     def _slot(self, index: int | None, id_: str | None, name: str | None) -> _Slot:
-        """The call that a fragment goes on with, or a new one.
+        """The call that a fragment continues, or a new one.
 
         Some endpoints leave out the index, the id or both, or give all calls the index 0.
         """
@@ -158,7 +158,7 @@ class Completion:
         return slot
 
     def calls(self, step: int) -> list[Call]:
-        """The tools that are called, with ids of our own."""
+        """The tool calls of a step, with ids of our own."""
         slots = [slot for slot in self._slots if slot.name][:CALLS_MAX]
         return [
             Call(f"call_{step}_{number}", slot.name, _object(slot.arguments or "{}"))
@@ -166,7 +166,7 @@ class Completion:
         ]
 
     def end(self) -> None:
-        """Take the end of the stream.
+        """Check that the stream ended as it should.
 
         Raises:
             UpstreamFailed: it was cut short, or filtered away.
@@ -178,7 +178,7 @@ class Completion:
 
 
 def _text(content: Any) -> str:
-    """The words of a content: a text, or parts, of which some are none."""
+    """The text of a content: a string, or the text parts of a list."""
     if isinstance(content, list):
         return "".join(part.get("text", "") for part in content if part.get("type") == "text")
     return content or ""
@@ -193,7 +193,7 @@ def _object(arguments: str) -> dict[str, Any] | None:
 
 
 def _failure_of(error: Any) -> UpstreamFailed:
-    """The failure that a chunk tells of; its code is a status where it is one."""
+    """The failure that a chunk reports; its code is a status where it is a number."""
     code = error.get("code") if isinstance(error, dict) else None
     text = json.dumps(error)
     if any(phrase in text.lower() for phrase in _NO_CREDIT):

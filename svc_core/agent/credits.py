@@ -1,10 +1,10 @@
 """Chat credits: how many turns an account has in a UTC month (Spec: Agent streams).
 
-Rule 1: a turn is reserved before it begins, in one unit of work of its account, so that of any
-        number at once exactly as many begin as there are credits.
+Rule 1: a turn reserves its credit before it begins, in one unit of work of its account, so that of
+        any number at once exactly as many begin as there are credits.
 Rule 2: a reservation is settled once: charged or refunded, by whoever comes first.
-Rule 3: one that nobody settled, as after a crash, counts for nothing once it has expired, and is
-        dropped by the next turn.
+Rule 3: a reservation that nobody settled, as after a crash, counts for nothing once it has expired,
+        and is dropped by the next turn.
 """
 
 from datetime import datetime, timedelta
@@ -26,15 +26,29 @@ from svc_core.operation.ports import SYSTEM, Collection
 from svc_core.operation.units import Units, WorkContext
 from svc_core.wire.constraints import Arg, Doc, Ge, IdOf, Le
 
+# The states of a credit. A month's row counts granted, used and held credits; a credit is in one of
+# these, and moves only in a unit of work of its own account:
+#
+#   free --reserve--> held --settle(refund=False)--> used
+#                      | \--settle(refund=True)----> free
+#                      \------expiry--------------> free
+#
+# `reserve` refuses where used and held credits together reach the total. Units of one account see
+# each other's writes or conflict and run again, so of any number of turns at once exactly as many
+# begin as there are free credits. `settle` removes the hold by its id and counts only if it was
+# there: the second one to settle, or a late one after expiry, changes nothing. Expired holds are
+# dropped when the next turn of the account reads the row; no timer runs. The weak spot: a turn that
+# outlives its hold (ten minutes, where an answer takes at most two) is not charged. The month is
+# part of the reservation, so a turn over midnight is charged to the month in which it began.
 RESERVED_FOR = timedelta(minutes=10)
-"""Several times what a turn may take."""
+"""When a hold lapses: several times what a turn may take."""
 
 GRANT_MAX = 1_000_000
 
 
 @frozen
 class CreditHold:
-    """A turn under way."""
+    """The credit that a running turn has reserved; it lapses at `until`."""
 
     id: str
     until: datetime
@@ -61,7 +75,7 @@ CREDITS: Collection[ChatCredits] = Collection(
 
 @frozen
 class Reservation:
-    """The credit of one turn of an account."""
+    """Names the reserved credit of one turn of an account."""
 
     tenant: str
     period: str
@@ -69,21 +83,21 @@ class Reservation:
 
 
 async def reserve(work: Units, tenant: str) -> Reservation:
-    """Take a credit for one turn of `tenant`: a workspace, or a person with a key of their own.
+    """Reserve a credit for one turn of `tenant`: a workspace, or a person with a key of their own.
 
-    It reads the plan in a unit of the system and writes in one of the tenant, which both end
-    before this returns; `settle` is to follow within ten minutes.
+    It reads the plan in a unit of the system and writes in one of the tenant; both end before this
+    returns. `settle` is to follow within ten minutes.
 
     Raises:
         Problem: SUBSCRIPTION_REQUIRED where the plan has none and none were granted;
-            CHAT_CREDITS_EXHAUSTED where all are used or under way.
+            CHAT_CREDITS_EXHAUSTED where all are used or reserved.
     """
     allowance = await work.read(SYSTEM, partial(_plan_credits, tenant=tenant))
     return await work.write(tenant, partial(_reserve, allowance=allowance))
 
 
 async def settle(work: Units, reservation: Reservation, *, refund: bool) -> bool:
-    """Charge a turn, or give its credit back; whether this did it, as the first to come."""
+    """Charge a turn, or give its credit back; False where that was done before."""
     unit = partial(_settle, reservation=reservation, refund=refund)
     return await work.write(reservation.tenant, unit)
 
@@ -121,7 +135,7 @@ async def _settle(ctx: Context, reservation: Reservation, refund: bool) -> bool:
 
 
 async def _current(ctx: Context) -> ChatCredits:
-    """This month's, without what has expired."""
+    """The credits of this month, without the holds that have expired."""
     period = f"{ctx.now:%Y-%m}"
     credits = await ctx.find(CREDITS, period) or ChatCredits(period)
     return attrs.evolve(
@@ -146,14 +160,14 @@ AccountId = Annotated[
 
 @frozen
 class ShowCredits:
-    """Whose are meant."""
+    """The account whose credits are shown."""
 
     workspace_id: AccountId
 
 
 @frozen
 class GrantCredits:
-    """To whom, and how many."""
+    """The account that gets credits, and how many."""
 
     workspace_id: AccountId
     credits: Annotated[
@@ -173,12 +187,12 @@ class CreditsShown:
 
 
 async def show_credits(ctx: WorkContext, request: ShowCredits) -> One[CreditsShown]:
-    """How many there are and were used."""
+    """The chat credits of an account in this month."""
     return await _show(ctx.work, request.workspace_id)
 
 
 async def grant_credits(ctx: WorkContext, request: GrantCredits) -> One[CreditsShown]:
-    """Give an account more, beside those of its plan."""
+    """Give an account more chat credits for this month, beside those of its plan."""
     await ctx.work.read(SYSTEM, partial(_plan_credits, tenant=request.workspace_id))
     await ctx.work.write(request.workspace_id, partial(_grant, count=request.credits))
     return await _show(ctx.work, request.workspace_id)

@@ -1,8 +1,9 @@
-"""What is said between the service and a model that answers with its tools.
+"""The conversation with a language model that answers with the service's tools.
 
-Rule 1: instructions and tools are fixed. What was said before is context; what tools find is data,
-        in JSON, by numbers that stay the same through all steps. What is cut off is no evidence.
-Rule 2: what the model says is said only as far as what it cites says it (`svc_core.text`).
+Rule 1: instructions and tools are fixed. Earlier messages are context; what tools find is data, in
+        JSON, under numbers that stay the same through all steps. What is cut off is no evidence.
+Rule 2: a sentence of the model is passed on only as far as the hits that it cites support it
+        (`svc_core.text`).
 """
 
 import json
@@ -22,12 +23,12 @@ from svc_core.text.citing import Kept
 from svc_core.text.facts import Facts, runs
 
 HITS_MAX: Final = 8
-"""Things of one answer of a tool that the model is shown."""
+"""Hits of one tool answer that the model is shown."""
 HIT_CHARS_MAX: Final = 1_500
-"""Of each of them."""
+"""Characters of each hit that the model is shown."""
 HISTORY_MAX: Final = 20
 HISTORY_CHARS: Final = 32_000
-"""Earlier messages that are context, and how much of them."""
+"""Earlier messages that are context, and their characters in all."""
 NOTHING: Final = "Nothing that was found supports an answer to this question."
 
 INSTRUCTIONS: Final = """\
@@ -48,7 +49,7 @@ _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Dialogue:
-    """The messages of one answer, the evidence by its numbers, and what was said of it."""
+    """The messages of one answer, its numbered hits, and how much of it was written."""
 
     def __init__(self, turn: Turn, specs: Sequence[ToolSpec], origin: str) -> None:
         self._specs = {spec.name: spec for spec in specs}
@@ -62,7 +63,7 @@ class Dialogue:
         self.facts: dict[int, Facts] = {}
 
     def request(self, *, is_last: bool) -> dict[str, Any]:
-        """What the model is sent; in the last step it has no tools."""
+        """The body for the model; the last step offers no tools."""
         if is_last:
             return {"messages": self._messages}
         return {"messages": self._messages, "tools": list(map(_tool, self._specs.values()))}
@@ -74,7 +75,7 @@ class Dialogue:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing was said that may be."""
+        """Whether no sentence was passed on yet."""
         return not self._length
 
     @property
@@ -85,11 +86,11 @@ class Dialogue:
     # -- tools -----------------------------------------------------------------------------------
 
     def shown(self, name: str) -> str:
-        """The name of a tool as callers see it: a model may call what there is not."""
+        """The name of a tool as callers see it; a model may call a tool that does not exist."""
         return name if name in self._specs else "unknown"
 
     def called(self, calls: Sequence[Call]) -> None:
-        """Remember that the model called tools."""
+        """Record the model's tool calls in the messages."""
         entries = [
             {
                 "id": call.id,
@@ -101,7 +102,7 @@ class Dialogue:
         self._messages.append({"role": "assistant", "content": "", "tool_calls": entries})
 
     def answered(self, call: Call, answer: Answered) -> ToolDone:
-        """Tell the model what a tool found."""
+        """Record what a tool found in the messages, and number its hits."""
         hits = answer.found[:HITS_MAX]
         numbers = list(map(self._number, hits))
         texts = ["\n".join(_lines(hit.row))[:HIT_CHARS_MAX] for hit in hits]
@@ -113,7 +114,7 @@ class Dialogue:
         return ToolDone(call.id, tuple(self._sources[number] for number in numbers))
 
     def failed(self, call: Call, why: str) -> ToolFailure:
-        """Tell the model that a tool gave nothing."""
+        """Record in the messages that a tool failed."""
         self._add_tool_message(call, {"error": why})
         return ToolFailure(call.id, why)
 
@@ -130,7 +131,7 @@ class Dialogue:
     # -- words -----------------------------------------------------------------------------------
 
     def said(self, sentences: Sequence[Kept], step: int) -> Iterator[Event]:
-        """The events of sentences that may be said, each behind the sources that it names first."""
+        """The events of supported sentences, each behind the sources that it cites first."""
         for sentence in sentences:
             numbers = self._citations.union(sentence.citations)
             if self.is_full or len(numbers) > SOURCES_MAX:
@@ -150,7 +151,7 @@ def _opening(turn: Turn) -> list[dict[str, Any]]:
     now = f"{turn.now:%A, %Y-%m-%d %H:%M} UTC"
     return [
         {"role": "system", "content": INSTRUCTIONS.format(now=now)},
-        # Marks number what was found then, and nobody has that now.
+        # Citation marks number the hits of that answer, which are gone now.
         *(
             {"role": message.role, "content": _MARKS.sub("", message.text)}
             for message in newest_messages(turn.history, HISTORY_MAX, HISTORY_CHARS)
@@ -164,7 +165,7 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
 
 
 def _lines(value: Any, name: str = "") -> Iterator[str]:
-    """What a row says, a line for each of its leaves behind its name in words."""
+    """A row as text: a line for each leaf, behind its name in words."""
     label = f"{_HUMP.sub(' ', name).lower()}: "
     match value:
         case Mapping():
@@ -175,7 +176,7 @@ def _lines(value: Any, name: str = "") -> Iterator[str]:
             for part in value:
                 yield from _lines(part, name)
         case str():
-            # Who orders an assistant about tells nothing that may be said.
+            # A sentence that gives an assistant orders is prompt injection, not evidence.
             yield label + "\n".join(run for run in runs(value) if not has_expression("order", run))
         case int() | float():
             yield f"{label}{value}"

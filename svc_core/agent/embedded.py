@@ -1,4 +1,4 @@
-"""The backend without a model: plans tool calls by rules, and answers in sentences it found."""
+"""The backend without a language model: plans tool calls by rules, answers from rows and texts."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 
@@ -19,14 +19,14 @@ from svc_core.agent.ports import Answered, Found, Toolbox, Turn
 from svc_core.contract.problem import Problem
 
 SOURCES_MAX = 20
-_SHOWN_MAX = 5  # of what a tool found: clients send it back with every question
+_SHOWN_MAX = 5  # hits of a tool call: clients send them back with every question
 
 
 class Embedded:
     """Answers by rules: the same question over the same rows has the same answer."""
 
     async def open(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
-        """Begin an answer; it refuses nothing."""
+        """Begin an answer; this backend refuses nothing."""
         return _answer(turn, tools)
 
 
@@ -59,7 +59,7 @@ async def _answer(turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
 
 
 def _text_events(sentences: Sequence[CitedSentence], tools: Toolbox) -> Iterator[Event]:
-    """Sentences with their numbers, each source before the first that cites it."""
+    """The sentences with their citation marks, each source before the first that cites it."""
     numbers: dict[str, int] = {}
     for sentence in sentences:
         hits = {hit.path or hit.id: hit for hit in sentence.hits}

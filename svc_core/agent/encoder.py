@@ -1,9 +1,9 @@
-"""What both wire formats keep, whatever run of events comes.
+"""The part of both wire encoders that makes any run of events a lawful stream.
 
-Rule 1: exactly one end is told, `[DONE]` is the last frame, and nothing follows it; a run that has
-        no end of its own failed.
-Rule 2: every tool that was called has its result before its step ends, by an id of its own.
-Rule 3: a source is told once, and no more of them, or of text, than an answer may have.
+Rule 1: a stream has exactly one end, `[DONE]` is its last frame, and nothing follows; a run without
+        an end of its own failed.
+Rule 2: every tool call has its result before its step ends, by an id of its own.
+Rule 3: a source is sent once, and no more of them, or of text, than an answer may have.
 Rule 4: a frame is one line of JSON in ASCII, so that half a surrogate pair stops no answer.
 """
 
@@ -37,9 +37,9 @@ _json: Final = compact.encoder(ascii_only=True)
 
 
 class Encoder(ABC):
-    """The frames of one answer; `end` is how it ended, once it has.
+    """Encodes the events of one answer as frames; `end` is how it ended, once it has.
 
-    `locate` makes the addresses of sources those that the caller may follow.
+    `locate` turns the addresses of sources into those that the caller may follow.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Encoder(ABC):
         self._words = 0
 
     def open(self) -> bytes:
-        """The first frames, behind a comment that says at once that the stream is open."""
+        """The first frames, behind a comment that proves at once that the stream is open."""
         if self._is_open:
             return b""
         self._is_open = True
@@ -64,17 +64,17 @@ class Encoder(ABC):
         if self.end is not None:
             return b""
         if type(event) is Text and self._is_open and 0 < len(event.text) <= self._room:
-            self._count(event.text)  # nearly every one: as below, at a third of the cost
+            self._count(event.text)  # nearly every event: as below, at a third of the cost
             return _frames_of(self._chunks(event))
         chunks = (chunk for part in self._legal_events(event) for chunk in self._chunks(part))
         return self.open() + _frames_of(chunks) + self._done_frame()
 
     def close(self, failure: Failed | None = None) -> bytes:
-        """The last frames of a run that stopped: none where its end was told."""
+        """The last frames of a run that stopped; empty where it had its end."""
         return self.feed(failure or _CUT_SHORT)
 
     def farewell(self, refusal: bytes | None) -> bytes:
-        """The last frames where the host ends it: see `svc_core.operation.stream.Stream`."""
+        """The last frames where the host ends the stream (`svc_core.operation.stream.Stream`)."""
         if refusal is None:
             return self.close(_TOO_LATE)
         members = json.loads(refusal)
@@ -90,7 +90,7 @@ class Encoder(ABC):
         return b"" if self.end is None else _DONE_FRAME
 
     def _legal_events(self, event: Event) -> Iterator[Event]:
-        """What of an event keeps the rules, with what they ask for before it."""
+        """The events that the rules allow in place of this one, with those that must precede it."""
         match event:
             case events.Step():
                 yield from self._close_calls(list(self._pending))
@@ -113,7 +113,7 @@ class Encoder(ABC):
                 yield from self._end_with(event)
 
     def _with_links(self, event: E) -> E:
-        """An event with the addresses that its sources have for the caller."""
+        """An event whose sources have the addresses for this caller."""
         match event:
             case events.Source(url=url):
                 return attrs.evolve(event, url=self.locate(url))

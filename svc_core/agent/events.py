@@ -1,7 +1,7 @@
-"""What happens while a question is answered, whatever the wire says of it.
+"""The events of an answer, independent of any wire format.
 
 A backend gives a run of events: steps that hold tool calls or text, sources before the text that
-cites them, and one end. Encoders (`ui_stream`, `chunks`) make frames of them.
+cites them, and one end. Encoders (`ui_stream`, `chunks`) turn them into frames.
 """
 
 from typing import Literal
@@ -13,7 +13,7 @@ FinishReason = Literal["stop", "length"]
 
 @frozen
 class Step:
-    """A step begins: calls of tools, or text; it ends where the next begins, or with the answer."""
+    """A step begins: tool calls, or text; it ends where the next begins, or with the answer."""
 
 
 @frozen
@@ -27,7 +27,7 @@ class ToolCall:
 
 @frozen
 class Source:
-    """What an answer may cite, by its number from 1; `url` is where the service has it."""
+    """A source that an answer may cite by its number, from 1; `url` is where the service has it."""
 
     number: int
     id: str
@@ -37,7 +37,7 @@ class Source:
 
 @frozen
 class ToolDone:
-    """What the tool that was called found: little of each, for clients send it back."""
+    """A tool call succeeded; `sources` are its first hits: clients send them back every turn."""
 
     id: str
     sources: tuple[Source, ...]
@@ -45,7 +45,7 @@ class ToolDone:
 
 @frozen
 class ToolFailure:
-    """The tool that was called gave nothing; the text may be shown."""
+    """A tool call failed; the text may be shown."""
 
     id: str
     text: str
@@ -53,14 +53,14 @@ class ToolFailure:
 
 @frozen
 class Text:
-    """Words of the answer; `[n]` in them cites the source of that number."""
+    """Text of the answer; `[n]` in it cites the source of that number."""
 
     text: str
 
 
 @frozen
 class Usage:
-    """Words read and written; estimates, unless a model says."""
+    """How many words were read and written; estimates, unless a model reports them."""
 
     read: int = 0
     written: int = 0
@@ -68,7 +68,7 @@ class Usage:
 
 @frozen
 class Finished:
-    """The answer is whole, or as long as it may be."""
+    """The answer is complete, or as long as it may be."""
 
     reason: FinishReason = "stop"
     usage: Usage = Usage()
@@ -76,7 +76,7 @@ class Finished:
 
 @frozen
 class Failed:
-    """The answer ends short; `text` may be shown, and `code` is that of a problem."""
+    """The answer ends early; `text` may be shown, and `code` is that of a problem."""
 
     code: str
     text: str

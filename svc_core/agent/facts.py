@@ -1,6 +1,6 @@
-"""What rows tell, in sentences: a table of templates over the members of rows (`facts.tsv`).
+"""Turns rows into English sentences by a table of templates over their members (`facts.tsv`).
 
-Rule 1: a sentence says nothing that its row does not; one whose members are missing is not said.
+Rule 1: a sentence says nothing that its row does not; one whose members are missing is left out.
 Rule 2: words of rows are data: they are quoted, in one line, and cannot look like a citation, a
         link or a picture.
 """
@@ -29,7 +29,7 @@ _WHOLE_MAX = 1e15  # beyond it a float is no exact number
 
 @frozen
 class CitedSentence:
-    """A sentence, without its full stop, and the rows that it is told by."""
+    """A sentence of an answer, without its full stop, and the hits that support it."""
 
     text: str
     hits: tuple[Found, ...]
@@ -37,7 +37,7 @@ class CitedSentence:
 
 @frozen
 class Fact:
-    """One thing that a kind of row may tell; `number` is the member that it is compared by."""
+    """One fact that a kind of row may state; rows are compared by the member `number`."""
 
     name: str
     cues: frozenset[Phrase]
@@ -45,7 +45,7 @@ class Fact:
     number: str
 
     def sentence(self, row: Row) -> str | None:
-        """The sentence of a row; None where it does not tell it."""
+        """The sentence about a row; None where the row lacks a member of it."""
         try:
             parts = enumerate(_OPTIONAL.split(self.template))
             texts = (
@@ -57,19 +57,19 @@ class Fact:
 
 
 def phrase(text: str) -> Phrase:
-    """The words of a text as cues are compared."""
+    """The words of a text in the form in which cues are compared."""
     return tuple(map(cut, words(text)))
 
 
 def is_run_of(part: Phrase, whole: Phrase) -> bool:
-    """Whether words stand side by side in others."""
+    """Whether the words of one phrase stand side by side in another."""
     size = len(part)
     return any(whole[at : at + size] == part for at in range(len(whole) - size + 1))
 
 
 @cache
 def facts_of(kind: str) -> tuple[Fact, ...]:
-    """What rows of a kind may tell, in the order of the table."""
+    """The facts that rows of a kind may state, in the order of the table."""
     return tuple(
         Fact(name, frozenset(map(phrase, cues.split("|"))), template, number)
         for kinds, name, cues, template, number in data.rows("facts.tsv")
@@ -79,9 +79,9 @@ def facts_of(kind: str) -> tuple[Fact, ...]:
 
 @frozen
 class FactQuery:
-    """The facts that a question asks for, and which of its words ask for them.
+    """The facts that a question asks for, and the words that ask for them.
 
-    `is_plain` where only words such as "what" or "when" do.
+    `is_plain` where only general words such as "what" or "when" ask.
     """
 
     facts: tuple[Fact, ...]
@@ -90,7 +90,7 @@ class FactQuery:
 
 
 def query_facts(kind: str, question: Phrase, generic: frozenset[Phrase]) -> FactQuery:
-    """The facts that a question asks a kind of row for; plain words ask where no other does."""
+    """The facts of a kind that a question asks for; general words count where no other does."""
     fact_list = facts_of(kind)
     cues = {fact: [cue for cue in fact.cues if is_run_of(cue, question)] for fact in fact_list}
     specific = {
@@ -104,7 +104,7 @@ def query_facts(kind: str, question: Phrase, generic: frozenset[Phrase]) -> Fact
 
 
 def row_sentences(kinds: Sequence[Fact], hit: Found) -> list[CitedSentence]:
-    """What a row tells of these facts."""
+    """The sentences that state these facts of a hit."""
     texts = (fact.sentence(hit.row) for fact in kinds)
     return [CitedSentence(text, (hit,)) for text in dict.fromkeys(filter(None, texts))]
 
@@ -113,7 +113,7 @@ def row_sentences(kinds: Sequence[Fact], hit: Found) -> list[CitedSentence]:
 
 
 def member(row: Any, path: str) -> Any:
-    """The value at a path; of a list the part of that name, or all of it in brackets.
+    """The value at a path of a row; in a list the item of that name, or all items in brackets.
 
     Raises:
         LookupError: there is none, or it is null.
@@ -148,7 +148,7 @@ def _join(value: Any, names: Sequence[str]) -> str:
 
 
 def member_or_none(row: Row, path: str) -> Any:
-    """What a row is compared by; None where it has none."""
+    """The member that rows are compared by; None where the row has none."""
     try:
         return member(row, path)
     except (LookupError, StopIteration):
@@ -159,7 +159,7 @@ def member_or_none(row: Row, path: str) -> Any:
 
 
 def quote_text(text: str) -> str:
-    """Words of a row as part of a sentence: one line that is no markup, cut short."""
+    """Text of a row as part of a sentence: one line without markup, cut short."""
     line = " ".join(defused(text[:_READ_MAX]).translate(_MARKS).split())
     return line if len(line) <= _TEXT_MAX else line[:_TEXT_MAX].rsplit(" ", 1)[0] + " …"
 
@@ -187,7 +187,7 @@ def _render(row: Row, match: re.Match[str]) -> str:
 
 
 def _absent(row: Row, path: str, form: str) -> str:
-    """Nothing, where a member is told to be nothing."""
+    """The empty text, where a member is expected to be null or empty."""
     content = row.get(path, ...)
     if content is None if form == "null" else content == []:
         return ""
@@ -201,7 +201,7 @@ def _plain(value: Any) -> str:
 
 
 def english_list(texts: Sequence[str]) -> str:
-    """Some texts as English lists them.
+    """Texts joined as English lists them: "a, b and c".
 
     Raises:
         LookupError: there are none.
@@ -214,7 +214,7 @@ def english_list(texts: Sequence[str]) -> str:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """A number of things, of which a noun names one."""
+    """A count with its noun in the singular or plural: "no incidents", "1 entity"."""
     noun, _, rest = noun.partition(" of ")
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{f'{number:,}' if number else 'no'} {noun if number == 1 else plural}" + (
@@ -223,7 +223,7 @@ def count_noun(number: int, noun: str) -> str:
 
 
 def figure(value: float) -> str:
-    """A number with its thousands parted."""
+    """A number with thousands separators."""
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_MAX
     return f"{int(value) if is_whole else value:,}"
 
@@ -262,7 +262,7 @@ def _article(value: Any) -> str:
 
 
 def _place(value: Any) -> str:
-    """What a place is called, and its country where its name does not tell it."""
+    """The name of a place, and its country where the name does not say it."""
     code = value.get("countryCode")
     names = [quote_text(member(value, "name")), *([country_name(code)] if code else ())]
     return names[0] if names[-1] in names[0] else ", ".join(names)
@@ -275,7 +275,7 @@ def _unless_unknown(value: Any) -> str:
 
 
 def in_words(name: str) -> str:
-    """A name such as `threatActor` in words."""
+    """A camel-case name in words: `threatActor` becomes "threat actor"."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
@@ -305,12 +305,12 @@ def _countries() -> Mapping[str, str]:
 
 
 def country_name(code: str) -> str:
-    """The English name of an ISO 3166 code; the code itself where nobody has one."""
+    """The English name of an ISO 3166 code; the code itself where it has none."""
     return _countries().get(code[:2], quote_text(code))
 
 
 def ledger_sentences(view: Found, terms: set[str], *, is_full: bool) -> list[CitedSentence]:
-    """What the ledger believes of a subject, of the predicates that are asked for, or all."""
+    """What the ledger believes of a subject by predicates of these terms, all where `is_full`."""
     beliefs, identity = view.row.get("claims", {}), view.row.get("identity") or {}
     names = [name for name in beliefs if terms & set(phrase(in_words(name)))]
     texts = [

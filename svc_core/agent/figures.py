@@ -1,4 +1,4 @@
-"""Which figures of companies, and of countries and currencies, a question means."""
+"""Chooses the figures of companies, countries and currencies that a question means."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _HEAD = re.compile(r"[,(:]")  # what follows it in the name of a series tells of
 
 
 def company_figures(company: Found, rows: Sequence[Found], question: ParsedQuestion) -> list[Found]:
-    """The values of the time that is asked for: of a year, a quarter, else the latest year."""
+    """The figures of the period that is asked for: a year, a quarter, else the latest year."""
     observations = [_with_title(company, row) for row in rows]
     annual = [row for row in observations if row.row["periodMonths"] in (12, None)]
     span = question.span
@@ -47,7 +47,7 @@ def _fiscal(row: Found) -> tuple[int | None, str | None, int | None]:
 
 
 def series_ends(rows: Sequence[Found], *, is_first: bool, is_full: bool) -> list[Found]:
-    """The last value that is known of each series, with its first where that `is_first`, or all."""
+    """The last value of each series, with the first where `is_first`; all where `is_full`."""
     present = [row for row in rows if row.row["value"] is not None]
     ends: dict[object, list[Found]] = {}
     for row in present:
@@ -60,9 +60,9 @@ def series_ends(rows: Sequence[Found], *, is_first: bool, is_full: bool) -> list
 
 
 def meant_series(rows: Sequence[Found], question: ParsedQuestion) -> tuple[list[Found], int]:
-    """The values of the series that are meant: those that hold most of what is asked.
+    """The rows of the series that share most words with the question.
 
-    Beside them, how many words of the question they do not hold.
+    The second item counts the words of the question that these do not have.
     """
     money = len(question.values("currency")) > 1
     groups = [
@@ -88,7 +88,7 @@ def meant_series(rows: Sequence[Found], question: ParsedQuestion) -> tuple[list[
 
 
 def differences(measures: Sequence[facts.Fact], rows: Sequence[Found]) -> list[CitedSentence]:
-    """Of rows that tell the same number, which has the greatest and by how much."""
+    """Compares rows by a number that all state: which is greatest, which least, and by how much."""
     for fact in measures:
         pairs = [(facts.member_or_none(row.row, fact.number), row) for row in rows if fact.number]
         numbers = [(value, row) for value, row in pairs if isinstance(value, int | float)]
@@ -107,7 +107,7 @@ def differences(measures: Sequence[facts.Fact], rows: Sequence[Found]) -> list[C
 
 
 def subject_name(hit: Found) -> str:
-    """What a row is of: a company, a vulnerability, an area; else its title."""
+    """What a row is about: a company, a vulnerability, an area; else its title."""
     row, area = hit.row, hit.row.get("area") or {}
     names = (row.get("entity"), row.get("cveId"), area.get("label"), area.get("code"))
     label = str(next(filter(None, names), hit.title))

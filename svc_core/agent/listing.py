@@ -1,4 +1,4 @@
-"""Lists that a question asks for: their inputs, which rows are meant, and their order."""
+"""Lists that a question asks for: the inputs of the list, the rows that match, and their order."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -21,15 +21,15 @@ _DEFAULTS = {
     "incident": "severity",
     "signal": "strength",
 }
-"""What rows are compared by where the question does not say."""
-_BEGINNING = 5  # letters that words of another ending have in common
+"""The member that rows are compared by where the question names none."""
+_BEGINNING = 5  # letters that are compared, so that endings do not matter
 
 
 @frozen
 class RowKind:
-    """A kind of row: its list, what rows are called, the facts that show one in a line.
+    """A kind of row: the tool that lists it, its noun, and the fact that shows a row in one line.
 
-    `date` is the member that a time is of; `inputs` are those of its list that narrow it.
+    `date` is the member that a time refers to; `inputs` are those of the list that narrow it.
     """
 
     tool: str
@@ -41,7 +41,7 @@ class RowKind:
 
 @cache
 def row_kinds() -> Mapping[str, RowKind]:
-    """The kinds of rows that are listed."""
+    """The kinds of rows that can be listed, by name."""
     fields = (row[1].split(" ") for row in data.rows("questions.tsv") if row[0] == "rows")
     return {
         name: RowKind(tool, noun.replace("+", " "), line, date, frozenset(inputs.split(",")))
@@ -51,14 +51,14 @@ def row_kinds() -> Mapping[str, RowKind]:
 
 @frozen
 class ListQuery:
-    """A list of a kind of row, as a question narrows it."""
+    """A question as a query for the list of one kind of row."""
 
     question: ParsedQuestion
     kind: str
 
     @property
     def row_kind(self) -> RowKind:
-        """What its rows are."""
+        """The kind of its rows."""
         return row_kinds()[self.kind]
 
     @property
@@ -69,7 +69,7 @@ class ListQuery:
 
     @property
     def terms(self) -> list[str]:
-        """The words that rows have to hold."""
+        """The words that matching rows hold."""
         country_words = (
             self.question.country_words if self.row_kind.inputs & {"country"} else frozenset()
         )
@@ -78,7 +78,7 @@ class ListQuery:
         ]
 
     def attempts(self, entities: Sequence[Found]) -> Iterator[dict[str, Any]]:
-        """The arguments to ask with, one after the other until some rows are meant."""
+        """Arguments for the list, to be tried one after another until some rows match."""
         inputs, question = self.row_kind.inputs, self.question
         arguments: dict[str, Any] = self.filters
         if "country" in inputs and question.countries and not self.is_placed:
@@ -96,14 +96,14 @@ class ListQuery:
         yield {**arguments, **self.query_input()}
 
     def query_input(self, cues: frozenset[str] = frozenset()) -> dict[str, Any]:
-        """The words that rows are sought by, where their list can be; not these cues."""
+        """The full-text input of the list, where it has one, without these cues."""
         words_ = " ".join(word for word in self.terms if not _stems([word]) & cues)[:300]
         return {"q": words_} if "q" in self.row_kind.inputs and words_ else {}
 
     # -- rows ----------------------------------------------------------------------------------
 
     def matches(self, rows: Iterable[Found], entities: Sequence[Found]) -> list[Found]:
-        """The rows that are meant; whoever is `entities` the list was narrowed to."""
+        """The rows that match; `entities` are those that the list was narrowed to."""
         titles = [
             *(entity.title for entity in entities),
             *(self.question.names if entities else ()),
@@ -124,7 +124,7 @@ class ListQuery:
 
     @property
     def is_placed(self) -> bool:
-        """Whether rows lie in a country by their code, or else by what they are called."""
+        """Whether rows lie in a country by their code, or else by their title and place."""
         return self.kind in ("event", "incident")
 
     def _is_in_country(self, row: Mapping[str, Any]) -> bool:
@@ -144,7 +144,7 @@ class ListQuery:
         )
 
     def path(self, rows: Iterable[Found]) -> str:
-        """The member that rows are compared by: of several of one word that which they have."""
+        """The member that rows are compared by: of several that a word names, one they have."""
         parts = [
             part for part in self.question.parts if part.role == "number" and part.is_of(self.kind)
         ]
@@ -156,12 +156,12 @@ class ListQuery:
 
     @property
     def date(self) -> str:
-        """The member that a time is of."""
+        """The member that a time refers to."""
         dates = self.question.values("date", self.kind)
         return dates[0][0] if dates else self.row_kind.date
 
     def subject_rows(self, rows: Sequence[Found], cues: frozenset[str]) -> list[Found]:
-        """The rows whose names hold every word of what is described beside these cues."""
+        """The rows whose names hold every word of the description, without these cues."""
         terms = _stems(self.question.subject_words(self.kind)) - cues
         names = ("title", "type", "category", "place", "rules", "outcomes")
         labels = [{name: hit.row.get(name) for name in ("question", *names)} for hit in rows]
@@ -169,7 +169,7 @@ class ListQuery:
         return [hit for hit in hits if self._is_timely(hit.row)] if terms else []
 
     def by_date(self, rows: Iterable[Found]) -> list[Found]:
-        """The latest first, and last those without a date."""
+        """The rows, the latest first, and last those without a date."""
         return sorted(
             rows, key=lambda row: str(facts.member_or_none(row.row, self.date) or ""), reverse=True
         )
@@ -182,7 +182,7 @@ class ListQuery:
         return [sentence for row in rows for sentence in facts.row_sentences(line, row)[:1]]
 
     def summary(self, rows: Sequence[Found]) -> str:
-        """How many rows of what the list has, and by what it is narrowed."""
+        """How many rows of what the list has, and what narrows it."""
         notes = [
             facts.in_words(name if value == "true" else f"{name} {value}")
             for name, value in self.filters.items()
@@ -200,13 +200,13 @@ class ListQuery:
         return f"{count} ({'; '.join(notes)})" if notes else count
 
     def _measure_name(self, rows: Iterable[Found]) -> str:
-        """What the member is called that rows are compared by."""
+        """The name of the member that rows are compared by."""
         path = self.path(rows)
         names = (fact.name for fact in facts.facts_of(self.kind) if fact.number == path)
         return next(names, path.rpartition(".")[2])
 
     def foremost(self, rows: Sequence[Found]) -> tuple[str, str, list[Found]] | None:
-        """What is said of those that none goes before, their member, and they; None if unasked."""
+        """The extreme that is asked for: its adjective, member and rows; None where none is."""
         if self.question.has("most", "least"):
             return extreme_rows(rows, self.path(rows), is_least=self.question.has("least"))
         if self.question.has("latest", "earliest"):
@@ -217,7 +217,7 @@ class ListQuery:
 
 
 def distinct(rows: Iterable[Found]) -> list[Found]:
-    """One row of each incident: several sources may tell of the same."""
+    """One row for each incident: several sources may report the same."""
     return [*{str(row.row.get("incidentId") or row.id): row for row in reversed([*rows])}.values()][
         ::-1
     ]
@@ -242,7 +242,7 @@ def _stems(texts: Iterable[str]) -> set[str]:
 
 
 def has_words(row: Mapping[str, Any], terms: Collection[str]) -> bool:
-    """Whether a row has all words; one of another ending is the same."""
+    """Whether a row holds all words, compared by their first five letters."""
     stems = {word[:_BEGINNING] for word in _texts(row)}
     return all(word[:_BEGINNING] in stems for word in terms)
 

@@ -42,7 +42,7 @@ ThreadHeader: TypeAlias = Annotated[
 
 @frozen
 class ChatStream:
-    """A turn of a conversation."""
+    """A turn of a conversation, as the AI SDK sends it."""
 
     body: Annotated[UiRequest, BODY, Trait.FOREIGN]
     thread: ThreadHeader = UNSET

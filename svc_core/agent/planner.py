@@ -1,10 +1,10 @@
-"""From a question to a few calls of tools, and from what they find to sentences.
+"""Plans the answer to a question: a few tool calls, and sentences from what they find.
 
-Rule 1: a plan is a run of calls that is given each answer; it reads no clock and no chance, so the
-        same question over the same rows has the same answer.
+Rule 1: a plan is a generator of calls that is sent each answer; it reads no clock and no chance, so
+        the same question over the same rows has the same answer.
 Rule 2: what is counted or compared was listed to its end, or the answer says that it was not.
-Rule 3: what a question does not surely name is told, not guessed; what no row tells is said to be
-        unknown, and cites nothing.
+Rule 3: where a name means several entities, the answer says so instead of guessing; what no row
+        states is said to be unknown, and cites nothing.
 """
 
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from svc_core.intel.linking.names import normal
 T = TypeVar("T")
 
 CALLS_MAX = 24
-"""Of tools in one answer; a list of many pages is several."""
+"""Tool calls of one answer; each page of a list is one."""
 _PAGES_MAX, _PAGE = 16, 100
 _SHOWN_MAX, _CITED_MAX = 5, 10
 _PASSAGES, _ALIKE_MAX = 20, 3
@@ -38,7 +38,7 @@ _HELP = "Nothing to look up is named: ask about incidents, news, entities, vulne
 
 @frozen
 class _Call:
-    """A tool that is to be called."""
+    """A tool call that the plan asks for."""
 
     name: str
     arguments: dict[str, object]
@@ -46,11 +46,11 @@ class _Call:
 
 Plan = Generator[_Call, Answered, T]
 NamedEntities = Sequence[tuple[str, tuple[Found, ...]]]
-"""Names, and whom each means."""
+"""Names of a question, each with the entities that it may mean."""
 
 
 def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]:
-    """Answer the last question of a conversation with tools of these names."""
+    """Plan the answer to the last question of a conversation with tools of these names."""
     parsed = question.question_of(turn)
     planner = _Planner(parsed, turn.now, frozenset(tools))
     if parsed.has("instruct") and not parsed.cves:
@@ -63,23 +63,23 @@ def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]
 
 @define
 class _Planner:
-    """The plan of one question."""
+    """The plan of one question: what was called so far, and what was missed."""
 
     question: ParsedQuestion
     now: datetime
     tools: frozenset[str]
     calls: list[tuple[_Call, Answered]] = field(factory=list)
     subjects: list[Found] = field(factory=list)
-    """Whom the question names: what is told of them may answer it."""
+    """The rows that the question names: their descriptions may answer it."""
     is_sure: bool = True
     is_plain: bool = False
     missing: list[str] = field(factory=list)
-    """What is known of nobody: the facts and the names that were looked for."""
+    """The facts and names that were looked for and not found."""
 
     # -- calling -------------------------------------------------------------------------------
 
     def call(self, name: str, **arguments: Any) -> Plan[Answered]:
-        """One call; nothing where there is no such tool, or where there were enough of them."""
+        """Call a tool once; an empty answer where it does not exist or all calls are spent."""
         inputs = {key: value for key, value in arguments.items() if value not in (None, "")}
         request = _Call(name, inputs)
         earlier = next((answer for past, answer in self.calls if past == request), None)
@@ -92,7 +92,7 @@ class _Planner:
         return answer
 
     def list_all(self, name: str, **arguments: Any) -> Plan[Answered]:
-        """The rows of some pages; it `has_more` where there are others."""
+        """The rows of all pages up to a bound; `has_more` where there are others."""
         hits: list[Found] = []
         first = answer = yield from self.call(name, **arguments, limit=_PAGE)
         for _ in range(_PAGES_MAX - 1):
@@ -106,7 +106,7 @@ class _Planner:
     # -- the ways to an answer -----------------------------------------------------------------
 
     def answer(self) -> Plan[list[CitedSentence]]:
-        """The first way that finds something; texts go before what leaves words unexplained."""
+        """The sentences of the first strategy that finds some; texts precede a partial match."""
         if self.question.is_empty:
             return [CitedSentence(_HELP, ())]
         if self.question.cves:
@@ -133,7 +133,7 @@ class _Planner:
         return sentences or (yield from self.answer_texts()) or unsure
 
     def unknown(self) -> str:
-        """That nothing is known, and of what."""
+        """The sentence that nothing is known, and of what."""
         if self.missing:
             missing = english_list([*dict.fromkeys(self.missing)])
             return f"Nothing that the service knows tells {missing}"
@@ -142,7 +142,7 @@ class _Planner:
         return f"Nothing that the service knows tells this{subject}"
 
     def sentences_of(self, kind: str, hits: Sequence[Found]) -> list[CitedSentence]:
-        """What rows of a kind tell of what is asked, and how they differ."""
+        """What rows of a kind state of the facts that are asked for, and how they differ."""
         query = self.fact_query(kind)
         sentences = [sentence for row in hits for sentence in facts.row_sentences(query.facts, row)]
         if sentences and len(hits) > 1:
@@ -153,7 +153,7 @@ class _Planner:
         return sentences
 
     def fact_query(self, kind: str) -> facts.FactQuery:
-        """The facts of a kind that are asked for; none where plain words ask for something else."""
+        """The facts of a kind that are asked for; none where general words mean something else."""
         place = ("countr",) if self.question.countries and kind in ("actor", "entity") else ()
         query = facts.query_facts(kind, self.question.phrase + place, question.generic_words())
         self.is_plain = query.is_plain
@@ -180,7 +180,7 @@ class _Planner:
     # -- entities ------------------------------------------------------------------------------
 
     def find_entities(self) -> Plan[NamedEntities]:
-        """Whom each name means: every entity of that very name."""
+        """The entities that each name of the question may mean."""
         entities = []
         for name in self.question.names:
             matches = yield from self.entities_named(name)
@@ -244,14 +244,14 @@ class _Planner:
         return sentences
 
     def full_row(self, kind: str, row: Found) -> Plan[Found]:
-        """A row with what its kind has besides."""
+        """A row with the members that only the operation for its kind answers."""
         if kind == "actor":
             answer = yield from self.call("get_actor", q=row.title)
             return next((hit for hit in answer.found if hit.id == row.id), row)
         return evolve(row, row={**row.row, **row.row.get("cve", {})})
 
     def relations(self, entity: Found, way: str) -> Plan[list[CitedSentence]]:
-        """What the graph has beside it: what it leads to (`down`), what leads to it, or both."""
+        """Edges of an entity: those that leave it (`down`), those that reach it (`up`), or both."""
         answer = yield from self.call("entity_graph", entityId=entity.id, depth=1)
         graph = answer.body.get("data", {})
         labels = {node["id"]: quote_text(node["label"]) for node in graph.get("nodes", ())}
@@ -389,7 +389,7 @@ class _Planner:
         return [CitedSentence(f"The service knows {listing.summary(())}", ())]
 
     def list_sentences(self, listing: ListQuery, answer: Answered) -> list[CitedSentence]:
-        """How many there are, which is foremost, or some of them."""
+        """How many rows there are, which is the extreme, or some of them."""
         rows = distinct(listing.by_date(answer.found))
         lines = listing.lines(rows[:_SHOWN_MAX])
         summary = listing.summary(answer.found)
@@ -407,7 +407,7 @@ class _Planner:
         return [self.count_sentence(summary, answer), *lines] if is_long else lines
 
     def count_sentence(self, noun: str, answer: Answered) -> CitedSentence:
-        """How many rows there are; they are cited, or where there are many, their list."""
+        """How many rows there are; it cites them, or where there are many, their list."""
         rows, least = answer.found, _at_least(answer)
         place = Found(str(answer.path), f"List: {noun}", answer.path, {})
         distinct_count = len(distinct(rows))
@@ -420,7 +420,7 @@ class _Planner:
         return CitedSentence(f"The service knows {count}{noun}", citations)
 
     def answer_news(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
-        """What is told of a place, a time or a subject: sentences of texts, then incidents."""
+        """What happened at a place, in a time or to a subject: from texts, then incidents."""
         question = self.question
         if not question.has("happened") or question.has("kind"):
             return []
@@ -445,7 +445,7 @@ class _Planner:
     # -- texts ---------------------------------------------------------------------------------
 
     def answer_reports(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
-        """What the report says that is most about what is asked, the latest of several."""
+        """What a report on the subject says; the latest, where several match."""
         if "report" not in self.question.kinds or not self.question.has("tells"):
             return []
         terms = ListQuery(self.question, "report").terms
@@ -466,7 +466,7 @@ class _Planner:
         return (yield from self.subject_facts("market")) if "market" in self.question.kinds else []
 
     def answer_events(self) -> Plan[list[CitedSentence]]:
-        """What the incident or event that is described tells."""
+        """What the incident or event that the question describes states."""
         return (yield from self.subject_facts("incident")) or (
             yield from self.subject_facts("event")
         )
@@ -486,7 +486,7 @@ class _Planner:
         return _sentences(query.facts, candidates) if len(candidates) <= _ALIKE_MAX else []
 
     def answer_texts(self) -> Plan[list[CitedSentence]]:
-        """What texts say: those that hold most of its words, and those that hold its names."""
+        """Sentences of texts that share most words with the question, or hold its names."""
         terms = " ".join([*self.question.names, *self.question.subject_words()]).split()
         words = " ".join(dict.fromkeys(terms))[:300] or self.question.text[:300]
         full_text = self.question.full_text
@@ -520,7 +520,7 @@ class _Planner:
 
 
 def _hits_named(name: str, hits: Sequence[Found]) -> tuple[Found, ...]:
-    """The rows of exactly this name; else the only one whose name begins or stands in it so."""
+    """The hits of exactly this name; else the only one whose name begins with it or holds it."""
     words = normal(name).split()
     labels_of = [(hit, [normal(label).split() for label in _labels(hit.row)]) for hit in hits]
     exact = tuple(hit for hit, labels in labels_of if words in labels)

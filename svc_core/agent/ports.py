@@ -1,4 +1,4 @@
-"""What the agent is given: its tools, and who answers with them."""
+"""The ports of the agent: the tools that it calls, and the backend that answers with them."""
 
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
@@ -15,7 +15,7 @@ Role = Literal["user", "assistant"]
 
 @frozen
 class Message:
-    """Words of an earlier turn; they are context, never instructions."""
+    """Text of an earlier turn; it is context, never an instruction."""
 
     role: Role
     text: str
@@ -23,7 +23,7 @@ class Message:
 
 @frozen
 class Turn:
-    """A question with what was said before it, oldest first."""
+    """A question with the messages before it, oldest first."""
 
     question: str
     now: datetime
@@ -32,7 +32,7 @@ class Turn:
 
 @frozen
 class ToolSpec:
-    """A tool as a model is told of it; `parameters` is a JSON Schema (2020-12) of an object."""
+    """A tool as a model sees it; `parameters` is a JSON Schema (2020-12) of an object."""
 
     name: str
     description: str
@@ -41,11 +41,10 @@ class ToolSpec:
 
 @frozen
 class Found:
-    """One thing that a tool found; `path` is where the service has it, under its origin.
+    """One thing that a tool found; `path` is its address under the service's origin.
 
-    What has no place of its own is where the call's answer is.
-
-    `row` is the public row, as the operation behind the tool answers it.
+    Where the thing has no address of its own, `path` is that of the whole answer. `row` is the
+    public row, as the operation behind the tool answers it.
     """
 
     id: str
@@ -56,9 +55,9 @@ class Found:
 
 @frozen
 class Answered:
-    """What a tool answered: the things it found, whether there are more, and the whole `body`.
+    """The answer of a tool: its hits, whether there are more, and the whole `body`.
 
-    `path` is where the service answers the same.
+    `path` is the address of the same answer in the service.
     """
 
     found: tuple[Found, ...]
@@ -72,11 +71,11 @@ class Toolbox(Protocol):
 
     @property
     def origin(self) -> str:
-        """Under which paths are."""
+        """The origin under which paths of hits are."""
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools that there are for this caller."""
+        """The tools that this caller may use."""
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Answered:
         """Run a tool.
@@ -88,17 +87,17 @@ class Toolbox(Protocol):
 
 
 class Tools(Protocol):
-    """Tools for questions."""
+    """Gives each caller a toolbox."""
 
     def of(self, work: Units, actor: Actor, now: datetime) -> Toolbox:
-        """Those of one caller."""
+        """The toolbox of one caller."""
 
 
 class Backend(Protocol):
-    """Somebody who answers questions."""
+    """A source of answers: rules, or a language model."""
 
     async def open(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
-        """Begin an answer; its events come as they happen.
+        """Begin an answer and give its events as they happen.
 
         Raises:
             Problem: PROVIDER_CREDITS_EXHAUSTED, UPSTREAM_RATE_LIMITED, UPSTREAM_ERROR: nothing was

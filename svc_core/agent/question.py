@@ -1,8 +1,8 @@
-"""What a question asks, read by tables: its parts, what it names, its numbers and its time.
+"""Parses a question about rows: its words, the names, numbers and time in it, and what they mean.
 
-Rule 1: a word means what `questions.tsv` says of it; the longest phrase at a place counts.
-Rule 2: where a question names nothing itself and has a pronoun, it means what the last question of
-        the user named; answers name nothing, for they may be about something else.
+Rule 1: a word means what `questions.tsv` says of it; of the phrases at a place the longest counts.
+Rule 2: where a question names nothing itself and has a pronoun, it means what the user's previous
+        question named; answers name nothing, for they may be about something else.
 """
 
 import re
@@ -60,30 +60,30 @@ _LINK_WORD = re.compile(r"\s*(?:and|or|what about|how about|also|then)\b", re.IG
 
 @frozen
 class Word:
-    """A word of a question, as it was written and as it is compared."""
+    """A word of a question as it was written, and as it is compared."""
 
     text: str
     cut: str
 
     @property
     def is_name(self) -> bool:
-        """Whether it is written as names are."""
+        """Whether it is written as names are: with a capital or a digit."""
         return self.text[0].isupper() or any(map(str.isdigit, self.text))
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number, or a part of one in words."""
+        """Whether it is a number, or a unit such as "million"."""
         return self.text.isdigit() or self.text.lower() in _TIMES
 
     @property
     def is_stop(self) -> bool:
-        """Whether it is one of the words that stand in every text."""
+        """Whether it is a stop word, one of those that stand in every text."""
         return fold(self.text) in stop_words("en")
 
 
 @frozen
 class QuestionPart:
-    """Some words of a question that the table knows."""
+    """A run of words of a question that the table knows, with its role and meaning."""
 
     start: int
     end: int
@@ -91,7 +91,7 @@ class QuestionPart:
     value: str
 
     def is_of(self, kind: str) -> bool:
-        """Whether its words ask for nothing beside a kind of row."""
+        """Whether its words only describe this kind of row."""
         if self.role in ("series", "currency", "region"):
             return kind == "finint"
         return self.role not in _OF_KINDS or self.value.split()[0] == kind
@@ -99,7 +99,7 @@ class QuestionPart:
 
 @frozen
 class Threshold:
-    """A least or a greatest value that is asked for."""
+    """A least or greatest value that a question asks for."""
 
     value: float
     is_least: bool
@@ -107,12 +107,12 @@ class Threshold:
 
     @property
     def side(self) -> str:
-        """In words."""
+        """The comparison in words: "above", "at most" ..."""
         strict = "above" if self.is_least else "below"
         return strict if self.is_strict else "at least" if self.is_least else "at most"
 
     def admits(self, number: float) -> bool:
-        """Whether a number lies on its side."""
+        """Whether a number lies on the wanted side."""
         if number == self.value:
             return not self.is_strict
         return (number > self.value) == self.is_least
@@ -120,7 +120,7 @@ class Threshold:
 
 @frozen
 class ParsedQuestion:
-    """A question. `names` are written as names are, the longest first, `countries` codes."""
+    """A parsed question; `names` come longest first, `countries` are ISO 3166 codes."""
 
     text: str
     words: tuple[Word, ...]
@@ -133,7 +133,7 @@ class ParsedQuestion:
 
     @property
     def phrase(self) -> Phrase:
-        """Its words, as cues are compared."""
+        """Its words in the form in which cues are compared."""
         return tuple(word.cut for word in self.words)
 
     def has(self, *roles: str) -> bool:
@@ -141,13 +141,13 @@ class ParsedQuestion:
         return any(part.role in roles for part in self.parts)
 
     def values(self, role: str, kind: str = "") -> list[list[str]]:
-        """What the words of a role mean, for a kind of row where the role has kinds."""
+        """The meanings of the words of a role, for one kind of row where the role has kinds."""
         rows = (part.value.split() for part in self.parts if part.role == role)
         return [value[1:] if kind else value for value in rows if not kind or value[0] == kind]
 
     @property
     def has_target(self) -> bool:
-        """Whether a word tells what is asked for, not only of whom or when."""
+        """Whether a word says what is asked for, not only of whom or when."""
         roles = ("count", "number", "date", "uses", "relation", "overview", "pronoun", *_SPECIFIC)
         return self.has(*roles) or bool(self.unknown_words(frozenset()))
 
@@ -159,7 +159,7 @@ class ParsedQuestion:
 
     @property
     def is_void(self) -> bool:
-        """Whether it tells neither of whom, nor when, nor which."""
+        """Whether it names no subject, no time and no filter."""
         return self.is_empty and not (self.span or self.has("filter"))
 
     @property
@@ -175,7 +175,7 @@ class ParsedQuestion:
 
     @property
     def counted_kind(self) -> str | None:
-        """The kind of row whose number is asked for: the one named right behind "how many"."""
+        """The kind of row that it counts: the one named right behind "how many"."""
         ends = [part.end for part in self.parts if part.role == "count"]
         for part in self.parts:
             if part.role == "kind" and ends and ends[0] <= part.start:
@@ -185,7 +185,7 @@ class ParsedQuestion:
         return None
 
     def unknown_words(self, cues: frozenset[str]) -> set[str]:
-        """Its words that neither a table, a name, a country nor these cues account for."""
+        """Its words that no table, name, country or cue accounts for."""
         names = {cut(fold(word)) for name in self.names for word in _WORD.findall(name)}
         stems = {self.words[index].cut for index in _indexes(self.parts)}
         countries = {cut(fold(word)) for word in self.country_words}
@@ -199,7 +199,7 @@ class ParsedQuestion:
         return " ".join([self.text.rstrip(" ?"), *missing]) + "?" if missing else self.text
 
     def subject_words(self, kind: str = "") -> list[str]:
-        """Its words that ask for nothing by themselves: what it is about."""
+        """The words of its subject: those that no part of the question accounts for."""
         skips = _indexes(part for part in self.parts if part.is_of(kind))
         return [
             word.text
@@ -211,7 +211,7 @@ class ParsedQuestion:
 
 
 def question_of(turn: Turn) -> ParsedQuestion:
-    """What the last words of a conversation ask."""
+    """Parse the last question of a conversation, with what earlier ones named."""
     texts = [message.text for message in turn.history if message.role == "user"][-_TURNS_MAX:]
     first, *followups = (
         parse_question(text[:_TEXT_MAX], turn.now) for text in (*texts, turn.question)
@@ -222,7 +222,7 @@ def question_of(turn: Turn) -> ParsedQuestion:
 
 
 def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) -> ParsedQuestion:
-    """What a question asks behind another, of which it may leave out what both have in common."""
+    """The meaning of a question behind another, of which it may leave out what both share."""
     is_named = any(name != name.lower() for name in question.names)
     is_named = is_named or bool(question.cves or question.countries)
     match = _LINK_WORD.match(question.text)
@@ -245,7 +245,7 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
 
 
 def parse_question(text: str, now: datetime) -> ParsedQuestion:
-    """What a text asks, by itself."""
+    """Parse a text as a question by itself."""
     plain = _POSSESSIVE.sub(r"\1", _CODE.sub(" ", _CVE.sub(" ", text)))
     words = tuple(Word(word, cut(fold(word))) for word in _WORD.findall(times.without_times(plain)))
     parts = tuple(_parts(words))
@@ -275,14 +275,14 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
 
 
 def _indexes(parts: Iterable[QuestionPart]) -> set[int]:
-    """Where words of some parts stand."""
+    """The indexes of the words of some parts."""
     return {index for part in parts for index in range(part.start, part.end)}
 
 
 def _longest(
     words: tuple[Word, ...], lookup: Callable[[tuple[Word, ...]], T | None]
 ) -> Iterator[tuple[int, int, T]]:
-    """The longest runs of words that are known, each with where it stands and what it means."""
+    """The longest runs of words that a lookup knows: start, end and meaning of each."""
     start = 0
     while start < len(words):
         sizes = range(min(4, len(words) - start), 0, -1)
@@ -315,7 +315,7 @@ def _amount(number: str, unit: str) -> float:
 
 
 def _names(text: str, words: tuple[Word, ...], parts: tuple[QuestionPart, ...]) -> tuple[str, ...]:
-    """What is in quotation marks, runs of words written as names are, else unknown words."""
+    """Quoted phrases and runs of capitalised words; where there are none, unknown words."""
     quotes = [first or second for first, second in _QUOTE.findall(text)] + _CODE.findall(text)
     places = {index for start, end, _ in _countries_in(words) for index in range(start, end)}
     runs = [run for run in _runs(words) if not places.issuperset(run)]
@@ -334,13 +334,13 @@ def _text_of(words: tuple[Word, ...], run: list[int]) -> str:
 
 
 def _adjacent(places: Iterable[int]) -> list[list[int]]:
-    """Places in runs of those that stand side by side."""
+    """Indexes grouped into runs of adjacent ones."""
     groups = groupby(enumerate(places), lambda pair: pair[1] - pair[0])
     return [[index for _, index in run] for _, run in groups]
 
 
 def _runs(words: tuple[Word, ...]) -> list[list[int]]:
-    """Words that are written as names are, with what joins them."""
+    """Runs of words that are written as names are, with what joins them ("of", "de")."""
     indexes: list[int] = []
     for index, word in enumerate(words):
         is_join = fold(word.text) in _JOINS and index + 1 < len(words) and words[index + 1].is_name
@@ -351,7 +351,7 @@ def _runs(words: tuple[Word, ...]) -> list[list[int]]:
 
 
 def _trim(words: tuple[Word, ...], run: list[int], parts: tuple[QuestionPart, ...]) -> list[int]:
-    """A run without what begins a sentence, and without members such as "LEI of"."""
+    """A run without a sentence's first word, and without members such as "LEI of"."""
     members, skips = _indexes(part for part in parts if part.role == "member"), _indexes(parts)
     first = {0} if 0 in skips or words[0].is_stop else set()
     joins = {index for index in run if fold(words[index].text) in _JOINS}
@@ -362,7 +362,7 @@ def _trim(words: tuple[Word, ...], run: list[int], parts: tuple[QuestionPart, ..
 
 
 def _countries_in(words: tuple[Word, ...]) -> Iterator[tuple[int, int, str]]:
-    """The countries that are named: where their words begin and end, and their codes."""
+    """The countries that are named: start and end of their words, and their codes."""
 
     def lookup(run: tuple[Word, ...]) -> str | None:
         name = " ".join(word.text for word in run)

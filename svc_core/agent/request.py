@@ -1,11 +1,11 @@
-"""A question in both shapes in which clients send it: the AI SDK's and OpenAI's.
+"""Parses a chat request in both shapes that clients send: the AI SDK's and OpenAI's.
 
-Rule 1: only the text of users and assistants counts. Whoever else speaks, and whatever a message
-        holds besides, is passed over: system messages, calls of tools and their results give no
-        instruction and no evidence. A user's attachment is refused, for it was meant to be read.
-Rule 2: members that are not known are passed over, for clients send more than is asked for. What
-        asks for another agent, a model, onboarding or files, is refused, for it would be missed.
-Rule 3: what was said before is context: the newest of it, as much as there is room for.
+Rule 1: only the text of users and assistants counts. All other roles and parts are skipped: system
+        messages, tool calls and their results give no instruction and no evidence. An attachment
+        of a user is refused, for it was meant to be read.
+Rule 2: unknown members are skipped, for clients send more than is needed. What asks for another
+        agent, a model, onboarding or files is refused, for its absence would be noticed.
+Rule 3: earlier messages are context: the newest of them, as many as there is room for.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,7 +86,7 @@ class _CommonRequest(_WithoutFiles):
 
 
 @frozen
-class MessagePart(wire.Open):
+class Part(wire.Open):
     """A part of a message."""
 
     type: Annotated[str, Doc("`text`; a user's message may hold no other."), Example("text")]
@@ -98,9 +98,7 @@ class UiMessage(_WithoutFiles):
     """A message of the AI SDK."""
 
     role: RoleMember
-    parts: Annotated[
-        tuple[MessagePart, ...], MaxLen(PARTS_MAX), Doc("What is said, and what is shown.")
-    ]
+    parts: Annotated[tuple[Part, ...], MaxLen(PARTS_MAX), Doc("What is said, and what is shown.")]
 
 
 @frozen
@@ -129,7 +127,7 @@ class CompletionMessage(_WithoutFiles):
 
     role: RoleMember
     content: Annotated[
-        str | Annotated[tuple[MessagePart, ...], MaxLen(PARTS_MAX)] | None,
+        str | Annotated[tuple[Part, ...], MaxLen(PARTS_MAX)] | None,
         Doc(f"What is said: a text, or parts that are texts. {_TEXTS}"),
         Example("Who is behind it?"),
     ] = None
@@ -167,10 +165,10 @@ class CompletionRequest(_CommonRequest):
 
 @frozen
 class ChatRequest:
-    """What a request asks for, whatever its shape.
+    """What a client asks for, whatever the shape of its request.
 
-    `thread_id` is what it continues, `client_id` its client's own name of the conversation; one
-    that `is_anew` replaces what was answered, so that nothing but its own history was said.
+    `thread_id` names the thread that it continues, `client_id` is its client's own name of the
+    conversation; one that `is_anew` replaces an answer, so that only its own history counts.
     """
 
     turn: Turn
@@ -182,7 +180,7 @@ class ChatRequest:
 
 
 def of_ui(body: UiRequest, now: datetime) -> ChatRequest:
-    """What the AI SDK's shape asks for.
+    """The chat request in the AI SDK's shape.
 
     Raises:
         Problem: VALIDATION_FAILED, UNSUPPORTED_MODEL or ATTACHMENTS_NOT_SUPPORTED.
@@ -193,7 +191,7 @@ def of_ui(body: UiRequest, now: datetime) -> ChatRequest:
 
 
 def of_completion(body: CompletionRequest, now: datetime) -> ChatRequest:
-    """What OpenAI's shape asks for.
+    """The chat request in OpenAI's shape.
 
     Raises:
         Problem: VALIDATION_FAILED, UNSUPPORTED_MODEL, STREAM_REQUIRED or
@@ -215,7 +213,7 @@ def of_completion(body: CompletionRequest, now: datetime) -> ChatRequest:
 @frozen
 class _Message:
     role: Role
-    parts: tuple[MessagePart, ...]
+    parts: tuple[Part, ...]
     member: str
 
     @property
@@ -223,8 +221,8 @@ class _Message:
         return "\n".join(part.text for part in self.parts if part.type == "text")
 
 
-def _parts(content: str | tuple[MessagePart, ...] | None) -> tuple[MessagePart, ...]:
-    return (MessagePart("text", content),) if isinstance(content, str) else content or ()
+def _parts(content: str | tuple[Part, ...] | None) -> tuple[Part, ...]:
+    return (Part("text", content),) if isinstance(content, str) else content or ()
 
 
 def _faults(messages: list[_Message]) -> Iterator[Fault]:
@@ -296,7 +294,7 @@ def _chat_request(
 
 
 def newest_messages(messages: Sequence[Message], limit: int, chars: int) -> tuple[Message, ...]:
-    """The newest of some messages, oldest first, as many as there is room for."""
+    """The newest messages that fit into a number of characters, oldest first."""
     sizes = accumulate(len(message.text) for message in reversed(messages[-limit:]))
     fit = sum(size <= chars for size in sizes)
     return tuple(messages[len(messages) - fit :])

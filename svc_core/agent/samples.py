@@ -1,4 +1,4 @@
-"""The question and the answer that documents show."""
+"""The question and the answer that the documentation shows."""
 
 from typing import Final
 
@@ -26,5 +26,5 @@ _ANSWER: Final[tuple[Event, ...]] = (
 
 
 def stream(encoder: Encoder) -> str:
-    """The answer in frames."""
+    """The sample answer in frames of an encoder."""
     return b"".join([encoder.open(), *map(encoder.feed, _ANSWER)]).decode()

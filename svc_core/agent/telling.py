@@ -1,11 +1,11 @@
-"""Which sentences of some passages answer a question.
+"""Selects the sentences of some passages that answer a question.
 
-Rule 1: a sentence is one of its passage, word for word, without markup, addresses and marks of its
-        own; it is never joined of two. Who orders an assistant about says nothing that is told.
-Rule 2: a name of the question that stands neither in a sentence nor where its passage tells what it
-        is about, rules the sentence out; so does another year. What asks who, when, where or how
-        many is answered by what holds such a thing.
-Rule 3: a sentence is judged by the question and its own passage alone: the order of passages, and
+Rule 1: a sentence is one of its passage, word for word, without markup, addresses and citation
+        marks of its own; two are never joined. One that gives an assistant orders is left out.
+Rule 2: a name of the question that stands neither in the sentence nor near it in the passage rules
+        the sentence out; so does another year. Who, when, where and how many are answered only by
+        sentences that name a person, date, place or number.
+Rule 3: a sentence is scored by the question and its own passage alone: the order of passages, and
         others beside it, change no more than its numbers.
 """
 
@@ -39,21 +39,20 @@ from svc_core.text.sentences import headline, leans, sentences
 from svc_core.text.words import cut, fold, terms, words
 
 PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
-"""Passages that are read, characters of each, and its sentences: about 30 ms."""
+"""Passages that are read, characters and sentences of each: about 30 ms in all."""
 WORDS_MIN = 2  # of a sentence: "Four died."
 ANSWER_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
-ALIKE = 0.6  # terms that two sentences have in common, of all of both (Jaccard)
-ENOUGH, LONE = 0.5, 0.7  # of the weight of what is asked beside names, and where there are none
-BETTER = 0.95  # of the score of a title: a sentence of its text that comes as near is told instead
-CLOSE = 0.5  # of the best score: what comes less near is left out
-NEARBY, NAMED_NEARBY = 0.5, 0.9  # what a term counts, and a name, beside the sentence
-OTHER_WORD = 0.85  # and one that only means the same
+ALIKE = 0.6  # the Jaccard index of their terms from which two sentences are alike
+ENOUGH, LONE = 0.5, 0.7  # least share of the terms' weight: beside names, and without any
+BETTER = 0.95  # of the score of a title: a sentence of its text from there on replaces it
+CLOSE = 0.5  # of the best score: sentences below it are left out
+NEARBY, NAMED_NEARBY = 0.5, 0.9  # share of a term, and of a name, that stands near the sentence
+OTHER_WORD = 0.85  # share of a synonym of a term
 LACKING = 0.7
-"""Of the score of a sentence that lacks what is asked for: where it was there, but names no place
-or does not say that it was there; when, but its date is that of its passage; why, but says no
-reason; or the first and the last word of the subject."""
-BEFORE = 2  # sentences before one that tell what it is about
-_REACH = 3  # words between an office and whose it is
+"""Factor on the score of a sentence that lacks part of the answer: a place for "where", a date of
+its own for "when", a reason for "why", or the first and the last word of the subject."""
+BEFORE = 2  # sentences before one that are its context
+_REACH = 3  # words between an office and the organisation that it belongs to
 _ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
 _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?!\d|[.,]\d)")
 _TOKEN = re.compile(r"\d(?:[\d.,]*\d)?|\w+")
@@ -62,7 +61,7 @@ _PARTS = re.compile(r" (?:of|de|du|del|della|der|&) ")
 
 @frozen
 class Passage:
-    """A text that may be cited by its number; `at` is when it was written, aware."""
+    """A text that may be cited by its number; `at` is its aware date."""
 
     number: int
     title: str
@@ -80,7 +79,7 @@ class Sentence:
 
 @frozen
 class _Candidate:
-    """A sentence and what it stands among: words and terms of it, and of those with it."""
+    """A sentence with its own tokens, and the tokens of its title, lead and predecessors."""
 
     text: str
     tokens: frozenset[str]
@@ -93,14 +92,14 @@ class _Candidate:
 
     @property
     def at(self) -> float:
-        """When it was written, in seconds since 1970."""
+        """The date of its passage in seconds since 1970."""
         return self.passage.at.timestamp() if self.passage.at else 0.0
 
 
 def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[Sentence, ...]:
     """The sentences that answer a question, the best first; none where no passage does.
 
-    `now` is aware; what is dated later than that is read as if written now.
+    `now` is aware; a later date of a passage counts as `now`.
     """
     query = _text_query(question)
     if not (query.names or query.terms):
@@ -122,12 +121,12 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
 
 
 def _follows(candidate: _Candidate, best: _Candidate) -> bool:
-    """Whether a sentence stands behind another: reasons are told after what happened."""
+    """Whether a sentence stands right behind another: reasons follow what happened."""
     return candidate.passage == best.passage and candidate.place == max(best.place, 1) + 1
 
 
 def _is_relevant(query: TextQuery, passage: Passage) -> bool:
-    """Whether a passage holds the names that are asked about, or one of those compared."""
+    """Whether a passage holds the names of the question, or one of those compared."""
     text = f"{passage.title}\n{passage.text[:TEXT_MAX]}"
     tokens = words(text)
     vocabulary = frozenset([*tokens, *map(cut, tokens), *_initials(text)])
@@ -136,7 +135,7 @@ def _is_relevant(query: TextQuery, passage: Passage) -> bool:
 
 
 def _is_whole(name: Name, query: TextQuery, tokens: list[str]) -> bool:
-    """Whether the words of a name that the question has side by side stand so in a text."""
+    """Whether the words of a name that are adjacent in the question are adjacent in a text."""
     run = [
         part.spellings[0]
         for part in query.names
@@ -149,7 +148,7 @@ def _is_whole(name: Name, query: TextQuery, tokens: list[str]) -> bool:
 
 
 def _text_query(question: str) -> TextQuery:
-    """What is asked, by the sentences that ask where some do; orders to an assistant are none."""
+    """The query of the sentences that ask; orders to an assistant are left out."""
     parts = [part for part in _ENDS.split(defused(question)) if not has_expression("order", part)]
     query = query_of(" ".join(part for part in parts if part.endswith("?")))
     return query if query.names or query.terms else query_of(" ".join(parts))
@@ -174,14 +173,14 @@ _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|data:|javascript:)\S+", re
 
 
 def defused(text: str) -> str:
-    """A text without markup, addresses, marks of citations, and characters that do not show."""
+    """A text without markup, addresses, citation marks and invisible characters."""
     bare = _LINK.sub(r"\1", _MARKUP.sub(" ", text))
     bare = _ADDRESS.sub(" ", _MARK.sub(" ", bare))
     return "".join(char for char in bare if char in "\n\t" or unicodedata.category(char)[0] != "C")
 
 
 def _candidates(passage: Passage) -> Iterator[_Candidate]:
-    """The sentences of a passage, after its title."""
+    """The title and the sentences of a passage as candidates."""
     title = headline(defused(passage.title))
     text = defused(passage.text[:TEXT_MAX])
     language = guess(f"{title} {text}")
@@ -198,14 +197,14 @@ def _candidates(passage: Passage) -> Iterator[_Candidate]:
 
 
 def _tokens(text: str, language: str | None) -> frozenset[str]:
-    """The words of a text, its terms, and the initials of the names in it."""
+    """The words of a text, its terms and roots, their pairs, and the initials of its names."""
     stems = roots(text, language)
     pairs = (f"{first}_{second}" for first, second in pairwise(stems))
     return frozenset([*words(text), *terms(text, language), *stems, *pairs, *_initials(text)])
 
 
 def _initials(text: str) -> Iterator[str]:
-    """Those of words in capitals that stand side by side, with and without the first."""
+    """The initials of adjacent capitalised words, with and without the first."""
     firsts = "".join(word[0] if word[0].isupper() else " " for word in _TOKEN.findall(text))
     for run in firsts.split():
         yield from (fold(run[at:]) for at in (0, 1) if len(run) > at + 1)
@@ -215,7 +214,7 @@ def _initials(text: str) -> Iterator[str]:
 
 
 def _score(query: TextQuery, candidate: _Candidate) -> float:
-    """How well a sentence answers, 0 where it does not."""
+    """How well a sentence answers, from 0, where it does not."""
     names = [name for name in query.names if name.is_in(candidate.context)]
     parts = {name.run_number for name in query.names}
     missing = {name.run_number for name in query.names if name not in names}
@@ -243,7 +242,7 @@ def _score(query: TextQuery, candidate: _Candidate) -> float:
 
 
 def _name_share(names: Sequence[Name], candidate: _Candidate) -> float:
-    """How many of the names stand in the sentence itself."""
+    """How many of the names stand in the sentence itself, by weight."""
     total = sum(
         name.weight * (1 if name.is_in(candidate.tokens) else NAMED_NEARBY) for name in names
     )
@@ -262,7 +261,7 @@ def _matches_min(query: TextQuery) -> int:
 
 
 def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
-    """How far a sentence holds a term, or what means the same."""
+    """How far a sentence holds a term or a synonym, 0..1."""
     if term in candidate.tokens:
         return 1.0
     if (
@@ -280,7 +279,7 @@ def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
 
 
 def _holds_term(term: str, candidate: _Candidate) -> bool:
-    """Whether the sentence itself holds a term, or what means the same."""
+    """Whether the sentence itself holds a term or a synonym."""
     numbers = groups(term)
     return term in candidate.tokens or any(
         not numbers.isdisjoint(groups(token)) for token in candidate.tokens
@@ -303,7 +302,7 @@ def _is_of_time(query: TextQuery, candidate: _Candidate) -> bool:
 
 
 def _clarity(candidate: _Candidate) -> float:
-    """How well a sentence can be understood, and how likely it tells the news."""
+    """How well a sentence is understood alone, and how likely it leads the news."""
     if candidate.place == 0:
         return 0.95
     lead = 1.05 if candidate.place == 1 else 1.0
@@ -311,7 +310,7 @@ def _clarity(candidate: _Candidate) -> float:
 
 
 def _fit(query: TextQuery, candidate: _Candidate) -> float:
-    """Whether a sentence holds the kind of thing that is asked for; 0 where it has to."""
+    """Whether a sentence holds the kind of thing that is asked for; 0 where it must."""
     if query.kind == "who":
         return float(_names_other(query, candidate.text) and _is_role_of(query, candidate))
     if query.kind == "number":
@@ -329,13 +328,13 @@ def _fit(query: TextQuery, candidate: _Candidate) -> float:
 
 
 def _is_sum(query: TextQuery, text: str) -> bool:
-    """Whether a sentence tells how much something is, where that is asked."""
+    """Whether a sentence states an amount, where one is asked for."""
     is_told = query.terms or query.measure or len(query.names) > 1
     return bool(is_told) and (not query.asks_sum or has_expression("money", text))
 
 
 def _names_other(query: TextQuery, text: str, *, places: bool = False) -> bool:
-    """Whether a sentence names somebody, or, of `places`, somewhere, that the question does not."""
+    """Whether a sentence names a person or, with `places`, a place that the question does not."""
     if query.kind == "who" and not query.terms:
         return True
     for run in runs(text):
@@ -350,7 +349,7 @@ def _names_other(query: TextQuery, text: str, *, places: bool = False) -> bool:
 
 
 def _is_role_of(query: TextQuery, candidate: _Candidate) -> bool:
-    """Whether an office stands beside a name, and beside what it is of where that is named."""
+    """Whether an office stands near a name, and near the organisation that the question names."""
     if query.role is None:
         return True
     tokens = [word[0] for word in _TOKEN.finditer(candidate.text)]
@@ -382,7 +381,7 @@ def _is_near(at: int, places: Sequence[int]) -> bool:
 
 
 def _best(candidates: Sequence[_Candidate], limit: int) -> list[_Candidate]:
-    """The best, no two alike, and no title beside a sentence of its text."""
+    """The best candidates: no two alike, and no title beside a sentence of its text."""
     least = CLOSE * max((candidate.score for candidate in candidates), default=0.0)
     close = [candidate for candidate in candidates if candidate.score >= least]
     picks: list[_Candidate] = []
@@ -402,14 +401,14 @@ def _sentences(picks: Iterable[_Candidate], candidates: Sequence[_Candidate]) ->
 
 
 def _alike(first: _Candidate, second: _Candidate) -> bool:
-    """Whether two sentences tell the same: few terms and no number apart."""
+    """Whether two sentences say the same: they share most terms and all numbers."""
     common, union = first.tokens & second.tokens, first.tokens | second.tokens
     numbers = {word for word in first.tokens ^ second.tokens if is_number(word)}
     return len(common) >= ALIKE * len(union) and not numbers
 
 
 def _comparison(query: TextQuery, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """The best sentences on each of what is compared; nothing where one of them is unknown."""
+    """The best sentences on each side of a comparison; none where one side has none."""
     parts = sorted({name.run_number for name in query.names})
     sides = [
         [

@@ -3,9 +3,9 @@
 Rule 1: a thread is its account's: of a workspace whichever of its keys asks, else of a person. One
         of another account, one that is over and one that never was are refused alike.
 Rule 2: turns stand in the order in which they ended, however many go on at once.
-Rule 3: what is kept of a turn is what was asked and answered, never what tools gave. It goes once
-        nothing was said for the time that the operator chose; with none, nothing is kept, and the
-        identifier only tells which answers belong together.
+Rule 3: a turn is stored as its question and answer, never with what tools gave. A thread is removed
+        once it was silent for the retention that the operator chose; with none, nothing is stored,
+        and the identifier only says which answers belong together.
 """
 
 from datetime import datetime, timedelta
@@ -28,9 +28,9 @@ TURNS_MAX: Final = 200
 """Turns that are kept of a thread: as many as one request may have messages."""
 CONTEXT_TURNS: Final = 20
 CONTEXT_BYTES: Final = 64 * 1024
-"""What a new question is told of its thread, the newest first."""
+"""Turns and bytes of its thread that a new question has as context, the newest first."""
 FORGOTTEN_MAX: Final = 50
-"""Turns that go in one unit of work: a few megabytes at most."""
+"""Turns that one unit of work removes: a few megabytes at most."""
 
 
 @frozen
@@ -43,10 +43,10 @@ class Thread:
 
 @frozen(kw_only=True)
 class ThreadTurn:
-    """A question and what was answered; `number` counts the turns of its thread from 1.
+    """A question and its answer; `number` counts the turns of its thread from 1.
 
     One that is `incomplete` ended before its answer did: `text` is what the client was sent.
-    `metadata` is what the caller told of the question.
+    `metadata` is what the caller attached to the question.
     """
 
     thread_id: str
@@ -72,12 +72,12 @@ THREAD_TURNS: Collection[ThreadTurn] = Collection(
     order=lambda turn: turn.number,
     keys={"thread_id": lambda turn: turn.thread_id},
 )
-"""Each under the id of the message that answered."""
+"""Turns, each under the id of the message that answered."""
 
 
 @frozen
 class ThreadContext:
-    """The thread of a question, and what was said in it, oldest first."""
+    """The thread of a question, and the messages before it, oldest first."""
 
     id: str
     is_new: bool = False
@@ -92,14 +92,14 @@ async def find(
     *,
     retention: timedelta,
 ) -> ThreadContext:
-    """The thread that a question is meant for, or a new one; nothing is written.
+    """The thread that a question belongs to, or a new one; nothing is written.
 
-    The body has `body_id` its id and the header `header_id` it; `alias` is what the client itself calls
-    its conversation, which names a thread of the account from the first question on. Threads end
-    when nothing was said for as long as they are `retention`.
+    `body_id` and `header_id` are the ids in the body and the header; `alias` is the client's own
+    name of the conversation, which names a thread of the account from the first question on. A
+    thread ends after a silence of `retention`.
 
     Raises:
-        Problem: CONFLICTING_PARAMETERS for two that differ; THREAD_NOT_FOUND.
+        Problem: CONFLICTING_PARAMETERS for two ids that differ; THREAD_NOT_FOUND.
     """
     if body_id and header_id and body_id != header_id:
         detail = "threadId and X-Thread-Id name different threads."
@@ -139,13 +139,13 @@ async def _history(ctx: Context, id_: str, retention: timedelta) -> tuple[Messag
 
 
 async def begin_thread(ctx: Context, id_: str) -> None:
-    """Have the thread, so that it can be gone on with from its first answer on."""
+    """Store the thread, so that it can be continued from its first answer on."""
     if await ctx.find(THREADS, id_) is None:
         await ctx.create(THREADS, id_, Thread(0, ctx.now))
 
 
 async def append(ctx: Context, id_: str, turn: ThreadTurn) -> None:
-    """Put a turn that ended at the end of its thread, under the id of its message, once."""
+    """Store a turn that ended at the end of its thread, under the id of its message, once."""
     if await ctx.find(THREAD_TURNS, id_) is not None:
         return
     thread = await ctx.find(THREADS, turn.thread_id) or Thread(0, ctx.now)
@@ -157,7 +157,7 @@ async def append(ctx: Context, id_: str, turn: ThreadTurn) -> None:
 
 
 async def forget(ctx: Context, *, id_: str, kept: timedelta) -> bool:
-    """Remove a thread that is over, a few turns at a time; whether there is more to remove."""
+    """Remove a thread that is over, a few turns at a time; True where more is left."""
     thread = await ctx.find(THREADS, id_)
     if thread is None or thread.last_at >= ctx.now - kept:
         return False

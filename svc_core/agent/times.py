@@ -1,4 +1,4 @@
-"""When a question means: the span of time that its words name, read at a moment."""
+"""Reads the span of time that a question names: "last week", "since 2024", "Q2 2025"."""
 
 import re
 from collections.abc import Iterator
@@ -39,9 +39,9 @@ _OPEN_START = ("before", "until", "till", "by", "up to")
 
 @frozen
 class TimeSpan:
-    """From one instant up to another, not included; None is open. `text` is how it was said.
+    """The time from one instant up to another, not included; None is open. `text` is its wording.
 
-    `period` is the one that was named, such as `2025-Q2`; `is_fiscal` where it is a company's.
+    `period` is the named one, such as `2025-Q2`; `is_fiscal` where it is a company's.
     """
 
     start: datetime | None
@@ -52,13 +52,13 @@ class TimeSpan:
 
     @property
     def interval(self) -> str:
-        """As operations take it; they include the end."""
+        """The span as operations take it; they include the end."""
         first = None if self.start is None else instants.render(self.start)
         return f"{first or '..'}/{self.last or '..'}"
 
     @property
     def last(self) -> str | None:
-        """The last instant of it."""
+        """The last instant of it, as operations take it."""
         return None if self.end is None else instants.render(self.end - timedelta(microseconds=1))
 
     def contains(self, stamp: object) -> bool:
@@ -72,7 +72,7 @@ class TimeSpan:
 
 
 def _number_quarters(text: str) -> str:
-    """A question whose quarters are numbers: "third quarter of 2025" is "Q3 2025"."""
+    """A question with numbered quarters: "third quarter of 2025" becomes "Q3 2025"."""
     return _ORDINAL.sub(lambda match: f"Q{_ORDINALS.index(match[1].lower()) + 1} ", text)
 
 
@@ -121,7 +121,7 @@ def _last(day: date) -> int:
 
 
 def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
-    """What the words before the first date make of it, and of a second."""
+    """The span of the first date by the words before it ("since"), or up to a second date."""
     if not dates:
         return None
     at, first = dates[0]
@@ -147,7 +147,7 @@ def _absolute(text: str) -> Iterator[tuple[int, TimeSpan]]:
 
 
 def _period_text(match: re.Match[str]) -> str:
-    """A date as periods are written."""
+    """A date in the form of `periods.parse`."""
     groups = {name: value for name, value in match.groupdict().items() if value}
     if quarter := groups.get("quarter") or groups.get("q"):
         return f"{groups.get('quarters') or groups.get('turned')}-{quarter.upper()}"

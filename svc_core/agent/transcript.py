@@ -1,4 +1,4 @@
-"""What an answer comes to, for whoever reads it whole."""
+"""Collects the events of an answer into its text, sources and end."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -16,14 +16,14 @@ from svc_core.contract import problem
 
 @define
 class Transcript:
-    """The text, the sources and the end of an answer, as much of them as one may have."""
+    """The text, the sources and the end of an answer, within the bounds of an answer."""
 
     text: str = ""
     sources: list[Source] = field(factory=list)
     end: Finished | Failed | None = None
 
     def add(self, event: Event) -> None:
-        """Take in what happens; nothing comes after the end."""
+        """Take in an event; nothing counts after the end."""
         if self.end is not None:
             return
         match event:
@@ -39,11 +39,11 @@ class Transcript:
 
     @property
     def is_answered(self) -> bool:
-        """Whether anything was said, or was all that there is to say."""
+        """Whether there is text, or the answer ended well without any."""
         return isinstance(self.end, Finished) or bool(self.text)
 
     def kept(self, thread_id: str, turn: Turn, metadata: Metadata | None = None) -> ThreadTurn:
-        """It as a turn of a thread."""
+        """The answer as a turn of a thread."""
         end = self.end if isinstance(self.end, Finished) else None
         return ThreadTurn(
             thread_id=thread_id,
@@ -59,7 +59,7 @@ class Transcript:
 
 
 async def transcribe(events: AsyncIterator[Event], transcript: Transcript) -> None:
-    """Hear an answer to its end; what was heard until then stays where it is cut short."""
+    """Collect an answer to its end; where it breaks off, what came so far stays."""
     stream: Any = events
     async with aclosing(stream):
         async for event in stream:

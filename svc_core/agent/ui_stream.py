@@ -1,7 +1,7 @@
-"""Events as the AI SDK's UI message stream, version 1.
+"""Encodes the events of an answer as the AI SDK's UI message stream, version 1.
 
-Rule 1: only the members that its version 5.0.0 knows, which refuses all others; what is not known
-        is left out, for null is refused by every version.
+Rule 1: only members that version 5.0.0 of the SDK knows, which refuses all others; unknown values
+        are left out, for every version refuses null.
 Rule 2: text is closed before a tool is called, and with its step.
 Rule 3: tools are dynamic and run by the provider: no client runs one, or asks again by itself.
 """
@@ -17,10 +17,10 @@ _TOOL_FLAGS: Final = {"providerExecuted": True, "dynamic": True}
 
 
 class UiEncoder(Encoder):
-    """The frames of one message; its id is that of no other."""
+    """The frames of one message, whose id is unique."""
 
     def __init__(self, message_id: str, thread_id: str, *, tells_reason: bool = False) -> None:
-        """With `tells_reason`, versions before 5.0.92 refuse the end."""
+        """Make the encoder; with `tells_reason`, versions before 5.0.92 refuse the end."""
         super().__init__()
         self._message_id = message_id
         self._thread = {"threadId": thread_id}
@@ -102,7 +102,7 @@ def _source(source: Source) -> Chunk:
 
 
 def _items(sources: Sequence[Source]) -> list[object]:
-    """As many of the things found, from the first, as an output has room for."""
+    """The first sources, as many as an output has room for."""
     items: list[object] = [
         {
             "id": source.id,

@@ -1,4 +1,4 @@
-"""Reports: cited intelligence about a profile's topic, made from stored evidence alone.
+"""Reports: cited intelligence about a profile's topic, composed from stored evidence alone.
 
-What makes reports is loaded when it is first used: who only reads them needs no word lists.
+The modules that compose reports are imported on first use: reading one needs no word lists.
 """

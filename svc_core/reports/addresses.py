@@ -1,10 +1,10 @@
-"""Addresses that open the page of one report for whoever has them, until they end.
+"""Links that open the page of one report without a key, until they expire.
 
     https://api.example.com/reports/AQHq3...9Zk
 
-Rule 1: the token seals workspace, report and end (AES-256-GCM), so that none of them can be read,
-        changed or exchanged; it is no cursor, and no cursor is one.
-Rule 2: an address that has ended says so; any other that opens nothing is refused without a reason.
+Rule 1: the token seals workspace, report and expiry (AES-256-GCM), so that none of them can be
+        read, changed or exchanged; it cannot serve as a cursor, nor a cursor as a token.
+Rule 2: an expired link says so; any other that opens nothing is refused without a reason.
 """
 
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ _PURPOSE: Final = "report address"
 
 @frozen
 class Opening:
-    """What an address opens: a report of a workspace, until `ends_at`."""
+    """What a link opens: a report of a workspace, until `ends_at`."""
 
     tenant: str
     report_id: str
@@ -32,17 +32,17 @@ class Opening:
 
 
 def seal(keyring: Keyring, opening: Opening, nonce: bytes) -> str:
-    """The token of an address; it ends on a whole second. `nonce` is 12 random bytes."""
+    """The token of a link, which expires on a whole second; `nonce` is 12 random bytes."""
     ends = int(opening.ends_at.timestamp())
     fields = [opening.tenant, opening.report_id, ends]
     return cursor.seal(_keys(keyring), fields, b"", nonce)
 
 
 def opened(keyring: Keyring, token: str, now: datetime) -> Opening:
-    """What the address with this token opens now.
+    """What the link with this token opens now.
 
     Raises:
-        Problem: LINK_EXPIRED after its end, FORBIDDEN where it was not given out by this service.
+        Problem: LINK_EXPIRED after its end, FORBIDDEN where this service did not issue it.
     """
     try:
         tenant, report_id, ends = cursor.unseal(_keys(keyring), token, b"")

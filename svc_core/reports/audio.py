@@ -1,6 +1,6 @@
-"""A report's audio: what is known of the recording, and what is still to be spoken.
+"""A report's audio: the recording, the request to speak a report, and the media files.
 
-The recording itself is a file named after its bytes; a row says which report it tells.
+A recording is a file named after the SHA-256 of its bytes; a row says which report it belongs to.
 """
 
 import re
@@ -64,7 +64,7 @@ class Recording:
 
 
 def is_file_name(text: str) -> bool:
-    """Whether the text is the name of a media file, whatever is stored."""
+    """Whether a text has the form of a media file's name."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -81,9 +81,9 @@ class Audio:
 
 @frozen
 class Speaking:
-    """A report that is to be spoken: when it is next tried, and how often it was.
+    """A request to speak a report: when it is tried next, and how often it was tried.
 
-    One that a worker has claimed is due when the claim lapses.
+    One that a worker has claimed is due again when the claim lapses.
     """
 
     report_id: ReportId
@@ -94,7 +94,7 @@ class Speaking:
 
 @frozen
 class FileCheck:
-    """A file that may not be needed: when to look whether a row still names it."""
+    """A file that may not be needed: when to check whether a row still names it."""
 
     name: str
     look_at: datetime
@@ -102,7 +102,7 @@ class FileCheck:
 
 @frozen
 class Turn:
-    """A file that somebody keeps or removes; after `until` nobody does, and it is looked after."""
+    """A lease on a file, to store or remove it; after `until` it lapses and the file is checked."""
 
     name: str
     until: datetime
@@ -110,7 +110,7 @@ class Turn:
 
 @frozen
 class Piece:
-    """A piece of a file, in base64; the head of a file has no data, and the size of all."""
+    """A piece of a file, in base64; the head of a file has no data, and the size of the whole."""
 
     name: str
     number: int
@@ -132,10 +132,10 @@ SPEAKING: Collection[Speaking] = Collection(
     model=Speaking,
     prefix="rpt",
     order=lambda speaking: micros(speaking.due_at),
-    # So that a server finds what the one before it had begun.
+    # A server that starts finds the claims of the one before it by this key.
     keys={"is_claimed": lambda speaking: "true" if speaking.is_claimed else None},
 )
-"""One row a report that waits for its voice, under the report's id."""
+"""One row for each report that waits to be spoken, under the report's id."""
 
 TURNS: Collection[Turn] = Collection(
     name="media_turns",
@@ -144,7 +144,7 @@ TURNS: Collection[Turn] = Collection(
     order=lambda turn: micros(turn.until),
     scope="system",
 )
-"""One row a file that somebody keeps or removes, whichever tenants need it; short-lived."""
+"""One short-lived row for each leased file, whichever tenants need it."""
 
 PIECES: Collection[Piece] = Collection(
     name="media_pieces",
@@ -153,11 +153,11 @@ PIECES: Collection[Piece] = Collection(
     order=lambda piece: piece.number,
     scope="system",
 )
-"""The files that are kept in the store: a head for each, numbered 0, and its pieces from 1."""
+"""The files that the database stores: a head for each, numbered 0, and its pieces from 1."""
 
 DOUBTS: Collection[FileCheck] = Collection(
     name="media_doubts", model=FileCheck, prefix="med", order=lambda doubt: micros(doubt.look_at)
 )
-"""One row a file that is to be looked after; the sweep reads the earliest."""
+"""One row for each file to be checked; the sweep reads the earliest."""
 
 COLLECTIONS = (AUDIO, SPEAKING, DOUBTS, TURNS, PIECES)

@@ -1,14 +1,15 @@
-"""What a report says, from a profile's subject and its evidence: select, group, order, tell.
+"""Drafts a report from a subject and its evidence: select, group, order and quote stories.
 
 Rule 1: strictly extractive. Every sentence is a sentence of a cited item (its title or its text,
 white space folded, a dateline or byline before it dropped, a full stop put behind a headline).
 Rule 2: every chosen item is a source, and nothing else is; a mark stands only behind a sentence
 that its item holds. Citations count from 1 in the order in which the draft names the items; the
 first citation of a sentence is the item that it is taken from.
-Rule 3: a story is told in one place: in a section or as a brief. The key points are the headlines
-of the main stories; the opening quotes what introduces the first of them.
+Rule 3: a story has one place: a section or a brief. The key points are the headlines of the main
+stories; the opening quotes what introduces the first of them.
 Rule 4: the same evidence in any order gives the same draft.
-Rule 5: nothing matching gives a short draft that says so and what comes nearest, with no source.
+Rule 5: where nothing matches, the draft is short: it says so, names what comes nearest, and has no
+source.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +32,7 @@ from svc_core.text.templates import Templates
 from svc_core.text.wording import Wording, days, frame, wording
 
 SOURCES_MAX = 500
-"""Items of one report: the best of what matches. People read a tenth of it, programs all."""
+"""Items of one report: the best matches. People read a tenth of them, programs all."""
 LABEL_CHARS = 80  # of the text, where an item has no title: one line of a source list
 _TOPIC_QUOTED_MAX = 160
 
@@ -40,8 +41,8 @@ _TOPIC_QUOTED_MAX = 160
 class Draft:
     """A report before it is rendered.
 
-    `summary` is the text of the opening. `cited` are the items by their numbers, `stories` what is
-    told.
+    `summary` is the text of the opening, `cited` are the items by their numbers, and `stories` are
+    those that it covers.
     """
 
     title: str
@@ -56,7 +57,7 @@ class Draft:
         return {item.id: number for number, item in enumerate(self.cited, 1)}
 
     def citations(self, story: Story) -> tuple[int, ...]:
-        """The numbers of a story's items; those that are not cited have none."""
+        """The numbers of a story's cited items."""
         ids, numbers = (member.evidence.id for member in story.members), self.numbers
         return tuple(sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
@@ -76,10 +77,10 @@ class Draft:
 
 @frozen
 class Told:
-    """What is about a subject: its stories in the order of their telling, or the nearest misses.
+    """The stories about a subject in reading order, or the nearest misses where there are none.
 
-    `match_count` is how many items match, also those beyond what one report tells; `pool` are all
-    that were, which show what their sources put under everything.
+    `match_count` counts all matching items, also those beyond the bound of a report; `pool` are all
+    items that were ranked, in which repeated templates of a source show.
     """
 
     stories: tuple[Story, ...]
@@ -95,7 +96,7 @@ class Told:
 
     @property
     def dates(self) -> list[datetime]:
-        """When its items were published, as far as they say."""
+        """The publication dates of its items, where they have one."""
         dates = (member.evidence.published_at for member in self.members)
         return [at for at in dates if at is not None]
 
@@ -108,7 +109,7 @@ def tell(
     language: str = "en",
     likeness: Mapping[str, float] | None = None,
 ) -> Told:
-    """What some items tell about a subject."""
+    """Rank evidence by a query and group what matches into stories."""
     items = readings(item for item in evidence if item.title.strip() or item.text.strip())
     if not frequencies.total:
         frequencies = Frequencies.of(item.counts for item in items)
@@ -123,9 +124,9 @@ def tell(
 def draft(
     name: str, topic: str, period: Period | None, selection: Told, language: str = "en"
 ) -> Draft:
-    """The draft of stories that are already in the order of their telling.
+    """The draft of a selection of stories.
 
-    Without a period, its title spans the dates of what is told.
+    Without a period, its title spans the dates of the items.
     """
     words = frame(language)
     span = days(period.start, period.end) if period else _ends(selection.dates)
@@ -147,7 +148,7 @@ def draft(
 
 
 def _words_of(selection: Told, language: str) -> tuple[ReportWords, tuple[Evidence, ...]]:
-    """The words of some stories, and the items by the numbers that they got on the way."""
+    """The text of the stories, and the items in the order of their numbers."""
     templates = Templates(selection.pool or (member.evidence for member in selection.members))
     teller = Narrator(
         selection.stories, language, frequencies=selection.frequencies, templates=templates
@@ -167,7 +168,7 @@ def _words_of(selection: Told, language: str) -> tuple[ReportWords, tuple[Eviden
 
 
 class _Numbers:
-    """Gives each item its number when it is first named."""
+    """Numbers items in the order in which they are first cited."""
 
     def __init__(self) -> None:
         self.items: list[Evidence] = []
@@ -217,7 +218,7 @@ def _label(item: Evidence) -> str:
 
 
 def _notes(selection: Told, opening: Iterable[NarrationLine], language: str) -> Iterable[str]:
-    """What a reader has to know of the sources: their language, their dates, how many there are."""
+    """Notes on the sources as a whole: language, missing dates, and how many were left out."""
     words, own = frame(language), (primary(language), None)
     members = selection.members
     undated_count = len(members) - len(selection.dates)
@@ -242,7 +243,7 @@ def _ends(dates: Sequence[datetime]) -> tuple[datetime, datetime] | None:
 
 
 def _no_match(topic: str, span: tuple[datetime, datetime] | None, words: Wording) -> str:
-    """The sentence that says that nothing matched; a long topic is cut."""
+    """The sentence that nothing matched; a long topic is cut."""
     line = " ".join(topic.split())
     if len(line) > _TOPIC_QUOTED_MAX:
         line = line[: _TOPIC_QUOTED_MAX - 1].rstrip() + "…"
@@ -253,7 +254,7 @@ def _no_match(topic: str, span: tuple[datetime, datetime] | None, words: Wording
 
 
 def _nearest(items: Sequence[Evidence], words: Wording) -> Iterable[str]:
-    """The sentence that names what comes nearest: headline, publisher and date of each."""
+    """The sentence that names the nearest misses: headline, publisher and date of each."""
     if items:
         names = (
             f"{words.say('quoted', text=_label(item))} ({item.source_name}, {_date(item, words)})"

@@ -1,10 +1,10 @@
-"""The graph of one report: what it says about whom, and who said it.
+"""The graph of one report: which incidents it covers, whom they name, and who reported them.
 
 Nodes: the report, its incidents (stories), the entities they name, the sources that report them.
 Edges: `reports` (report to incident), `mentions` (incident to entity), `reportedBy` (incident to
 source), `coMentioned` (entity to entity, undirected, in two incidents or more).
 Rule 1: both ends of every edge are nodes; ids are derived from keys, so the same report has the
-same graph. Rule 2: caps cut the least connected first and are owned up to in `truncated`.
+same graph. Rule 2: caps cut the least connected first, and `truncated` says that they did.
 """
 
 from collections import Counter
@@ -31,9 +31,9 @@ REPORT, INCIDENT, ENTITY, SOURCE = "report", "incident", "entity", "source"
 
 
 def build(draft: Draft, names: Mapping[str, Sequence[Mention]]) -> ReportGraph:
-    """The graph of a draft: of the stories that it tells, those with a cited item.
+    """The graph of a draft, over its stories with a cited item.
 
-    `names` are those of each story by its key (`entities.names_of`).
+    `names` are the mentions of each story by its key (`entities.names_of`).
     """
     stories = [story for story in draft.stories if draft.citations(story)]
     mentions = {story.key: _specific(names[story.key]) for story in stories}
@@ -113,7 +113,7 @@ def _sources(draft: Draft) -> list[ReportNode]:
 
 
 def _entities(mentions: Mapping[str, Sequence[Mention]]) -> list[ReportNode]:
-    """Entities, those of most incidents first."""
+    """The entity nodes, those of most incidents first."""
     spread = Counter(mention.key for group in mentions.values() for mention in group)
     first = {mention.key: mention for group in mentions.values() for mention in group}
     order = (first[key] for key in sorted(spread, key=lambda key: (-spread[key], key)))

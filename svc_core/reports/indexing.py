@@ -1,4 +1,4 @@
-"""What is found of reports: each and its signals, in an index of the tenant's own."""
+"""Keeps a tenant's search index of reports and their signals."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -9,23 +9,23 @@ from svc_core.reports.model import ReportFacets, ReportRow
 from svc_core.search.indexing import Index, IndexedText, indexed
 
 REPORT_INDEX: Final = Index.of("tenant", "knowledge")
-"""A tenant's: its reports and their signals."""
+"""The index of each tenant's reports and their signals."""
 _OF_REPORT_MAX: Final = 64
 """Rows of one report: itself and its signals, of which it has at most 50."""
 
 
 async def index_report(ctx: Context, row: ReportRow, facets: ReportFacets) -> None:
-    """Index a report and its signals in place of what was indexed of it before."""
+    """Index a report and its signals in place of its earlier entries."""
     await REPORT_INDEX.write(ctx, _texts(row, facets), await ids_of(ctx, [row.id]))
 
 
 async def forget_reports(ctx: Context, ids: Sequence[str]) -> None:
-    """Remove reports and their signals."""
+    """Remove reports and their signals from the index."""
     await REPORT_INDEX.write(ctx, (), await ids_of(ctx, ids))
 
 
 async def ids_of(ctx: Context, reports: Sequence[str]) -> list[str]:
-    """What is indexed of some reports."""
+    """The ids of the index entries of some reports."""
     limit, filters = _OF_REPORT_MAX * len(reports), {"report": tuple(reports)}
     return [row.id async for row in ctx.every(REPORT_INDEX.texts, limit, where=filters)]
 

@@ -1,6 +1,6 @@
-"""What a model of meaning adds to the material of a report: likeness, and items that no word finds.
+"""Adds semantic similarity to the material of a report: scores, and items that share no word.
 
-Where the host has no model, or it fails, a report is made of words alone, and says so.
+Where the host has no embedding model, or it fails, a report rests on words alone and says so.
 """
 
 import attrs
@@ -13,7 +13,7 @@ from svc_core.search.embeddings import Embedder, NotEmbedded
 
 
 async def likened(work: Units, host: Host, material: Material) -> Material:
-    """The material with how near its items come to the subject, and with those that come near."""
+    """The material with its items' similarity to the subject, and with further similar items."""
     embedder = host.lends.get(Embedder)
     if embedder is None:
         return material
@@ -21,7 +21,7 @@ async def likened(work: Units, host: Host, material: Material) -> Material:
     window = material.window
     try:
         scores = await likeness(work, embedder, material.profile.topic, ids, intake_span(window))
-    except NotEmbedded:  # whoever asked the model has told of it
+    except NotEmbedded:  # the embedder has logged the failure
         return material
     extra = await work.read(material.tenant, lambda ctx: evidence_of(ctx, scores.near, window))
     return attrs.evolve(

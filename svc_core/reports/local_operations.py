@@ -1,6 +1,6 @@
-"""The operations on reports without a route: make, speak and announce one, give out its address.
+"""Local operations on reports: make, speak and announce one, and issue a link to its page.
 
-What makes reports and what prepares their words are loaded when they are first used.
+The modules that compose and speak reports are imported on first use.
 """
 
 from datetime import datetime, timedelta
@@ -32,13 +32,13 @@ GIVEN_REPORT = Annotated[ReportId, Arg(positional=True)]
 
 
 class Speaker(Protocol):
-    """A voice for reports."""
+    """Speaks reports with a voice."""
 
     async def record(self, tenant: str, task: Any) -> Audio | None:
-        """Speak a report (`speaking.Task`); None when its words changed meanwhile.
+        """Record a report (`SpeechTask`); None when its words changed meanwhile.
 
         Raises:
-            Problem: SERVICE_UNAVAILABLE, with what is to be done.
+            Problem: SERVICE_UNAVAILABLE, with the remedy.
         """
 
 

@@ -1,14 +1,14 @@
-"""Making a report: gather the evidence, compose the words, publish the whole.
+"""Makes a report in three steps: gather the evidence, compose the text, publish the whole.
 
-The three steps are apart so that a host can wait for storage, then think, then write: composing
+The steps are separate so that a host can wait for storage, then compute, then write: composing
 holds no transaction, and publishing is one unit of work (document, facets and change together),
-so that a failure anywhere leaves either no report or a whole one.
+so that a failure anywhere leaves either no report or a complete one.
 
-Rule 1: the same evidence gives the same bytes; a repetition is recognised and not published anew.
-Rule 2: a scheduled report covers what was taken in since the one before it, by the time of taking
-        in, so that an item which arrives late is told late but never lost.
+Rule 1: the same evidence gives the same bytes; a repetition is recognised and not published again.
+Rule 2: a scheduled report covers what was taken in since the one before it, by the time of intake,
+        so that an item which arrives late is reported late but never lost.
 Rule 3: a period that a person names selects by the items' own dates.
-Rule 4: no match makes a short report that says so.
+Rule 4: where nothing matches, the report is short and says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,18 +51,18 @@ from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
 
 RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
-SETTLING = timedelta(seconds=30)  # from reading an item to its being written: judging 2,000
-# items takes a few seconds, and a unit of work waits at most 5 for the store
-CANDIDATES_MAX = 2_000  # matches read for one report; of more, the weakest are not looked at
+# Time from reading an item to its being written: judging 2,000 items takes a few seconds, and a
+# unit of work waits at most 5 for the store.
+SETTLING = timedelta(seconds=30)
+CANDIDATES_MAX = 2_000  # matches read for one report; of more, the weakest are left out
 
 
 @frozen
 class Window:
-    """Which items a report is about.
+    """The time whose items a report covers.
 
-    `by="taken"` selects by when items were taken in, after the start and up to the end;
-    `by="published"` by the items' own dates, both ends inclusive. Without a start it reaches back
-    to the first.
+    `by="taken"` selects by the time of intake, after the start and up to the end; `by="published"`
+    by the items' own dates, both ends inclusive. Without a start it reaches back to the first item.
     """
 
     end: datetime
@@ -72,10 +72,11 @@ class Window:
 
 @frozen
 class Material:
-    """All that a report is made of: whose it is, its candidates and how common words are.
+    """Everything that a report is composed from: profile, window, evidence and word frequencies.
 
-    `likeness` says how near candidates come to the subject, by id (`svc_core.search.embeddings`),
-    by the model that `embedding` names; None without one.
+    `likeness` is the similarity of candidates to the subject by id (`svc_core.search.embeddings`),
+    by the model that `embedding` names; None without one. `newest` is the latest report before
+    this.
     """
 
     tenant: str
@@ -90,9 +91,9 @@ class Material:
 
 @frozen
 class Finished:
-    """A report ready to be published; `repeats` names the newest one when it says the same.
+    """A report ready to be published; `repeats` is the latest report's id if that says the same.
 
-    `covers` is up to when it covers all that was taken in; None where it goes by items' own dates.
+    `covers` is the intake time up to which it is complete; None where it goes by items' dates.
     """
 
     row: ReportRow
@@ -105,7 +106,7 @@ class Finished:
 
 
 async def gather(ctx: Context, profile_id: str, window: Window | None = None) -> Material:
-    """The profile and everything stored that may be about it: news and what else was observed.
+    """Read the profile and all stored evidence that may be about it.
 
     Without a window: everything for a first report, then one interval of the schedule.
 
@@ -147,16 +148,16 @@ async def _candidates(
 
 
 def intake_span(window: Window) -> tuple[int | None, int | None]:
-    """When the items of a window were taken in, both ends inclusive, in microseconds since 1970."""
+    """The intake times of a window, both ends inclusive, in microseconds since 1970."""
     start = None if window.start is None else micros(window.start)
     if window.by != "taken":
         return start, None
-    # The report before told what was taken in at that very instant.
+    # The report before covered what was taken in at that very instant.
     return None if start is None else start + 1, micros(window.end)
 
 
 async def evidence_of(ctx: Context, ids: Sequence[str], window: Window) -> tuple[Evidence, ...]:
-    """Those of some items that are still there and in the window."""
+    """The evidence of those of some items that still exist and lie in the window."""
     texts = await ctx.tx.documents.get_many(NEWS_TEXTS, ids)
     items = await evidence(ctx, texts.values())
     return tuple(item for item in items if _within(item, window))
@@ -172,7 +173,7 @@ async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
 def _within(item: Evidence, window: Window) -> bool:
     if window.by == "taken":
         return True
-    at = item.published_at  # nobody knows whether an undated one is of that time
+    at = item.published_at  # an undated item may be of any time, so it is left out
     return at is not None and (window.start is None or window.start <= at) and at <= window.end
 
 
@@ -180,7 +181,7 @@ def _within(item: Evidence, window: Window) -> bool:
 
 
 def compose(material: Material, now: datetime) -> Finished:
-    """The whole report, from the evidence alone."""
+    """Compose the whole report, from the evidence alone."""
     profile, window = material.profile, material.window
     query = Query.of(profile.topic, profile.keywords, profile.language)
     selection = tell(
@@ -207,7 +208,7 @@ def compose(material: Material, now: datetime) -> Finished:
 
 
 def _period(material: Material, selection: Told) -> Period:
-    """The reported time; one without a start begins with the earliest date of what is told."""
+    """The reported time; without a start it begins with the earliest date of its items."""
     window = material.window
     start = window.start
     if start is None:
@@ -217,7 +218,7 @@ def _period(material: Material, selection: Told) -> Period:
 
 
 def _report_id(profile_id: str, period: Period) -> str:
-    """One report for a profile and period: making it again replaces it, never doubles it."""
+    """The id of the report of a profile and period: making it again replaces it."""
     text = wire.dumps(period).decode()
     return ids.derived_id("rpt", "report", profile_id, text)
 
@@ -272,14 +273,14 @@ def _row(
 
 
 async def publish(ctx: Context, report: Finished) -> ReportRow:
-    """The report that there is now: this one, or the one that it only repeats (`published`)."""
+    """Publish a report: the row of this one, or of the one that it only repeats."""
     return (await store_report(ctx, report))[0]
 
 
 async def store_report(ctx: Context, report: Finished) -> tuple[ReportRow, bool]:
     """Write the report with its facets and change record, or nothing when it only repeats.
 
-    The report that there is now, and whether it is this one.
+    The answer is the row of the report that now stands, and whether it is this one.
 
     Raises:
         Problem: NOT_FOUND when the profile was deleted meanwhile.
@@ -302,7 +303,7 @@ async def store_report(ctx: Context, report: Finished) -> tuple[ReportRow, bool]
 
 
 async def _with_entity_ids(ctx: Context, report: Finished) -> ReportFacets:
-    """The facets with the entities that the graph names."""
+    """The facets with the ids of the entities that the graph names."""
     facets = report.facets
     day = report.row.period.end.date()
     network = facets.graph and await graph.with_entity_ids(ctx, facets.graph, day)
@@ -316,7 +317,7 @@ async def _twin_id(ctx: Context, report: Finished) -> str | None:
 
 
 async def _note_newest(ctx: Context, report: Finished) -> None:
-    """Remember with the profile its newest report, and where the first scheduled one begins."""
+    """Note the latest report with the profile, and where its first scheduled one begins."""
     row = report.row
     before = await ctx.value(DUE, row.profile_id)
     after = attrs.evolve(
@@ -329,9 +330,9 @@ async def _note_newest(ctx: Context, report: Finished) -> None:
 
 
 async def settle(ctx: Context, report: Finished, due_row: Document[Due]) -> ReportRow | None:
-    """Publish a scheduled report and set the profile's next run, once for all workers.
+    """Publish a scheduled report and plan the profile's next run, once for all workers.
 
-    `due_row` is the due row that the worker acted on; None when another worker was first.
+    `due_row` is the row that the worker acted on; None when another worker was first.
     """
     if await ctx.unchanged(DUE, due_row) is None:
         return None
@@ -348,7 +349,7 @@ async def settle(ctx: Context, report: Finished, due_row: Document[Due]) -> Repo
 
 
 async def postpone(ctx: Context, profile_id: str, due_row: Document[Due]) -> None:
-    """Put off a run that failed, longer after each failure, so that others get their turn.
+    """Retry a failed run later, each time later, so that others get their turn.
 
     The report still begins where the last one ended: nothing is lost, only late.
     """

@@ -1,8 +1,8 @@
-"""Telling webhooks of a new report (Spec: Events, Report notification webhook).
+"""Notifies webhooks and followers of a new report (Spec: Events, Report notification webhook).
 
-Rule 1: the event is written with the report, in one unit of work: both are there or neither.
+Rule 1: the event is written with the report, in one unit of work: both exist or neither.
 Rule 2: it goes to the enabled webhooks of the profile's active subscription that want it, and to
-        nobody of a paused one.
+        none of a paused one.
 Rule 3: the body is bounded and compact: identifiers, counts, links and a short summary; no HTML,
         storage ids, model names, prompts or costs.
 Rule 4: where a report is to be spoken, its event waits for the recording
@@ -40,8 +40,9 @@ async def notify(
 ) -> bool:
     """Write the event of a report for one subscription and the webhooks of its workspace.
 
-    The report may be another workspace's. The answer is whether the report is to be spoken: where
-    the subscriber wants that and somebody has a voice. Then the event waits for that, for a while.
+    The report may be another workspace's. The answer is whether it is to be spoken: where the
+    subscriber wants audio and the host has a voice. Then the event waits for it, for a bounded
+    time.
     """
     if subscription.status != "active":
         return False
@@ -57,7 +58,7 @@ async def notify(
 
 
 async def inform(ctx: Context, task: FollowerTask) -> bool:
-    """Tell one subscriber what is told to those of a public profile of another workspace.
+    """Notify one follower of news of a public profile of another workspace.
 
     The answer is whether the report is to be spoken.
     """

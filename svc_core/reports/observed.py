@@ -1,10 +1,9 @@
-"""What was observed beside the news, as evidence of a report: OSINT events and other incidents,
-vulnerabilities, signals.
+"""Evidence for a report beside the news: events, incidents, vulnerabilities and signals.
 
-Rule 1: an incident is told by its OSINT events and its news items, which are evidence themselves;
-        one that neither tells is evidence in its own words.
-Rule 2: what a source tells late, years after it was, is no news: of a row without a stated period
-        only what is of the last month counts.
+Rule 1: an incident is covered by its OSINT events and its news items, which are evidence
+        themselves; one that has neither is evidence by its own text.
+Rule 2: what a source reports years late is no news: of rows without a stated period only those
+        of the last month count.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,16 +26,16 @@ from svc_core.text.evidence import Evidence
 
 T = TypeVar("T")
 Times = tuple[datetime | None, datetime]
-"""From when, if from any time on, and up to when."""
+"""Start, or None for any earlier time, and end."""
 
-ROWS_MAX = 200  # of each kind, the ones that hold most of what was asked
-EVENTS_MAX = 5  # of one incident: they tell the same
+ROWS_MAX = 200  # of each kind: those that match the query best
+EVENTS_MAX = 5  # of one incident: they report the same
 RECENT = timedelta(days=30)
 
 
 @frozen
 class _Kind(Generic[T]):
-    """One kind of row: where it stands, when it was by its own word, and its words."""
+    """One kind of row: its collection, its own date, and its title and text."""
 
     collection: Collection[T]
     at: Callable[[T], datetime | None]
@@ -71,8 +70,9 @@ _KINDS: tuple[_Kind[Any], ...] = (
 async def observed_evidence(
     ctx: Context, weights: Mapping[str, int], times: Times, *, by_intake: bool
 ) -> list[Evidence]:
-    """What holds any of the weighed terms and is of these times: by when it was `by_intake` in, else
-    by its own dates.
+    """The rows that hold any of the weighed terms and lie in these times.
+
+    The times are those of intake where `by_intake`, else the rows' own dates.
     """
     evidence: list[Evidence] = []
     earliest = micros((times[0] or times[1]) - RECENT)
@@ -93,8 +93,9 @@ async def observed_evidence(
 async def _holding(
     ctx: Context, collection: Collection[T], weights: Mapping[str, int], start: int
 ) -> tuple[Document[T], ...]:
-    """Rows that hold any of the terms but for those that very many rows hold: to look through
-    these would keep others waiting. Where no others are held, the latest rows.
+    """The rows that hold any of the terms, or where none is rare enough, the latest rows.
+
+    Terms that very many rows hold are left out: to look through these would keep others waiting.
     """
     documents = ctx.tx.documents
     holding = {
@@ -110,7 +111,7 @@ async def _holding(
 async def _events(
     ctx: Context, incidents: list[Incident], times: Times, *, by_intake: bool
 ) -> Iterator[Evidence]:
-    """The OSINT events of incidents; news items have been sought by their own words."""
+    """The OSINT events of incidents; news items are found by their own words."""
     ids = [id_ for incident in incidents for id_ in incident.observation_ids[:EVENTS_MAX]]
     events = await ctx.find_many(OSINT_EVENTS, ids)
     return _within(_EVENTS, events.values(), times, by_intake=by_intake)
@@ -125,7 +126,7 @@ def _within(kind: _Kind[T], rows: Any, times: Times, *, by_intake: bool) -> Iter
 def is_in_times(
     at: datetime | None, created_at: datetime, times: Times, *, by_intake: bool
 ) -> bool:
-    """Whether what was so, and taken in then, is of these times."""
+    """Whether a row with this date and intake time lies in these times."""
     start, end = times
     if not by_intake:
         return at is not None and (start is None or start <= at) and at <= end

@@ -1,7 +1,7 @@
-"""The report operations (Spec: Reports): every one reads stored bytes, none makes anything.
+"""The operations that read reports (Spec: Reports): each serves stored bytes, and computes none.
 
-The address of an audio file is made when it is asked for: with a CDN it stands there under its
-name, without one this service gives it to whoever has a pass, and every pass ends.
+The address of an audio file is made per request: with a CDN it is there under its name, without
+one this service serves it for a pass in the query, and every pass expires.
 """
 
 import json
@@ -135,7 +135,7 @@ async def get_report(
 
 
 async def _page(ctx: Context, row: ReportRow, facets: ReportFacets) -> Content:
-    """The page; its tag is that of its bytes, as its markup is not of the report alone."""
+    """The report's HTML page; its tag is of its bytes, for not all markup comes from the report."""
     audio = await audio_facet(ctx, row.id)
     content = ctx.borrow(Typesetter).report(page.view(row, facets, audio))
     digest = sha256(content.body).hexdigest()
@@ -191,7 +191,7 @@ async def get_report_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] 
 
 
 async def audio_facet(ctx: Context, report_id: str) -> AudioFacet | None:
-    """The audio of a report, its file addressed as of now; None where there is none."""
+    """The audio of a report with the file's address as of now; None where there is none."""
     audio = await ctx.find(AUDIO, report_id)
     if audio is None:
         return None
@@ -211,7 +211,7 @@ async def audio_facet(ctx: Context, report_id: str) -> AudioFacet | None:
 
 
 def media_address(ctx: Context, name: str) -> str:
-    """Where a media file is for whoever asks now: at the CDN, or here with a pass."""
+    """The address of a media file for this request: at the CDN, or here with a pass."""
     if ctx.host.media_base_url is not None:
         return f"{ctx.host.media_base_url}/{name}"
     query = passes.issue(ctx.keyring, name, ctx.now).query

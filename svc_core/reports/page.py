@@ -1,9 +1,9 @@
-"""A report as a page for people: what stands on it and in which order. The markup is the host's.
+"""The content of a report's HTML page, in reading order; the host renders the markup.
 
 Rule 1: every source is marked in the text or stands under "also reported by".
 Rule 2: only http(s) addresses are links; any other is left out.
-Rule 3: words of strangers stand on one line, without what would turn the direction of the words
-        around them: controls, embeddings, overrides and isolates (UAX #9).
+Rule 3: words of strangers stand on one line, without characters that would turn the direction of
+        the words around them: controls, embeddings, overrides and isolates (UAX #9).
 """
 
 import re
@@ -34,7 +34,7 @@ _TURNING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 @frozen
 class PageStatement:
-    """A sentence with its marks; `also` are sources of its story that do not say it."""
+    """A sentence with its citations; `also` are sources of its story that do not hold it."""
 
     text: str
     citations: tuple[int, ...]
@@ -43,7 +43,7 @@ class PageStatement:
 
 @frozen
 class PageSection:
-    """One story; `also` are its sources that no sentence of it is marked with."""
+    """One story; `also` are its sources that none of its sentences cites."""
 
     heading: str
     statements: tuple[PageStatement, ...]
@@ -52,7 +52,7 @@ class PageSection:
 
 @frozen
 class PageSignal:
-    """What happened, `percent` sure, to whom and where."""
+    """What happened to whom and where, and how sure that is in percent."""
 
     title: str
     summary: str
@@ -67,10 +67,10 @@ class PageSignal:
 
 @frozen
 class ReportPage:
-    """Everything that stands on the page of a report, in the order of its members.
+    """The content of a report's page, in the order of its members.
 
-    `publishers` is null for a report from before they were counted, `signals` is null for one that
-    is older than they are; `also` are the sources that stand nowhere else.
+    `publishers` is None for a report from before they were counted, `signals` for one from before
+    they were extracted; `also` are the sources that stand nowhere else.
     """
 
     id: str
@@ -92,14 +92,14 @@ class ReportPage:
 
 
 class Typesetter(Protocol):
-    """Makes HTML of what stands on a page; a host lends it."""
+    """Renders a page's content as HTML; the host provides it."""
 
     def report(self, page: ReportPage) -> Content:
         """The page of a report, with the header fields that belong to it."""
 
 
 def view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> ReportPage:
-    """What stands on the page of a report."""
+    """The content of a report's page."""
     sources = tuple(map(_source, facets.sources))
     sections = tuple(_section(section, sources) for section in facets.sections)
     passages = facets.opening, facets.key_points, facets.briefs
@@ -185,7 +185,7 @@ def _sources_of(
 
 
 def _marked_numbers(*passages: Iterable[Statement]) -> set[int]:
-    """The numbers of the sources that sentences are marked with."""
+    """The numbers of the sources that these sentences cite."""
     return {
         number for passage in passages for statement in passage for number in statement.citations
     }

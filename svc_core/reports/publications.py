@@ -1,12 +1,12 @@
-"""Public profiles: their reports are read by every payer, and by every key with the scope.
+"""Public profiles: every payer, and every key with the scope, may read their reports.
 
 Other workspaces may subscribe to them (`svc_core.reports.profiles.followers`).
 
-Rule 1: the operator alone makes a profile public; the profile says so, and the directory, which
-        everybody's reading goes through, names it with its tenant.
-Rule 2: the profile decides, on the snapshot of the reading: a stale line of the directory shows
-        nothing, and what is made private or deleted is hidden with that commit.
-Rule 3: what is read beside is reports and what belongs to them. All else stays its owner's.
+Rule 1: only the operator makes a profile public; the profile says so, and the directory, through
+        which everybody reads, names it with its tenant.
+Rule 2: the profile decides, on the snapshot of the reading transaction: a stale row of the
+        directory shows nothing, and what is made private or deleted is hidden with that commit.
+Rule 3: only reports and their parts are read from other tenants; all else stays its owner's.
 """
 
 from collections import defaultdict
@@ -50,16 +50,16 @@ from svc_core.reports.recordings import load_report, visible_reports
 from svc_core.wire.constraints import Arg, Doc
 
 _Owner = tuple[Context, tuple[str, ...]]
-"""The context of a tenant's rows, and some of its profiles."""
+"""The context of a tenant's rows, and the ids of some of its profiles."""
 
 PUBLIC_MAX: Final = 2_000
 """Public profiles of all workspaces."""
 PUBLISHERS_MAX: Final = 100
-"""Workspaces that have some: each is asked for every page of reports, and for every report that
-is not the caller's."""
+"""Workspaces with public profiles: each is read for every page of reports, and for every report
+that is not the caller's."""
 COUNTED_MAX: Final = 10_000
 READS_MAX: Final = 10
-"""Pages that are read for one: where all their reports are hidden, the rest is for the next one."""
+"""Pages that are read to fill one; what is not found in them is left for the next request."""
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -86,8 +86,8 @@ async def page(
 ) -> Page[ReportRow]:
     """One page of the reports of the profiles that the caller's workspace subscribes to.
 
-    For who has no workspace it is those of public profiles. It may have fewer rows than there are
-    while reports of profiles that were deleted, or are private again, are on their way out.
+    A caller without a workspace gets those of all public profiles. A page may have fewer rows than
+    its limit while reports of deleted or newly private profiles are being removed.
 
     Raises:
         Problem: INVALID_CURSOR when the cursor is not one of this list.
@@ -113,7 +113,7 @@ async def page(
 async def _merge(
     ctx: Context, places: Sequence[_Owner], after: Position | None, limit: int
 ) -> tuple[list[bytes], Position | None]:
-    """Of the newest reports of some places those that are shown, and where to go on."""
+    """The visible ones of the newest reports of several tenants, and where the next page begins."""
     hits: list[tuple[int, str, Context, Document[ReportRow]]] = []
     for place, ids in places:
         filters = None if place is ctx and not ids else {"profile_id": ids}
@@ -128,7 +128,7 @@ async def _merge(
 
 
 async def _visible(ctx: Context, place: Context, rows: Sequence[Document[ReportRow]]) -> set[bytes]:
-    """Those of some reports of one place that are shown now."""
+    """Those of some reports of one tenant that may be shown now."""
     if place is ctx:
         return set(await visible_reports(ctx, [row.raw for row in rows]))
     owners = {row.raw: REPORTS.decode(row.raw).profile_id for row in rows}
@@ -141,7 +141,7 @@ async def _rows(ctx: Context, collection: Collection[Any]) -> list[Any]:
 
 
 def _places(ctx: Context, rows: Iterable[Follow | Publication]) -> list[_Owner]:
-    """Each tenant that has some of these profiles."""
+    """The context and the profiles of each tenant that owns some of these profiles."""
     ids = defaultdict[str, list[str]](list)
     for row in rows:
         ids[row.tenant].append(row.profile_id)
@@ -152,7 +152,7 @@ def _places(ctx: Context, rows: Iterable[Follow | Publication]) -> list[_Owner]:
 
 
 async def of_everybody(ctx: Context) -> list[_Owner]:
-    """Each tenant that has, or had just now, public profiles."""
+    """The context and the profiles of each tenant in the directory of public profiles."""
     return _places(ctx, await _rows(ctx, PUBLICATIONS))
 
 
@@ -168,7 +168,7 @@ async def public(place: Context, ids: Iterable[str]) -> dict[str, Profile]:
 async def followed_profiles(
     ctx: Context, ids: Iterable[str]
 ) -> dict[str, tuple[Profile, Due | None]]:
-    """The public profiles of others among these to which the caller subscribes, and their runs."""
+    """The public profiles of others to which the caller subscribes, with their due rows."""
     pairs: dict[str, tuple[Profile, Due | None]] = {}
     for place, profile_ids in _places(ctx, (await ctx.find_many(FOLLOWS, ids)).values()):
         profiles, runs = await public(place, profile_ids), await place.find_many(DUE, profile_ids)
@@ -189,8 +189,7 @@ async def public_page(ctx: Context, *, after: Maybe[str], limit: int) -> Page[Pu
 
 
 async def follow_offer(ctx: Context, profile_id: str) -> tuple[str, int] | None:
-    """Whose the public profile is, and to how many of others the caller may subscribe; None where
-    it is none."""
+    """A public profile's owner, and how many such profiles the caller's plan allows; else None."""
     row = await ctx.find(PUBLICATIONS, profile_id)
     for place, ids in _places(ctx, [row] if row else []):
         if await public(place, ids):
@@ -282,7 +281,7 @@ async def foresee_deletion(ctx: WorkContext, request: ChosenProfile) -> One[Dele
 
 
 async def _all_public(ctx: Context) -> dict[str, str]:
-    """Every profile that is public, and whose it is."""
+    """The tenant of every public profile, by profile id."""
     owners: dict[str, str] = {}
     for place, ids in await of_everybody(ctx):
         owners |= dict.fromkeys(await public(place, ids), place.tx.tenant)

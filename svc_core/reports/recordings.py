@@ -1,10 +1,10 @@
-"""What goes with a report, and what becomes of its recording: for every feature that removes one.
+"""Removes reports with all that belongs to them, and looks after the files of their recordings.
 
-Rule 1: a file has a row before it exists, with a time to look whether any row still needs it, so
+Rule 1: a file has a row before it exists, with a time to check whether any row still needs it, so
         that no file is forgotten, whatever was interrupted.
 Rule 2: the reports of a deleted profile go in short units of work, and are hidden at once.
-Rule 3: a file is kept or removed by whoever has its turn, one at a time among all processes of a
-        store, and within that time: a row that names it is written in the first half of the turn,
+Rule 3: a file is stored or removed only under its lease, by one process at a time among all of a
+        store, and within that time: a row that names it is written in the first half of the lease,
         so that neither clocks nor commits that are minutes late harm the file.
 """
 
@@ -29,23 +29,23 @@ from svc_core.reports.profiles.model import LEAVING, Leaving
 FORGET_AT_ONCE: Final = 25
 """Reports removed in one unit of work: about 20 ms, and 100 where each is as long as can be."""
 TURN: Final = timedelta(minutes=5)
-"""How long a turn lasts whose worker was killed: far longer than keeping a file takes."""
+"""How long the lease of a killed worker lasts: far longer than storing a file takes."""
 
 
 async def check_file(ctx: Context, name: str) -> None:
-    """Have a file looked after: it goes unless a row names it."""
+    """Have a file checked: it is removed unless a row names it."""
     await ctx.save(DOUBTS, _id(name), FileCheck(name, ctx.now))
 
 
 async def trust(ctx: Context, name: str) -> None:
-    """Have a file looked after no more: a row names it, or somebody has its turn."""
+    """Cancel the check of a file: a row names it, or somebody holds its lease."""
     await ctx.tx.documents.delete(DOUBTS, _id(name))
 
 
 async def take_turn(ctx: Context, name: str) -> Document[Turn] | None:
-    """Be the one who keeps or removes a file; None while somebody else is.
+    """Take the lease on a file, to store or remove it; None while another process holds it.
 
-    A turn that is not ended is over after `TURN`, and the file is looked after.
+    A lease that is not ended lapses after `TURN`, and the file is checked.
     """
     before = await ctx.tx.documents.get(TURNS, _id(name))
     if before is not None and before.order > micros(ctx.now):
@@ -54,15 +54,15 @@ async def take_turn(ctx: Context, name: str) -> Document[Turn] | None:
 
 
 def is_early(lease: Document[Turn], now: datetime) -> bool:
-    """Whether there is time to name the file, or to remove it: it is the turn's first half."""
+    """Whether the lease is in its first half: there is time to name the file, or to remove it."""
     return now < TURNS.decode(lease.raw).until - TURN / 2
 
 
 async def end_turn(ctx: Context, turn: Document[Turn], *, is_settled: bool) -> None:
-    """Let others keep or remove the file, which is looked after at once unless it `is_settled`."""
+    """End a lease, so that others may take it; the file is checked unless it `is_settled`."""
     current = await ctx.unchanged(TURNS, turn)
     if current is None:
-        return  # it was over, and somebody else has it
+        return  # it had lapsed, and another process has taken it
     if is_settled:
         await ctx.tx.documents.delete(TURNS, turn.id)
     else:
@@ -70,7 +70,7 @@ async def end_turn(ctx: Context, turn: Document[Turn], *, is_settled: bool) -> N
 
 
 async def announce(ctx: Context, report_id: str, audio: str | None) -> None:
-    """Have the event sent now that waits for a report's recording; those of followers soon after.
+    """Send the event that waits for a report's recording; those of followers soon after.
 
     `audio` is the path of the recording; None where there will be none.
     """
@@ -79,20 +79,20 @@ async def announce(ctx: Context, report_id: str, audio: str | None) -> None:
 
 
 def _with_audio(members: dict[str, Any], path: str) -> dict[str, Any]:
-    """The event of a report, which has its recording at this path."""
+    """The event of a report with the path of its recording."""
     data = members["data"]
     links = {**data["links"], "audio": members["source"] + path}
     return {**members, "data": {**data, "hasAudio": True, "links": links}}
 
 
 async def give_up(ctx: Context, report_id: str) -> None:
-    """Forget the wish for a report's audio, for which its event waits no longer."""
+    """Drop the request for a report's audio; its event waits no longer."""
     await ctx.tx.documents.delete(SPEAKING, report_id)
     await announce(ctx, report_id, None)
 
 
 async def forget_audio(ctx: Context, report_id: str) -> None:
-    """Forget a report's audio and the wish for it; the file goes soon after."""
+    """Drop a report's audio and the request for it; the file goes soon after."""
     await give_up(ctx, report_id)
     row = await ctx.tx.documents.delete(AUDIO, report_id)
     if row is not None:
@@ -100,10 +100,10 @@ async def forget_audio(ctx: Context, report_id: str) -> None:
 
 
 async def forget_reports(ctx: Context, profile_id: str) -> None:
-    """Remove some reports of a profile that is gone, each with a tombstone in the change feed.
+    """Remove some reports of a deleted profile, each with a tombstone in the change feed.
 
-    Where there are more, the profile is `LEAVING`, and this is to be done again; until then nobody
-    sees them.
+    Where there are more, the profile becomes `LEAVING`, and this has to be called again; until then
+    its reports are hidden.
     """
     page = await ctx.tx.documents.scan(
         REPORTS, where={"profile_id": (profile_id,)}, limit=FORGET_AT_ONCE
@@ -120,7 +120,7 @@ async def forget_reports(ctx: Context, profile_id: str) -> None:
 
 
 async def visible_reports(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Those of some reports whose profile is not gone."""
+    """Those of some reports whose profile is not deleted."""
     page = await ctx.tx.documents.scan(LEAVING, limit=1)
     if not page.rows:
         return tuple(rows)
@@ -130,12 +130,12 @@ async def visible_reports(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, .
 
 
 async def leaving(ctx: Context, profile_ids: Iterable[str]) -> frozenset[str]:
-    """Those of some profiles that are gone, and whose reports nobody sees any more."""
+    """Those of some profiles that are deleted, and whose reports are hidden."""
     return frozenset(await ctx.tx.documents.get_many(LEAVING, list(dict.fromkeys(profile_ids))))
 
 
 async def load_report(ctx: Context, report_id: str) -> Document[ReportRow]:
-    """A report whose profile is not gone.
+    """A report whose profile is not deleted.
 
     Raises:
         Problem: NOT_FOUND.

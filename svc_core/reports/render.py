@@ -1,11 +1,11 @@
-"""A report's words as Markdown, HTML and plain text.
+"""Renders a report's text as Markdown, HTML and plain text.
 
-Rule 1: every representation says the same sentences; all but the plain text cite.
+Rule 1: every representation has the same sentences; all but the plain text cite.
 Rule 2: nothing of a source can become markup: Markdown and HTML are escaped here and only here.
         Plain text and the agent's view have no escape, so they lose what is HTML.
 Rule 3: links are http(s); anything else is shown as text.
-Rule 4: Markdown is CommonMark without HTML. A mark is a link whose text is a number; the link of
-        one who also reported a story has a name in its text.
+Rule 4: Markdown is CommonMark without HTML. A citation is a link whose text is a number; the link
+        to a source that also reported a story has a name in its text.
 """
 
 import html
@@ -33,7 +33,7 @@ _NOT_IN_URL = re.compile(r"[\s\\<>\x00-\x1f\x7f]|&(?=#?\w+;)")
 
 
 def markdown(title: str, words: ReportWords) -> str:
-    """CommonMark; marks are links to the sources, which are listed by number at the end."""
+    """CommonMark; citations are links to the sources, which are listed by number at the end."""
     own, sources = frame(words.language), {source.number: source for source in words.sources}
     blocks = [f"# {_md_heading(title)}", *_md_passage(words.opening, (), sources, own)]
     blocks += map(_md, words.notes)
@@ -54,7 +54,7 @@ def markdown(title: str, words: ReportWords) -> str:
 
 
 def page(title: str, words: ReportWords) -> str:
-    """An HTML fragment: headings, paragraphs, lists and links, nothing that runs."""
+    """An HTML fragment: headings, paragraphs, lists and links, without scripts."""
     own, sources = frame(words.language), {source.number: source for source in words.sources}
     blocks = [f"<h1>{_h(title)}</h1>", *_h_passage(words.opening, (), sources, own)]
     blocks += (f"<p>{_h(note)}</p>" for note in words.notes)
@@ -86,7 +86,7 @@ def text(title: str, words: ReportWords) -> str:
 
 @frozen
 class _Part:
-    """What stands between the opening and the sources; `also` are the other sources of it."""
+    """One heading with its sentences; `also` are further sources of the story."""
 
     heading: str
     statements: Sequence[Statement]
@@ -104,24 +104,24 @@ def _parts(words: ReportWords, own: Wording) -> Iterator[_Part]:
 
 
 def unmarked_sources(section: Section) -> tuple[int, ...]:
-    """The numbers of a section's sources that none of its sentences is marked with."""
+    """The numbers of a section's sources that none of its sentences cites."""
     marks = {number for statement in section.statements for number in statement.citations}
     return tuple(number for number in section.citations if number not in marks)
 
 
 def bare(words: str) -> str:
-    """Words on one line without what is HTML in them, for forms that promise to have none."""
+    """Text on one line without HTML, for forms that promise to have none."""
     return _one_line(_HTML.sub(" ", words))
 
 
 def word_count(words: str) -> int:
-    """How many words a text has; where a script separates none, two characters count as one."""
+    """The words of a text; in scripts without spaces, two characters count as one."""
     count = len(_NO_SPACES.findall(words))
     return len(_NO_SPACES.sub(" ", words).split()) + -(-count // 2)
 
 
 def reading_seconds(words: str) -> int:
-    """How long reading takes, in whole seconds, rounded up."""
+    """The reading time of a text in whole seconds, rounded up."""
     return -(-word_count(words) * 60 // WORDS_PER_MINUTE)
 
 
@@ -134,7 +134,7 @@ def is_web_link(url: str | None) -> bool:
 
 
 def _md(words: str) -> str:
-    """The words as Markdown that reads as them: what could open a span or a block is escaped."""
+    """Text escaped for Markdown: nothing in it can open a span or a block."""
     safe = _INLINE.sub(r"\\\g<0>", _one_line(words))
     opening = _BLOCK.match(safe)
     if opening is None:
@@ -150,7 +150,7 @@ def _md_heading(words: str) -> str:
 def _md_passage(
     statements: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
 ) -> list[str]:
-    """The sentences in a row, and a line of those who also reported them."""
+    """The sentences in one paragraph, and a line of the sources that also reported them."""
     sentences = " ".join(
         " ".join([_md(statement.text), *(_md_mark(sources[n]) for n in statement.citations)])
         for statement in statements
@@ -160,7 +160,7 @@ def _md_passage(
 
 
 def _md_mark(source: ReportSource) -> str:
-    """The number as a link; without an address, as nothing in the text is a definition, alone."""
+    """The number as a link; in brackets alone where the source has no address."""
     return (
         _md_link(f"[{source.number}]", source) if is_web_link(source.url) else f"[{source.number}]"
     )
@@ -183,7 +183,7 @@ def _md_link(words: str, source: ReportSource) -> str:
 
 
 def _md_url(url: str) -> str:
-    """The address as the target of a link: none of it ends the target or is an entity."""
+    """An address as a link target: nothing in it ends the target or is an entity."""
     return _NOT_IN_URL.sub(lambda match: "&amp;" if match[0] == "&" else quote(match[0]), url)
 
 
@@ -203,7 +203,7 @@ def _h_passage(
 def _h_lines(
     statements: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
 ) -> list[str]:
-    """The sentences in a row, and a line of those who also reported them."""
+    """The sentences in one line, and a line of the sources that also reported them."""
     sentences = " ".join(map(_h_statement, statements))
     names = ", ".join(
         f'<a href="#source-{n}">{_h(sources[n].name)} ({n})</a>'
@@ -228,7 +228,7 @@ def _h_source(source: ReportSource, own: Wording) -> str:
 
 
 def _other_numbers(statements: Sequence[Statement], also: Sequence[int]) -> list[int]:
-    """Those of a passage who also reported it, each once."""
+    """The numbers of the sources that also reported a passage, each once."""
     return list(
         dict.fromkeys([*also, *(n for statement in statements for n in statement.also_reported_by)])
     )

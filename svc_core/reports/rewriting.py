@@ -1,6 +1,6 @@
-"""A language model may rewrite a report's opening and sections; every sentence is checked.
+"""Lets a language model rewrite a report's opening and sections, and checks every sentence.
 
-Rule 1: a sentence is kept as far as the items that it cites say it (`svc_core.text.citing`). A
+Rule 1: a sentence is kept as far as the items that it cites support it (`svc_core.text.citing`). A
         passage of which nothing is kept stays as it was composed.
 Rule 2: all else stays: title, key points, numbers of sources, signals, graph, and the digest, by
         which the same evidence is recognised before anything is rewritten.
@@ -38,14 +38,14 @@ and identifiers exactly. What they do not say is deleted.
 
 
 class Writer(Protocol):
-    """A language model that writes what it is told to."""
+    """A language model that follows instructions on passages."""
 
     async def write(self, prompts: Sequence[tuple[str, str]]) -> Sequence[str | None]:
-        """What it makes of each passage by its instructions; None for one that it cannot do."""
+        """The rewritten text of each passage; None for one that the model cannot do."""
 
 
 async def rewritten(host: Host, material: Material, report: Finished) -> Finished:
-    """The report with its opening and sections as the host's model writes them, if it has one."""
+    """The report with its opening and sections as the host's model rewrites them, if it has one."""
     writer = host.lends.get(Writer)
     passages = _passages(report.facets)
     if writer is None or report.repeats is not None or not passages:
@@ -60,7 +60,7 @@ async def rewritten(host: Host, material: Material, report: Finished) -> Finishe
 
 
 def _passages(words: ReportWords) -> list[Passage]:
-    """What is rewritten, the opening first; none where nothing was found to tell."""
+    """The passages to rewrite, the opening first; none where no source matched."""
     if not words.sources:
         return []
     sections = words.sections[:SECTIONS_MAX]
@@ -83,9 +83,9 @@ def _facts(material: Material, report: Finished) -> Mapping[int, Facts]:
 
 
 def _supported_passage(passage: Passage, text: str, facts: Mapping[int, Facts]) -> Passage:
-    """Those sentences of a text that the sources of a passage say, each once.
+    """The sentences of a text that the sources of a passage support, each once.
 
-    Who is marked no longer has reported it also.
+    Sources that are no longer cited stay as those that also reported it.
     """
     numbers = [
         n for statement in passage for n in (*statement.citations, *statement.also_reported_by)

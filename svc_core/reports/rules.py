@@ -1,4 +1,4 @@
-"""What of a report is shown in which form: expansions, the agent's view, the facets.
+"""Builds the representations of a report: expansions, the agent's view, the facets.
 
 Rule 1: an expansion that was not asked for is left out, one that is unknown is null, one that is
         known to be empty is `[]` (Spec: Missing-value semantics).
@@ -124,7 +124,7 @@ def expand(
     expansions: frozenset[str],
     audio: AudioFacet | None = None,
 ) -> ReportDetail:
-    """The row with the expansions that are wanted."""
+    """The row with the expansions that are asked for."""
     return ReportDetail(
         **attrs.asdict(row, recurse=False),
         content=facets.content if "content" in expansions else UNSET,
@@ -136,9 +136,9 @@ def expand(
 
 
 def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
-    """The row and facets in the compact form: what opens it, then each story in a line.
+    """A report in the compact form: the opening, then each story in a line.
 
-    Sources of a section that no line of it is marked with stand beside its first sentence.
+    Sources of a section that none of its lines cites stand beside its first sentence.
     """
     points = {point.text for point in facets.key_points}
     opening = facets.opening if facets.sources else ()
@@ -164,7 +164,7 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
 
 
 def _with_sections(lines: tuple[Statement, ...], facets: ReportFacets) -> Iterator[Statement]:
-    """The lines; those of a section that no line told, too, and beside each who else reported."""
+    """The lines and the sections that none of them covers, each with who else reported it."""
     numbers = {number for line in lines for number in (*line.citations, *line.also_reported_by)}
     waiting = {
         section.statements[0].text: tuple(n for n in section.citations if n not in numbers)
@@ -185,9 +185,9 @@ def _bare(statement: Statement) -> Statement:
 
 
 def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
-    """The report's words prepared for speech, with their number and duration.
+    """The report's text prepared for speech, with word count and duration.
 
-    Headings are told as sentences; sources are counted, never listed; citations are left out.
+    Headings become sentences; sources are counted, never listed; citations are left out.
     """
     from svc_core.text import wording  # noqa: PLC0415 - loads the word lists late
     from svc_core.text.speech import script as speech  # noqa: PLC0415
@@ -221,7 +221,7 @@ def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
 
 
 def _list_texts(name: str, statements: tuple[Statement, ...]) -> tuple[str, ...]:
-    """The words of a list behind its announcement; of an empty one, nothing."""
+    """The texts of a list behind its announcement; of an empty one, nothing."""
     return (name, *_texts(statements)) if statements else ()
 
 

@@ -1,7 +1,7 @@
-"""The signals of a report: what happened, to whom, where and when, and how sure that is.
+"""Extracts the signals of a report: what happened, to whom, where and when, and how sure that is.
 
-Rule 1: at most one signal for each story, in the words of a cited item that tells the event and
-        is no comment; of two that tell one event, the surer.
+Rule 1: at most one signal for each story, in the words of a cited item that reports the event and
+        is no comment; of two signals of one event, the surer.
 Rule 2: the confidence is a sum of four stated parts, so that a reader can see why.
 """
 
@@ -30,9 +30,9 @@ _SAME_MIN, _SAME_WORDS_MIN = 0.5, 6  # of the words of a headline; a short one s
 def extract(
     report_id: str, draft: Draft, names: Mapping[str, Sequence[Mention]], until: datetime
 ) -> tuple[ReportSignal, ...]:
-    """The signals of the stories that a draft tells of a time up to `until`, surest first.
+    """The signals of a draft's stories in the time up to `until`, the surest first.
 
-    `names` are those of each story by its key (`entities.names_of`).
+    `names` are the mentions of each story by its key (`entities.names_of`).
     """
     signals: list[ReportSignal] = []
     for story in draft.stories:
@@ -62,7 +62,7 @@ def extract(
 
 
 def _is_same_event(first: ReportSignal, second: ReportSignal) -> bool:
-    """Whether two signals of a kind share half of a headline, and no number parts them."""
+    """Whether two signals of a kind share half of a headline and no number differs."""
     if first.type != second.type:
         return False
     texts = [Words.of(f"{signal.title} {signal.summary}") for signal in (first, second)]
@@ -85,7 +85,7 @@ def _signal(
     mentions: Sequence[Mention],
     until: datetime,
 ) -> ReportSignal:
-    """The signal of a story in the words of the item `reading`."""
+    """The signal of a story in the words of one item."""
     kind = event.kind
     day = stated_day(story)
     places = [mention for mention in mentions if mention.kind == PLACE][:ENTITIES_MAX]

@@ -1,12 +1,12 @@
-"""Giving a report its voice: take the text, have it spoken elsewhere, take the recording in.
+"""Gives a report its audio: claim the text, have it spoken elsewhere, attach the recording.
 
 Rule 1: speaking holds no transaction: `claim` or `ask` reads the text, `adopt` writes the audio,
         the report's row and their change in one unit of work. Killed anywhere, a report has no
-        audio or a whole one.
-Rule 2: a claim is for a while, is renewed while its worker lives, and is counted before the work,
-        so that two workers never speak the same report at once, and one that kills its worker is
-        given up after a few attempts.
-Rule 3: audio is of the words that were read: a report that was made again meanwhile keeps none.
+        audio or a complete one.
+Rule 2: a claim lapses unless its worker renews it, and is counted before the work, so that two
+        workers never speak the same report at once, and a report that kills its workers is given
+        up after a few attempts.
+Rule 3: audio is of the words that were read: a report that was made again meanwhile gets none.
 """
 
 from datetime import datetime, timedelta
@@ -23,14 +23,30 @@ from svc_core.reports.audio import AUDIO, SPEAKING, Audio, Recording, Speaking
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.recordings import announce, forget_audio, give_up, trust
 
+# The states of a speech request. One row for each report that waits for audio, due at `due_at`:
+#
+#   none --want--> waiting --claim--> claimed --adopt--> none (the report has audio)
+#                     ^                  |---put_off---> waiting, later after each failure
+#                     |                  |---give_back-> waiting, at once, not counted
+#                     |                  |---take_over-> waiting, at once, counted
+#                     \------lapse-------/
+#   waiting or claimed, after `ATTEMPTS_MAX` attempts --give_up--> none (the event goes out)
+#
+# A claim is not a lock: it is the row with `is_claimed` and a due time in the future. Its number of
+# attempts identifies the holder, for each claim raises it: `renew`, `put_off` and `give_back` act
+# only while the row still has the attempt of their task, so that a worker whose claim lapsed cannot
+# touch the claim of its successor. `adopt` needs no claim: the digest decides. Whoever brings a
+# recording of the words that the report still has may attach it, and a second one replaces the
+# first; the words are spoken twice, which costs time but no correctness. Counting before the work
+# is what ends the loop of a report that kills its worker every time.
 ATTEMPTS_MAX: Final = 5
-"""Then the report stays silent: what fails five times over five hours fails for its words."""
+"""Attempts before a report stays silent: five failures over five hours are due to its words."""
 RETRY_MIN: Final = timedelta(minutes=1)
 
 
 @frozen
 class Task:
-    """A report to be spoken; `digest` names the words that it had."""
+    """A report to be spoken; `digest` identifies the words that it had."""
 
     report_id: str
     text: str = field(repr=False)
@@ -40,7 +56,7 @@ class Task:
 
 
 async def want(ctx: Context, report_id: str) -> None:
-    """Have a report spoken, as soon as somebody has a voice for it, where that is not so yet."""
+    """Request the audio of a report, unless that is requested already."""
     report, wish = await ctx.find(REPORTS, report_id), await ctx.find(SPEAKING, report_id)
     if report is not None and wish is None:
         await ctx.save(SPEAKING, report_id, Speaking(report_id, ctx.now))
@@ -59,9 +75,9 @@ async def ask(ctx: Context, report_id: str) -> Task:
 
 
 async def claim(ctx: Context, seen: Document[Speaking], until: datetime) -> Task | None:
-    """The task of a wish that is due, for this worker alone until then.
+    """Claim a due request for this worker alone until then, and give its task.
 
-    None when another worker was first, or when the wish is given up.
+    None when another worker was first, or when the request is given up.
     """
     wish = await ctx.unchanged(SPEAKING, seen)
     if wish is None:
@@ -75,14 +91,14 @@ async def claim(ctx: Context, seen: Document[Speaking], until: datetime) -> Task
 
 
 async def renew(ctx: Context, task: Task, until: datetime) -> None:
-    """Keep a claim until then, unless it has lapsed and is another worker's."""
+    """Extend a claim until then, unless it has lapsed and is another worker's."""
     wish = await _claim_of(ctx, task)
     if wish is not None:
         await ctx.save(SPEAKING, task.report_id, attrs.evolve(wish, due_at=until))
 
 
 async def take_over(ctx: Context, report_id: str) -> None:
-    """Let others speak a report at once whose worker is dead; the attempt counts.
+    """Release the claim of a dead worker at once; the attempt counts.
 
     Only for a process that has the store to itself and has begun nothing yet.
     """
@@ -91,14 +107,14 @@ async def take_over(ctx: Context, report_id: str) -> None:
 
 
 async def _claim_of(ctx: Context, task: Task) -> Speaking | None:
-    """The wish of a task, while it is the task's."""
+    """The request behind a task, while the task still holds its claim."""
     wish = await ctx.find(SPEAKING, task.report_id)
     is_its = wish is not None and wish.is_claimed and wish.attempts == task.attempts
     return wish if is_its else None
 
 
 async def put_off(ctx: Context, task: Task) -> None:
-    """Try a task that failed again later, each time later; the last failure ends it."""
+    """Retry a failed task later, each time later; the last failure ends it."""
     wish = await _claim_of(ctx, task)
     if wish is None:
         return
@@ -111,7 +127,7 @@ async def put_off(ctx: Context, task: Task) -> None:
 
 
 async def give_back(ctx: Context, task: Task) -> None:
-    """Let others speak a report at once, as if it had not been claimed."""
+    """Release a claim at once, as if it had never been taken."""
     wish = await _claim_of(ctx, task)
     if wish is not None:
         again = attrs.evolve(wish, due_at=ctx.now, attempts=wish.attempts - 1, is_claimed=False)
@@ -119,7 +135,7 @@ async def give_back(ctx: Context, task: Task) -> None:
 
 
 async def adopt(ctx: Context, task: Task, recording: Recording, voice: str) -> Audio | None:
-    """Give the report its recording, which stands in its place; None when its words changed.
+    """Attach a stored recording to its report; None when the report's words changed.
 
     The row says so from now on, with its change record, and so does the event that waits for it.
     """

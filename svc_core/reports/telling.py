@@ -1,10 +1,11 @@
-"""How stories are told: which item leads, which sentences are quoted, and where each one stands.
+"""Arranges stories into a report: which item leads, which sentences are quoted, and where.
 
-Rule 1: every item of every story is marked behind a sentence that it holds, or it also reported it.
+Rule 1: every item of every story is cited behind a sentence that it holds, or as also reporting it.
 Rule 2: a sentence stands once, but the opening quotes what introduces the first sections; of one
-        event no two sentences say the same. Where one story is all, its section goes on.
-Rule 3: what is quoted of a story is in the language of its lead, the reader's where an item has it.
-Rule 4: sentences that lean on one before them ("He also said ...") stand only behind that one.
+        event no two sentences say the same. Where there is only one story, its section continues
+        the opening.
+Rule 3: quotes of a story are in the language of its lead, the reader's where an item has it.
+Rule 4: sentences that refer to the one before ("He also said ...") stand only behind that one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,12 +22,12 @@ from svc_core.text.sentences import ended, is_aside, is_broken, is_faulty
 from svc_core.text.stories import Story
 from svc_core.text.templates import Templates
 
-KEY_POINTS_MAX = 7  # as many main stories as are kept in mind at once (Miller 1956)
+KEY_POINTS_MAX = 7  # as many main stories as people keep in mind at once (Miller 1956)
 MAIN_MIN = 3
 MARKS_MAX = 12  # of one sentence; the others of its story also reported it
 OPENING_MAX, OPENING_FEW_MAX = 3, 2
 SENTENCES_MAX, SENTENCES_MANY_MAX, SENTENCES_MOST = 3, 5, 8
-MANY_MEMBERS = 4  # a story that so many items tell gets more room
+MANY_MEMBERS = 4  # a story of so many items gets more room
 QUOTED_MAX = 3  # items that one development is quoted from
 
 _FEW_STORIES = 4
@@ -38,7 +39,7 @@ _UNTITLED_CHARS_MAX = 160
 
 @define(eq=False)
 class NarrationLine:
-    """A sentence, the items that hold it, and others of its story that it stands for."""
+    """A sentence, the items that hold it, and further items of its story."""
 
     text: str
     sources: list[Evidence]
@@ -47,7 +48,7 @@ class NarrationLine:
 
 @define(eq=False)
 class StoryPlan:
-    """One story on its way into the draft: what it is told by, and who else reported it."""
+    """One story on its way into the draft: its quotes and lines, and who else reported it."""
 
     story: Story
     lead: Scored
@@ -68,7 +69,7 @@ class StoryPlan:
 
 @define(eq=False)
 class Narration:
-    """What stands where, in the order of reading; a section is its plan and its lines."""
+    """The lines of a report in reading order; a section is its plan and its lines."""
 
     opening: list[NarrationLine]
     key_points: list[NarrationLine]
@@ -77,7 +78,7 @@ class Narration:
 
 
 def in_order(stories: Iterable[Story], language: str) -> list[Story]:
-    """Stories in the order of their telling: weight with a bonus for the reader's own language."""
+    """Stories in reading order: by weight, with a bonus for the reader's own language."""
     pool = list(stories)
     last_dates = {story.key: _last_dated(story) for story in pool}
     newest = max(last_dates.values(), default=0.0)
@@ -97,7 +98,7 @@ def in_order(stories: Iterable[Story], language: str) -> list[Story]:
 
 
 def lead_of(story: Story, language: str) -> Scored:
-    """The member that tells the story: in the reader's language, with a text, the most relevant."""
+    """The item that leads a story: in the reader's language, with a text, the most relevant."""
     if len(story.members) == 1:
         return story.members[0]
     own = [member for member in story.members if _is_own(member, language)] or story.members
@@ -118,7 +119,7 @@ def lead_of(story: Story, language: str) -> Scored:
 
 
 class Narrator:
-    """Tells stories that are in the order of their telling. One for a draft."""
+    """Narrates the stories of one draft, which are in reading order."""
 
     def __init__(
         self,
@@ -128,7 +129,7 @@ class Narrator:
         frequencies: Frequencies,
         templates: Templates,
     ) -> None:
-        """Tell in `language`, by how common words are and what is of a template."""
+        """Prepare to narrate in `language`, by word frequencies and the templates of sources."""
         self._language = primary(language)
         self._frequencies = frequencies
         self._templates = templates
@@ -138,7 +139,7 @@ class Narrator:
         self._quotes: list[Extract] = []
 
     def narrate_stories(self) -> Narration:
-        """The main stories first, then the others, a line each."""
+        """The main stories in sections, then the others in a line each."""
         main, rest_ = self._split()
         for plan in main:
             self._draw(plan)
@@ -160,9 +161,9 @@ class Narrator:
         return Narration(opening, key_points, sections, briefs)
 
     def _split(self) -> tuple[list[StoryPlan], list[StoryPlan]]:
-        """Half of the stories, a few at least, of those about the subject as the best are.
+        """Half of the stories, a few at least, of those near the best score; and the others.
 
-        Dated ones in the reader's language come first, asides last.
+        Dated ones in the reader's language come first, comments last.
         """
         count = min(KEY_POINTS_MAX, max(MAIN_MIN, (len(self._plans) + 1) // 2))
         best = max(plan.story.score for plan in self._plans)
@@ -178,7 +179,7 @@ class Narrator:
         return _is_own(plan.lead, self._language)
 
     def _draw(self, plan: StoryPlan) -> None:
-        """What can be quoted of a story, and the sentence that introduces it."""
+        """Collect what can be quoted of a story, and the sentence that introduces it."""
         tongue = plan.lead.reading.tongue
         plan.subject = vector_of(plan.heading, tongue, self._frequencies)
         parts = _developments(plan.story)
@@ -205,7 +206,7 @@ class Narrator:
         )
 
     def _opening(self, main: Sequence[StoryPlan]) -> list[NarrationLine]:
-        """What introduces the first stories; where none has a text, their headlines."""
+        """The sentences that introduce the first stories; their headlines where none has a text."""
         own = [plan for plan in main if self._is_own(plan)] or list(main)
         limit = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
         quotable = [plan for plan in own if plan.intro]
@@ -217,9 +218,9 @@ class Narrator:
         return lines or self._headlines(main if len(main) <= OPENING_MAX else own[:1])
 
     def _whole(self, plan: StoryPlan) -> tuple[list[NarrationLine], list[NarrationLine]]:
-        """The only main story: what opens it, and a section that goes on where that is much.
+        """The only main story: its opening, and a section that continues where there is much.
 
-        Where nothing of it can be quoted, its headlines tell what each of them holds alone.
+        Where nothing of it can be quoted, the headlines of its items stand instead.
         """
         if plan.intro is None:
             lines = self._headlines([plan])
@@ -245,7 +246,7 @@ class Narrator:
         return list(dict.fromkeys(headlines))
 
     def _section(self, plan: StoryPlan) -> list[NarrationLine]:
-        """A story in a few sentences; none where the opening told all there is."""
+        """A story in a few sentences; none where the opening has quoted all of it."""
         intro = plan.intro
         is_quoted = intro in self._quotes
         if intro is None or not (is_quoted or self._is_new(intro)):
@@ -257,7 +258,7 @@ class Narrator:
         return [self._quote(plan, quote) for quote in quotes]
 
     def _is_new(self, quote: Extract) -> bool:
-        """Whether no sentence that stands says the same."""
+        """Whether no quoted sentence says the same."""
         stands = _key(quote.text) in self._lines
         return not stands and not any(
             likeness(quote.vector, earlier.vector) >= _AGAIN_MIN for earlier in self._quotes
@@ -268,7 +269,7 @@ class Narrator:
         return self._line(plan, quote.text, quote.item.evidence)
 
     def _pick(self, plan: StoryPlan, intro: Extract) -> list[Extract]:
-        """The best sentences in the order of their telling: of each development one, then more.
+        """The best sentences in reading order: one of each development, then more.
 
         The item that introduces the story comes first, then the others by time.
         """
@@ -292,7 +293,7 @@ class Narrator:
         return picks
 
     def _may_follow(self, quote: Extract, picks: Sequence[Extract]) -> bool:
-        """Whether a sentence is new, and stands alone or behind the one that it leans on."""
+        """Whether a sentence is new, and is understood alone or behind its predecessor."""
         intro = picks[0]
         if quote.item is intro.item and quote.place <= intro.place:
             return False
@@ -304,7 +305,7 @@ class Narrator:
         )
 
     def _line(self, plan: StoryPlan, text: str, first: Evidence) -> NarrationLine:
-        """The line of a sentence, marked with all items of the story that hold it."""
+        """The line of a sentence, citing all items of the story that hold it."""
         claim = Words.of(text)
         rest = (item for item in plan.members if item is not first)
         sources = [first, *(item for item in rest if self._words_of(item).holds(claim))]
@@ -315,7 +316,7 @@ class Narrator:
         return line
 
     def _acknowledge(self, plan: StoryPlan) -> None:
-        """Have all whom no line of a story is marked with stand beside what tells it."""
+        """Put the items that no line of a story cites beside its last line or section."""
         sources = [*(item for line in plan.lines for item in line.sources), *plan.lines[-1].also]
         ids = {item.id for item in sources}
         also = plan.also if plan.is_section else plan.lines[-1].also
@@ -339,12 +340,12 @@ def _plan(story: Story, language: str) -> StoryPlan:
 
 
 def _is_own(member: Scored, language: str) -> bool:
-    """Whether an item is in the reader's language, or in one that nothing tells."""
+    """Whether an item is in the reader's language, or in an unknown one."""
     return member.reading.tongue in (primary(language), None)
 
 
 def _centrality(member: Scored, members: Sequence[Scored]) -> float:
-    """How much of the headlines of some items is in its own, on average, 0..1."""
+    """The average share of some items' headline words that this item's has, 0..1."""
     own = set(member.reading.title)
     titles = [set(peer.reading.title) for peer in members]
     return sum(len(own & title) / max(len(title), 1) for title in titles) / len(titles)
@@ -355,7 +356,7 @@ def _turn(quote: Extract) -> tuple[float, str, int]:
 
 
 def _last_dated(story: Story) -> float:
-    """When an item of it was last published; 0 where none says."""
+    """When its latest dated item was published, in seconds since 1970; 0 without one."""
     dates = (member.evidence.published_at for member in story.members)
     return max((at.timestamp() for at in dates if at is not None), default=0.0)
 
@@ -365,7 +366,7 @@ def _developments(story: Story) -> Sequence[Sequence[Scored]]:
 
 
 def _places(story: Story) -> dict[str, int]:
-    """The place of each item's development in the order of time."""
+    """The index of each item's development in the order of time."""
     parts = enumerate(_developments(story))
     return {member.evidence.id: at for at, group in parts for member in group}
 

@@ -1,13 +1,13 @@
-"""Subscriptions to public profiles of others: what their subscribers are told, and how they end.
+"""Delivers news of public profiles to their followers, and ends subscriptions to closed ones.
 
-Rule 1: a subscription, and what finds it among those of all tenants (`FOLLOWS`), are rows of the
-        subscriber, written together.
-Rule 2: what is to be told is noted in the unit that causes it, which waits for nobody. Each
-        subscriber is told in a short unit of its own tenant, which remembers that: killed at any
-        point, whoever comes next goes on, and nobody is told twice.
-Rule 3: the news of one profile are told one after another, in the order in which they happened.
-Rule 4: with a profile that is gone, or private again, all subscriptions of others to it end. They
-        are looked for again after `GRACE`: some may have been committed at the same time.
+Rule 1: a subscription, and the row that finds it among those of all tenants (`FOLLOWS`), are rows
+        of the subscriber, written together.
+Rule 2: news are queued in the unit that causes them, which waits for nobody. Each subscriber gets
+        them in a short unit of its own tenant, which records that: killed at any point, whoever
+        comes next continues, and nobody gets anything twice.
+Rule 3: the news of one profile are delivered one after another, in the order they happened.
+Rule 4: with a profile that is deleted, or private again, all subscriptions of others to it end.
+        They are looked for again after `GRACE`: some may have been committed at the same time.
 """
 
 from datetime import timedelta
@@ -34,13 +34,13 @@ from svc_core.reports.profiles.model import (
 )
 
 NEWS_MAX: Final = 500
-"""News that wait; of more, as where no worker runs for weeks, the oldest are told to nobody."""
+"""News in a queue; of more, as where no worker runs for weeks, the oldest are dropped."""
 GRACE: Final = timedelta(minutes=1)
-"""Longer than a unit of work takes."""
+"""A delay that is longer than any unit of work."""
 
 
 async def note(ctx: Context, report_id: str, version: int = 0) -> None:
-    """Have the followers of a report's profile told, where it is public."""
+    """Queue news of a report for the followers of its profile, where that is public."""
     row = await ctx.find(REPORTS, report_id)
     profile = await ctx.find(PROFILES, "" if row is None else row.profile_id)
     if profile is not None and profile.visibility == "public":
@@ -51,7 +51,7 @@ async def note(ctx: Context, report_id: str, version: int = 0) -> None:
 
 
 async def end_all(ctx: Context, profile: Profile) -> None:
-    """Have the subscriptions of others ended to a profile that is private or gone from now on."""
+    """Queue the end of all subscriptions of others to a profile that is private or deleted."""
     if profile.visibility == "public":
         before = await ctx.find(FOLLOWED, profile.id) or Followed(profile.id)
         news = News(None, 0, ctx.now), News(None, 1, ctx.now + GRACE)
@@ -60,7 +60,7 @@ async def end_all(ctx: Context, profile: Profile) -> None:
 
 
 def _next(queue: Followed) -> Followed:
-    """It without the first of its news."""
+    """The queue without the first of its news."""
     return Followed(queue.profile_id, queue.number + 1, queue.news[1:])
 
 
@@ -69,7 +69,7 @@ def _next(queue: Followed) -> Followed:
 
 @frozen
 class FollowerTask:
-    """The first of the news of a tenant's profile, with the report that they are about."""
+    """The first news of a profile's queue, with the report that they are about."""
 
     tenant: str
     queue: Followed
@@ -80,7 +80,7 @@ class FollowerTask:
 
     @property
     def after(self) -> tuple[int, str, str]:
-        """Whom it was told, as a place among the followers of all."""
+        """The follower that was served last, as a position among those of all profiles."""
         return (place_of(self.queue.profile_id), *self.queue.after)
 
     def ends(self, subscription: Subscription) -> bool:
@@ -91,7 +91,7 @@ class FollowerTask:
 
 
 async def due(ctx: Context, profile_id: str) -> FollowerTask | None:
-    """What is to be told now of a profile; None where another worker was first."""
+    """The news of a profile that are due; None where another worker was first."""
     queue = await ctx.find(FOLLOWED, profile_id)
     if queue is None or FOLLOWED.order(queue) > micros(ctx.now):
         return None
@@ -103,9 +103,9 @@ async def due(ctx: Context, profile_id: str) -> FollowerTask | None:
 
 
 async def subscriber(ctx: Context, task: FollowerTask) -> Subscription | None:
-    """The subscription of a tenant that was not told yet; None where there is none.
+    """The subscription of a tenant that has not had these news; None where there is none.
 
-    It counts as told from now on; where it ends, it has ended.
+    It counts as served from now on; where the news end it, it has ended.
     """
     profile_id, number = task.queue.profile_id, task.queue.number
     follow = await ctx.find(FOLLOWS, profile_id)
@@ -123,7 +123,7 @@ async def subscriber(ctx: Context, task: FollowerTask) -> Subscription | None:
 
 
 async def advance(ctx: Context, task: FollowerTask, after: tuple[str, str] | None) -> None:
-    """Go on with the followers after this one, or, without one, with the next of the news."""
+    """Move on to the follower after this one, or, without one, to the next news."""
     queue = await ctx.find(FOLLOWED, task.queue.profile_id)
     if queue is None or queue.number != task.queue.number:
         return

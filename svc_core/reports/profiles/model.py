@@ -150,7 +150,7 @@ class Subscription:
 
 @frozen
 class Due:
-    """When a profile's next report is due, how far the scheduled ones reach, and the newest one."""
+    """When a profile's next report is due, up to when scheduled ones reach, and the latest one."""
 
     profile_id: ProfileId
     next_run_at: datetime | None
@@ -216,7 +216,7 @@ class PublicProfile:
 
 
 def public_members(profile: Profile) -> dict[str, Any]:
-    """What everybody is shown of a public profile."""
+    """The members of a public profile that everybody sees."""
     return {member.name: getattr(profile, member.name) for member in attrs.fields(PublicProfile)}
 
 
@@ -255,7 +255,7 @@ SUBSCRIPTIONS: Collection[Subscription] = Collection(
 )
 
 DUE: Collection[Due] = Collection(name="due", model=Due, prefix="prf", order=_no_run)
-"""One row a profile, under the profile's id; the scheduler reads the lowest `next_run_at`."""
+"""One row for each profile, under its id; the scheduler reads the lowest `next_run_at`."""
 
 PROFILE_DELIVERIES: Collection[DeliveryMetadata] = Collection(
     name="profile_deliveries", model=DeliveryMetadata, prefix="prf", order=lambda _: 0
@@ -266,7 +266,7 @@ a delivery changes neither the profile nor its version."""
 
 @frozen
 class Leaving:
-    """A profile that was deleted, and has reports left to be removed."""
+    """A deleted profile whose reports are still to be removed."""
 
     profile_id: str
     since: datetime
@@ -280,7 +280,7 @@ LEAVING: Collection[Leaving] = Collection(
 
 @frozen
 class Publication:
-    """A profile that the operator made public, and the tenant that has it."""
+    """A profile that the operator made public, and the tenant that owns it."""
 
     profile_id: ProfileId
     tenant: str
@@ -294,13 +294,12 @@ PUBLICATIONS: Collection[Publication] = Collection(
     order=lambda publication: micros(publication.since),
     scope="global",
 )
-"""Under the profile's id: where to look for the reports that everybody may read."""
+"""The directory of public profiles, each under the profile's id."""
 
 
 @frozen
 class Follow:
-    """A subscription to a public profile of the tenant that has it, and the last of its news that
-    was told, by number."""
+    """A subscription to another tenant's public profile, and the number of its latest news."""
 
     profile_id: ProfileId
     tenant: str
@@ -309,20 +308,22 @@ class Follow:
 
 
 def place_of(profile_id: str) -> int:
-    """Where the followers of a profile stand among those of all: 60 random bits of its id."""
+    """The position of a profile's followers among those of all: 60 random bits of its id."""
     return int(profile_id[-15:], 16)
 
 
 FOLLOWS: Collection[Follow] = Collection(
     name="follows", model=Follow, prefix="prf", order=lambda follow: place_of(follow.profile_id)
 )
-"""Under the profile's id, in the rows of who follows."""
+"""Under the profile's id, among the rows of the following tenant."""
 
 
 @frozen
 class News:
-    """What followers are told: a version of a report, by its id, or, of version 0, what became of
-    its recording; without an id that nobody follows any more."""
+    """What followers receive: a version of a report by its id, or, as version 0, its recording.
+
+    Without an id, the subscriptions of all followers end.
+    """
 
     report_id: ReportId | None
     version: int
@@ -331,9 +332,9 @@ class News:
 
 @frozen
 class Followed:
-    """What the followers of a profile are still to be told, from when on, and the first's number.
+    """The news that the followers of a profile still wait for, and the number of the first.
 
-    Of that they are told up to `after`, a tenant and an id.
+    The first was delivered to the followers up to `after`, a tenant and an id.
     """
 
     profile_id: ProfileId
@@ -348,7 +349,7 @@ FOLLOWED: Collection[Followed] = Collection(
     prefix="prf",
     order=lambda queue: micros(queue.news[0].at) if queue.news else 2**62,
 )
-"""Under the profile's id, in the rows of whose it is; workers read the lowest of every tenant."""
+"""Under the profile's id, among its owner's rows; workers read the lowest of every tenant."""
 
 
 @frozen

@@ -125,7 +125,7 @@ async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profil
 
 
 async def _view(ctx: Context, profile: Profile) -> bytes:
-    """The profile with what was delivered of it, of which its tag knows nothing."""
+    """The profile with its deliveries, which its tag does not cover."""
     delivery = await ctx.find(PROFILE_DELIVERIES, profile.id)
     return wire.dumps(rules.detail(profile, delivery, aliases=ctx.aliases))
 
@@ -176,13 +176,13 @@ async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
 
 
 async def plan_run(ctx: Context, profile: Profile, subscription: Subscription) -> None:
-    """Plan the next run of a profile from now on; none while nobody wants it."""
+    """Plan the next run of a profile from now on; none while nobody wants reports."""
     last = await ctx.find(DUE, profile.id)
     await ctx.save(DUE, profile.id, rules.due(profile, subscription, last, ctx.now))
 
 
 async def run_end(ctx: Context, due: Due, ready: datetime) -> datetime | None:
-    """Where the report of a due profile ends; None where it has nothing to tell.
+    """The end of a due profile's report; None where there is nothing to report.
 
     Raises:
         Problem: NOT_FOUND when the profile was deleted.
@@ -192,9 +192,9 @@ async def run_end(ctx: Context, due: Due, ready: datetime) -> datetime | None:
 
 
 async def pass_over(ctx: Context, profile_id: str, due_row: Document[Due], ready: datetime) -> None:
-    """Plan the run after `ready` where the one that was planned has nothing to tell.
+    """Plan the run after `ready` where the planned one has nothing to report.
 
-    `due_row` is the due row that the worker acted on; nothing is written when it has changed.
+    `due_row` is the row that the worker acted on; nothing is written when it has changed.
     """
     before = await ctx.unchanged(DUE, due_row)
     if before is None:

@@ -1,11 +1,11 @@
-"""What makes a profile whole, how a patch changes it, and when it is due.
+"""The rules of profiles: which are valid, how a patch changes one, and when a report is due.
 
 Rule 1: timed frequencies need a time of day; only weekly and monthly ones take a day.
 Rule 2: PUT resets what it leaves out, PATCH changes only what it names (Spec: Representation 4).
 Rule 3: a patch that changes nothing writes nothing: same version, no change record.
 Rule 4: only an active profile with an active subscription is due.
-Rule 5: only a new schedule, a pause and a return plan anew: a name that is changed while a report
-        is due costs no report.
+Rule 5: only a new schedule, a pause and a resume plan the next run again: a name that is changed
+        while a report is due costs no report.
 Rule 6: a scheduled report ends at a run of its schedule, and begins where the one before it ended.
 """
 
@@ -35,7 +35,7 @@ from svc_core.reports.profiles.model import (
 
 
 def check_profile(profile: Profile) -> None:
-    """Pass a profile whose schedule is whole.
+    """Refuse a profile whose schedule is incomplete.
 
     Raises:
         Problem: VALIDATION_FAILED, naming every fault.
@@ -45,7 +45,7 @@ def check_profile(profile: Profile) -> None:
 
 
 def change(profile: Profile, body: ProfileInput | ProfilePatch, now: datetime) -> Profile:
-    """The profile with the members that are sent; a whole one sends its defaults too.
+    """The profile with the members that are sent; a whole input sends its defaults too.
 
     Raises:
         Problem: VALIDATION_FAILED when the result would not be a valid profile.
@@ -66,7 +66,7 @@ def is_planned_anew(before: Profile, after: Profile) -> bool:
 
 
 def due(profile: Profile, subscription: Subscription, last: Due | None, now: datetime) -> Due:
-    """When the next report is due, counted from `now`; never while nobody wants it."""
+    """The due row of a profile, counted from `now`; without a run while nobody wants reports."""
     is_wanted = profile.status == "active" and subscription.status == "active"
     upcoming = next_run_after(profile, last, now) if is_wanted else None
     if last is None:
@@ -75,17 +75,17 @@ def due(profile: Profile, subscription: Subscription, last: Due | None, now: dat
 
 
 def next_run_after(profile: Profile, last: Due | None, now: datetime) -> datetime | None:
-    """The next run after `now` that has something left to tell, should the clock have gone back."""
+    """The next run after `now` that is not covered yet, should the clock have gone back."""
     until = None if last is None else last.covered_until
     return schedule.next_run(profile.schedule, now if until is None else max(now, until))
 
 
 def run_end(profile: Profile, due: Due, ready: datetime) -> datetime | None:
-    """Where the report of a due profile ends: at the newest run that is over at `ready`.
+    """The end of a due profile's report: the newest run that is over at `ready`.
 
-    Runs that were missed, or that failed and are tried again, end there too: one report catches
-    up with all of them. A run that was planned before the data of its zone were renewed keeps
-    its instant. None where a report by hand has told that time already.
+    Missed runs, and failed ones that are tried again, end there too: one report catches up with all
+    of them. A run that was planned before the data of its zone were renewed keeps its instant. None
+    where a report made by hand has covered that time already.
     """
     end = schedule.last_run(profile.schedule, ready)
     if end is None or due.next_run_at is None:
@@ -96,7 +96,7 @@ def run_end(profile: Profile, due: Due, ready: datetime) -> datetime | None:
 
 
 def delivery_metadata(delivery: DeliveryMetadata | None, *, aliases: bool) -> DeliveryMetadata:
-    """What is shown of deliveries; `aliases` adds the deprecated members (Spec: Versioning 4)."""
+    """The deliveries as they are shown; `aliases` adds deprecated members (Spec: Versioning 4)."""
     at = delivery.generated_at_iso if delivery else None
     return DeliveryMetadata(at, at if aliases else UNSET)
 
@@ -109,7 +109,7 @@ def others_row(
     *,
     aliases: bool,
 ) -> OthersProfile:
-    """What a subscriber of another workspace is shown of a profile."""
+    """A public profile as a subscriber of another workspace sees it."""
     report_at = None if last is None else last.report_generated_at
     return OthersProfile(
         **public_members(profile),
@@ -121,7 +121,7 @@ def others_row(
 
 
 def detail(profile: Profile, delivery: DeliveryMetadata | None, *, aliases: bool) -> ProfileDetail:
-    """The profile as it is shown."""
+    """The profile as its owner sees it."""
     metadata = delivery_metadata(delivery, aliases=aliases)
     return ProfileDetail(**attrs.asdict(profile, recurse=False), delivery_metadata=metadata)
 
@@ -129,7 +129,7 @@ def detail(profile: Profile, delivery: DeliveryMetadata | None, *, aliases: bool
 def row(
     view: ProfileDetail, subscription: Subscription, last: Due | None, *, aliases: bool
 ) -> ProfileRow:
-    """The listing's row; `aliases` adds the deprecated members."""
+    """The profile as the listing shows it; `aliases` adds the deprecated members."""
     report_at = None if last is None else last.report_generated_at
     return ProfileRow(
         **attrs.asdict(view, recurse=False),
@@ -143,7 +143,7 @@ def row(
 def change_subscription(
     subscription: Subscription, patch: SubscriptionPatch, now: datetime
 ) -> Subscription:
-    """The subscription with what is named changed; unchanged when that changes nothing."""
+    """The subscription with the patched members; the same where nothing changes."""
     delivery = _delivery(subscription.delivery, patch.delivery)
     status = given(patch.status, subscription.status)
     return changed(subscription, now, status=status, delivery=delivery)

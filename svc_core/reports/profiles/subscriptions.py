@@ -1,8 +1,8 @@
-"""The operations of subscriptions: who is told of a profile's reports, and how.
+"""The operations of subscriptions: who receives a profile's reports, and how.
 
 Rule 1: a new choice of webhooks names webhooks of this workspace; one that was chosen before may
         have been deleted since.
-Rule 2: a pause and a resume plan an own profile anew; nothing else of a subscription does.
+Rule 2: a pause and a resume plan the next run of an own profile again; nothing else does.
 Rule 3: every own profile has its subscription; those to public profiles of others come and go.
 """
 
