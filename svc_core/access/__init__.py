@@ -1,1 +1,1 @@
-"""Who calls, what they may do and how fast: workspaces, keys, plans, scopes, limits, lockout."""
+"""Access control: workspaces, people, API keys, plans, scopes, rate limits and lockout."""

@@ -1,4 +1,4 @@
-"""Client addresses: one spelling for each, and whose word about them is believed.
+"""Client addresses: one normal form for each, and which forwarding headers are trusted.
 
 Rule 1: two texts of one address become one text; an IPv4-mapped IPv6 address is the IPv4 one.
 Rule 2: forwarding headers are believed only from a trusted peer (Spec: IP allowlist). Anybody
@@ -55,7 +55,7 @@ def _read(text: str) -> IPv4Address | IPv6Address:
 
 
 def normalise_address(text: str) -> str:
-    """The one spelling of an address: compressed, lower case, no zone, mapped IPv4 as IPv4.
+    """The normal form of an address: compressed, lower case, no zone, mapped IPv4 as IPv4.
 
     Raises: ValueError for anything but one address (networks, ports, leading zeros, names).
     """
@@ -64,8 +64,11 @@ def normalise_address(text: str) -> str:
 
 @lru_cache(maxsize=8_192)
 def block(text: str) -> str:
-    """The addresses that one party has, as far as one of them tells: an IPv6 subscriber has a /64
-    at least (RFC 6177), and counts as one. What is no address stands for itself."""
+    """The block of addresses that counts as one caller: an IPv4 address, or an IPv6 /64.
+
+    An IPv6 subscriber has a /64 at least (RFC 6177) and may use any address in it. A text that is
+    no address is returned unchanged.
+    """
     try:
         address = _read(text)
     except ValueError:
@@ -76,8 +79,11 @@ def block(text: str) -> str:
 
 
 class ClientAddress(NamedTuple):
-    """Who calls. `certain` is false when a believed header could not be read, or no address is
-    known: such a caller matches no allowlist."""
+    """The address of a caller.
+
+    `certain` is false when a trusted header could not be parsed or no address is known; such a
+    caller matches no allowlist.
+    """
 
     text: str
     certain: bool
@@ -92,7 +98,7 @@ def _parsed_address(text: str) -> ClientAddress:
 
 @frozen(eq=False)  # compared by identity, so that a cached answer costs no hashing of networks
 class Trusted:
-    """The peers whose forwarding headers are believed."""
+    """The peers whose forwarding headers are trusted."""
 
     everyone: bool
     local: bool
@@ -100,7 +106,7 @@ class Trusted:
 
 
 def parse_trusted(entries: Iterable[str]) -> Trusted:
-    """Read the setting: `loopback`, `private`, `*`, single addresses and networks.
+    """Parse the setting: `loopback`, `private`, `*`, single addresses and networks.
 
     Raises: ValueError naming the entry that is none of these.
     """
@@ -156,7 +162,7 @@ def resolve(
 
 @lru_cache(maxsize=8_192)
 def _peer_address(peer: str, peers: Trusted) -> tuple[ClientAddress, bool]:
-    """The peer as an address, and whether its headers are believed."""
+    """The peer as an address, and whether its headers are trusted."""
     try:
         direct = _parsed_address(peer)
     except ValueError:
@@ -166,7 +172,7 @@ def _peer_address(peer: str, peers: Trusted) -> tuple[ClientAddress, bool]:
 
 
 def _header_address(fields: Forwarded) -> str | None:
-    """The value of the first header present; a repeated single-valued header reads as ""."""
+    """The address in the first header present; "" for a single-valued header that is repeated."""
     if fields.cf_connecting_ip:
         return _single_line(fields.cf_connecting_ip)
     if fields.x_forwarded_for:

@@ -1,6 +1,7 @@
-"""One decision: may this request run, and as whom (Spec: Authentication).
+"""Authorization: whether a request may run, and as which actor (Spec: Authentication).
 
-Facts in, decision out. The order is fixed, so that every status is predictable; `admit` is it:
+A pure function of the facts. The order of the checks is fixed, so that every status is predictable;
+`admit_key` has it:
 
 1. without a key: what is public is open, what has a price is paid for (402), the rest asks
    for a key (401)
@@ -41,7 +42,7 @@ CHALLENGE = 'Bearer realm="svc"'
 
 @frozen
 class OperationAccess:
-    """What an operation demands of its caller.
+    """The access rules of an operation.
 
     `scopes` is an any-of set; an empty one is satisfied by every key. `pool` is what requests
     are counted in.
@@ -55,7 +56,7 @@ class OperationAccess:
 
 @frozen(eq=False)
 class Principal:
-    """A known key, the plan of its account now, and the counters of both by what is counted.
+    """A known key with the current plan of its account and the counters of both, by pool.
 
     A host keeps principals by key digest and drops one when its key, or the plan of its account,
     changes; that is how a revoked or regenerated key stops at once. Making it costs some 30 us,
@@ -100,7 +101,7 @@ UNKNOWN_ADDRESS: Final = ClientAddress("", certain=False)
 
 
 class Facts(NamedTuple):
-    """What is known of one request before it is judged.
+    """The facts about one request that authorization needs.
 
     `principal` is the one kept under the digest of `bearer`, `failures` are those of the
     address, read after the principal was looked up. `is_paid` says that a payment for this
@@ -134,7 +135,7 @@ ANONYMOUS: Final = Grant(Actor(tenant=""))
 
 
 def authorize(access: OperationAccess, facts: Facts, now: datetime) -> Grant:
-    """The whole decision, counting in memory. It waits for nothing.
+    """Authorize a request and count it in memory; it waits for nothing.
 
     When it raises INVALID_API_KEY the caller records a failure of the address.
 
@@ -149,7 +150,7 @@ def authorize(access: OperationAccess, facts: Facts, now: datetime) -> Grant:
 async def authorize_shared(
     access: OperationAccess, facts: Facts, now: datetime, counters: Counters
 ) -> Grant:
-    """The whole decision, counted where processes share their counts.
+    """Authorize a request and count it in the counters that processes share.
 
     When it raises INVALID_API_KEY the caller records a failure of the address, and refuses as
     `lockout.check` does where that was one too many.
@@ -167,7 +168,7 @@ async def authorize_shared(
 
 
 def admit_key(access: OperationAccess, facts: Facts, now: datetime) -> tuple[Grant, Gauge | None]:
-    """Everything but the rate pools: whom it admits, and what is to count the request, if any.
+    """All checks except the rate pools; the grant, and the gauge that must count the request.
 
     Raises: Problem MISSING_API_KEY, PAYMENT_REQUIRED, AUTH_LOCKED, INVALID_API_KEY,
         API_KEY_REVOKED, API_KEY_EXPIRED, PLAN_INELIGIBLE, INSUFFICIENT_SCOPE, IP_NOT_ALLOWED,

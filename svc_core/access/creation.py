@@ -1,8 +1,8 @@
-"""Creating and changing a key: who may, and what it may be (Spec: Plans, API key).
+"""Rules for creating and changing API keys (Spec: Plans, API key).
 
 Rule 1: an owner or admin creates keys, on a plan that admits new ones.
 Rule 2: a key restricts its plan and never exceeds it.
-Rule 3: all faults of a request are told together.
+Rule 3: all faults of a request are reported together.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -69,7 +69,7 @@ class KeyWish(KeyMembers):
 def may_create(
     wish: KeyWish, *, role: str, plan: Plan, existing: Collection[ApiKey], now: datetime
 ) -> None:
-    """Pass a wish that may become a key; `existing` are all kept keys of the same account.
+    """Check that a requested key may be created; `existing` are all keys of the same account.
 
     Active keys count towards the plan's number: revoked and expired ones leave room.
 
@@ -88,7 +88,7 @@ def may_create(
 
 
 def create(wish: KeyWish, new: NewKey, *, id_: str, user_id: str, now: datetime) -> ApiKey:
-    """The record of a key that `may_create` has passed: active, its addresses in one spelling."""
+    """The record of a new key after `may_create`: active, with normalised addresses."""
     return ApiKey(
         id=id_,
         name=wish.name,

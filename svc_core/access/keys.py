@@ -1,6 +1,6 @@
-"""API keys: their text, what is kept of it, and their states (Spec: API key).
+"""API keys: their text, their stored record and their states (Spec: API key).
 
-Rule 1: only the SHA-256 digest and a short display prefix are kept; the secret is shown once.
+Rule 1: only the SHA-256 digest and a short display prefix are stored; the secret is shown once.
 Rule 2: a key is looked up by the digest of the whole credential, never by a part of it.
 Rule 3: revoking is safe to repeat; regenerating voids the old secret at once, in any state.
 Rule 4: only `active` and `inactive` are stored. Expiry and plan eligibility are judged anew at
@@ -38,7 +38,7 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 @frozen
 class NewKey:
-    """A fresh secret, to be shown once, and what is kept of it."""
+    """A new secret, to be shown once, with its stored digest and display prefix."""
 
     secret: str = field(repr=False)
     digest_hex: str
@@ -76,7 +76,7 @@ MALFORMED_KEY: Final = MalformedKey()
 
 
 def parse_bearer(authorization: str | None) -> Bearer | MalformedKey | None:
-    """What the `Authorization` field value says; None takes the path of a caller without key.
+    """Parse an `Authorization` field; None for a caller without a key.
 
     `Bearer` is case-sensitive and anything that begins with it takes the key path, so that a
     spoilt key is told so and never offered a payment instead (Spec: x402 path selection). One
@@ -135,7 +135,7 @@ class ApiKey(KeyFacts):
 
 
 def state(key: ApiKey, plan: Plan, now: datetime) -> KeyState:
-    """What the key may be called at `now`; the first that applies, as a request is judged."""
+    """The state of a key at `now`: the first that applies, in the order of authorization."""
     if key.status == "inactive":
         return "inactive"
     if key.expires_at is not None and key.expires_at <= now:
@@ -144,14 +144,14 @@ def state(key: ApiKey, plan: Plan, now: datetime) -> KeyState:
 
 
 def active_until(key: ApiKey, plan: Plan) -> datetime:
-    """When its `state` ends to be active: long ago for a key that is not, whatever the time."""
+    """The instant at which the key stops being active; long ago for a key that never is."""
     if state(key, plan, _LONG_AGO) != "active":
         return _LONG_AGO
     return key.expires_at or _NEVER
 
 
 def mark_used(key: ApiKey, at: datetime) -> ApiKey:
-    """The key after a use at `at`; the very same when it tells nothing new of this secret."""
+    """The key with a use at `at`; the same object when that use is not newer than its record."""
     if at < key.issued_at or (key.last_used_at is not None and at <= key.last_used_at):
         return key
     return evolve(key, last_used_at=at)

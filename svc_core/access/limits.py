@@ -1,9 +1,9 @@
-"""Rate limits: how often a key and its account may ask (Spec: Limits).
+"""Rate limits: the pools of a key and its account, and their header fields (Spec: Limits).
 
 Rule 1: a pool counts one subject (a key, or a whole account) over one window (minute or day).
-Rule 2: everything constant is made once per principal: pools, and what answers always say of them.
+Rule 2: everything constant is computed once per principal: the pools and their constant headers.
 
-What was used of them is counted in `quotas`.
+`quotas` counts the use of the pools.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ AGENT_ACCOUNT_RATE = Rate(10, 250)
 
 @frozen
 class Family:
-    """Pools that are counted together: their names and the spelling of their own fields.
+    """A family of pools that are counted together, with the names of its header fields.
 
     The spellings take `kind` (`Limit`, `Remaining`) and `span` (`Minute`, `Day`).
     """
@@ -72,12 +72,12 @@ AGENT = Family(
 
 
 def of_account(tenant: str) -> tuple[Pool, ...]:
-    """The agent's pools of an account, for a turn that no key asked for."""
+    """The agent pools of an account, for a turn without a key, such as a scheduled run."""
     return AGENT.pools(("", AGENT_KEY_RATE), (tenant, AGENT_ACCOUNT_RATE))[2:]
 
 
 def opens_at(pools: Sequence[Pool], usage: Counted, second: int) -> int | None:
-    """The Unix second at which the pools open that refused; None where none did."""
+    """The Unix second at which all exhausted pools open again; None where none is exhausted."""
     windows = {MINUTE_SECONDS: usage.minute, DAY_SECONDS: usage.day}
     ends = [
         (max(windows[pool.seconds], second // pool.seconds) + 1) * pool.seconds

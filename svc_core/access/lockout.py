@@ -6,8 +6,6 @@ Rule 2: the window rolls: an address is locked while its fifth newest failure is
 Rule 3: a request that the lock refuses records nothing, so waiting always ends the lock.
 Rule 4: the fifth failure itself answers 401; the sixth request with a key answers 429.
 
-The state of an address is the tuple of its five newest failure times, oldest first. Five are
-enough: older ones can never again be the fifth newest.
 """
 
 from collections import OrderedDict
@@ -17,6 +15,31 @@ from datetime import datetime, timedelta
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Failures, Locked
+
+# The theory of the lockout. The state of an address is one tuple: the times of its failures, oldest
+# first, five at most. Two states matter, and no timer moves between them:
+#
+#     free      fewer than five times, or the oldest of five is fifteen minutes old
+#     locked    five times, and the oldest is younger than fifteen minutes
+#
+# Five times are enough, because the window rolls and the lock depends on the fifth newest alone:
+# an older time can never be the fifth newest again. So the state is bounded, and `is_locked` is a
+# comparison of one time with the clock.
+#
+# Moves. A failure in the state free adds its time and drops the oldest of six; the fifth may lock.
+# A failure in the state locked changes nothing (rule 3). Otherwise an attacker who goes on would
+# extend the lock of everybody behind the same address for ever, and a client that waits as
+# `Retry-After` says would not be free then. A success changes nothing either: a reset would let
+# an attacker with one valid key try four others for each use of it.
+#
+# Only unknown and malformed keys are failures (rule 1): an attacker learns nothing new from a key
+# that is revoked or expired, and a client with an old key must not lock out its neighbours. Over
+# several processes the store records a failure and returns the failures before it in one step, and
+# the caller refuses as locked if those already lock: exactly five of a burst are answered 401.
+#
+# Weak spots: the state is kept by exact address, so an attacker with many of them (an IPv6
+# subscriber has a /64 at least) has five attempts from each. Against keys of 256 random bits that
+# is no danger: the lockout saves work and log lines, and is not what protects keys.
 
 ATTEMPTS_MAX = 5
 WINDOW = timedelta(minutes=15)
@@ -32,7 +55,7 @@ def is_locked(failures: Failures, now: datetime) -> bool:
 
 
 def record(failures: Failures, now: datetime) -> Failures:
-    """The failures after one more at `now`; the very same tuple while the address is locked."""
+    """The failures after one more at `now`; the same tuple while the address is locked."""
     if is_locked(failures, now):
         return failures
     # Sorted, because a clock that was set back must not make the oldest failure look newest.
@@ -40,7 +63,7 @@ def record(failures: Failures, now: datetime) -> Failures:
 
 
 def check(failures: Failures, now: datetime) -> None:
-    """Pass an address that is not locked at `now`.
+    """Check that an address is not locked at `now`.
 
     Raises: Problem AUTH_LOCKED, with the whole seconds until it is free again, never too few.
     """
@@ -51,7 +74,7 @@ def check(failures: Failures, now: datetime) -> None:
 
 
 def locked(failures: Mapping[str, Failures], now: datetime) -> tuple[Locked, ...]:
-    """The addresses among these that are locked at `now`, those that are free first in front."""
+    """The addresses that are locked at `now`, the one that is free soonest first."""
     rows = [
         Locked(address, times[0] + WINDOW)
         for address, times in failures.items()
@@ -61,7 +84,7 @@ def locked(failures: Mapping[str, Failures], now: datetime) -> tuple[Locked, ...
 
 
 class MemoryLockouts:
-    """The failures of many addresses in this process, the least recently failing forgotten first.
+    """The lockout state of this process; the address with the oldest last failure is dropped first.
 
     For one thread or event loop: no method waits, so between reading what is `known`, deciding and
     noting nothing else runs. A host that looks keys up asynchronously reads again after the
@@ -82,7 +105,7 @@ class MemoryLockouts:
         return self._failures.get(address, ())
 
     def note(self, address: str, now: datetime) -> Failures:
-        """Count one invalid or unknown key, unless the address is locked; the failures before."""
+        """Record a failure, unless the address is locked; the failures before it."""
         before = self.known(address)
         self._failures[address] = record(before, now)
         self._failures.move_to_end(address)
@@ -105,7 +128,7 @@ class MemoryLockouts:
         return locked(self._failures, now)
 
     async def clear(self, address: str | None) -> int:
-        """Forget the failures of one address, or of all; of how many there were some."""
+        """Delete the failures of one address, or of all; the number of addresses that had some."""
         addresses = [key for key in self._failures if address in (None, key)]
         for key in addresses:
             del self._failures[key]

@@ -1,6 +1,6 @@
-"""What the operator does with addresses that are locked out (Spec: Lockout).
+"""The operator's operations on locked addresses: list and clear (Spec: Lockout).
 
-A lockout is no row: it stands where processes share their counts, so no transaction is opened.
+Lockouts are not rows; they live in the state that processes share, so no transaction is opened.
 """
 
 from contextlib import suppress

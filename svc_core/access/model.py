@@ -1,4 +1,4 @@
-"""Workspaces, users, memberships and keys as they are stored: for the system alone."""
+"""Workspaces, users, memberships and keys as stored rows, readable by the system alone."""
 
 from datetime import datetime
 from typing import Annotated, Any

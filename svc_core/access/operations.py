@@ -1,7 +1,7 @@
-"""What the operator, owners and admins do with workspaces, people and keys (Spec: API key, Plans).
+"""Operations on workspaces, people and keys, for the operator, owners and admins (Spec: API key).
 
-Every use case runs in a transaction of the system. The rules stand in `access`; these load, ask
-and save. A key's secret leaves only in `IssuedKey`, once.
+Every use case runs in a transaction of the system. A key's secret is returned only once, in
+`IssuedKey`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -44,7 +44,7 @@ CHOICES_MAX = 10  # workspaces named to whoever has to say which one
 
 @frozen
 class Admission:
-    """What the gate needs to know of a key: its record and its account's plan now."""
+    """A key's record with the current plan of its account, for authorization."""
 
     key: ApiKey
     plan: Plan
@@ -62,7 +62,7 @@ class IssuedKey:
 
 
 async def find_key(tx: Transaction, digest_hex: str, plans: PlanTable) -> Admission | None:
-    """The key with this digest and the plan of its account, asked anew (Spec: Plans)."""
+    """The key with this digest and the current plan of its account (Spec: Plans)."""
     page = await tx.documents.scan(KEYS, where={"digest": (digest_hex,)}, limit=1)
     if not page.rows:
         return None
@@ -169,7 +169,7 @@ async def create_key(ctx: Context, wish: KeyWish, *, plans: PlanTable) -> Issued
 
 
 async def _holder(ctx: Context, wish: KeyWish) -> tuple[str, str, str]:
-    """Whose key it would be, their role, and the plan."""
+    """The holder of a new key, their role, and the name of the plan."""
     if wish.workspace_id is None:
         if wish.user_id is None:
             raise Problem(problem.VALIDATION_FAILED, "A personal key needs a user.")
@@ -208,7 +208,7 @@ async def show_key(ctx: Context, key_id: str) -> ApiKey:
 
 
 async def revoke_key(ctx: Context, key_id: str) -> ApiKey:
-    """Take a key's power; repeating it is safe."""
+    """Revoke a key; repeating it is safe."""
     before = await show_key(ctx, key_id)
     return await _save_key(ctx, before, key_rules.revoke(before, ctx.now))
 
@@ -226,7 +226,7 @@ async def update_key(ctx: Context, key_id: str, members: Mapping[str, Any]) -> A
 
 
 async def grandfather_key(ctx: Context, key_id: str) -> ApiKey:
-    """Count a key among those of old, which a plan without new keys serves (Spec: Plans, Lite).
+    """Grandfather a key, so that a plan without new keys still serves it (Spec: Plans, Lite).
 
     Only an operator does this, for keys that were there before the day that the host names
     (`lite_keys_before`): no change of plan makes one.
@@ -246,7 +246,7 @@ async def _key_and_siblings(ctx: Context, key_id: str) -> tuple[ApiKey, list[Api
 
 
 async def _save_key(ctx: Context, before: ApiKey, after: ApiKey) -> ApiKey:
-    """What is as it was writes nothing."""
+    """Write a changed key; an equal one writes nothing."""
     if after != before:
         await ctx.save(KEYS, after.id, after)
     return after
@@ -273,7 +273,7 @@ async def delete_key(ctx: Context, key_id: str) -> ApiKey:
 
 
 async def note_use(ctx: Context, uses: Mapping[str, datetime]) -> int:
-    """Keep when keys were last used, by their ids; how many were written.
+    """Store the last uses of keys, by id; the number of keys written.
 
     What has come in between stands: a key that was deleted is skipped, and so is one whose secret
     is newer than its use, because regenerating resets what is known of it (Spec: States, API key).
@@ -294,7 +294,7 @@ async def note_use(ctx: Context, uses: Mapping[str, datetime]) -> int:
 async def _all_rows(
     ctx: Context, collection: Collection[T], filters: Mapping[str, tuple[str, ...]] | None = None
 ) -> tuple[T, ...]:
-    """Every row, newest first: what is left out of these lists would be taken for missing."""
+    """Every row, newest first; without a limit, because a row left out would seem missing."""
     rows = ctx.every(collection, where=filters or {})
     return tuple([collection.decode(row.raw) async for row in rows])
 
@@ -350,7 +350,7 @@ async def find_workspace(ctx: Context, name: str | None) -> Workspace:
 
 
 async def _some_workspaces(ctx: Context) -> list[Workspace]:
-    """The two newest: whether there is none, one, or a choice."""
+    """The two newest workspaces: enough to tell none, one and several apart."""
     page = await ctx.tx.documents.scan(WORKSPACES, limit=2)
     return [WORKSPACES.decode(row.raw) for row in page.rows]
 
@@ -358,7 +358,7 @@ async def _some_workspaces(ctx: Context) -> list[Workspace]:
 async def acting(
     ctx: Context, account: str | None, author: str | None, *, is_personal: bool = False
 ) -> Actor:
-    """The operator in a workspace or for a person (`account`), in the name of `author` if given.
+    """The actor of an operator who works in a workspace or for a person, in the name of `author`.
 
     What `is_personal` is done for the owner of the workspace, where no author is given.
 
@@ -387,7 +387,7 @@ async def acting(
 
 
 async def in_the_name_of(ctx: Context, tenant: str, user_id: str) -> Actor:
-    """A person in their workspace, or by themself, for what is done in their name.
+    """The actor for work in the name of a person, in their workspace or for themself.
 
     Raises:
         Problem: FORBIDDEN where they are no longer one of it.

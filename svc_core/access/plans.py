@@ -1,6 +1,6 @@
-"""Plans: who may hold keys, how many, and how fast they may call (Spec: Plans).
+"""Plans: how many keys an account may have, and how fast they may call (Spec: Plans).
 
-Rule 1: entitlement is asked at every validation, never remembered from the day a key was made.
+Rule 1: entitlement is checked at every request, never stored when a key is made.
 Rule 2: a plan that admits no new keys serves grandfathered keys only, and only at its own rates.
 Rule 3: a plan with a rate of zero gives no key access to anyone, nor does one that is not offered.
 

@@ -1,4 +1,4 @@
-"""Quotas: what was used of the limits, counted in this process, and what answers say of it.
+"""Quotas: counts the use of rate limits in this process, and writes their header fields.
 
 Rule 1: a request is counted in all its pools or in none: a refused request consumes nothing.
 Rule 2: a window never moves back. The window in force is the later of the one seen and the one
@@ -33,9 +33,34 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Counted, Pool
 
+# The theory of the quotas. A pool is a fixed UTC window with a limit: at most `limit` requests of
+# one subject in each minute, or in each day. It is not a token bucket. Fixed windows need one number
+# per pool, every process computes the same window from the clock alone, and a client can predict
+# the reset; the price is that twice the limit may pass around the boundary of a window.
+#
+# State of a subject: the numbers of its current minute and day (Unix seconds divided by 60 and by
+# 86,400), and the count in each. A request makes two moves:
+#
+#     turn    a later window replaces the current one and its count becomes 0; an earlier one,
+#             from a clock that was set back, changes nothing (rule 2)
+#     count   every pool is compared with its limit first; only if none is full do all count one
+#
+# Check and count are one step, so that of two requests at once only one takes the last place: in
+# this process nothing runs between them (rule 3), in a shared backend they are one script or one
+# statement. Checked and counted pool by pool, a request that the last pool refuses would have
+# used up the others (docs/adr/0018 has the rivals).
+#
+# A principal holds a `Gauge`, the lease on its counters: the slots are found once, and a request
+# touches no dictionary. Slots are shared by subject, not by principal, so all keys of an account
+# count in one; and a slot outlives its gauges for as long as its day is the latest one, so that
+# to drop a principal and make it again gives nobody a fresh quota.
+#
+# Weak spots: memory counters start from zero with the process; and with several processes and no
+# shared backend each counts alone, so the limits hold per process.
+
 
 class Decision(NamedTuple):
-    """What the pools said to one request at `second`.
+    """The decision of the pools on one request at Unix `second`.
 
     `remaining` goes by `meter.all_pools`; the resets are the Unix seconds at which the windows
     end. `exhausted` are the positions of the pools that refused; when it is empty the request
@@ -62,7 +87,7 @@ class Decision(NamedTuple):
 
 
 def limit_headers(decision: Decision) -> list[Header]:
-    """The fields of the answer to a request that was counted.
+    """The rate-limit headers of a request that was counted.
 
     Raises: Problem RATE_LIMITED, or AGENT_RATE_LIMITED when only agent pools are exhausted.
     """
@@ -99,7 +124,7 @@ def judge(
 
 
 class QuotaWindow:
-    """What one subject has used of its current minute and day. Mutable: a slot, not a value."""
+    """The counts of one subject in its current minute and day. Mutable: a slot, not a value."""
 
     __slots__ = ("__weakref__", "day", "day_used", "minute", "minute_used")
 

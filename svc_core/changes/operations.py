@@ -1,4 +1,4 @@
-"""The public change feed (Spec: Intel, Events, Change feed)."""
+"""Operations of the change feed: pages, the event stream, and the newest watermark."""
 
 import json
 from datetime import UTC, datetime
@@ -141,7 +141,7 @@ async def read_feed_head(ctx: Context, _: ReadFeedHead) -> One[FeedHead] | Conte
 
 
 async def _start(ctx: Context, request: ListChanges, epoch: bytes) -> FeedPosition:
-    """The position that a watermark names.
+    """The position named by the watermark of a request; the beginning without one.
 
     Raises:
         Problem: INVALID_WATERMARK or INVALID_CURSOR by where it stands, CONFLICTING_PARAMETERS for

@@ -117,7 +117,7 @@ READS_MAX: Final = 10
 async def read_visible(
     ctx: Context, after: FeedPosition, *, types: tuple[str, ...] | None, limit: int
 ) -> ChangeSlice:
-    """At most `limit` entries after the position that the caller is shown; others advance it."""
+    """At most `limit` visible changes after a position; changes of others only advance it."""
     changes: list[Change] = []
     for _ in range(READS_MAX):
         page = await ctx.tx.changes.read(after, types=types, limit=limit - len(changes))
@@ -142,7 +142,7 @@ RETRY_MILLISECONDS: Final = 1_000
 
 @frozen
 class TailPosition:
-    """Where a reader stands, and which rows it wants; no types are all."""
+    """The position of a streaming reader and its filter; an empty set of types means all."""
 
     epoch: bytes
     position: FeedPosition
@@ -150,7 +150,7 @@ class TailPosition:
 
 
 def tail(place: TailPosition) -> Stream:
-    """The rows after a place, and those to come."""
+    """The event stream of changes after a position, without an end."""
     # Without it a proxy may hold back what is small (the field is nginx's and widely known).
     fields = (("X-Accel-Buffering", "no"),)
     return Stream(SSE.media_type, partial(_parts, place), stream.HEARTBEAT, _farewell, fields)

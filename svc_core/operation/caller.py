@@ -1,7 +1,7 @@
-"""What is known of a call of an operation, whatever it runs in: who calls, when, and which host.
+"""The context of a call: who calls, when, which operation, and what the host offers.
 
-`CallContext` is what judgements take that need no rows; use cases are given one of its two kinds,
-a `Context` with one unit of work or a `WorkContext` with as many as they begin.
+Rules that need no rows take a `CallContext`. Use cases receive one of its two subclasses: a
+`Context` with one unit of work, or a `WorkContext` that begins as many units as it needs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 @frozen
 class Actor:
-    """Who calls. `tenant` is the workspace, the user of a personal key, or "" for nobody.
+    """The caller. `tenant` is the workspace, the user of a personal key, or "" without a key.
 
-    `roles` are what a person is in the workspace, or `operator`; a key has none.
+    `roles` are the roles of a person in the workspace, or `operator`; a key has none.
     """
 
     tenant: str
@@ -38,12 +38,12 @@ class Actor:
 
 @frozen
 class CallContext:
-    """What is known of one call besides its request. `now` is read once per request.
+    """Everything about one call except its request. `now` is read once per request.
 
-    `format` is the representation that was negotiated, `aliases` whether deprecated members are
-    still given, `target` the row that a mutation is about, `if_match` the precondition of an
-    operation without such a row, `ahead` what its operation had read on a snapshot before.
-    `origin` is the one that was asked: that of the host, or its secondary one, which has no v2.
+    `format` is the negotiated representation. `aliases` says whether answers still have their
+    deprecated members. `target` is the row that a mutation is about, `if_match` the precondition of
+    an operation without such a row, and `ahead` what was read on a snapshot before the unit began.
+    `origin` is the origin that the caller used: the host's own, or its secondary one without v2.
     """
 
     now: datetime
@@ -60,9 +60,10 @@ class CallContext:
     origin: str = field(default=Factory(lambda self: self.host.origin, takes_self=True))
 
     def located(self, url: str | None) -> str | None:
-        """An address under the origin of the host as whoever asks may follow it.
+        """The URL of one of our resources, rewritten for the origin that the caller used.
 
-        At another origin it stays there, so that no key is led elsewhere; None where it is not.
+        A key is meant for one origin, so no link may lead its holder to another one. None where the
+        caller's origin does not serve the resource; a URL of somebody else is returned unchanged.
         """
         own = f"{self.host.origin}/"
         if url is None or self.origin == self.host.origin or not url.startswith(own):
@@ -71,10 +72,10 @@ class CallContext:
         return None if path.startswith(f"{BASE_V2}/") else self.origin + path
 
     def borrow(self, port: type[T]) -> T:
-        """What the host lends under this Protocol.
+        """The provider that the host registered for this Protocol.
 
         Raises:
-            Problem: SERVICE_UNAVAILABLE where it lends nothing.
+            Problem: SERVICE_UNAVAILABLE where it registered none.
         """
         provider = self.host.lends.get(port)
         if provider is None:
@@ -84,7 +85,7 @@ class CallContext:
 
     @property
     def row(self) -> Document[Any]:
-        """The row that the running mutation is about, where its operation declares a target."""
+        """The row that the running mutation changes; its operation must declare a target."""
         if self.target is None:
             raise AssertionError("the operation declares its target")
         return self.target
@@ -97,7 +98,7 @@ class CallContext:
         order: str | None = None,
         **bounds: Unpack[Bounds],
     ) -> bytes:
-        """What the cursors of one list are bound to: tenant, operation, filters and order."""
+        """The digest that binds cursors to one list: tenant, operation, filters and order."""
         filters = sorted((name, tuple(sorted(values))) for name, values in where.items())
         ranges, words = bounds.get("ranges") or {}, bounds.get("words") or ()
         selection = (tuple(sorted(ranges.items())), bounds.get("box"), tuple(sorted(words)))
@@ -116,7 +117,7 @@ class CallContext:
         return Position(order, id_)
 
     def unsealed(self, token: str, binding: bytes) -> list[Any]:
-        """What a cursor seals.
+        """The members sealed in a cursor.
 
         Raises:
             Problem: INVALID_CURSOR, one code for every reason, so that it is no oracle.
@@ -131,7 +132,7 @@ class CallContext:
     def seal_cursor(
         self, position: Position | None, binding: bytes, extra: Sequence[int] = ()
     ) -> str | None:
-        """The opaque token of a position, and of what its list needs `extra`."""
+        """The cursor for a position, with `extra` numbers that its list needs; None for the end."""
         if position is None:
             return None
         members = [position.order, position.id, *extra]

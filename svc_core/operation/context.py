@@ -1,7 +1,7 @@
-"""What a use case is given besides its request: a call, and one unit of work for it.
+"""The context of a use case: one call within one unit of work, and the verbs for its rows.
 
-The verbs for rows (`load`, `create`, `save`, `remove`, `page`) are the context's, so that a change
-record is never forgotten.
+Rows are read and written through the context (`load`, `create`, `save`, `remove`, `page`) and not
+through the store, so that every write leaves its change record.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 _RAW = attrgetter("raw")
 
-ROWS_AT_ONCE = 500  # that are read of a store
+ROWS_AT_ONCE = 500  # in one read of the store
 
 
 class Details(TypedDict, total=False):
-    """What a change says besides; see `Change`."""
+    """The optional members of a change record; see `Change`."""
 
     changed_fields: tuple[str, ...] | None
     last_state: bytes | None
@@ -50,11 +50,10 @@ class Context(CallContext):
     tx: Transaction = field(kw_only=True)
 
     async def load(self, collection: Collection[T], id_: str) -> Document[T]:
-        """The row.
+        """The row with this identifier, if the caller may see it.
 
         Raises:
-            Problem: NOT_FOUND; whether another tenant, or another person of this one, has it is
-                not told.
+            Problem: NOT_FOUND, whether it is absent or belongs to another tenant or person.
         """
         document = await self.tx.documents.get(collection, id_)
         if document is None or not self.is_visible(collection, document):
@@ -62,13 +61,13 @@ class Context(CallContext):
         return document
 
     def is_visible(self, collection: Collection[T], document: Document[T]) -> bool:
-        """Whether the row is one that the caller is shown."""
+        """Whether the caller may see the row: rows with an owner are for that person alone."""
         if not collection.owner:
             return True
         return collection.owner_of(collection.decode(document.raw)) == self.actor.user_id
 
     async def answering(self, collection: Collection[T], id_: str) -> Document[T]:
-        """The row of a collection with the facet `key` that an id names, its own or a former one.
+        """The row that an id names, where the id may also be a former one (the facet `key`).
 
         Raises:
             Problem: NOT_FOUND.
@@ -77,7 +76,7 @@ class Context(CallContext):
         return page.rows[0] if page.rows else await self.load(collection, id_)
 
     async def value(self, collection: Collection[T], id_: str) -> T:
-        """What the row holds.
+        """The decoded value of a row.
 
         Raises:
             Problem: NOT_FOUND.
@@ -85,19 +84,19 @@ class Context(CallContext):
         return collection.decode((await self.load(collection, id_)).raw)
 
     async def find(self, collection: Collection[T], id_: str) -> T | None:
-        """What the row holds; None where it is not there."""
+        """The decoded value of a row; None where it is absent."""
         document = await self.tx.documents.get(collection, id_)
         return None if document is None else collection.decode(document.raw)
 
     async def find_many(self, collection: Collection[T], ids: Iterable[str]) -> dict[str, T]:
-        """What the rows hold that are there, by their identifiers."""
+        """The decoded values of those rows that exist, by identifier."""
         rows = await self.tx.documents.get_many(collection, list(dict.fromkeys(ids)))
         return {id_: collection.decode(document.raw) for id_, document in rows.items()}
 
     async def every(
         self, collection: Collection[T], rows_max: int | None = None, **filters: Any
     ) -> AsyncIterator[Document[T]]:
-        """All rows that the filters of `Documents.scan` leave, or the first of them."""
+        """Iterate over the rows that match the filters of `Documents.scan`, `rows_max` at most."""
         remaining, after = rows_max, None
         while remaining is None or remaining > 0:
             limit = ROWS_AT_ONCE if remaining is None else min(remaining, ROWS_AT_ONCE)
@@ -110,7 +109,7 @@ class Context(CallContext):
             remaining = None if remaining is None else remaining - len(page.rows)
 
     async def unchanged(self, collection: Collection[T], snapshot: Document[T]) -> T | None:
-        """What a row holds that a worker acted on; None once anybody has changed it since."""
+        """The value of a row that a worker has read before; None if it has changed since."""
         document = await self.tx.documents.get(collection, snapshot.id)
         if document is None or document.version != snapshot.version:
             return None
@@ -124,9 +123,9 @@ class Context(CallContext):
         pointer: str,
         known: Sequence[str] = (),
     ) -> list[Fault]:
-        """The ids that name no row, by `pointer` and position.
+        """A fault for every id that names no visible row, by `pointer` and position.
 
-        `known` ones were accepted before and may be gone since.
+        Ids in `known` were accepted earlier and stay valid although their rows may be gone.
         """
         rows = await self.tx.documents.get_many(collection, ids)
         visible = {id_ for id_, document in rows.items() if self.is_visible(collection, document)}
@@ -179,7 +178,7 @@ class Context(CallContext):
     async def _before(
         self, collection: Collection[T], id_: str, expect: int | None
     ) -> Document[T] | None:
-        """The row that is about to be written over, where its changes are published."""
+        """The stored row before a write, read only where the collection publishes changes."""
         if collection.kind is None or expect == 0:
             return None
         target = self.target
@@ -188,7 +187,7 @@ class Context(CallContext):
         return await self.tx.documents.get(collection, id_)
 
     async def rewrite(self, collection: Collection[T], value: T) -> One[T]:
-        """Give the row that the running mutation is about this value; the same writes nothing.
+        """Replace the value of the target row; an equal value writes nothing.
 
         Raises:
             Problem: RESOURCE_CONFLICT when the row was written meanwhile.
@@ -199,7 +198,7 @@ class Context(CallContext):
         return One(document.raw, document.tag)
 
     async def remove(self, collection: Collection[T], id_: str) -> Document[T]:
-        """Delete a row and leave a tombstone in the feed.
+        """Delete a row and write its tombstone to the change feed.
 
         Raises:
             Problem: NOT_FOUND.

@@ -1,8 +1,8 @@
-"""Rows that people make, read, replace, change in part and put away (Spec: Representation 4).
+"""Create, read, replace and patch: what all rows that people write share (Spec: Representation 4).
 
 Rule 1: PUT resets what it leaves out, PATCH changes only what it names (RFC 7396).
 Rule 2: what changes nothing writes nothing: same version, no change record.
-Rule 3: a list that is sent is a set: what it repeats counts once, at its first place.
+Rule 3: a list in a body is a set: a repeated item counts once, at its first position.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -24,13 +24,13 @@ T = TypeVar("T")
 
 
 def changed(row: T, now: datetime, **members: Any) -> T:
-    """The row with these members, updated now; itself where nothing changes."""
+    """The row with these members and a new `updated_at`; the same row where nothing changes."""
     after: Any = attrs.evolve(row, **_once(members))  # type: ignore[misc]
     return row if after == row else attrs.evolve(after, updated_at=now)
 
 
 def made(ctx: Context, collection: Collection[T], **members: Any) -> T:
-    """A new row with these members: the caller's own, where its collection has owners."""
+    """A new row with these members; in a collection with owners it belongs to the caller."""
     owner = {collection.owner: ctx.actor.user_id or ""} if collection.owner else {}
     stamps = {"created_at": ctx.now, "updated_at": ctx.now}
     model: Any = collection.model
@@ -46,10 +46,10 @@ def _once(members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def create_own(ctx: Context, collection: Collection[T], row: Any, limit: int) -> Created[T]:
-    """Write a new row of the caller's own.
+    """Write a new row that belongs to the caller.
 
     Raises:
-        Problem: RESOURCE_CONFLICT where its owner has as many already.
+        Problem: RESOURCE_CONFLICT where the owner has `limit` rows already.
     """
     filters = {collection.owner: (ctx.actor.user_id or "",)}
     if await ctx.tx.documents.count(collection, where=filters, limit=limit) == limit:
@@ -59,18 +59,18 @@ async def create_own(ctx: Context, collection: Collection[T], row: Any, limit: i
 
 
 async def created(ctx: Context, collection: Collection[T], row: Any) -> Created[T]:
-    """Write a new row."""
+    """Write a new row; the result of an operation that creates it."""
     document = await ctx.create(collection, row.id, row)
     return Created(document.raw, document.tag, str(collection.address(row.id)))
 
 
 @frozen
 class Rows(Generic[T]):
-    """Declares the operations on rows of one collection, which `param` names one of.
+    """Declares the operations on the rows of one collection.
 
-    Reading needs one of the scopes `read`, anything else one of `write`. `shows` is the model of
-    rows in lists, where these show more than one row by itself, `foreign` names rows of others that
-    are read and not changed.
+    `param` is the path parameter that names a row. Reading needs one of the scopes `read`, writing
+    one of `write`. `shows` is the model of rows in lists, where these have more members than the
+    answer for one row; `foreign` is a collection of rows that may be read and not changed.
     """
 
     collection: Collection[T]
@@ -91,7 +91,7 @@ class Rows(Generic[T]):
         id_: str = "",
         **members: Any,
     ) -> Operation[Any, Any]:
-        """One operation: `command` is its group and verb, `address` its method and path.
+        """Declare one operation: `command` is its group and verb, `address` its method and path.
 
         Its id is the name of `run`, unless another is given.
 
@@ -119,7 +119,7 @@ class Rows(Generic[T]):
     def show(
         self, id_: str, command: str, address: str, summary: str, request: type[Any], **members: Any
     ) -> Operation[Any, Any]:
-        """The operation that reads one row."""
+        """Declare the operation that reads one row."""
         response: Any = One[self.collection.model]  # type: ignore[name-defined]
 
         async def run(ctx: Context, request: Any) -> One[T]:

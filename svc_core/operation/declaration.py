@@ -1,4 +1,4 @@
-"""An operation, declared once: what it takes, what it promises, who may call it.
+"""The declaration of an operation: its inputs, results, access rules and price, stated once.
 
 Routing, parsing, security, the OpenAPI documents, the reference pages and the test matrix are
 read from `Operation`. No fact (path, scope, price, bound, status) stands twice.
@@ -45,7 +45,7 @@ OCTETS = Representation("octets", "application/octet-stream")
 
 @frozen
 class In:
-    """Where an input travels; `name` overrides the camelCase of the attribute."""
+    """The part of a request that an input comes from; `name` overrides the camelCase name."""
 
     place: Literal["path", "query", "header", "body", "member"]
     name: str | None = None
@@ -60,13 +60,13 @@ MEMBER = In("member")
 
 @frozen
 class Refused:
-    """The problem that answers an input which does not have its form, in place of the usual one."""
+    """The problem type for a malformed input, where it is not INVALID_PARAMETER."""
 
     kind: ProblemType
 
 
 class Trait(Enum):
-    """What few inputs are besides."""
+    """A property that few inputs have."""
 
     DEPRECATED = "a former name"
     LIVE = "has the answer as an event stream and as nothing else, where it is true"
@@ -83,10 +83,10 @@ def header(name: str) -> In:
 # -- the declaration ---------------------------------------------------------------------------
 
 UseCase = Callable[[Context, Req], Awaitable[Res]] | Callable[[WorkContext, Req], Awaitable[Res]]
-"""What is run: in one unit of work, or with as many as it needs."""
+"""The function that runs an operation, in one unit of work or with several."""
 
 PoolName = Literal["account", "agent", "address", "none"]
-"""What requests are counted in."""
+"""The rate-limit pools that requests of an operation are counted in."""
 
 
 @frozen
@@ -126,11 +126,11 @@ class Target:
 
 @frozen
 class Unit:
-    """What an operation runs in: one unit of work that reads, one that writes, or several, or none.
+    """The unit of work that an operation runs in: one that reads, one that writes, or several.
 
-    `ahead` says of a request what is to be read on a snapshot before it, so that no other writer
-    waits for that; what was read, or None, is `Context.ahead` then. One that `is_queued`, for its
-    work is long, runs once at a time for each tenant.
+    `ahead` returns, for a request, what to read on a snapshot before a writing unit begins, so that
+    no other writer waits for that reading; the result is `Context.ahead`. An operation that
+    `is_queued` takes long, and runs once at a time for each tenant.
     """
 
     kind: Literal["read", "write", "several"]
@@ -140,9 +140,9 @@ class Unit:
 
 @frozen
 class Confidential:
-    """An answer that holds what is shown once: where it is kept, it is sealed.
+    """Marks an answer with a secret in it: its stored copy for idempotent replay is encrypted.
 
-    `replay` makes its body what may be shown of it now; without it, it is as kept.
+    `replay` turns the stored body into what a replay may still show; without it a replay shows all.
     """
 
     replay: Callable[[Context, bytes], Awaitable[bytes]] | None = None
@@ -228,7 +228,7 @@ class Operation(Generic[Req, Res]):
 
     @property
     def results(self) -> tuple[tuple[Any, Any], ...]:
-        """The classes of its results, each with the model inside it or None."""
+        """The result classes of the response annotation, each with its model or None."""
         members = get_args(self.response) if is_union(self.response) else (self.response,)
         return tuple(
             (get_origin(member) or member, next(iter(get_args(member)), None)) for member in members
@@ -236,7 +236,7 @@ class Operation(Generic[Req, Res]):
 
     @property
     def success(self) -> int:
-        """The status of its success, which follows from its results."""
+        """The HTTP status of a success, which follows from the result classes."""
         kinds = {kind for kind, _ in self.results}
         if Accepted in kinds:
             return 202
@@ -278,7 +278,7 @@ def local(
     description: str = "",
     **members: Any,
 ) -> Operation[Req, Res]:
-    """An operation without a route; `command` is its group and verb, or its group alone.
+    """Declare an operation without a route; `command` is its group and verb, or its group alone.
 
     Its request class and its response are those that `run` is annotated with, and its id is the
     name of `run` unless another is given.

@@ -1,4 +1,4 @@
-"""Runs an operation: the one way from a request to its answer, whoever asks.
+"""The executor: the steps by which every request, whatever its host, becomes a reply.
 
     prepare    representation (406) · content type (415) · path, query, header values (404, 400)
                · form of the Idempotency-Key (400)
@@ -40,7 +40,7 @@ from svc_core.operation.units import Units, WorkContext
 
 @frozen
 class Execution:
-    """One run of a prepared request: for whom, when, and with the units of work of which host."""
+    """One run of a parsed request for an actor, with the units of work of its host."""
 
     prepared: Prepared
     actor: Actor
@@ -48,10 +48,10 @@ class Execution:
     units: Units
 
     async def reply(self) -> Reply:
-        """The answer.
+        """Run the operation and render its result.
 
         Raises:
-            Problem: whatever refuses; the unit of work is then undone.
+            Problem: a check or the use case refuses; the unit of work is then rolled back.
         """
         operation, storage, tenant = self.prepared.operation, self.units.storage, self.actor.tenant
         if operation.local:
@@ -68,10 +68,10 @@ class Execution:
         return await (storage.write if operation.writes else storage.read)(tenant, unit)
 
     async def examine(self) -> None:
-        """Pass where the resource that a write is about is there and as expected.
+        """Check that the target of a write exists and meets the preconditions.
 
-        A host whose client fails to send the body asks this before it says so: whether there is
-        anything to change is judged before what it is to become.
+        A host whose client fails to send the body runs this check before it reports that failure:
+        a missing or changed target is reported before anything about the body.
 
         Raises:
             Problem: NOT_FOUND, or PRECONDITION_FAILED with the current `ETag`.
@@ -83,7 +83,7 @@ class Execution:
         await self.units.storage.read(self.actor.tenant, unit)
 
     def context(self, tx: Transaction, ahead: Any = None) -> Context:
-        """What the use case is given within one unit of work."""
+        """The context of the use case within one unit of work."""
         return Context(**self._call_members(), tx=tx, ahead=ahead)
 
     def _call_members(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class Execution:
 
 
 def check_role(operation: Operation[Any, Any], actor: Actor) -> None:
-    """Pass who may run a local operation.
+    """Check that the actor has a role which may run a local operation.
 
     Raises:
         Problem: FORBIDDEN.
@@ -117,9 +117,9 @@ def check_role(operation: Operation[Any, Any], actor: Actor) -> None:
 
 
 def _ahead(invocation: Prepared) -> Callable[[Context], Awaitable[Any]] | None:
-    """What is to be read on a snapshot, as `Context.ahead`; None for nothing.
+    """The reader whose result becomes `Context.ahead`; None where there is nothing to read.
 
-    Whatever is wrong with the request is said in its turn.
+    A fault of the request gives None, too: it is reported later, at its place in the order.
     """
     ahead = invocation.operation.unit.ahead
     if ahead is None:
@@ -145,7 +145,7 @@ async def _run(invocation: Prepared, context: CallContext) -> Reply:
 
 
 async def _examine(invocation: Prepared, context: Context) -> Context:
-    """The context with the resource that a write is about, where it is about any."""
+    """Load the target of a write and check its preconditions; the context with that target."""
     target = invocation.operation.target
     if target is None:
         return context
@@ -161,7 +161,18 @@ async def _examine(invocation: Prepared, context: Context) -> Context:
 
 
 async def _run_once(invocation: Prepared, key: str, context: Context) -> Reply:
-    """The answer kept under the key, or the work and its answer, kept from now on."""
+    """Replay the answer stored under an idempotency key, or run the operation and store its answer.
+
+    The theory of idempotent replay. A client that gets no answer cannot know whether its request
+    was done, so it sends the request again with the same key. The answer is written in the unit of
+    work that does the work, so either both are stored or neither; and writing units of one tenant
+    run one after another (`ports`, rule 5), so of two requests with one key the second finds the
+    answer of the first. Stored with the answer are two digests: one of the raw bytes, which settles
+    nearly every repetition without parsing, and one of the parsed body, for a client that writes
+    the same JSON in another way. Another body under the key is a conflict. Refusals are not stored,
+    because a raised problem rolls the unit back: the client mends the request and keeps its key.
+    The weak spot is time: after `idempotency.RETENTION` a repetition is done again.
+    """
     raw = idempotency.raw_digest(invocation.body, invocation.path_values)
     answers, kind = context.tx.answers, _answer_kind(invocation.operation, context)
     previous = await answers.get(kind, key)
@@ -183,7 +194,7 @@ async def _run_once(invocation: Prepared, key: str, context: Context) -> Reply:
 
 
 def _answer_kind(operation: Operation[Any, Any], context: Context) -> str:
-    """What keys are told apart by besides the tenant."""
+    """The scope of an idempotency key in its tenant: the operation, and the person if personal."""
     return f"{operation.id} {context.actor.user_id}" if operation.personal else operation.id
 
 
@@ -200,14 +211,14 @@ async def _replay(invocation: Prepared, context: Context, answer: Answer, key: s
 
 
 def _at_site(site: Site, name: str, value: str) -> tuple[str, str]:
-    """A field of a kept answer; `Location` leads to the origin that is asked now."""
+    """A header field of a stored answer; `Location` is rewritten for the origin of this request."""
     if name != "Location":
         return name, value
     return name, site.base_url + value[value.rindex("/api/v") :]
 
 
 def _seal(context: Context, key: str, answer: Answer) -> Answer:
-    """An answer that holds what is shown only once, as it is kept."""
+    """The answer with its body encrypted, for storage."""
     place, nonce = _seal_place(context, key), context.ids.random(seals.NONCE_BYTES)
     token = seals.lock(context.keyring, answer.body, place, nonce)
     return answer._replace(body=token.encode())

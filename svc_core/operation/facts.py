@@ -1,4 +1,4 @@
-"""Members that rows made from sources share: where they are from, places, measures, names."""
+"""Members that rows made from sources share: provenance, places, measurements and names."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -93,17 +93,17 @@ class SeverityBasis:
 
 
 def point_at(place: "Place | None") -> tuple[float, float] | None:
-    """Where a place is; None where that is not known."""
+    """The longitude and latitude of a place; None where they are unknown."""
     return None if place is None else point_of(place.geometry)
 
 
 def exact_point(place: "Place | None") -> tuple[float, float] | None:
-    """Where a place is that is known to its locality or better."""
+    """The position of a place that is known to its locality or better; else None."""
     return point_at(place) if place and place.precision in {"exact", "locality"} else None
 
 
 def cells_at(place: "Place | None") -> tuple[str, ...]:
-    """The cells of a filter by areas in which a place is."""
+    """The grid cells that hold a place, for the filter by area."""
     point = point_at(place)
     return () if point is None else cells_of(*point)
 

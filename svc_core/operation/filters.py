@@ -1,4 +1,4 @@
-"""What lists of rows share: how filters are declared, and read from a request."""
+"""Filters of lists: how request classes declare them, and how their values are read."""
 
 from math import ceil
 from typing import Annotated, Any, Literal, TypeVar
@@ -46,7 +46,7 @@ LatestFirst = Annotated[
 ]
 
 ALTERNATIVES = "The values of one filter are alternatives; different filters must all match."
-"""What descriptions of lists say of their filters."""
+"""The sentence about filters in the descriptions of lists."""
 
 _FORMS = {
     "country": str.upper,
@@ -57,11 +57,11 @@ _FORMS = {
     "targets_sector": str.casefold,
     "technique": str.upper,
 }
-"""How rows write what may be asked for in either case."""
+"""The case in which rows store the values of filters that clients may write in either case."""
 
 
 def sent(request: object, *names: str) -> dict[str, tuple[str, ...]]:
-    """The filters of these names that were sent, as rows write their values."""
+    """The filters of these names that were sent, with values in the case that rows store."""
     filters = {name: getattr(request, name) for name in names if hasattr(request, name)}
     return {
         name: tuple(map(_FORMS.get(name, str), values))
@@ -71,20 +71,22 @@ def sent(request: object, *names: str) -> dict[str, tuple[str, ...]]:
 
 
 def at_least(value: Maybe[float], steps: int = 1) -> Range | None:
-    """The range of numbers, kept in so many steps of 1, that are as large; None where unsent."""
+    """The range of stored numbers from `value` upwards; None where it was not sent.
+
+    A fraction is stored as a whole number of `steps` per unit.
+    """
     return None if isinstance(value, Unset) else (ceil(round(value * steps, 3)), None)
 
 
 def narrowed(**ranges: Any) -> dict[str, Range]:
-    """The ranges that there are."""
+    """The ranges that are not None, by name."""
     return {name: bounds for name, bounds in ranges.items() if bounds is not None}
 
 
 def reading(
     command: str, path: str, run: Any, *, id_: str = "", **members: Any
 ) -> Operation[Any, Any]:
-    """An operation that reads, from what `run` takes to what it gives; `command` and its id are as
-    in `local`."""
+    """Declare a reading operation from the annotations of `run`; `command` and id as in `local`."""
     _, request, response = run.__annotations__.values()
     group, _, verb = command.partition(" ")
     return Operation(

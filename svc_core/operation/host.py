@@ -1,4 +1,4 @@
-"""What use cases may know of the deployment that runs them, and what it lends them."""
+"""The deployment as use cases see it: its settings, its signing keys and its providers."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -20,9 +20,9 @@ class Signer(Protocol):
 
 @frozen
 class Progress:
-    """How far long work is: `done` of `total` steps, and what the last one was about.
+    """The progress of long work: `done` of `total` steps, and a note about the last one.
 
-    A `total` of 0 is not known. Of work within work each has a `unit` of its own.
+    A `total` of 0 means unknown. Nested work reports under a `unit` of its own.
     """
 
     done: int
@@ -32,16 +32,16 @@ class Progress:
 
 
 Tell = Callable[[Progress], None]
-"""Takes the news of long work; it must not wait."""
+"""Receives the progress of long work; it must not wait."""
 
 
 def silent(_: Progress) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 @frozen
 class Host:
-    """What use cases may know of the deployment that runs them.
+    """The settings and providers of the deployment that runs the use cases.
 
     `origin` is its public address without a path. `is_development` allows what only a developer's
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
@@ -53,8 +53,8 @@ class Host:
     the UI message stream tells why an answer ended in a member of its own. `aliases_until` is when
     deprecated members end, None where they stay. `lite_keys_before` is when the last keys were made
     that may go on under a plan without new keys, None where there are none.
-    `lends` holds what only a host can reach (publishers, voices, files), each by the Protocol that
-    a feature declares for it.
+    `lends` holds the providers of what only a host can reach (publishers, voices, files), each
+    under the Protocol that a feature declares for it.
     """
 
     origin: str = "http://127.0.0.1:8000"
@@ -73,5 +73,5 @@ class Host:
     lends: Mapping[type, Any] = field(factory=dict, repr=False)
 
     def has_aliases(self, now: datetime) -> bool:
-        """Whether deprecated members are still given."""
+        """Whether answers still have their deprecated members at `now`."""
         return self.aliases_until is None or now < self.aliases_until

@@ -1,4 +1,4 @@
-"""What an operation takes, read once from the annotations of its request class.
+"""The inputs of an operation, read once from the annotations of its request class.
 
 The reader of requests, the OpenAPI documents and the reference pages all work from `inputs`, so
 they cannot disagree about a name, a place or a bound.
@@ -22,7 +22,7 @@ from svc_core.wire.constraints import Doc, IdOf
 class Input:
     """One input: its attribute in the request class, its wire name, place, type and words.
 
-    One that does not say its place is a member of the JSON object that the request class is.
+    An input without a declared place is a member of the JSON object that the request class is.
 
     `annotation` is the type with its constraints, without its place. `default` is `UNSET`
     where there is none. `read` turns the text of a path, query or header value into the value and

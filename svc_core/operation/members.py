@@ -1,4 +1,4 @@
-"""Annotated types that stand in several models, and the sort key of an instant."""
+"""Annotated types that several models share, and the sort key of an instant."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, TypeVar

@@ -1,11 +1,11 @@
-"""What a request says: judged as far as that needs no storage, and its body read once.
+"""Parsing of requests: all checks that need no storage, and the one reading of the body.
 
 Rule 1: representation (406) · content type (415) · path, query, header values (404, 400) · form of
         the Idempotency-Key (400): in this order, so that a request with several faults always
         gets the same answer.
-Rule 2: a reading depends on the request and the site alone, so the same one is made once.
-Rule 3: a body is parsed and structured when it is first asked for, and never again; whoever asks
-        before the order of checks comes to it leaves its faults to whoever asks then.
+Rule 2: parsing depends on the request and the site alone, so equal requests are parsed once.
+Rule 3: a body is parsed and structured on first use and then cached; code that needs it before the
+        order of checks reaches it must leave its faults to that later check.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ _JSON_PROBLEMS = {
 
 @frozen
 class Call:
-    """The parts of a request as the host read them; `header` finds a field by lower-case name."""
+    """The raw parts of a request; `header` returns a header field by its lower-case name."""
 
     path_values: Mapping[str, str]
     query: str
@@ -48,9 +48,9 @@ class Call:
     body: bytes = b""
 
 
-@frozen(cache_hash=True)  # it is part of what readings are remembered by
+@frozen(cache_hash=True)  # part of the key of the parsing cache
 class Site:
-    """What answers need to know of the place that serves them."""
+    """The settings of the origin that serves a request, as far as answers depend on them."""
 
     base_url: str
     aliases: bool = True
@@ -60,7 +60,7 @@ class Site:
 
 @frozen(eq=False)
 class Prepared:
-    """A request for an operation at a site, which needs storage to be judged further."""
+    """A request that has passed every check which needs no storage."""
 
     operation: Operation[Any, Any]
     site: Site
@@ -75,10 +75,10 @@ class Prepared:
 
     @cached_property
     def json(self) -> wire.Json:
-        """The value of the body; None for an operation that takes none.
+        """The JSON value of the body; None for an operation without one.
 
         Raises:
-            Problem: it is no JSON, or could not be kept as it is.
+            Problem: the body is not JSON, or a number in it could not be stored exactly.
         """
         shape = declaration(self.operation)
         if not shape.reads_body:
@@ -87,18 +87,18 @@ class Prepared:
 
     @cached_property
     def request(self) -> Any:
-        """What the use case is asked for, where that depends on no stored row.
+        """The request object of the use case, for an operation without a target row.
 
         Raises:
-            Problem: the body is no JSON, or has not the form that it should have.
+            Problem: the body is not JSON, or does not satisfy its schema.
         """
         return self.request_for(None)
 
     def request_for(self, target: Document[Any] | None) -> Any:
-        """What the use case is asked for of the stored row that it is about.
+        """The request object of the use case, checked against the target row.
 
         Raises:
-            Problem: as `request`; or a member that cannot be changed is not as it stands.
+            Problem: as `request`; or the body changes a read-only member of the row.
         """
         operation = self.operation
         item = declaration(operation).body
@@ -118,17 +118,17 @@ class Prepared:
 
 
 def _cure(body: Any, pointers: set[str]) -> str:
-    """What a member that is refused says of how to make a good one; nothing where none does."""
+    """The advice that a faulty write-only member declares; "" where no member has any."""
     members = inputs(body) if shapes.is_model(body) else ()
     notes = [shapes.said(item.annotation) for item in members if f"/{item.name}" in pointers]
     return next((note.cure for note in chain(*notes) if isinstance(note, WriteOnly)), "")
 
 
 def read_json(body: bytes, *, exact: bool) -> wire.Json:
-    """The JSON value that somebody sent.
+    """Parse a JSON body.
 
     Raises:
-        Problem: it is none, or one that could not be kept as it is.
+        Problem: it is not JSON, or (`exact`) a number in it could not be stored exactly.
     """
     try:
         return wire.read_json(body, exact=exact)
@@ -137,7 +137,7 @@ def read_json(body: bytes, *, exact: bool) -> wire.Json:
 
 
 def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
-    """Judge everything that needs no storage.
+    """Parse a request and make every check that needs no storage, in the order of rule 1.
 
     Raises:
         Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
@@ -149,7 +149,7 @@ def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
     return _prepare_read(operation, tuple(call.path_values.items()), call.query, fields, site)
 
 
-@lru_cache(maxsize=1024)  # clients read the same again and again; a reading takes about 2 kB
+@lru_cache(maxsize=1024)  # clients repeat their reads; an entry takes about 2 kB
 def _prepare_read(
     operation: Operation[Any, Any],
     path_values: tuple[tuple[str, str], ...],
@@ -157,7 +157,7 @@ def _prepare_read(
     fields: tuple[str | None, ...],
     site: Site,
 ) -> Prepared:
-    """The reading of a request without a body, which depends on nothing but these."""
+    """Parse a request without a body; the arguments are all that the result depends on."""
     header = dict(zip(declaration(operation).fields, fields, strict=True)).get
     return _prepare(operation, Call(dict(path_values), query, header), site)
 
@@ -193,7 +193,7 @@ def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared
 
 
 def _query(text: str) -> tuple[QueryString, Problem | None]:
-    """The query as far as the choice of a representation needs it, and why it is refused later."""
+    """The query and None, or an empty query and the problem to raise after the 406 check."""
     try:
         return parse_query(text), None
     except Problem as error:
@@ -202,8 +202,11 @@ def _query(text: str) -> tuple[QueryString, Problem | None]:
 
 @frozen
 class RequestShape:
-    """The inputs of an operation by their place, the query names that it knows, and the header
-    fields that a request without a body is read from; `traits` are the inputs with each."""
+    """The inputs of an operation by their place.
+
+    `names` are the known query names, `fields` the header fields that parsing reads, `traits` the
+    names of the inputs with each trait.
+    """
 
     body: Input | None
     path: tuple[Input, ...]
@@ -220,7 +223,7 @@ class RequestShape:
 
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
 def declaration(operation: Operation[Any, Any]) -> RequestShape:
-    """The inputs of an operation, found once."""
+    """The inputs of an operation by their place, computed once."""
     items = inputs(operation.request)
     names = {item.name for item in items if item.place == "query"}
     return RequestShape(
@@ -285,7 +288,7 @@ def _check_content(operation: Operation[Any, Any], header: Callable[[str], str |
 
 
 def _path_values(shape: RequestShape, texts: Mapping[str, str], site: Site) -> dict[str, Any]:
-    """Path values; one that cannot name a resource names none, so every fault is 404."""
+    """The path values; a malformed identifier cannot name a resource, so every fault is 404."""
     values = {}
     for item in shape.path:
         try:

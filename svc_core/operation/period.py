@@ -1,4 +1,4 @@
-"""Where and when: the inputs of operations that can be narrowed to an area or a time.
+"""Area and time filters: the inputs of operations that can be narrowed to a place or a period.
 
 Rule: `since` and `until` are the deprecated spelling of one `datetime` (Spec: Versioning); a
 request uses one spelling, and both mean the same period.
@@ -83,7 +83,7 @@ def bounds(interval: Maybe[Interval]) -> Bounds:
 
 
 def cells(area: Maybe[Box]) -> Maybe[tuple[str, ...]]:
-    """The values of a filter by cells that hold an area: of rows anywhere, those nearby alone."""
+    """The grid cells that cover an area, as filter values; unset where they would be too many."""
     if isinstance(area, Unset):
         return UNSET
     cells_ = area.cells
@@ -91,9 +91,9 @@ def cells(area: Maybe[Box]) -> Maybe[tuple[str, ...]]:
 
 
 def lying(area: Maybe[Box]) -> ports.Box | None:
-    """The area of a list, for `Context.page`; None for everywhere.
+    """The bounding box of a list, for `Context.page`; None for everywhere.
 
-    180 and -180 are one meridian: an area that ends at one of them holds the other as well.
+    180 and -180 are one meridian, so a box that ends at one of them includes the other.
     """
     if isinstance(area, Unset):
         return None
@@ -105,12 +105,12 @@ def lying(area: Maybe[Box]) -> ports.Box | None:
 
 
 def after(instant: Maybe[datetime]) -> tuple[int | None, int | None] | None:
-    """The range of a number of record times later than an instant, for `Context.page`."""
+    """The range of record times later than an instant, in microseconds, for `Context.page`."""
     return None if isinstance(instant, Unset) else (micros(instant) + 1, None)
 
 
 def moment(name: str, text: Maybe[str]) -> date | None:
-    """The day, or the instant in UTC, that an input of this name tells; None where it was not sent.
+    """The day or UTC instant that the input `name` holds; None where it was not sent.
 
     Raises:
         Problem: INVALID_PARAMETER where there is no such day or time.
@@ -125,7 +125,7 @@ def moment(name: str, text: Maybe[str]) -> date | None:
 
 
 def spanned(name: str, text: Maybe[str]) -> periods.Period | None:
-    """The period that an input of this name asks for; None where it was not sent.
+    """The period that the input `name` holds; None where it was not sent.
 
     Raises:
         Problem: INVALID_PARAMETER where there is no such period.
@@ -139,7 +139,7 @@ def spanned(name: str, text: Maybe[str]) -> periods.Period | None:
 
 
 def period(interval: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
-    """The period that a request asks for, in either spelling; all times where it asks for none.
+    """The interval that a request asks for, in either spelling; unbounded where it sends none.
 
     Raises:
         Problem: CONFLICTING_PARAMETERS for both spellings at once, INVALID_PARAMETER where

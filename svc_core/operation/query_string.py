@@ -1,4 +1,4 @@
-"""The query of a request: names and values, decoded as a form is, and written again in links."""
+"""The query string of a request: parsed into names and values, and written again in links."""
 
 from collections import Counter
 from collections.abc import Mapping

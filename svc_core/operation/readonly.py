@@ -1,11 +1,12 @@
-"""What PUT and PATCH take besides what they change: the members that only answers have.
+"""Read-only members in the bodies of PUT and PATCH: which are checked and which are ignored.
 
-A client reads a row, changes a member and sends all of it back.
+A client reads a row, changes one member and sends the whole row back, with members that only
+answers have.
 
-Rule 1: what says which row it is, and what is changed elsewhere, has to be as it stands.
-Rule 2: all else (times, counters, links, what comes last or next) is passed over, whatever its
-        value: it moves while the client thinks.
-Rule 3: what neither the body nor the answer has is unknown here as everywhere.
+Rule 1: a member that identifies the row, or that another operation changes, must be unchanged.
+Rule 2: every other read-only member (times, counters, links) is ignored, whatever its value,
+        because it may change between the client's read and its write.
+Rule 3: a member that neither the body nor the answer declares is refused, as everywhere.
 """
 
 from collections.abc import Mapping
@@ -23,12 +24,12 @@ from svc_core.wire import Fault
 STANDING: Final = frozenset(
     {"id", "owner_id", "profile_id", "status", "pinned", "visibility", "created_at"}
 )
-"""The members of answers that have to be as they stand."""
+"""The read-only members that a body must repeat unchanged (rule 1)."""
 
 
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
 def members(operation: Operation[Any, Any]) -> Mapping[str, "attrs.Attribute[Any]"]:
-    """The members of rows that the body of a replacement or a patch lacks, by their names."""
+    """The read-only members of an operation's rows: those that its body does not declare."""
     if operation.method not in {"PUT", "PATCH"} or operation.target is None:
         return {}
     body = next(item.annotation for item in inputs(operation.request) if item.place == "body")
@@ -38,14 +39,14 @@ def members(operation: Operation[Any, Any]) -> Mapping[str, "attrs.Attribute[Any
 
 
 def readonly_description(name: str) -> str:
-    """What documents say of such a member."""
+    """The description of a read-only member in the OpenAPI document."""
     return f"May be sent{' as it stands' if name in STANDING else ''}; it is not changed here."
 
 
 def split_body(
     operation: Operation[Any, Any], document: Document[Any] | None, body: wire.Json
 ) -> tuple[wire.Json, list[Fault]]:
-    """The body without those members, and where one of them is not as it stands in the row."""
+    """The body without its read-only members, and a fault for each that was changed."""
     fields = members(operation)
     if operation.target is None or document is None or not isinstance(body, dict):
         return body, []
@@ -60,7 +61,7 @@ def split_body(
 
 
 def _has_value(member: "attrs.Attribute[Any]", row: Any, value: wire.Json) -> bool:
-    """Whether a value means what the row has; a time may be written in any of its forms."""
+    """Whether a JSON value equals the member of the row; a time may be written in any form."""
     try:
         body_value: Any = wire.structure(member.type, value)  # type: ignore[arg-type]
     except wire.WireError:

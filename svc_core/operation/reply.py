@@ -1,4 +1,4 @@
-"""Results as finished answers: status, fields and bytes, and the preconditions of what is read."""
+"""Replies: the result of a use case as status, header fields and bytes."""
 
 from typing import Any
 
@@ -32,8 +32,8 @@ _NO_FIELDS: Fields = ()
 class Reply:
     """A finished answer: its status, media type (None without a body), bytes and own headers.
 
-    A `fleeting` one ages by itself and is made anew for every request. The body of one with a
-    `stream` is yet to come, from there. `failed` is what the result says of itself.
+    A `fleeting` reply depends on the time and is never cached. The body of a reply with a `stream`
+    comes from there. `failed` marks an answer that reports a failure in its body.
     """
 
     status: int
@@ -53,10 +53,10 @@ def tag_of(context: CallContext, representation: Representation, tag: Tag) -> st
 
 
 def render_result(invocation: Prepared, context: CallContext, result: Any) -> Reply:
-    """The answer that a use case's result makes.
+    """Render the result of a use case as a reply.
 
     Raises:
-        Problem: PRECONDITION_FAILED, it is not as the caller expects it.
+        Problem: PRECONDITION_FAILED, the row that was read does not match `If-Match`.
     """
     match result:
         case Page():
@@ -105,13 +105,13 @@ def _resource_reply(invocation: Prepared, context: CallContext, result: Any) -> 
 
 
 def mismatch(current: str) -> Problem:
-    """The refusal of a precondition, with the tag as it is."""
+    """PRECONDITION_FAILED with the current ETag."""
     detail = "The resource's current ETag does not meet the precondition."
     return Problem(problem.PRECONDITION_FAILED, detail, {"ETag": current})
 
 
 def is_unchanged(invocation: Prepared, tag: str) -> bool:
-    """Whether a tag is one that the caller has already."""
+    """Whether `If-None-Match` names this tag, so that the caller has this version already."""
     condition = invocation.if_none_match
     return condition is not None and not etag.none_match(condition, tag)
 

@@ -1,4 +1,4 @@
-"""When something recurring is due next, in its own time zone.
+"""Schedules: when a recurring task is due, in its own time zone.
 
 Rule 1: a local time that a clock change skips is due at the first instant after the gap.
 Rule 2: a local time that a clock change repeats is due once, at its first occurrence.
@@ -61,7 +61,7 @@ def is_zone(name: str) -> bool:
 
 
 def faults(schedule: Schedule, *, at: str, day: str, zone: str) -> list[Fault]:
-    """Where its members do not fit each other, by the pointers of three of them.
+    """The faults of a schedule whose members contradict each other, by their JSON Pointers.
 
     A timed frequency needs a time of day, and only a weekly or monthly one takes a day.
     """

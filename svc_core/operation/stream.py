@@ -1,8 +1,8 @@
-"""Answers that go on: what an operation returns when its answer has no end of its own.
+"""Streamed answers: an answer that is sent in parts for as long as there is something new.
 
-The core says what is sent, the host waits: `parts` is a generator over a `Watch` that the host
-hands in, so that it runs without an event loop of its own like every use case. The host also
-bounds it: heartbeats, slow readers, its end.
+The core decides what is sent and the host waits: `parts` is a generator over a `Watch` that the
+host passes in, so it needs no event loop of its own. The host sets the bounds: heartbeats, the
+limit for slow readers, and the end.
 
 Server-sent events (WHATWG HTML, 9.2) are the frames of such an answer, as bytes.
 
@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 class Watch(Protocol):
-    """What a host lends a stream of one caller."""
+    """The host's side of a stream: reads for its caller, and waits for commits."""
 
     async def read(self, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for the caller on one snapshot, as it is now."""
@@ -33,7 +33,7 @@ class Watch(Protocol):
 
 
 async def no_settlement() -> None:
-    """Settle nothing."""
+    """Do nothing at the end of a stream."""
 
 
 @frozen(eq=False)

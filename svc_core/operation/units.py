@@ -1,4 +1,4 @@
-"""Where use cases run: the units of work of a host."""
+"""Units of work: how a host runs use cases, and the context of a use case with several units."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 @frozen
 class Units:
-    """A store with all else that a host gives its use cases; `tell` takes the news of long work."""
+    """A store with everything that a context needs; `tell` receives the progress of long work."""
 
     storage: Storage
     ids: Ids
@@ -35,15 +35,15 @@ class Units:
         return await self.storage.write(tenant, self._unit(tenant, usecase))
 
     async def tenants(self) -> Sequence[str]:
-        """The workspaces and people that there are, by their ids, as far as the host knows any."""
+        """The ids of all workspaces and people that the host knows."""
         return ()
 
     async def aside(self, work: Callable[[], R]) -> R:
-        """Run work that takes long and waits for nothing, beside all else where the host can."""
+        """Run long computation, in the background where the host can."""
         return work()
 
     def context(self, actor: Actor) -> "WorkContext":
-        """The context of a use case of several units that no request asked for."""
+        """The context for work of several units that no request has started."""
         now = self.now()
         has_aliases, members = self.host.has_aliases(now), (now, self.ids, actor, "", self.keyring)
         return WorkContext(*members, aliases=has_aliases, host=self.host, work=self)

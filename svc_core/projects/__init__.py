@@ -1,1 +1,1 @@
-"""Projects: what a person keeps together, seen by nobody else."""
+"""Projects: private collections of reports, subjects and notes of one person."""

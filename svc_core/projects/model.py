@@ -1,4 +1,4 @@
-"""Projects: what a person keeps together, seen by nobody else (Spec: Projects)."""
+"""Projects: private collections of reports, subjects and notes of one person (Spec: Projects)."""
 
 from typing import Annotated, Final, Literal
 

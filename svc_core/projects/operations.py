@@ -1,6 +1,6 @@
 """The operations of projects (Spec: Projects).
 
-Rule 1: a project is its owner's alone; to others of the workspace it is not there.
+Rule 1: a project belongs to its owner alone; to others of the workspace it does not exist.
 Rule 2: PUT resets what it leaves out, PATCH changes only what it names.
 Rule 3: what changes nothing writes nothing: same version, no change record.
 Rule 4: reports and subjects are there when they are put in; they may go later.
@@ -106,7 +106,7 @@ async def _check(
     reports: tuple[str, ...] = (),
     subjects: tuple[str, ...] = (),
 ) -> None:
-    """Pass reports and subjects that are there, or were known before.
+    """Check that the reports and subjects exist, or were in the project before.
 
     Raises:
         Problem: VALIDATION_FAILED, naming every one that is not.
@@ -123,7 +123,7 @@ async def _check(
 
 
 def _set_members(**members: Any) -> Callable[[Context, OneProject], Awaitable[One[Project]]]:
-    """The use case that gives a project these members."""
+    """A use case that sets these members of a project."""
 
     async def run(ctx: Context, request: OneProject) -> One[Project]:  # noqa: ARG001
         after = changed(PROJECTS.decode(ctx.row.raw), ctx.now, **members)

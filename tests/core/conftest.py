@@ -56,8 +56,8 @@ class House:
 
     def context(self, tx: Transaction, tenant: str, operation: str) -> Context:
         actor = Actor(tenant, user_id=self.user)
-        known = (self.clock.now(), self.ids, actor, operation)
-        return Context(*known, keyring=self.keyring, host=self.host, tx=tx)
+        members = (self.clock.now(), self.ids, actor, operation)
+        return Context(*members, keyring=self.keyring, host=self.host, tx=tx)
 
     def run(self, usecase: Callable[[Context], Awaitable[R]], tenant: str = SYSTEM) -> R:
         async def unit(tx: Transaction) -> R:
@@ -82,19 +82,19 @@ class House:
             fields.setdefault("content-type", "application/json")
         content = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
         call = Call(dict(path or {}), query, fields.get, content)
-        prepared = prepare(operation, call, self.site)
+        invocation = prepare(operation, call, self.site)
         actor = Actor(tenant, user_id=self.user)
-        return drive.run(Execution(prepared, actor, self.clock.now(), self.hands).reply())
+        return drive.run(Execution(invocation, actor, self.clock.now(), self.hands).reply())
 
     def refused(self, operation_id: str, **arguments: Any) -> Problem:
-        with pytest.raises(Problem) as caught:
+        with pytest.raises(Problem) as failure:
             self.send(operation_id, **arguments)
-        return caught.value
+        return failure.value
 
     def rows(self, operation_id: str, query: str = "", tenant: str = "wsp_a") -> list[Any]:
         reply = self.send(operation_id, tenant=tenant, query=query)
-        found: list[Any] = json.loads(reply.body)["data"]
-        return found
+        rows: list[Any] = json.loads(reply.body)["data"]
+        return rows
 
     # -- what tenants do -----------------------------------------------------------------------
 
@@ -109,8 +109,8 @@ class House:
             body=body,
             idempotency_key=key or f"key-{self.ids.new('req')}",
         )
-        made: dict[str, Any] = json.loads(reply.body)["data"]
-        return made
+        row: dict[str, Any] = json.loads(reply.body)["data"]
+        return row
 
     # -- what the fetcher does -----------------------------------------------------------------
 
@@ -125,16 +125,16 @@ class House:
         return self.run(lambda ctx: documents.take_document(ctx, source.id, document))
 
     def news(self) -> list[NewsItem]:
-        found = self.run(lambda ctx: ctx.tx.documents.scan(NEWS, limit=10_000))
-        return [NEWS.decode(row.raw) for row in found.rows]
+        page = self.run(lambda ctx: ctx.tx.documents.scan(NEWS, limit=10_000))
+        return [NEWS.decode(row.raw) for row in page.rows]
 
     def words(self) -> list[NewsText]:
-        found = self.run(lambda ctx: ctx.tx.documents.scan(NEWS_TEXTS, limit=10_000))
-        return [NEWS_TEXTS.decode(row.raw) for row in found.rows]
+        page = self.run(lambda ctx: ctx.tx.documents.scan(NEWS_TEXTS, limit=10_000))
+        return [NEWS_TEXTS.decode(row.raw) for row in page.rows]
 
     def recorded(self) -> list[Change]:
-        found = self.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=10_000))
-        return list(found.changes)
+        page = self.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=10_000))
+        return list(page.changes)
 
 
 @pytest.fixture
@@ -152,9 +152,9 @@ def real_documents() -> Callable[[str], list[Path]]:
     """The files of one folder of real documents; whoever asks is left out where there are none."""
     root = os.environ["SVC_REAL_DATA"]  # noqa: TID251 - what the tests are given
 
-    def listed(folder: str) -> list[Path]:
+    def rows_of(folder: str) -> list[Path]:
         files = sorted(path for path in (Path(root) / folder).iterdir() if path.is_file())
         assert files
         return files
 
-    return listed
+    return rows_of

@@ -1,7 +1,7 @@
-"""What the core asks of its host: storage, what processes share, identifiers; nothing else.
+"""The ports of the core: the Protocols for storage, shared state and identifiers.
 
-A host implements these Protocols; the core never waits for anything but them. Rules 5 to 8 say what
-a unit of work may rely on while others run, in this process and in others.
+A host implements these Protocols, and the core waits for nothing else. Rules 5 to 8 state what a
+unit of work may rely on while other units run, in this process or in others.
 
 Rule 1: the tenant is bound when a transaction begins and is never an argument, so a use case
         cannot name another tenant; what is published is read `beside`, on the same snapshot.
@@ -16,8 +16,8 @@ Rule 5: writing units of one tenant run as if one after another. What such a uni
 Rule 6: rows of the system and of everybody may change while a tenant's unit runs; what must not
         is judged in a unit of the system.
 Rule 7: a reading unit sees one snapshot, with all that was acknowledged before it was handed in.
-Rule 8: a unit that wrote may be undone and run again before anybody is told, as when it met
-        another one; it keeps nothing but what its transaction holds.
+Rule 8: a writing unit may be rolled back and run again before its result is returned, for
+        example after a conflict; so it must keep no state outside its transaction.
 """
 
 from collections.abc import Awaitable, Callable
@@ -205,7 +205,7 @@ class Changes(Protocol):
 
 
 PURGED_BYTES: Final = 2 * 1024 * 1024
-"""After so many bytes of bodies one purge of answers takes no further ones."""
+"""The bytes of stored bodies after which one purge of answers stops."""
 
 
 class Answers(Protocol):
@@ -218,7 +218,7 @@ class Answers(Protocol):
         """Keep the answer, replacing an older one."""
 
     async def purge(self, before: datetime, *, limit: int) -> int:
-        """Forget the oldest answers of every tenant that are older; how many went.
+        """Delete the oldest answers of all tenants stored before `before`; the number deleted.
 
         At most `limit`, and no more after `PURGED_BYTES`: removing a megabyte takes ten
         milliseconds.
@@ -265,7 +265,7 @@ class Owned(Generic[T]):
 
 
 class Storage(Protocol):
-    """Where units of work run. `unit` must wait for nothing but the transaction it is given."""
+    """The store: runs units of work. A unit must wait for nothing but its transaction."""
 
     @property
     def version(self) -> int:
@@ -289,14 +289,14 @@ class Storage(Protocol):
     async def across(
         self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
-        """Rows of every tenant with the lowest `(order, tenant, id)` first: the workers' view."""
+        """Rows of all tenants, the lowest `(order, tenant, id)` first; for workers."""
 
 
 # -- identifiers -------------------------------------------------------------------------------
 
 
 class Ids(Protocol):
-    """Where identifiers and random bytes come from."""
+    """The source of identifiers and random bytes."""
 
     def new(self, prefix: str) -> str:
         """A fresh public identifier `<prefix>_<24 hex>` that sorts by age."""

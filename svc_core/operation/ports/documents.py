@@ -1,4 +1,4 @@
-"""Rows: versioned documents with compare-and-swap, declared filters and text search."""
+"""The document port: versioned rows with compare-and-swap, declared filters and text search."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Generic, Literal, NamedTuple, Protocol, TypedDict, TypeVar, Unpack
@@ -13,23 +13,23 @@ BASE_V1 = "/api/v1"
 BASE_V2 = "/api/v2"
 
 Scope = Literal["tenant", "global", "system"]
-"""Who may read: its tenant alone, everybody (only the system writes), or the system alone."""
+"""The readers of a row: its tenant, everybody (only the system writes), or the system alone."""
 
 
 NO_NUMBER: Final = -(2**63)
-"""What is stored for a number that a row lacks: below every number, and in no range."""
+"""Stored in place of a missing number: lower than every number, and outside every range."""
 
 DEGREE: Final = 10_000_000
-"""Places are kept in whole ten-millionths of a degree, about a centimetre."""
+"""Coordinates are stored in whole ten-millionths of a degree, about a centimetre."""
 
 LONGITUDE: Final = "longitude"
 LATITUDE: Final = "latitude"
-"""The names of the two numbers that a place is kept as."""
+"""The names of the two numbers in which a place is stored."""
 
 
 @frozen
 class Record:
-    """One value as a backend stores it: public bytes beside the keys that find it.
+    """One value as a backend stores it: its wire bytes, and the keys and numbers of its indexes.
 
     A number that the row lacks is `NO_NUMBER`.
     """
@@ -112,7 +112,7 @@ class Collection(Generic[T]):
         return path.replace("*", self.parent(value), 1)
 
     def owner_of(self, value: T) -> str | None:
-        """Who alone is shown the row; None where the whole tenant is."""
+        """The one person who may see the row; None where the whole tenant may."""
         return self.keys[self.owner](value) if self.owner else None
 
     def decode(self, raw: bytes) -> T:
@@ -172,7 +172,7 @@ class Box(NamedTuple):
 
 
 class Bounds(TypedDict, total=False):
-    """Where rows must lie, all of it. What is None or left out asks for nothing.
+    """The bounds that rows must satisfy, all of them; None or a missing key bounds nothing.
 
     `start` and `end` bound `order`, and `ranges` the declared numbers, from the lowest to the
     highest, both included and None for open; `box` is where the place must lie; `words` are tokens
@@ -187,16 +187,13 @@ class Bounds(TypedDict, total=False):
 
 
 class Filters(Bounds, total=False):
-    """What rows must have besides: `where` names keys and facets, each with the values of which
-    one must match.
-    """
+    """Bounds and equality filters: `where` has the accepted values of keys and facets."""
 
     where: Mapping[str, tuple[str, ...]] | None
 
 
 class Lowest(TypedDict, total=False):
-    """Which of the rows of all tenants: as in `Filters`, and those strictly after a place, which is
-    an order, a tenant and an id."""
+    """Filters over the rows of all tenants; `after` is the last (order, tenant, id) read."""
 
     where: Mapping[str, tuple[str, ...]] | None
     after: tuple[int, str, str] | None

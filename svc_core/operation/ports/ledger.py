@@ -1,4 +1,4 @@
-"""Sealed lines: the append-only ledger of a tenant, as bytes that are stored and never remade.
+"""The ledger port: the append-only log of sealed lines of a tenant, stored as bytes.
 
 Rule 1: a line is kept as it was sealed, byte for byte; a store never parses or writes one anew.
 Rule 2: lines are numbered from 0 without a gap; an append names the size it builds on.
@@ -18,7 +18,7 @@ Each tile of the tlog formats is a run of one of them.
 
 
 class SealedLine(NamedTuple):
-    """One sealed record and what finds it.
+    """One sealed record and its index entries.
 
     `opens` says that it is a subject's own assertion; `keys` holds the designator that it states
     as `scheme:value`; `recorded_at` is a text of 27 characters whose byte order is its time
@@ -77,8 +77,10 @@ class LedgerKey(NamedTuple):
 
 
 def key_digest(key: str) -> int:
-    """What a designator is found by: 64 bits of its SHA-256, signed, so that an index keeps
-    nothing that could have to be erased."""
+    """The index key of a designator: the first 64 bits of its SHA-256, as a signed number.
+
+    A digest, so that the index holds nothing that might have to be erased.
+    """
     return int.from_bytes(sha256(key.encode()).digest()[:8], signed=True)
 
 

@@ -1,8 +1,8 @@
-"""What several processes share beside their rows: counts, lockouts, leases, and news of commits.
+"""Ports for state that processes share: request counters, lockouts, leases and commit signals.
 
 Rule 1: calls from any number of processes happen as if one after another, each whole or not at all.
-Rule 2: a place that does not answer raises `SharedUnavailable`, soon: within a second of the call,
-        and at once while it is known to be down. Whether it did what was asked is then unknown.
+Rule 2: a backend that does not answer raises `SharedUnavailable` within a second of the call, and
+        at once while it is known to be down. Whether the call took effect is then unknown.
 Rule 3: what is kept is bounded, and ends by itself; losing all of it loses no row.
 """
 
@@ -16,14 +16,14 @@ Failures = tuple[datetime, ...]
 """When the five newest unknown keys came from one address, oldest first."""
 
 Heard = Callable[[frozenset[str]], None]
-"""Hears of commits: the names of the collections in which rows were written."""
+"""Called after a commit with the names of the collections that were written."""
 
 EVERYTHING: Final = frozenset({"*"})
-"""What a hearer of signals is told when it may have missed some: any collection was written."""
+"""The names given to a listener that may have missed signals: any collection may have changed."""
 
 
 class SharedUnavailable(Exception):  # noqa: N818 - said as the state that it is
-    """The place that processes share does not answer; the message says why."""
+    """The shared backend does not answer; the message gives the reason."""
 
 
 @frozen
@@ -40,7 +40,7 @@ class Pool:
 
 
 class Counted(NamedTuple):
-    """What was counted before one request, by its pools, and the latest windows seen of them.
+    """The counts of each pool before one request, and the latest windows that were counted.
 
     `minute` and `day` are numbers of windows since 1970. A named tuple: one is made per request.
     """
@@ -69,14 +69,14 @@ class Counters(Protocol):
 
 
 class Locked(NamedTuple):
-    """An address from which no key is taken until then."""
+    """A locked client address and the end of its lockout."""
 
     address: str
     until: datetime
 
 
 class Lockouts(Protocol):
-    """The failures of addresses (Spec: Lockout), forgotten fifteen minutes after the last one."""
+    """The authentication failures of client addresses, kept for fifteen minutes (Spec: Lockout)."""
 
     async def failures(self, address: str) -> Failures:
         """The failures of one address; empty for a stranger.
@@ -88,8 +88,8 @@ class Lockouts(Protocol):
     async def record(self, address: str, now: datetime) -> Failures:
         """Count one invalid or unknown key, unless the address is locked; the failures before it.
 
-        Whoever is answered failures that lock is the one too many: of a burst, over any number
-        of processes, exactly five are not.
+        A caller whose answer already locks the address must be refused as locked. So, of a burst
+        of bad keys over any number of processes, exactly five are answered 401.
 
         Raises:
             SharedUnavailable: the place does not answer; the failure may have been counted.
@@ -111,10 +111,14 @@ class Lockouts(Protocol):
 
 
 class Leases(Protocol):
-    """Names that one holder has at a time, for so many seconds of the place's own clock."""
+    """Leases: a name belongs to one holder at a time, for some seconds of the backend's clock.
+
+    A lease is a lock that ends by itself, so that a dead holder blocks nobody for long. The clock
+    is the backend's, because those of the holders differ.
+    """
 
     async def take(self, name: str, holder: str, seconds: float) -> bool:
-        """Have the name from now on for `seconds`, also where this holder has it already.
+        """Take or extend the lease of a name for `seconds` from now.
 
         False while another holder has it.
 
@@ -123,7 +127,7 @@ class Leases(Protocol):
         """
 
     async def release(self, name: str, holder: str) -> None:
-        """Give the name back; nothing happens where another holder has it.
+        """End the lease of a name; a no-op where another holder has it.
 
         Raises:
             SharedUnavailable: the place does not answer; the name is free once its time is over.
@@ -131,13 +135,13 @@ class Leases(Protocol):
 
 
 class Signals(Protocol):
-    """The news that something was committed: told once, kept for nobody.
+    """Signals of commits to all processes, delivered at most once and never stored.
 
-    News may be lost while the place is down, so a hearer looks by itself from time to time.
+    A signal may be lost while the backend is down, so a listener also polls from time to time.
     """
 
     async def tell(self, names: frozenset[str]) -> None:
-        """Tell all processes, this one too, that collections of these names were written.
+        """Signal to all processes, this one included, that these collections were written.
 
         Raises:
             SharedUnavailable: the place does not answer; nobody may have heard.

@@ -34,7 +34,7 @@ def test_an_address_has_one_spelling(text, spelling):
     assert normalise_address(spelling) == spelling
 
 
-REFUSED = [
+BAD_ADDRESSES = [
     "",
     " 1.2.3.4",
     "1.2.3.4 ",
@@ -59,7 +59,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("text", REFUSED)
+@pytest.mark.parametrize("text", BAD_ADDRESSES)
 def test_anything_but_one_exact_address_is_refused(text):
     with pytest.raises(ValueError, match=" "):
         normalise_address(text)
@@ -87,33 +87,33 @@ def test_what_is_read_is_an_address_and_stays_itself(text):
 
 STRANGER, PROXY = "203.0.113.9", "10.0.0.7"
 CF, XFF, REAL = "198.51.100.1", "198.51.100.2", "198.51.100.3"
-ALL = Forwarded([CF], [f"{XFF}, 198.51.100.8"], [REAL])
+ALL_HEADERS = Forwarded([CF], [f"{XFF}, 198.51.100.8"], [REAL])
 
-SEEN = [
+SEEN_CASES = [
     # peer, headers, address, certain
     (STRANGER, Forwarded(), STRANGER, True),
-    (STRANGER, ALL, STRANGER, True),  # spoofing from the open network does nothing
+    (STRANGER, ALL_HEADERS, STRANGER, True),  # spoofing from the open network does nothing
     (PROXY, Forwarded(), PROXY, True),
-    (PROXY, ALL, CF, True),
-    (PROXY, ALL._replace(cf_connecting_ip=()), XFF, True),
+    (PROXY, ALL_HEADERS, CF, True),
+    (PROXY, ALL_HEADERS._replace(cf_connecting_ip=()), XFF, True),
     (PROXY, Forwarded(x_real_ip=[REAL]), REAL, True),
-    ("::ffff:10.0.0.7", ALL, CF, True),
-    ("::ffff:203.0.113.9", ALL, STRANGER, True),
-    ("127.0.0.1", ALL, CF, True),
-    ("::1", ALL, CF, True),
-    ("172.31.0.1", ALL, CF, True),
-    ("172.32.0.1", ALL, "172.32.0.1", True),
-    ("192.168.1.1", ALL, CF, True),
-    ("169.254.1.1", ALL, CF, True),
-    ("fe80::1%eth0", ALL, CF, True),
-    ("fd00::1", ALL, CF, True),
-    ("100.64.0.1", ALL, "100.64.0.1", True),
+    ("::ffff:10.0.0.7", ALL_HEADERS, CF, True),
+    ("::ffff:203.0.113.9", ALL_HEADERS, STRANGER, True),
+    ("127.0.0.1", ALL_HEADERS, CF, True),
+    ("::1", ALL_HEADERS, CF, True),
+    ("172.31.0.1", ALL_HEADERS, CF, True),
+    ("172.32.0.1", ALL_HEADERS, "172.32.0.1", True),
+    ("192.168.1.1", ALL_HEADERS, CF, True),
+    ("169.254.1.1", ALL_HEADERS, CF, True),
+    ("fe80::1%eth0", ALL_HEADERS, CF, True),
+    ("fd00::1", ALL_HEADERS, CF, True),
+    ("100.64.0.1", ALL_HEADERS, "100.64.0.1", True),
     # a header that cannot be read never gives way to the next one
-    (PROXY, ALL._replace(cf_connecting_ip=["garbage"]), PROXY, False),
-    (PROXY, ALL._replace(cf_connecting_ip=[CF, CF]), PROXY, False),
-    (PROXY, ALL._replace(cf_connecting_ip=[""]), PROXY, False),
-    (PROXY, ALL._replace(cf_connecting_ip=[f"{CF}:443"]), PROXY, False),
-    (PROXY, ALL._replace(cf_connecting_ip=["198.051.100.1"]), PROXY, False),
+    (PROXY, ALL_HEADERS._replace(cf_connecting_ip=["garbage"]), PROXY, False),
+    (PROXY, ALL_HEADERS._replace(cf_connecting_ip=[CF, CF]), PROXY, False),
+    (PROXY, ALL_HEADERS._replace(cf_connecting_ip=[""]), PROXY, False),
+    (PROXY, ALL_HEADERS._replace(cf_connecting_ip=[f"{CF}:443"]), PROXY, False),
+    (PROXY, ALL_HEADERS._replace(cf_connecting_ip=["198.051.100.1"]), PROXY, False),
     (PROXY, Forwarded(x_forwarded_for=["unknown, 198.51.100.2"], x_real_ip=[REAL]), PROXY, False),
     (PROXY, Forwarded(x_forwarded_for=["", XFF]), PROXY, False),
     (PROXY, Forwarded(x_real_ip=[REAL, REAL]), PROXY, False),
@@ -123,16 +123,16 @@ SEEN = [
     (PROXY, Forwarded(cf_connecting_ip=[f" {CF} "]), CF, True),
     (PROXY, Forwarded(cf_connecting_ip=["::FFFF:198.51.100.1"]), CF, True),
     # no address at all: a unix socket or a call inside the process
-    (None, ALL, CF, True),
+    (None, ALL_HEADERS, CF, True),
     (None, Forwarded(), "", False),
-    ("testclient", ALL, CF, True),
+    ("testclient", ALL_HEADERS, CF, True),
     ("testclient", Forwarded(), "testclient", False),
 ]
 
 
-@pytest.mark.parametrize(("peer", "forwarded", "text", "certain"), SEEN)
-def test_the_client_address_by_default(peer, forwarded, text, certain):
-    assert resolve(peer, forwarded, DEFAULT_TRUSTED) == ClientAddress(text, certain)
+@pytest.mark.parametrize(("peer", "fields", "text", "certain"), SEEN_CASES)
+def test_the_client_address_by_default(peer, fields, text, certain):
+    assert resolve(peer, fields, DEFAULT_TRUSTED) == ClientAddress(text, certain)
 
 
 TRUST = [
@@ -155,10 +155,10 @@ TRUST = [
 ]
 
 
-@pytest.mark.parametrize(("setting", "peer", "believed"), TRUST)
-def test_headers_are_believed_from_the_peers_of_the_setting(setting, peer, believed):
-    trusted = parse_trusted(setting)
-    assert (resolve(peer, ALL, trusted) == (CF, True)) is believed
+@pytest.mark.parametrize(("setting", "peer", "is_believed"), TRUST)
+def test_headers_are_believed_from_the_peers_of_the_setting(setting, peer, is_believed):
+    peers = parse_trusted(setting)
+    assert (resolve(peer, ALL_HEADERS, peers) == (CF, True)) is is_believed
 
 
 @pytest.mark.parametrize("entry", ["10.0.0.1/8", "everyone", "", "10.0.0.0/33"])

@@ -40,17 +40,17 @@ def make_facts(make_key):
 
 def refusal(access, facts, now):
     """The problem that refuses; fails when the request is admitted."""
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as failure:
         authorize(access, facts, now)
-    return refused.value
+    return failure.value
 
 
 def code_of(access, facts, now):
     """The code of the refusal, or None."""
     try:
         authorize(access, facts, now)
-    except Problem as refused:
-        return refused.type.code
+    except Problem as error:
+        return error.type.code
     return None
 
 
@@ -109,8 +109,8 @@ def test_an_operation_is_counted_in_its_pools(make_facts, now, pool):
     sizes = {"account": 4, "agent": 8, "none": 0}
     assert sum(b"-remaining-" in name for name, _ in grant.headers) == sizes[pool]
     assert bool(grant.headers) is (pool != "none")
-    left = dict(authorize(READ, facts, now).headers)[b"x-ratelimit-remaining-minute"]
-    assert left == (b"29" if pool == "none" else b"28")
+    remaining = dict(authorize(READ, facts, now).headers)[b"x-ratelimit-remaining-minute"]
+    assert remaining == (b"29" if pool == "none" else b"28")
 
 
 # -- refusals ----------------------------------------------------------------------------------
@@ -140,25 +140,25 @@ def test_a_known_key_is_refused_by_the_first_thing_wrong(
 ):
     if "expires_at" in members:
         members = {"expires_at": now}
-    refused = refusal(READ, make_facts(plan, **members), now)
-    assert (refused.type.code, refused.type.status) == (code, status)
-    assert refused.headers.get("WWW-Authenticate") == challenge
+    problem_ = refusal(READ, make_facts(plan, **members), now)
+    assert (problem_.type.code, problem_.type.status) == (code, status)
+    assert problem_.headers.get("WWW-Authenticate") == challenge
 
 
 @pytest.mark.parametrize("auth", ["bearer", "bearer-or-x402"])
 def test_a_spoilt_or_unknown_key_is_invalid_and_never_offered_a_payment(make_facts, now, auth):
     access = OperationAccess(READ.scopes, auth=auth)
-    known = make_facts().principal
+    principal = make_facts().principal
     for facts in (
         Facts(MALFORMED_KEY),
-        Facts(MALFORMED_KEY, known),
+        Facts(MALFORMED_KEY, principal),
         Facts(Bearer("0" * 64)),
-        Facts(Bearer("0" * 64), known),
+        Facts(Bearer("0" * 64), principal),
         Facts(Bearer("0" * 64), is_paid=True),
     ):
-        refused = refusal(access, facts, now)
-        assert refused.type.code == "INVALID_API_KEY"
-        assert refused.headers["WWW-Authenticate"] == INVALID_TOKEN
+        problem_ = refusal(access, facts, now)
+        assert problem_.type.code == "INVALID_API_KEY"
+        assert problem_.headers["WWW-Authenticate"] == INVALID_TOKEN
 
 
 def test_a_missing_key_is_challenged_without_an_error(now):
@@ -168,8 +168,8 @@ def test_a_missing_key_is_challenged_without_an_error(now):
 def test_a_refusal_never_shows_a_secret_or_its_digest(make_facts, now):
     for members in ({"status": "inactive"}, {"expires_at": now}, {"scopes": ("news:read",)}):
         facts = make_facts(**members)
-        refused = refusal(READ, facts, now)
-        text = f"{refused!r} {dict(refused.headers)}"
+        problem_ = refusal(READ, facts, now)
+        text = f"{problem_!r} {dict(problem_.headers)}"
         assert facts.principal.key.digest_hex not in text
         assert ("01" * 32) not in text
 
@@ -191,26 +191,26 @@ DEMANDS = [frozenset({name}) for name in SCOPES] + [INTEL, frozenset()]
 def test_any_one_of_the_listed_scopes_suffices_and_no_other(make_facts, now, demand, scope):
     access = OperationAccess(demand)
     facts = make_facts(scopes=(scope,))
-    admitted = not demand or scope in demand
-    assert code_of(access, facts, now) == (None if admitted else "INSUFFICIENT_SCOPE")
-    if not admitted:
+    is_admitted = not demand or scope in demand
+    assert code_of(access, facts, now) == (None if is_admitted else "INSUFFICIENT_SCOPE")
+    if not is_admitted:
         detail = refusal(access, facts, now).detail
         assert all(name in detail for name in demand)
 
 
 @given(st.sets(st.sampled_from(list(SCOPES)), min_size=1), st.sets(st.sampled_from(list(SCOPES))))
-def test_a_key_passes_when_it_shares_a_scope_with_the_operation(make_key, now, held, demand):
-    key = make_key(scopes=tuple(held))
+def test_a_key_passes_when_it_shares_a_scope_with_the_operation(make_key, now, key_scopes, demand):
+    key = make_key(scopes=tuple(key_scopes))
     principal = Principal.of(key, DEFAULT_PLANS.plan("pro"), MemoryCounters())
     facts = Facts(Bearer(key.digest_hex), principal, HOME)
-    passes = not demand or bool(held & demand)
+    passes = not demand or bool(key_scopes & demand)
     assert (code_of(OperationAccess(frozenset(demand)), facts, now) is None) is passes
 
 
 def test_the_scopes_that_suffice_are_named_in_one_order(make_facts, now):
-    refused = refusal(OperationAccess(INTEL), make_facts(scopes=("news:read",)), now)
-    assert "intel:cyber, intel:explorer, intel:finint" in refused.detail
-    challenge = refused.headers["WWW-Authenticate"]
+    problem_ = refusal(OperationAccess(INTEL), make_facts(scopes=("news:read",)), now)
+    assert "intel:cyber, intel:explorer, intel:finint" in problem_.detail
+    challenge = problem_.headers["WWW-Authenticate"]
     assert challenge.endswith('scope="intel:cyber intel:explorer intel:finint"')
 
 
@@ -218,7 +218,7 @@ def test_the_scopes_that_suffice_are_named_in_one_order(make_facts, now):
 
 
 @pytest.mark.parametrize(
-    ("listed", "address", "code"),
+    ("rows_", "address", "code"),
     [
         ((), HOME, None),
         ((), ClientAddress("", certain=False), None),
@@ -228,8 +228,8 @@ def test_the_scopes_that_suffice_are_named_in_one_order(make_facts, now):
         (("198.51.100.1",), ClientAddress("198.51.100.1", certain=False), "IP_NOT_ALLOWED"),
     ],
 )
-def test_an_allowlist_admits_exactly_its_addresses(make_facts, now, listed, address, code):
-    facts = make_facts(addresses=listed)._replace(address=address)
+def test_an_allowlist_admits_exactly_its_addresses(make_facts, now, rows_, address, code):
+    facts = make_facts(addresses=rows_)._replace(address=address)
     assert code_of(READ, facts, now) == code
 
 
@@ -329,10 +329,10 @@ def call(book, facts, now, access=READ):
     """One request as a host runs it: read the failures, decide, record."""
     try:
         authorize(access, facts._replace(failures=book.known(facts.address.text)), now)
-    except Problem as refused:
-        if refused.type.code == "INVALID_API_KEY":
+    except Problem as error:
+        if error.type.code == "INVALID_API_KEY":
             book.note(facts.address.text, now)
-        return refused.type.code
+        return error.type.code
     return None
 
 
@@ -366,9 +366,9 @@ def test_no_other_refusal_counts_towards_the_lockout(faulty, now, fault):
 def test_a_locked_address_tells_when_to_come_back(make_facts, now):
     failures = tuple(now + timedelta(seconds=n) for n in range(5))
     facts = make_facts()._replace(failures=failures)
-    refused = refusal(READ, facts, now + timedelta(seconds=10))
-    assert refused.headers == {"Retry-After": "890"}
-    assert refused.type.status == 429
+    problem_ = refusal(READ, facts, now + timedelta(seconds=10))
+    assert problem_.headers == {"Retry-After": "890"}
+    assert problem_.type.status == 429
 
 
 @pytest.mark.parametrize(
@@ -386,12 +386,12 @@ def test_a_lockout_is_only_for_requests_that_carry_a_key(now, auth, code):
 def test_a_rate_refusal_carries_every_field_of_the_limits(make_facts, now):
     facts = make_facts()
     assert [code_of(READ, facts, now) for _ in range(30)] == [None] * 30
-    refused = refusal(READ, facts, now + timedelta(seconds=13, microseconds=1))
-    assert refused.type.code == "RATE_LIMITED"
-    assert refused.headers["Retry-After"] == "47"
-    assert refused.headers["X-RateLimit-Remaining-Minute"] == "0"
-    assert refused.headers["X-RateLimit-Remaining-User-Day"] == "4970"
-    assert "key-minute, account-minute" in refused.detail
+    problem_ = refusal(READ, facts, now + timedelta(seconds=13, microseconds=1))
+    assert problem_.type.code == "RATE_LIMITED"
+    assert problem_.headers["Retry-After"] == "47"
+    assert problem_.headers["X-RateLimit-Remaining-Minute"] == "0"
+    assert problem_.headers["X-RateLimit-Remaining-User-Day"] == "4970"
+    assert "key-minute, account-minute" in problem_.detail
 
 
 def test_the_last_microsecond_of_a_minute_still_belongs_to_it(make_facts, now):
@@ -430,9 +430,9 @@ def test_a_host_that_counts_elsewhere_decides_the_same(make_facts, now):
     assert gauge is facts.principal.gauges["account"]
     fields = limit_headers(judge(gauge.meter, [0, 0, 0, 0], second))
     assert Grant(grant.actor, fields) == authorize(READ, facts, now)
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as failure:
         limit_headers(judge(gauge.meter, [30, 30, 30, 30], second))
-    assert refused.value.type.code == "RATE_LIMITED"
+    assert failure.value.type.code == "RATE_LIMITED"
     assert admit_key(OperationAccess(auth="public"), facts, now) == (ANONYMOUS, None)
 
 

@@ -17,8 +17,8 @@ def code_of(request, now, *, role="owner", plan=PRO, existing=()):
     """The code that refuses, or None."""
     try:
         may_create(request, role=role, plan=plan, existing=existing, now=now)
-    except Problem as refused:
-        return refused.type.code
+    except Problem as error:
+        return error.type.code
     return None
 
 
@@ -41,17 +41,17 @@ def test_only_pro_and_elite_admit_new_keys(now, plan, code):
 @pytest.mark.parametrize(("plan", "room"), [("pro", 5), ("elite", 25)])
 def test_a_plan_holds_its_number_of_active_keys(now, make_key, plan, room):
     row = DEFAULT_PLANS.plan(plan)
-    kept = [make_key(n) for n in range(1, room + 1)]
-    assert code_of(REQUEST, now, plan=row, existing=kept[1:]) is None
-    assert code_of(REQUEST, now, plan=row, existing=kept) == "RESOURCE_CONFLICT"
-    assert code_of(REQUEST, now, plan=row, existing=[revoke(kept[0], now), *kept[1:]]) is None
-    expired = evolve(kept[0], expires_at=now)
-    assert code_of(REQUEST, now, plan=row, existing=[expired, *kept[1:]]) is None
+    keys_ = [make_key(n) for n in range(1, room + 1)]
+    assert code_of(REQUEST, now, plan=row, existing=keys_[1:]) is None
+    assert code_of(REQUEST, now, plan=row, existing=keys_) == "RESOURCE_CONFLICT"
+    assert code_of(REQUEST, now, plan=row, existing=[revoke(keys_[0], now), *keys_[1:]]) is None
+    expired_key = evolve(keys_[0], expires_at=now)
+    assert code_of(REQUEST, now, plan=row, existing=[expired_key, *keys_[1:]]) is None
 
 
 def test_a_name_is_taken_by_a_revoked_key_too(now, make_key):
-    other = revoke(make_key(name="CI"), now)
-    assert code_of(REQUEST, now, existing=[other]) == "RESOURCE_CONFLICT"
+    second = revoke(make_key(name="CI"), now)
+    assert code_of(REQUEST, now, existing=[second]) == "RESOURCE_CONFLICT"
 
 
 FAULTS = [
@@ -70,13 +70,13 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("change", "where"), FAULTS)
-def test_a_fault_is_named_by_its_place(now, change, where):
-    with pytest.raises(Problem) as refused:
+@pytest.mark.parametrize(("change", "pointer"), FAULTS)
+def test_a_fault_is_named_by_its_place(now, change, pointer):
+    with pytest.raises(Problem) as failure:
         may_create(evolve(REQUEST, **change), role="admin", plan=PRO, existing=(), now=now)
-    assert refused.value.type.code == "VALIDATION_FAILED"
-    assert where in refused.value.detail
-    assert ";" not in refused.value.detail
+    assert failure.value.type.code == "VALIDATION_FAILED"
+    assert pointer in failure.value.detail
+    assert ";" not in failure.value.detail
 
 
 @pytest.mark.parametrize(
@@ -100,20 +100,20 @@ def test_an_expiry_must_be_ahead(now):
 
 
 def test_all_faults_are_told_together(now):
-    broken = KeyWish("", (), addresses=("x",), expires_at=now, per_minute=0, per_day=0)
-    with pytest.raises(Problem) as refused:
-        may_create(broken, role="owner", plan=PRO, existing=(), now=now)
-    for where in ("/name", "/scopes", "/addresses/0", "/expiresAt", "/perMinute", "/perDay"):
-        assert where in refused.value.detail
+    bad_wish = KeyWish("", (), addresses=("x",), expires_at=now, per_minute=0, per_day=0)
+    with pytest.raises(Problem) as failure:
+        may_create(bad_wish, role="owner", plan=PRO, existing=(), now=now)
+    for pointer in ("/name", "/scopes", "/addresses/0", "/expiresAt", "/perMinute", "/perDay"):
+        assert pointer in failure.value.detail
 
 
 def test_role_comes_before_plan_and_plan_before_faults(now, make_key):
     free = Plan("free", new_keys=False, keys_max=0, per_minute=0, per_day=0)
-    broken = evolve(REQUEST, name="")
-    taken = [make_key(n, name="") for n in range(1, 6)]
-    assert code_of(broken, now, role="member", plan=free, existing=taken) == "FORBIDDEN"
-    assert code_of(broken, now, plan=free, existing=taken) == "PLAN_INELIGIBLE"
-    assert code_of(broken, now, existing=taken) == "VALIDATION_FAILED"
+    bad_wish = evolve(REQUEST, name="")
+    task = [make_key(n, name="") for n in range(1, 6)]
+    assert code_of(bad_wish, now, role="member", plan=free, existing=task) == "FORBIDDEN"
+    assert code_of(bad_wish, now, plan=free, existing=task) == "PLAN_INELIGIBLE"
+    assert code_of(bad_wish, now, existing=task) == "VALIDATION_FAILED"
 
 
 def test_a_created_key_is_active_with_one_spelling_of_each_address(now):
@@ -147,56 +147,58 @@ def test_a_created_key_is_active_with_one_spelling_of_each_address(now):
 # -- changing a key ----------------------------------------------------------------------------
 
 
-def changed(key, now, *, others=(), plan=PRO, **sent):
+def change_code(key, now, *, siblings=(), plan=PRO, **members):
     """The key with what is sent, or the code that refuses."""
     try:
-        return change_key(key, sent, plan=plan, siblings=others, now=now)
-    except Problem as refused:
-        return refused.type.code
+        return change_key(key, members, plan=plan, siblings=siblings, now=now)
+    except Problem as error:
+        return error.type.code
 
 
 def test_a_change_touches_what_is_sent_and_nothing_else(now, make_key):
     key = make_key(
         expires_at=now, grandfathered=True, last_used_at=now, addresses=("192.0.2.1",), per_day=9
     )
-    assert changed(key, now) == key
-    for sent in (
+    assert change_code(key, now) == key
+    for members in (
         {"name": "other"},
         {"addresses": ("192.0.2.2",)},
         {"addresses": ()},
         {"allowed_origins": ("https://a.example",)},
         {"per_minute": 3, "per_day": None},
     ):
-        assert changed(key, now, **sent) == evolve(key, **sent)
-    assert changed(key, now, addresses=("::ffff:10.0.0.1", "10.0.0.1")).addresses == ("10.0.0.1",)
+        assert change_code(key, now, **members) == evolve(key, **members)
+    assert change_code(key, now, addresses=("::ffff:10.0.0.1", "10.0.0.1")).addresses == (
+        "10.0.0.1",
+    )
 
 
 def test_what_stands_in_a_key_is_not_judged_anew(now, make_key):
     lite = DEFAULT_PLANS.plan("lite")
     key = make_key(expires_at=now, per_minute=30, per_day=5_000)
-    assert changed(key, now, plan=lite, name="other") == evolve(key, name="other")
-    assert changed(key, now, plan=lite, per_minute=11) == "VALIDATION_FAILED"
-    assert changed(key, now, plan=lite, per_minute=10).per_minute == 10
+    assert change_code(key, now, plan=lite, name="other") == evolve(key, name="other")
+    assert change_code(key, now, plan=lite, per_minute=11) == "VALIDATION_FAILED"
+    assert change_code(key, now, plan=lite, per_minute=10).per_minute == 10
 
 
 def test_a_change_is_refused_as_a_new_key_would_be(now, make_key):
-    key, other = make_key(1), make_key(2, name="taken")
-    for sent, code in (
+    key, second = make_key(1), make_key(2, name="taken")
+    for names, code in (
         ({"name": "taken"}, "RESOURCE_CONFLICT"),
         ({"name": ""}, "VALIDATION_FAILED"),
         ({"addresses": ("10.0.0.0/8",)}, "VALIDATION_FAILED"),
         ({"per_minute": 31}, "VALIDATION_FAILED"),
         ({"per_day": 0}, "VALIDATION_FAILED"),
     ):
-        assert changed(key, now, others=[other], **sent) == code
-    assert changed(key, now, others=[other], name=key.name) == key
+        assert change_code(key, now, siblings=[second], **names) == code
+    assert change_code(key, now, siblings=[second], name=key.name) == key
 
 
 # -- origins -----------------------------------------------------------------------------------
 
 
 @frozen
-class Sent:
+class SentModel:
     allowed_origins: AllowedOrigins = ()
 
 
@@ -239,7 +241,7 @@ ORIGINS = [
 @pytest.mark.parametrize(("origin", "fits"), ORIGINS)
 def test_an_origin_is_one_that_browsers_send(origin, fits):
     try:
-        sent = wire.structure(Sent, {"allowedOrigins": [origin]})
+        origins = wire.structure(SentModel, {"allowedOrigins": [origin]})
     except wire.WireError as unfit:
         assert not fits
         (fault,) = unfit.faults
@@ -247,11 +249,11 @@ def test_an_origin_is_one_that_browsers_send(origin, fits):
         assert "such as https://app.example.org" in fault.reason
     else:
         assert fits
-        assert sent.allowed_origins == (origin,)
+        assert origins.allowed_origins == (origin,)
 
 
 def test_a_key_has_a_hundred_origins_and_no_more():
-    many = [f"https://{n}.example" for n in range(101)]
-    assert len(wire.structure(Sent, {"allowedOrigins": many[:100]}).allowed_origins) == 100
+    origins = [f"https://{n}.example" for n in range(101)]
+    assert len(wire.structure(SentModel, {"allowedOrigins": origins[:100]}).allowed_origins) == 100
     with pytest.raises(wire.WireError, match="/allowedOrigins: must have at most 100 items"):
-        wire.structure(Sent, {"allowedOrigins": many})
+        wire.structure(SentModel, {"allowedOrigins": origins})

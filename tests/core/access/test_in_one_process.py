@@ -59,17 +59,17 @@ def facts(make_key):
 def test_who_counts_elsewhere_is_told_the_same(make_key, facts, now, pool):
     access, counters = OperationAccess(pool=pool), MemoryCounters()
     for _ in range(40):
-        said = []
+        members = []
         for decide in (
             lambda: authorize(access, facts, now),
             lambda: drive.run(authorize_shared(access, facts, now, counters)),
         ):
             try:
                 grant = decide()
-                said.append((grant.actor, grant.headers))
-            except Problem as refused:
-                said.append((refused.type, refused.detail, refused.headers))
-        assert said[0] == said[1]
+                members.append((grant.actor, grant.headers))
+            except Problem as error:
+                members.append((error.type, error.detail, error.headers))
+        assert members[0] == members[1]
 
 
 def test_who_needs_no_key_is_counted_nowhere(facts, now):

@@ -98,19 +98,21 @@ def test_a_spoilt_key_is_malformed_and_never_counts_as_no_key(value):
 
 @given(st.text(string.ascii_letters + "0123456789_ \t\n:svBearr", max_size=80))
 def test_a_credential_is_read_only_when_every_character_is_right(text):
-    wanted = (
+    wanted_text = (
         len(text) == 68
         and text.startswith("svc_")
         and all(letter in "0123456789abcdef" for letter in text[4:])
     )
-    parsed = parse_bearer(f"Bearer {text}")
-    assert parsed == (Bearer(digest(text)) if wanted else MALFORMED_KEY)
+    bearer = parse_bearer(f"Bearer {text}")
+    assert bearer == (Bearer(digest(text)) if wanted_text else MALFORMED_KEY)
 
 
 @given(st.integers(0, 67), st.characters())
 def test_no_single_changed_character_is_the_same_key(position, letter):
-    changed = SECRET[:position] + letter + SECRET[position + 1 :]
-    assert (parse_bearer(f"Bearer {changed}") == Bearer(digest(SECRET))) is (changed == SECRET)
+    changed_row = SECRET[:position] + letter + SECRET[position + 1 :]
+    assert (parse_bearer(f"Bearer {changed_row}") == Bearer(digest(SECRET))) is (
+        changed_row == SECRET
+    )
 
 
 # -- states ------------------------------------------------------------------------------------
@@ -129,7 +131,7 @@ def test_a_key_expires_at_its_expiry_not_after(make_key, now, offset, expected):
 
 
 @pytest.mark.parametrize(
-    ("plan", "grandfathered", "expected"),
+    ("plan", "is_grandfathered", "expected"),
     [
         ("free", False, "plan-ineligible"),
         ("free", True, "plan-ineligible"),
@@ -140,9 +142,9 @@ def test_a_key_expires_at_its_expiry_not_after(make_key, now, offset, expected):
     ],
 )
 def test_a_downgrade_shuts_out_all_but_grandfathered_lite_keys(
-    make_key, now, plan, grandfathered, expected
+    make_key, now, plan, is_grandfathered, expected
 ):
-    key = make_key(grandfathered=grandfathered)
+    key = make_key(grandfathered=is_grandfathered)
     assert state(key, DEFAULT_PLANS.plan(plan), now) == expected
 
 
@@ -159,9 +161,9 @@ def test_a_key_is_active_until_exactly_when_its_state_is_another(
     make_key, now, plan, status, expires
 ):
     until = None if expires is None else now + expires
-    key, held = make_key(status=status, expires_at=until), DEFAULT_PLANS.plan(plan)
+    key, key_plan = make_key(status=status, expires_at=until), DEFAULT_PLANS.plan(plan)
     for at in (now, now + timedelta(days=1, microseconds=-1), now + timedelta(days=1)):
-        assert (at < active_until(key, held)) is (state(key, held, at) == "active")
+        assert (at < active_until(key, key_plan)) is (state(key, key_plan, at) == "active")
 
 
 # The spec's table of states, reduced to what is stored.
@@ -184,10 +186,10 @@ def test_each_action_leads_to_the_state_of_the_table(make_key, now, before, acti
 
 def test_revoking_keeps_the_record_and_is_safe_to_repeat(make_key, now):
     key = make_key()
-    revoked = revoke(key, now)
-    assert evolve(revoked, status="active", revoked_at=None) == key
-    assert revoked.revoked_at == now
-    assert revoke(revoked, now + DAY) is revoked
+    revoked_key = revoke(key, now)
+    assert evolve(revoked_key, status="active", revoked_at=None) == key
+    assert revoked_key.revoked_at == now
+    assert revoke(revoked_key, now + DAY) is revoked_key
 
 
 def test_regenerating_voids_the_old_secret_and_resets_usage(make_key, now):
@@ -206,23 +208,25 @@ def test_regenerating_voids_the_old_secret_and_resets_usage(make_key, now):
     assert again.digest_hex != key.digest_hex
 
 
-def _grandfathered(key, *, before=None, others=(), most=2):
-    return grandfather(key, before=before or key.created_at + DAY, siblings=others, keys_max=most)
+def _grandfather(key, *, before=None, siblings=(), keys_max=2):
+    return grandfather(
+        key, before=before or key.created_at + DAY, siblings=siblings, keys_max=keys_max
+    )
 
 
 def test_a_grandfathered_key_is_served_by_a_plan_without_new_keys_and_stays_one(make_key, now):
     lite, key = DEFAULT_PLANS.plan("lite"), make_key()
     assert state(key, lite, now) == "plan-ineligible"
-    kept = _grandfathered(key)
-    assert kept == evolve(key, grandfathered=True)
-    assert state(kept, lite, now) == "active"
-    assert grandfather(kept, before=None, siblings=(), keys_max=0) is kept
-    again = regenerate(kept, new_key(b"\x09" * 32), now)
+    key_ = _grandfather(key)
+    assert key_ == evolve(key, grandfathered=True)
+    assert state(key_, lite, now) == "active"
+    assert grandfather(key_, before=None, siblings=(), keys_max=0) is key_
+    again = regenerate(key_, new_key(b"\x09" * 32), now)
     assert (again.grandfathered, state(again, lite, now)) == (True, "active")
 
 
 @pytest.mark.parametrize(
-    ("before", "told"),
+    ("before", "rows"),
     [
         (None, "lite_keys_before is not set"),
         (timedelta(0), "lite_keys_before is 2026-03-04T12:00:00Z"),
@@ -230,36 +234,40 @@ def test_a_grandfathered_key_is_served_by_a_plan_without_new_keys_and_stays_one(
     ],
 )
 def test_only_a_key_made_before_the_last_day_of_such_keys_is_grandfathered(
-    make_key, now, before, told
+    make_key, now, before, rows
 ):
     key = make_key(created_at=now)
     day = None if before is None else now + before
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as failure:
         grandfather(key, before=day, siblings=(), keys_max=2)
-    assert refused.value.type is problem.RESOURCE_CONFLICT
-    assert told in refused.value.detail
-    assert "upgrade the plan" in refused.value.resolution
-    assert _grandfathered(key, before=now + timedelta(microseconds=1)).grandfathered
+    assert failure.value.type is problem.RESOURCE_CONFLICT
+    assert rows in failure.value.detail
+    assert "upgrade the plan" in failure.value.resolution
+    assert _grandfather(key, before=now + timedelta(microseconds=1)).grandfathered
 
 
 def test_an_account_has_as_many_grandfathered_keys_as_may_be_and_a_revoked_one_counts(
     make_key, now
 ):
-    one, other = (make_key(seed, grandfathered=True) for seed in (2, 3))
+    first, second = (make_key(seed, grandfathered=True) for seed in (2, 3))
     plain = [make_key(seed) for seed in (4, 5, 6)]
-    assert _grandfathered(make_key(), others=[one, *plain]).grandfathered
-    for others in ([one, other], [one, revoke(other, now)], [one, evolve(other, expires_at=now)]):
-        with pytest.raises(Problem) as refused:
-            _grandfathered(make_key(), others=[*others, *plain])
-        assert refused.value.detail.startswith("Of one account 2 keys are grandfathered")
+    assert _grandfather(make_key(), siblings=[first, *plain]).grandfathered
+    for siblings in (
+        [first, second],
+        [first, revoke(second, now)],
+        [first, evolve(second, expires_at=now)],
+    ):
+        with pytest.raises(Problem) as failure:
+            _grandfather(make_key(), siblings=[*siblings, *plain])
+        assert failure.value.detail.startswith("Of one account 2 keys are grandfathered")
 
 
 def test_an_ineligible_key_stays_rotatable_and_revocable(make_key, now):
     free, key = DEFAULT_PLANS.plan("free"), make_key()
     assert state(revoke(key, now), free, now) == "inactive"
-    rotated = regenerate(key, new_key(b"\x09" * 32), now)
-    assert state(rotated, free, now) == "plan-ineligible"
-    assert rotated.grandfathered is False
+    new_key_ = regenerate(key, new_key(b"\x09" * 32), now)
+    assert state(new_key_, free, now) == "plan-ineligible"
+    assert new_key_.grandfathered is False
 
 
 def test_an_expiry_ahead_is_kept_and_a_past_one_starts_again(make_key, now):
@@ -267,10 +275,10 @@ def test_an_expiry_ahead_is_kept_and_a_past_one_starts_again(make_key, now):
     new = new_key(b"\x09" * 32)
     assert regenerate(key, new, now + DAY).expires_at == now + 30 * DAY
     late = now + 30 * DAY
-    renewed = regenerate(key, new, late)
-    assert renewed.expires_at == late + 30 * DAY
-    assert state(renewed, PRO, late) == "active"
-    assert regenerate(renewed, new, late + 90 * DAY).expires_at == late + 120 * DAY
+    new_issue = regenerate(key, new, late)
+    assert new_issue.expires_at == late + 30 * DAY
+    assert state(new_issue, PRO, late) == "active"
+    assert regenerate(new_issue, new, late + 90 * DAY).expires_at == late + 120 * DAY
 
 
 def test_the_tenant_is_the_workspace_else_the_user(make_key):

@@ -49,9 +49,9 @@ def test_the_agent_rates_are_those_of_the_spec():
 def test_the_31st_request_of_a_minute_is_refused_and_the_next_minute_is_free():
     gauge = MemoryCounters().gauge(general())
     assert hit_times(gauge, NOON, 30) == 30
-    refused = gauge.hit(NOON + 13)
-    assert [pool.name for pool in refused.exhausted_pools] == ["key-minute", "account-minute"]
-    assert refused.retry_after_seconds == 47
+    decision = gauge.hit(NOON + 13)
+    assert [pool.name for pool in decision.exhausted_pools] == ["key-minute", "account-minute"]
+    assert decision.retry_after_seconds == 47
     assert hit_times(gauge, NOON + 59, 1) == 0
     assert gauge.hit(NOON + 59).retry_after_seconds == 1
     assert hit_times(gauge, NOON + 60, 30) == 30
@@ -61,9 +61,9 @@ def test_the_day_ends_at_midnight_utc():
     gauge = MemoryCounters().gauge(general(own=(30, 3)))
     last = MIDNIGHT + 86_399
     assert hit_times(gauge, MIDNIGHT, 4) == 3
-    refused = gauge.hit(last)
-    assert [pool.name for pool in refused.exhausted_pools] == ["key-day"]
-    assert refused.retry_after_seconds == 1
+    decision = gauge.hit(last)
+    assert [pool.name for pool in decision.exhausted_pools] == ["key-day"]
+    assert decision.retry_after_seconds == 1
     assert hit_times(gauge, last + 1, 4) == 3
 
 
@@ -95,10 +95,10 @@ def test_more_keys_do_not_raise_the_account_quota():
 def test_a_clock_that_is_set_back_hands_out_no_second_quota():
     gauge = MemoryCounters().gauge(general())
     assert hit_times(gauge, NOON, 30) == 30
-    refused = gauge.hit(NOON - 3_600)
-    assert refused.exhausted
-    assert refused.reset_minute == NOON + 60
-    assert refused.retry_after_seconds == 3_660
+    decision = gauge.hit(NOON - 3_600)
+    assert decision.exhausted
+    assert decision.reset_minute == NOON + 60
+    assert decision.retry_after_seconds == 3_660
     assert hit_times(gauge, NOON + 59, 1) == 0
     assert hit_times(gauge, NOON + 60, 1) == 1
 
@@ -113,8 +113,8 @@ def test_a_clock_that_jumps_a_day_ahead_and_back_stays_in_the_later_day():
 def test_a_lowered_plan_never_shows_a_negative_remainder():
     counters = MemoryCounters()
     hit_times(counters.gauge(general()), NOON, 20)
-    lowered = counters.gauge(general(own=(10, 500), plan=(10, 500)))
-    assert lowered.hit(NOON).remaining == (0, 480, 0, 480)
+    low_gauge = counters.gauge(general(own=(10, 500), plan=(10, 500)))
+    assert low_gauge.hit(NOON).remaining == (0, 480, 0, 480)
 
 
 def test_a_burst_of_400_on_a_limit_of_30_admits_exactly_30():
@@ -152,15 +152,15 @@ def test_an_agent_request_refused_by_either_family_consumes_in_neither():
     meter = general(own=(3, 100))
     plain, talk = counters.gauge(meter), counters.gauge(agent(meter))
     hit_times(plain, NOON, 3)
-    refused = talk.hit(NOON)
-    assert [p.name for p in refused.exhausted_pools] == ["key-minute"]
-    assert refused.remaining[:4] == (5, 100, 10, 250)
+    decision = talk.hit(NOON)
+    assert [p.name for p in decision.exhausted_pools] == ["key-minute"]
+    assert decision.remaining[:4] == (5, 100, 10, 250)
     assert hit_times(talk, NOON + 60, 3) == 3
     assert hit_times(talk, NOON + 120, 2) == 2
     hit_times(talk, NOON + 120, 1)
     tight = counters.gauge(agent(meter, own=Rate(0, 0)))
-    left = plain.hit(NOON + 180).remaining
-    assert tight.hit(NOON + 180).remaining[4:] == left
+    remaining = plain.hit(NOON + 180).remaining
+    assert tight.hit(NOON + 180).remaining[4:] == remaining
 
 
 # -- laws --------------------------------------------------------------------------------------
@@ -181,24 +181,24 @@ class Model:
             window = max(self.seen.get(name, 0), second // pool.seconds)
             self.seen[name] = window
             slots.append((pool, (*name, window)))
-        admitted = all(self.counts.get(slot, 0) < pool.limit for pool, slot in slots)
+        is_admitted = all(self.counts.get(slot, 0) < pool.limit for pool, slot in slots)
         for _, slot in slots:
-            self.counts[slot] = self.counts.get(slot, 0) + admitted
-        left = tuple(max(pool.limit - self.counts[slot], 0) for pool, slot in slots)
+            self.counts[slot] = self.counts.get(slot, 0) + is_admitted
+        remaining = tuple(max(pool.limit - self.counts[slot], 0) for pool, slot in slots)
         resets = [(slot[2] + 1) * pool.seconds for pool, slot in slots]
-        return admitted, left, max(resets[0::2]), max(resets[1::2])
+        return is_admitted, remaining, max(resets[0::2]), max(resets[1::2])
 
 
 # (key, account, rates): two keys of one account, one of them restricted, and another account.
-_ONE = general("key_1", "wsp_1", (2, 5), (3, 7))
+_FIRST = general("key_1", "wsp_1", (2, 5), (3, 7))
 _TWO = general("key_2", "wsp_1", (3, 7), (3, 7))
 _OTHER = general("key_3", "usr_3", (1, 2), (1, 2))
 _SLOW, _FAST = Rate(1, 3), Rate(2, 4)
 METERS = [
-    _ONE,
+    _FIRST,
     _TWO,
     _OTHER,
-    agent(_ONE, own=_SLOW, plan=_FAST),
+    agent(_FIRST, own=_SLOW, plan=_FAST),
     agent(_TWO, key="key_2", own=_SLOW, plan=_FAST),
 ]
 STEPS = st.one_of(
@@ -214,11 +214,11 @@ def test_any_history_agrees_with_the_model(history):
     for index, step in history:
         second += step
         decision = gauges[index].hit(second)
-        admitted, left, reset_minute, reset_day = model.hit(METERS[index], second)
-        assert (not decision.exhausted) is admitted
-        assert decision.remaining == left
+        is_admitted, remaining, reset_minute, reset_day = model.hit(METERS[index], second)
+        assert (not decision.exhausted) is is_admitted
+        assert decision.remaining == remaining
         assert (decision.reset_minute, decision.reset_day) == (reset_minute, reset_day)
-        assert (decision.retry_after_seconds > 0) is not admitted
+        assert (decision.retry_after_seconds > 0) is not is_admitted
 
 
 @given(
@@ -257,11 +257,11 @@ def test_subjects_of_past_days_take_no_memory():
         counters.gauge(general(key=f"key_{n}", account=f"wsp_{n}")).hit(NOON)
     gc.collect()
     assert len(counters) == 200
-    held = counters.gauge(general(key="key_0", account="wsp_0"))
+    gauge_ = counters.gauge(general(key="key_0", account="wsp_0"))
     counters.gauge(general(key="key_x", account="wsp_x")).hit(NOON + 86_400)
     gc.collect()
     assert len(counters) == 4
-    assert held.hit(NOON).remaining == (28, 4_998, 28, 4_998)
+    assert gauge_.hit(NOON).remaining == (28, 4_998, 28, 4_998)
 
 
 # -- header fields -----------------------------------------------------------------------------
@@ -318,13 +318,13 @@ def test_the_fields_of_an_admitted_request():
 
 def test_a_refused_request_carries_all_fields_and_retry_after():
     gauge = MemoryCounters().gauge(general())
-    admitted = spelled_headers(headers(gauge.hit(NOON + 12)))
+    is_admitted = spelled_headers(headers(gauge.hit(NOON + 12)))
     hit_times(gauge, NOON, 29)
-    refused = spelled_headers(headers(gauge.hit(NOON + 12)))
-    assert refused.keys() - admitted.keys() == {"Retry-After"}
-    assert refused["Retry-After"] == "48"
-    assert refused["X-RateLimit-Remaining-Minute"] == "0"
-    assert refused["X-RateLimit-Remaining-Day"] == "4970"
+    decision = spelled_headers(headers(gauge.hit(NOON + 12)))
+    assert decision.keys() - is_admitted.keys() == {"Retry-After"}
+    assert decision["Retry-After"] == "48"
+    assert decision["X-RateLimit-Remaining-Minute"] == "0"
+    assert decision["X-RateLimit-Remaining-Day"] == "4970"
 
 
 def test_an_agent_answer_carries_both_families_and_no_name_twice():

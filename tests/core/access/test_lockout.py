@@ -28,9 +28,9 @@ def five(start=T0, step=SECOND):
 
 def seconds_left(failures, now):
     """What a locked address is told to wait."""
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as failure:
         check(failures, now)
-    return int(refused.value.headers["Retry-After"])
+    return int(failure.value.headers["Retry-After"])
 
 
 def test_the_numbers_are_those_of_the_spec():
@@ -48,7 +48,7 @@ def test_the_fifth_failure_counts_and_the_sixth_request_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("age", "locked", "wait"),
+    ("age", "is_locked_now", "wait"),
     [
         (timedelta(0), True, 900),
         (TICK, True, 900),
@@ -60,10 +60,12 @@ def test_the_fifth_failure_counts_and_the_sixth_request_is_refused():
         (WINDOW + TICK, False, None),
     ],
 )
-def test_the_lock_ends_when_the_fifth_newest_failure_is_fifteen_minutes_old(age, locked, wait):
+def test_the_lock_ends_when_the_fifth_newest_failure_is_fifteen_minutes_old(
+    age, is_locked_now, wait
+):
     failures = five(step=timedelta(0))
-    assert is_locked(failures, T0 + age) is locked
-    if locked:
+    assert is_locked(failures, T0 + age) is is_locked_now
+    if is_locked_now:
         assert seconds_left(failures, T0 + age) == wait
     else:
         check(failures, T0 + age)
@@ -78,9 +80,9 @@ def test_when_the_oldest_falls_out_one_more_failure_locks_again():
     assert seconds_left(again, free) == 1
 
 
-def brute_force(accepted, now):
+def brute_force(times, now):
     """Every failure that counted, newest first; the fifth newest decides."""
-    newest = sorted(accepted, reverse=True)
+    newest = sorted(times, reverse=True)
     return len(newest) >= 5 and newest[4] > now - timedelta(seconds=900)
 
 
@@ -93,20 +95,20 @@ STEPS = st.one_of(
 
 @given(st.lists(STEPS, max_size=40))
 def test_any_history_agrees_with_the_brute_force_model(steps):
-    now, kept, accepted = T0, (), []
+    now, failures, times = T0, (), []
     for step in steps:
         now += step * TICK
-        locked = brute_force(accepted, now)
-        assert is_locked(kept, now) is locked
-        if locked:
-            wait = seconds_left(kept, now)
+        is_locked_now = brute_force(times, now)
+        assert is_locked(failures, now) is is_locked_now
+        if is_locked_now:
+            wait = seconds_left(failures, now)
             assert wait >= 1
-            assert not brute_force(accepted, now + wait * SECOND)
-            assert brute_force(accepted, now + (wait - 1) * SECOND)
+            assert not brute_force(times, now + wait * SECOND)
+            assert brute_force(times, now + (wait - 1) * SECOND)
         else:
-            accepted.append(now)
-        kept = record(kept, now)
-        assert kept == tuple(sorted(accepted)[-5:])
+            times.append(now)
+        failures = record(failures, now)
+        assert failures == tuple(sorted(times)[-5:])
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), STEPS), max_size=40))

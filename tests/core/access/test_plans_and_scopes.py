@@ -30,7 +30,7 @@ def test_each_preset_is_the_table_of_its_source(preset, rows):
 
 @pytest.mark.parametrize("table", [DEFAULT_PLANS, KEY_GUIDE_PLANS])
 @pytest.mark.parametrize(
-    ("plan", "ordinary", "grandfathered"),
+    ("plan", "ordinary", "is_grandfathered"),
     [
         ("free", False, False),
         ("lite", False, True),
@@ -38,9 +38,9 @@ def test_each_preset_is_the_table_of_its_source(preset, rows):
         ("elite", True, True),
     ],
 )
-def test_a_plan_admits_the_keys_of_the_spec(table, plan, ordinary, grandfathered):
+def test_a_plan_admits_the_keys_of_the_spec(table, plan, ordinary, is_grandfathered):
     assert table.plan(plan).admits(grandfathered=False) is ordinary
-    assert table.plan(plan).admits(grandfathered=True) is grandfathered
+    assert table.plan(plan).admits(grandfathered=True) is is_grandfathered
 
 
 @pytest.mark.parametrize("rates", [{"per_minute": 0}, {"per_day": 0}])
@@ -50,9 +50,9 @@ def test_a_plan_with_a_rate_of_nought_admits_nobody(rates):
 
 
 def test_a_plan_that_is_no_longer_offered_admits_nobody():
-    gone = DEFAULT_PLANS.plan("gold")
-    assert gone.name == "gold"
-    assert not gone.admits(grandfathered=True)
+    gone_id = DEFAULT_PLANS.plan("gold")
+    assert gone_id.name == "gold"
+    assert not gone_id.admits(grandfathered=True)
 
 
 def test_a_host_can_replace_and_add_rows():
@@ -142,9 +142,9 @@ UNFIT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("tables", "told"), UNFIT)
-def test_what_does_not_fit_is_refused_by_name(tables, told):
-    with pytest.raises(ValueError, match=re.escape(told)):
+@pytest.mark.parametrize(("tables", "text"), UNFIT)
+def test_what_does_not_fit_is_refused_by_name(tables, text):
+    with pytest.raises(ValueError, match=re.escape(text)):
         DEFAULT_PLANS.changing(tables)
 
 

@@ -25,14 +25,14 @@ class Desk:
         path = {**({noun: id_} if id_ else {}), **parts.pop("path", {})}
         return self.house.send(operation, path=path, body=body, **parts)
 
-    def refused(self, operation: str, id_: str = "", body: Any = None, **parts: Any) -> Any:
-        with pytest.raises(Exception) as caught:  # noqa: PT011 - what it is, the test says
+    def refusal_of(self, operation: str, id_: str = "", body: Any = None, **parts: Any) -> Any:
+        with pytest.raises(Exception) as failure:  # noqa: PT011 - what it is, the test says
             self.reply(operation, id_, body, **parts)
-        return caught.value
+        return failure.value
 
-    def code(self, *asked: Any, **parts: Any) -> str:
+    def code(self, *arguments: Any, **parts: Any) -> str:
         """The code of the refusal."""
-        return str(self.refused(*asked, **parts).type.code)
+        return str(self.refusal_of(*arguments, **parts).type.code)
 
     def project(self, **members: Any) -> Any:
         return self.ask("createProject", body={"name": "Ports", **members})

@@ -11,9 +11,9 @@ from svc_core.projects.model import PROJECTS, PROJECTS_MAX, Project
 
 
 def test_a_project_has_the_members_that_are_sent_and_the_defaults_of_the_others(desk: Any) -> None:
-    made = desk.project(description="What strikes do.", notes="Ask.\nThen ask again.")
-    assert made == {
-        "id": made["id"],
+    project = desk.project(description="What strikes do.", notes="Ask.\nThen ask again.")
+    assert project == {
+        "id": project["id"],
         "ownerId": desk.ann,
         "name": "Ports",
         "description": "What strikes do.",
@@ -25,7 +25,7 @@ def test_a_project_has_the_members_that_are_sent_and_the_defaults_of_the_others(
         "createdAt": "2026-01-02T03:04:05Z",
         "updatedAt": "2026-01-02T03:04:05Z",
     }
-    assert desk.ask("getProject", made["id"]) == made == desk.ask("listProjects")[0]
+    assert desk.ask("getProject", project["id"]) == project == desk.ask("listProjects")[0]
 
 
 @pytest.mark.parametrize(
@@ -46,16 +46,20 @@ def test_a_project_has_the_members_that_are_sent_and_the_defaults_of_the_others(
     ],
 )
 def test_what_is_out_of_bounds_is_refused_by_its_place(desk: Any, body: Any, pointer: str) -> None:
-    refusal = desk.refused("createProject", body=body)
+    refusal = desk.refusal_of("createProject", body=body)
     assert (refusal.type.code, pointer in refusal.detail) == ("VALIDATION_FAILED", True)
     assert desk.ask("listProjects") == []
 
 
 def test_all_that_is_not_there_is_told_at_once(desk: Any) -> None:
     absent = {"reportIds": ["rpt_" + "1" * 24] * 2, "subjectIds": ["sbj_" + "1" * 24]}
-    made = desk.project()["id"]
-    for asked in (("createProject", ""), ("replaceProject", made), ("updateProject", made)):
-        refusal = desk.refused(*asked, {"name": "Ports", **absent})
+    project_id = desk.project()["id"]
+    for case in (
+        ("createProject", ""),
+        ("replaceProject", project_id),
+        ("updateProject", project_id),
+    ):
+        refusal = desk.refusal_of(*case, {"name": "Ports", **absent})
         assert refusal.detail == (
             "/reportIds/0: is no report of this workspace; "
             "/reportIds/1: is no report of this workspace; "
@@ -70,34 +74,34 @@ def test_the_longest_that_is_allowed_is_taken(desk: Any) -> None:
 
 def test_what_a_project_holds_may_go_and_stays_named(desk: Any) -> None:
     """Ids that were known before pass, also where nothing has them any more."""
-    known, known_names = (("rpt_" + "1" * 24,), ("sbj_" + "2" * 24,)), ("reportIds", "subjectIds")
-    made = desk.project()
+    old_ids, known_names = (("rpt_" + "1" * 24,), ("sbj_" + "2" * 24,)), ("reportIds", "subjectIds")
+    row = desk.project()
 
     async def hold(ctx: Any) -> None:
-        project = PROJECTS.decode((await ctx.tx.documents.get(PROJECTS, made["id"])).raw)
-        held = attrs.evolve(project, report_ids=known[0], subject_ids=known[1])
-        await ctx.save(PROJECTS, made["id"], held)
+        project = PROJECTS.decode((await ctx.tx.documents.get(PROJECTS, row["id"])).raw)
+        project_ = attrs.evolve(project, report_ids=old_ids[0], subject_ids=old_ids[1])
+        await ctx.save(PROJECTS, row["id"], project_)
 
     desk.house.run(hold, "wsp_a")
-    body = {"reportIds": [*known[0]], "subjectIds": [*known[1]], "name": "Renamed"}
-    assert desk.ask("updateProject", made["id"], body)["name"] == "Renamed"
-    told = desk.changes()
-    twice = desk.ask("updateProject", made["id"], {name: body[name] * 2 for name in known_names})
-    assert [twice[name] for name in known_names] == [[*known[0]], [*known[1]]]
-    assert desk.changes() == told
+    body = {"reportIds": [*old_ids[0]], "subjectIds": [*old_ids[1]], "name": "Renamed"}
+    assert desk.ask("updateProject", row["id"], body)["name"] == "Renamed"
+    changes = desk.changes()
+    twice = desk.ask("updateProject", row["id"], {name: body[name] * 2 for name in known_names})
+    assert [twice[name] for name in known_names] == [[*old_ids[0]], [*old_ids[1]]]
+    assert desk.changes() == changes
     body["reportIds"].append("rpt_" + "3" * 24)
     body["subjectIds"].append("sbj_" + "3" * 24)
-    refusal = desk.refused("updateProject", made["id"], body)
+    refusal = desk.refusal_of("updateProject", row["id"], body)
     assert "/reportIds/1" in refusal.detail
     assert "/reportIds/0" not in refusal.detail
 
 
 def test_put_resets_what_it_leaves_out_and_patch_what_is_null(desk: Any) -> None:
-    made = desk.project(description="What", notes="Ask")
-    patched = desk.ask("updateProject", made["id"], {"notes": None})
-    assert (patched["description"], patched["notes"]) == ("What", None)
-    desk.ask("pinProject", made["id"])
-    put = desk.ask("replaceProject", made["id"], {"name": "Ports"})
+    project = desk.project(description="What", notes="Ask")
+    reply = desk.ask("updateProject", project["id"], {"notes": None})
+    assert (reply["description"], reply["notes"]) == ("What", None)
+    desk.ask("pinProject", project["id"])
+    put = desk.ask("replaceProject", project["id"], {"name": "Ports"})
     assert (put["description"], put["pinned"]) == (None, True)
 
 
@@ -114,16 +118,16 @@ ACTIONS = {
 def test_an_action_sets_its_member_and_repeated_writes_nothing(
     desk: Any, before: str, action: str
 ) -> None:
-    made = desk.project()
-    desk.ask(before, made["id"])
+    project = desk.project()
+    desk.ask(before, project["id"])
     desk.house.clock.advance(1)
     name, value = ACTIONS[action]
-    first = desk.reply(action, made["id"])
+    first = desk.reply(action, project["id"])
     assert json.loads(first.body)["data"][name] == value
-    told = desk.changes()
-    again = desk.reply(action, made["id"])
+    changes = desk.changes()
+    again = desk.reply(action, project["id"])
     assert (again.body, again.headers) == (first.body, first.headers)
-    assert desk.changes() == told
+    assert desk.changes() == changes
 
 
 def test_lists_are_newest_first_and_filtered(desk: Any) -> None:
@@ -134,25 +138,25 @@ def test_lists_are_newest_first_and_filtered(desk: Any) -> None:
     desk.ask("archiveProject", ids[0])
     desk.ask("pinProject", ids[1])
 
-    def listed(query: str) -> list[str]:
+    def rows_of(query: str) -> list[str]:
         return [row["id"] for row in desk.ask("listProjects", query=query)]
 
-    assert listed("") == ids[::-1]
-    assert listed("status=archived") == [ids[0]]
-    assert listed("status=active&pinned=false") == [ids[2]]
-    assert listed("pinned=true") == [ids[1]]
+    assert rows_of("") == ids[::-1]
+    assert rows_of("status=archived") == [ids[0]]
+    assert rows_of("status=active&pinned=false") == [ids[2]]
+    assert rows_of("pinned=true") == [ids[1]]
 
 
 def test_others_of_the_workspace_do_not_see_a_project_at_all(desk: Any) -> None:
-    made = desk.project()
-    desk.ask("updateProject", made["id"], {"notes": "Mine"})
+    project = desk.project()
+    desk.ask("updateProject", project["id"], {"notes": "Mine"})
     own = desk.changes()
     desk.house.user = desk.ben
     for operation in ("getProject", *ACTIONS):
-        assert desk.code(operation, made["id"]) == "NOT_FOUND"
-        assert desk.code(operation, made["id"], if_match="*") == "NOT_FOUND"
-    assert desk.code("updateProject", made["id"], {}, if_match='"other"') == "NOT_FOUND"
-    assert desk.code("replaceProject", made["id"], {"name": "His"}) == "NOT_FOUND"
+        assert desk.code(operation, project["id"]) == "NOT_FOUND"
+        assert desk.code(operation, project["id"], if_match="*") == "NOT_FOUND"
+    assert desk.code("updateProject", project["id"], {}, if_match='"other"') == "NOT_FOUND"
+    assert desk.code("replaceProject", project["id"], {"name": "His"}) == "NOT_FOUND"
     assert desk.ask("listProjects") == []
     assert desk.changes() == []
     desk.house.user = desk.ann
@@ -204,9 +208,9 @@ def test_a_person_has_so_many_and_another_may_have_as_many(desk: Any) -> None:
 
 
 def test_pages_of_the_feed_are_full_though_others_changed_more(desk: Any) -> None:
-    mine = []
+    own_id = []
     for _ in range(6):
-        mine.append(desk.project()["id"])
+        own_id.append(desk.project()["id"])
         desk.house.user = desk.ben
         for _ in range(3):
             desk.project()
@@ -219,7 +223,7 @@ def test_pages_of_the_feed_are_full_though_others_changed_more(desk: Any) -> Non
             break
         assert len(page["data"]) == 2
         query = f"limit=2&after={page['meta']['watermark']}"
-    assert seen == mine
+    assert seen == own_id
 
 
 def test_a_page_of_little_but_other_peoples_rows_is_short_and_goes_on(desk: Any) -> None:
@@ -227,36 +231,36 @@ def test_a_page_of_little_but_other_peoples_rows_is_short_and_goes_on(desk: Any)
     for _ in range(15):
         desk.project()
     desk.house.user = desk.ann
-    mine = desk.project()["id"]
+    own_id = desk.project()["id"]
     page = json.loads(desk.house.send("listChanges", query="limit=1").body)
     assert page["data"] == []
     assert page["meta"]["page"]["nextCursor"] is not None
     query = f"limit=1&after={page['meta']['watermark']}"
     page = json.loads(desk.house.send("listChanges", query=query).body)
-    assert [row["resourceId"] for row in page["data"]] == [mine]
+    assert [row["resourceId"] for row in page["data"]] == [own_id]
 
 
 def test_the_stream_of_the_feed_lacks_other_peoples_rows_and_its_watermarks_count_them(
     desk: Any,
 ) -> None:
-    mine = desk.project()["id"]
+    own_id = desk.project()["id"]
     desk.house.user = desk.ben
     desk.project()
     desk.house.user = desk.ann
     last = desk.project()["id"]
-    rows = _streamed(desk, "tail=true")
-    assert [row["resourceId"] for _, row in rows] == [mine, last]
+    rows = _stream_rows(desk, "tail=true")
+    assert [row["resourceId"] for _, row in rows] == [own_id, last]
     assert [row for _, row in rows] == desk.house.changes()
-    again = _streamed(desk, "tail=true", last_event_id=rows[0][0])
+    again = _stream_rows(desk, "tail=true", last_event_id=rows[0][0])
     assert [row["resourceId"] for _, row in again] == [last]
-    assert _streamed(desk, "tail=true", last_event_id=rows[1][0]) == []
+    assert _stream_rows(desk, "tail=true", last_event_id=rows[1][0]) == []
 
 
-class _Heard(Exception):  # noqa: N818
+class _Enough(Exception):  # noqa: N818
     """There is nothing more to hear."""
 
 
-def _streamed(desk: Any, query: str, **fields: str) -> list[tuple[str, Any]]:
+def _stream_rows(desk: Any, query: str, **fields: str) -> list[tuple[str, Any]]:
     """The id and the row of each event until there is no more."""
     house = desk.house
 
@@ -267,18 +271,20 @@ def _streamed(desk: Any, query: str, **fields: str) -> list[tuple[str, Any]]:
             )
 
         async def news(self) -> None:
-            raise _Heard
+            raise _Enough
 
-    said = b""
+    stream_bytes = b""
 
     async def collect() -> None:
-        nonlocal said
+        nonlocal stream_bytes
         reply = house.send("listChanges", query=query, **fields)
         async for part in reply.stream.parts(Watch()):
-            said += part
+            stream_bytes += part
 
-    with pytest.raises(_Heard):
+    with pytest.raises(_Enough):
         drive.run(collect())
-    blocks = [block.split("\n") for block in said.decode().split("\n\n") if "data: " in block]
-    found = [dict(line.split(": ", 1) for line in block) for block in blocks]
-    return [(one["id"], json.loads(one["data"])) for one in found]
+    blocks = [
+        block.split("\n") for block in stream_bytes.decode().split("\n\n") if "data: " in block
+    ]
+    rows = [dict(line.split(": ", 1) for line in block) for block in blocks]
+    return [(row["id"], json.loads(row["data"])) for row in rows]

@@ -28,8 +28,8 @@ from svc_core.outbox.model import EVENTS, RUN_FINISHED
 from svc_core.testing.clock import START
 
 HOURLY = {"frequency": "hourly"}
-DONE = RunOutput("Nothing.", ())
-BEGUN, FREE = START + timedelta(minutes=1), START + timedelta(minutes=5)
+OUTPUT = RunOutput("Nothing.", ())
+BEGIN_TIME, FREE = START + timedelta(minutes=1), START + timedelta(minutes=5)
 
 
 # -- the states --------------------------------------------------------------------------------
@@ -61,15 +61,15 @@ def run_in(status: Any) -> AutomationRun:
 )
 def test_every_happening_in_every_state_is_decided(status: Any, happening: Any) -> None:
     before = run_in(status)
-    after = rules.advance_run(before, happening, BEGUN)
+    after = rules.advance_run(before, happening, BEGIN_TIME)
     expected = STATES[status][happening]
     if expected is None:
         assert after is None
         return
     assert after is not None
-    assert (after.status, after.updated_at) == (expected, BEGUN)
+    assert (after.status, after.updated_at) == (expected, BEGIN_TIME)
     moments = (after.started_at, after.finished_at)
-    assert moments == ((BEGUN, None) if expected == "running" else (None, BEGUN))
+    assert moments == ((BEGIN_TIME, None) if expected == "running" else (None, BEGIN_TIME))
 
 
 def test_an_end_is_never_left() -> None:
@@ -81,8 +81,12 @@ def test_an_end_is_never_left() -> None:
 
 
 def test_an_automation_without_a_schedule_is_run_by_hand_alone(desk: Any) -> None:
-    made = desk.automation()
-    assert (made["schedule"], made["nextRunAt"], made["lastRun"]) == (None, None, None)
+    automation = desk.automation()
+    assert (automation["schedule"], automation["nextRunAt"], automation["lastRun"]) == (
+        None,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +130,7 @@ def test_the_next_run_is_that_of_the_schedule(desk: Any, schedule: Any, expected
 )
 def test_what_is_out_of_bounds_is_refused_by_its_place(desk: Any, body: Any, pointer: str) -> None:
     whole = {"name": "Look", "instructions": "What happened?", **body}
-    refusal = desk.refused("createAutomation", body=whole)
+    refusal = desk.refusal_of("createAutomation", body=whole)
     assert (refusal.type.code, pointer in refusal.detail) == ("VALIDATION_FAILED", True)
 
 
@@ -136,13 +140,13 @@ def test_every_fault_is_told_at_once(desk: Any) -> None:
         "projectId": "prj_" + "1" * 24,
     }
     whole = {"name": "Look", "instructions": "What happened?", **wrong}
-    made = desk.automation()["id"]
-    for asked in (
+    automation_id = desk.automation()["id"]
+    for case in (
         ("createAutomation", ""),
-        ("replaceAutomation", made),
-        ("updateAutomation", made),
+        ("replaceAutomation", automation_id),
+        ("updateAutomation", automation_id),
     ):
-        assert desk.refused(*asked, whole).detail == (
+        assert desk.refusal_of(*case, whole).detail == (
             "/schedule/timeOfDay: is required when it is daily; "
             "/schedule/day: has no meaning when it is daily; "
             "/schedule/timezone: must be an IANA time zone such as Europe/Paris; "
@@ -151,29 +155,31 @@ def test_every_fault_is_told_at_once(desk: Any) -> None:
 
 
 def test_a_patch_changes_the_schedule_member_by_member(desk: Any) -> None:
-    made = desk.automation(schedule={"frequency": "daily", "timeOfDay": "07:30"})
-    id_ = made["id"]
-    patched = desk.ask("updateAutomation", id_, {"schedule": {"timezone": "Asia/Tokyo"}})
-    assert patched["schedule"] == {
+    automation = desk.automation(schedule={"frequency": "daily", "timeOfDay": "07:30"})
+    id_ = automation["id"]
+    reply = desk.ask("updateAutomation", id_, {"schedule": {"timezone": "Asia/Tokyo"}})
+    assert reply["schedule"] == {
         "frequency": "daily", "timeOfDay": "07:30", "timezone": "Asia/Tokyo", "day": None,
     }  # fmt: skip
-    assert patched["nextRunAt"] == "2026-01-02T22:30:00Z"
+    assert reply["nextRunAt"] == "2026-01-02T22:30:00Z"
     back = desk.ask("updateAutomation", id_, {"schedule": {"timezone": None}})
-    assert back["schedule"] == made["schedule"]
+    assert back["schedule"] == automation["schedule"]
     assert desk.ask("updateAutomation", id_, {"schedule": None})["nextRunAt"] is None
     body = {"schedule": {"timezone": "Asia/Tokyo"}}
-    assert "/schedule/frequency" in desk.refused("updateAutomation", id_, body).detail
+    assert "/schedule/frequency" in desk.refusal_of("updateAutomation", id_, body).detail
     body = {"schedule": {"frequency": None}}
-    assert "/schedule/frequency" in desk.refused("updateAutomation", id_, body).detail
+    assert "/schedule/frequency" in desk.refusal_of("updateAutomation", id_, body).detail
 
 
 def test_only_another_schedule_is_counted_anew(desk: Any) -> None:
-    made = desk.automation(schedule=HOURLY)
+    automation = desk.automation(schedule=HOURLY)
     desk.house.clock.advance(7_200)
-    renamed = desk.ask("updateAutomation", made["id"], {"name": "Another"})
-    assert renamed["nextRunAt"] == made["nextRunAt"]  # it is due, and stays so
+    renamed_row = desk.ask("updateAutomation", automation["id"], {"name": "Another"})
+    assert renamed_row["nextRunAt"] == automation["nextRunAt"]  # it is due, and stays so
     body = {"schedule": {"frequency": "daily", "timeOfDay": "07:30"}}
-    assert desk.ask("updateAutomation", made["id"], body)["nextRunAt"] == "2026-01-02T07:30:00Z"
+    assert (
+        desk.ask("updateAutomation", automation["id"], body)["nextRunAt"] == "2026-01-02T07:30:00Z"
+    )
 
 
 @given(
@@ -219,26 +225,26 @@ def begin(desk: Any, automation_id: str) -> Task:
         assert await running.begin(ctx, task) is not None
         return task
 
-    taken: Task = desk.house.run(unit, "wsp_a")
-    return taken
+    task: Task = desk.house.run(unit, "wsp_a")
+    return task
 
 
 def finish(desk: Any, task: Task) -> Any:
-    return desk.house.run(lambda ctx: running.end(ctx, task, "succeed", output=DONE), "wsp_a")
+    return desk.house.run(lambda ctx: running.end(ctx, task, "succeed", output=OUTPUT), "wsp_a")
 
 
 def test_a_run_is_accepted_with_where_to_look(desk: Any) -> None:
-    made = desk.automation()
-    reply = desk.reply("runAutomation", made["id"])
+    automation = desk.automation()
+    reply = desk.reply("runAutomation", automation["id"])
     run = json.loads(reply.body)["data"]
     assert (reply.status, run["status"], run["trigger"]) == (202, "queued", "manual")
-    location = f"/api/v1/automations/{made['id']}/runs/{run['id']}"
+    location = f"/api/v1/automations/{automation['id']}/runs/{run['id']}"
     assert dict(reply.headers)["Location"] == f"https://api.example{location}"
     path = {"runId": run["id"]}
-    shown = desk.reply("getAutomationRun", made["id"], path=path)
-    assert json.loads(shown.body)["data"] == run
-    assert dict(shown.headers)["ETag"] == dict(reply.headers)["ETag"]
-    assert desk.ask("getAutomation", made["id"])["lastRun"] == {
+    view = desk.reply("getAutomationRun", automation["id"], path=path)
+    assert json.loads(view.body)["data"] == run
+    assert dict(view.headers)["ETag"] == dict(reply.headers)["ETag"]
+    assert desk.ask("getAutomation", automation["id"])["lastRun"] == {
         "id": run["id"], "status": "queued", "trigger": "manual",
         "startedAt": None, "finishedAt": None,
     }  # fmt: skip
@@ -269,24 +275,24 @@ def test_one_run_at_a_time_and_none_of_an_archived_one(desk: Any) -> None:
 def test_archiving_cancels_what_has_not_begun_and_stops_the_schedule(desk: Any) -> None:
     id_ = desk.automation(schedule=HOURLY)["id"]
     desk.ask("runAutomation", id_)
-    archived = desk.ask("archiveAutomation", id_)
-    assert (archived["status"], archived["nextRunAt"]) == ("archived", None)
-    assert archived["lastRun"]["status"] == "cancelled"
+    archived_row = desk.ask("archiveAutomation", id_)
+    assert (archived_row["status"], archived_row["nextRunAt"]) == ("archived", None)
+    assert archived_row["lastRun"]["status"] == "cancelled"
     desk.house.clock.advance(86_400)
     assert take(desk, id_) is None
-    restored = desk.ask("restoreAutomation", id_)
-    assert restored["nextRunAt"] == "2026-01-03T04:00:00Z"
-    told = desk.changes()
+    active_row = desk.ask("restoreAutomation", id_)
+    assert active_row["nextRunAt"] == "2026-01-03T04:00:00Z"
+    changes = desk.changes()
     desk.ask("restoreAutomation", id_)
-    assert desk.changes() == told
+    assert desk.changes() == changes
 
 
 def test_a_run_that_has_begun_goes_on_in_an_archived_automation(desk: Any) -> None:
     id_ = desk.automation(schedule=HOURLY)["id"]
     desk.ask("runAutomation", id_)
     task = begin(desk, id_)
-    archived = desk.ask("archiveAutomation", id_)
-    assert archived["lastRun"]["status"] == "running"
+    archived_row = desk.ask("archiveAutomation", id_)
+    assert archived_row["lastRun"]["status"] == "running"
     assert finish(desk, task)
     assert desk.ask("getAutomation", id_)["lastRun"]["status"] == "succeeded"
     desk.house.clock.advance(86_400)
@@ -300,24 +306,27 @@ def test_others_of_the_workspace_see_neither_automation_nor_run(desk: Any) -> No
     for operation in ("getAutomation", "archiveAutomation", "runAutomation", "listAutomationRuns"):
         assert desk.code(operation, id_) == "NOT_FOUND"
     assert desk.code("getAutomationRun", id_, path={"runId": run["id"]}) == "NOT_FOUND"
-    other = desk.automation()["id"]
-    assert desk.code("getAutomationRun", other, path={"runId": run["id"]}) == "NOT_FOUND"
+    second_id = desk.automation()["id"]
+    assert desk.code("getAutomationRun", second_id, path={"runId": run["id"]}) == "NOT_FOUND"
     assert desk.changes() == [("automation", "created")]
     desk.house.user = desk.ann
-    assert desk.code("getAutomationRun", other, path={"runId": run["id"]}) == "NOT_FOUND"
+    assert desk.code("getAutomationRun", second_id, path={"runId": run["id"]}) == "NOT_FOUND"
     second = desk.automation()["id"]
     assert desk.code("getAutomationRun", second, path={"runId": run["id"]}) == "NOT_FOUND"
 
 
 def test_an_automation_stands_in_a_project_of_its_owner(desk: Any) -> None:
     project = desk.project()["id"]
-    made = desk.automation(projectId=project)
-    assert made["projectId"] == project
-    assert desk.ask("updateAutomation", made["id"], {"projectId": None})["projectId"] is None
-    assert desk.ask("updateAutomation", made["id"], {"projectId": project})["projectId"] == project
+    automation = desk.automation(projectId=project)
+    assert automation["projectId"] == project
+    assert desk.ask("updateAutomation", automation["id"], {"projectId": None})["projectId"] is None
+    assert (
+        desk.ask("updateAutomation", automation["id"], {"projectId": project})["projectId"]
+        == project
+    )
     desk.house.user = desk.ben
     body = {"name": "His", "instructions": "What?", "projectId": project}
-    assert "/projectId" in desk.refused("createAutomation", body=body).detail
+    assert "/projectId" in desk.refusal_of("createAutomation", body=body).detail
 
 
 def test_lists_are_newest_first_and_filtered(desk: Any) -> None:
@@ -327,15 +336,15 @@ def test_lists_are_newest_first_and_filtered(desk: Any) -> None:
         ids.append(desk.automation(name=f"A{number}")["id"])
     desk.ask("archiveAutomation", ids[1])
     assert [row["id"] for row in desk.ask("listAutomations")] == ids[::-1]
-    archived = desk.ask("listAutomations", query="status=archived")
-    assert [row["id"] for row in archived] == [ids[1]]
+    archived_row = desk.ask("listAutomations", query="status=archived")
+    assert [row["id"] for row in archived_row] == [ids[1]]
 
 
 def test_a_person_has_so_many(desk: Any) -> None:
     async def fill(ctx: Any) -> None:
         for number in range(AUTOMATIONS_MAX):
-            one = attrs.evolve(_automation(), id=f"aut_{number:024x}", owner_id=desk.ann)
-            await ctx.tx.documents.put(AUTOMATIONS, one.id, one)
+            automation_ = attrs.evolve(_automation(), id=f"aut_{number:024x}", owner_id=desk.ann)
+            await ctx.tx.documents.put(AUTOMATIONS, automation_.id, automation_)
 
     desk.house.run(fill, "wsp_a")
     body = {"name": "One more", "instructions": "What?"}
@@ -349,8 +358,8 @@ def take(desk: Any, id_: str, holder: str = "me", seconds: float = 30) -> Task |
     async def unit(ctx: Any) -> Task | None:
         return await running.take(ctx, id_, holder, ctx.now + timedelta(seconds=seconds))
 
-    taken: Task | None = desk.house.run(unit, "wsp_a")
-    return taken
+    task: Task | None = desk.house.run(unit, "wsp_a")
+    return task
 
 
 def test_what_is_due_is_queued_once_for_all_the_runs_that_were_missed(desk: Any) -> None:
@@ -380,7 +389,7 @@ def test_who_no_longer_has_a_run_writes_nothing_of_it(desk: Any) -> None:
         return [
             await running.renew(ctx, first, FREE),
             await running.begin(ctx, first),
-            await running.end(ctx, first, "succeed", output=DONE),
+            await running.end(ctx, first, "succeed", output=OUTPUT),
         ]
 
     assert desk.house.run(late, "wsp_a") == [False, None, False]
@@ -397,9 +406,9 @@ def test_a_run_that_is_interrupted_again_and_again_fails(desk: Any) -> None:
         desk.house.clock.advance(31)
     task = take(desk, id_)
     assert desk.house.run(lambda ctx: running.begin(ctx, task), "wsp_a") is None
-    shown = desk.ask("getAutomationRun", id_, path={"runId": run["id"]})
-    assert shown["status"] == "failed"
-    assert shown["error"] == {"code": "INTERNAL_ERROR", "detail": "It was interrupted 3 times."}
+    view = desk.ask("getAutomationRun", id_, path={"runId": run["id"]})
+    assert view["status"] == "failed"
+    assert view["error"] == {"code": "INTERNAL_ERROR", "detail": "It was interrupted 3 times."}
     desk.ask("runAutomation", id_)
 
 
@@ -428,14 +437,14 @@ def test_old_runs_go_with_the_end_of_a_new_one(desk: Any) -> None:
         desk.ask("runAutomation", id_)
         assert finish(desk, begin(desk, id_))
     desk.house.clock.advance(RUN_RETENTION.total_seconds() + 1)
-    for left in (2, 2):
+    for remaining in (2, 2):
         desk.ask("runAutomation", id_)
         assert finish(desk, begin(desk, id_))
-        assert len(desk.ask("listAutomationRuns", id_, query="limit=100")) == left
-    removed = [row for row in desk.house.changes() if row["changeType"] == "deleted"]
+        assert len(desk.ask("listAutomationRuns", id_, query="limit=100")) == remaining
+    removals = [row for row in desk.house.changes() if row["changeType"] == "deleted"]
     desk.house.user = desk.ben
     assert desk.changes() == []
-    assert all(row["resourceType"] == "automationRun" for row in removed)
+    assert all(row["resourceType"] == "automationRun" for row in removals)
 
 
 # -- telling webhooks --------------------------------------------------------------------------
@@ -448,19 +457,19 @@ def webhook(desk: Any, **members: Any) -> Any:
 
 
 def test_a_webhook_that_chose_it_is_told_of_every_end(desk: Any) -> None:
-    told, deaf = webhook(desk, events=[RUN_FINISHED]), webhook(desk)
+    hooks, deaf = webhook(desk, events=[RUN_FINISHED]), webhook(desk)
     id_ = desk.automation(name="Look")["id"]
     first = desk.ask("runAutomation", id_)
     desk.house.clock.advance(1)
     finish(desk, begin(desk, id_))
     desk.ask("runAutomation", id_)
     desk.ask("archiveAutomation", id_)
-    path = {"webhookId": told["id"]}
+    path = {"webhookId": hooks["id"]}
     deliveries = desk.ask("listDeliveries", path=path)
-    assert [one["eventType"] for one in deliveries] == [RUN_FINISHED] * 2
+    assert [row["eventType"] for row in deliveries] == [RUN_FINISHED] * 2
     event = desk.house.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=10), "wsp_a")
     bodies = [json.loads(json.loads(row.raw)["body"]) for row in event.rows]
-    data = next(one["data"] for one in bodies if one["data"]["status"] == "succeeded")
+    data = next(row["data"] for row in bodies if row["data"]["status"] == "succeeded")
     assert data == {
         "runId": first["id"],
         "automationId": id_,
@@ -475,7 +484,7 @@ def test_a_webhook_that_chose_it_is_told_of_every_end(desk: Any) -> None:
             "automation": f"http://127.0.0.1:8000/api/v1/automations/{id_}",
         },
     }
-    assert {one["data"]["status"] for one in bodies} == {"succeeded", "cancelled"}
+    assert {row["data"]["status"] for row in bodies} == {"succeeded", "cancelled"}
     assert desk.ask("listDeliveries", path={"webhookId": deaf["id"]}) == []
 
 
@@ -486,6 +495,6 @@ def test_rows_and_work_are_as_the_worker_reads_them(desk: Any) -> None:
     begin(desk, id_)
 
     async def read(ctx: Any) -> list[int]:
-        return [len((await ctx.tx.documents.scan(one, limit=9)).rows) for one in (RUNS, WORK)]
+        return [len((await ctx.tx.documents.scan(row, limit=9)).rows) for row in (RUNS, WORK)]
 
     assert desk.house.run(read, "wsp_a") == [1, 1]

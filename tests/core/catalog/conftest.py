@@ -165,7 +165,7 @@ async def run(ctx: Context, request: Any) -> Any:
 
 
 def declare(
-    id_: str, method: Any, path: str, request: type[Any], response: Any, **more: Any
+    id_: str, method: Any, path: str, request: type[Any], response: Any, **extra: Any
 ) -> Any:
     return Operation(
         **{
@@ -179,7 +179,7 @@ def declare(
             "response": response,
             "run": run,
             "scopes": READ,
-            **more,
+            **extra,
         }
     )
 

@@ -17,28 +17,28 @@ SINGLE = [name for name, example in APPENDS.items() if isinstance(example, dict)
 
 
 @pytest.fixture(scope="module")
-def described() -> Any:
+def api_document() -> Any:
     return document(OPERATIONS, base_url="https://api.example.org")
 
 
-def test_the_description_shows_every_sort_of_append(described: Any) -> None:
-    body = described["paths"]["/ledger/records"]["post"]["requestBody"]
+def test_the_description_shows_every_sort_of_append(api_document: Any) -> None:
+    body = api_document["paths"]["/ledger/records"]["post"]["requestBody"]
     media = body["content"]["application/json"]
     assert "example" not in media  # OpenAPI 3.1: it and `examples` exclude each other.
-    schema = {**media["schema"], "components": described["components"]}
+    schema = {**media["schema"], "components": api_document["components"]}
     assert {name: entry["value"] for name, entry in media["examples"].items()} == APPENDS
     for entry in media["examples"].values():
         jsonschema_rs.validate(schema, entry["value"])
 
 
 def test_every_operation_and_what_it_is_done_to_is_shown() -> None:
-    shown = [APPENDS[name] for name in SINGLE]
-    assert {entry.get("op", "assert") for entry in shown} == set(get_args(Op))
-    assert {entry["kind"] for entry in shown} == {"designator", "observation", "claim"}
+    view = [APPENDS[name] for name in SINGLE]
+    assert {entry.get("op", "assert") for entry in view} == set(get_args(Op))
+    assert {entry["kind"] for entry in view} == {"designator", "observation", "claim"}
 
 
 @pytest.mark.parametrize("name", SINGLE)
 def test_a_shown_body_makes_a_draft(name: str) -> None:
     entry = wire.structure(Entry, APPENDS[name])
-    (made,) = drafts([entry], author="key_ann", salts=[bytes(16)])
-    assert (made.kind, made.op) == (entry.kind, entry.op)
+    (draft,) = drafts([entry], author="key_ann", salts=[bytes(16)])
+    assert (draft.kind, draft.op) == (entry.kind, entry.op)

@@ -42,19 +42,19 @@ def test_the_document_is_valid(flat: bool) -> None:
 
 
 def test_every_example_satisfies_its_schema() -> None:
-    described = document(OPERATIONS, base_url=BASE)
-    for path in described["paths"].values():
+    api_document = document(OPERATIONS, base_url=BASE)
+    for path in api_document["paths"].values():
         for item in path.values():
             for answer in [item.get("requestBody", {}), *item["responses"].values()]:
                 for entry in answer.get("content", {}).values():
                     if "example" in entry:
-                        schema = {**entry["schema"], "components": described["components"]}
+                        schema = {**entry["schema"], "components": api_document["components"]}
                         jsonschema_rs.validate(schema, entry["example"])
 
 
 def test_every_example_of_a_part_satisfies_it() -> None:
-    described = document(OPERATIONS, base_url=BASE)
-    waiting: list[Any] = [described["paths"], described["components"]["schemas"]]
+    api_document = document(OPERATIONS, base_url=BASE)
+    waiting: list[Any] = [api_document["paths"], api_document["components"]["schemas"]]
     seen = 0
     while waiting:
         part = waiting.pop()
@@ -63,7 +63,7 @@ def test_every_example_of_a_part_satisfies_it() -> None:
             if "type" in part and isinstance(part.get("examples"), list):
                 seen += 1
                 refers = "$ref" in str(part)
-                schema = part | ({"components": described["components"]} if refers else {})
+                schema = part | ({"components": api_document["components"]} if refers else {})
                 for example in part["examples"]:
                     jsonschema_rs.validate(schema, example)
             part = list(part.values())
@@ -73,16 +73,16 @@ def test_every_example_of_a_part_satisfies_it() -> None:
 
 
 def test_every_part_of_the_document_is_described() -> None:
-    described = document(OPERATIONS, base_url=BASE, flat=True)
-    schemas = described["components"]["schemas"]
+    api_document = document(OPERATIONS, base_url=BASE, flat=True)
+    schemas = api_document["components"]["schemas"]
     bare = [
         f"{name}.{member}"
         for name, schema in schemas.items()
         for member, part in schema.get("properties", {}).items()
         # A member that is a class of its own may be described there.
-        if not part.get("description") and not _referred(schemas, part).get("description")
+        if not part.get("description") and not _component_refs(schemas, part).get("description")
     ]
-    items = [item for path in described["paths"].values() for item in path.values()]
+    items = [item for path in api_document["paths"].values() for item in path.values()]
     bare += [
         f"{item['operationId']}({parameter['name']})"
         for item in items
@@ -93,7 +93,7 @@ def test_every_part_of_the_document_is_described() -> None:
     assert bare == []
 
 
-def _referred(schemas: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+def _component_refs(schemas: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
     return schemas.get(part.get("$ref", "").rpartition("/")[2], {})
 
 
@@ -117,8 +117,8 @@ def test_a_document_is_made_while_nobody_notices(flat: bool) -> None:
 
 
 def test_the_change_feed_is_continued_by_its_watermark() -> None:
-    described = document(OPERATIONS, base_url=BASE, flat=True)
-    feed = described["paths"]["/api/v2/changes"]["get"]
+    api_document = document(OPERATIONS, base_url=BASE, flat=True)
+    feed = api_document["paths"]["/api/v2/changes"]["get"]
     assert "Send `meta.watermark` back as `after`" in feed["description"]
     assert feed["x-fern-pagination"]["cursor"] == "$request.after"
 
@@ -139,8 +139,8 @@ def test_the_failures_of_the_spec_are_documented(operation: Operation[Any, Any])
 
 @ids
 def test_a_path_names_its_values(operation: Operation[Any, Any]) -> None:
-    named = [item.name for item in inputs(operation.request) if item.place == "path"]
-    assert [part[1:-1] for part in operation.address.split("/") if part.startswith("{")] == named
+    names = [item.name for item in inputs(operation.request) if item.place == "path"]
+    assert [part[1:-1] for part in operation.address.split("/") if part.startswith("{")] == names
 
 
 def test_the_page_of_operations_can_be_written() -> None:
@@ -151,7 +151,7 @@ def test_the_page_of_operations_can_be_written() -> None:
 def test_what_the_change_feed_names_can_be_read() -> None:
     read = {re.sub(r"{\w+}", "*", op.address) for op in OPERATIONS if op.method == "GET"}
 
-    assert {one.kind for one in COLLECTIONS if one.kind and one.address("*") not in read} == set()
+    assert {row.kind for row in COLLECTIONS if row.kind and row.address("*") not in read} == set()
 
 
 def test_a_local_operation_is_the_operators_and_nobody_is_routed_to_it() -> None:

@@ -49,7 +49,7 @@ def test_defaults_are_told_and_never_shared() -> None:
         required: Annotated[int, QUERY]
         unset: Annotated[Maybe[int], QUERY] = UNSET
         plain: Annotated[int, QUERY] = 3
-        made: Annotated[tuple[int, ...], QUERY] = field(factory=tuple)
+        row: Annotated[tuple[int, ...], QUERY] = field(factory=tuple)
 
     assert [(item.required, item.default) for item in inputs(Request)] == [
         (True, UNSET),
@@ -63,12 +63,12 @@ def test_the_place_is_no_part_of_the_type() -> None:
     @frozen
     class Request:
         id: Annotated[str, PATH, IdOf("rpt")]
-        others: Annotated[Maybe[tuple[Annotated[str, IdOf("src")], ...]], QUERY] = UNSET
+        siblings: Annotated[Maybe[tuple[Annotated[str, IdOf("src")], ...]], QUERY] = UNSET
         limit: Maybe[Annotated[int, QUERY, Ge(1), Doc("Rows.")]] = UNSET
 
-    id_, others, limit = inputs(Request)
+    id_, siblings, limit = inputs(Request)
     assert (id_.annotation, id_.doc) == (Annotated[str, IdOf("rpt")], "Report identifier.")
-    assert (id_.id_of, others.id_of) == (IdOf("rpt"), IdOf("src"))
+    assert (id_.id_of, siblings.id_of) == (IdOf("rpt"), IdOf("src"))
     assert (limit.place, limit.doc, limit.id_of) == ("query", "Rows.", None)
     with pytest.raises(ValueError, match="must be at least 1"):
         limit.read("0")

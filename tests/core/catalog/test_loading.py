@@ -17,7 +17,7 @@ MAKERS = ("svc_core.reports.making", "svc_core.text.stories")
 
 def test_the_catalogue_loads_only_what_answers_need() -> None:
     code = "import sys, json, svc_core.catalog; print(json.dumps(sorted(sys.modules)))"
-    loaded = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert not {*WRITERS, *MAKERS} & set(json.loads(loaded.stdout))
+    assert not {*WRITERS, *MAKERS} & set(json.loads(process.stdout))

@@ -27,12 +27,12 @@ PROBLEM_MEMBERS = {
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["spec form", "flat"])
-def described(request: pytest.FixtureRequest, operations: Any) -> dict[str, Any]:
+def api_document(request: pytest.FixtureRequest, operations: Any) -> dict[str, Any]:
     return document(operations, base_url=BASE, data_url=DATA, flat=request.param)
 
 
 @pytest.fixture(scope="module")
-def found(operations: Any) -> dict[str, dict[str, Any]]:
+def operation_objects(operations: Any) -> dict[str, dict[str, Any]]:
     """The operation objects of the spec's form by operationId."""
     paths = document(operations, base_url=BASE)["paths"].values()
     return {item["operationId"]: item for path in paths for item in path.values()}
@@ -50,8 +50,8 @@ def walk(value: Any) -> Iterator[dict[str, Any]]:
 # -- the whole ---------------------------------------------------------------------------------
 
 
-def test_the_document_is_valid(described: dict[str, Any]) -> None:
-    VALIDATION.OpenAPIV31SpecValidator(described).validate()
+def test_the_document_is_valid(api_document: dict[str, Any]) -> None:
+    VALIDATION.OpenAPIV31SpecValidator(api_document).validate()
 
 
 def test_the_document_is_the_same_every_time(operations: Any) -> None:
@@ -59,39 +59,39 @@ def test_the_document_is_the_same_every_time(operations: Any) -> None:
     assert twice[0] == twice[1]
 
 
-def test_every_reference_leads_somewhere(described: dict[str, Any]) -> None:
-    for item in walk(described):
+def test_every_reference_leads_somewhere(api_document: dict[str, Any]) -> None:
+    for item in walk(api_document):
         if "$ref" in item:
-            target: Any = described
+            target: Any = api_document
             for step in item["$ref"].removeprefix("#/").split("/"):
                 target = target[step]
 
 
 def test_the_specs_form_puts_v1_on_top_and_v2_overrides_it(operations: Any) -> None:
-    described = document(operations, base_url=BASE, data_url=DATA)
-    assert [server["url"] for server in described["servers"]] == [
+    api_document = document(operations, base_url=BASE, data_url=DATA)
+    assert [server["url"] for server in api_document["servers"]] == [
         f"{BASE}/api/v1",
         f"{DATA}/api/v1",
     ]
     assert [server["url"] for server in document(operations, base_url=BASE)["servers"]] == [
         f"{BASE}/api/v1"
     ]
-    assert "servers" not in described["paths"]["/things"]["get"]
-    (server,) = described["paths"]["/ask"]["post"]["servers"]
+    assert "servers" not in api_document["paths"]["/things"]["get"]
+    (server,) = api_document["paths"]["/ask"]["post"]["servers"]
     assert server["url"] == f"{BASE}/api/v2"
 
 
 def test_the_flat_form_has_one_origin_and_full_paths(operations: Any) -> None:
-    described = document(operations, base_url=BASE, data_url=DATA, flat=True)
-    assert [server["url"] for server in described["servers"]] == [BASE]
-    assert set(described["paths"]) == {
+    api_document = document(operations, base_url=BASE, data_url=DATA, flat=True)
+    assert [server["url"] for server in api_document["servers"]] == [BASE]
+    assert set(api_document["paths"]) == {
         "/api/v1/things",
         "/api/v1/things/{thingId}",
         "/api/v2/things/{thingId}/bare",
         "/api/v2/ask",
         "/api/v1/changes",
     }
-    assert all("servers" not in item for item in walk(described["paths"]))
+    assert all("servers" not in item for item in walk(api_document["paths"]))
 
 
 def test_both_forms_describe_the_same_operations(operations: Any) -> None:
@@ -115,44 +115,44 @@ def test_a_result_that_is_none_cannot_be_described(make: Any, kit: SimpleNamespa
         document((odd,), base_url=BASE)
 
 
-def test_generators_find_what_they_ask_for(described: dict[str, Any]) -> None:
-    assert described["info"]["description"]
-    assert described["info"]["contact"]
-    assert all(tag["description"] for tag in described["tags"])
-    names = {tag["name"] for tag in described["tags"]}
-    for path in described["paths"].values():
+def test_generators_find_what_they_ask_for(api_document: dict[str, Any]) -> None:
+    assert api_document["info"]["description"]
+    assert api_document["info"]["contact"]
+    assert all(tag["description"] for tag in api_document["tags"])
+    names = {tag["name"] for tag in api_document["tags"]}
+    for path in api_document["paths"].values():
         for item in path.values():
             assert item["operationId"]
             assert item["summary"]
             assert item["description"]
             assert set(item["tags"]) <= names
-    for schema in walk(described["components"]["schemas"]):
+    for schema in walk(api_document["components"]["schemas"]):
         if "const" in schema or "enum" in schema:
             assert "type" in schema
         if "prefixItems" in schema:
             assert "items" in schema
 
 
-def test_every_json_body_is_a_named_component_or_anything(described: dict[str, Any]) -> None:
-    for item in walk(described["paths"]):
+def test_every_json_body_is_a_named_component_or_anything(api_document: dict[str, Any]) -> None:
+    for item in walk(api_document["paths"]):
         if "application/json" in item:
             assert set(item["application/json"]["schema"]) <= {"$ref"}
 
 
-def test_every_example_satisfies_its_schema(described: dict[str, Any]) -> None:
+def test_every_example_satisfies_its_schema(api_document: dict[str, Any]) -> None:
     seen = 0
-    for item in walk(described["paths"]):
+    for item in walk(api_document["paths"]):
         if "schema" in item and "example" in item:
-            schema = {**item["schema"], "components": described["components"]}
+            schema = {**item["schema"], "components": api_document["components"]}
             jsonschema_rs.validate(schema, item["example"])
             seen += 1
     assert seen >= 8
 
 
-def test_no_component_is_left_unused(described: dict[str, Any]) -> None:
-    used = {item["$ref"] for item in walk(described) if "$ref" in item}
+def test_no_component_is_left_unused(api_document: dict[str, Any]) -> None:
+    used = {item["$ref"] for item in walk(api_document) if "$ref" in item}
     for kind in ("schemas", "headers", "examples"):
-        names = {f"#/components/{kind}/{name}" for name in described["components"][kind]}
+        names = {f"#/components/{kind}/{name}" for name in api_document["components"][kind]}
         assert names <= used
 
 
@@ -163,28 +163,28 @@ def parameters(item: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {parameter["name"]: parameter for parameter in item["parameters"]}
 
 
-def test_parameters_carry_place_bounds_default_and_words(found: dict[str, Any]) -> None:
-    listed = parameters(found["listThings"])
-    assert list(listed) == ["limit", "cursor", "kinds", "since", "datetime", "format",
+def test_parameters_carry_place_bounds_default_and_words(operation_objects: dict[str, Any]) -> None:
+    parameters_ = parameters(operation_objects["listThings"])
+    assert list(parameters_) == ["limit", "cursor", "kinds", "since", "datetime", "format",
                             "PAYMENT-SIGNATURE"]  # fmt: skip
-    assert listed["limit"] == {
+    assert parameters_["limit"] == {
         "name": "limit",
         "in": "query",
         "description": "Rows in one page.",
         "required": False,
         "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
     }
-    assert (listed["kinds"]["style"], listed["kinds"]["explode"]) == ("form", False)
-    assert listed["since"]["deprecated"] is True
-    assert listed["format"]["schema"] == {
+    assert (parameters_["kinds"]["style"], parameters_["kinds"]["explode"]) == ("form", False)
+    assert parameters_["since"]["deprecated"] is True
+    assert parameters_["format"]["schema"] == {
         "type": "string",
         "enum": ["json", "ndjson", "geojson"],
         "default": "json",
     }
 
 
-def test_a_path_value_is_required_and_has_its_pattern(found: dict[str, Any]) -> None:
-    value = parameters(found["getThing"])["thingId"]
+def test_a_path_value_is_required_and_has_its_pattern(operation_objects: dict[str, Any]) -> None:
+    value = parameters(operation_objects["getThing"])["thingId"]
     assert (value["in"], value["required"]) == ("path", True)
     assert value["schema"] == {
         "type": "string",
@@ -206,14 +206,14 @@ def test_a_path_value_is_required_and_has_its_pattern(found: dict[str, Any]) -> 
     ],
 )
 def test_headers_that_the_declaration_implies_are_parameters(
-    found: dict[str, Any], id_: str, headers: dict[str, bool]
+    operation_objects: dict[str, Any], id_: str, headers: dict[str, bool]
 ) -> None:
-    sent = {
+    names = {
         name: parameter["required"]
-        for name, parameter in parameters(found[id_]).items()
+        for name, parameter in parameters(operation_objects[id_]).items()
         if parameter["in"] == "header"
     }
-    assert sent == headers
+    assert names == headers
 
 
 def test_a_header_list_has_no_query_style(make: Any, kit: SimpleNamespace) -> None:
@@ -231,9 +231,9 @@ def test_a_declared_header_is_not_written_twice(make: Any, kit: SimpleNamespace)
 
 
 def test_bodies_are_named_closed_and_have_examples(
-    found: dict[str, Any], described: dict[str, Any]
+    operation_objects: dict[str, Any], api_document: dict[str, Any]
 ) -> None:
-    body = found["createThing"]["requestBody"]
+    body = operation_objects["createThing"]["requestBody"]
     assert (body["description"], body["required"]) == ("The thing.", True)
     assert body["content"] == {
         "application/json": {
@@ -241,7 +241,7 @@ def test_bodies_are_named_closed_and_have_examples(
             "example": {"name": "Anvil"},
         }
     }
-    assert described["components"]["schemas"]["ThingInput"]["additionalProperties"] is False
+    assert api_document["components"]["schemas"]["ThingInput"]["additionalProperties"] is False
 
 
 def test_a_body_without_words_or_example_has_none(make: Any, kit: SimpleNamespace) -> None:
@@ -253,12 +253,12 @@ def test_a_body_without_words_or_example_has_none(make: Any, kit: SimpleNamespac
     }
 
 
-def test_a_patch_is_taken_as_json_and_as_merge_patch(found: dict[str, Any]) -> None:
-    assert list(found["changeThing"]["requestBody"]["content"]) == [
+def test_a_patch_is_taken_as_json_and_as_merge_patch(operation_objects: dict[str, Any]) -> None:
+    assert list(operation_objects["changeThing"]["requestBody"]["content"]) == [
         "application/json",
         "application/merge-patch+json",
     ]
-    assert "requestBody" not in found["getThing"]
+    assert "requestBody" not in operation_objects["getThing"]
 
 
 # -- answers -----------------------------------------------------------------------------------
@@ -294,10 +294,10 @@ def test_a_patch_is_taken_as_json_and_as_merge_patch(found: dict[str, Any]) -> N
     ],
 )
 def test_a_success_has_its_status_and_representations(
-    found: dict[str, Any], id_: str, status: str, bodies: dict[str, str | None]
+    operation_objects: dict[str, Any], id_: str, status: str, bodies: dict[str, str | None]
 ) -> None:
-    (success,) = [key for key in found[id_]["responses"] if key.startswith("2")]
-    content = found[id_]["responses"][success].get("content", {})
+    (success,) = [key for key in operation_objects[id_]["responses"] if key.startswith("2")]
+    content = operation_objects[id_]["responses"][success].get("content", {})
     schemas = {name: entry["schema"] for name, entry in content.items()}
     assert success == status
     assert {name: item.get("$ref", item.get("type")) for name, item in schemas.items()} == bodies
@@ -314,25 +314,25 @@ def test_an_answer_with_two_shapes_names_both(make: Any, kit: SimpleNamespace) -
     }
 
 
-def test_lines_of_json_hold_the_rows_of_the_json_example(found: dict[str, Any]) -> None:
-    content = found["listThings"]["responses"]["200"]["content"]
+def test_lines_of_json_hold_the_rows_of_the_json_example(operation_objects: dict[str, Any]) -> None:
+    content = operation_objects["listThings"]["responses"]["200"]["content"]
     lines = content["application/x-ndjson"]["example"].splitlines()
     assert [json.loads(line) for line in lines] == content["application/json"]["example"]["data"]
     assert content["application/geo+json"]["example"]["type"] == "FeatureCollection"
 
 
 def test_a_declared_example_of_a_text_is_shown(make: Any, kit: SimpleNamespace) -> None:
-    told = make(
+    rows = make(
         "told", "GET", "/told", kit.Nothing, One[kit.Thing] | Content,
         media=(JSON, TEXT), examples={"text/plain": "Anvil\n"},
     )  # fmt: skip
-    (path,) = document((told,), base_url=BASE)["paths"].values()
+    (path,) = document((rows,), base_url=BASE)["paths"].values()
     content = path["get"]["responses"]["200"]["content"]
     assert content["text/plain"] == {"schema": {"type": "string"}, "example": "Anvil\n"}
 
 
-def test_envelopes_are_the_specs(described: dict[str, Any]) -> None:
-    schemas = described["components"]["schemas"]
+def test_envelopes_are_the_specs(api_document: dict[str, Any]) -> None:
+    schemas = api_document["components"]["schemas"]
     assert schemas["ThingPage"]["required"] == ["data", "meta", "links"]
     assert schemas["ThingPage"]["properties"]["data"]["items"] == {
         "$ref": "#/components/schemas/Thing"
@@ -384,30 +384,32 @@ def test_envelopes_are_the_specs(described: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_answers_carry_their_headers(
-    found: dict[str, Any], id_: str, status: str, present: set[str], absent: set[str]
+    operation_objects: dict[str, Any], id_: str, status: str, present: set[str], absent: set[str]
 ) -> None:
-    headers = set(found[id_]["responses"][status]["headers"])
+    headers = set(operation_objects[id_]["responses"][status]["headers"])
     assert present <= headers
     assert not absent & headers
 
 
-def test_a_created_resource_links_to_what_can_be_done_with_it(found: dict[str, Any]) -> None:
-    links = found["createThing"]["responses"]["201"]["links"]
+def test_a_created_resource_links_to_what_can_be_done_with_it(
+    operation_objects: dict[str, Any],
+) -> None:
+    links = operation_objects["createThing"]["responses"]["201"]["links"]
     assert links == {
         name: {"operationId": name, "parameters": {"thingId": "$response.body#/data/id"}}
         for name in ("getThing", "changeThing", "deleteThing")
     }
-    assert "links" not in found["changeThing"]["responses"]["200"]
+    assert "links" not in operation_objects["changeThing"]["responses"]["200"]
 
 
 # -- access, price, paging ---------------------------------------------------------------------
 
 
-def test_scopes_prices_and_keys_are_told(found: dict[str, Any]) -> None:
-    assert found["createThing"]["x-required-scopes"] == ["things:admin", "things:write"]
-    assert found["createThing"]["security"] == [{"bearerAuth": []}]
-    assert found["listThings"]["security"] == [{"bearerAuth": []}, {"x402": []}]
-    assert found["listThings"]["x-x402"] == {
+def test_scopes_prices_and_keys_are_told(operation_objects: dict[str, Any]) -> None:
+    assert operation_objects["createThing"]["x-required-scopes"] == ["things:admin", "things:write"]
+    assert operation_objects["createThing"]["security"] == [{"bearerAuth": []}]
+    assert operation_objects["listThings"]["security"] == [{"bearerAuth": []}, {"x402": []}]
+    assert operation_objects["listThings"]["x-x402"] == {
         "version": 2,
         "scheme": "exact",
         "tier": "T3_ENRICHED",
@@ -424,29 +426,29 @@ def test_scopes_prices_and_keys_are_told(found: dict[str, Any]) -> None:
         "extensions": ["payment-identifier"],
     }
     # Merit-Systems/x402scan, docs/DISCOVERY.md
-    assert found["listThings"]["x-payment-info"] == {
+    assert operation_objects["listThings"]["x-payment-info"] == {
         "price": {"mode": "fixed", "currency": "USD", "amount": "0.01"},
         "protocols": [{"x402": {}}],
     }
-    assert found["follow"]["security"] == []
-    assert "x-required-scopes" not in found["follow"]
-    assert not {"x-x402", "x-payment-info"} & found["createThing"].keys()
-    assert "PAYMENT-SIGNATURE" not in parameters(found["createThing"])
+    assert operation_objects["follow"]["security"] == []
+    assert "x-required-scopes" not in operation_objects["follow"]
+    assert not {"x-x402", "x-payment-info"} & operation_objects["createThing"].keys()
+    assert "PAYMENT-SIGNATURE" not in parameters(operation_objects["createThing"])
 
 
-def test_lists_say_how_to_go_on(found: dict[str, Any]) -> None:
-    hint = found["listThings"]["x-speakeasy-pagination"]
+def test_lists_say_how_to_go_on(operation_objects: dict[str, Any]) -> None:
+    hint = operation_objects["listThings"]["x-speakeasy-pagination"]
     assert hint["inputs"] == [{"name": "cursor", "in": "parameters", "type": "cursor"}]
-    assert found["listThings"]["x-fern-pagination"]["cursor"] == "$request.cursor"
-    assert "x-speakeasy-pagination" not in found["follow"]
-    assert "x-speakeasy-pagination" not in found["getThing"]
+    assert operation_objects["listThings"]["x-fern-pagination"]["cursor"] == "$request.cursor"
+    assert "x-speakeasy-pagination" not in operation_objects["follow"]
+    assert "x-speakeasy-pagination" not in operation_objects["getThing"]
 
 
 # -- words -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("id_", "told", "untold"),
+    ("id_", "rows", "untold"),
     [
         ("listThings", ["`meta.page.nextCursor` back as `cursor`", "0.01 US dollars", "`ndjson`"],
          ["`If-None-Match`", "`Idempotency-Key`", "`If-Match`"]),
@@ -461,11 +463,11 @@ def test_lists_say_how_to_go_on(found: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_a_description_tells_what_its_declaration_promises(
-    found: dict[str, Any], id_: str, told: list[str], untold: list[str]
+    operation_objects: dict[str, Any], id_: str, rows: list[str], untold: list[str]
 ) -> None:
-    words = found[id_]["description"]
+    words = operation_objects[id_]["description"]
     assert words.startswith(f"Description of {id_}.")
-    assert [part for part in told if part not in words] == []
+    assert [part for part in rows if part not in words] == []
     assert [part for part in untold if part in words] == []
 
 
@@ -478,31 +480,31 @@ def test_a_key_without_a_scope_is_told_nothing_of_scopes(make: Any, kit: Any) ->
 # -- failures ----------------------------------------------------------------------------------
 
 ALWAYS = {400, 414, 500, 503}
-KEYED = ALWAYS | {401, 403, 429}
+KEYED_STATUSES = ALWAYS | {401, 403, 429}
 
 
 @pytest.mark.parametrize(
     ("id_", "statuses"),
     [
-        ("listThings", KEYED | {402, 406, 409}),
-        ("createThing", KEYED | {406, 408, 409, 413, 415}),
-        ("getThing", KEYED | {404, 406, 412}),
-        ("changeThing", KEYED | {404, 406, 408, 409, 412, 413, 415}),
-        ("deleteThing", KEYED | {404, 406, 409, 412}),
-        ("bareThing", KEYED | {404, 406, 412}),
-        ("ask", KEYED | {402, 408, 413, 415}),
+        ("listThings", KEYED_STATUSES | {402, 406, 409}),
+        ("createThing", KEYED_STATUSES | {406, 408, 409, 413, 415}),
+        ("getThing", KEYED_STATUSES | {404, 406, 412}),
+        ("changeThing", KEYED_STATUSES | {404, 406, 408, 409, 412, 413, 415}),
+        ("deleteThing", KEYED_STATUSES | {404, 406, 409, 412}),
+        ("bareThing", KEYED_STATUSES | {404, 406, 412}),
+        ("ask", KEYED_STATUSES | {402, 408, 413, 415}),
         ("follow", ALWAYS | {406}),
     ],
 )
 def test_failures_derive_from_the_declaration(
     by_id: dict[str, Operation[Any, Any]],
-    found: dict[str, Any],
+    operation_objects: dict[str, Any],
     id_: str,
     statuses: set[int],
 ) -> None:
     assert {kind.status for kind in failures(by_id[id_])} == statuses
-    told = {int(status) for status in found[id_]["responses"]}
-    assert {status for status in told if status >= 400} == statuses
+    documented = {int(status) for status in operation_objects[id_]["responses"]}
+    assert {status for status in documented if status >= 400} == statuses
 
 
 @pytest.mark.parametrize(
@@ -548,11 +550,11 @@ def test_failures_come_in_the_order_of_the_catalogue(
 
 
 def test_every_problem_has_an_example_of_the_real_shape(
-    operations: Any, described: dict[str, Any]
+    operations: Any, api_document: dict[str, Any]
 ) -> None:
-    examples = described["components"]["examples"]
+    examples = api_document["components"]["examples"]
     assert set(examples) == {kind.code for item in operations for kind in failures(item)}
-    schema = described["components"]["schemas"]["Problem"]
+    schema = api_document["components"]["schemas"]["Problem"]
     assert set(schema["required"]) == PROBLEM_MEMBERS
     for code, example in examples.items():
         jsonschema_rs.validate(schema, example["value"])
@@ -561,8 +563,8 @@ def test_every_problem_has_an_example_of_the_real_shape(
         assert re.fullmatch(rf"{BASE}/problems/[a-z0-9-]+", example["value"]["type"])
 
 
-def test_a_failure_names_its_codes(found: dict[str, Any]) -> None:
-    missing = found["getThing"]["responses"]["404"]
+def test_a_failure_names_its_codes(operation_objects: dict[str, Any]) -> None:
+    missing = operation_objects["getThing"]["responses"]["404"]
     assert missing["description"] == "Resource not found (`NOT_FOUND`)."
     assert missing["content"]["application/problem+json"]["examples"] == {
         "NOT_FOUND": {"$ref": "#/components/examples/NOT_FOUND"}

@@ -45,7 +45,7 @@ READ: dict[str, Callable[[str], Any]] = {
 }
 
 
-def admitted(schema: Any, text: str) -> bool:
+def is_admitted(schema: Any, text: str) -> bool:
     """Whether the text is of a value that the schema admits, as OpenAPI has them written."""
     if any(character < " " or character == "\x7f" for character in text):
         return False  # which no field and, by our word, no query holds
@@ -63,15 +63,15 @@ def is_read(item: Input, text: str) -> bool:
 
 def texts(schema: Any) -> st.SearchStrategy[str]:
     """Texts that the schema admits, nearly admits, or never heard of."""
-    found = [st.just(""), st.text(max_size=40), st.integers().map(str)]
+    rows = [st.just(""), st.text(max_size=40), st.integers().map(str)]
     for part in (schema, schema.get("items", {})):
-        found += [st.just(str(example)) for example in part.get("examples", ()) if example]
-        found += [st.sampled_from([str(word) for word in part.get("enum", [part.get("const")])])]
+        rows += [st.just(str(example)) for example in part.get("examples", ()) if example]
+        rows += [st.sampled_from([str(word) for word in part.get("enum", [part.get("const")])])]
         if "pattern" in part:
-            found.append(st.from_regex(part["pattern"], fullmatch=True))
-    one = st.one_of(found)
-    several = st.lists(one, min_size=2, max_size=3).map(",".join)
-    return one | several | one.map(lambda text: f" {text}") | one.map(lambda text: text[1:])
+            rows.append(st.from_regex(part["pattern"], fullmatch=True))
+    row = st.one_of(rows)
+    several = st.lists(row, min_size=2, max_size=3).map(",".join)
+    return row | several | row.map(lambda text: f" {text}") | row.map(lambda text: text[1:])
 
 
 @pytest.mark.parametrize("name", ALIKE.values())
@@ -85,16 +85,16 @@ def test_the_schema_of_a_parameter_and_its_reader_agree(name: str) -> None:
     @given(texts(schema))
     def agree(text: str) -> None:
         if is_read(item, text):
-            assert admitted(schema, text)
+            assert is_admitted(schema, text)
         elif not is_looser:
-            assert not admitted(schema, text)
+            assert not is_admitted(schema, text)
 
     agree()
 
 
 def test_no_parameter_is_empty() -> None:
-    named = {name: WRITER.parameter(item)["schema"] for name, item in PARAMETERS.items()}
-    assert [name for name, schema in named.items() if admitted(schema, "")] == []
+    names = {name: WRITER.parameter(item)["schema"] for name, item in PARAMETERS.items()}
+    assert [name for name, schema in names.items() if is_admitted(schema, "")] == []
 
 
 def inner(annotation: Any) -> tuple[Any, ...]:

@@ -84,9 +84,9 @@ def test_every_code_has_a_section_with_an_example() -> None:
 
 
 def test_what_is_deprecated_says_what_to_use_instead() -> None:
-    told = {(each.name, each.instead) for each in deprecated_members(catalog.OPERATIONS)}
-    assert told >= {("count", "pageCount"), ("duration", "durationSeconds")}
-    assert all(instead for _, instead in told)
+    rows = {(item.name, item.instead) for item in deprecated_members(catalog.OPERATIONS)}
+    assert rows >= {("count", "pageCount"), ("duration", "durationSeconds")}
+    assert all(instead for _, instead in rows)
 
 
 def test_a_deprecated_input_leads_from_its_operation_to_the_new_spelling() -> None:
@@ -96,9 +96,9 @@ def test_a_deprecated_input_leads_from_its_operation_to_the_new_spelling() -> No
         old: Annotated[Maybe[str], QUERY, Trait.DEPRECATED] = UNSET
         new: Annotated[Maybe[str], QUERY, Doc("What to use.")] = UNSET
 
-    one = next(one for one in catalog.OPERATIONS if one.id == "listNews")
-    old = attrs.evolve(one, request=Request)
-    assert deprecated_inputs([one, old]) == (
+    row = next(operation for operation in catalog.OPERATIONS if operation.id == "listNews")
+    old = attrs.evolve(row, request=Request)
+    assert deprecated_inputs([row, old]) == (
         Deprecation("since", "GET /api/v1/news", "datetime=START/.."),
         Deprecation("old", "GET /api/v1/news", ""),
     )

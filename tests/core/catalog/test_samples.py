@@ -7,7 +7,7 @@ import pytest
 
 from svc_core.catalog.openapi.samples import NoSampleError, sample
 
-NAMED: dict[str, dict[str, Any]] = {
+COMPONENTS: dict[str, dict[str, Any]] = {
     "Leaf": {
         "type": "object",
         "properties": {"id": {"type": "string"}, "more": {}},
@@ -54,9 +54,9 @@ LOOP = {"$ref": "#/components/schemas/Loop"}
     ],
 )
 def test_a_sample_is_made_of_the_examples_of_its_parts(schema: dict[str, Any], value: Any) -> None:
-    made = sample(schema, NAMED)
-    assert made == value
-    jsonschema_rs.validate({**schema, "components": {"schemas": NAMED}}, made)
+    value_ = sample(schema, COMPONENTS)
+    assert value_ == value
+    jsonschema_rs.validate({**schema, "components": {"schemas": COMPONENTS}}, value_)
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_a_sample_is_made_of_the_examples_of_its_parts(schema: dict[str, Any], v
 )
 def test_where_the_parts_say_too_little_there_is_no_sample(schema: dict[str, Any]) -> None:
     with pytest.raises(NoSampleError):
-        sample(schema, NAMED)
+        sample(schema, COMPONENTS)

@@ -140,9 +140,9 @@ def test_an_interval_is_text() -> None:
 
 
 def test_a_bounding_box_is_text() -> None:
-    found = Schemas().of(boxes.Box, "input")
-    assert found["type"] == "string"
-    assert wire.reader(boxes.Box)(found["examples"][0]).crosses_antimeridian
+    schema = Schemas().of(boxes.Box, "input")
+    assert schema["type"] == "string"
+    assert wire.reader(boxes.Box)(schema["examples"][0]).crosses_antimeridian
 
 
 def test_classes_told_apart_by_a_literal_name_it() -> None:
@@ -182,14 +182,14 @@ def test_a_class_may_hold_itself() -> None:
 
 
 def test_a_request_is_closed_and_an_answer_open(kit: SimpleNamespace) -> None:
-    sent = json_schema(kit.ThingInput, "input")["$defs"]
-    given_ = json_schema(kit.ThingInput, "output")["$defs"]
-    assert sent["ThingInput"]["additionalProperties"] is False
-    assert sent["ThingInput"]["required"] == ["name"]
-    assert sent["ThingInput"]["properties"]["parts"]["description"].endswith("Default: `[]`.")
-    assert sent["PartInput"]["additionalProperties"] is False
-    assert "additionalProperties" not in given_["ThingInput"]
-    assert given_["ThingInput"]["required"] == ["name", "parts"]
+    input_defs = json_schema(kit.ThingInput, "input")["$defs"]
+    output_defs = json_schema(kit.ThingInput, "output")["$defs"]
+    assert input_defs["ThingInput"]["additionalProperties"] is False
+    assert input_defs["ThingInput"]["required"] == ["name"]
+    assert input_defs["ThingInput"]["properties"]["parts"]["description"].endswith("Default: `[]`.")
+    assert input_defs["PartInput"]["additionalProperties"] is False
+    assert "additionalProperties" not in output_defs["ThingInput"]
+    assert output_defs["ThingInput"]["required"] == ["name", "parts"]
 
 
 def test_only_what_may_be_missing_is_optional_in_an_answer(kit: SimpleNamespace) -> None:
@@ -298,7 +298,7 @@ def test_the_schema_and_the_reader_agree(change: dict[str, Any]) -> None:
     value = GOOD | change
     try:
         wire.structure(Sample, value)
-        accepted = True
+        is_accepted = True
     except wire.WireError:
-        accepted = False
-    assert VALIDATOR.is_valid(value) is accepted
+        is_accepted = False
+    assert VALIDATOR.is_valid(value) is is_accepted

@@ -22,10 +22,10 @@ def test_every_tool_reads_and_has_a_name_and_a_schema_of_its_own() -> None:
         assert tool.operation.method == "GET" or tool.name == "retrieve_knowledge"
         assert not tool.operation.writes
         assert tool.operation.scopes
-        told = spec(tool)
-        jsonschema_rs.Draft202012Validator(told.parameters)
-        assert told.parameters["additionalProperties"] is False
-        assert told.description
+        spec_ = spec(tool)
+        jsonschema_rs.Draft202012Validator(spec_.parameters)
+        assert spec_.parameters["additionalProperties"] is False
+        assert spec_.description
 
 
 @pytest.mark.parametrize(
@@ -42,14 +42,14 @@ def test_every_tool_reads_and_has_a_name_and_a_schema_of_its_own() -> None:
 def test_arguments_are_the_inputs_of_the_operation(
     name: str, arguments: Any, path: Any, query: Any
 ) -> None:
-    made = tools.call(BY_NAME[name], arguments)
-    assert (made.path_values, tools.given(made)) == (path, query)
+    request = tools.call(BY_NAME[name], arguments)
+    assert (request.path_values, tools.given(request)) == (path, query)
 
 
 def test_members_of_a_body_are_sent_as_they_are() -> None:
-    asked = {"query": "ü", "limit": 2, "period": {"start": "2026-01-01T00:00:00Z"}}
-    made = tools.call(BY_NAME["retrieve_knowledge"], asked)
-    assert (made.path_values, made.query, json.loads(made.body)) == ({}, "", asked)
+    arguments = {"query": "ü", "limit": 2, "period": {"start": "2026-01-01T00:00:00Z"}}
+    request = tools.call(BY_NAME["retrieve_knowledge"], arguments)
+    assert (request.path_values, request.query, json.loads(request.body)) == ({}, "", arguments)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_members_of_a_body_are_sent_as_they_are() -> None:
 def test_arguments_that_are_none_of_its_inputs_are_refused(
     name: str, arguments: Any, kind: Any, detail: str
 ) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as failure:
         tools.call(BY_NAME[name], arguments)
-    assert refused.value.type is kind
-    assert detail in refused.value.detail
+    assert failure.value.type is kind
+    assert detail in failure.value.detail
 
 
 def test_a_tool_that_there_is_not_is_refused() -> None:
-    nobody: Any = None
-    with pytest.raises(Problem) as refused:
-        drive.run(CallersTools({}, nobody, nobody, nobody).call("paint", {}))
-    assert refused.value.detail == "There is no tool 'paint'."
+    no_actor: Any = None
+    with pytest.raises(Problem) as failure:
+        drive.run(CallersTools({}, no_actor, no_actor, no_actor).call("paint", {}))
+    assert failure.value.detail == "There is no tool 'paint'."

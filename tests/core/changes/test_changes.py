@@ -47,32 +47,32 @@ def test_resuming_from_a_watermark_misses_and_repeats_nothing(house: Any) -> Non
 
 
 def test_a_change_says_what_happened_to_what(house: Any) -> None:
-    made = house.profile()
-    house.send("updateProfile", path={"profileId": made["id"]}, body={"name": "B"})
-    house.send("deleteProfile", path={"profileId": made["id"]})
+    profile = house.profile()
+    house.send("updateProfile", path={"profileId": profile["id"]}, body={"name": "B"})
+    house.send("deleteProfile", path={"profileId": profile["id"]})
     rows = [row for row in page(house)["data"] if row["resourceType"] == "profile"]
     assert [row["changeType"] for row in rows] == ["created", "updated", "deleted"]
     assert [row["tombstone"] for row in rows] == [False, False, True]
     assert [row["version"] for row in rows] == [1, 2, 3]
     assert [row["changedFields"] for row in rows] == [None, ["name"], None]
     assert {(row["lastState"], row["mergedIntoId"]) for row in rows} == {(None, None)}
-    assert {row["resourceId"] for row in rows} == {made["id"]}
-    assert rows[0]["links"]["self"] == f"/api/v1/profiles/{made['id']}"
+    assert {row["resourceId"] for row in rows} == {profile["id"]}
+    assert rows[0]["links"]["self"] == f"/api/v1/profiles/{profile['id']}"
     assert rows[0]["occurredAt"] == "2026-01-02T03:04:05Z"
     assert "count" not in page(house)["meta"]
 
 
 def test_a_change_of_what_everybody_reads_says_what_became_of_it(house: Any) -> None:
-    made = Change("chg_1", "updated", "newsItem", "obs_1", 2, START, None, everybody=True)
-    told = (
-        evolve(made, changed_fields=()),
-        evolve(made, change_type="deleted", last_state=b'{"id":"obs_1","title":"\\u0000"}'),
-        evolve(made, change_type="merged", merged_into_id="obs_2"),
-        evolve(made, change_type="restored"),
+    change = Change("chg_1", "updated", "newsItem", "obs_1", 2, START, None, everybody=True)
+    rows = (
+        evolve(change, changed_fields=()),
+        evolve(change, change_type="deleted", last_state=b'{"id":"obs_1","title":"\\u0000"}'),
+        evolve(change, change_type="merged", merged_into_id="obs_2"),
+        evolve(change, change_type="restored"),
     )
 
     async def append(ctx: Any) -> None:
-        for change in told:
+        for change in rows:
             await ctx.tx.changes.append(change)
 
     house.run(append)
@@ -96,8 +96,8 @@ def test_a_spoilt_or_foreign_watermark_is_refused(house: Any) -> None:
     house.profile()
     mark = page(house)["meta"]["watermark"]
     for text in ("w1.nonsense", "x", mark[:-1], ""):
-        refused = house.refused("listChanges", query=f"after={text}")
-        assert refused.type.code == "INVALID_WATERMARK"
+        refusal = house.refused("listChanges", query=f"after={text}")
+        assert refusal.type.code == "INVALID_WATERMARK"
     foreign = house.refused("listChanges", tenant="wsp_b", query=f"after={mark}")
     assert foreign.type.code == "INVALID_WATERMARK"
 
@@ -134,13 +134,13 @@ def test_a_cursor_of_the_feed_is_refused_as_one_and_stands_alone(house: Any) -> 
         ("wsp_b", f"tail=true&cursor={mark}", "INVALID_CURSOR"),
     ):
         assert house.refused("listChanges", tenant=tenant, query=query).type.code == code
-    gone = seal_watermark(Watermark(b"another!", 0, 0), "wsp_a")
-    assert house.refused("listChanges", query=f"cursor={gone}").type.code == "WATERMARK_GONE"
+    gone_id = seal_watermark(Watermark(b"another!", 0, 0), "wsp_a")
+    assert house.refused("listChanges", query=f"cursor={gone_id}").type.code == "WATERMARK_GONE"
     for query in (f"tail=true&cursor={mark}", f"tail=true&after={mark}"):
         assert house.send("listChanges", query=query).stream is not None
     # The event that was seen last beats both.
-    both = {"query": f"tail=true&cursor={mark}&after={mark}", "last_event_id": mark}
-    assert house.send("listChanges", **both).stream is not None
+    values = {"query": f"tail=true&cursor={mark}&after={mark}", "last_event_id": mark}
+    assert house.send("listChanges", **values).stream is not None
 
 
 def test_a_watermark_of_another_life_is_gone(house: Any) -> None:

@@ -39,7 +39,7 @@ class Watch:
         self.waited += 1
 
 
-def opened(house: Any, query: str = "tail=true", tenant: str = "wsp_a", **fields: str) -> Stream:
+def open_tail(house: Any, query: str = "tail=true", tenant: str = "wsp_a", **fields: str) -> Stream:
     reply = house.send("listChanges", tenant=tenant, query=query, **fields)
     assert (reply.status, reply.media_type, reply.body) == (200, "text/event-stream", b"")
     assert reply.fleeting
@@ -50,26 +50,26 @@ def opened(house: Any, query: str = "tail=true", tenant: str = "wsp_a", **fields
 
 def events(data: bytes) -> list[tuple[str, dict[str, Any]]]:
     """The id and the row of each event."""
-    found = []
+    rows = []
     for block in data.decode().split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.split("\n") if line)
         if fields.get("event") == "change":
-            found.append((fields["id"], json.loads(fields["data"])))
-    return found
+            rows.append((fields["id"], json.loads(fields["data"])))
+    return rows
 
 
-def told(stream: Stream, watch: Watch) -> bytes:
+def collect(stream: Stream, watch: Watch) -> bytes:
     """Everything until there is nothing more to tell."""
 
     async def collect() -> bytes:
-        said = b""
+        stream_bytes = b""
         parts: AsyncIterator[bytes] = stream.parts(watch)
         async for part in parts:
-            said += part
+            stream_bytes += part
             if watch.waited:
                 break
         await parts.aclose()  # type: ignore[attr-defined]
-        return said
+        return stream_bytes
 
     return drive.run(collect())
 
@@ -79,17 +79,17 @@ def whole(house: Any, query: str = "tail=true", **fields: str) -> list[tuple[str
         async def news(self) -> None:
             raise EndedError
 
-    said = b""
+    stream_bytes = b""
 
     async def collect() -> None:
-        nonlocal said
-        async for part in opened(house, query, **fields).parts(Once(house)):
-            said += part
+        nonlocal stream_bytes
+        async for part in open_tail(house, query, **fields).parts(Once(house)):
+            stream_bytes += part
 
     with pytest.raises(EndedError):
         drive.run(collect())
-    assert said.startswith(b"retry: 1000\n\n")
-    return events(said)
+    assert stream_bytes.startswith(b"retry: 1000\n\n")
+    return events(stream_bytes)
 
 
 def test_the_rows_are_those_of_the_pages_in_their_order(house: Any) -> None:
@@ -101,14 +101,14 @@ def test_the_rows_are_those_of_the_pages_in_their_order(house: Any) -> None:
 
 
 def test_the_quick_form_of_a_row_is_the_form_of_its_model(house: Any) -> None:
-    made = house.profile()
-    house.send("deleteProfile", path={"profileId": made["id"]})
+    profile = house.profile()
+    house.send("deleteProfile", path={"profileId": profile["id"]})
     house.add()
-    recorded = house.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=100), "wsp_a")
-    assert len(recorded.changes) == 4
-    for change in recorded.changes:
-        for one in (change, evolve(change, path=None, resource_id='"\u2028é')):
-            raw = dump_change(one)
+    records_ = house.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=100), "wsp_a")
+    assert len(records_.changes) == 4
+    for change in records_.changes:
+        for row in (change, evolve(change, path=None, resource_id='"\u2028é')):
+            raw = dump_change(row)
             assert wire.dumps(wire.loads(ChangeRow, raw)) == raw
 
 
@@ -156,7 +156,7 @@ def test_what_is_committed_while_it_waits_comes_next(house: Any) -> None:
                 self.waited = 1
 
     watch = Busy(house)
-    assert [row["resourceType"] for _, row in events(told(opened(house), watch))] == [
+    assert [row["resourceType"] for _, row in events(collect(open_tail(house), watch))] == [
         "profile",
         "subscription",
     ]
@@ -164,26 +164,26 @@ def test_what_is_committed_while_it_waits_comes_next(house: Any) -> None:
 
 def test_tenants_do_not_see_each_other(house: Any) -> None:
     house.profile("wsp_a")
-    stream = opened(house, tenant="wsp_b")
+    stream = open_tail(house, tenant="wsp_b")
 
     class Once(Watch):
         async def news(self) -> None:
             raise EndedError
 
     async def first() -> bytes:
-        said = b""
+        stream_bytes = b""
         try:
             async for part in stream.parts(Once(house, "wsp_b")):
-                said += part
+                stream_bytes += part
         except EndedError:
-            return said
+            return stream_bytes
         raise AssertionError("it waits for news")
 
     assert events(drive.run(first())) == []
 
 
 def test_a_stream_ends_in_its_own_words(house: Any) -> None:
-    stream = opened(house)
+    stream = open_tail(house)
     assert stream.heartbeat == b": keep-alive\n\n"
     assert stream.farewell(None) == b"event: end\ndata: {}\n\n"
     assert stream.farewell(b'{"code":"X"}') == b'event: end\ndata: {"code":"X"}\n\n'
@@ -214,4 +214,4 @@ def test_what_is_no_stream_is_refused_before_it_begins(
     [("tail=true", "*/*"), ("tail=true", "text/event-stream"), ("tail=true&format=sse", "*/*")],
 )
 def test_a_stream_is_given_by_tail(house: Any, query: str, accept: str) -> None:
-    opened(house, query, accept=accept)
+    open_tail(house, query, accept=accept)

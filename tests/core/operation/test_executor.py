@@ -28,9 +28,9 @@ SITE = Site("https://api.example")
 
 
 def code_of(query: str) -> str:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         parse_query(query)
-    return caught.value.type.code
+    return failure.value.type.code
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_a_query_is_read_or_refused_as_the_clients_fault(query: str) -> None:
     status = 400
     try:
         parse_query(query)
-    except Problem as refused:
-        status = refused.type.status
+    except Problem as error:
+        status = error.type.status
     assert status == 400
 
 
@@ -119,9 +119,9 @@ def test_unknown_parameters_may_be_ignored_by_setting(house: Any) -> None:
 def test_another_content_type_or_coding_is_415(
     house: Any, fields: dict[str, str], header_name: str
 ) -> None:
-    refused = house.refused("createProfile", raw=b"{}", idempotency_key="some-key", **fields)
-    assert refused.type.code == "UNSUPPORTED_MEDIA_TYPE"
-    assert header_name in refused.headers
+    refusal = house.refused("createProfile", raw=b"{}", idempotency_key="some-key", **fields)
+    assert refusal.type.code == "UNSUPPORTED_MEDIA_TYPE"
+    assert header_name in refusal.headers
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_checks_of_a_creation_come_in_their_order(
 def test_checks_of_a_replacement_come_in_their_order(
     house: Any, arguments: dict[str, Any], code: str
 ) -> None:
-    made = house.profile()
-    arguments.setdefault("path", {"profileId": made["id"]})
+    profile = house.profile()
+    arguments.setdefault("path", {"profileId": profile["id"]})
     assert house.refused("replaceProfile", **arguments).type.code == code
 
 
@@ -201,7 +201,7 @@ class Ask:
     mark: Annotated[str, header("X-Mark")] = "none"
 
 
-def sample(result: Any, **declared: Any) -> Operation[Any, Any]:
+def sample(result: Any, **members: Any) -> Operation[Any, Any]:
     async def run(_: Context, ask: Ask) -> Any:
         return result(ask) if callable(result) else result
 
@@ -216,34 +216,34 @@ def sample(result: Any, **declared: Any) -> Operation[Any, Any]:
         response=Bare,
         run=run,
         auth="public",
-        **declared,
+        **members,
     )
 
 
 @frozen
-class Sent:
+class SentModel:
     """A body that counts how often it is made of JSON."""
 
     word: str
-    made: ClassVar[list[str]] = []
+    row: ClassVar[list[str]] = []
 
     def __attrs_post_init__(self) -> None:
-        self.made.append(self.word)
+        self.row.append(self.word)
 
 
 @frozen
 class Post:
     """A request with such a body."""
 
-    body: Annotated[Sent, BODY]
+    body: Annotated[SentModel, BODY]
 
 
 @pytest.mark.parametrize("idempotency", ["none", "required"])
 def test_a_body_is_structured_once_whoever_asks_for_it(house: Any, idempotency: Any) -> None:
-    asked: list[Any] = []
+    bodies: list[Any] = []
 
     async def run(ctx: Context, post: Post) -> Bare:
-        asked.extend((post, ctx.ahead))
+        bodies.extend((post, ctx.ahead))
         return Bare(post.body.word.encode())
 
     def ahead(post: Post) -> Any:
@@ -257,16 +257,16 @@ def test_a_body_is_structured_once_whoever_asks_for_it(house: Any, idempotency: 
         request=Post, response=Bare, run=run, unit=Unit("write", ahead), idempotency=idempotency,
     )  # fmt: skip
     fields = {"content-type": "application/json", "idempotency-key": "a-key-of-the-caller"}
-    Sent.made.clear()
-    prepared = prepare(operation, Call({}, "", fields.get, b'{"word": "x"}'), SITE)
-    reply = drive.run(Execution(prepared, Actor("a"), house.clock.now(), house.hands).reply())
-    assert (reply.body, Sent.made) == (b"x", ["x"])
-    assert asked[0] is asked[1]
+    SentModel.row.clear()
+    invocation = prepare(operation, Call({}, "", fields.get, b'{"word": "x"}'), SITE)
+    reply = drive.run(Execution(invocation, Actor("a"), house.clock.now(), house.hands).reply())
+    assert (reply.body, SentModel.row) == (b"x", ["x"])
+    assert bodies[0] is bodies[1]
 
 
 def answer(house: Any, operation: Operation[Any, Any], query: str, **headers: str) -> Any:
-    prepared = prepare(operation, Call({}, query, headers.get), SITE)
-    return drive.run(Execution(prepared, Actor(SYSTEM), house.clock.now(), house.hands).reply())
+    invocation = prepare(operation, Call({}, query, headers.get), SITE)
+    return drive.run(Execution(invocation, Actor(SYSTEM), house.clock.now(), house.hands).reply())
 
 
 def test_a_facet_without_tag_is_its_own_body(house: Any) -> None:
@@ -280,10 +280,10 @@ def test_a_header_is_an_input_like_any_other(house: Any) -> None:
 
 
 def test_a_required_parameter_is_missed_by_name(house: Any) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         answer(house, sample(Bare(b"")), "")
-    assert caught.value.type is problem.INVALID_PARAMETER
-    assert caught.value.detail == "word: is required"
+    assert failure.value.type is problem.INVALID_PARAMETER
+    assert failure.value.detail == "word: is required"
 
 
 def test_a_representation_of_its_own_keeps_its_type_and_tag(house: Any) -> None:
@@ -341,22 +341,22 @@ READINGS = st.tuples(
 )
 
 
-def reading(house: Any, asked: tuple[str, str, dict[str, str], dict[str, str], Site]) -> Any:
+def reading(house: Any, request: tuple[str, str, dict[str, str], dict[str, str], Site]) -> Any:
     """What a request is read as, or the code that it is refused with."""
-    id_, query, accept, condition, site = asked
+    id_, query, accept, condition, site = request
     try:
         call = Call({}, query, {**accept, **condition}.get)
         return prepare(house.operations[id_], call, site)
-    except Problem as refused:
-        return refused.type.code
+    except Problem as error:
+        return error.type.code
 
 
 @given(st.lists(READINGS, min_size=1, max_size=12))
-def test_what_was_read_before_changes_no_reading(house_factory: Any, asked: list[Any]) -> None:
+def test_what_was_read_before_changes_no_reading(house_factory: Any, request: list[Any]) -> None:
     house = house_factory()
-    for one in asked:
-        _, query, accept, condition, site = one
-        read = reading(house, one)
+    for row in request:
+        _, query, accept, condition, site = row
+        read = reading(house, row)
         if isinstance(read, Prepared):
             assert read.query == parse_query(query)
             assert read.if_none_match == condition.get("if-none-match")
@@ -366,4 +366,4 @@ def test_what_was_read_before_changes_no_reading(house_factory: Any, asked: list
             assert query != "colour=red" or site.unknown_query == "ignore"
         else:
             assert read in {"NOT_ACCEPTABLE", "INVALID_PARAMETER", "UNKNOWN_PARAMETER"}
-        assert reading(house, one) == read
+        assert reading(house, row) == read

@@ -24,7 +24,7 @@ ROWS = (
     Note("d", "quake quay", 4, weight=5),
 )
 FIJI = Box(177, -20, -178, -16)
-ALL = "d c b a"
+ALL_IDS = "d c b a"
 
 
 @pytest.fixture
@@ -40,21 +40,21 @@ def ctx() -> Iterator[Context]:
     return drive.run(store.write("t", fill))
 
 
-def walk(ctx: Context, **asked: Any) -> str:
+def walk(ctx: Context, **arguments: Any) -> str:
     """The identifiers of every row, asked for one by one."""
-    found, after = [], {}
+    rows, after = [], {}
     while True:
-        page = drive.run(ctx.page(NOTES, limit=1, **asked, **after))
-        found += [json.loads(raw)["id"] for raw in page.rows]
+        page = drive.run(ctx.page(NOTES, limit=1, **arguments, **after))
+        rows += [json.loads(raw)["id"] for raw in page.rows]
         if page.next_cursor is None:
-            return " ".join(found)
+            return " ".join(rows)
         after = {"after": page.next_cursor}
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("arguments", "paths"),
     [
-        ({}, ALL),
+        ({}, ALL_IDS),
         ({"order": "weight"}, "b d a c"),
         ({"ranges": {"weight": (4, None)}}, "d b"),
         ({"ranges": {"weight": (4, 8)}}, "d"),
@@ -62,15 +62,15 @@ def walk(ctx: Context, **asked: Any) -> str:
         ({"box": FIJI, "order": "weight", "start": 2}, "b"),
         ({"words": ("quake",)}, "d c a"),
         ({"words": ("quake", "fire"), "end": 3}, "a"),
-        ({"ranges": None, "box": None, "words": None, "order": None}, ALL),
+        ({"ranges": None, "box": None, "words": None, "order": None}, ALL_IDS),
     ],
 )
-def test_a_list_is_narrowed_and_sorted_page_by_page(ctx, asked, found):
-    assert walk(ctx, **asked) == found
+def test_a_list_is_narrowed_and_sorted_page_by_page(ctx, arguments, paths):
+    assert walk(ctx, **arguments) == paths
 
 
 @pytest.mark.parametrize(
-    "other",
+    "second",
     [
         {"order": "longitude"},
         {"ranges": {"weight": (3, None)}},
@@ -82,15 +82,15 @@ def test_a_list_is_narrowed_and_sorted_page_by_page(ctx, asked, found):
         {"start": 1},
     ],
 )
-def test_a_cursor_of_another_filter_or_order_is_refused(ctx, other):
-    asked = {
+def test_a_cursor_of_another_filter_or_order_is_refused(ctx, second):
+    arguments = {
         "order": "weight",
         "ranges": {"weight": (1, None)},
         "box": FIJI,
         "words": ("fire",),
     }
-    given = drive.run(ctx.page(NOTES, limit=1, **asked)).next_cursor
-    assert drive.run(ctx.page(NOTES, limit=9, after=given, **asked)).rows
-    with pytest.raises(Problem) as refused:
-        drive.run(ctx.page(NOTES, limit=1, after=given, **(asked | other)))
-    assert refused.value.type is problem.INVALID_CURSOR
+    cursor = drive.run(ctx.page(NOTES, limit=1, **arguments)).next_cursor
+    assert drive.run(ctx.page(NOTES, limit=9, after=cursor, **arguments)).rows
+    with pytest.raises(Problem) as failure:
+        drive.run(ctx.page(NOTES, limit=1, after=cursor, **(arguments | second)))
+    assert failure.value.type is problem.INVALID_CURSOR

@@ -24,22 +24,24 @@ from tests.core import demo
 DATA = frozenset({"news:read", "osint:read"})
 """The scopes of operations whose rows come from documents."""
 
-TOLD = [operation for operation in OPERATIONS if operation.scopes and operation.scopes <= DATA]
+DATA_OPERATIONS = [
+    operation for operation in OPERATIONS if operation.scopes and operation.scopes <= DATA
+]
 LISTS = [
     operation
-    for operation in TOLD
+    for operation in DATA_OPERATIONS
     if "{" not in operation.path and any(kind is Page for kind, _ in operation.results)
 ]
 MODELS = {
     model
-    for operation in TOLD
+    for operation in DATA_OPERATIONS
     for kind, model in operation.results
     if kind in (Page, One) and shapes.is_model(model)
 }
 
 
 @pytest.fixture(scope="module")
-def filled(house_factory: Any) -> Any:
+def demo_house(house_factory: Any) -> Any:
     """A house with the documents of the demo."""
     house = house_factory()
     demo.take_all(house)
@@ -73,7 +75,7 @@ def choices(annotation: Any) -> list[Any]:
     inner, _ = shapes.split(annotation)
     if not shapes.is_union(inner):
         return [inner]
-    return [each for part in get_args(inner) for each in choices(part)]
+    return [item for part in get_args(inner) for item in choices(part)]
 
 
 def parts(model: Any, seen: set[Any]) -> set[Any]:
@@ -83,11 +85,11 @@ def parts(model: Any, seen: set[Any]) -> set[Any]:
     seen.add(model)
     waiting = [annotation for _, annotation in members(model)]
     while waiting:
-        for each in choices(waiting.pop()):
-            if shapes.is_model(each):
-                parts(each, seen)
-            elif shapes.is_tuple(each):
-                waiting += [item for item in get_args(each) if item is not ...]
+        for item in choices(waiting.pop()):
+            if shapes.is_model(item):
+                parts(item, seen)
+            elif shapes.is_tuple(item):
+                waiting += [item for item in get_args(item) if item is not ...]
     return seen
 
 
@@ -100,30 +102,30 @@ ASKED_FOR = frozenset({"previousValue", "change", "changePercent", "match"})
 
 @pytest.mark.parametrize("model", EVERY, ids=lambda model: model.__name__)
 def test_no_member_may_be_both_absent_and_null(model: Any) -> None:
-    both = [
+    values = [
         name
         for name, annotation in members(model)
         if {Unset, type(None)} <= {*choices(annotation)} and name not in ASKED_FOR
     ]
-    assert both == []
+    assert values == []
 
 
 def faults(model: Any, row: Any, at: str) -> Iterator[str]:
     """What is wrong with a row of this model."""
     for name, annotation in members(model):
-        allowed = choices(annotation)
+        options = choices(annotation)
         if name not in row:
-            if Unset not in allowed:
+            if Unset not in options:
                 yield f"{at}.{name} is missing"
             continue
         value = row[name]
         if value is None:
-            if Unset in allowed and Any not in allowed:
+            if Unset in options and Any not in options:
                 yield f"{at}.{name} is null, and would be left out"
-            elif type(None) not in allowed and Any not in allowed:
+            elif type(None) not in options and Any not in options:
                 yield f"{at}.{name} is null"
             continue
-        for each in allowed:
+        for each in options:
             if shapes.is_model(each) and isinstance(value, dict):
                 yield from faults(each, value, f"{at}.{name}")
             elif shapes.is_tuple(each) and shapes.is_model(get_args(each)[0]):
@@ -164,17 +166,17 @@ def positions(coordinates: Any) -> Iterator[tuple[float, float]]:
 
 @pytest.mark.parametrize("operation", LISTS, ids=lambda operation: operation.id)
 def test_every_row_of_the_demo_says_what_it_lacks(
-    filled: Any, operation: Operation[Any, Any]
+    demo_house: Any, operation: Operation[Any, Any]
 ) -> None:
     model = next(model for kind, model in operation.results if kind is Page)
     names = {item.name for item in inputs(operation.request)}
-    rows = filled.rows(operation.id, "limit=100" if "limit" in names else "")
+    rows = demo_house.rows(operation.id, "limit=100" if "limit" in names else "")
     assert rows, "nothing to look at"
     assert [fault for row in rows for fault in (*faults(model, row, ""), *odd(row, ""))] == []
 
 
-def test_what_waits_for_its_rows_is_in_units_and_on_the_globe(filled: Any) -> None:
-    found = filled.run(lambda ctx: ctx.tx.documents.scan(CONTRIBUTIONS, limit=10_000)).rows
-    told = [CONTRIBUTIONS.decode(row.raw) for row in found]
-    assert len({one.resource for one in told}) > 3
-    assert [fault for one in told for fault in odd(one.said, f"{one.format} {one.key}")] == []
+def test_what_waits_for_its_rows_is_in_units_and_on_the_globe(demo_house: Any) -> None:
+    page = demo_house.run(lambda ctx: ctx.tx.documents.scan(CONTRIBUTIONS, limit=10_000)).rows
+    rows = [CONTRIBUTIONS.decode(row.raw) for row in page]
+    assert len({row.resource for row in rows}) > 3
+    assert [fault for row in rows for fault in odd(row.said, f"{row.format} {row.key}")] == []

@@ -18,7 +18,7 @@ A, B = instants.from_millis(START), instants.from_millis(END)
 
 
 @pytest.mark.parametrize(
-    ("datetime", "since", "until", "meant"),
+    ("datetime", "since", "until", "interval"),
     [
         (UNSET, UNSET, UNSET, ALL_TIMES),
         (Interval(A, B), UNSET, UNSET, Interval(A, B)),
@@ -29,22 +29,22 @@ A, B = instants.from_millis(START), instants.from_millis(END)
         (UNSET, 0, UNSET, Interval(instants.from_millis(0), None)),
     ],
 )
-def test_both_spellings_mean_one_period(datetime, since, until, meant):
-    assert period(datetime, since, until) == meant
+def test_both_spellings_mean_one_period(datetime, since, until, interval):
+    assert period(datetime, since, until) == interval
 
 
 @pytest.mark.parametrize(("since", "until"), [(START, UNSET), (UNSET, END), (START, END), (0, 0)])
 def test_the_two_spellings_are_never_combined(since, until):
     for datetime in (Interval(A, None), Interval(None, B), Interval(A, A), ALL_TIMES):
-        with pytest.raises(Problem) as refused:
+        with pytest.raises(Problem) as failure:
             period(datetime, since, until)
-        assert refused.value.type is problem.CONFLICTING_PARAMETERS
+        assert failure.value.type is problem.CONFLICTING_PARAMETERS
 
 
 def test_a_period_that_ends_before_it_starts_is_refused():
-    with pytest.raises(Problem, match="INVALID_PARAMETER") as refused:
+    with pytest.raises(Problem, match="INVALID_PARAMETER") as failure:
         period(UNSET, END, START)
-    assert refused.value.detail == "since: must not be later than until"
+    assert failure.value.detail == "since: must not be later than until"
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_what_is_no_time_or_area_is_refused(input_, text):
 
 
 @given(MILLIS, MILLIS)
-def test_an_old_request_and_its_replacement_mean_the_same(one, other):
-    since, until = sorted((one, other))
+def test_an_old_request_and_its_replacement_mean_the_same(first, second):
+    since, until = sorted((first, second))
     start, end = (instants.render(instants.from_millis(millis)) for millis in (since, until))
     assert period(UNSET, since, until) == instants.parse_interval(f"{start}/{end}")
     assert period(UNSET, since, UNSET) == instants.parse_interval(f"{start}/..")

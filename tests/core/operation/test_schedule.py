@@ -78,7 +78,7 @@ def test_the_last_run_is_the_newest_that_is_not_later(
 
 
 @pytest.mark.parametrize(
-    ("name", "known"),
+    ("name", "is_zone_name"),
     [
         ("Europe/Paris", True),
         ("UTC", True),
@@ -91,8 +91,8 @@ def test_the_last_run_is_the_newest_that_is_not_later(
         ("right/UTC", False),
     ],
 )
-def test_only_names_of_the_time_zone_database_are_zones(name: str, known: bool) -> None:
-    assert is_zone(name) is known
+def test_only_names_of_the_time_zone_database_are_zones(name: str, is_zone_name: bool) -> None:
+    assert is_zone(name) is is_zone_name
 
 
 @pytest.mark.parametrize(

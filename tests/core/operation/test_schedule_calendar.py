@@ -50,24 +50,24 @@ class Calendar:
         self.days: set[int] = set()
         clock, highest = ZoneInfo(zone), 0
         for minute in range(first - 2 * DAY, end):
-            shown = datetime.fromtimestamp(minute * 60, clock)
-            wall = shown.toordinal() * DAY + shown.hour * 60 + shown.minute - EPOCH_DAYS * DAY
+            local = datetime.fromtimestamp(minute * 60, clock)
+            wall = local.toordinal() * DAY + local.hour * 60 + local.minute - EPOCH_DAYS * DAY
             if wall > highest:
                 self.days.add(wall // DAY)
-                for passed in range(highest + 1 if highest else wall, wall + 1):
-                    self.reached[passed] = minute
+                for minute_index in range(highest + 1 if highest else wall, wall + 1):
+                    self.reached[minute_index] = minute
                 highest = wall
 
     def runs(self, frequency: str, at: str, day: int | None) -> list[datetime]:
         """Every run in the stretch."""
         hour, minute = map(int, at.split(":"))
-        found = []
+        rows = []
         for number in range(self.first // DAY - 1, self.end // DAY + 2):
             is_there = number in self.days or frequency in ("weekly", "monthly")
             wall = number * DAY + hour * 60 + minute
             if is_there and self.falls_on(frequency, number, day) and wall in self.reached:
-                found.append(self.reached[wall])
-        return [instant(minute) for minute in found if self.first < minute < self.end]
+                rows.append(self.reached[wall])
+        return [instant(minute) for minute in rows if self.first < minute < self.end]
 
     @staticmethod
     def falls_on(frequency: str, number: int, day: int | None) -> bool:
@@ -113,7 +113,7 @@ KINDS: list[tuple[Frequency, int | None]] = [
 ]
 
 
-def walked(schedule: Schedule, first: datetime, end: datetime) -> Iterator[datetime]:
+def minute_walk(schedule: Schedule, first: datetime, end: datetime) -> Iterator[datetime]:
     run = next_run(schedule, first)
     while run is not None and run < end:
         yield run
@@ -129,7 +129,7 @@ def test_the_runs_equal_a_calendar_walked_by_minutes(zone: str, start: date, day
         for at in TIMES:
             expected = calendar.runs(frequency, at, day)
             schedule = Schedule(frequency, at, zone, day)
-            assert list(walked(schedule, instant(first), instant(end))) == expected
+            assert list(minute_walk(schedule, instant(first), instant(end))) == expected
             for before, run in zip(expected[::3], expected[1::3], strict=False):
                 assert period_start(schedule, run) == before
                 assert last_run(schedule, run) == run
@@ -140,7 +140,7 @@ def test_the_runs_equal_a_calendar_walked_by_minutes(zone: str, start: date, day
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu", "Australia/Lord_Howe"])
 def test_hourly_runs_are_the_hours_of_the_year_in_every_zone(zone: str) -> None:
     first, end = instant(minutes(2026)), instant(minutes(2027))
-    hours = list(walked(Schedule("hourly", None, zone), first, end))
+    hours = list(minute_walk(Schedule("hourly", None, zone), first, end))
     assert hours == [first + timedelta(hours=n) for n in range(1, 365 * 24)]
 
 
@@ -193,11 +193,11 @@ def test_the_next_run_is_strictly_later_and_nothing_lies_between(
     assert last_run(schedule, between) == last_run(schedule, at)
 
 
-@given(schedule=schedules(), one=INSTANTS, span=st.timedeltas(timedelta(), timedelta(days=40)))
+@given(schedule=schedules(), start=INSTANTS, span=st.timedeltas(timedelta(), timedelta(days=40)))
 def test_a_later_instant_never_has_an_earlier_run(
-    schedule: Schedule, one: datetime, span: timedelta
+    schedule: Schedule, start: datetime, span: timedelta
 ) -> None:
-    assert run_after(schedule, one) <= run_after(schedule, one + span)
+    assert run_after(schedule, start) <= run_after(schedule, start + span)
 
 
 @given(schedule=schedules(), at=INSTANTS)
@@ -221,7 +221,7 @@ def test_every_local_day_has_exactly_one_daily_run(schedule: Schedule, at: datet
     for before, after in pairwise(days):
         missing = {before + timedelta(days=n) for n in range(1, (after - before).days)}
         assert before < after
-        assert all(not lived(day, zone) for day in missing)
+        assert all(not is_real_day(day, zone) for day in missing)
 
 
 def shown_day(schedule: Schedule, run: datetime, zone: ZoneInfo) -> date:
@@ -232,7 +232,7 @@ def shown_day(schedule: Schedule, run: datetime, zone: ZoneInfo) -> date:
     return local.date() - timedelta(days=1)
 
 
-def lived(day: date, zone: ZoneInfo) -> bool:
+def is_real_day(day: date, zone: ZoneInfo) -> bool:
     """Whether any quarter of an hour of that day was ever shown in the zone."""
     start = datetime(day.year, day.month, day.day, tzinfo=UTC) - timedelta(hours=16)
     quarters = (start + timedelta(minutes=15 * n) for n in range(56 * 4))
@@ -244,7 +244,7 @@ def test_other_zone_data_or_another_schedule_never_runs_an_instant_twice(
     old: Schedule, new: Schedule, at: datetime
 ) -> None:
     """New zone data are another zone by the same name: what was planned stays as it was."""
-    planned = run_after(old, at)
-    then = run_after(new, planned)
-    assert then > planned
-    assert last_run(new, then) == then
+    next_instant = run_after(old, at)
+    following = run_after(new, next_instant)
+    assert following > next_instant
+    assert last_run(new, following) == following

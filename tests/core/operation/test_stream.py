@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from svc_core.operation import stream
 
 
-def parsed(stream: bytes) -> list[dict[str, str]]:
+def parse(stream: bytes) -> list[dict[str, str]]:
     """What a client reads (WHATWG HTML, 9.2.6), plainly."""
     events: list[dict[str, str]] = []
     now: dict[str, str] = {}
@@ -34,12 +34,12 @@ def test_an_event_is_its_id_its_name_and_its_data() -> None:
 
 
 def test_a_heartbeat_says_nothing() -> None:
-    assert parsed(stream.HEARTBEAT + stream.retry(5) + stream.HEARTBEAT) == []
+    assert parse(stream.HEARTBEAT + stream.retry(5) + stream.HEARTBEAT) == []
 
 
 @given(name=st.text(min_size=1), data=st.text(), id_=st.text())
 def test_nothing_in_an_event_makes_another_one(name: str, data: str, id_: str) -> None:
-    [read] = parsed(stream.event(name, data.encode(), id_))
+    [read] = parse(stream.event(name, data.encode(), id_))
     plain = str.maketrans("", "", "\r\n\0")
     assert read["event"] == name.translate(plain)
     assert read["id"] == id_.translate(plain)

@@ -29,27 +29,27 @@ NEW = Wallet("0xa")
 
 
 @cache
-def paid() -> Payment:
+def paid_payment() -> Payment:
     world = World()
     value = field(wallet().payment(WANTED, world.second))
     drive.run(world.checkout.serve(purchase(value), world.work()))
     return attrs.evolve(world.only(), reserved_at=NOON)
 
 
-def released() -> Payment:
-    return attrs.evolve(paid(), state=State.RELEASED)
+def released_payment() -> Payment:
+    return attrs.evolve(paid_payment(), state=State.RELEASED)
 
 
 def wait(purse: Wallet, now: datetime, limits: Limits = LIMITS) -> str:
-    with pytest.raises(Problem) as caught:
-        count_reservation(purse, paid(), limits, now)
-    assert caught.value.type is problem.PAYMENT_RATE_LIMITED
-    return caught.value.headers["Retry-After"]
+    with pytest.raises(Problem) as failure:
+        count_reservation(purse, paid_payment(), limits, now)
+    assert failure.value.type is problem.PAYMENT_RATE_LIMITED
+    return failure.value.headers["Retry-After"]
 
 
 def after(purse: Wallet, times: int, now: datetime = NOON, limits: Limits = LIMITS) -> Wallet:
     for _ in range(times):
-        purse = count_reservation(purse, paid(), limits, now)
+        purse = count_reservation(purse, paid_payment(), limits, now)
     return purse
 
 
@@ -84,12 +84,14 @@ def test_payments_that_do_not_settle_stop_a_wallet_for_a_while() -> None:
 
 def test_what_is_given_up_is_not_spent() -> None:
     purse = after(NEW, 2)
-    assert count_move(purse, paid(), released(), NOON).spent == 250_000
-    assert count_move(purse, paid(), paid(), NOON).spent == 500_000
-    assert count_move(purse, released(), paid(), NOON).spent == 750_000
+    assert count_move(purse, paid_payment(), released_payment(), NOON).spent == 250_000
+    assert count_move(purse, paid_payment(), paid_payment(), NOON).spent == 500_000
+    assert count_move(purse, released_payment(), paid_payment(), NOON).spent == 750_000
     # What was spent yesterday is not counted today, so neither is what comes back of it.
-    assert count_move(purse, paid(), released(), NOON + timedelta(days=1)).spent == 0
-    assert count_move(NEW, paid(), released(), NOON).spent == 0
+    assert (
+        count_move(purse, paid_payment(), released_payment(), NOON + timedelta(days=1)).spent == 0
+    )
+    assert count_move(NEW, paid_payment(), released_payment(), NOON).spent == 0
 
 
 def test_a_clock_that_goes_back_opens_no_window_again() -> None:
@@ -108,7 +110,7 @@ def test_no_window_admits_more_than_its_limit(gaps: list[int]) -> None:
     for gap in gaps:
         now += timedelta(seconds=gap)
         try:
-            purse = count_reservation(purse, paid(), LIMITS, now)
+            purse = count_reservation(purse, paid_payment(), LIMITS, now)
         except Problem:
             continue
         minutes[minute_of(now)] = minutes.get(minute_of(now), 0) + 1

@@ -29,11 +29,11 @@ from svc_core.payments.networks import BASE, BASE_SEPOLIA, NOBODY
 TERMS = Terms()
 URL = "https://api.svc.test/api/v1/reports"
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
-PRICED = [operation for operation in OPERATIONS if operation.tier is not None]
-LIST = next(operation for operation in PRICED if operation.id == "listReports")
+PAYABLE = [operation for operation in OPERATIONS if operation.tier is not None]
+LIST = next(operation for operation in PAYABLE if operation.id == "listReports")
 
 
-def made(operation: Any = LIST, terms: Terms = TERMS) -> Offer:
+def offer_(operation: Any = LIST, terms: Terms = TERMS) -> Offer:
     offer = payments.offer(operation, terms)
     assert offer is not None
     return offer
@@ -46,8 +46,8 @@ def read(header: str) -> Any:
 
 
 def test_the_challenge_has_the_members_and_the_order_of_the_standard() -> None:
-    found = read(made().header(URL, ERROR_UNPAID))
-    assert found == {
+    challenge = read(offer_().header(URL, ERROR_UNPAID))
+    assert challenge == {
         "x402Version": 2,
         "error": "PAYMENT-SIGNATURE header is required",
         "resource": {
@@ -66,15 +66,15 @@ def test_the_challenge_has_the_members_and_the_order_of_the_standard() -> None:
                 "extra": {"name": "USDC", "version": "2"},
             }
         ],
-        "extensions": {"payment-identifier": found["extensions"]["payment-identifier"]},
+        "extensions": {"payment-identifier": challenge["extensions"]["payment-identifier"]},
     }
-    assert list(found) == ["x402Version", "error", "resource", "accepts", "extensions"]
+    assert list(challenge) == ["x402Version", "error", "resource", "accepts", "extensions"]
 
 
 def test_the_challenge_says_that_a_payment_may_be_named() -> None:
-    named = read(made().header(URL, ERROR_UNPAID))["extensions"]["payment-identifier"]
-    assert named["info"] == {"required": False}
-    validator = jsonschema_rs.validator_for(named["schema"])
+    extension = read(offer_().header(URL, ERROR_UNPAID))["extensions"]["payment-identifier"]
+    assert extension["info"] == {"required": False}
+    validator = jsonschema_rs.validator_for(extension["schema"])
     for good in ({"required": False}, {"required": False, "id": "a" * 16}):
         assert validator.is_valid(good)
     for bad in ({}, {"required": False, "id": "a" * 15}, {"required": False, "id": " " * 16}):
@@ -107,24 +107,24 @@ def test_every_tier_has_its_amount_and_every_network_its_coin(
 
 
 def test_test_money_is_never_offered_beside_real_money() -> None:
-    text = b64decode(made(terms=Terms(BASE, PAYEE)).header(URL, ERROR_UNPAID)).decode()
+    text = b64decode(offer_(terms=Terms(BASE, PAYEE)).header(URL, ERROR_UNPAID)).decode()
     assert "eip155:8453" in text
     assert "84532" not in text
 
 
-@pytest.mark.parametrize("operation", PRICED, ids=lambda operation: operation.id)
+@pytest.mark.parametrize("operation", PAYABLE, ids=lambda operation: operation.id)
 def test_every_priced_operation_has_an_offer_of_its_own(operation: Any) -> None:
-    found = read(made(operation).header(URL, ERROR_UNPAID))
-    assert found["resource"]["description"] == operation.summary
-    paid = Decimal(found["accepts"][0]["amount"]) / 10**6
-    assert paid == Decimal(operation.tier.price_usd)
-    assert paid < 1  # standard clients refuse more than a dollar without being told
-    assert len(made(operation).header(URL, ERROR_UNPAID)) < 1_200
+    challenge = read(offer_(operation).header(URL, ERROR_UNPAID))
+    assert challenge["resource"]["description"] == operation.summary
+    price = Decimal(challenge["accepts"][0]["amount"]) / 10**6
+    assert price == Decimal(operation.tier.price_usd)
+    assert price < 1  # standard clients refuse more than a dollar without being told
+    assert len(offer_(operation).header(URL, ERROR_UNPAID)) < 1_200
 
 
 def test_what_can_be_paid_for_has_a_price() -> None:
     payable = {operation.id for operation in OPERATIONS if operation.auth == "bearer-or-x402"}
-    assert payable == {operation.id for operation in PRICED}
+    assert payable == {operation.id for operation in PAYABLE}
 
 
 def test_what_has_no_price_has_no_offer() -> None:
@@ -140,17 +140,17 @@ def test_a_price_finer_than_the_coin_is_a_mistake() -> None:
 
 def test_an_address_too_long_for_a_field_is_named_without_its_query() -> None:
     longest = f"{URL}?cursor=".ljust(URL_LENGTH_MAX, "a")
-    assert read(made().header(longest, "x"))["resource"]["url"] == longest
-    assert read(made().header(f"{longest}a", "x"))["resource"]["url"] == URL
-    assert len(made().header(longest, ERROR_UNPAID)) < 4_096
+    assert read(offer_().header(longest, "x"))["resource"]["url"] == longest
+    assert read(offer_().header(f"{longest}a", "x"))["resource"]["url"] == URL
+    assert len(offer_().header(longest, ERROR_UNPAID)) < 4_096
 
 
 @given(
     st.text(st.characters(codec="utf-8"), max_size=200), st.text(max_size=50).filter(str.isascii)
 )
 def test_whatever_is_asked_for_is_named_as_it_is(url: str, error: str) -> None:
-    found = read(made().header(url, error))
-    assert (found["resource"]["url"], found["error"]) == (url, error)
+    challenge = read(offer_().header(url, error))
+    assert (challenge["resource"]["url"], challenge["error"]) == (url, error)
 
 
 @given(st.integers(0, 10**9), st.integers(0, 18))

@@ -27,55 +27,57 @@ from tests.paying import JUDGE, PAYEE, URL, WANTED, World, answer, purchase
 from tests.wallets import field, wallet
 
 NAME = "identifier-00000001"
-OTHER = f"{URL}/text"
+SECOND_URL = f"{URL}/text"
 WORLD = World()
 NOW = WORLD.clock.now()
 LATER = NOW + timedelta(seconds=180)
 LEASE = Lease("a", LATER)
-KEPT = answer()
+ANSWER = answer()
 
 
 def attempt(number: int = 0, url: str = URL, **members: Any) -> Attempt:
     value = field(wallet().payment(WANTED, WORLD.second, number, **members))
-    bought = purchase(value, url=url)
-    return Attempt(bought, header.read(bought.values))
+    order = purchase(value, url=url)
+    return Attempt(order, header.read(order.values))
 
 
 PLAIN = attempt()
-NAMED = attempt(identifier=NAME)
+WITH_NAME = attempt(identifier=NAME)
 
 
 def payment(of: Attempt, state: State, lease: Lease | None = None) -> Payment:
-    made = reservation(of, "rct_65f1c0de8badf00d12345678", LEASE, NOW)
-    return attrs.evolve(made, state=state, lease=lease)
+    row = reservation(of, "rct_65f1c0de8badf00d12345678", LEASE, NOW)
+    return attrs.evolve(row, state=state, lease=lease)
 
 
-def known(of: Attempt, state: State, lease: Lease | None = None, *, kept: bool = True) -> Known:
-    found = payment(of, state, lease)
+def rows_of(
+    of: Attempt, state: State, lease: Lease | None = None, *, has_answer: bool = True
+) -> Known:
+    payment_ = payment(of, state, lease)
     is_namesake = of.payment.identifier is not None and state is not State.RELEASED
-    answers = {found.id: KEPT} if kept else {}
-    return Known(found, found if is_namesake else None, None, answers)
+    answers = {payment_.id: ANSWER} if has_answer else {}
+    return Known(payment_, payment_ if is_namesake else None, None, answers)
 
 
-def decided(decide: Any, found: Known, of: Attempt, now: datetime = NOW) -> str:
+def decide_code(decide: Any, rows: Known, of: Attempt, now: datetime = NOW) -> str:
     """What is decided: `free`, the code of the refusal, or what is done with the answer."""
     try:
-        decide(found, of, now)
-    except Problem as refused:
-        return refused.type.code
-    except PriorAnswer as kept:
-        return GIVEN.get(kept.payment.state, RESUME)
+        decide(rows, of, now)
+    except Problem as error:
+        return error.type.code
+    except PriorAnswer as prior:
+        return ANSWERS.get(prior.payment.state, RESUME)
     return FREE
 
 
 FREE, REPLAY, DELIVER, RESUME = "free", "replay", "deliver", "resume"
-GIVEN = {State.SETTLED: REPLAY, State.OWED: DELIVER}
+ANSWERS = {State.SETTLED: REPLAY, State.OWED: DELIVER}
 BUSY, USED, CONFLICT = (
     "PAYMENT_IN_PROGRESS",
     "PAYMENT_REPLAYED",
     "PAYMENT_IDENTIFIER_CONFLICT",
 )
-SAME = [
+SAME_CASES = [
     (State.RELEASED, None, FREE, FREE),
     (State.RESERVED, LEASE, BUSY, BUSY),
     (State.RESERVED, None, FREE, FREE),
@@ -89,57 +91,61 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("state", "lease", "plain", "named"), SAME)
+@pytest.mark.parametrize(("state", "lease", "plain", "with_name"), SAME_CASES)
 @pytest.mark.parametrize("decide", [recall, check_claim])
 def test_the_same_request_with_the_same_payment(
-    decide: Any, state: State, lease: Lease | None, plain: str, named: str
+    decide: Any, state: State, lease: Lease | None, plain: str, with_name: str
 ) -> None:
-    assert decided(decide, known(PLAIN, state, lease), PLAIN) == plain
-    assert decided(decide, known(NAMED, state, lease), NAMED) == named
+    assert decide_code(decide, rows_of(PLAIN, state, lease), PLAIN) == plain
+    assert decide_code(decide, rows_of(WITH_NAME, state, lease), WITH_NAME) == with_name
 
 
-@pytest.mark.parametrize(("state", "lease"), [(row[0], row[1]) for row in SAME])
+@pytest.mark.parametrize(("state", "lease"), [(row[0], row[1]) for row in SAME_CASES])
 def test_another_request_with_the_same_payment(state: State, lease: Lease | None) -> None:
     is_free = state is State.RELEASED or (state is State.RESERVED and lease is None)
     is_live = lease is not None and state in (State.RESERVED, State.SETTLING)
-    plain = attempt(url=OTHER)
-    assert decided(recall, known(PLAIN, state, lease), plain) == FREE
-    found = decided(check_claim, known(PLAIN, state, lease), plain)
-    assert found == (FREE if is_free else BUSY if is_live else USED)
-    named = attempt(url=OTHER, identifier=NAME)
+    plain = attempt(url=SECOND_URL)
+    assert decide_code(recall, rows_of(PLAIN, state, lease), plain) == FREE
+    decision = decide_code(check_claim, rows_of(PLAIN, state, lease), plain)
+    assert decision == (FREE if is_free else BUSY if is_live else USED)
+    named_attempt = attempt(url=SECOND_URL, identifier=NAME)
     expected = FREE if state is State.RELEASED else CONFLICT
-    assert decided(recall, known(NAMED, state, lease), named) == expected
-    assert decided(check_claim, known(NAMED, state, lease), named) == expected
+    assert decide_code(recall, rows_of(WITH_NAME, state, lease), named_attempt) == expected
+    assert decide_code(check_claim, rows_of(WITH_NAME, state, lease), named_attempt) == expected
 
 
-@pytest.mark.parametrize(("state", "lease", "_", "named"), SAME[1:])
+@pytest.mark.parametrize(("state", "lease", "_", "names"), SAME_CASES[1:])
 def test_a_new_payment_under_the_same_name_stands_for_the_first(
-    state: State, lease: Lease | None, _: str, named: str
+    state: State, lease: Lease | None, _: str, names: str
 ) -> None:
     again = attempt(1, identifier=NAME)
-    found = Known(None, payment(NAMED, state, lease), None, {payment(NAMED, state).id: KEPT})
-    assert decided(recall, found, again) == FREE
+    rows = Known(
+        None, payment(WITH_NAME, state, lease), None, {payment(WITH_NAME, state).id: ANSWER}
+    )
+    assert decide_code(recall, rows, again) == FREE
     # What was given up is not yet released: whoever had it may come back.
-    assert decided(check_claim, found, again) == (BUSY if named is FREE else named)
-    assert decided(check_claim, found, attempt(1, OTHER, identifier=NAME)) == CONFLICT
+    assert decide_code(check_claim, rows, again) == (BUSY if names is FREE else names)
+    assert decide_code(check_claim, rows, attempt(1, SECOND_URL, identifier=NAME)) == CONFLICT
 
 
 def test_the_authorization_under_another_name_or_none_gives_nothing() -> None:
-    for of, other in ((NAMED, PLAIN), (PLAIN, NAMED)):
+    for of, second in ((WITH_NAME, PLAIN), (PLAIN, WITH_NAME)):
         for state in (State.OWED, State.SETTLED, State.UNKNOWN):
-            found = attrs.evolve(known(of, state), namesake=None)
-            assert decided(check_claim, found, other) == USED
+            rows = attrs.evolve(rows_of(of, state), namesake=None)
+            assert decide_code(check_claim, rows, second) == USED
 
 
 def test_a_payment_without_its_answer_is_used_up() -> None:
     for state in (State.SETTLED, State.OWED):
-        assert decided(check_claim, known(NAMED, state, kept=False), NAMED) == USED
+        assert (
+            decide_code(check_claim, rows_of(WITH_NAME, state, has_answer=False), WITH_NAME) == USED
+        )
 
 
 def test_a_lease_ends_at_its_end() -> None:
-    found = known(PLAIN, State.RESERVED, LEASE)
-    assert decided(check_claim, found, PLAIN, LATER - timedelta(microseconds=1)) == BUSY
-    assert decided(check_claim, found, PLAIN, LATER) == FREE
+    rows = rows_of(PLAIN, State.RESERVED, LEASE)
+    assert decide_code(check_claim, rows, PLAIN, LATER - timedelta(microseconds=1)) == BUSY
+    assert decide_code(check_claim, rows, PLAIN, LATER) == FREE
 
 
 # -- the fault ---------------------------------------------------------------------------------
@@ -164,16 +170,16 @@ def test_a_lease_ends_at_its_end() -> None:
 def test_what_was_accepted_is_what_was_offered(
     changes: dict[str, Any], expected: str | None
 ) -> None:
-    received = PLAIN.payment
-    payload = attrs.evolve(received.payload, accepted=attrs.evolve(WANTED, **changes))
-    other = attrs.evolve(PLAIN, payment=attrs.evolve(received, payload=payload))
-    assert fault(other, JUDGE, NOW) == expected
+    payment_ = PLAIN.payment
+    payload = attrs.evolve(payment_.payload, accepted=attrs.evolve(WANTED, **changes))
+    second = attrs.evolve(PLAIN, payment=attrs.evolve(payment_, payload=payload))
+    assert fault(second, JUDGE, NOW) == expected
 
 
 def test_the_resource_is_the_one_that_is_asked_for() -> None:
     assert fault(attempt(), JUDGE, NOW) is None
     assert fault(_for(URL), JUDGE, NOW) is None
-    assert fault(_for(OTHER), JUDGE, NOW) == "resource_mismatch"
+    assert fault(_for(SECOND_URL), JUDGE, NOW) == "resource_mismatch"
     assert fault(_for(URL + "/"), JUDGE, NOW) == "resource_mismatch"
 
 
@@ -192,15 +198,15 @@ def test_the_signature_is_judged_last() -> None:
 
 
 def test_a_reservation_has_what_was_sent() -> None:
-    made = reservation(NAMED, "rct_1", LEASE, NOW)
+    row = reservation(WITH_NAME, "rct_1", LEASE, NOW)
     assert (
-        made.id
-        == NAMED.keys.id
-        == records.payment_id(WANTED.network, WANTED.asset, made.payer, made.nonce)
+        row.id
+        == WITH_NAME.keys.id
+        == records.payment_id(WANTED.network, WANTED.asset, row.payer, row.nonce)
     )
-    assert (made.state, made.lease, made.identifier) == (State.RESERVED, LEASE, NAME)
-    assert made.payer == wallet().address.lower()
-    assert made.payload == NAMED.payment.text
+    assert (row.state, row.lease, row.identifier) == (State.RESERVED, LEASE, NAME)
+    assert row.payer == wallet().address.lower()
+    assert row.payload == WITH_NAME.payment.text
     far = attempt(validBefore=str(2**256 - 1))
     assert reservation(far, "rct_1", LEASE, NOW).valid_before == SECOND_MAX
 
@@ -212,52 +218,52 @@ def test_a_reservation_takes_what_is_free_and_nothing_else() -> None:
     assert writes.wallet is not None
     assert writes.wallet.spent == fresh.amount
     for state in (State.RELEASED, State.RESERVED):
-        found = attrs.evolve(known(PLAIN, state), wallet=writes.wallet)
-        again = reserve_payment(found, PLAIN, fresh, Limits())
+        rows = attrs.evolve(rows_of(PLAIN, state), wallet=writes.wallet)
+        again = reserve_payment(rows, PLAIN, fresh, Limits())
         assert again.payment == attrs.evolve(fresh, revision=3)
         # The one that was given up is counted no more.
         assert again.wallet is not None
-        spent = {State.RELEASED: 2, State.RESERVED: 1}[state] * fresh.amount
-        assert again.wallet.spent == spent
+        spent_units = {State.RELEASED: 2, State.RESERVED: 1}[state] * fresh.amount
+        assert again.wallet.spent == spent_units
     with pytest.raises(Problem, match=USED):
-        reserve_payment(known(PLAIN, State.SETTLED), PLAIN, fresh, Limits())
+        reserve_payment(rows_of(PLAIN, State.SETTLED), PLAIN, fresh, Limits())
     with pytest.raises(PriorAnswer):
-        reserve_payment(known(PLAIN, State.OWED), PLAIN, fresh, Limits())
+        reserve_payment(rows_of(PLAIN, State.OWED), PLAIN, fresh, Limits())
 
 
-def moved(
+def move_to(
     state: State, event: Event, *, holder: str | None = None, lease: Lease | None = None
 ) -> Payment:
     writes = move(
-        known(PLAIN, state, lease), Outcome(event, "why", "0xabc"), NOW, Limits(), holder=holder
+        rows_of(PLAIN, state, lease), Outcome(event, "why", "0xabc"), NOW, Limits(), holder=holder
     )
     return writes.payment
 
 
 def test_who_holds_a_payment_moves_it() -> None:
-    after = moved(State.SETTLING, Event.PEND, holder="a", lease=LEASE)
+    after = move_to(State.SETTLING, Event.PEND, holder="a", lease=LEASE)
     assert (after.state, after.reason, after.transaction) == (State.PENDING, "why", "0xabc")
     assert (after.lease, after.revision) == (None, 2)
     for lease in (None, Lease("b", LATER)):
         with pytest.raises(Superseded):
-            moved(State.SETTLING, Event.PEND, holder="a", lease=lease)
+            move_to(State.SETTLING, Event.PEND, holder="a", lease=lease)
         # That the money moved counts, whoever tells it.
         for event in (Event.CONFIRM, Event.OBSERVE):
-            assert moved(State.SETTLING, event, holder="a", lease=lease).settled_at == NOW
+            assert move_to(State.SETTLING, event, holder="a", lease=lease).settled_at == NOW
 
 
 def test_what_cannot_happen_does_not() -> None:
     with pytest.raises(Superseded):
-        moved(State.SETTLED, Event.LAPSE)
+        move_to(State.SETTLED, Event.LAPSE)
     with pytest.raises(Superseded):
         move(Known(), Outcome(Event.CONFIRM), NOW, Limits())
 
 
 def test_what_was_refused_is_counted_and_its_answer_forgotten() -> None:
-    writes = move(known(PLAIN, State.SETTLING), Outcome(Event.REJECT, "why"), NOW, Limits())
+    writes = move(rows_of(PLAIN, State.SETTLING), Outcome(Event.REJECT, "why"), NOW, Limits())
     assert writes.forget
     assert writes.wallet is not None
     assert writes.wallet.rejections == (NOW,)
-    failed = move(known(PLAIN, State.RESERVED), Outcome(Event.FAIL, "why"), NOW, Limits())
-    assert failed.wallet is not None
-    assert failed.wallet.rejections == ()
+    failure_row = move(rows_of(PLAIN, State.RESERVED), Outcome(Event.FAIL, "why"), NOW, Limits())
+    assert failure_row.wallet is not None
+    assert failure_row.wallet.rejections == ()

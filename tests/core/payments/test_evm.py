@@ -29,21 +29,30 @@ def authorization(members: dict[str, str]) -> Authorization:
 
 
 def fault(
-    members: dict[str, str], signature: str, wanted: PaymentRequirements = WANTED, now: int = NOW
+    members: dict[str, str],
+    signature: str,
+    wanted_text: PaymentRequirements = WANTED,
+    now: int = NOW,
 ) -> Any:
-    return JUDGES[wanted.network].fault(
-        authorization(members), signature, pay_to=wanted.pay_to, amount=wanted.amount, now=now
+    return JUDGES[wanted_text.network].fault(
+        authorization(members),
+        signature,
+        pay_to=wanted_text.pay_to,
+        amount=wanted_text.amount,
+        now=now,
     )
 
 
-def signed(wanted: PaymentRequirements = WANTED, **members: str) -> tuple[dict[str, str], str]:
-    made = wallet().authorization(wanted, NOW, 7, **members)
-    return made, wallet().sign(made, wanted)
+def signature_text(
+    wanted_text: PaymentRequirements = WANTED, **members: str
+) -> tuple[dict[str, str], str]:
+    row = wallet().authorization(wanted_text, NOW, 7, **members)
+    return row, wallet().sign(row, wanted_text)
 
 
-@pytest.mark.parametrize("wanted", [WANTED, REAL], ids=["sepolia", "base"])
-def test_what_a_wallet_signed_is_good(wanted: PaymentRequirements) -> None:
-    assert fault(*signed(wanted), wanted) is None
+@pytest.mark.parametrize("wanted_text", [WANTED, REAL], ids=["sepolia", "base"])
+def test_what_a_wallet_signed_is_good(wanted_text: PaymentRequirements) -> None:
+    assert fault(*signature_text(wanted_text), wanted_text) is None
 
 
 @given(st.integers(0, 2**256 - 1), st.integers(0, 2**256 - 1), st.binary(min_size=32, max_size=32))
@@ -59,9 +68,9 @@ def test_the_digest_is_the_one_of_eth_account(value: int, after: int, nonce: byt
         "chainId": 84532,
         "verifyingContract": WANTED.asset,
     }
-    theirs = MESSAGES.encode_typed_data(domain, TYPES, message)
+    foreign_id = MESSAGES.encode_typed_data(domain, TYPES, message)
     assert JUDGE.digest(authorization(members)) == COINS.keccak(
-        b"\x19" + theirs.version + theirs.header + theirs.body
+        b"\x19" + foreign_id.version + foreign_id.header + foreign_id.body
     )
 
 
@@ -75,8 +84,8 @@ def test_the_digest_is_the_one_of_eth_account(value: int, after: int, nonce: byt
     ],
 )
 def test_a_signature_under_another_domain_is_nobodys(domain: dict[str, Any]) -> None:
-    made = wallet().authorization(WANTED, NOW)
-    assert fault(made, wallet().sign(made, WANTED, **domain)) == evm.SIGNATURE
+    row = wallet().authorization(WANTED, NOW)
+    assert fault(row, wallet().sign(row, WANTED, **domain)) == evm.SIGNATURE
 
 
 @pytest.mark.parametrize(
@@ -100,7 +109,7 @@ def test_a_signature_under_another_domain_is_nobodys(domain: dict[str, Any]) -> 
     ],
 )
 def test_each_fault_has_its_reason(members: dict[str, str], now: int, expected: str | None) -> None:
-    assert fault(*signed(**members), now=now) == expected
+    assert fault(*signature_text(**members), now=now) == expected
 
 
 def parts(signature: str) -> tuple[int, int, int]:
@@ -108,40 +117,40 @@ def parts(signature: str) -> tuple[int, int, int]:
     return int.from_bytes(data[:32]), int.from_bytes(data[32:64]), data[64]
 
 
-def written(r: int, s: int, v: int) -> str:
+def version(r: int, s: int, v: int) -> str:
     return "0x" + (r.to_bytes(32) + s.to_bytes(32) + bytes((v,))).hex()
 
 
 def test_the_other_signature_of_the_same_key_is_refused_as_the_contract_refuses_it() -> None:
-    members, signature = signed()
+    members, signature = signature_text()
     r, s, v = parts(signature)
     assert fault(members, signature) is None
-    assert fault(members, written(r, ORDER - s, 55 - v)) == evm.SIGNATURE
+    assert fault(members, version(r, ORDER - s, 55 - v)) == evm.SIGNATURE
 
 
 @pytest.mark.parametrize("v", [0, 1, 2, 26, 29, 30, 35, 255])
 def test_v_is_27_or_28(v: int) -> None:
-    members, signature = signed()
+    members, signature = signature_text()
     r, s, _ = parts(signature)
-    assert fault(members, written(r, s, v)) == evm.SIGNATURE
+    assert fault(members, version(r, s, v)) == evm.SIGNATURE
 
 
 @pytest.mark.parametrize("r", [0, ORDER, 2**256 - 1])
 @pytest.mark.parametrize("s", [0, 1, ORDER // 2 + 1, ORDER])
 def test_r_and_s_lie_on_the_curve(r: int, s: int) -> None:
-    members, _ = signed()
-    assert fault(members, written(r, s, 27)) == evm.SIGNATURE
+    members, _ = signature_text()
+    assert fault(members, version(r, s, 27)) == evm.SIGNATURE
 
 
 def test_a_point_that_is_not_on_the_curve_is_nobodys() -> None:
-    members, _ = signed()
-    found = {fault(members, written(r, 1, 27)) for r in range(1, 12)}
-    assert found == {evm.SIGNATURE}
+    members, _ = signature_text()
+    rows = {fault(members, version(r, 1, 27)) for r in range(1, 12)}
+    assert rows == {evm.SIGNATURE}
 
 
 @pytest.mark.parametrize("size", [1, 64, 66, 130, 4_096])
 def test_signatures_of_contract_wallets_are_left_to_a_facilitator(size: int) -> None:
-    members, _ = signed()
+    members, _ = signature_text()
     assert fault(members, "0x" + "ab" * size) is False
     # But for those, too, all else has to be right.
     members["value"] = "1"
@@ -151,11 +160,11 @@ def test_signatures_of_contract_wallets_are_left_to_a_facilitator(size: int) -> 
 @given(st.sampled_from(["to", "value", "validAfter", "validBefore", "nonce", "from"]), st.data())
 @examples(40)
 def test_any_bit_of_what_is_signed_counts(name: str, data: st.DataObject) -> None:
-    members, signature = signed()
+    members, signature = signature_text()
     if members[name].startswith("0x"):
         size = len(members[name]) - 2
-        flipped = int(members[name], 16) ^ (1 << data.draw(st.integers(0, size * 4 - 1)))
-        members[name] = f"0x{flipped:0{size}x}"
+        flip_byte = int(members[name], 16) ^ (1 << data.draw(st.integers(0, size * 4 - 1)))
+        members[name] = f"0x{flip_byte:0{size}x}"
     else:
         members[name] = str(int(members[name]) ^ (1 << data.draw(st.integers(0, 255))))
     assert fault(members, signature) not in (None, False)
@@ -164,13 +173,13 @@ def test_any_bit_of_what_is_signed_counts(name: str, data: st.DataObject) -> Non
 @given(st.integers(0, 519))
 @examples(40)
 def test_any_bit_of_the_signature_counts(bit: int) -> None:
-    members, signature = signed()
-    changed = int(signature, 16) ^ (1 << bit)
-    assert fault(members, f"0x{changed:0130x}") == evm.SIGNATURE
+    members, signature = signature_text()
+    changed_row = int(signature, 16) ^ (1 << bit)
+    assert fault(members, f"0x{changed_row:0130x}") == evm.SIGNATURE
 
 
 def test_the_case_of_addresses_is_no_matter() -> None:
-    members, signature = signed()
+    members, signature = signature_text()
     members["from"] = members["from"].lower()
     members["nonce"] = "0x" + members["nonce"][2:].upper()
     assert fault(members, signature) is None
@@ -208,9 +217,9 @@ def test_the_types_are_those_of_the_token() -> None:
 
 
 def test_a_judge_is_of_one_network() -> None:
-    other = attrs.evolve(BASE_SEPOLIA, id="eip155:1")
-    members, signature = signed()
-    judge = Judge(other, COINS)
+    second = attrs.evolve(BASE_SEPOLIA, id="eip155:1")
+    members, signature = signature_text()
+    judge = Judge(second, COINS)
     assert judge.signer(authorization(members), bytes.fromhex(signature[2:])) not in (
         None,
         members["from"].lower(),

@@ -21,62 +21,62 @@ NOW = 1_767_323_045
 GOOD = wallet().payment(WANTED, NOW, 1, identifier="pay_0123456789abc", url=URL)
 
 
-def refused(*values: str) -> Problem:
-    with pytest.raises(Problem) as caught:
+def refusal_of(*values: str) -> Problem:
+    with pytest.raises(Problem) as failure:
         header.read(values)
-    assert caught.value.type is problem.INVALID_PAYMENT
-    assert caught.value.detail.startswith("PAYMENT-SIGNATURE: ")
-    assert len(caught.value.detail) < 2_000
-    return caught.value
+    assert failure.value.type is problem.INVALID_PAYMENT
+    assert failure.value.detail.startswith("PAYMENT-SIGNATURE: ")
+    assert len(failure.value.detail) < 2_000
+    return failure.value
 
 
-def changed(path: str, value: Any = None, *, drop: bool = False) -> dict[str, Any]:
+def change_code(path: str, value: Any = None, *, drop: bool = False) -> dict[str, Any]:
     """The good payment with another value at a place, or without the member."""
     payload = copy.deepcopy(GOOD)
     *way, last = path.split(".")
-    found: Any = payload
+    rows: Any = payload
     for name in way:
-        found = found[name]
+        rows = rows[name]
     if drop:
-        del found[last]
+        del rows[last]
     else:
-        found[last] = value
+        rows[last] = value
     return payload
 
 
 def test_a_payment_is_read_as_it_was_sent() -> None:
     value = field(GOOD)
-    received = header.read([value])
-    assert json.loads(received.text) == GOOD
-    assert received.digest == sha256(json.dumps(GOOD).encode()).hexdigest()
-    assert received.identifier == "pay_0123456789abc"
-    assert received.payload.accepted == WANTED
-    assert received.payload.resource is not None
-    assert received.payload.resource.url == URL
-    assert received.payload.payload.authorization.value == "250000"
+    payment_ = header.read([value])
+    assert json.loads(payment_.text) == GOOD
+    assert payment_.digest == sha256(json.dumps(GOOD).encode()).hexdigest()
+    assert payment_.identifier == "pay_0123456789abc"
+    assert payment_.payload.accepted == WANTED
+    assert payment_.payload.resource is not None
+    assert payment_.payload.resource.url == URL
+    assert payment_.payload.payload.authorization.value == "250000"
 
 
 @pytest.mark.parametrize(
     "payload",
     [
-        changed("resource", drop=True),
-        changed("resource", None),
-        changed("extensions", drop=True),
-        changed("extensions", None),
-        changed("extensions", {}),
-        changed("extensions", {"bazaar": {"info": {"any": [1]}}, "payment-identifier": None}),
-        changed("extensions.payment-identifier.info", {}),
-        changed("extensions.payment-identifier.info", {"required": False, "id": None}),
+        change_code("resource", drop=True),
+        change_code("resource", None),
+        change_code("extensions", drop=True),
+        change_code("extensions", None),
+        change_code("extensions", {}),
+        change_code("extensions", {"bazaar": {"info": {"any": [1]}}, "payment-identifier": None}),
+        change_code("extensions.payment-identifier.info", {}),
+        change_code("extensions.payment-identifier.info", {"required": False, "id": None}),
     ],
 )
 def test_what_need_not_be_sent_need_not_be_sent(payload: Any) -> None:
-    named = (payload.get("extensions") or {}).get("payment-identifier")
-    expected = named["info"].get("id") if named else None
+    names = (payload.get("extensions") or {}).get("payment-identifier")
+    expected = names["info"].get("id") if names else None
     assert header.read([field(payload)]).identifier == expected
 
 
 def test_what_others_add_beside_the_signed_part_is_passed_over() -> None:
-    payload = changed("metadata", {"client": "x"})
+    payload = change_code("metadata", {"client": "x"})
     payload["resource"]["serviceName"] = "Reports"
     payload["accepted"]["outputSchema"] = None
     assert header.read([field(payload)]).payload.accepted == WANTED
@@ -84,56 +84,58 @@ def test_what_others_add_beside_the_signed_part_is_passed_over() -> None:
 
 HEX = "0x" + "ab" * 32
 MALFORMED = {
-    "version 1": changed("x402Version", 1),
-    "version as text": changed("x402Version", "2"),
-    "version as a float": changed("x402Version", 2.0),
-    "version as true": changed("x402Version", True),
-    "no version": changed("x402Version", drop=True),
-    "no accepted": changed("accepted", drop=True),
-    "accepted as a list": changed("accepted", []),
-    "amount as a number": changed("accepted.amount", 250000),
-    "timeout as text": changed("accepted.maxTimeoutSeconds", "300"),
-    "network of another kind": changed("accepted.network", "base"),
-    "no payload": changed("payload", drop=True),
-    "payload as text": changed("payload", "x"),
-    "another transfer method beside it": changed("payload.permit2Authorization", {}),
-    "no authorization": changed("payload.authorization", drop=True),
-    "more in the authorization": changed("payload.authorization.extra", "1"),
-    "value as a number": changed("payload.authorization.value", 250000),
-    "value with an underscore": changed("payload.authorization.value", "250_000"),
-    "value in hex": changed("payload.authorization.value", "0x3d090"),
-    "value with a sign": changed("payload.authorization.value", "+250000"),
-    "value with a space": changed("payload.authorization.value", " 250000"),
-    "value with a line end": changed("payload.authorization.value", "250000\n"),
-    "value with a zero before": changed("payload.authorization.value", "0250000"),
-    "value in other digits": changed("payload.authorization.value", "٢٥٠٠٠٠"),
-    "value below zero": changed("payload.authorization.value", "-1"),
-    "value of 257 bits": changed("payload.authorization.value", str(2**256)),
-    "value of a thousand digits": changed("payload.authorization.value", "9" * 1_000),
-    "end beyond 256 bits": changed("payload.authorization.validBefore", str(2**256)),
-    "begin as null": changed("payload.authorization.validAfter", None),
-    "nonce of 31 bytes": changed("payload.authorization.nonce", HEX[:-2]),
-    "nonce of 33 bytes": changed("payload.authorization.nonce", HEX + "00"),
-    "nonce without 0x": changed("payload.authorization.nonce", HEX[2:]),
-    "nonce with 0X": changed("payload.authorization.nonce", HEX.replace("x", "X")),
-    "nonce with a g": changed("payload.authorization.nonce", HEX[:-1] + "g"),
-    "payer of 19 bytes": changed("payload.authorization.from", "0x" + "11" * 19),
-    "payer as a list": changed("payload.authorization.from", ["0x" + "11" * 20]),
-    "signature of half a byte": changed("payload.signature", "0xabc"),
-    "signature of nothing": changed("payload.signature", "0x"),
-    "signature as null": changed("payload.signature", None),
-    "resource without an address": changed("resource", {}),
-    "resource with an empty address": changed("resource.url", ""),
-    "extensions as a list": changed("extensions", []),
-    "an identifier of 5 characters": changed("extensions.payment-identifier.info.id", "abcde"),
-    "an identifier of 129": changed("extensions.payment-identifier.info.id", "a" * 129),
-    "an identifier with a space": changed("extensions.payment-identifier.info.id", "a" * 15 + " "),
-    "an identifier with a line end": changed(
+    "version 1": change_code("x402Version", 1),
+    "version as text": change_code("x402Version", "2"),
+    "version as a float": change_code("x402Version", 2.0),
+    "version as true": change_code("x402Version", True),
+    "no version": change_code("x402Version", drop=True),
+    "no accepted": change_code("accepted", drop=True),
+    "accepted as a list": change_code("accepted", []),
+    "amount as a number": change_code("accepted.amount", 250000),
+    "timeout as text": change_code("accepted.maxTimeoutSeconds", "300"),
+    "network of another kind": change_code("accepted.network", "base"),
+    "no payload": change_code("payload", drop=True),
+    "payload as text": change_code("payload", "x"),
+    "another transfer method beside it": change_code("payload.permit2Authorization", {}),
+    "no authorization": change_code("payload.authorization", drop=True),
+    "more in the authorization": change_code("payload.authorization.extra", "1"),
+    "value as a number": change_code("payload.authorization.value", 250000),
+    "value with an underscore": change_code("payload.authorization.value", "250_000"),
+    "value in hex": change_code("payload.authorization.value", "0x3d090"),
+    "value with a sign": change_code("payload.authorization.value", "+250000"),
+    "value with a space": change_code("payload.authorization.value", " 250000"),
+    "value with a line end": change_code("payload.authorization.value", "250000\n"),
+    "value with a zero before": change_code("payload.authorization.value", "0250000"),
+    "value in other digits": change_code("payload.authorization.value", "٢٥٠٠٠٠"),
+    "value below zero": change_code("payload.authorization.value", "-1"),
+    "value of 257 bits": change_code("payload.authorization.value", str(2**256)),
+    "value of a thousand digits": change_code("payload.authorization.value", "9" * 1_000),
+    "end beyond 256 bits": change_code("payload.authorization.validBefore", str(2**256)),
+    "begin as null": change_code("payload.authorization.validAfter", None),
+    "nonce of 31 bytes": change_code("payload.authorization.nonce", HEX[:-2]),
+    "nonce of 33 bytes": change_code("payload.authorization.nonce", HEX + "00"),
+    "nonce without 0x": change_code("payload.authorization.nonce", HEX[2:]),
+    "nonce with 0X": change_code("payload.authorization.nonce", HEX.replace("x", "X")),
+    "nonce with a g": change_code("payload.authorization.nonce", HEX[:-1] + "g"),
+    "payer of 19 bytes": change_code("payload.authorization.from", "0x" + "11" * 19),
+    "payer as a list": change_code("payload.authorization.from", ["0x" + "11" * 20]),
+    "signature of half a byte": change_code("payload.signature", "0xabc"),
+    "signature of nothing": change_code("payload.signature", "0x"),
+    "signature as null": change_code("payload.signature", None),
+    "resource without an address": change_code("resource", {}),
+    "resource with an empty address": change_code("resource.url", ""),
+    "extensions as a list": change_code("extensions", []),
+    "an identifier of 5 characters": change_code("extensions.payment-identifier.info.id", "abcde"),
+    "an identifier of 129": change_code("extensions.payment-identifier.info.id", "a" * 129),
+    "an identifier with a space": change_code(
+        "extensions.payment-identifier.info.id", "a" * 15 + " "
+    ),
+    "an identifier with a line end": change_code(
         "extensions.payment-identifier.info.id", "a" * 16 + "\n"
     ),
-    "an identifier as a number": changed("extensions.payment-identifier.info.id", 10**16),
-    "an identifier without its place": changed("extensions.payment-identifier", {}),
-    "a changed echo": changed("extensions.payment-identifier.info.required", True),
+    "an identifier as a number": change_code("extensions.payment-identifier.info.id", 10**16),
+    "an identifier without its place": change_code("extensions.payment-identifier", {}),
+    "a changed echo": change_code("extensions.payment-identifier.info.required", True),
     "a list": [GOOD],
     "a text": "x402",
     "null": None,
@@ -142,7 +144,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("payload", MALFORMED.values(), ids=MALFORMED.keys())
 def test_what_is_not_of_the_form_is_refused(payload: Any) -> None:
-    refused(field(payload))
+    refusal_of(field(payload))
 
 
 def raw(text: str | bytes) -> str:
@@ -172,16 +174,16 @@ def raw(text: str | bytes) -> str:
     ],
 )
 def test_what_is_no_field_is_refused(values: tuple[str, ...], words: str) -> None:
-    assert words in refused(*values).detail
+    assert words in refusal_of(*values).detail
 
 
 def test_all_faults_are_named_up_to_a_few() -> None:
-    payload = changed("payload.authorization", dict.fromkeys("abcdefg", 1))
-    assert refused(field(payload)).detail.count(";") == 4
+    payload = change_code("payload.authorization", dict.fromkeys("abcdefg", 1))
+    assert refusal_of(field(payload)).detail.count(";") == 4
 
 
 def test_the_longest_field_is_read() -> None:
-    payload = changed("padding", "")
+    payload = change_code("padding", "")
     payload["padding"] = "x" * ((LENGTH_MAX // 4 * 3) - len(json.dumps(payload)))
     assert len(field(payload)) == LENGTH_MAX
     assert header.read([field(payload)]).identifier
@@ -202,12 +204,12 @@ PLACES = [
 
 def harmless(*values: str) -> None:
     """It is read, or refused as it should be; nothing else comes out."""
-    told: Problem | None = None
+    rows: Problem | None = None
     try:
         header.read(values)
-    except Problem as refused:
-        told = refused
-    assert told is None or told.type is problem.INVALID_PAYMENT
+    except Problem as error:
+        rows = error
+    assert rows is None or rows.type is problem.INVALID_PAYMENT
 
 
 @given(st.lists(st.text(), max_size=3))
@@ -227,7 +229,7 @@ def test_no_json_does_harm(value: Any) -> None:
 
 @given(st.sampled_from(PLACES), JSON)
 def test_no_member_does_harm(path: str, value: Any) -> None:
-    harmless(field(changed(path, value)))
+    harmless(field(change_code(path, value)))
 
 
 @given(st.integers(0, len(json.dumps(GOOD)) - 1), st.binary(min_size=1, max_size=1))

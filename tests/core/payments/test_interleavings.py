@@ -21,11 +21,11 @@ from tests.sampling import examples
 from tests.wallets import field as encoded
 from tests.wallets import nonce, wallet
 
-OTHER = f"{URL}/text"
+SECOND_URL = f"{URL}/text"
 
 
 @define
-class Bought:
+class SignedPayment:
     """One signed payment of a client, for one request."""
 
     value: str
@@ -51,37 +51,37 @@ class Interleavings(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.world = World(pause=in_turn, sees=self.sees)
-        self.bought: list[Bought] = []
-        self.tasks: list[tuple[Task, Bought | None]] = []
+        self.bought: list[SignedPayment] = []
+        self.tasks: list[tuple[Task, SignedPayment | None]] = []
 
     # -- what happens --------------------------------------------------------------------------
 
     @precondition(lambda self: len(self.bought) < 5)
     @rule(
-        who=st.integers(0, 1),
+        wallet_number=st.integers(0, 1),
         name=st.sampled_from([None, "of-its-own-{:08}", "shared-by-several"]),
-        url=st.sampled_from([URL, URL, OTHER]),
+        url=st.sampled_from([URL, URL, SECOND_URL]),
     )
-    def sign(self, who: int, name: str | None, url: str) -> None:
-        payer, number = wallet(who), len(self.bought)
+    def sign(self, wallet_number: int, name: str | None, url: str) -> None:
+        payer, number = wallet(wallet_number), len(self.bought)
         identifier = None if name is None else name.format(number)
         payload = payer.payment(WANTED, self.world.second, number, identifier=identifier, url=url)
         self.bought.append(
-            Bought(encoded(payload), payer.address.lower(), nonce(number), url, identifier)
+            SignedPayment(encoded(payload), payer.address.lower(), nonce(number), url, identifier)
         )
 
     @precondition(lambda self: self.bought and len(self.tasks) < 4)
     @rule(data=st.data(), status=st.sampled_from([200, 200, 200, 404]))
     def send(self, data: st.DataObject, status: int) -> None:
         """A request with a payment, perhaps one that was sent before."""
-        one = data.draw(st.sampled_from(self.bought))
-        self._start(one, status)
+        row = data.draw(st.sampled_from(self.bought))
+        self._start(row, status)
 
-    def _start(self, one: Bought, status: int = 200) -> Task:
-        bought = purchase(one.value, url=one.url)
-        text = f"{one.url} {len(self.tasks)}"
-        task = Task(self.world.checkout.serve(bought, self.world.work(text, status)))
-        self.tasks.append((task, one))
+    def _start(self, row: SignedPayment, status: int = 200) -> Task:
+        order = purchase(row.value, url=row.url)
+        text = f"{row.url} {len(self.tasks)}"
+        task = Task(self.world.checkout.serve(order, self.world.work(text, status)))
+        self.tasks.append((task, row))
         return task
 
     @precondition(lambda self: len(self.tasks) < 5)
@@ -108,16 +108,16 @@ class Interleavings(RuleBasedStateMachine):
         self.world.advance(seconds)
 
     @rule()
-    def mine(self) -> None:
+    def own_id(self) -> None:
         self.world.chain.mine()
 
     @rule(fault=st.sampled_from(FAULTS))
     def change_facilitator(self, fault: str) -> None:
         self.world.broker.fault = fault
 
-    @rule(who=st.integers(0, 1), payments=st.integers(0, 3))
-    def fund(self, who: int, payments: int) -> None:
-        self.world.chain.balances[wallet(who).address.lower()] = payments * PRICE
+    @rule(wallet_number=st.integers(0, 1), payments=st.integers(0, 3))
+    def fund(self, wallet_number: int, payments: int) -> None:
+        self.world.chain.balances[wallet(wallet_number).address.lower()] = payments * PRICE
 
     @rule(down=st.booleans())
     def lose_sight(self, down: bool) -> None:
@@ -126,26 +126,26 @@ class Interleavings(RuleBasedStateMachine):
     # -- what is told --------------------------------------------------------------------------
 
     def _collect(self) -> None:
-        for task, one in self.tasks:
-            if task.ended and one is not None:
-                self._told(task, one)
+        for task, row in self.tasks:
+            if task.ended and row is not None:
+                self._check_reply(task, row)
             elif task.ended and task.raised is not None:
                 raise task.raised
-        self.tasks = [(task, one) for task, one in self.tasks if not task.ended]
+        self.tasks = [(task, row) for task, row in self.tasks if not task.ended]
 
-    def _told(self, task: Task, one: Bought) -> None:
+    def _check_reply(self, task: Task, row: SignedPayment) -> None:
         if isinstance(task.raised, Problem):
-            one.asked_anew |= PAYMENT_REQUIRED in task.raised.headers
+            row.asked_anew |= PAYMENT_REQUIRED in task.raised.headers
             assert task.raised.type.status in (402, 409, 429, 500, 503)
         elif task.raised is not None:
             raise task.raised
         else:
             assert isinstance(task.result, Served)
             if task.result.receipt_id is not None:
-                used = [self.world.chain.used.get(other.key) for other in self._named_as(one)]
+                used = [self.world.chain.used.get(second.key) for second in self._named_as(row)]
                 assert any(used), "an answer that is not paid"
                 assert task.result.answer.status == 200
-                one.answers.append(task.result)
+                row.answers.append(task.result)
 
     # -- what always holds ---------------------------------------------------------------------
 
@@ -156,43 +156,46 @@ class Interleavings(RuleBasedStateMachine):
 
     @invariant()
     def a_name_is_charged_once(self) -> None:
-        charged = [
-            (one.payer, one.identifier)
-            for one in self.bought
-            if one.identifier is not None and one.key in self.world.chain.charges
+        charges = [
+            (row.payer, row.identifier)
+            for row in self.bought
+            if row.identifier is not None and row.key in self.world.chain.charges
         ]
-        assert len(charged) == len(set(charged))
+        assert len(charges) == len(set(charges))
 
     @invariant()
     def an_answer_is_given_once_or_is_the_same(self) -> None:
-        for one in self.bought:
-            if one.identifier is None:
-                assert len(one.answers) <= 1
-            answers = self._answers(one)
-            assert all(other == answers[0] for other in answers)
+        for row in self.bought:
+            if row.identifier is None:
+                assert len(row.answers) <= 1
+            answers = self._answers(row)
+            assert all(second == answers[0] for second in answers)
 
-    def _named_as(self, one: Bought) -> list[Bought]:
+    def _named_as(self, row: SignedPayment) -> list[SignedPayment]:
         """The payments that stand for each other: of one payer, for one request, with one name."""
-        same = (one.payer, one.url, one.identifier)
+        claim = (row.payer, row.url, row.identifier)
         return [
-            other
-            for other in self.bought
-            if other is one
-            or (one.identifier is not None and same == (other.payer, other.url, other.identifier))
+            second
+            for second in self.bought
+            if second is row
+            or (
+                row.identifier is not None
+                and claim == (second.payer, second.url, second.identifier)
+            )
         ]
 
-    def _answers(self, one: Bought) -> list[Any]:
-        return [answer for other in self._named_as(one) for answer in other.answers]
+    def _answers(self, row: SignedPayment) -> list[Any]:
+        return [answer for second in self._named_as(row) for answer in second.answers]
 
     @invariant()
     def what_a_wallet_spent_is_what_is_not_given_up(self) -> None:
         for payer, purse in self.world.store.wallets.items():
-            held = sum(
+            holder = sum(
                 payment.amount
                 for payment in self.world.store.payments.values()
                 if payment.payer == payer and payment.state is not State.RELEASED
             )
-            assert purse.spent == held
+            assert purse.spent == holder
 
     @invariant()
     def what_may_be_paid_has_its_answer_kept(self) -> None:
@@ -211,29 +214,29 @@ class Interleavings(RuleBasedStateMachine):
         for _ in range(6):
             world.advance(200)
             self._finish(Task(world.checkout.reconcile()))
-        charged = set(world.chain.charges)
-        for one in self.bought:
-            payment = world.store.payments.get(one.id)
+        charges = set(world.chain.charges)
+        for row in self.bought:
+            payment = world.store.payments.get(row.id)
             was_sent = payment is not None and payment.state is State.SETTLED
-            is_lost = was_sent and one.identifier is None and not self._answers(one)
-            if one.key in charged and not self._answers(one) and not is_lost:
-                self._collect_what_is_owed(one)
-            if one.asked_anew and one.key in charged:
-                assert self._answers(one) or is_lost, "asked to pay again for what was paid"
+            is_lost = was_sent and row.identifier is None and not self._answers(row)
+            if row.key in charges and not self._answers(row) and not is_lost:
+                self._collect_what_is_owed(row)
+            if row.asked_anew and row.key in charges:
+                assert self._answers(row) or is_lost, "asked to pay again for what was paid"
         super().teardown()
 
-    def _collect_what_is_owed(self, one: Bought) -> None:
-        self._start(one).finish()
+    def _collect_what_is_owed(self, row: SignedPayment) -> None:
+        self._start(row).finish()
         self._collect()
-        if not self.sees and not self._answers(one):
+        if not self.sees and not self._answers(row):
             # Nobody can tell whether the nonce was used for this; the operator looks it up.
-            payment, transfer = self.world.store.payments[one.id], self.world.chain.used[one.key]
+            payment, transfer = self.world.store.payments[row.id], self.world.chain.used[row.key]
             assert transfer is not None
-            found = Outcome(Event.OBSERVE, None, transfer.transaction)
-            self._finish(Task(self.world.checkout.resolve(payment, found)))
-            self._start(one).finish()
+            outcome = Outcome(Event.OBSERVE, None, transfer.transaction)
+            self._finish(Task(self.world.checkout.resolve(payment, outcome)))
+            self._start(row).finish()
             self._collect()
-        assert self._answers(one), self.world.store.payments[one.id]
+        assert self._answers(row), self.world.store.payments[row.id]
 
     def _finish(self, task: Task) -> None:
         task.finish()

@@ -15,9 +15,9 @@ from tests.wallets import field, wallet
 def leaving(world: World, waits: Callable[[], bool]) -> str:
     """Have a payment made by a client that waits for as long as that."""
     value = field(wallet(0).payment(WANTED, world.second))
-    bought = attrs.evolve(purchase(value), is_awaited=waits)
+    order = attrs.evolve(purchase(value), is_awaited=waits)
     with pytest.raises(Abandoned):
-        drive.run(world.checkout.serve(bought, world.work()))
+        drive.run(world.checkout.serve(order, world.work()))
     return value
 
 
@@ -32,6 +32,6 @@ def test_who_left_while_it_was_settled_is_owed_the_answer_once() -> None:
     world = World()
     value = leaving(world, lambda: not world.chain.charges)
     assert (world.only().state, len(world.chain.charges)) == (State.OWED, 1)
-    served = drive.run(world.checkout.serve(purchase(value), world.work()))
-    assert (served.answer.status, world.only().state, world.runs) == (200, State.SETTLED, 1)
+    reply = drive.run(world.checkout.serve(purchase(value), world.work()))
+    assert (reply.answer.status, world.only().state, world.runs) == (200, State.SETTLED, 1)
     assert len(world.chain.charges) == 1

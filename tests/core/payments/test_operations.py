@@ -42,9 +42,9 @@ class Desk:
         self.store = StoredPayments(self.storage)
         self.host = Host()
 
-    def keep(self, one: Payment) -> Payment:
-        drive.run(self.store.update(one.place, lambda _: Writes(payment=one)))
-        return one
+    def keep(self, row: Payment) -> Payment:
+        drive.run(self.store.update(row.place, lambda _: Writes(payment=row)))
+        return row
 
     @property
     def hands(self) -> Units:
@@ -55,73 +55,73 @@ class Desk:
     def ask(self, run: Any, request: Any) -> Any:
         """What an operation answers, read; several units where it changes something."""
         if isinstance(request, ReconcilePayments):
-            found = drive.run(run(self.hands.context(Actor(SYSTEM)), request))
+            page = drive.run(run(self.hands.context(Actor(SYSTEM)), request))
         else:
-            found = drive.run(self.hands.read(SYSTEM, lambda ctx: run(ctx, request)))
-        if hasattr(found, "raw"):
-            return json.loads(found.raw)
-        return [json.loads(row) for row in found.rows]
+            page = drive.run(self.hands.read(SYSTEM, lambda ctx: run(ctx, request)))
+        if hasattr(page, "raw"):
+            return json.loads(page.raw)
+        return [json.loads(row) for row in page.rows]
 
-    def reconcile(self, *given: Any, **named: Any) -> Any:
-        return self.ask(operations.reconcile_payments, ReconcilePayments(*given, **named))
+    def reconcile(self, *arguments: Any, **members: Any) -> Any:
+        return self.ask(operations.reconcile_payments, ReconcilePayments(*arguments, **members))
 
 
-def refused(kind: problem.ProblemType, desk: Desk, *given: Any, **named: Any) -> None:
-    with pytest.raises(Problem) as caught:
-        desk.reconcile(*given, **named)
-    assert caught.value.type is kind
+def refusal_of(kind: problem.ProblemType, desk: Desk, *arguments: Any, **members: Any) -> None:
+    with pytest.raises(Problem) as failure:
+        desk.reconcile(*arguments, **members)
+    assert failure.value.type is kind
 
 
 def test_payments_are_listed_newest_first_without_what_was_signed() -> None:
     desk = Desk()
-    made = [desk.keep(payment(n, state=state)) for n, state in enumerate(State, 1)]
+    payments = [desk.keep(payment(n, state=state)) for n, state in enumerate(State, 1)]
     rows = desk.ask(operations.list_payments, ListPayments())
-    assert [row["id"] for row in rows] == [one.id for one in reversed(made)]
+    assert [row["id"] for row in rows] == [row.id for row in reversed(payments)]
     assert not {"payload", "payloadDigest", "nonce", "identifier", "lease"} & rows[0].keys()
     (row,) = desk.ask(operations.list_payments, ListPayments(state="unknown"))
     assert row["state"] == "unknown"
-    older = desk.ask(operations.list_payments, ListPayments(older_than=made[1].id))
-    assert [row["id"] for row in older] == [made[0].id]
+    older = desk.ask(operations.list_payments, ListPayments(older_than=payments[1].id))
+    assert [row["id"] for row in older] == [payments[0].id]
 
 
 def test_a_payment_is_shown_by_each_of_its_names() -> None:
     desk = Desk()
-    one = desk.keep(payment(1, transaction=HASH))
-    for name in (one.id, one.receipt_id, HASH.upper().replace("X", "x")):
-        assert desk.ask(operations.show_payment, ShowPayment(name))["id"] == one.id
-    with pytest.raises(Problem) as caught:
+    payment_ = desk.keep(payment(1, transaction=HASH))
+    for name in (payment_.id, payment_.receipt_id, HASH.upper().replace("X", "x")):
+        assert desk.ask(operations.show_payment, ShowPayment(name))["id"] == payment_.id
+    with pytest.raises(Problem) as failure:
         desk.ask(operations.show_payment, ShowPayment("pay_" + "0" * 24))
-    assert caught.value.type is problem.NOT_FOUND
+    assert failure.value.type is problem.NOT_FOUND
 
 
 @pytest.mark.parametrize("state", [State.SETTLING, State.PENDING, State.UNKNOWN])
 def test_of_a_payment_in_doubt_the_operator_says_what_became_of_it(state: State) -> None:
     desk = Desk()
-    paid, failed = (desk.keep(payment(n, state=state, payer=n)) for n in (1, 2))
-    (row,) = desk.reconcile(paid.id, HASH)
+    paid_row, failed_row = (desk.keep(payment(n, state=state, payer=n)) for n in (1, 2))
+    (row,) = desk.reconcile(paid_row.id, HASH)
     assert (row["state"], row["transaction"]) == ("owed", HASH)
-    (row,) = desk.reconcile(failed.receipt_id, failed=True)
+    (row,) = desk.reconcile(failed_row.receipt_id, failed=True)
     assert (row["state"], row["reason"]) == ("released", operations.BY_HAND)
-    refused(problem.RESOURCE_CONFLICT, desk, paid.id, failed=True)
-    refused(problem.RESOURCE_CONFLICT, desk, failed.id, HASH)
+    refusal_of(problem.RESOURCE_CONFLICT, desk, paid_row.id, failed=True)
+    refusal_of(problem.RESOURCE_CONFLICT, desk, failed_row.id, HASH)
 
 
 def test_half_an_order_is_refused() -> None:
     desk = Desk()
-    one = desk.keep(payment(1, state=State.UNKNOWN))
-    refused(problem.VALIDATION_FAILED, desk, one.id)
-    refused(problem.VALIDATION_FAILED, desk, one.id, HASH, failed=True)
-    refused(problem.VALIDATION_FAILED, desk, None, HASH)
-    refused(problem.VALIDATION_FAILED, desk, one.id, "0x" + "0" * 64)  # names no transfer
-    refused(problem.NOT_FOUND, desk, "pay_" + "0" * 24, HASH)
+    payment_ = desk.keep(payment(1, state=State.UNKNOWN))
+    refusal_of(problem.VALIDATION_FAILED, desk, payment_.id)
+    refusal_of(problem.VALIDATION_FAILED, desk, payment_.id, HASH, failed=True)
+    refusal_of(problem.VALIDATION_FAILED, desk, None, HASH)
+    refusal_of(problem.VALIDATION_FAILED, desk, payment_.id, "0x" + "0" * 64)  # names no transfer
+    refusal_of(problem.NOT_FOUND, desk, "pay_" + "0" * 24, HASH)
 
 
 def test_all_in_doubt_are_looked_after_where_payments_are_taken() -> None:
     desk = Desk()
-    refused(problem.SERVICE_UNAVAILABLE, desk)
+    refusal_of(problem.SERVICE_UNAVAILABLE, desk)
     desk.keep(payment(1, state=State.RESERVED))
-    unused: Any = None
-    checkout = Checkout(desk.store, unused, unused, CountingIds(), lambda: NOW)
+    no_checkout: Any = None
+    checkout = Checkout(desk.store, no_checkout, no_checkout, CountingIds(), lambda: NOW)
     desk.host = Host(lends={Checkout: checkout})
     (row,) = desk.reconcile()
     assert row["state"] == "released"
@@ -138,8 +138,8 @@ def test_revenue_is_counted_once_for_each_payment_by_day_and_operation() -> None
         desk.keep(owed.moved(Event.DELIVER, later))
     desk.keep(attrs.evolve(payment(4), state=State.RELEASED))
     rows = desk.ask(operations.list_revenue, ListRevenue())
-    told = [(row["day"], row["operation"], row["payments"], row["usd"]) for row in rows]
-    assert sorted(told) == [
+    revenue = [(row["day"], row["operation"], row["payments"], row["usd"]) for row in rows]
+    assert sorted(revenue) == [
         ("2026-03-04", "getReport", 1, "0.25"),
         ("2026-03-05", "getReport", 1, "0.25"),
         ("2026-03-05", "listReports", 1, "0.25"),

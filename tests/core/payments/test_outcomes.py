@@ -26,7 +26,7 @@ from tests.wallets import field, wallet
 
 HASH = "0x" + "ab" * 32
 NETWORK = "eip155:84532"
-OTHER = "0x" + "11" * 20
+SECOND = "0x" + "11" * 20
 
 
 def _payment() -> Payment:
@@ -40,8 +40,10 @@ PAYMENT = _payment()
 PAYER = PAYMENT.payer
 
 
-def said(success: bool, transaction: Any = "", reason: str | None = None, **more: Any) -> Any:
-    return SettlementResponse(success, transaction, NETWORK, error_reason=reason, **more)
+def settlement(
+    success: bool, transaction: Any = "", reason: str | None = None, **extra: Any
+) -> Any:
+    return SettlementResponse(success, transaction, NETWORK, error_reason=reason, **extra)
 
 
 DOUBT = Outcome(Event.LOSE, outcomes.UNKNOWN)
@@ -52,22 +54,25 @@ NO_HASH = "0x" + "0" * 64
     ("response", "expected"),
     [
         (None, DOUBT),
-        (said(True, HASH), Outcome(Event.OBSERVE, None, HASH)),
-        (said(True, HASH.upper().replace("X", "x")), Outcome(Event.OBSERVE, None, HASH)),
-        (said(True, HASH, payer=wallet().address), Outcome(Event.OBSERVE, None, HASH)),
+        (settlement(True, HASH), Outcome(Event.OBSERVE, None, HASH)),
+        (settlement(True, HASH.upper().replace("X", "x")), Outcome(Event.OBSERVE, None, HASH)),
+        (settlement(True, HASH, payer=wallet().address), Outcome(Event.OBSERVE, None, HASH)),
         # Success in a form that proves nothing is doubt, never a refusal.
-        (said(True, HASH, payer=OTHER), Outcome(Event.LOSE, outcomes.UNKNOWN, HASH)),
+        (settlement(True, HASH, payer=SECOND), Outcome(Event.LOSE, outcomes.UNKNOWN, HASH)),
         (SettlementResponse(True, HASH), Outcome(Event.LOSE, outcomes.UNKNOWN, HASH)),
         (
             SettlementResponse(True, HASH, "eip155:8453"),
             Outcome(Event.LOSE, outcomes.UNKNOWN, HASH),
         ),
-        (said(True), DOUBT),
-        (said(True, NO_HASH), DOUBT),
-        (said(True, "0xabc"), DOUBT),
-        (said(False, HASH, "settlement_pending"), Outcome(Event.PEND, outcomes.PENDING, HASH)),
-        (said(False, "", "settlement_pending"), Outcome(Event.PEND, outcomes.PENDING)),
-        (said(False), DOUBT),
+        (settlement(True), DOUBT),
+        (settlement(True, NO_HASH), DOUBT),
+        (settlement(True, "0xabc"), DOUBT),
+        (
+            settlement(False, HASH, "settlement_pending"),
+            Outcome(Event.PEND, outcomes.PENDING, HASH),
+        ),
+        (settlement(False, "", "settlement_pending"), Outcome(Event.PEND, outcomes.PENDING)),
+        (settlement(False), DOUBT),
     ],
 )
 @pytest.mark.parametrize("is_first", [True, False])
@@ -94,14 +99,14 @@ def test_what_is_said_is_taken_for_what_it_is(
     ],
 )
 def test_a_refusal_before_sending_is_definite_once(reason: str) -> None:
-    first = judge(said(False, "", reason), PAYMENT, is_first=True)
+    first = judge(settlement(False, "", reason), PAYMENT, is_first=True)
     assert first == Outcome(Event.REJECT, reason)
     # The attempt before may be why.
-    again = judge(said(False, "", reason), PAYMENT, is_first=False)
+    again = judge(settlement(False, "", reason), PAYMENT, is_first=False)
     assert again == Outcome(Event.LOSE, reason)
-    named = judge(said(False, HASH, reason), PAYMENT, is_first=True)
-    assert named == Outcome(Event.LOSE, reason, HASH)
-    odd = judge(said(False, "0x1", reason), PAYMENT, is_first=True)
+    outcome = judge(settlement(False, HASH, reason), PAYMENT, is_first=True)
+    assert outcome == Outcome(Event.LOSE, reason, HASH)
+    odd = judge(settlement(False, "0x1", reason), PAYMENT, is_first=True)
     assert odd == Outcome(Event.LOSE, reason)
 
 
@@ -119,15 +124,15 @@ def test_a_refusal_before_sending_is_definite_once(reason: str) -> None:
     ],
 )
 def test_other_reasons_leave_doubt(reason: str) -> None:
-    found = judge(said(False, "", reason), PAYMENT, is_first=True)
-    assert found == Outcome(Event.LOSE, reason or outcomes.UNKNOWN)
+    outcome = judge(settlement(False, "", reason), PAYMENT, is_first=True)
+    assert outcome == Outcome(Event.LOSE, reason or outcomes.UNKNOWN)
 
 
 @given(
     st.booleans(),
     st.text(max_size=70),
     st.sampled_from([NETWORK, "eip155:8453", ""]),
-    st.none() | st.sampled_from([PAYER, OTHER, ""]),
+    st.none() | st.sampled_from([PAYER, SECOND, ""]),
     st.none() | st.text(max_size=40),
     st.booleans(),
 )
@@ -135,13 +140,13 @@ def test_paid_is_only_what_says_so_in_every_respect(
     success: bool, transaction: str, network: str, payer: Any, reason: Any, is_first: bool
 ) -> None:
     response = SettlementResponse(success, transaction, network, payer, reason)
-    found = judge(response, PAYMENT, is_first=is_first)
-    if found.event is Event.OBSERVE:
+    outcome = judge(response, PAYMENT, is_first=is_first)
+    if outcome.event is Event.OBSERVE:
         assert success
         assert network == NETWORK
         assert payer in (None, "", PAYER)
-        assert found.transaction == transaction_of(transaction) is not None
-    if found.event is Event.REJECT:
+        assert outcome.transaction == transaction_of(transaction) is not None
+    if outcome.event is Event.REJECT:
         assert is_first
         assert not success
         assert transaction == ""

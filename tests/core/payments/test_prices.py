@@ -62,10 +62,10 @@ def test_exactly_the_table_is_for_sale() -> None:
 
 def test_every_offer_asks_for_the_price_of_the_table() -> None:
     for operation in OPERATIONS:
-        made = offer(operation, TERMS)
-        if made is not None:
+        offer_ = offer(operation, TERMS)
+        if offer_ is not None:
             cents = round(float(TABLE[operation.id][1]) * 100)
-            assert made.requirements.amount == str(cents * 10_000)
+            assert offer_.requirements.amount == str(cents * 10_000)
 
 
 NAMES = st.sampled_from([*TABLE, *(tier.name for tier in TIERS)])
@@ -73,22 +73,22 @@ NAMES = st.sampled_from([*TABLE, *(tier.name for tier in TIERS)])
 
 @given(st.dictionaries(NAMES, st.integers(1, CENTS_MAX)))
 def test_a_price_that_was_set_is_told_the_same_everywhere(cents: dict[str, int]) -> None:
-    made = priced(OPERATIONS, cents)
-    assert [op.id for op in made] == [op.id for op in OPERATIONS]
-    listed = {item["operation"]: item for item in offered(made, TERMS, ORIGIN)["items"]}
-    assert listed.keys() == TABLE.keys()
-    for operation, usual in zip(made, OPERATIONS, strict=True):
+    operations = priced(OPERATIONS, cents)
+    assert [op.id for op in operations] == [op.id for op in OPERATIONS]
+    by_operation = {item["operation"]: item for item in offered(operations, TERMS, ORIGIN)["items"]}
+    assert by_operation.keys() == TABLE.keys()
+    for operation, usual in zip(operations, OPERATIONS, strict=True):
         if usual.tier is None:
             assert operation is usual
             continue
         assert operation.tier is not None
-        wanted = cents.get(usual.id, cents.get(usual.tier.name, usual.tier.cents))
-        assert (operation.tier.name, operation.tier.cents) == (usual.tier.name, wanted)
-        item, asked = listed[usual.id], offer(operation, TERMS)
-        assert asked is not None
-        assert item["price"] == f"{wanted // 100}.{wanted % 100:02}"
-        assert asked.requirements.amount == str(wanted * 10_000)
-        assert item["accepts"][0]["amount"] == asked.requirements.amount
+        wanted_text = cents.get(usual.id, cents.get(usual.tier.name, usual.tier.cents))
+        assert (operation.tier.name, operation.tier.cents) == (usual.tier.name, wanted_text)
+        item, price_offer = by_operation[usual.id], offer(operation, TERMS)
+        assert price_offer is not None
+        assert item["price"] == f"{wanted_text // 100}.{wanted_text % 100:02}"
+        assert price_offer.requirements.amount == str(wanted_text * 10_000)
+        assert item["accepts"][0]["amount"] == price_offer.requirements.amount
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_what_is_not_sold_cannot_be_priced(name: str) -> None:
 
 
 def test_the_list_names_every_resource_with_how_to_pay_for_it() -> None:
-    told = offered(OPERATIONS, TERMS, ORIGIN)
-    assert (told["version"], told["x402Version"]) == (1, 2)
-    assert told["resources"] == [item["resource"] for item in told["items"]]
-    (report,) = [item for item in told["items"] if item["operation"] == "getReport"]
+    price_list_ = offered(OPERATIONS, TERMS, ORIGIN)
+    assert (price_list_["version"], price_list_["x402Version"]) == (1, 2)
+    assert price_list_["resources"] == [item["resource"] for item in price_list_["items"]]
+    (report,) = [item for item in price_list_["items"] if item["operation"] == "getReport"]
     assert report == {
         "operation": "getReport",
         "method": "GET",
@@ -128,26 +128,26 @@ def test_the_list_names_every_resource_with_how_to_pay_for_it() -> None:
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_the_description_tells_every_price_in_both_forms(flat: bool) -> None:
-    made = priced(OPERATIONS, {"T3_ENRICHED": 2, "getReport": 125})
-    document = openapi.document(made, base_url=ORIGIN, flat=flat)
-    described = {one["operationId"]: one for item in document["paths"].values()
-                 for one in item.values()}  # fmt: skip
-    changed = {id_: "0.02" for id_, (tier, _) in TABLE.items() if tier == "T3_ENRICHED"}
-    changed["getReport"] = "1.25"
-    for id_, one in described.items():
-        assert ("x-x402" in one) == ("x-payment-info" in one) == (id_ in TABLE)
-        names = {item["name"] for item in one["parameters"]}
+    operations = priced(OPERATIONS, {"T3_ENRICHED": 2, "getReport": 125})
+    document = openapi.document(operations, base_url=ORIGIN, flat=flat)
+    document_ = {row["operationId"]: row for item in document["paths"].values()
+                 for row in item.values()}  # fmt: skip
+    changed_row = {id_: "0.02" for id_, (tier, _) in TABLE.items() if tier == "T3_ENRICHED"}
+    changed_row["getReport"] = "1.25"
+    for id_, row in document_.items():
+        assert ("x-x402" in row) == ("x-payment-info" in row) == (id_ in TABLE)
+        names = {item["name"] for item in row["parameters"]}
         assert ("PAYMENT-SIGNATURE" in names) == (id_ in TABLE)
-        paid = one["responses"].get("402", {"headers": {}})["headers"]
-        assert ("PAYMENT-REQUIRED" in paid) == (id_ in TABLE)
+        price = row["responses"].get("402", {"headers": {}})["headers"]
+        assert ("PAYMENT-REQUIRED" in price) == (id_ in TABLE)
         if id_ not in TABLE:
             continue
-        amount = changed.get(id_, TABLE[id_][1])
-        assert one["x-x402"]["tier"] == TABLE[id_][0]
-        assert one["x-x402"]["price"]["amount"] == amount
-        assert one["x-payment-info"]["price"] == one["x-x402"]["price"]
-        assert one["x-required-scopes"]
-        for status in {"200", "302"} & one["responses"].keys():
-            headers = one["responses"][status]["headers"]
+        amount = changed_row.get(id_, TABLE[id_][1])
+        assert row["x-x402"]["tier"] == TABLE[id_][0]
+        assert row["x-x402"]["price"]["amount"] == amount
+        assert row["x-payment-info"]["price"] == row["x-x402"]["price"]
+        assert row["x-required-scopes"]
+        for status in {"200", "302"} & row["responses"].keys():
+            headers = row["responses"][status]["headers"]
             assert {"PAYMENT-RESPONSE", "X-Svc-Payment-Receipt"} <= headers.keys()
     assert prices.CENTS_MAX >= 125

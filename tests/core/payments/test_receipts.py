@@ -37,8 +37,8 @@ SIGNING = Signing(KEY, "https://api.svc.test")
 
 
 def test_everybody_may_know_what_was_bought_and_nothing_else() -> None:
-    said: Any = wire.to_json(public(PAYMENT))
-    assert said == {
+    members: Any = wire.to_json(public(PAYMENT))
+    assert members == {
         "id": PAYMENT.receipt_id,
         "object": "x402.receipt",
         "status": "settled",
@@ -55,9 +55,9 @@ def test_everybody_may_know_what_was_bought_and_nothing_else() -> None:
         "settledAt": "2026-01-02T03:04:05Z",
         "delivered": True,
     }
-    text = json.dumps(said).lower()
-    hidden = [PAYMENT.payer, PAYMENT.pay_to.lower(), PAYMENT.nonce, NAME, "rpt_", PAYMENT.id]
-    assert [part for part in hidden if part in text] == []
+    text = json.dumps(members).lower()
+    secrets_ = [PAYMENT.payer, PAYMENT.pay_to.lower(), PAYMENT.nonce, NAME, "rpt_", PAYMENT.id]
+    assert [part for part in secrets_ if part in text] == []
 
 
 def test_what_is_owed_has_a_receipt_too() -> None:
@@ -73,10 +73,10 @@ def test_what_is_owed_has_a_receipt_too() -> None:
     ],
 )
 def test_what_is_not_settled_has_none(payment: Payment | None) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         public(payment)
-    assert caught.value.type is problem.RECEIPT_NOT_FOUND
-    assert caught.value.detail == "No such receipt."
+    assert failure.value.type is problem.RECEIPT_NOT_FOUND
+    assert failure.value.detail == "No such receipt."
 
 
 def test_a_receipt_is_looked_up_by_its_identifier_or_its_transfer() -> None:
@@ -87,7 +87,7 @@ def test_a_receipt_is_looked_up_by_its_identifier_or_its_transfer() -> None:
             reference(text)
 
 
-def unpadded(text: str) -> bytes:
+def unpad(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
@@ -96,11 +96,11 @@ def test_the_payer_has_a_receipt_that_anybody_can_check() -> None:
     jws = extension["offer-receipt"]["info"]["receipt"]
     assert jws["format"] == "jws"
     head, body, signature = jws["signature"].split(".")
-    assert json.loads(unpadded(head)) == {
+    assert json.loads(unpad(head)) == {
         "alg": "EdDSA",
         "kid": "did:web:api.svc.test#receipts",
     }
-    members = json.loads(unpadded(body))
+    members = json.loads(unpad(body))
     assert members == {
         "version": 1,
         "network": "eip155:84532",
@@ -109,12 +109,12 @@ def test_the_payer_has_a_receipt_that_anybody_can_check() -> None:
         "issuedAt": 1_767_323_046,
         "transaction": PAYMENT.transaction,
     }
-    assert unpadded(body) == canonical.dumps(members)
+    assert unpad(body) == canonical.dumps(members)
     (method,) = SIGNING.document()["verificationMethod"]
-    key = Ed25519PublicKey.from_public_bytes(unpadded(method["publicKeyJwk"]["x"]))
-    key.verify(unpadded(signature), f"{head}.{body}".encode())
+    key = Ed25519PublicKey.from_public_bytes(unpad(method["publicKeyJwk"]["x"]))
+    key.verify(unpad(signature), f"{head}.{body}".encode())
     with pytest.raises(InvalidSignature):
-        key.verify(unpadded(signature), f"{head}.{body[:-1]}A".encode())
+        key.verify(unpad(signature), f"{head}.{body[:-1]}A".encode())
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_the_key_is_found_under_the_address_of_the_service(origin: str, did: str
 def test_the_answer_carries_the_receipt_where_there_is_a_key() -> None:
     plain = response(PAYMENT, wallet().address, None, PAYMENT.updated_at)
     assert plain.extensions is None
-    signed = response(PAYMENT, wallet().address, SIGNING, PAYMENT.updated_at)
-    assert signed.extensions is not None
-    assert len(signed.header()) < 1_100
+    signature_text = response(PAYMENT, wallet().address, SIGNING, PAYMENT.updated_at)
+    assert signature_text.extensions is not None
+    assert len(signature_text.header()) < 1_100
     lacking = attrs.evolve(PAYMENT, transaction=None)
     assert response(lacking, "0x", None, PAYMENT.updated_at).transaction == ""

@@ -85,16 +85,16 @@ def test_an_answer_comes_back_byte_for_byte(answer: KeptAnswer) -> None:
 
 
 def test_an_authorization_has_one_identifier() -> None:
-    given_ = payment_id("eip155:84532", "0xAB", "0xCD", "0xEF")
-    assert given_ == payment_id("eip155:84532", "0xab", "0xcd", "0xef")
-    others = {
+    base_id = payment_id("eip155:84532", "0xAB", "0xCD", "0xEF")
+    assert base_id == payment_id("eip155:84532", "0xab", "0xcd", "0xef")
+    siblings = {
         payment_id("eip155:8453", "0xab", "0xcd", "0xef"),
         payment_id("eip155:84532", "0xac", "0xcd", "0xef"),
         payment_id("eip155:84532", "0xab", "0xce", "0xef"),
         payment_id("eip155:84532", "0xab", "0xcd", "0xee"),
     }
-    assert len(others | {given_}) == 5
-    assert given_.startswith("pay_")
+    assert len(siblings | {base_id}) == 5
+    assert base_id.startswith("pay_")
 
 
 def test_a_request_is_its_method_and_its_whole_address() -> None:
@@ -119,8 +119,8 @@ def test_what_a_facilitator_says_is_read_with_good_will() -> None:
         True, payer="0xa"
     )
     assert heard(Verdict, bytes_of({"isValid": False, "invalidReason": None})) == Verdict(False)
-    said = {"success": True, "transaction": None, "network": "n", "errorReason": None, "id": "x"}
-    assert heard(SettlementResponse, bytes_of(said)) == SettlementResponse(True, "", "n")
+    members = {"success": True, "transaction": None, "network": "n", "errorReason": None, "id": "x"}
+    assert heard(SettlementResponse, bytes_of(members)) == SettlementResponse(True, "", "n")
     kinds = {"kinds": [{"x402Version": 2, "scheme": "exact", "network": "n", "x": 1}], "y": []}
     assert heard(Supported, bytes_of(kinds)) == Supported((Kind(2, "exact", "n"),))
 

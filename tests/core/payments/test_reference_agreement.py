@@ -57,38 +57,40 @@ def reference() -> Any:
     module = import_module("x402.mechanisms.evm.exact.facilitator")
     schemas = import_module("x402.schemas")
     scheme = module.ExactEvmScheme(Chain())
-    wanted = schemas.PaymentRequirements.model_validate(wire.to_json(WANTED))
+    wanted_text = schemas.PaymentRequirements.model_validate(wire.to_json(WANTED))
 
     def verify(payload: Any) -> tuple[bool, str | None]:
-        found = scheme.verify(schemas.PaymentPayload.model_validate(payload), wanted)
-        return found.is_valid, found.invalid_reason
+        verdict = scheme.verify(schemas.PaymentPayload.model_validate(payload), wanted_text)
+        return verdict.is_valid, verdict.invalid_reason
 
     return verify
 
 
 def signature(authorization: dict[str, str], number: int) -> bytes:
     digest = JUDGE.digest(wire.structure(Authorization, authorization))
-    made = KEYS[number].sign_recoverable(digest, hasher=None)
-    return made[:64] + bytes((made[64] + 27,))
+    raw = KEYS[number].sign_recoverable(digest, hasher=None)
+    return raw[:64] + bytes((raw[64] + 27,))
 
 
-def flipped(data: bytes, random: Random) -> bytes:
+def flip_byte(data: bytes, random: Random) -> bytes:
     at = random.randrange(len(data) * 8)
     return (int.from_bytes(data) ^ (1 << at)).to_bytes(len(data))
 
 
-def mutated(random: Random, now: int) -> dict[str, Any]:
+def mutate(random: Random, now: int) -> dict[str, Any]:
     """A payment that is changed before or after it was signed, in some respects or none."""
     number = random.randrange(3)
     authorization = wallet(number).authorization(WANTED, now, random.getrandbits(60))
-    accepted: Any = wire.to_json(WANTED)
+    offer_: Any = wire.to_json(WANTED)
 
     def change() -> None:
         match random.randrange(11):
             case 0:
                 authorization["value"] = str(random.choice([0, 1, 249_999, 250_001, 2**255]))
             case 1:
-                authorization["to"] = "0x" + flipped(bytes.fromhex(WANTED.pay_to[2:]), random).hex()
+                authorization["to"] = (
+                    "0x" + flip_byte(bytes.fromhex(WANTED.pay_to[2:]), random).hex()
+                )
             case 2:
                 late = random.choice([-300, -1, 0, 3, 60, 10**6])
                 authorization["validBefore"] = str(now + late)
@@ -103,34 +105,38 @@ def mutated(random: Random, now: int) -> dict[str, Any]:
             case 7:
                 authorization["nonce"] = "0x" + authorization["nonce"][2:].upper()
             case 8:
-                accepted["network"] = random.choice(["eip155:8453", "eip155:1", "solana:x"])
+                offer_["network"] = random.choice(["eip155:8453", "eip155:1", "solana:x"])
             case 9:
-                accepted["scheme"] = random.choice(["upto", "Exact", "permit"])
+                offer_["scheme"] = random.choice(["upto", "Exact", "permit"])
             case _:
                 authorization["to"] = authorization["to"].lower()
 
     for _ in range(random.choice([0, 0, 1, 1, 2])):
         change()
-    signed = signature(authorization, number)
+    signature_text = signature(authorization, number)
     match random.randrange(10):
         case 0:
             change()
         case 1:
-            signed = flipped(signed, random)
+            signature_text = flip_byte(signature_text, random)
         case 2:
-            signed = signed[:64] + bytes((random.choice([0, 1, 2, 29, 255]),))
+            signature_text = signature_text[:64] + bytes((random.choice([0, 1, 2, 29, 255]),))
         case 3:
-            s = ORDER - int.from_bytes(signed[32:64])
-            signed = signed[:32] + s.to_bytes(32) + bytes((55 - signed[64],))
+            s = ORDER - int.from_bytes(signature_text[32:64])
+            signature_text = (
+                signature_text[:32] + s.to_bytes(32) + bytes((55 - signature_text[64],))
+            )
         case 4:
-            signed = random.choice([signed[:64], signed + b"\0", signed * 2, b"\0" * 65])
+            signature_text = random.choice(
+                [signature_text[:64], signature_text + b"\0", signature_text * 2, b"\0" * 65]
+            )
         case _:
             pass
-    payload = {"signature": "0x" + signed.hex(), "authorization": authorization}
-    return {"x402Version": 2, "accepted": accepted, "payload": payload}
+    payload = {"signature": "0x" + signature_text.hex(), "authorization": authorization}
+    return {"x402Version": 2, "accepted": offer_, "payload": payload}
 
 
-OURS = {
+OWN_REASONS = {
     "network_mismatch": "invalid_network",  # the word of the specification
     "invalid_exact_evm_transaction_simulation_failed": evm.SIGNATURE,  # found in trying it out
     "invalid_exact_evm_failed_to_verify_signature": evm.SIGNATURE,  # its reader fell over
@@ -138,46 +144,46 @@ OURS = {
 """The reasons for which the package has another word."""
 
 
-def judged(payload: Any, now: int) -> Any:
-    bought = purchase(field(payload))
-    attempt = Attempt(bought, header.read(bought.values))
+def judge_payload(payload: Any, now: int) -> Any:
+    order = purchase(field(payload))
+    attempt = Attempt(order, header.read(order.values))
     return fault(attempt, JUDGE, datetime.fromtimestamp(now, UTC))
 
 
 def agree(reference: Any, count: int, seed: int) -> Counter[str]:
-    random, found = Random(seed), Counter[str]()
+    random, counts = Random(seed), Counter[str]()
     for _ in range(count):
         now = int(time.time())
-        payload = mutated(random, now)
-        ours = judged(payload, now)
+        payload = mutate(random, now)
+        own_result = judge_payload(payload, now)
         is_valid, reason = reference(payload)
-        if ours is False:
-            found["left to a facilitator"] += 1
+        if own_result is False:
+            counts["left to a facilitator"] += 1
             assert len(payload["payload"]["signature"]) != 132
-        elif ours is None:
-            found["good"] += 1
+        elif own_result is None:
+            counts["good"] += 1
             assert is_valid, (reason, payload)
         elif is_valid:
             # It adds 27 to a v of 0 or 1; the contract would not.
-            found["stricter here"] += 1
+            counts["stricter here"] += 1
             assert payload["payload"]["signature"][-2:] in ("00", "01")
-            assert ours == evm.SIGNATURE
+            assert own_result == evm.SIGNATURE
         else:
-            found["refused"] += 1
-            assert ours == OURS.get(str(reason), reason), payload
-    return found
+            counts["refused"] += 1
+            assert own_result == OWN_REASONS.get(str(reason), reason), payload
+    return counts
 
 
 def test_the_reference_facilitator_finds_the_same(reference: Any) -> None:
-    found = agree(reference, 300, 402)
-    assert min(found[name] for name in ("good", "refused", "left to a facilitator")) > 5
+    counts = agree(reference, 300, 402)
+    assert min(counts[name] for name in ("good", "refused", "left to a facilitator")) > 5
 
 
 @pytest.mark.soak
 def test_the_reference_facilitator_finds_the_same_in_many(reference: Any) -> None:
-    found = agree(reference, 10_000, 2)
-    print(found)  # noqa: T201 - asked for by hand
-    assert found.total() == 10_000
+    counts = agree(reference, 10_000, 2)
+    print(counts)  # noqa: T201 - asked for by hand
+    assert counts.total() == 10_000
 
 
 def test_the_reference_client_pays_what_is_asked_for() -> None:
@@ -190,10 +196,10 @@ def test_the_reference_client_pays_what_is_asked_for() -> None:
     payload = client.create_payment_payload(decode(OFFER.header(URL, "PAYMENT-SIGNATURE header")))
     world = World()
     world.clock.advance(time.time() - world.clock.now().timestamp())
-    served = drive.run(world.checkout.serve(purchase(encode(payload)), world.work()))
-    said = read(served.answer.payment_response)
-    assert said.success
-    assert said.payer == Wallet(1).address
+    reply = drive.run(world.checkout.serve(purchase(encode(payload)), world.work()))
+    members = read(reply.answer.payment_response)
+    assert members.success
+    assert members.payer == Wallet(1).address
     assert json.loads(b64decode(encode(payload)))["resource"]["url"] == URL
 
 
@@ -201,7 +207,7 @@ def test_the_reference_reads_every_refusal() -> None:
     decode = import_module("x402.http.utils").decode_payment_required_header
     world = World()
     bad = field(wallet().payment(WANTED, world.second, value="1"))
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         drive.run(world.checkout.serve(purchase(bad), world.work()))
-    said = decode(caught.value.headers["PAYMENT-REQUIRED"])
-    assert said.error == "invalid_exact_evm_payload_authorization_value_mismatch"
+    members = decode(failure.value.headers["PAYMENT-REQUIRED"])
+    assert members.error == "invalid_exact_evm_payload_authorization_value_mismatch"

@@ -27,9 +27,9 @@ GRID = {
     "settled": "-  -             -        -       -       -        -       -       -        -",
 }
 PAIRS = [
-    (State(state), Event(event), found)
+    (State(state), Event(event), cell)
     for state, row in GRID.items()
-    for event, found in zip(EVENTS.split(), row.split(), strict=True)
+    for event, cell in zip(EVENTS.split(), row.split(), strict=True)
 ]
 
 
@@ -60,7 +60,7 @@ def test_money_that_moved_is_noted_in_every_state_but_the_last() -> None:
 
 @given(st.lists(st.sampled_from(Event), max_size=60))
 def test_what_holds_of_every_life(events: list[Event]) -> None:
-    state, asked = State.RELEASED, False
+    state, was_asked = State.RELEASED, False
     for event in events:
         try:
             after = step(state, event)
@@ -73,18 +73,18 @@ def test_what_holds_of_every_life(events: list[Event]) -> None:
         if state is State.OWED:
             assert after in (State.OWED, State.SETTLED)
         assert state is not State.SETTLED
-        asked = event is Event.SETTLE or (asked and after is not State.RELEASED)
+        was_asked = event is Event.SETTLE or (was_asked and after is not State.RELEASED)
         if after in IN_DOUBT | {State.OWED}:
-            assert asked
+            assert was_asked
         state = after
 
 
 @pytest.mark.parametrize("state", sorted(State))
 def test_from_every_state_the_end_can_be_reached(state: State) -> None:
-    found, waiting = {state}, [state]
+    reachable, waiting = {state}, [state]
     while waiting:
         for move in TABLE[waiting.pop()].values():
-            if move is not None and move not in found:
-                found.add(move)
+            if move is not None and move not in reachable:
+                reachable.add(move)
                 waiting.append(move)
-    assert State.SETTLED in found
+    assert State.SETTLED in reachable

@@ -36,30 +36,30 @@ from tests.paying import (
 from tests.wallets import field, nonce, wallet
 
 NAME = "identifier-00000001"
-OTHER = f"{URL}/text"
-REPLAYED = "invalid_exact_evm_nonce_already_used"
+SECOND_URL = f"{URL}/text"
+NONCE_REASON = "invalid_exact_evm_nonce_already_used"
 
 
-def paid(world: World, number: int = 0, who: int = 0, **members: Any) -> str:
+def paid_payment(world: World, number: int = 0, wallet_number: int = 0, **members: Any) -> str:
     """The field of a payment that is signed now."""
-    return field(wallet(who).payment(WANTED, world.second, number, **members))
+    return field(wallet(wallet_number).payment(WANTED, world.second, number, **members))
 
 
 def serve(world: World, value: str, url: str = URL, **work: Any) -> Served:
-    served: Served = drive.run(world.checkout.serve(purchase(value, url=url), world.work(**work)))
-    return served
+    reply: Served = drive.run(world.checkout.serve(purchase(value, url=url), world.work(**work)))
+    return reply
 
 
-def refused(
+def refusal_of(
     world: World, value: str, kind: ProblemType | None, url: str = URL, **work: Any
 ) -> dict[str, Any]:
     """The fields of the refusal, read; without a kind it is one of those that leave doubt."""
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         serve(world, value, url, **work)
-    assert caught.value.type in (DOUBTFUL.values() if kind is None else (kind,))
+    assert failure.value.type in (DOUBTFUL.values() if kind is None else (kind,))
     return {
         name: decoded(text) if name.startswith("PAYMENT") else text
-        for name, text in caught.value.headers.items()
+        for name, text in failure.value.headers.items()
     }
 
 
@@ -72,18 +72,18 @@ def charges(world: World) -> int:
 
 def test_a_good_payment_buys_one_answer() -> None:
     world = World()
-    served = serve(world, paid(world, url=URL))
-    assert served.answer.body == b"report"
-    assert served.answer.payment_response is not None
+    reply = serve(world, paid_payment(world, url=URL))
+    assert reply.answer.body == b"report"
+    assert reply.answer.payment_response is not None
     payment = world.only()
-    assert decoded(served.answer.payment_response) == {
+    assert decoded(reply.answer.payment_response) == {
         "success": True,
         "transaction": payment.transaction,
         "network": "eip155:84532",
         "payer": wallet().address,
         "amount": "250000",
     }
-    assert served.receipt_id == payment.receipt_id
+    assert reply.receipt_id == payment.receipt_id
     assert payment.state is State.SETTLED
     assert payment.settled_at == payment.delivered_at == world.clock.now()
     assert (charges(world), world.runs, world.broker.asked) == (1, 1, ["verify", "settle"])
@@ -93,7 +93,7 @@ def test_a_good_payment_buys_one_answer() -> None:
 
 def test_a_facilitator_need_not_be_asked_before() -> None:
     world = World(policy=Policy(verifies=False))
-    serve(world, paid(world))
+    serve(world, paid_payment(world))
     assert world.broker.asked == ["settle"]
 
 
@@ -101,9 +101,9 @@ def test_a_receipt_is_signed_where_there_is_a_key() -> None:
     world = World()
     key = Ed25519Signer(Ed25519PrivateKey.from_private_bytes(b"k" * 32))
     world.patched(signing=Signing(key, "https://api.svc.test"))
-    served = serve(world, paid(world))
-    said = decoded(served.answer.payment_response or "")
-    assert said["extensions"]["offer-receipt"]["info"]["receipt"]["format"] == "jws"
+    reply = serve(world, paid_payment(world))
+    members = decoded(reply.answer.payment_response or "")
+    assert members["extensions"]["offer-receipt"]["info"]["receipt"]["format"] == "jws"
 
 
 # -- it is paid once ---------------------------------------------------------------------------
@@ -111,40 +111,40 @@ def test_a_receipt_is_signed_where_there_is_a_key() -> None:
 
 def test_the_same_payment_buys_nothing_else() -> None:
     world = World()
-    value = paid(world)
+    value = paid_payment(world)
     receipt = serve(world, value).receipt_id
     upper = wallet().payment(WANTED, world.second)
     upper["payload"]["authorization"]["nonce"] = "0x" + nonce(0)[2:].upper()
-    for again, url in [(value, URL), (field(upper), URL), (value, OTHER)]:
-        fields = refused(world, again, problem.PAYMENT_REPLAYED, url)
-        assert fields["PAYMENT-REQUIRED"]["error"] == REPLAYED
+    for again, url in [(value, URL), (field(upper), URL), (value, SECOND_URL)]:
+        fields = refusal_of(world, again, problem.PAYMENT_REPLAYED, url)
+        assert fields["PAYMENT-REQUIRED"]["error"] == NONCE_REASON
         assert "PAYMENT-RESPONSE" not in fields
-    with pytest.raises(Problem, match="PAYMENT_REPLAYED") as caught:
+    with pytest.raises(Problem, match="PAYMENT_REPLAYED") as failure:
         serve(world, value)
-    assert caught.value.detail.endswith(f"/api/v1/x402/receipts/{receipt}")
+    assert failure.value.detail.endswith(f"/api/v1/x402/receipts/{receipt}")
     assert (charges(world), world.runs) == (1, 1)
 
 
 def test_of_many_at_once_one_is_served() -> None:
     world = World(pause=in_turn)
-    value = paid(world)
+    value = paid_payment(world)
     tasks = [Task(world.checkout.serve(purchase(value), world.work())) for _ in range(50)]
     while not all(task.ended for task in tasks):
         for task in tasks:
             if not task.ended:
                 task.step()
-    served = [task.result for task in tasks if task.result]
-    told = [task.raised for task in tasks if isinstance(task.raised, Problem)]
-    assert (len(served), len(told), charges(world), world.runs) == (1, 49, 1, 1)
-    for one in told:
-        assert one.type is problem.PAYMENT_IN_PROGRESS
-        assert dict(one.headers) == {"Retry-After": "1"}
+    results = [task.result for task in tasks if task.result]
+    refusals = [task.raised for task in tasks if isinstance(task.raised, Problem)]
+    assert (len(results), len(refusals), charges(world), world.runs) == (1, 49, 1, 1)
+    for row in refusals:
+        assert row.type is problem.PAYMENT_IN_PROGRESS
+        assert dict(row.headers) == {"Retry-After": "1"}
 
 
 def test_payments_of_several_are_served_side_by_side() -> None:
     world = World()
     for number in range(20):
-        serve(world, paid(world, number, number % 3))
+        serve(world, paid_payment(world, number, number % 3))
     assert charges(world) == 20
 
 
@@ -153,11 +153,11 @@ def test_payments_of_several_are_served_side_by_side() -> None:
 
 def test_who_named_the_payment_gets_a_lost_answer_again() -> None:
     world = World()
-    value = paid(world, identifier=NAME)
+    value = paid_payment(world, identifier=NAME)
     first = serve(world, value)
     assert serve(world, value) == first
     # The clients of the field sign anew, under the same name.
-    assert serve(world, paid(world, 1, identifier=NAME)) == first
+    assert serve(world, paid_payment(world, 1, identifier=NAME)) == first
     world.advance(1_000)
     assert serve(world, value) == first
     assert (charges(world), world.runs) == (1, 1)
@@ -165,39 +165,39 @@ def test_who_named_the_payment_gets_a_lost_answer_again() -> None:
 
 def test_a_name_is_for_one_request_of_one_payer() -> None:
     world = World()
-    value = paid(world, identifier=NAME)
+    value = paid_payment(world, identifier=NAME)
     serve(world, value)
-    assert refused(world, value, problem.PAYMENT_IDENTIFIER_CONFLICT, OTHER) == {}
-    other = paid(world, 1, identifier=NAME)
-    assert refused(world, other, problem.PAYMENT_IDENTIFIER_CONFLICT, OTHER) == {}
+    assert refusal_of(world, value, problem.PAYMENT_IDENTIFIER_CONFLICT, SECOND_URL) == {}
+    second = paid_payment(world, 1, identifier=NAME)
+    assert refusal_of(world, second, problem.PAYMENT_IDENTIFIER_CONFLICT, SECOND_URL) == {}
     # Another payer's is another name.
-    serve(world, paid(world, 2, 1, identifier=NAME), OTHER)
+    serve(world, paid_payment(world, 2, 1, identifier=NAME), SECOND_URL)
     assert charges(world) == 2
 
 
 def test_a_name_without_the_signature_of_its_payer_gives_nothing() -> None:
     world = World()
-    serve(world, paid(world, identifier=NAME))
-    forged = wallet(1).payment(WANTED, world.second, 1, identifier=NAME)
-    forged["payload"]["authorization"]["from"] = wallet(0).address
-    fields = refused(world, field(forged), problem.PAYMENT_INVALID)
+    serve(world, paid_payment(world, identifier=NAME))
+    forgery = wallet(1).payment(WANTED, world.second, 1, identifier=NAME)
+    forgery["payload"]["authorization"]["from"] = wallet(0).address
+    fields = refusal_of(world, field(forgery), problem.PAYMENT_INVALID)
     assert fields["PAYMENT-REQUIRED"]["error"] == "invalid_exact_evm_payload_signature"
 
 
 def test_what_is_public_of_a_payment_gives_nothing() -> None:
     world = World()
-    serve(world, paid(world, identifier=NAME))
+    serve(world, paid_payment(world, identifier=NAME))
     # All of this can be read from the chain and the challenge.
-    refused(world, paid(world), problem.PAYMENT_REPLAYED)
-    refused(world, paid(world, identifier="another-name-0001"), problem.PAYMENT_REPLAYED)
+    refusal_of(world, paid_payment(world), problem.PAYMENT_REPLAYED)
+    refusal_of(world, paid_payment(world, identifier="another-name-0001"), problem.PAYMENT_REPLAYED)
 
 
 def test_after_a_while_an_answer_is_kept_no_longer() -> None:
     world = World()
-    value = paid(world, identifier=NAME)
+    value = paid_payment(world, identifier=NAME)
     serve(world, value)
     world.store.answers.clear()
-    refused(world, value, problem.PAYMENT_REPLAYED)
+    refusal_of(world, value, problem.PAYMENT_REPLAYED)
 
 
 # -- it is not taken ---------------------------------------------------------------------------
@@ -206,11 +206,13 @@ def test_after_a_while_an_answer_is_kept_no_longer() -> None:
 def test_a_refusal_says_why_and_asks_anew() -> None:
     world = World()
     cases = {
-        "invalid_exact_evm_payload_authorization_value_mismatch": paid(world, value=str(PRICE - 1)),
-        "resource_mismatch": paid(world, url=OTHER),
+        "invalid_exact_evm_payload_authorization_value_mismatch": paid_payment(
+            world, value=str(PRICE - 1)
+        ),
+        "resource_mismatch": paid_payment(world, url=SECOND_URL),
     }
     for reason, value in cases.items():
-        fields = refused(world, value, problem.PAYMENT_INVALID)
+        fields = refusal_of(world, value, problem.PAYMENT_INVALID)
         assert fields.keys() == {"PAYMENT-REQUIRED"}
         assert fields["PAYMENT-REQUIRED"]["error"] == reason
         assert fields["PAYMENT-REQUIRED"]["resource"]["url"] == URL
@@ -219,9 +221,9 @@ def test_a_refusal_says_why_and_asks_anew() -> None:
 
 def test_an_empty_wallet_gets_no_work_done() -> None:
     world = World()
-    value = paid(world)
+    value = paid_payment(world)
     world.chain.balances[wallet().address.lower()] = PRICE - 1
-    fields = refused(world, value, problem.PAYMENT_INVALID)
+    fields = refusal_of(world, value, problem.PAYMENT_INVALID)
     assert fields["PAYMENT-REQUIRED"]["error"] == "insufficient_funds"
     assert fields["PAYMENT-RESPONSE"]["success"] is False
     assert fields["PAYMENT-RESPONSE"]["errorReason"] == "insufficient_funds"
@@ -235,18 +237,18 @@ def test_an_empty_wallet_gets_no_work_done() -> None:
 def test_a_facilitator_that_names_another_payer_is_not_believed() -> None:
     world = World()
     world.broker.says = Verdict(True, payer="0x" + "11" * 20)
-    refused(world, paid(world), problem.PAYMENT_INVALID)
+    refusal_of(world, paid_payment(world), problem.PAYMENT_INVALID)
     world.broker.says = Verdict(False)
-    refused(world, paid(world), problem.PAYMENT_INVALID)
+    refusal_of(world, paid_payment(world), problem.PAYMENT_INVALID)
     world.broker.says = Verdict(True, payer=wallet().address)
-    serve(world, paid(world))
+    serve(world, paid_payment(world))
 
 
 def test_without_a_facilitator_nothing_is_begun() -> None:
     world = World()
     world.broker.silent = True
-    value = paid(world)
-    assert refused(world, value, problem.SERVICE_UNAVAILABLE) == {"Retry-After": "5"}
+    value = paid_payment(world)
+    assert refusal_of(world, value, problem.SERVICE_UNAVAILABLE) == {"Retry-After": "5"}
     assert (world.runs, world.only().state) == (0, State.RELEASED)
     world.broker.silent = False
     serve(world, value)
@@ -257,7 +259,7 @@ def test_the_signature_of_a_contract_wallet_is_judged_by_a_facilitator_first() -
     payload = wallet().payment(WANTED, world.second)
     payload["payload"]["signature"] = "0x" + "ab" * 200
     world.broker.says = Verdict(False, "invalid_exact_evm_payload_signature")
-    refused(world, field(payload), problem.PAYMENT_INVALID)
+    refusal_of(world, field(payload), problem.PAYMENT_INVALID)
     assert (world.store.payments, world.broker.asked) == ({}, ["verify"])
     world.broker.says = Verdict(True)
     serve(world, field(payload))
@@ -269,10 +271,10 @@ def test_a_contract_wallet_in_doubt_is_not_asked_to_pay_again() -> None:
     payload = wallet().payment(WANTED, world.second)
     payload["payload"]["signature"] = "0x" + "ab" * 200
     world.broker.fault = "sent and lost"
-    refused(world, field(payload), problem.SETTLEMENT_UNKNOWN)
+    refusal_of(world, field(payload), problem.SETTLEMENT_UNKNOWN)
     world.chain.mine()
-    other = field({**payload, "extensions": {}})
-    assert refused(world, other, problem.SETTLEMENT_UNKNOWN) == {"Retry-After": "5"}
+    second = field({**payload, "extensions": {}})
+    assert refusal_of(world, second, problem.SETTLEMENT_UNKNOWN) == {"Retry-After": "5"}
     assert serve(world, field(payload)).answer.body == b"report"
     assert charges(world) == 1
 
@@ -283,9 +285,9 @@ def test_a_contract_wallet_in_doubt_is_not_asked_to_pay_again() -> None:
 @pytest.mark.parametrize("status", [400, 404, 500, 503])
 def test_a_failed_answer_is_passed_on_and_costs_nothing(status: int) -> None:
     world = World()
-    value = paid(world)
-    served = serve(world, value, status=status)
-    assert served == Served(answer(status=status))
+    value = paid_payment(world)
+    reply = serve(world, value, status=status)
+    assert reply == Served(answer(status=status))
     assert (charges(world), world.only().state) == (0, State.RELEASED)
     assert serve(world, value).receipt_id is not None
 
@@ -293,12 +295,12 @@ def test_a_failed_answer_is_passed_on_and_costs_nothing(status: int) -> None:
 @pytest.mark.parametrize("status", [200, 206, 302, 304, 399])
 def test_any_other_answer_is_paid_for(status: int) -> None:
     world = World()
-    assert serve(world, paid(world), status=status).receipt_id is not None
+    assert serve(world, paid_payment(world), status=status).receipt_id is not None
 
 
 def test_what_the_work_raises_is_passed_on_and_costs_nothing() -> None:
     world = World()
-    value = paid(world)
+    value = paid_payment(world)
 
     async def missing() -> KeptAnswer:
         raise Problem(problem.NOT_FOUND)
@@ -311,17 +313,17 @@ def test_what_the_work_raises_is_passed_on_and_costs_nothing() -> None:
 
 def test_an_authorization_that_failed_for_one_request_is_good_for_another() -> None:
     world = World()
-    value = paid(world)
+    value = paid_payment(world)
     serve(world, value, status=404)
-    serve(world, value, OTHER)
-    assert world.only().url == OTHER
+    serve(world, value, SECOND_URL)
+    assert world.only().url == SECOND_URL
 
 
 def test_a_refused_settlement_gives_nothing_and_costs_nothing() -> None:
     world = World(policy=Policy(verifies=False))
-    value = paid(world)
+    value = paid_payment(world)
     world.broker.fault = "refused"
-    fields = refused(world, value, problem.SETTLEMENT_FAILED)
+    fields = refusal_of(world, value, problem.SETTLEMENT_FAILED)
     assert fields["PAYMENT-RESPONSE"] == {
         "success": False,
         "transaction": "",
@@ -351,10 +353,10 @@ DOUBTFUL = {
 @pytest.mark.parametrize("fault", DOUBTFUL)
 def test_who_may_have_paid_is_not_asked_to_pay_again(fault: str) -> None:
     world = World(sees=False)
-    value = paid(world)
+    value = paid_payment(world)
     world.broker.fault = fault
     for kind in (DOUBTFUL[fault], None):
-        fields = refused(world, value, kind)
+        fields = refusal_of(world, value, kind)
         assert fields.keys() == {"PAYMENT-RESPONSE", "Retry-After"}
         assert fields["PAYMENT-RESPONSE"]["success"] is False
     assert world.runs == 1
@@ -363,39 +365,39 @@ def test_who_may_have_paid_is_not_asked_to_pay_again(fault: str) -> None:
 @pytest.mark.parametrize("fault", DOUBTFUL)
 def test_with_a_view_of_the_chain_doubt_ends_with_an_answer_given_once(fault: str) -> None:
     world = World()
-    value = paid(world, identifier=NAME)
+    value = paid_payment(world, identifier=NAME)
     world.broker.fault = fault
-    served: Any = None
+    reply: Any = None
     for _ in range(4):
         task = Task(world.checkout.serve(purchase(value), world.work()))
         task.finish()
-        served = task.result
+        reply = task.result
         if isinstance(task.raised, Problem):
             assert task.raised.type in DOUBTFUL.values()
             assert "PAYMENT-REQUIRED" not in task.raised.headers
         world.chain.mine()
         if fault == "unheard":
             world.broker.fault = "none"
-    assert served.answer.body == b"report"
+    assert reply.answer.body == b"report"
     assert (charges(world), world.runs) == (1, 1)
 
 
 def test_a_facilitator_that_recovers_settles_what_it_did_not_hear() -> None:
     world = World(sees=False)
-    value = paid(world)
+    value = paid_payment(world)
     world.broker.fault = "unheard"
-    refused(world, value, problem.SETTLEMENT_UNKNOWN)
+    refusal_of(world, value, problem.SETTLEMENT_UNKNOWN)
     world.broker.fault = "none"
     assert serve(world, value).answer.body == b"report"
-    refused(world, value, problem.PAYMENT_REPLAYED)
+    refusal_of(world, value, problem.PAYMENT_REPLAYED)
     assert (charges(world), world.runs) == (1, 1)
 
 
 def test_a_payment_in_doubt_is_resumed_after_its_authorization_ended() -> None:
     world = World()
-    value = paid(world)
+    value = paid_payment(world)
     world.broker.fault = "sent and lost"
-    refused(world, value, problem.SETTLEMENT_UNKNOWN)
+    refusal_of(world, value, problem.SETTLEMENT_UNKNOWN)
     world.chain.mine()
     world.advance(3_600)
     assert serve(world, value).answer.body == b"report"
@@ -404,10 +406,10 @@ def test_a_payment_in_doubt_is_resumed_after_its_authorization_ended() -> None:
 def test_a_refusal_after_doubt_is_doubt() -> None:
     # The wallet is empty because the first attempt went through.
     world = World(sees=False, policy=Policy(verifies=False))
-    value = paid(world)
+    value = paid_payment(world)
     world.chain.balances[wallet().address.lower()] = PRICE
     world.broker.fault = "lost"
-    fields = refused(world, value, problem.SETTLEMENT_UNKNOWN)
+    fields = refusal_of(world, value, problem.SETTLEMENT_UNKNOWN)
     assert fields["PAYMENT-RESPONSE"]["errorReason"] == "insufficient_funds"
     assert charges(world) == 1
 
@@ -415,17 +417,17 @@ def test_a_refusal_after_doubt_is_doubt() -> None:
 def test_a_transfer_that_was_named_stays_named() -> None:
     world = World(sees=False)
     world.broker.fault = "pending"
-    value = paid(world)
-    transaction = refused(world, value, problem.SETTLEMENT_PENDING)["PAYMENT-RESPONSE"][
+    value = paid_payment(world)
+    transaction = refusal_of(world, value, problem.SETTLEMENT_PENDING)["PAYMENT-RESPONSE"][
         "transaction"
     ]
     assert world.only().transaction is not None
     world.broker.fault = "unheard"
-    told = refused(world, value, problem.SETTLEMENT_PENDING)["PAYMENT-RESPONSE"]
-    assert told["transaction"] == transaction == world.only().transaction != ""
+    header_ = refusal_of(world, value, problem.SETTLEMENT_PENDING)["PAYMENT-RESPONSE"]
+    assert header_["transaction"] == transaction == world.only().transaction != ""
 
 
-class Scripted(Broker):
+class ScriptedBroker(Broker):
     """A facilitator that gives these answers to settlements."""
 
     def __init__(self, chain: Chain, *replies: SettlementResponse) -> None:
@@ -440,18 +442,18 @@ def test_of_a_pending_transfer_and_silence_the_transfer_is_told() -> None:
     world = World(sees=False)
     under_way = SettlementResponse(False, nonce(1), error_reason="settlement_pending")
     unclear = SettlementResponse(False, "", error_reason="unexpected_settle_error")
-    world.patched(facilitator=Scripted(world.chain, under_way, unclear))
-    fields = refused(world, paid(world), problem.SETTLEMENT_PENDING)
+    world.patched(facilitator=ScriptedBroker(world.chain, under_way, unclear))
+    fields = refusal_of(world, paid_payment(world), problem.SETTLEMENT_PENDING)
     assert fields["PAYMENT-RESPONSE"]["transaction"] == nonce(1)
 
 
 def test_a_cancelled_authorization_is_refused() -> None:
     world = World()
-    value = paid(world)
+    value = paid_payment(world)
     world.broker.fault = "unheard"
-    refused(world, value, problem.SETTLEMENT_UNKNOWN)
+    refusal_of(world, value, problem.SETTLEMENT_UNKNOWN)
     world.chain.cancel(wallet().address, nonce(0))
-    fields = refused(world, value, problem.SETTLEMENT_FAILED)
+    fields = refusal_of(world, value, problem.SETTLEMENT_FAILED)
     assert fields["PAYMENT-REQUIRED"]["error"] == "authorization_canceled"
     assert world.only().state is State.RELEASED
 
@@ -461,12 +463,14 @@ def test_a_cancelled_authorization_is_refused() -> None:
 
 def test_a_wallet_pays_so_much_and_no_more() -> None:
     world = World(policy=Policy(Limits(wallet_minute=2)))
-    serve(world, paid(world, 1))
-    serve(world, paid(world, 2))
-    assert refused(world, paid(world, 3), problem.PAYMENT_RATE_LIMITED) == {"Retry-After": "55"}
-    serve(world, paid(world, 4, 1))
+    serve(world, paid_payment(world, 1))
+    serve(world, paid_payment(world, 2))
+    assert refusal_of(world, paid_payment(world, 3), problem.PAYMENT_RATE_LIMITED) == {
+        "Retry-After": "55"
+    }
+    serve(world, paid_payment(world, 4, 1))
     world.advance(55)
-    serve(world, paid(world, 5))
+    serve(world, paid_payment(world, 5))
     assert charges(world) == 4
 
 
@@ -477,7 +481,9 @@ def test_an_operation_is_paid_for_so_often_and_no_more() -> None:
         raise limited(f"{operation} is full.", 3)
 
     world.patched(gate=full)
-    assert refused(world, paid(world), problem.PAYMENT_RATE_LIMITED) == {"Retry-After": "3"}
+    assert refusal_of(world, paid_payment(world), problem.PAYMENT_RATE_LIMITED) == {
+        "Retry-After": "3"
+    }
     assert world.store.payments == {}
 
 
@@ -493,7 +499,7 @@ def cut(world: World, value: str, steps: int) -> None:
     task.die()
 
 
-def finished(coroutine: Any) -> Any:
+def finish(coroutine: Any) -> Any:
     task = Task(coroutine)
     task.finish()
     if task.raised is not None:
@@ -503,7 +509,7 @@ def finished(coroutine: Any) -> Any:
 
 def steps_of_a_payment() -> int:
     world, count = World(pause=in_turn), 0
-    task = Task(world.checkout.serve(purchase(paid(world)), world.work()))
+    task = Task(world.checkout.serve(purchase(paid_payment(world)), world.work()))
     while not task.ended:
         task.step()
         count += 1
@@ -511,12 +517,12 @@ def steps_of_a_payment() -> int:
 
 
 @pytest.mark.parametrize("at", range(1, steps_of_a_payment()))
-@pytest.mark.parametrize("reconciled", [False, True])
+@pytest.mark.parametrize("is_reconciled", [False, True])
 def test_whenever_a_worker_dies_its_client_gets_the_answer_for_one_charge(
-    at: int, reconciled: bool
+    at: int, is_reconciled: bool
 ) -> None:
     world = World(pause=in_turn)
-    value = paid(world, identifier=NAME)
+    value = paid_payment(world, identifier=NAME)
     cut(world, value, at)
     # Its lease is not over: nobody else may do what it might still do.
     early = Task(world.checkout.serve(purchase(value), world.work()))
@@ -525,26 +531,26 @@ def test_whenever_a_worker_dies_its_client_gets_the_answer_for_one_charge(
         assert early.raised.type is problem.PAYMENT_IN_PROGRESS
         assert "PAYMENT-REQUIRED" not in early.raised.headers
     world.advance(181)
-    if reconciled:
-        finished(world.checkout.reconcile())
-    served = finished(world.checkout.serve(purchase(value), world.work()))
-    assert served.answer.body == b"report"
+    if is_reconciled:
+        finish(world.checkout.reconcile())
+    reply = finish(world.checkout.serve(purchase(value), world.work()))
+    assert reply.answer.body == b"report"
     assert charges(world) == 1
 
 
 def test_the_reconciler_releases_what_was_never_asked_for() -> None:
     world = World(pause=in_turn)
-    cut(world, paid(world), 3)
+    cut(world, paid_payment(world), 3)
     assert world.only().state is State.RESERVED
-    assert finished(world.checkout.reconcile()) == ()
+    assert finish(world.checkout.reconcile()) == ()
     world.advance(181)
-    (moved,) = finished(world.checkout.reconcile())
-    assert (moved.state, moved.lease) == (State.RELEASED, None)
-    assert world.store.wallets[moved.payer].spent == 0
+    (payment_,) = finish(world.checkout.reconcile())
+    assert (payment_.state, payment_.lease) == (State.RELEASED, None)
+    assert world.store.wallets[payment_.payer].spent == 0
 
 
 def in_doubt(world: World, fault: str = "unheard", **members: Any) -> str:
-    value = paid(world, **members)
+    value = paid_payment(world, **members)
     world.broker.fault = fault
     with pytest.raises(Problem):
         serve(world, value)
@@ -553,8 +559,8 @@ def in_doubt(world: World, fault: str = "unheard", **members: Any) -> str:
 
 
 def reconcile(world: World) -> tuple[Payment, ...]:
-    moved: tuple[Payment, ...] = drive.run(world.checkout.reconcile())
-    return moved
+    payment_: tuple[Payment, ...] = drive.run(world.checkout.reconcile())
+    return payment_
 
 
 def test_the_reconciler_finds_what_was_paid_and_the_client_gets_it_once() -> None:
@@ -564,13 +570,13 @@ def test_the_reconciler_finds_what_was_paid_and_the_client_gets_it_once() -> Non
     world.chain.mine()
     assert reconcile(world) == ()  # it was looked at a moment ago
     world.advance(60)
-    (moved,) = reconcile(world)
-    assert (moved.state, moved.transaction) == (State.OWED, moved.transaction)
-    assert moved.delivered_at is None
-    assert moved.settled_at is not None
+    (payment_,) = reconcile(world)
+    assert (payment_.state, payment_.transaction) == (State.OWED, payment_.transaction)
+    assert payment_.delivered_at is None
+    assert payment_.settled_at is not None
     assert reconcile(world) == ()
-    assert serve(world, value).receipt_id == moved.receipt_id
-    refused(world, value, problem.PAYMENT_REPLAYED)
+    assert serve(world, value).receipt_id == payment_.receipt_id
+    refusal_of(world, value, problem.PAYMENT_REPLAYED)
     assert world.runs == 1
 
 
@@ -578,8 +584,8 @@ def test_the_reconciler_gives_up_what_can_never_be_paid() -> None:
     world = World()
     in_doubt(world)
     world.advance(359)
-    (moved,) = reconcile(world)
-    assert (moved.state, moved.attempts) == (State.RELEASED, 1)
+    (payment_,) = reconcile(world)
+    assert (payment_.state, payment_.attempts) == (State.RELEASED, 1)
     assert world.store.answers == {}
 
 
@@ -603,14 +609,14 @@ def test_the_operator_need_not_wait_for_the_next_look() -> None:
     assert reconcile(world) == ()
     world.view.down = False
     assert reconcile(world) == ()
-    (found,) = drive.run(world.checkout.reconcile(at_once=True))
-    assert found.state is State.OWED
+    (payment_,) = drive.run(world.checkout.reconcile(at_once=True))
+    assert payment_.state is State.OWED
 
 
 def test_what_is_under_way_is_left_to_who_has_it() -> None:
     world = World(pause=in_turn)
-    held_until(world, paid(world), lambda world: world.runs == 1)
-    assert finished(world.checkout.reconcile(at_once=True)) == ()
+    held_until(world, paid_payment(world), lambda world: world.runs == 1)
+    assert finish(world.checkout.reconcile(at_once=True)) == ()
 
 
 def test_without_a_view_a_pending_transfer_is_asked_about() -> None:
@@ -618,8 +624,8 @@ def test_without_a_view_a_pending_transfer_is_asked_about() -> None:
     value = in_doubt(world, "pending")
     assert world.only().state is State.PENDING
     world.broker.fault = "none"
-    (moved,) = reconcile(world)
-    assert moved.state is State.OWED
+    (payment_,) = reconcile(world)
+    assert payment_.state is State.OWED
     serve(world, value)
     assert charges(world) == 1
 
@@ -644,15 +650,15 @@ def test_without_a_view_what_stays_unclear_waits_for_the_operator() -> None:
     world = World(sees=False)
     value = in_doubt(world, "pending")
     world.chain.mine()
-    (moved,) = reconcile(world)  # the nonce is used: by whom, a facilitator does not say
-    assert moved.state is State.UNKNOWN
+    (payment_,) = reconcile(world)  # the nonce is used: by whom, a facilitator does not say
+    assert payment_.state is State.UNKNOWN
     world.advance(1_000)
     assert reconcile(world) == ()
-    found = drive.run(world.checkout.resolve(moved, Outcome(Event.OBSERVE, None, nonce(9))))
-    assert (found.state, found.transaction) == (State.OWED, nonce(9))
+    outcome = drive.run(world.checkout.resolve(payment_, Outcome(Event.OBSERVE, None, nonce(9))))
+    assert (outcome.state, outcome.transaction) == (State.OWED, nonce(9))
     serve(world, value)
     with pytest.raises(Superseded):
-        drive.run(world.checkout.resolve(found, Outcome(Event.REJECT, "lost")))
+        drive.run(world.checkout.resolve(outcome, Outcome(Event.REJECT, "lost")))
 
 
 def test_what_the_operator_gives_up_is_free_again() -> None:
@@ -665,7 +671,7 @@ def test_what_the_operator_gives_up_is_free_again() -> None:
 
 def test_two_reconcilers_do_not_meet() -> None:
     world = World(pause=in_turn)
-    cut(world, paid(world), 3)
+    cut(world, paid_payment(world), 3)
     world.advance(181)
     tasks = [Task(world.checkout.reconcile()) for _ in range(2)]
     while not all(task.ended for task in tasks):
@@ -698,9 +704,9 @@ def settling(world: World) -> bool:
 
 def test_one_that_took_too_long_to_work_settles_nothing() -> None:
     world = World(pause=in_turn)
-    task = held_until(world, paid(world), working)
+    task = held_until(world, paid_payment(world), working)
     world.advance(181)
-    finished(world.checkout.reconcile())
+    finish(world.checkout.reconcile())
     task.finish()
     assert isinstance(task.raised, Problem)
     assert task.raised.type is problem.PAYMENT_IN_PROGRESS
@@ -709,19 +715,19 @@ def test_one_that_took_too_long_to_work_settles_nothing() -> None:
 
 def test_one_that_took_too_long_and_failed_says_how() -> None:
     world = World(pause=in_turn)
-    value = paid(world)
+    value = paid_payment(world)
     task = Task(world.checkout.serve(purchase(value), world.work(status=404)))
     while not world.runs:
         task.step()
     world.advance(181)
-    finished(world.checkout.reconcile())
+    finish(world.checkout.reconcile())
     task.finish()
     assert task.result == Served(answer(status=404))
 
 
 def test_one_that_took_long_and_was_not_given_up_goes_on() -> None:
     world = World(pause=in_turn)
-    task = held_until(world, paid(world), working)
+    task = held_until(world, paid_payment(world), working)
     world.advance(1_000)
     world.clock.advance(-900)
     task.finish()
@@ -730,10 +736,10 @@ def test_one_that_took_long_and_was_not_given_up_goes_on() -> None:
 
 def test_good_news_from_one_that_was_given_up_counts() -> None:
     world = World(pause=in_turn)
-    task = held_until(world, paid(world), settling)
+    task = held_until(world, paid_payment(world), settling)
     world.view.down = True
     world.advance(181)
-    finished(world.checkout.reconcile())
+    finish(world.checkout.reconcile())
     assert world.only().state is State.UNKNOWN
     task.finish()
     assert task.result.answer.body == b"report"
@@ -743,55 +749,55 @@ def test_good_news_from_one_that_was_given_up_counts() -> None:
 @pytest.mark.parametrize("name", [None, NAME])
 def test_good_news_of_what_another_has_sent_sends_it_to_nobody_else(name: str | None) -> None:
     world = World(pause=in_turn)
-    value = paid(world, identifier=name)
+    value = paid_payment(world, identifier=name)
     task = held_until(world, value, settling)
     world.advance(181)
-    other = finished(world.checkout.serve(purchase(value), world.work()))
+    second = finish(world.checkout.serve(purchase(value), world.work()))
     task.finish()
     if name is None:
         assert isinstance(task.raised, Problem)
         assert task.raised.type is problem.PAYMENT_REPLAYED
     else:
-        assert task.result == other
+        assert task.result == second
     assert charges(world) == 1
 
 
 @pytest.mark.parametrize("is_reserved_anew", [False, True])
 def test_what_was_given_up_meanwhile_is_not_resumed(is_reserved_anew: bool) -> None:
     world = World(pause=in_turn)
-    value = paid(world)
+    value = paid_payment(world)
     world.broker.fault = "unheard"
     with pytest.raises(Problem):
-        finished(world.checkout.serve(purchase(value), world.work()))
+        finish(world.checkout.serve(purchase(value), world.work()))
     task = Task(world.checkout.serve(purchase(value), world.work()))
     for _ in range(2):
         task.step()  # it knows of the doubt, and is about to settle on
-    gone = Outcome(Event.REJECT, "never arrived")
-    finished(world.checkout.resolve(world.only(), gone))
-    other = None
+    rejection = Outcome(Event.REJECT, "never arrived")
+    finish(world.checkout.resolve(world.only(), rejection))
+    second = None
     if is_reserved_anew:
-        other = held_until(world, value, lambda world: world.runs == 2)
+        second = held_until(world, value, lambda world: world.runs == 2)
     task.finish()
     assert isinstance(task.raised, Problem)
     assert task.raised.type is problem.PAYMENT_IN_PROGRESS
-    if other is not None:
+    if second is not None:
         world.broker.fault = "none"
-        other.finish()
-        assert other.result.answer.body == b"report"
+        second.finish()
+        assert second.result.answer.body == b"report"
 
 
 def test_the_doubt_of_another_request_is_not_resumed() -> None:
     world = World(pause=in_turn)
-    value = paid(world)
+    value = paid_payment(world)
     world.broker.fault = "unheard"
     with pytest.raises(Problem):
-        finished(world.checkout.serve(purchase(value), world.work()))
+        finish(world.checkout.serve(purchase(value), world.work()))
     task = Task(world.checkout.serve(purchase(value), world.work()))
     task.step()
     task.step()
-    finished(world.checkout.resolve(world.only(), Outcome(Event.REJECT, "never arrived")))
+    finish(world.checkout.resolve(world.only(), Outcome(Event.REJECT, "never arrived")))
     with pytest.raises(Problem):
-        finished(world.checkout.serve(purchase(value, url=OTHER), world.work("another")))
+        finish(world.checkout.serve(purchase(value, url=SECOND_URL), world.work("another")))
     world.broker.fault = "none"
     task.finish()
     assert isinstance(task.raised, Problem)
@@ -800,47 +806,47 @@ def test_the_doubt_of_another_request_is_not_resumed() -> None:
 
 def test_good_news_counts_though_it_is_late_and_its_client_has_left() -> None:
     world = World(pause=in_turn, sees=False)
-    value = paid(world)
+    value = paid_payment(world)
     leaving = attrs.evolve(purchase(value), is_awaited=lambda: not world.chain.charges)
     task = Task(world.checkout.serve(leaving, world.work()))
     while not settling(world):
         task.step()
     world.advance(181)
-    finished(world.checkout.reconcile())
+    finish(world.checkout.reconcile())
     assert world.only().state is State.UNKNOWN
     task.finish()
     assert isinstance(task.raised, Abandoned)
     assert world.only().state is State.OWED
-    assert finished(world.checkout.serve(purchase(value), world.work())).answer.body == b"report"
+    assert finish(world.checkout.serve(purchase(value), world.work())).answer.body == b"report"
 
 
 def test_good_news_of_a_pending_transfer_counts_though_it_is_late() -> None:
     world = World(pause=in_turn, sees=False)
-    value = paid(world)
+    value = paid_payment(world)
     world.broker.fault = "pending"
     with pytest.raises(Problem):
-        finished(world.checkout.serve(purchase(value), world.work()))
+        finish(world.checkout.serve(purchase(value), world.work()))
     world.broker.fault = "none"
     world.advance(30)
     task = Task(world.checkout.reconcile())
     while not world.chain.charges:
         task.step()
     world.advance(400)
-    (moved,) = finished(world.checkout.reconcile())
-    assert moved.state is State.UNKNOWN
+    (payment_,) = finish(world.checkout.reconcile())
+    assert payment_.state is State.UNKNOWN
     task.finish()
     assert world.only().state is State.OWED
-    assert finished(world.checkout.serve(purchase(value), world.work())).answer.body == b"report"
+    assert finish(world.checkout.serve(purchase(value), world.work())).answer.body == b"report"
 
 
 def test_bad_news_from_one_that_was_given_up_counts_for_nothing() -> None:
     world = World(pause=in_turn, policy=Policy(verifies=False))
     world.broker.fault = "refused"
-    value = paid(world)
+    value = paid_payment(world)
     task = held_until(world, value, lambda world: world.broker.asked == ["settle"])
     world.advance(181)
     world.view.down = True
-    finished(world.checkout.reconcile())
+    finish(world.checkout.reconcile())
     task.finish()
     assert isinstance(task.raised, Problem)
     assert task.raised.type is problem.SETTLEMENT_UNKNOWN

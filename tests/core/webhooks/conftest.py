@@ -66,8 +66,8 @@ class Yard:
 
         async def unit(ctx: Context) -> None:
             webhook = await ctx.value(WEBHOOKS, webhook_id)
-            disabled = changed(webhook, ctx.now, status="disabled", disabled_at=ctx.now)
-            await ctx.save(WEBHOOKS, webhook_id, disabled)
+            after = changed(webhook, ctx.now, status="disabled", disabled_at=ctx.now)
+            await ctx.save(WEBHOOKS, webhook_id, after)
 
         self.run(unit)
 
@@ -77,18 +77,18 @@ class Yard:
         """An event that is on its way to these webhooks, a little after the one before."""
         self.forward(seconds=0.001)
         id_, now = self.house.ids.new("evt"), self.house.clock.now()
-        told = {"n": id_, "generatedAtISO": instants.render(now), "subscriptionIds": []}
-        event = cloud_event(id_, REPORT_GENERATED, "rpt_1", source="s", at=now, data=told)
+        rows = {"n": id_, "generatedAtISO": instants.render(now), "subscriptionIds": []}
+        event = cloud_event(id_, REPORT_GENERATED, "rpt_1", source="s", at=now, data=rows)
 
         async def unit(ctx: Context) -> None:
-            found = [WEBHOOKS.decode((await ctx.load(WEBHOOKS, id_)).raw) for id_ in webhook_ids]
-            await publish(ctx, event, found)
+            rows = [WEBHOOKS.decode((await ctx.load(WEBHOOKS, id_)).raw) for id_ in webhook_ids]
+            await publish(ctx, event, rows)
 
         self.run(unit)
         return event
 
-    def across(self, collection: Any, where: Any) -> tuple[Owned[Any], ...]:
-        return drive.run(self.house.store.across(collection, where=where, limit=100))
+    def across(self, collection: Any, filters: Any) -> tuple[Owned[Any], ...]:
+        return drive.run(self.house.store.across(collection, where=filters, limit=100))
 
     def due(self) -> tuple[Owned[Queue], ...]:
         """What a worker finds to be looked at now."""
@@ -101,43 +101,43 @@ class Yard:
 
     def restart(self) -> set[str]:
         """The server is killed, and the next one begins; the webhooks that it took over."""
-        held = {row.document.id for row in self.across(QUEUES, {"is_held": ("true",)})}
-        for id_ in held:
+        held_ids = {row.document.id for row in self.across(QUEUES, {"is_held": ("true",)})}
+        for id_ in held_ids:
             self.run(lambda ctx, id_=id_: delivering.take_over(ctx, id_))
-        return held
+        return held_ids
 
     def conclude(self, task: Task, result: Outcome) -> Webhook | None:
-        ended: Webhook | None = self.run(lambda ctx: delivering.conclude(ctx, task, result))
-        return ended
+        after: Webhook | None = self.run(lambda ctx: delivering.conclude(ctx, task, result))
+        return after
 
     def deliver(self, status: int = 200) -> list[Task]:
         """Attempt whatever is due until nothing is; what was attempted."""
-        made: list[Task] = []
+        tasks: list[Task] = []
         while due := self.due():
             for row in due:
                 for task in self.take(row.document.id, row.document):
-                    made.append(task)
+                    tasks.append(task)
                     self.conclude(task, outcome(status, 5))
-        return made
+        return tasks
 
     # -- what is in the books ------------------------------------------------------------------
 
     def state(self, webhook_id: str) -> Webhook:
-        stored = WEBHOOKS.decode(self.run(lambda ctx: ctx.load(WEBHOOKS, webhook_id)).raw)
-        return rules.webhook_view(stored, self.queue(webhook_id))
+        row_ = WEBHOOKS.decode(self.run(lambda ctx: ctx.load(WEBHOOKS, webhook_id)).raw)
+        return rules.webhook_view(row_, self.queue(webhook_id))
 
     def queue(self, webhook_id: str) -> Queue:
-        found: Queue = self.run(lambda ctx: queue_of(ctx, webhook_id))
-        return found
+        queue: Queue = self.run(lambda ctx: queue_of(ctx, webhook_id))
+        return queue
 
     def delivery(self, webhook_id: str, event_id: str) -> Delivery:
         id_ = delivery_id(webhook_id, event_id)
         return DELIVERIES.decode(self.run(lambda ctx: ctx.load(DELIVERIES, id_)).raw)
 
     def deliveries(self, webhook_id: str) -> list[Delivery]:
-        where = {"webhook_id": (webhook_id,)}
-        found = self.run(lambda ctx: ctx.tx.documents.scan(DELIVERIES, where=where, limit=10_000))
-        return [DELIVERIES.decode(row.raw) for row in found.rows]
+        filters = {"webhook_id": (webhook_id,)}
+        page = self.run(lambda ctx: ctx.tx.documents.scan(DELIVERIES, where=filters, limit=10_000))
+        return [DELIVERIES.decode(row.raw) for row in page.rows]
 
     def statuses(self, webhook_id: str) -> list[str]:
         """Of every delivery, oldest first."""
@@ -145,16 +145,16 @@ class Yard:
 
     def newest_change(self, webhook_id: str) -> int:
         """The version that the newest change record of the webhook tells of."""
-        found = self.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=10_000))
-        return max(row.version for row in found.changes if row.resource_id == webhook_id)
+        page = self.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=10_000))
+        return max(row.version for row in page.changes if row.resource_id == webhook_id)
 
     def version(self, webhook_id: str) -> int:
         return int(self.run(lambda ctx: ctx.load(WEBHOOKS, webhook_id)).version)
 
     def waiting(self, webhook_id: str) -> set[str]:
-        where = {"webhook_id": (webhook_id,)}
-        found = self.run(lambda ctx: ctx.tx.documents.scan(WAITING, where=where, limit=10_000))
-        return {row.id for row in found.rows}
+        filters = {"webhook_id": (webhook_id,)}
+        page = self.run(lambda ctx: ctx.tx.documents.scan(WAITING, where=filters, limit=10_000))
+        return {row.id for row in page.rows}
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from svc_core.reports.speaking import ATTEMPTS_MAX, Task
 from svc_core.testing.clock import START
 from svc_core.webhooks import rules
 from svc_core.webhooks.rules import outcome
-from tests.core.webhooks.test_events import finished, prefer, subscription_of, take_in
+from tests.core.webhooks.test_events import finish, prefer, subscription_of, take_in
 
 TENANT = "wsp_a"
 WAIT = timedelta(minutes=10)
@@ -48,10 +48,12 @@ class Stage:
         return self.house.run(lambda ctx: usecase(attrs.evolve(ctx, host=self.host)), TENANT)
 
     def publish(self, digest: str | None = None) -> str:
-        made = finished(self.house, self.profile["id"])
+        report = finish(self.house, self.profile["id"])
         if digest is not None:
-            made = attrs.evolve(made, facets=attrs.evolve(made.facets, digest=digest), repeats=None)
-        return str(self.run(lambda ctx: reports.publish(ctx, made)).id)
+            report = attrs.evolve(
+                report, facets=attrs.evolve(report.facets, digest=digest), repeats=None
+            )
+        return str(self.run(lambda ctx: reports.publish(ctx, report)).id)
 
     def ask(self, report_id: str) -> Task:
         task: Task = self.run(lambda ctx: speaking.ask(ctx, report_id))
@@ -62,11 +64,11 @@ class Stage:
         return self.run(lambda ctx: speaking.adopt(ctx, task, RECORDING, "voice"))
 
     def claim(self, report_id: str) -> Task | None:
-        seen = self.run(lambda ctx: ctx.load(SPEAKING, report_id))
-        task: Task | None = self.run(lambda ctx: speaking.claim(ctx, seen, ctx.now))
+        snapshot = self.run(lambda ctx: ctx.load(SPEAKING, report_id))
+        task: Task | None = self.run(lambda ctx: speaking.claim(ctx, snapshot, ctx.now))
         return task
 
-    def sent(self, status: int = 200) -> list[Any]:
+    def send_due(self, status: int = 200) -> list[Any]:
         """The data of what is sent now."""
         return [json.loads(task.event.body)["data"] for task in self.yard.deliver(status)]
 
@@ -87,12 +89,12 @@ def path(report_id: str) -> str:
 def test_the_event_is_there_with_the_report_and_is_sent_with_its_recording(stage: Stage) -> None:
     report = stage.publish()
     assert stage.yard.statuses(stage.hook) == ["pending"]
-    assert stage.sent() == []
+    assert stage.send_due() == []
     stage.yard.forward(seconds=60)
     stage.adopt(report)
-    (data,) = stage.sent()
+    (data,) = stage.send_due()
     assert audio_of(data) == (True, path(report))
-    assert stage.sent() == []
+    assert stage.send_due() == []
     row = stage.run(lambda ctx: ctx.value(REPORTS, report))
     facets = stage.run(lambda ctx: ctx.value(FACETS, report))
     members = subscription_of(stage.house, stage.profile)
@@ -107,7 +109,7 @@ def test_who_wants_no_audio_or_can_have_none_waits_for_nothing(
 ) -> None:
     stage = Stage(yard, speaks=speaks, include_audio=include_audio)
     stage.publish()
-    (data,) = stage.sent()
+    (data,) = stage.send_due()
     assert audio_of(data) == (False, None)
 
 
@@ -119,14 +121,14 @@ def test_the_change_feed_waits_for_nothing(stage: Stage) -> None:
 def test_the_wait_is_over_to_the_microsecond_and_later_audio_changes_nothing(stage: Stage) -> None:
     report = stage.publish()
     stage.yard.forward(seconds=WAIT.total_seconds() - 1e-6)
-    assert (stage.yard.due(), stage.sent()) == ((), [])
+    assert (stage.yard.due(), stage.send_due()) == ((), [])
     stage.yard.forward(seconds=1e-6)
-    (data,) = stage.sent(500)
+    (data,) = stage.send_due(500)
     assert audio_of(data) == (False, None)
     stage.adopt(report)
     event = stage.yard.deliveries(stage.hook)[0].event_id
     stage.yard.redeliver(stage.hook, event)
-    (again,) = stage.sent()
+    (again,) = stage.send_due()
     assert again == data
 
 
@@ -136,17 +138,17 @@ def test_audio_that_comes_after_the_wait_is_not_told_where_nothing_was_sent_eith
     report = stage.publish()
     stage.yard.forward(seconds=WAIT.total_seconds())
     stage.adopt(report)
-    (data,) = stage.sent()
+    (data,) = stage.send_due()
     assert audio_of(data) == (False, None)
 
 
 def test_a_recording_that_failed_for_good_is_waited_for_no_longer(stage: Stage) -> None:
     report = stage.publish()
     for _ in range(ATTEMPTS_MAX):
-        assert stage.sent() == []
+        assert stage.send_due() == []
         task = stage.claim(report)
         stage.run(lambda ctx, task=task: speaking.put_off(ctx, task))
-    (data,) = stage.sent()
+    (data,) = stage.send_due()
     assert audio_of(data) == (False, None)
 
 
@@ -154,9 +156,9 @@ def test_a_report_that_kills_its_speakers_is_waited_for_no_longer(stage: Stage) 
     report = stage.publish()
     for _ in range(ATTEMPTS_MAX):
         stage.claim(report)
-    assert stage.sent() == []
+    assert stage.send_due() == []
     assert stage.claim(report) is None
-    assert len(stage.sent()) == 1
+    assert len(stage.send_due()) == 1
 
 
 @pytest.mark.parametrize("end", ["made again", "deleted"])
@@ -167,75 +169,75 @@ def test_a_report_whose_words_are_gone_is_waited_for_no_longer(stage: Stage, end
         stage.run(lambda ctx: forget_reports(ctx, stage.profile["id"]))
     else:
         assert stage.publish(digest="other") == report
-    (data,) = stage.sent()
+    (data,) = stage.send_due()
     assert audio_of(data) == (False, None)
     assert stage.adopt(report, task) is None
-    assert stage.sent() == []
+    assert stage.send_due() == []
     if end == "made again":
         stage.adopt(report)
-        (data,) = stage.sent()
+        (data,) = stage.send_due()
         assert audio_of(data) == (True, path(report))
 
 
 def test_later_events_and_other_webhooks_are_not_held_up(stage: Stage) -> None:
-    other = stage.yard.webhook()["id"]
+    second_hook = stage.yard.webhook()["id"]
     stage.publish()
     for _ in range(7):
-        stage.yard.tell(stage.hook, other)
-    assert len(stage.sent()) == 14
-    assert Counted(stage, stage.hook) == {"delivered": 7, "pending": 1}
+        stage.yard.tell(stage.hook, second_hook)
+    assert len(stage.send_due()) == 14
+    assert delivery_counts(stage, stage.hook) == {"delivered": 7, "pending": 1}
     assert (
         stage.yard.queue(stage.hook).wake_at
         == stage.yard.deliveries(stage.hook)[-1].created_at + WAIT
     )
 
 
-def Counted(stage: Stage, hook: str) -> dict[str, int]:  # noqa: N802 - reads as a value
+def delivery_counts(stage: Stage, hook: str) -> dict[str, int]:
     statuses = stage.yard.statuses(hook)
     return {status: statuses.count(status) for status in set(statuses)}
 
 
 def test_every_webhook_of_the_subscription_is_told_the_same(stage: Stage) -> None:
-    other = stage.yard.webhook()["id"]
+    second_hook = stage.yard.webhook()["id"]
     report = stage.publish()
     stage.adopt(report)
     tasks = stage.yard.deliver()
-    assert {task.webhook_id for task in tasks} == {stage.hook, other}
+    assert {task.webhook_id for task in tasks} == {stage.hook, second_hook}
     assert len({task.event.body for task in tasks}) == 1
 
 
 def test_a_body_that_was_sent_stays_when_its_recording_comes_in_time(stage: Stage) -> None:
     """A webhook that is disabled and enabled in the meantime is told at once by a person."""
-    other = stage.yard.webhook()["id"]
+    second_hook = stage.yard.webhook()["id"]
     report = stage.publish()
-    (event,) = {one.event_id for one in stage.yard.deliveries(stage.hook)}
+    (event,) = {row.event_id for row in stage.yard.deliveries(stage.hook)}
     stage.yard.disable(stage.hook)
     stage.yard.tell(stage.hook)
-    stage.sent()
+    stage.send_due()
     stage.yard.enable(stage.hook)
     assert stage.yard.delivery(stage.hook, event).status == "skipped"
     stage.yard.redeliver(stage.hook, event)
-    (first,) = stage.sent()
+    (first,) = stage.send_due()
     assert audio_of(first) == (False, None)
     stage.adopt(report)
-    (second,) = stage.sent()
+    (second,) = stage.send_due()
     assert second == first
-    assert stage.yard.delivery(other, event).status == "delivered"
+    assert stage.yard.delivery(second_hook, event).status == "delivered"
 
 
 def test_what_waits_for_a_webhook_that_goes_is_never_sent(stage: Stage) -> None:
     report = stage.publish()
     stage.house.send("deleteWebhook", path={"webhookId": stage.hook})
-    assert stage.sent() == []
+    assert stage.send_due() == []
     stage.adopt(report)
-    assert stage.sent() == []
+    assert stage.send_due() == []
     assert stage.yard.due() == ()
 
 
 def test_a_report_that_is_told_of_by_hand_waits_for_nothing(stage: Stage) -> None:
     report = stage.publish()
     stage.run(lambda ctx: trigger_report(ctx, TriggerReport(report)))
-    (data,) = stage.sent()
+    (data,) = stage.send_due()
     assert audio_of(data) == (False, None)
 
 
@@ -246,7 +248,7 @@ def test_an_event_of_the_version_before_is_read_and_sent(stage: Stage) -> None:
     raw = json.dumps(members).encode()
     assert EVENTS.decode(raw) == event
     assert EVENTS.record(event).keys == {"waits_for": None}
-    assert stage.sent() == [json.loads(event.body)["data"]]
+    assert stage.send_due() == [json.loads(event.body)["data"]]
 
 
 def test_deprecated_members_end_to_the_millisecond() -> None:
@@ -260,7 +262,7 @@ def test_deprecated_members_end_to_the_millisecond() -> None:
 # -- whatever happens ----------------------------------------------------------------------------
 
 
-class Told(RuleBasedStateMachine):
+class AudioEventMachine(RuleBasedStateMachine):
     """Reports, recordings, failures, attempts and time in any order: one event has one body."""
 
     yard_factory: Callable[[], Any]
@@ -281,15 +283,15 @@ class Told(RuleBasedStateMachine):
         report = self.stage.publish(digest=instants.render(now) + str(len(self.reports)))
         self.reports.append(report)
         subjects = self._subjects()
-        for other in before:
-            if subjects[other] == report:
-                self.recorded.setdefault(other, None)  # its words are gone
+        for second in before:
+            if subjects[second] == report:
+                self.recorded.setdefault(second, None)  # its words are gone
         self.published |= dict.fromkeys(set(subjects) - before, now)
 
     def _subjects(self) -> dict[str, str]:
         """The report of every event; there is none where both webhooks were disabled."""
-        told = [one for hook in self.hooks for one in self.stage.yard.deliveries(hook)]
-        return {one.event_id: one.subject for one in told}
+        deliveries = [row for hook in self.hooks for row in self.stage.yard.deliveries(hook)]
+        return {row.event_id: row.subject for row in deliveries}
 
     @rule(data=st.data())
     def adopt(self, data: Any) -> None:
@@ -321,14 +323,14 @@ class Told(RuleBasedStateMachine):
     @rule(at=st.integers(0, 1), data=st.data())
     def redeliver(self, at: int, data: Any) -> None:
         hook = self.hooks[at]
-        ended = [
-            one
-            for one in self.stage.yard.deliveries(hook)
-            if one.status in {"delivered", "failed", "skipped"}
+        ended_rows = [
+            row
+            for row in self.stage.yard.deliveries(hook)
+            if row.status in {"delivered", "failed", "skipped"}
         ]
-        if ended and self.stage.yard.state(hook).status == "enabled":
-            one = data.draw(st.sampled_from(ended))
-            self.stage.yard.redeliver(hook, one.event_id)
+        if ended_rows and self.stage.yard.state(hook).status == "enabled":
+            row = data.draw(st.sampled_from(ended_rows))
+            self.stage.yard.redeliver(hook, row.event_id)
 
     def _note(self, tasks: Any) -> None:
         for task in tasks:
@@ -359,7 +361,7 @@ class Told(RuleBasedStateMachine):
 
 
 def test_one_event_has_one_body_whatever_happens(yard_factory: Callable[[], Any]) -> None:
-    machine = type("Told", (Told,), {"yard_factory": staticmethod(yard_factory)})
+    machine = type("Told", (AudioEventMachine,), {"yard_factory": staticmethod(yard_factory)})
     run_state_machine_as_test(
         machine, settings=settings(max_examples=25, stateful_step_count=25, deadline=None)
     )

@@ -13,7 +13,7 @@ from svc_core.webhooks.rules import Outcome, outcome
 
 OK = outcome(200, 12)
 DOWN = outcome(500, 12)
-GONE = outcome(410, 12)
+GONE_OUTCOME = outcome(410, 12)
 TIMEOUT = Outcome(None, "timeout", 10_000)
 
 
@@ -23,9 +23,9 @@ def test_an_attempt_is_written_before_it_is_made_and_its_end_after(yard: Any) ->
     assert yard.delivery(hook, event.id).status == "pending"
     (task,) = yard.take(hook)
     assert (task.url, task.event, task.number) == ("https://hooks.example.com/svc", event, 1)
-    begun = yard.delivery(hook, event.id)
-    assert begun.status == "delivering"
-    assert [(one.id, one.number, one.finished_at) for one in begun.attempts] == [
+    delivery_ = yard.delivery(hook, event.id)
+    assert delivery_.status == "delivering"
+    assert [(row.id, row.number, row.finished_at) for row in delivery_.attempts] == [
         (task.attempt_id, 1, None)
     ]
     yard.forward(seconds=2)
@@ -51,7 +51,7 @@ def test_an_attempt_is_written_before_it_is_made_and_its_end_after(yard: Any) ->
         (outcome(404, 1), 3, "enabled", "HTTP 404"),
         (DOWN, 3, "enabled", "HTTP 500"),
         (TIMEOUT, 3, "enabled", "timeout"),
-        (GONE, 3, "enabled", "HTTP 410"),
+        (GONE_OUTCOME, 3, "enabled", "HTTP 410"),
     ],
     ids=str,
 )
@@ -82,11 +82,11 @@ def test_the_fifth_failure_in_a_row_disables_with_a_change_and_skips_the_rest(ya
     assert yard.statuses(hook) == ["failed"] * 5 + ["skipped"] * 2
     changes = [row for row in yard.house.changes() if row["resourceId"] == hook]
     assert [change["changeType"] for change in changes] == ["created", "updated"]
-    stored = yard.run(lambda ctx: ctx.load(WEBHOOKS, hook))
-    assert changes[-1]["version"] == stored.version
+    row_ = yard.run(lambda ctx: ctx.load(WEBHOOKS, hook))
+    assert changes[-1]["version"] == row_.version
 
 
-@pytest.mark.parametrize("result", [DOWN, GONE, TIMEOUT], ids=str)
+@pytest.mark.parametrize("result", [DOWN, GONE_OUTCOME, TIMEOUT], ids=str)
 def test_four_failures_of_any_kind_disable_nothing_and_the_fifth_does(
     yard: Any, result: Outcome
 ) -> None:
@@ -107,7 +107,7 @@ def test_an_attempt_that_does_not_disable_changes_nothing_that_people_set(
     hook = yard.webhook()["id"]
     path = {"webhookId": hook}
     before = dict(house.send("getWebhook", path=path).headers)["ETag"]
-    told = house.changes()
+    changes = house.changes()
     for result in results:
         yard.tell(hook)
         (task,) = yard.take(hook)
@@ -118,10 +118,10 @@ def test_an_attempt_that_does_not_disable_changes_nothing_that_people_set(
     assert row["lastDelivery"]["eventId"] == task.event.id
     assert row["consecutiveFailures"] == yard.state(hook).consecutive_failures
     assert dict(after.headers)["ETag"] == before
-    assert (yard.version(hook), house.changes()) == (1, told)
+    assert (yard.version(hook), house.changes()) == (1, changes)
     body = {"description": "Night desk"}
-    changed = house.send("updateWebhook", path=path, body=body, if_match=before)
-    assert json.loads(changed.body)["data"] == {
+    changed_row = house.send("updateWebhook", path=path, body=body, if_match=before)
+    assert json.loads(changed_row.body)["data"] == {
         **row,
         **body,
         "updatedAt": instants.render(house.clock.now()),
@@ -177,7 +177,7 @@ def test_who_acts_on_a_row_that_changed_takes_nothing(yard: Any) -> None:
 def test_what_a_dead_worker_held_is_attempted_again_first_under_a_new_id(yard: Any) -> None:
     hook = yard.webhook()["id"]
     event = yard.tell(hook)
-    (lost,) = yard.take(hook)
+    (lost_tasks,) = yard.take(hook)
     until = yard.house.clock.now() + rules.HOLD
     yard.forward(seconds=1)
     later = yard.tell(hook)
@@ -186,9 +186,9 @@ def test_what_a_dead_worker_held_is_attempted_again_first_under_a_new_id(yard: A
     (row,) = yard.due()
     (again,) = yard.take(hook, row.document)
     assert (again.event, again.number) == (event, 2)
-    assert again.attempt_id != lost.attempt_id
-    assert again.event.body == lost.event.body
-    assert yard.conclude(lost, DOWN) is None
+    assert again.attempt_id != lost_tasks.attempt_id
+    assert again.event.body == lost_tasks.event.body
+    assert yard.conclude(lost_tasks, DOWN) is None
     assert yard.state(hook).consecutive_failures == 0
     yard.conclude(again, OK)
     first, second = yard.delivery(hook, event.id).attempts
@@ -199,14 +199,14 @@ def test_what_a_dead_worker_held_is_attempted_again_first_under_a_new_id(yard: A
 def test_the_next_server_attempts_at_once_what_the_one_before_it_held(yard: Any) -> None:
     hook, idle = yard.webhook()["id"], yard.webhook()["id"]
     events = [yard.tell(hook) for _ in range(7)]
-    lost = yard.take(hook)
+    lost_tasks = yard.take(hook)
     yard.tell(idle)
     assert yard.restart() == {hook}
     assert yard.queue(hook).holds == ()
     again = yard.take(hook, next(row.document for row in yard.due() if row.document.id == hook))
-    assert [(task.event, task.number) for task in again] == [(one, 2) for one in events[:5]]
-    assert not {task.attempt_id for task in lost} & {task.attempt_id for task in again}
-    assert [yard.conclude(task, DOWN) for task in lost] == [None] * 5
+    assert [(task.event, task.number) for task in again] == [(row, 2) for row in events[:5]]
+    assert not {task.attempt_id for task in lost_tasks} & {task.attempt_id for task in again}
+    assert [yard.conclude(task, DOWN) for task in lost_tasks] == [None] * 5
     for task in again:
         yard.conclude(task, DOWN)
     assert (yard.state(hook).status, yard.state(hook).consecutive_failures) == ("disabled", 5)
@@ -217,18 +217,18 @@ def test_the_next_server_attempts_at_once_what_the_one_before_it_held(yard: Any)
 def test_what_was_held_of_a_webhook_that_is_told_no_more_is_not_sent_by_the_next_server(
     yard: Any,
 ) -> None:
-    disabled, deleted = yard.webhook()["id"], yard.webhook()["id"]
+    disabled_hook, deleted_hook = yard.webhook()["id"], yard.webhook()["id"]
     for _ in range(2):
-        yard.tell(disabled, deleted)
-    first, _ = yard.take(disabled)
-    yard.disable(disabled)
+        yard.tell(disabled_hook, deleted_hook)
+    first, _ = yard.take(disabled_hook)
+    yard.disable(disabled_hook)
     yard.conclude(first, DOWN)
-    yard.take(deleted)
-    yard.house.send("deleteWebhook", path={"webhookId": deleted})
-    assert yard.restart() == {disabled, deleted}
+    yard.take(deleted_hook)
+    yard.house.send("deleteWebhook", path={"webhookId": deleted_hook})
+    assert yard.restart() == {disabled_hook, deleted_hook}
     assert yard.deliver() == []
-    assert yard.statuses(disabled) == ["failed", "skipped"]
-    assert yard.waiting(deleted) == set()
+    assert yard.statuses(disabled_hook) == ["failed", "skipped"]
+    assert yard.waiting(deleted_hook) == set()
     assert yard.due() == ()
 
 
@@ -343,9 +343,9 @@ def purge(yard: Any, *deliveries: tuple[str, str]) -> None:
 
 
 def test_an_event_is_forgotten_with_its_last_delivery(yard: Any) -> None:
-    one, two = yard.webhook()["id"], yard.webhook()["id"]
-    event = yard.tell(one, two)
-    purge(yard, (one, event.id))
+    first, two = yard.webhook()["id"], yard.webhook()["id"]
+    event = yard.tell(first, two)
+    purge(yard, (first, event.id))
     assert len(yard.deliver()) == 1
     assert yard.run(lambda ctx: ctx.tx.documents.get(EVENTS, event.id)) is not None
     purge(yard, (two, event.id), (two, event.id))
@@ -356,19 +356,19 @@ def test_an_event_is_forgotten_with_its_last_delivery(yard: Any) -> None:
 def test_an_attempt_whose_delivery_was_forgotten_ends_all_the_same(yard: Any) -> None:
     hook = yard.webhook()["id"]
     events = [yard.tell(hook), yard.tell(hook)]
-    ended, lost = yard.take(hook)
+    after, lost_tasks = yard.take(hook)
     purge(yard, *((hook, event.id) for event in events))
-    assert yard.conclude(ended, DOWN).consecutive_failures == 1
+    assert yard.conclude(after, DOWN).consecutive_failures == 1
     yard.forward(seconds=31)
     assert yard.deliver() == []
-    assert yard.conclude(lost, DOWN) is None
+    assert yard.conclude(lost_tasks, DOWN) is None
     assert yard.queue(hook).holds == ()
 
 
 def test_a_task_tells_no_secret(yard: Any) -> None:
-    made = yard.webhook()
-    yard.tell(made["id"])
-    (task,) = yard.take(made["id"])
+    webhook = yard.webhook()
+    yard.tell(webhook["id"])
+    (task,) = yard.take(webhook["id"])
     assert task.keys
     assert "keys" not in repr(task)
     assert repr(task.keys[0]) not in repr(task)

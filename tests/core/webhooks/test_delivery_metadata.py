@@ -23,10 +23,10 @@ class Scene(Stage):
     def answer(self, operation: str = "getProfile", **parts: Any) -> Any:
         return self.house.send(operation, path=self.path, **parts)
 
-    def shown(self, operation: str = "getProfile", **parts: Any) -> Any:
+    def profile_view(self, operation: str = "getProfile", **parts: Any) -> Any:
         return json.loads(self.answer(operation, **parts).body)["data"]["deliveryMetadata"]
 
-    def listed(self) -> Any:
+    def rows_of(self) -> Any:
         return self.house.rows("listProfiles")[0]["deliveryMetadata"]
 
     def report(self, digest: str) -> str:
@@ -41,34 +41,38 @@ def scene(yard: Any) -> Scene:
     return Scene(yard)
 
 
-def both(at: str) -> dict[str, str]:
+def values(at: str) -> dict[str, str]:
     return {"generatedAtISO": at, "generatedAt": at}
 
 
 def test_every_answer_with_a_profile_has_it_and_it_is_null_before_the_first(scene: Scene) -> None:
     body = {"name": "N", "topic": "Cranes", "frequency": "manual"}
-    made = scene.house.send("createProfile", body=body, idempotency_key="key-12345")
-    assert json.loads(made.body)["data"]["deliveryMetadata"] == ABSENT
-    assert scene.shown() == scene.listed() == ABSENT
+    row = scene.house.send("createProfile", body=body, idempotency_key="key-12345")
+    assert json.loads(row.body)["data"]["deliveryMetadata"] == ABSENT
+    assert scene.profile_view() == scene.rows_of() == ABSENT
     at = scene.report("one")
-    assert scene.shown() == ABSENT
+    assert scene.profile_view() == ABSENT
     scene.yard.deliver()
-    assert scene.shown() == scene.house.rows("listProfiles")[-1]["deliveryMetadata"] == both(at)
-    assert scene.shown("updateProfile", body={"name": "M"}) == both(at)
-    assert scene.shown("replaceProfile", body=body) == both(at)
+    assert (
+        scene.profile_view()
+        == scene.house.rows("listProfiles")[-1]["deliveryMetadata"]
+        == values(at)
+    )
+    assert scene.profile_view("updateProfile", body={"name": "M"}) == values(at)
+    assert scene.profile_view("replaceProfile", body=body) == values(at)
 
 
 @pytest.mark.parametrize("status", [301, 410, 500])
 def test_an_attempt_that_failed_delivered_nothing(scene: Scene, status: int) -> None:
     scene.report("one")
     scene.yard.deliver(status)
-    assert scene.shown() == ABSENT
+    assert scene.profile_view() == ABSENT
 
 
 def test_only_a_report_counts(scene: Scene) -> None:
     scene.house.send("testWebhook", path={"webhookId": scene.hook})
     scene.yard.deliver()
-    assert scene.shown() == ABSENT
+    assert scene.profile_view() == ABSENT
 
 
 def test_the_newest_report_counts_in_whatever_order_they_arrive(scene: Scene) -> None:
@@ -78,10 +82,10 @@ def test_the_newest_report_counts_in_whatever_order_they_arrive(scene: Scene) ->
     newer = scene.yard.take(scene.hook)
     for (task,) in (newer, older):
         scene.yard.conclude(task, outcome(200, 1))
-        assert scene.shown() == both(second) != both(first)
+        assert scene.profile_view() == values(second) != values(first)
     scene.yard.redeliver(scene.hook, older[0].event.id)
     scene.yard.deliver()
-    assert scene.shown() == both(second)
+    assert scene.profile_view() == values(second)
 
 
 def test_a_delivery_is_no_change_of_the_profile(scene: Scene) -> None:
@@ -99,11 +103,11 @@ def test_a_delivery_is_no_change_of_the_profile(scene: Scene) -> None:
 
 
 def test_a_workspace_is_told_of_its_own_deliveries_alone(scene: Scene) -> None:
-    other = scene.house.profile("wsp_b", topic="Strikes at European ports")
+    second_id = scene.house.profile("wsp_b", topic="Strikes at European ports")
     scene.report("one")
     scene.yard.deliver()
-    theirs = scene.house.rows("listProfiles", tenant="wsp_b")[0]
-    assert (theirs["id"], theirs["deliveryMetadata"]) == (other["id"], ABSENT)
+    foreign_id = scene.house.rows("listProfiles", tenant="wsp_b")[0]
+    assert (foreign_id["id"], foreign_id["deliveryMetadata"]) == (second_id["id"], ABSENT)
 
 
 def test_what_arrives_after_the_profile_went_leaves_nothing(scene: Scene) -> None:

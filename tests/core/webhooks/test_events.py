@@ -36,19 +36,19 @@ def take_in(house: Any, text: str = TEXT) -> None:
         "item-1", "Dockworkers strike closes the port of Rotterdam", text[:600], text,
         "https://paper.example/1", None, now - timedelta(hours=2), None, "en", (), (), None,
     )  # fmt: skip
-    parsed = ParsedFeed("rss", "Paper", "https://paper.example/", "en", (item,), ())
-    house.take(house.add(location), parsed)
+    bearer = ParsedFeed("rss", "Paper", "https://paper.example/", "en", (item,), ())
+    house.take(house.add(location), bearer)
 
 
-def finished(house: Any, profile_id: str) -> reports.Finished:
+def finish(house: Any, profile_id: str) -> reports.Finished:
     window = Window(house.clock.now(), None, by="published")
     material = house.run(lambda ctx: reports.gather(ctx, profile_id, window), "wsp_a")
     return reports.compose(material, house.clock.now())
 
 
 def publish(house: Any, profile_id: str) -> Any:
-    made = finished(house, profile_id)
-    return house.run(lambda ctx: reports.publish(ctx, made), "wsp_a")
+    composed = finish(house, profile_id)
+    return house.run(lambda ctx: reports.publish(ctx, composed), "wsp_a")
 
 
 @pytest.fixture
@@ -58,11 +58,11 @@ def profile(house: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def made(house_factory: Any) -> Any:
+def report(house_factory: Any) -> Any:
     """A report that was composed and not published."""
     house = house_factory()
     take_in(house)
-    return finished(house, house.profile(topic="Strikes at European ports")["id"])
+    return finish(house, house.profile(topic="Strikes at European ports")["id"])
 
 
 def subscription_of(house: Any, profile: Any) -> dict[str, Any]:
@@ -75,8 +75,8 @@ def prefer(house: Any, profile: Any, **members: Any) -> None:
 
 
 def events(house: Any) -> list[dict[str, Any]]:
-    found = house.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=100), "wsp_a")
-    return [json.loads(EVENTS.decode(row.raw).body) for row in found.rows]
+    page = house.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=100), "wsp_a")
+    return [json.loads(EVENTS.decode(row.raw).body) for row in page.rows]
 
 
 # -- the body ----------------------------------------------------------------------------------
@@ -139,14 +139,14 @@ def test_an_event_tells_nothing_that_is_excluded(yard: Any, profile: Any) -> Non
         assert word not in text
 
 
-def test_the_former_name_of_a_time_goes_with_the_compatibility_window(made: Any) -> None:
+def test_the_former_name_of_a_time_goes_with_the_compatibility_window(report: Any) -> None:
     subscription = _subscription()
     for aliases in (True, False):
-        told = notices.notice(
-            made.row, made.facets, subscription, origin="https://x.example", aliases=aliases
+        notice_ = notices.notice(
+            report.row, report.facets, subscription, origin="https://x.example", aliases=aliases
         )
-        assert ("generatedAt" in told) == aliases
-        assert told["generatedAtISO"] == instants.render(made.row.generated_at)
+        assert ("generatedAt" in notice_) == aliases
+        assert notice_["generatedAtISO"] == instants.render(report.row.generated_at)
 
 
 def _subscription(least: float = 0.0, at: datetime = datetime.min) -> Subscription:
@@ -154,16 +154,16 @@ def _subscription(least: float = 0.0, at: datetime = datetime.min) -> Subscripti
     return Subscription("sub_1", "prf_1", "active", preferences, at, at)
 
 
-def test_signals_below_the_subscribers_confidence_are_not_counted(made: Any) -> None:
-    (one, *_) = made.facets.signals or ()
-    signals = tuple(attrs.evolve(one, confidence=value) for value in (0.2, 0.5, 0.9))
-    facets = attrs.evolve(made.facets, signals=signals)
+def test_signals_below_the_subscribers_confidence_are_not_counted(report: Any) -> None:
+    (row, *_) = report.facets.signals or ()
+    signals = tuple(attrs.evolve(row, confidence=value) for value in (0.2, 0.5, 0.9))
+    facets = attrs.evolve(report.facets, signals=signals)
     for least, count in ((0.0, 3), (0.5, 2), (0.91, 0)):
-        told = notices.notice(made.row, facets, _subscription(least), origin="", aliases=True)
-        assert told["counts"]["signals"] == count
-    none = attrs.evolve(facets, signals=None)
-    told = notices.notice(made.row, none, _subscription(), origin="", aliases=True)
-    assert told["counts"]["signals"] == 0
+        notice_ = notices.notice(report.row, facets, _subscription(least), origin="", aliases=True)
+        assert notice_["counts"]["signals"] == count
+    no_signals = attrs.evolve(facets, signals=None)
+    notice_ = notices.notice(report.row, no_signals, _subscription(), origin="", aliases=True)
+    assert notice_["counts"]["signals"] == 0
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=50).flatmap(
@@ -173,11 +173,11 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=50).flatmap(
 
 @given(title=TEXTS, summary=TEXTS)
 def test_an_event_is_below_8_kib_whatever_the_report_holds(
-    made: Any, title: str, summary: str
+    report: Any, title: str, summary: str
 ) -> None:
-    row = attrs.evolve(made.row, title=title, summary=summary)
+    row = attrs.evolve(report.row, title=title, summary=summary)
     origin = "https://" + "a" * 243 + ".example"
-    data = notices.notice(row, made.facets, _subscription(), origin=origin, aliases=True)
+    data = notices.notice(row, report.facets, _subscription(), origin=origin, aliases=True)
     event = cloud_event(
         "evt_1", REPORT_GENERATED, row.id, source=origin, at=row.generated_at, data=data
     )
@@ -186,9 +186,9 @@ def test_an_event_is_below_8_kib_whatever_the_report_holds(
     assert len(data["summary"]) <= 500
 
 
-def test_a_long_summary_without_spaces_is_cut_and_not_lost(made: Any) -> None:
-    row = attrs.evolve(made.row, summary="港口罢工" * 400)
-    data = notices.notice(row, made.facets, _subscription(), origin="", aliases=True)
+def test_a_long_summary_without_spaces_is_cut_and_not_lost(report: Any) -> None:
+    row = attrs.evolve(report.row, summary="港口罢工" * 400)
+    data = notices.notice(row, report.facets, _subscription(), origin="", aliases=True)
     assert data["summary"] == ("港口罢工" * 125)[:499] + "…"
 
 
@@ -197,31 +197,31 @@ def test_a_long_summary_without_spaces_is_cut_and_not_lost(made: Any) -> None:
 
 def test_every_enabled_webhook_that_wants_to_is_told_once(yard: Any, profile: Any) -> None:
     house = yard.house
-    other = house.profile(name="Other")["id"]
-    told = [
+    second_id = house.profile(name="Other")["id"]
+    rows = [
         yard.webhook()["id"],
         yard.webhook(profileIds=[profile["id"]])["id"],
-        yard.webhook(profileIds=[other, profile["id"]])["id"],
+        yard.webhook(profileIds=[second_id, profile["id"]])["id"],
     ]
-    deaf = [yard.webhook(profileIds=[other])["id"]]
-    gone = yard.webhook()["id"]
-    house.send("testWebhook", path={"webhookId": gone})
+    deaf = [yard.webhook(profileIds=[second_id])["id"]]
+    gone_id = yard.webhook()["id"]
+    house.send("testWebhook", path={"webhookId": gone_id})
     yard.deliver()
-    yard.disable(gone)
+    yard.disable(gone_id)
     yard.webhook("wsp_b")
     publish(house, profile["id"])
     (event,) = [event for event in events(house) if event["type"] == REPORT_GENERATED]
-    for hook in told:
-        assert [one.event_id for one in yard.deliveries(hook)] == [event["id"]]
+    for hook in rows:
+        assert [row.event_id for row in yard.deliveries(hook)] == [event["id"]]
     assert [yard.deliveries(hook) for hook in deaf] == [[]]
-    assert len(yard.deliveries(gone)) == 1
+    assert len(yard.deliveries(gone_id)) == 1
 
 
 def test_a_subscription_names_the_webhooks_that_are_told(yard: Any, profile: Any) -> None:
-    one, two = yard.webhook()["id"], yard.webhook()["id"]
+    first, two = yard.webhook()["id"], yard.webhook()["id"]
     prefer(yard.house, profile, delivery={"webhookIds": [two]})
     publish(yard.house, profile["id"])
-    assert (yard.statuses(one), yard.statuses(two)) == ([], ["pending"])
+    assert (yard.statuses(first), yard.statuses(two)) == ([], ["pending"])
 
 
 @pytest.mark.parametrize("obstacle", ["paused", "no webhook", "no subscription"])
@@ -256,9 +256,9 @@ def test_a_scheduled_report_is_told_as_one_made_by_hand(yard: Any) -> None:
     house.clock.advance(3_600)
     due = house.run(lambda ctx: ctx.load(DUE, profile["id"]), "wsp_a")
     material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
-    made = reports.compose(material, house.clock.now())
-    row = house.run(lambda ctx: reports.settle(ctx, made, due), "wsp_a")
-    assert house.run(lambda ctx: reports.settle(ctx, made, due), "wsp_a") is None
+    report = reports.compose(material, house.clock.now())
+    row = house.run(lambda ctx: reports.settle(ctx, report, due), "wsp_a")
+    assert house.run(lambda ctx: reports.settle(ctx, report, due), "wsp_a") is None
     (event,) = events(house)
     assert event["subject"] == row.id
     assert yard.statuses(hook) == ["pending"]
@@ -282,10 +282,10 @@ def test_report_event_deliveries_and_change_are_all_there_or_none(yard: Any, pro
     house = yard.house
     yard.webhook()
     yard.webhook()
-    made = finished(house, profile["id"])
+    composed = finish(house, profile["id"])
     before = _books(house)
     writes = 0
-    while _fails_at(house, made, writes):
+    while _fails_at(house, composed, writes):
         assert _books(house) == before
         writes += 1
     # The report with its change, its facets and the profile's note; the event, and three rows for
@@ -298,22 +298,22 @@ def test_report_event_deliveries_and_change_are_all_there_or_none(yard: Any, pro
 def _books(house: Any) -> dict[str, int]:
     async def unit(ctx: Context) -> dict[str, int]:
         rows = {
-            one.name: len((await ctx.tx.documents.scan(one, limit=1_000)).rows)
-            for one in (REPORTS, FACETS, EVENTS, DELIVERIES, WAITING)
+            row.name: len((await ctx.tx.documents.scan(row, limit=1_000)).rows)
+            for row in (REPORTS, FACETS, EVENTS, DELIVERIES, WAITING)
         }
         feed = await ctx.tx.changes.read(FeedPosition(), limit=1_000)
         return {**rows, "changes": len(feed.changes)}
 
-    found: dict[str, int] = house.run(unit, "wsp_a")
-    return found
+    paths: dict[str, int] = house.run(unit, "wsp_a")
+    return paths
 
 
-def _fails_at(house: Any, made: reports.Finished, number: int) -> bool:
+def _fails_at(house: Any, row: reports.Finished, number: int) -> bool:
     """Whether publishing fails when the store does at that write."""
 
     async def unit(tx: Transaction) -> None:
         failing = FailingStore(tx, number)
-        await reports.publish(house.context(failing, "wsp_a", ""), made)
+        await reports.publish(house.context(failing, "wsp_a", ""), row)
 
     try:
         drive.run(house.store.write("wsp_a", unit))

@@ -19,7 +19,7 @@ from svc_core.webhooks import operations as usecases
 from svc_core.webhooks.operations import CreateWebhook, NewWebhook
 from tests.core.webhooks.conftest import SECRET
 
-OWN, OTHER = "whsec_" + "QUJD" * 8, "whsec_" + "REVG" * 9
+OWN, SECOND_SECRET = "whsec_" + "QUJD" * 8, "whsec_" + "REVG" * 9
 URL = "https://hooks.example.com/svc"
 MEMBERS = [
     "id", "url", "description", "events", "profileIds", "status", "disabledAt", "createdAt",
@@ -32,7 +32,7 @@ def create(house: Any, key: str = "create-key-1", **body: Any) -> Any:
     return house.send("createWebhook", body=sent, idempotency_key=key)
 
 
-def one(house: Any, hook: str, operation: str = "getWebhook", **arguments: Any) -> Any:
+def send(house: Any, hook: str, operation: str = "getWebhook", **arguments: Any) -> Any:
     return house.send(operation, path={"webhookId": hook}, **arguments)
 
 
@@ -44,41 +44,46 @@ def data(reply: Any) -> Any:
 
 
 def test_a_webhook_is_shown_without_its_secret(house: Any) -> None:
-    made = create(house)
-    assert made.status == 201
-    body = data(made)
+    webhook = create(house)
+    assert webhook.status == 201
+    body = data(webhook)
     assert list(body) == MEMBERS
-    assert dict(made.headers)["Location"].endswith(f"/api/v1/webhooks/{body['id']}")
+    assert dict(webhook.headers)["Location"].endswith(f"/api/v1/webhooks/{body['id']}")
     assert body["events"] == ["dev.svc.report.generated.v1"]
     assert (body["status"], body["consecutiveFailures"]) == ("enabled", 0)
     for operation in ("getWebhook", "enableWebhook"):
-        assert list(data(one(house, body["id"], operation))) == MEMBERS
+        assert list(data(send(house, body["id"], operation))) == MEMBERS
     assert [list(row) for row in house.rows("listWebhooks")] == [MEMBERS]
 
 
 def test_a_repeated_registration_gets_the_kept_answer_which_holds_no_secret(house: Any) -> None:
-    made, again = create(house, secret=OWN), create(house, secret=OWN)
-    assert again.body == made.body
+    webhook, again = create(house, secret=OWN), create(house, secret=OWN)
+    assert again.body == webhook.body
     assert ("Idempotency-Replayed", "true") in again.headers
     assert len(house.rows("listWebhooks")) == 1
-    kept = house.run(lambda ctx: ctx.tx.answers.get("createWebhook", "create-key-1"), "wsp_a")
-    assert kept.body == made.body
+    stored_answer = house.run(
+        lambda ctx: ctx.tx.answers.get("createWebhook", "create-key-1"), "wsp_a"
+    )
+    assert stored_answer.body == webhook.body
     for form in (OWN.encode(), signing.secret_key(OWN)):
-        assert form not in repr(kept).encode() + kept.body + kept.fingerprint
+        assert (
+            form
+            not in repr(stored_answer).encode() + stored_answer.body + stored_answer.fingerprint
+        )
 
 
 def test_a_registration_with_another_secret_is_another_request(house: Any) -> None:
     create(house)
-    sent = {"url": URL, "secret": OWN}
-    refused = house.refused("createWebhook", body=sent, idempotency_key="create-key-1")
-    assert refused.type is problem.IDEMPOTENCY_CONFLICT
-    assert OWN not in refused.detail + refused.resolution
+    body = {"url": URL, "secret": OWN}
+    refusal = house.refused("createWebhook", body=body, idempotency_key="create-key-1")
+    assert refusal.type is problem.IDEMPOTENCY_CONFLICT
+    assert OWN not in refusal.detail + refusal.resolution
 
 
 def test_a_webhook_is_signed_for_by_the_secret_that_was_sent(yard: Any) -> None:
-    made = create(yard.house, secret=OWN)
-    yard.tell(data(made)["id"])
-    (task,) = yard.take(data(made)["id"])
+    webhook = create(yard.house, secret=OWN)
+    yard.tell(data(webhook)["id"])
+    (task,) = yard.take(data(webhook)["id"])
     assert task.keys == (signing.secret_key(OWN),)
 
 
@@ -97,10 +102,10 @@ def test_a_webhook_is_signed_for_by_the_secret_that_was_sent(yard: Any) -> None:
 )
 def test_a_fault_of_a_webhook_is_told_by_its_pointer(house: Any, body: Any, pointer: str) -> None:
     sent = {"url": URL, "secret": SECRET, **body}
-    refused = house.refused("createWebhook", body=sent, idempotency_key="create-key-1")
-    assert refused.type is problem.VALIDATION_FAILED
-    assert pointer in refused.detail
-    assert "openssl" not in refused.resolution
+    refusal = house.refused("createWebhook", body=sent, idempotency_key="create-key-1")
+    assert refusal.type is problem.VALIDATION_FAILED
+    assert pointer in refusal.detail
+    assert "openssl" not in refusal.resolution
     assert house.rows("listWebhooks") == []
 
 
@@ -126,30 +131,30 @@ def test_a_wrong_secret_is_refused_unrepeated_with_how_to_make_one(
     yard: Any, operation: str, secret: Any
 ) -> None:
     hook = yard.webhook()["id"]
-    sent = {"url": URL} if operation == "createWebhook" else {}
+    body = {"url": URL} if operation == "createWebhook" else {}
     if secret is not UNSET:
-        sent["secret"] = secret
+        body["secret"] = secret
     is_new = operation == "createWebhook"
-    refused = yard.house.refused(
+    refusal = yard.house.refused(
         operation,
         path=None if is_new else {"webhookId": hook},
-        body=sent,
+        body=body,
         **({"idempotency_key": "create-key-1"} if is_new else {}),
     )
-    assert refused.type is problem.VALIDATION_FAILED
-    assert refused.detail.startswith("/secret: ")
-    assert len(refused.detail) < 100
-    assert "openssl rand -base64 32" in refused.resolution
+    assert refusal.type is problem.VALIDATION_FAILED
+    assert refusal.detail.startswith("/secret: ")
+    assert len(refusal.detail) < 100
+    assert "openssl rand -base64 32" in refusal.resolution
     for text in (str(secret), "QUJD", "whsec_short"):
-        assert text in {"", "whsec_"} or text not in refused.detail + refused.resolution
+        assert text in {"", "whsec_"} or text not in refusal.detail + refusal.resolution
     assert keys_of(yard, hook) == (signing.secret_key(SECRET),)
     assert len(yard.house.rows("listWebhooks")) == 1
 
 
 @pytest.mark.parametrize("size", [24, 25, 26, 32, 62, 63, 64])
 def test_a_secret_of_every_size_that_is_allowed_is_taken(yard: Any, size: int) -> None:
-    made = data(create(yard.house, secret=base64_of(size)))["id"]
-    assert keys_of(yard, made) == (b"\xff" * size,)
+    webhook = data(create(yard.house, secret=base64_of(size)))["id"]
+    assert keys_of(yard, webhook) == (b"\xff" * size,)
 
 
 @pytest.mark.parametrize(
@@ -164,23 +169,23 @@ def test_a_secret_of_every_size_that_is_allowed_is_taken(yard: Any, size: int) -
     ids=["twice", "open", "nul", "list", "text"],
 )
 def test_no_broken_body_has_its_secret_repeated(house: Any, raw: str) -> None:
-    refused = house.refused("createWebhook", raw=raw.encode(), idempotency_key="create-key-1")
-    assert refused.type.status == 400
-    assert OWN[6:] not in refused.detail + refused.resolution
+    refusal = house.refused("createWebhook", raw=raw.encode(), idempotency_key="create-key-1")
+    assert refusal.type.status == 400
+    assert OWN[6:] not in refusal.detail + refusal.resolution
 
 
 def test_a_secret_is_marked_as_write_only_in_the_document_and_in_no_answer(house: Any) -> None:
     document = openapi.document(catalog.OPERATIONS, base_url="https://a.example", flat=True)
     schemas = document["components"]["schemas"]
-    having = {name for name, one in schemas.items() if "secret" in one.get("properties", {})}
-    mine = {"NewWebhookInput", "WebhookSecretInput", "ReplaceWebhookInput", "UpdateWebhookInput"}
-    assert mine <= having
-    for name in mine:
+    having = {name for name, row in schemas.items() if "secret" in row.get("properties", {})}
+    own_id = {"NewWebhookInput", "WebhookSecretInput", "ReplaceWebhookInput", "UpdateWebhookInput"}
+    assert own_id <= having
+    for name in own_id:
         assert schemas[name]["properties"]["secret"]["writeOnly"] is True
         assert ("secret" in schemas[name].get("required", [])) == (
             name in {"NewWebhookInput", "WebhookSecretInput"}
         )
-    assert not any(name.startswith("Webhook") for name in having - mine)
+    assert not any(name.startswith("Webhook") for name in having - own_id)
     assert OWN not in repr(NewWebhook(URL, secret=OWN))
 
 
@@ -194,16 +199,16 @@ HOSTILE = [
 
 @pytest.mark.parametrize("url", HOSTILE)
 def test_an_address_that_must_not_be_called_back_is_refused(house: Any, url: str) -> None:
-    refused = house.refused(
+    refusal = house.refused(
         "createWebhook", body={"url": url, "secret": OWN}, idempotency_key="create-key-1"
     )
-    assert refused.type is problem.WEBHOOK_URL_NOT_ALLOWED
-    assert refused.detail.startswith("/url: ")
-    made = data(create(house, "create-key-2"))
+    assert refusal.type is problem.WEBHOOK_URL_NOT_ALLOWED
+    assert refusal.detail.startswith("/url: ")
+    webhook = data(create(house, "create-key-2"))
     for operation in ("replaceWebhook", "updateWebhook"):
-        path = {"webhookId": made["id"]}
-        refused = house.refused(operation, path=path, body={"url": url})
-        assert refused.type is problem.WEBHOOK_URL_NOT_ALLOWED
+        path = {"webhookId": webhook["id"]}
+        refusal = house.refused(operation, path=path, body={"url": url})
+        assert refusal.type is problem.WEBHOOK_URL_NOT_ALLOWED
 
 
 @pytest.mark.parametrize("is_development", [True, False])
@@ -216,19 +221,19 @@ def test_this_machine_is_called_back_in_development_alone(house: Any, is_develop
     if is_development:
         house.run(register, "wsp_a")
         return
-    with pytest.raises(problem.Problem) as refused:
+    with pytest.raises(problem.Problem) as failure:
         house.run(register, "wsp_a")
-    assert refused.value.type is problem.WEBHOOK_URL_NOT_ALLOWED
+    assert failure.value.type is problem.WEBHOOK_URL_NOT_ALLOWED
 
 
 def test_a_workspace_has_fifty_webhooks_at_most(yard: Any) -> None:
     for _ in range(50):
         yard.webhook()
-    refused = yard.house.refused(
+    refusal = yard.house.refused(
         "createWebhook", body={"url": URL, "secret": OWN}, idempotency_key="create-key-51"
     )
-    assert refused.type is problem.RESOURCE_CONFLICT
-    assert "50" in refused.detail
+    assert refusal.type is problem.RESOURCE_CONFLICT
+    assert "50" in refusal.detail
     yard.webhook("wsp_b")
 
 
@@ -237,33 +242,33 @@ def test_a_workspace_has_fifty_webhooks_at_most(yard: Any) -> None:
 
 def test_a_replacement_takes_defaults_and_leaves_status_and_secret(yard: Any) -> None:
     house = yard.house
-    made = yard.webhook(description="Newsroom", profileIds=[house.profile()["id"]])
-    yard.tell(made["id"])
+    hook = yard.webhook(description="Newsroom", profileIds=[house.profile()["id"]])
+    yard.tell(hook["id"])
     yard.deliver(500)
     yard.forward(seconds=1)
-    after = data(one(house, made["id"], "replaceWebhook", body={"url": URL + "/2"}))
+    after = data(send(house, hook["id"], "replaceWebhook", body={"url": URL + "/2"}))
     assert (after["url"], after["description"], after["profileIds"]) == (URL + "/2", None, [])
     assert after["consecutiveFailures"] == 1
-    assert after["updatedAt"] > made["updatedAt"]
-    yard.tell(made["id"])
-    (task,) = yard.take(made["id"])
+    assert after["updatedAt"] > hook["updatedAt"]
+    yard.tell(hook["id"])
+    (task,) = yard.take(hook["id"])
     assert (task.url, task.keys) == (URL + "/2", (signing.secret_key(SECRET),))
 
 
 def test_a_patch_changes_what_it_names_and_null_takes_the_default(yard: Any) -> None:
     house = yard.house
     profile = house.profile()["id"]
-    made = yard.webhook(description="Newsroom", profileIds=[profile])
-    patched = data(one(house, made["id"], "updateWebhook", body={"description": "Night desk"}))
-    assert (patched["description"], patched["profileIds"]) == ("Night desk", [profile])
+    webhook = yard.webhook(description="Newsroom", profileIds=[profile])
+    reply = data(send(house, webhook["id"], "updateWebhook", body={"description": "Night desk"}))
+    assert (reply["description"], reply["profileIds"]) == ("Night desk", [profile])
     nulls = {"description": None, "profileIds": None, "events": None}
-    patched = data(one(house, made["id"], "updateWebhook", body=nulls))
-    assert (patched["description"], patched["profileIds"]) == (None, [])
-    assert patched["events"] == ["dev.svc.report.generated.v1"]
+    reply = data(send(house, webhook["id"], "updateWebhook", body=nulls))
+    assert (reply["description"], reply["profileIds"]) == (None, [])
+    assert reply["events"] == ["dev.svc.report.generated.v1"]
 
 
 def test_a_change_of_nothing_writes_nothing(yard: Any) -> None:
-    made = yard.webhook()
+    webhook = yard.webhook()
     before = yard.house.changes()
     for operation, body in (
         ("updateWebhook", {}),
@@ -271,34 +276,34 @@ def test_a_change_of_nothing_writes_nothing(yard: Any) -> None:
         ("replaceWebhook", {"url": URL}),
         ("enableWebhook", None),
     ):
-        one(yard.house, made["id"], operation, body=body)
+        send(yard.house, webhook["id"], operation, body=body)
     assert yard.house.changes() == before
 
 
 def test_a_profile_that_was_deleted_since_does_not_bar_a_change(yard: Any) -> None:
     house = yard.house
     profile = house.profile()["id"]
-    made = yard.webhook(profileIds=[profile])
+    webhook = yard.webhook(profileIds=[profile])
     house.send("deleteProfile", path={"profileId": profile})
-    patched = data(one(house, made["id"], "updateWebhook", body={"description": "Night desk"}))
-    assert patched["profileIds"] == [profile]
-    other = {"profileIds": [profile, "prf_" + "0" * 24]}
-    path = {"webhookId": made["id"]}
-    refused = house.refused("updateWebhook", path=path, body=other)
-    assert refused.detail.startswith("/profileIds/1")
+    reply = data(send(house, webhook["id"], "updateWebhook", body={"description": "Night desk"}))
+    assert reply["profileIds"] == [profile]
+    second_id = {"profileIds": [profile, "prf_" + "0" * 24]}
+    path = {"webhookId": webhook["id"]}
+    refusal = house.refused("updateWebhook", path=path, body=second_id)
+    assert refusal.detail.startswith("/profileIds/1")
 
 
 def test_a_deleted_webhook_leaves_no_secret_and_a_tombstone(yard: Any) -> None:
-    made = yard.webhook()["id"]
-    assert one(yard.house, made, "deleteWebhook").status == 204
+    hook = yard.webhook()["id"]
+    assert send(yard.house, hook, "deleteWebhook").status == 204
     assert (
-        yard.house.refused("getWebhook", path={"webhookId": made}).type.code
+        yard.house.refused("getWebhook", path={"webhookId": hook}).type.code
         == problem.NOT_FOUND.code
     )
-    assert yard.run(lambda ctx: ctx.tx.documents.get(WEBHOOK_SECRETS, made)) is None
+    assert yard.run(lambda ctx: ctx.tx.documents.get(WEBHOOK_SECRETS, hook)) is None
     change = yard.house.changes()[-1]
     assert (change["changeType"], change["resourceType"], change["resourceId"]) == (
-        "deleted", "webhook", made,
+        "deleted", "webhook", hook,
     )  # fmt: skip
 
 
@@ -306,63 +311,63 @@ def test_a_deleted_webhook_leaves_no_secret_and_a_tombstone(yard: Any) -> None:
 
 
 def keys_of(yard: Any, hook: str) -> tuple[bytes, ...]:
-    found: tuple[bytes, ...] = yard.run(lambda ctx: keys.signing_keys(ctx, hook))
-    return found
+    keys_: tuple[bytes, ...] = yard.run(lambda ctx: keys.signing_keys(ctx, hook))
+    return keys_
 
 
 def test_a_rotated_secret_signs_beside_the_new_one_for_a_day(yard: Any) -> None:
-    made = yard.webhook()
-    rotated = data(rotate(yard, made["id"], OWN))
-    assert list(rotated) == MEMBERS
-    assert yard.newest_change(made["id"]) == yard.version(made["id"]) == 2
+    webhook = yard.webhook()
+    reply = data(rotate(yard, webhook["id"], OWN))
+    assert list(reply) == MEMBERS
+    assert yard.newest_change(webhook["id"]) == yard.version(webhook["id"]) == 2
     old, new = (signing.secret_key(text) for text in (SECRET, OWN))
-    assert keys_of(yard, made["id"]) == (new, old)
+    assert keys_of(yard, webhook["id"]) == (new, old)
     yard.forward(seconds=24 * 3_600 - 1)
-    assert keys_of(yard, made["id"]) == (new, old)
+    assert keys_of(yard, webhook["id"]) == (new, old)
     yard.forward(seconds=1)
-    assert keys_of(yard, made["id"]) == (new,)
+    assert keys_of(yard, webhook["id"]) == (new,)
 
 
 def rotate(yard: Any, hook: str, secret: str, **arguments: Any) -> Any:
-    return one(yard.house, hook, "rotateWebhookSecret", body={"secret": secret}, **arguments)
+    return send(yard.house, hook, "rotateWebhookSecret", body={"secret": secret}, **arguments)
 
 
 def test_each_of_several_rotated_secrets_signs_for_a_day_of_its_own(yard: Any) -> None:
-    made = yard.webhook()["id"]
+    hook = yard.webhook()["id"]
     texts = [SECRET, *(base64_of(size) for size in range(24, 30))]
     first, *rest = (signing.secret_key(text) for text in texts)
-    rotate(yard, made, texts[1])
+    rotate(yard, hook, texts[1])
     yard.forward(seconds=3_600)
-    rotate(yard, made, texts[2])
-    assert keys_of(yard, made) == (rest[1], rest[0], first)
+    rotate(yard, hook, texts[2])
+    assert keys_of(yard, hook) == (rest[1], rest[0], first)
     yard.forward(seconds=23 * 3_600)
-    assert keys_of(yard, made) == (rest[1], rest[0])
+    assert keys_of(yard, hook) == (rest[1], rest[0])
     for text in texts[3:]:
-        rotate(yard, made, text)
-    assert keys_of(yard, made) == tuple(rest[:0:-1])
-    rotate(yard, made, texts[5])  # back to one of them, which signs once
-    assert keys_of(yard, made) == (rest[4], rest[5], rest[3], rest[2])
+        rotate(yard, hook, text)
+    assert keys_of(yard, hook) == tuple(rest[:0:-1])
+    rotate(yard, hook, texts[5])  # back to one of them, which signs once
+    assert keys_of(yard, hook) == (rest[4], rest[5], rest[3], rest[2])
 
 
 def test_a_rotation_to_the_same_secret_changes_nothing(yard: Any) -> None:
-    made = yard.webhook()["id"]
-    rotate(yard, made, OWN)
-    before, tag = yard.house.changes(), dict(one(yard.house, made).headers)["ETag"]
-    assert dict(rotate(yard, made, OWN).headers)["ETag"] == tag
+    hook = yard.webhook()["id"]
+    rotate(yard, hook, OWN)
+    before, tag = yard.house.changes(), dict(send(yard.house, hook).headers)["ETag"]
+    assert dict(rotate(yard, hook, OWN).headers)["ETag"] == tag
     assert yard.house.changes() == before
-    assert keys_of(yard, made) == (signing.secret_key(OWN), signing.secret_key(SECRET))
+    assert keys_of(yard, hook) == (signing.secret_key(OWN), signing.secret_key(SECRET))
 
 
 def test_of_two_rotations_with_one_tag_one_is_done(yard: Any) -> None:
-    made = yard.webhook()["id"]
-    tag = dict(one(yard.house, made).headers)["ETag"]
-    rotate(yard, made, OWN, if_match=tag)
-    path = {"webhookId": made}
-    refused = yard.house.refused(
-        "rotateWebhookSecret", path=path, body={"secret": OTHER}, if_match=tag
+    hook = yard.webhook()["id"]
+    tag = dict(send(yard.house, hook).headers)["ETag"]
+    rotate(yard, hook, OWN, if_match=tag)
+    path = {"webhookId": hook}
+    refusal = yard.house.refused(
+        "rotateWebhookSecret", path=path, body={"secret": SECOND_SECRET}, if_match=tag
     )
-    assert refused.type is problem.PRECONDITION_FAILED
-    assert keys_of(yard, made) == (signing.secret_key(OWN), signing.secret_key(SECRET))
+    assert refusal.type is problem.PRECONDITION_FAILED
+    assert keys_of(yard, hook) == (signing.secret_key(OWN), signing.secret_key(SECRET))
 
 
 @pytest.mark.parametrize(
@@ -370,64 +375,64 @@ def test_of_two_rotations_with_one_tag_one_is_done(yard: Any) -> None:
     [("replaceWebhook", {"url": URL, "secret": OWN}), ("updateWebhook", {"secret": OWN})],
 )
 def test_ones_own_secret_takes_the_place_of_another(yard: Any, operation: str, body: Any) -> None:
-    made = data(create(yard.house))
-    first, again = (one(yard.house, made["id"], operation, body=body) for _ in range(2))
+    webhook = data(create(yard.house))
+    first, again = (send(yard.house, webhook["id"], operation, body=body) for _ in range(2))
     assert OWN.encode() not in first.body
     # Sent again it is no other secret: nothing is written and the version stays.
     assert dict(again.headers)["ETag"] == dict(first.headers)["ETag"]
-    yard.tell(made["id"])
-    (task,) = yard.take(made["id"])
+    yard.tell(webhook["id"])
+    (task,) = yard.take(webhook["id"])
     assert task.keys == (signing.secret_key(OWN), signing.secret_key(SECRET))
 
 
 def test_a_repeated_rotation_gets_the_kept_answer_and_rotates_once(yard: Any) -> None:
-    made = yard.webhook()["id"]
-    first = rotate(yard, made, OWN, idempotency_key="rotate-1")
-    rotate(yard, made, OTHER)
-    again = rotate(yard, made, OWN, idempotency_key="rotate-1")
+    hook = yard.webhook()["id"]
+    first = rotate(yard, hook, OWN, idempotency_key="rotate-1")
+    rotate(yard, hook, SECOND_SECRET)
+    again = rotate(yard, hook, OWN, idempotency_key="rotate-1")
     assert first.body == again.body
     assert OWN.encode() not in again.body
-    assert keys_of(yard, made)[0] == signing.secret_key(OTHER)
-    path, body = {"webhookId": made}, {"secret": SECRET}
-    refused = yard.house.refused(
+    assert keys_of(yard, hook)[0] == signing.secret_key(SECOND_SECRET)
+    path, body = {"webhookId": hook}, {"secret": SECRET}
+    refusal = yard.house.refused(
         "rotateWebhookSecret", path=path, body=body, idempotency_key="rotate-1"
     )
-    assert refused.type is problem.IDEMPOTENCY_CONFLICT
+    assert refusal.type is problem.IDEMPOTENCY_CONFLICT
 
 
 MASTERS = {1: b"k" * 32, 2: b"n" * 32, 3: b"m" * 32}
 
 
-def turn(yard: Any, current: int, *others: int) -> None:
+def turn(yard: Any, current: int, *siblings: int) -> None:
     """Another master secret becomes the present one."""
-    listed = {id_: MASTERS[id_] for id_ in (current, *others)}
-    yard.house.keyring = Keyring(listed, current)
+    rows_ = {id_: MASTERS[id_] for id_ in (current, *siblings)}
+    yard.house.keyring = Keyring(rows_, current)
 
 
 def seals(yard: Any, hook: str) -> set[str]:
     """The master keys that sealed the secrets of a webhook."""
-    stored = yard.run(lambda ctx: ctx.load(WEBHOOK_SECRETS, hook))
-    return set(WEBHOOK_SECRETS.record(WEBHOOK_SECRETS.decode(stored.raw)).facets["sealed_with"])
+    row_ = yard.run(lambda ctx: ctx.load(WEBHOOK_SECRETS, hook))
+    return set(WEBHOOK_SECRETS.record(WEBHOOK_SECRETS.decode(row_.raw)).facets["sealed_with"])
 
 
-def found(yard: Any, where: Any) -> list[str]:
-    rows = yard.across(WEBHOOK_SECRETS, where)
+def matching_ids(yard: Any, filters: Any) -> list[str]:
+    rows = yard.across(WEBHOOK_SECRETS, filters)
     return [row.document.id for row in rows]
 
 
 def test_a_secret_under_an_earlier_master_key_signs_and_is_sealed_anew(yard: Any) -> None:
-    made = yard.webhook()["id"]
-    rotate(yard, made, OWN)
-    before = keys_of(yard, made)
+    hook = yard.webhook()["id"]
+    rotate(yard, hook, OWN)
+    before = keys_of(yard, hook)
     turn(yard, 2, 1)
-    assert keys_of(yard, made) == before
-    assert found(yard, keys.under_earlier(yard.house.keyring)) == [made]
-    assert found(yard, keys.under_unknown(yard.house.keyring)) == []
-    yard.run(lambda ctx: keys.renew(ctx, made))
-    assert seals(yard, made) == {"2"}
-    assert found(yard, keys.under_earlier(yard.house.keyring)) == []
+    assert keys_of(yard, hook) == before
+    assert matching_ids(yard, keys.under_earlier(yard.house.keyring)) == [hook]
+    assert matching_ids(yard, keys.under_unknown(yard.house.keyring)) == []
+    yard.run(lambda ctx: keys.renew(ctx, hook))
+    assert seals(yard, hook) == {"2"}
+    assert matching_ids(yard, keys.under_earlier(yard.house.keyring)) == []
     turn(yard, 2)
-    assert keys_of(yard, made) == before
+    assert keys_of(yard, hook) == before
 
 
 def test_a_renewal_forgets_a_former_secret_that_is_over_or_cannot_be_opened(yard: Any) -> None:
@@ -447,43 +452,43 @@ def test_a_renewal_forgets_a_former_secret_that_is_over_or_cannot_be_opened(yard
 
 
 def test_what_waits_for_a_webhook_whose_secret_is_shut_is_not_lost(yard: Any) -> None:
-    made = yard.webhook()["id"]
-    yard.tell(made)
+    hook = yard.webhook()["id"]
+    yard.tell(hook)
     turn(yard, 2)
-    assert found(yard, keys.under_unknown(yard.house.keyring)) == [made]
+    assert matching_ids(yard, keys.under_unknown(yard.house.keyring)) == [hook]
     assert yard.deliver() == []
-    assert yard.statuses(made) == ["pending"]
+    assert yard.statuses(hook) == ["pending"]
     turn(yard, 2, 1)
     assert yard.due() == ()
     yard.forward(seconds=300)
     assert len(yard.deliver()) == 1
-    assert yard.statuses(made) == ["delivered"]
+    assert yard.statuses(hook) == ["delivered"]
 
 
 def test_a_webhook_whose_secret_is_shut_gets_a_new_one(yard: Any) -> None:
-    made = yard.webhook()["id"]
+    hook = yard.webhook()["id"]
     turn(yard, 2)
-    rotate(yard, made, OWN)
-    yard.tell(made)
+    rotate(yard, hook, OWN)
+    yard.tell(hook)
     (task,) = yard.deliver()
     assert task.keys == (signing.secret_key(OWN),)
 
 
 def test_a_webhook_whose_secret_is_shut_takes_ones_own(yard: Any) -> None:
-    made = yard.webhook()["id"]
+    hook = yard.webhook()["id"]
     turn(yard, 2)
-    one(yard.house, made, "updateWebhook", body={"secret": OWN})
-    assert keys_of(yard, made) == (signing.secret_key(OWN),)
+    send(yard.house, hook, "updateWebhook", body={"secret": OWN})
+    assert keys_of(yard, hook) == (signing.secret_key(OWN),)
 
 
 def test_a_secret_that_was_moved_to_another_webhook_opens_nothing(yard: Any) -> None:
-    ours, theirs = yard.webhook()["id"], yard.webhook("wsp_b")["id"]
-    other = yard.webhook()["id"]
-    stored = yard.run(lambda ctx: ctx.load(WEBHOOK_SECRETS, ours))
-    secrets = attrs.evolve(WEBHOOK_SECRETS.decode(stored.raw), webhook_id=other)
-    yard.run(lambda ctx: ctx.save(WEBHOOK_SECRETS, other, secrets))
-    yard.run(lambda ctx: ctx.save(WEBHOOK_SECRETS, theirs, secrets), "wsp_b")
-    for tenant, hook in (("wsp_a", other), ("wsp_b", theirs)):
+    own_result, foreign_id = yard.webhook()["id"], yard.webhook("wsp_b")["id"]
+    second_hook = yard.webhook()["id"]
+    row_ = yard.run(lambda ctx: ctx.load(WEBHOOK_SECRETS, own_result))
+    secrets = attrs.evolve(WEBHOOK_SECRETS.decode(row_.raw), webhook_id=second_hook)
+    yard.run(lambda ctx: ctx.save(WEBHOOK_SECRETS, second_hook, secrets))
+    yard.run(lambda ctx: ctx.save(WEBHOOK_SECRETS, foreign_id, secrets), "wsp_b")
+    for tenant, hook in (("wsp_a", second_hook), ("wsp_b", foreign_id)):
         with pytest.raises(keys.SealError):
             yard.run(lambda ctx, hook=hook: keys.signing_keys(ctx, hook), tenant)
 
@@ -492,77 +497,77 @@ def test_a_secret_that_was_moved_to_another_webhook_opens_nothing(yard: Any) -> 
 
 
 def test_a_test_event_is_queued_signed_and_counted_like_any_other(yard: Any) -> None:
-    made = yard.webhook()["id"]
-    reply = one(yard.house, made, "testWebhook")
+    hook = yard.webhook()["id"]
+    reply = send(yard.house, hook, "testWebhook")
     assert reply.status == 201
-    queued = data(reply)
-    assert (queued["status"], queued["eventType"]) == ("pending", "dev.svc.webhook.test.v1")
+    delivery_ = data(reply)
+    assert (delivery_["status"], delivery_["eventType"]) == ("pending", "dev.svc.webhook.test.v1")
     location = dict(reply.headers)["Location"]
     query = location.partition("?")[2]
-    assert query == f"eventId={queued['eventId']}"
-    (listed,) = deliveries(yard, made, query)
-    assert listed == queued
+    assert query == f"eventId={delivery_['eventId']}"
+    (rows_,) = deliveries(yard, hook, query)
+    assert rows_ == delivery_
     yard.deliver(500)
-    assert yard.state(made).consecutive_failures == 1
+    assert yard.state(hook).consecutive_failures == 1
 
 
 def deliveries(yard: Any, hook: str, query: str = "") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = data(one(yard.house, hook, "listDeliveries", query=query))
-    return found
+    rows: list[dict[str, Any]] = data(send(yard.house, hook, "listDeliveries", query=query))
+    return rows
 
 
 def test_a_disabled_webhook_takes_neither_tests_nor_redeliveries(yard: Any) -> None:
-    made = yard.webhook()["id"]
-    event = yard.tell(made)
+    hook = yard.webhook()["id"]
+    event = yard.tell(hook)
     yard.deliver(500)
-    yard.disable(made)
-    path = {"webhookId": made, "eventId": event.id}
+    yard.disable(hook)
+    path = {"webhookId": hook, "eventId": event.id}
     for operation in ("testWebhook", "redeliverEvent"):
-        refused = yard.house.refused(operation, path=path)
-        assert refused.type is problem.RESOURCE_CONFLICT
-        assert "enable" in refused.resolution.lower()
-    enabled = yard.enable(made)["data"]
-    assert (enabled["status"], enabled["disabledAt"]) == ("enabled", None)
-    yard.redeliver(made, event.id)
+        refusal = yard.house.refused(operation, path=path)
+        assert refusal.type is problem.RESOURCE_CONFLICT
+        assert "enable" in refusal.resolution.lower()
+    after = yard.enable(hook)["data"]
+    assert (after["status"], after["disabledAt"]) == ("enabled", None)
+    yard.redeliver(hook, event.id)
     yard.deliver()
-    assert yard.statuses(made) == ["delivered"]
+    assert yard.statuses(hook) == ["delivered"]
 
 
 def test_what_has_not_ended_is_not_sent_again(yard: Any) -> None:
-    made = yard.webhook()["id"]
-    event = yard.tell(made)
-    path = {"webhookId": made, "eventId": event.id}
+    hook = yard.webhook()["id"]
+    event = yard.tell(hook)
+    path = {"webhookId": hook, "eventId": event.id}
     assert yard.house.refused("redeliverEvent", path=path).type is problem.RESOURCE_CONFLICT
-    yard.take(made)
+    yard.take(hook)
     assert yard.house.refused("redeliverEvent", path=path).type is problem.RESOURCE_CONFLICT
-    path = {"webhookId": made, "eventId": "evt_" + "0" * 24}
+    path = {"webhookId": hook, "eventId": "evt_" + "0" * 24}
     assert yard.house.refused("redeliverEvent", path=path).type.code == problem.NOT_FOUND.code
 
 
 def test_deliveries_are_listed_newest_first_and_filtered(yard: Any) -> None:
-    made, other = yard.webhook()["id"], yard.webhook()["id"]
-    told = [yard.tell(made, other).id]
+    hook, second_hook = yard.webhook()["id"], yard.webhook()["id"]
+    rows = [yard.tell(hook, second_hook).id]
     yard.deliver(500)
     yard.forward(seconds=60)
-    told.append(yard.tell(made, other).id)
+    rows.append(yard.tell(hook, second_hook).id)
     yard.deliver()
     yard.forward(seconds=60)
     middle = yard.house.clock.now()
-    told.append(yard.tell(made, other).id)
+    rows.append(yard.tell(hook, second_hook).id)
 
     def ids(query: str = "") -> list[str]:
-        return [row["eventId"] for row in deliveries(yard, made, query)]
+        return [row["eventId"] for row in deliveries(yard, hook, query)]
 
-    assert ids() == told[::-1]
-    assert ids("status=failed") == told[:1]
-    assert ids("status=failed,pending") == [told[2], told[0]]
-    assert ids(f"eventId={told[1]}") == [told[1]]
+    assert ids() == rows[::-1]
+    assert ids("status=failed") == rows[:1]
+    assert ids("status=failed,pending") == [rows[2], rows[0]]
+    assert ids(f"eventId={rows[1]}") == [rows[1]]
     at = middle.isoformat().replace("+00:00", "Z")
-    assert ids(f"datetime={at}/..") == [told[2]]
-    assert ids(f"datetime=../{at}") == [told[1], told[0]]
-    assert ids("limit=2") == told[:0:-1]
-    (failed,) = deliveries(yard, made, "status=failed")
-    (attempt,) = failed["attempts"]
+    assert ids(f"datetime={at}/..") == [rows[2]]
+    assert ids(f"datetime=../{at}") == [rows[1], rows[0]]
+    assert ids("limit=2") == rows[:0:-1]
+    (failure_row,) = deliveries(yard, hook, "status=failed")
+    (attempt,) = failure_row["attempts"]
     assert (attempt["number"], attempt["responseStatus"], attempt["error"]) == (
         1, 500, "HTTP 500",
     )  # fmt: skip

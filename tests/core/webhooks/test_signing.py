@@ -38,7 +38,7 @@ def present() -> datetime:
     return datetime.now(UTC)  # noqa: TID251 - it cannot be handed to them
 
 
-def lowered(fields: Fields) -> Fields:
+def lower_names(fields: Fields) -> Fields:
     return {name.lower(): value for name, value in fields.items()}
 
 
@@ -62,8 +62,8 @@ def test_a_signature_is_the_one_of_the_standards_own_example() -> None:
     key = signing.secret_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     at = datetime.fromtimestamp(1614265330, UTC)
     event = Event("msg_p5jXN8AQM9LWM0D4loKWxJek", "t", "s", '{"test": 2432232314}', at)
-    wanted = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-    assert fields_of(event, at=at, by=(key,))["webhook-signature"] == wanted
+    wanted_text = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+    assert fields_of(event, at=at, by=(key,))["webhook-signature"] == wanted_text
 
 
 @pytest.mark.parametrize("library", LIBRARIES, ids=["standardwebhooks", "svix"])
@@ -75,9 +75,9 @@ def test_libraries_verify_a_delivery_by_the_present_and_the_former_secret(
     event = Event(EVENT.id, EVENT.type, "s", '{"text":' + json.dumps(text) + "}", now)
     fields = fields_of(event, at=now, by=(key, old))
     for secret in (key, old):
-        told = library.Webhook(signing.secret_text(secret)).verify(event.body.encode(), fields)
-        assert told is None or told == {"text": text}
-        signing.verify(lowered(fields), event.body.encode(), secret, now)
+        hooks = library.Webhook(signing.secret_text(secret)).verify(event.body.encode(), fields)
+        assert hooks is None or hooks == {"text": text}
+        signing.verify(lower_names(fields), event.body.encode(), secret, now)
 
 
 @pytest.mark.parametrize("library", LIBRARIES, ids=["standardwebhooks", "svix"])
@@ -87,16 +87,16 @@ def test_a_thousand_tampered_deliveries_are_refused(library: Any) -> None:
     receiver = library.Webhook(signing.secret_text(KEY))
     for _ in range(1_000):
         now = present()
-        fields, spoilt = tampered(turns, now, body)
+        fields, spoilt = tamper(turns, now, body)
         with pytest.raises((library.WebhookVerificationError, ValueError)):
             receiver.verify(spoilt, fields)
         with pytest.raises(SignatureError):
             signing.verify(fields, spoilt, KEY, now)
 
 
-def tampered(turns: random.Random, now: datetime, body: bytes) -> tuple[Fields, bytes]:
+def tamper(turns: random.Random, now: datetime, body: bytes) -> tuple[Fields, bytes]:
     """A delivery with one part of what is signed changed, left out or signed by another."""
-    fields = lowered(fields_of(at=now))
+    fields = lower_names(fields_of(at=now))
     match turns.randrange(6):
         case 0:
             at = turns.randrange(len(body))
@@ -109,18 +109,18 @@ def tampered(turns: random.Random, now: datetime, body: bytes) -> tuple[Fields, 
             name = turns.choice(["webhook-id", "webhook-timestamp", "webhook-signature"])
             return {key: value for key, value in fields.items() if key != name}, body
         case 3:
-            moved = int(fields["webhook-timestamp"]) + turns.choice([-1, 1, -301, 301, 9_999])
-            return {**fields, "webhook-timestamp": str(moved)}, body
+            timestamp = int(fields["webhook-timestamp"]) + turns.choice([-1, 1, -301, 301, 9_999])
+            return {**fields, "webhook-timestamp": str(timestamp)}, body
         case 4:
             return {**fields, "webhook-id": f"evt_{turns.randbytes(12).hex()}"}, body
         case _:
-            return lowered(fields_of(at=now, by=(turns.randbytes(32),))), body
+            return lower_names(fields_of(at=now, by=(turns.randbytes(32),))), body
 
 
 @pytest.mark.parametrize(("seconds", "is_taken"), [(0, True), (299, True), (-299, True),
                                                   (302, False), (-302, False)])  # fmt: skip
 def test_an_old_delivery_and_one_from_the_future_are_refused(seconds: int, is_taken: bool) -> None:
-    fields, body = lowered(fields_of()), EVENT.body.encode()
+    fields, body = lower_names(fields_of()), EVENT.body.encode()
     if is_taken:
         signing.verify(fields, body, KEY, NOW + timedelta(seconds=seconds))
         return
@@ -129,7 +129,7 @@ def test_an_old_delivery_and_one_from_the_future_are_refused(seconds: int, is_ta
 
 
 def test_a_time_that_is_no_number_is_refused() -> None:
-    fields = {**lowered(fields_of()), "webhook-timestamp": "soon"}
+    fields = {**lower_names(fields_of()), "webhook-timestamp": "soon"}
     with pytest.raises(SignatureError, match="cannot be read"):
         signing.verify(fields, EVENT.body.encode(), KEY, NOW)
 
@@ -166,6 +166,6 @@ def secret(size: int) -> str:
     ],
 )
 def test_what_is_no_secret_is_refused_and_not_repeated(text: str) -> None:
-    with pytest.raises(SecretError) as refused:
+    with pytest.raises(SecretError) as failure:
         signing.secret_key(text)
-    assert len(text) < 8 or text not in str(refused.value)
+    assert len(text) < 8 or text not in str(failure.value)

@@ -29,7 +29,7 @@ from tests.sampling import examples
 
 ANSWERS = [outcome(status, 1) for status in (200, 500, 500, 302, 410)]
 OUTCOMES = st.sampled_from([*ANSWERS, Outcome(None, "timeout", 10_000)])
-ENDED = {"delivered", "failed", "skipped"}
+END_STATES = {"delivered", "failed", "skipped"}
 
 
 class Worker:
@@ -38,18 +38,18 @@ class Worker:
     def __init__(self, yard: Any) -> None:
         self.yard = yard
         self.seen: list[Any] = []
-        self.held: list[Task] = []
+        self.held_tasks: list[Task] = []
 
     @property
     def is_idle(self) -> bool:
-        return not self.seen and not self.held
+        return not self.seen and not self.held_tasks
 
     def step(self, answer: Callable[[Task], Outcome]) -> None:
         if self.seen:
             row = self.seen.pop()
-            self.held += self.yard.take(row.document.id, row.document)
-        elif self.held:
-            task = self.held.pop(0)
+            self.held_tasks += self.yard.take(row.document.id, row.document)
+        elif self.held_tasks:
+            task = self.held_tasks.pop(0)
             self.yard.conclude(task, answer(task))
         else:
             self.seen = list(self.yard.due())
@@ -71,16 +71,16 @@ def test_eight_workers_make_exactly_five_attempts_at_a_dead_address(
     dead, well = yard.webhook()["id"], yard.webhook()["id"]
     events = [yard.tell(dead, well) for _ in range(30)]
     hits: Counter[str] = Counter()
-    got: defaultdict[str, list[str]] = defaultdict(list)
+    arrivals: defaultdict[str, list[str]] = defaultdict(list)
 
     def answer(task: Task) -> Outcome:
         hits[task.webhook_id] += 1
-        got[task.webhook_id].append(task.event.body)
+        arrivals[task.webhook_id].append(task.event.body)
         return outcome(500 if task.webhook_id == dead else 200, 1)
 
     work_off(yard, turns, answer)
     assert hits == {dead: 5, well: 30}
-    assert sorted(got[well]) == sorted(event.body for event in events)
+    assert sorted(arrivals[well]) == sorted(event.body for event in events)
     assert Counter(yard.statuses(dead)) == {"failed": 5, "skipped": 25}
     assert yard.statuses(well) == ["delivered"] * 30
     state = yard.state(dead)
@@ -107,11 +107,11 @@ def test_however_it_answers_every_event_ends_and_is_attempted_once(
 
     work_off(yard, turns, answer, number=4)
     assert set(hits.values()) <= {1}
-    told = {one.event_id: one.status for one in yard.deliveries(hook)}
-    assert set(told.values()) <= ENDED
-    assert {id_ for id_, status in told.items() if status != "skipped"} == set(hits)
+    deliveries = {row.event_id: row.status for row in yard.deliveries(hook)}
+    assert set(deliveries.values()) <= END_STATES
+    assert {id_ for id_, status in deliveries.items() if status != "skipped"} == set(hits)
     is_enabled = yard.state(hook).status == "enabled"
-    assert is_enabled == ("skipped" not in told.values() and _is_spared(answers))
+    assert is_enabled == ("skipped" not in deliveries.values() and _is_spared(answers))
 
 
 def _is_spared(answers: list[Outcome]) -> bool:
@@ -144,11 +144,11 @@ class Deliveries(RuleBasedStateMachine):
         self.allowed: Counter[str] = Counter()
         self.bodies: dict[str, str] = {}
 
-    @rule(which=st.sets(st.integers(0, 1), min_size=1))
-    def tell(self, which: set[int]) -> None:
-        told = [self.hooks[at] for at in which if self.hooks[at] not in self.disabled]
-        event = self.yard.tell(*told)
-        for hook in told:
+    @rule(hook_numbers=st.sets(st.integers(0, 1), min_size=1))
+    def tell(self, hook_numbers: set[int]) -> None:
+        hooks = [self.hooks[at] for at in hook_numbers if self.hooks[at] not in self.disabled]
+        event = self.yard.tell(*hooks)
+        for hook in hooks:
             self.allowed[delivery_id(hook, event.id)] += 1
         self.bodies[event.id] = event.body
 
@@ -171,9 +171,9 @@ class Deliveries(RuleBasedStateMachine):
     @rule(task=consumes(attempts), result=OUTCOMES)
     def conclude(self, task: Task, result: Outcome) -> None:
         hook = task.webhook_id
-        ended = self.yard.conclude(task, result)
-        assert (ended is not None) == (task.attempt_id in self.held)
-        if ended is None:
+        after = self.yard.conclude(task, result)
+        assert (after is not None) == (task.attempt_id in self.held)
+        if after is None:
             return
         del self.held[task.attempt_id]
         self.failures[hook] = 0 if result.is_success else self.failures[hook] + 1
@@ -210,18 +210,18 @@ class Deliveries(RuleBasedStateMachine):
     @rule(at=st.integers(0, 1), data=st.data())
     def redeliver(self, at: int, data: Any) -> None:
         hook = self.hooks[at]
-        told = self.yard.deliveries(hook)
-        if not told:
+        deliveries = self.yard.deliveries(hook)
+        if not deliveries:
             return
-        one = data.draw(st.sampled_from(told))
-        may = one.status in ENDED and hook not in self.disabled
+        row = data.draw(st.sampled_from(deliveries))
+        may = row.status in END_STATES and hook not in self.disabled
         if not may:
-            path = {"webhookId": hook, "eventId": one.event_id}
-            refused = self.yard.house.refused("redeliverEvent", path=path)
-            assert refused.type.code == "RESOURCE_CONFLICT"
+            path = {"webhookId": hook, "eventId": row.event_id}
+            refusal = self.yard.house.refused("redeliverEvent", path=path)
+            assert refusal.type.code == "RESOURCE_CONFLICT"
             return
-        self.yard.redeliver(hook, one.event_id)
-        self.allowed[delivery_id(hook, one.event_id)] += 1
+        self.yard.redeliver(hook, row.event_id)
+        self.allowed[delivery_id(hook, row.event_id)] += 1
 
     @invariant()
     def no_more_are_under_way_than_may_fail(self) -> None:
@@ -238,10 +238,12 @@ class Deliveries(RuleBasedStateMachine):
             state = self.yard.state(hook)
             assert state.status == ("disabled" if hook in self.disabled else "enabled")
             assert state.consecutive_failures == self.failures[hook]
-            told = {delivery_id(hook, one.event_id): one for one in self.yard.deliveries(hook)}
-            pending = {id_ for id_, one in told.items() if one.status == "pending"}
+            deliveries = {
+                delivery_id(hook, row.event_id): row for row in self.yard.deliveries(hook)
+            }
+            pending = {id_ for id_, row in deliveries.items() if row.status == "pending"}
             assert self.yard.waiting(hook) == pending
-            under_way = {id_ for id_, one in told.items() if one.status == "delivering"}
+            under_way = {id_ for id_, row in deliveries.items() if row.status == "delivering"}
             holds = {hold.delivery_id for hold in self.yard.queue(hook).holds}
             assert under_way == holds
 
@@ -255,7 +257,7 @@ class Deliveries(RuleBasedStateMachine):
             self.yard.deliver(200)
             self.yard.forward(seconds=31)
         for hook in self.hooks:
-            assert set(self.yard.statuses(hook)) <= ENDED
+            assert set(self.yard.statuses(hook)) <= END_STATES
             assert self.yard.queue(hook).holds == ()
             assert self.yard.queue(hook).wake_at is None
 

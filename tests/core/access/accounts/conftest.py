@@ -48,21 +48,21 @@ class Office:
 
         return drive.run(self.store.write(SYSTEM, unit))
 
-    def refused(self, usecase: Callable[[Context], Awaitable[Any]]) -> tuple[str, str]:
+    def refusal_of(self, usecase: Callable[[Context], Awaitable[Any]]) -> tuple[str, str]:
         """The code and detail of the refusal."""
-        with pytest.raises(Problem) as caught:
+        with pytest.raises(Problem) as failure:
             self.run(usecase)
-        return caught.value.type.code, caught.value.detail
+        return failure.value.type.code, failure.value.detail
 
-    def workspace(self, name: str = "acme", plan: str = "pro", **more: Any) -> Workspace:
+    def workspace(self, name: str = "acme", plan: str = "pro", **extra: Any) -> Workspace:
         return self.run(
             lambda ctx: accounts.create_workspace(
-                ctx, name=name, plan=plan, plans=self.plans, **more
+                ctx, name=name, plan=plan, plans=self.plans, **extra
             )
         )
 
-    def user(self, name: str = "Ann", **more: Any) -> User:
-        return self.run(lambda ctx: accounts.create_user(ctx, name=name, plans=self.plans, **more))
+    def user(self, name: str = "Ann", **extra: Any) -> User:
+        return self.run(lambda ctx: accounts.create_user(ctx, name=name, plans=self.plans, **extra))
 
     def wish(self, **members: Any) -> KeyWish:
         return KeyWish(**({"name": "ci", "scopes": ("news:read",)} | members))
@@ -71,7 +71,7 @@ class Office:
         wish = self.wish(**members)
         return self.run(lambda ctx: accounts.create_key(ctx, wish, plans=self.plans))
 
-    def found(self, digest_hex: str) -> accounts.Admission | None:
+    def admission_of(self, digest_hex: str) -> accounts.Admission | None:
         async def unit(tx: Transaction) -> accounts.Admission | None:
             return await accounts.find_key(tx, digest_hex, self.plans)
 

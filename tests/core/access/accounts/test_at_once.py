@@ -61,51 +61,51 @@ class Desk:
         return Counter(await asyncio.gather(*map(outcome, range(COUNT))))
 
     async def workspace(self, name: str) -> str:
-        made: Workspace = await self.run(
+        row: Workspace = await self.run(
             lambda ctx: accounts.create_workspace(ctx, name=name, plan="elite", plans=DEFAULT_PLANS)
         )
-        return made.id
+        return row.id
 
     def making(self, home: str, name: str) -> Callable[[Context], Awaitable[IssuedKey]]:
         wish = KeyWish(name=name, scopes=("news:read",), workspace_id=home)
         return lambda ctx: accounts.create_key(ctx, wish, plans=DEFAULT_PLANS)
 
 
-async def grandfathered(desk: Desk) -> None:
+async def two_grandfathered(desk: Desk) -> None:
     home = await desk.workspace("acme")
     keys = [(await desk.run(desk.making(home, f"key {n}"))).key for n in range(COUNT)]
-    found = await desk.outcomes(lambda n: lambda ctx: accounts.grandfather_key(ctx, keys[n].id))
-    assert found == {"done": 2, "RESOURCE_CONFLICT": COUNT - 2}
-    kept = await desk.run(lambda ctx: accounts.list_keys(ctx, home))
-    assert sum(key.grandfathered for key in kept) == 2
+    results = await desk.outcomes(lambda n: lambda ctx: accounts.grandfather_key(ctx, keys[n].id))
+    assert results == {"done": 2, "RESOURCE_CONFLICT": COUNT - 2}
+    keys_ = await desk.run(lambda ctx: accounts.list_keys(ctx, home))
+    assert sum(key.grandfathered for key in keys_) == 2
 
 
-async def named(desk: Desk) -> None:
+async def identity(desk: Desk) -> None:
     homes = [await desk.workspace(name) for name in ("acme", "other")]
     for home in homes:
-        found = await desk.outcomes(lambda _, home=home: desk.making(home, "same"))
-        assert found == {"done": 1, "RESOURCE_CONFLICT": COUNT - 1}
+        results = await desk.outcomes(lambda _, home=home: desk.making(home, "same"))
+        assert results == {"done": 1, "RESOURCE_CONFLICT": COUNT - 1}
     assert len(await desk.run(accounts.list_keys)) == 2
 
 
-async def renamed(desk: Desk) -> None:
+async def rename_race(desk: Desk) -> None:
     home = await desk.workspace("acme")
     keys = [(await desk.run(desk.making(home, f"key {n}"))).key for n in range(COUNT)]
-    found = await desk.outcomes(
+    results = await desk.outcomes(
         lambda n: lambda ctx: accounts.update_key(ctx, keys[n].id, {"name": "same"})
     )
-    assert found == {"done": 1, "RESOURCE_CONFLICT": COUNT - 1}
+    assert results == {"done": 1, "RESOURCE_CONFLICT": COUNT - 1}
 
 
-async def bounded(desk: Desk) -> None:
+async def bound_race(desk: Desk) -> None:
     home = await desk.workspace("acme")
     for n in range(25 - 3):
         await desk.run(desk.making(home, f"key {n}"))
-    found = await desk.outcomes(lambda n: desk.making(home, f"more {n}"))
-    assert found == {"done": 3, "RESOURCE_CONFLICT": COUNT - 3}
+    results = await desk.outcomes(lambda n: desk.making(home, f"more {n}"))
+    assert results == {"done": 3, "RESOURCE_CONFLICT": COUNT - 3}
 
 
-BURSTS = pytest.mark.parametrize("burst", [grandfathered, named, renamed, bounded])
+BURSTS = pytest.mark.parametrize("burst", [two_grandfathered, identity, rename_race, bound_race])
 
 
 @BURSTS

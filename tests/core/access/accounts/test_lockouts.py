@@ -35,11 +35,11 @@ def context(lends: dict[type, Any]) -> Context:
 @pytest.fixture
 def book() -> MemoryLockouts:
     """Two addresses that are locked, and one that is not yet."""
-    made = MemoryLockouts()
+    lockouts = MemoryLockouts()
     for address in ("192.0.2.7", "2001:db8::1", "the socket", "192.0.2.8"):
         for _ in range(1 if address == "192.0.2.8" else 5):
-            made.note(address, NOW)
-    return made
+            lockouts.note(address, NOW)
+    return lockouts
 
 
 def test_what_is_locked_is_listed(book: MemoryLockouts) -> None:
@@ -52,7 +52,7 @@ def test_what_is_locked_is_listed(book: MemoryLockouts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "cleared", "left"),
+    ("text", "count", "remaining"),
     [
         ("192.0.2.7", 1, 3),
         ("::ffff:192.0.2.7", 1, 3),
@@ -64,11 +64,11 @@ def test_what_is_locked_is_listed(book: MemoryLockouts) -> None:
     ],
 )
 def test_an_address_is_found_however_it_is_written(
-    book: MemoryLockouts, given: str | None, cleared: int, left: int
+    book: MemoryLockouts, text: str | None, count: int, remaining: int
 ) -> None:
-    told = drive.run(clear_lockouts(context({Lockouts: book}), ClearLockouts(given)))
-    assert json.loads(told.raw) == {"cleared": cleared}
-    assert len(book) == left
+    rows = drive.run(clear_lockouts(context({Lockouts: book}), ClearLockouts(text)))
+    assert json.loads(rows.raw) == {"cleared": count}
+    assert len(book) == remaining
 
 
 def test_only_the_operator_may_and_only_where_there_are_lockouts() -> None:
