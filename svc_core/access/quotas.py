@@ -34,9 +34,9 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Counted, Pool
 
 # The theory of the quotas. A pool is a fixed UTC window with a limit: at most `limit` requests of
-# one subject in each minute, or in each day. It is not a token bucket. Fixed windows need one number
-# per pool, every process computes the same window from the clock alone, and a client can predict
-# the reset; the price is that twice the limit may pass around the boundary of a window.
+# one subject in each minute, or in each day. It is not a token bucket. Fixed windows need one
+# number per pool, every process computes the same window from the clock alone, and a client can
+# predict the reset; the price is that twice the limit may pass around a window's boundary.
 #
 # State of a subject: the numbers of its current minute and day (Unix seconds divided by 60 and by
 # 86,400), and the count in each. A request makes two moves:

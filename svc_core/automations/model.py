@@ -1,8 +1,9 @@
-"""Automations, their runs and who carries these out (Spec: Automations).
+"""Automations, their runs, and the rows of work that workers take (Spec: Automations).
 
-Rule 1: a run and its end are told of in the automation's row too, so that one look shows both.
-Rule 2: an automation has one row of work, and that names one run at most: so it never has two.
-Rule 3: who carries a run out is named in the row of work until a time; then anybody may take it up.
+Rule 1: an automation's row repeats its newest run in short, so that one read shows both.
+Rule 2: an automation has one row of work, which names one run at most, so it never has two runs.
+Rule 3: the row of work names the worker that holds it and when that lease ends; after that any
+        worker may take it.
 """
 
 from datetime import datetime

@@ -1,6 +1,6 @@
 """The operations of automations and their runs (Spec: Automations).
 
-Rule 1: an automation is its owner's alone; to others of the workspace it is not there.
+Rule 1: an automation belongs to its owner alone; to others of the workspace it does not exist.
 Rule 2: archiving gives up a run that has not begun; one that has goes on to its end.
 Rule 3: one run at a time: a second is refused while one is queued or running.
 """
@@ -126,7 +126,7 @@ async def _write(ctx: Context, after: Automation) -> One[Automation]:
 
 
 async def _check(ctx: Context, automation: Automation, earlier: str | None) -> None:
-    """Pass a whole schedule, and a project of the caller's own, or the one that was known before.
+    """Check the schedule, and that the project is the caller's own or the one set before.
 
     Raises:
         Problem: VALIDATION_FAILED, naming every fault.
@@ -192,7 +192,7 @@ async def get_automation_run(ctx: Context, request: OneRun) -> One[AutomationRun
 
 
 def _visible_run(ctx: Context, raw: bytes) -> bytes:
-    """A run with the addresses that its sources have for the caller."""
+    """The run with the URLs of its sources rewritten for the caller's origin."""
     if ctx.origin == ctx.host.origin or (run := RUNS.decode(raw)).output is None:
         return raw
     sources = (attrs.evolve(source, url=ctx.located(source.url)) for source in run.output.sources)

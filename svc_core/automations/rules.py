@@ -1,9 +1,13 @@
-"""When an automation runs, and what may become of a run.
+"""Rules of automations: when one is due, and the states of its runs.
 
 Rule 1: only an active automation with a schedule is due; runs that were missed are one run.
 Rule 2: only a new schedule, archiving and restoring plan anew.
 Rule 3: an end is final: whatever comes later changes nothing of the run.
 Rule 4: a run that was interrupted is begun again, a few times.
+
+A run is queued, then running, and ends as succeeded, failed or cancelled. A running run may begin
+again (its worker died), which keeps the state and counts an attempt. Only a queued run can be
+cancelled; what has begun goes on to its end.
 """
 
 from collections.abc import Mapping
@@ -42,7 +46,7 @@ STEPS: Final[Mapping[tuple[RunStatus, Happening], RunStatus]] = {
     ("running", "succeed"): "succeeded",
     ("running", "fail"): "failed",
 }
-"""What follows; a pair that is not here changes nothing."""
+"""The next status for a status and an event; a missing pair changes nothing."""
 
 ENDS: Final = frozenset({"succeeded", "failed", "cancelled"})
 
@@ -50,7 +54,7 @@ ENDS: Final = frozenset({"succeeded", "failed", "cancelled"})
 def advance_run(
     run: AutomationRun, happening: Happening, now: datetime, **members: Any
 ) -> AutomationRun | None:
-    """The run after that; None where it changes nothing."""
+    """The run after an event; None where the event changes nothing."""
     status = STEPS.get((run.status, happening))
     if status is None:
         return None
@@ -62,7 +66,7 @@ def advance_run(
 
 
 def next_due(automation: Automation, now: datetime) -> datetime | None:
-    """When an automation runs next by itself, after `now`."""
+    """When a scheduled automation is next due after `now`; None without a schedule."""
     if automation.schedule is None or automation.status == "archived":
         return None
     return schedule.next_run(automation.schedule.schedule, now)
@@ -83,7 +87,7 @@ def apply_change(
 
 
 def reschedule(before: Automation, after: Automation, now: datetime) -> Automation:
-    """The automation, with its next run counted from now where its schedule is another."""
+    """The automation; its next run is counted from `now` if its schedule has changed."""
     return after if after.schedule == before.schedule else replan(after, now)
 
 
@@ -103,7 +107,7 @@ def _merge(before: Timetable | None, patch: TimetablePatch) -> Timetable:
 
 
 def timetable_faults(automation: Automation) -> list[Fault]:
-    """Where the members of its schedule do not fit each other."""
+    """The faults of a schedule whose members contradict each other."""
     if automation.schedule is None:
         return []
     time_of_day, day, zone = (f"/schedule/{name}" for name in ("timeOfDay", "day", "timezone"))

@@ -1,8 +1,8 @@
-"""How runs begin and end, one unit of work each: what a worker asks for between its waits.
+"""The queue of runs: how a worker takes, renews, begins and ends one, each in one unit of work.
 
-Rule 1: a run is taken by one worker at a time, which says again and again that it still has it;
-        what a dead worker had is free soon after.
-Rule 2: who no longer has a run writes nothing of it.
+Rule 1: a run is held by one worker at a time, under a lease that it renews; the lease of a dead
+        worker ends by itself.
+Rule 2: a worker whose lease has passed to another writes nothing about the run.
 Rule 3: a run, its automation and the event of its end are written together.
 """
 
@@ -43,7 +43,7 @@ DROPPED_MAX: Final = 20
 
 @frozen
 class Task:
-    """A run that a worker has, as it was when it was taken, with the beginnings before."""
+    """A run that a worker holds, as it was when it was taken, with its earlier attempts."""
 
     run: AutomationRun
     holder: str
@@ -56,12 +56,12 @@ class Task:
 
 
 async def _value(ctx: Context, collection: Collection[T], id_: str) -> T:
-    """What a row holds that is there as long as the work with it."""
+    """The value of a row that exists for as long as its row of work."""
     return collection.decode((await ctx.tx.documents.get_many(collection, [id_]))[id_].raw)
 
 
 async def work_of(ctx: Context, automation_id: str) -> Work:
-    """What is to be done for an automation."""
+    """The row of work of an automation; an empty one where none is stored."""
     return await ctx.find(WORK, automation_id) or Work(automation_id, None)
 
 
@@ -84,14 +84,14 @@ async def queue(ctx: Context, automation: Automation, trigger: Trigger) -> Autom
 
 
 async def _save_run(ctx: Context, automation: Automation, run: AutomationRun) -> None:
-    """Write a run, and in its automation that it is so far."""
+    """Write a run, and its summary in the automation."""
     await ctx.save(RUNS, run.id, run)
     after = attrs.evolve(automation, last_run=run.summary, updated_at=ctx.now)
     await ctx.save(AUTOMATIONS, automation.id, after)
 
 
 async def cancel_queued(ctx: Context, automation: Automation) -> Automation:
-    """Give up the run that has not begun, if there is one; the automation as it is then."""
+    """Cancel the queued run, if there is one; the automation after that."""
     work = await work_of(ctx, automation.id)
     if work.run_id is None:
         return automation
@@ -105,7 +105,7 @@ async def cancel_queued(ctx: Context, automation: Automation) -> Automation:
 
 
 async def plan_next(ctx: Context, automation: Automation) -> None:
-    """Have the next run begin when it is due, unless one is under way."""
+    """Set when the next run is due, unless one is under way."""
     work = await work_of(ctx, automation.id)
     if work.run_id is None and work.due_at != automation.next_run_at:
         await ctx.save(WORK, automation.id, attrs.evolve(work, due_at=automation.next_run_at))
@@ -115,7 +115,7 @@ async def plan_next(ctx: Context, automation: Automation) -> None:
 
 
 async def take(ctx: Context, automation_id: str, holder: str, until: datetime) -> Task | None:
-    """Have what is due of an automation until then; None where nothing is, or others have it."""
+    """Take the due run of an automation under a lease; None where none is due or another has it."""
     work = await work_of(ctx, automation_id)
     if work.due_at is None or work.due_at > ctx.now:
         return None
@@ -134,7 +134,7 @@ async def _own_work(ctx: Context, task: Task) -> Work | None:
 
 
 async def renew(ctx: Context, task: Task, until: datetime) -> bool:
-    """Keep a run until then; whether it was still had."""
+    """Extend the lease of a run; whether the worker still held it."""
     work = await _own_work(ctx, task)
     if work is not None:
         await ctx.save(WORK, task.automation_id, attrs.evolve(work, due_at=until))
@@ -142,7 +142,7 @@ async def renew(ctx: Context, task: Task, until: datetime) -> bool:
 
 
 async def release(ctx: Context, task: Task, until: datetime) -> None:
-    """Leave a run to whoever comes then; beginnings that are given back do not count."""
+    """End the lease of a run, to be taken again from `until`; the attempt does not count."""
     work = await _own_work(ctx, task)
     if work is not None:
         free = attrs.evolve(work, due_at=until, holder=None, attempts=task.attempts)
@@ -150,14 +150,14 @@ async def release(ctx: Context, task: Task, until: datetime) -> None:
 
 
 async def take_over(ctx: Context, automation_id: str) -> None:
-    """Free a run that a worker had which is no more."""
+    """End the lease of a worker that no longer exists."""
     work = await work_of(ctx, automation_id)
     if work.holder is not None:
         await ctx.save(WORK, automation_id, attrs.evolve(work, due_at=ctx.now, holder=None))
 
 
 async def begin(ctx: Context, task: Task, **members: Any) -> AutomationRun | None:
-    """Begin a run that was taken, or begin it again; None where there is no more to be done."""
+    """Mark a taken run as running; None where it is no longer held, or has too many attempts."""
     work = await _own_work(ctx, task)
     if work is None:
         return None
@@ -182,7 +182,7 @@ async def end(
     output: RunOutput | None = None,
     error: RunError | None = None,
 ) -> bool:
-    """Write how a run ended; False where somebody else has it."""
+    """Write the end of a run; False where another worker holds it."""
     if await _own_work(ctx, task) is None:
         return False
     run = await _value(ctx, RUNS, task.run.id)
@@ -205,7 +205,7 @@ async def _drop_old(ctx: Context, automation_id: str) -> None:
 
 
 async def _announce(ctx: Context, automation: Automation, run: AutomationRun) -> None:
-    """Tell hooks that a run has ended; what it answered is read where the links lead."""
+    """Publish the event of a finished run to its webhooks; links in it lead to the output."""
     hooks = [hook for hook in await enabled_webhooks(ctx) if RUN_FINISHED in hook.events]
     if not hooks:
         return

@@ -1,4 +1,4 @@
-"""The catalogue: every operation and every collection of the service, read by everything above."""
+"""The catalogue: the lists of all operations and all collections of the service."""
 
 from typing import Any
 
@@ -116,7 +116,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *changes.LOCAL_OPERATIONS,
     *payments.LOCAL_OPERATIONS,
 )
-"""What no public route serves: the control socket, the command line and the dashboard run them."""
+"""Operations without a public route: run by the control socket, command line and dashboard."""
 
 COLLECTIONS: tuple[Collection[Any], ...] = (
     WORKSPACES,

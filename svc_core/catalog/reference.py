@@ -1,4 +1,4 @@
-"""What the reference pages say, made from the catalogue; operations and problems as Markdown.
+"""The reference pages of operations and problems as Markdown, made from the catalogue.
 
 Rule: a page says what the declaration says and nothing else, so it cannot be out of date.
 """
@@ -52,7 +52,7 @@ _TABLE = """\
 
 @frozen
 class InputWords:
-    """What is told of one input; code stands between backticks."""
+    """The texts about one input on a reference page; code stands between backticks."""
 
     name: str
     place: str
@@ -64,7 +64,7 @@ class InputWords:
 
 @frozen
 class OperationWords:
-    """What is told of one operation, on whatever page; code stands between backticks."""
+    """The texts about one operation on a reference page; code stands between backticks."""
 
     id: str
     method: str
@@ -80,7 +80,7 @@ class OperationWords:
 def by_tag(
     operations: Iterable[Operation[Any, Any]],
 ) -> tuple[tuple[str, tuple[OperationWords, ...]], ...]:
-    """What is told of all operations, grouped by tag in the order of the catalogue."""
+    """The texts about all operations, grouped by tag in the order of the catalogue."""
     groups: dict[str, list[OperationWords]] = {}
     for operation in operations:
         groups.setdefault(operation.tag, []).append(_words(operation))
@@ -186,7 +186,7 @@ _REPLACEMENT: Final = re.compile(r"Deprecated: (?:use )?`?([^`]+?)`?(?:\. .*|\.?
 
 @frozen
 class Deprecation:
-    """A name that should no longer be used, of what, and what to use in its place."""
+    """A deprecated name, where it stands, and its replacement."""
 
     name: str
     place: str

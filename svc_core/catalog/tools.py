@@ -1,4 +1,4 @@
-"""Operations as tools: what the agent and MCP may call, read from the catalogue.
+"""Tools of the agent and of MCP: reading operations of the catalogue under tool names.
 
 Rule 1: a tool is a reading operation; its arguments are that operation's inputs by their names,
         checked by the same reading as a request's, and its refusals are the operation's problems.
@@ -37,10 +37,10 @@ _TITLES: Final = ("title", "name", "question", "label", "cveId", "id")
 
 @frozen(eq=False)
 class Tool:
-    """A name for an operation; `constants` are inputs that it always has.
+    """A tool: a name for an operation, with `constants` for some of its inputs.
 
-    Where `only` is told, no others than these inputs are asked for. `kind` is what its rows are,
-    where their ids tell it not.
+    Where `only` is set, the model may send these inputs alone. `kind` is the kind of its rows,
+    where the prefix of their ids does not tell it.
     """
 
     name: str
@@ -91,7 +91,7 @@ TOOLS: tuple[Tool, ...] = (
 
 @cache
 def spec(tool: Tool) -> ToolSpec:
-    """What a model is told of a tool."""
+    """The description of a tool for a language model."""
     operation, schemas = tool.operation, Schemas("#/$defs/")
     items = [item for item in tool.inputs if _is_open(tool, item.name)]
     properties = {item.name: _input_schema(schemas, item) for item in items}
@@ -120,7 +120,7 @@ def _input_schema(schemas: Schemas, item: Any) -> Schema:
 async def reply(
     tool: Tool, arguments: Mapping[str, Any], work: Units, actor: Actor, site: Site
 ) -> Reply:
-    """The operation's own answer to these arguments.
+    """Run the operation of a tool with these arguments; its reply.
 
     Raises:
         Problem: whatever the operation refuses with.
@@ -130,7 +130,7 @@ async def reply(
 
 
 def call(tool: Tool, arguments: Mapping[str, Any]) -> Call:
-    """The request that these arguments make.
+    """The request for the operation that these arguments mean.
 
     Raises:
         Problem: VALIDATION_FAILED, one is unknown, or is no text, number, truth value or list.
@@ -177,7 +177,7 @@ _KINDS: Final = {collection.kind: collection for collection in COLLECTIONS}
 
 
 def tool_answer(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any]) -> Answered:
-    """What an answer's body holds: its rows, or the one that it is."""
+    """The rows in the body of an answer, with their titles and addresses."""
     data = body.get("data", body)
     rows = data if isinstance(data, list) else [data]
     page = body.get("meta", {}).get("page", {})
@@ -218,7 +218,7 @@ class CatalogueTools:
     site: Site
 
     def of(self, work: Units, actor: Actor, now: datetime) -> "CallersTools":  # noqa: ARG002
-        """Those of one caller; what needs a workspace is left out for a person's own key."""
+        """The tools of one caller; a personal key gets none that needs a workspace."""
         has = actor.workspace_id is not None
         tools = (tool for tool in TOOLS if has or tool.operation.binding != "workspace")
         return CallersTools({tool.name: tool for tool in tools}, work, actor, self.site)
@@ -235,12 +235,12 @@ class CallersTools:
 
     @property
     def origin(self) -> str:
-        """Under which paths are."""
+        """The origin of the paths."""
         return self._site.base_url
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools that there are."""
+        """The descriptions of all tools."""
         return tuple(map(spec, self._tools.values()))
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Answered:

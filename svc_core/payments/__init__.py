@@ -1,12 +1,12 @@
-"""Payment for single requests (x402, version 2): asked for, judged, settled, and never lost.
+"""Payment for single requests (x402, version 2): from the 402 challenge to the settled transfer.
 
-The package is usable alone: it asks its host for what `ports` names, and for nothing else.
+The package is usable alone: it needs the ports in `ports` from its host, and nothing else.
 
-    messages, header    what is said on the wire, and reading it from strangers
-    networks, challenge what is asked for
-    evm                 who signed which transfer
-    states, records     where a payment stands, and what is kept of it
-    admission, decisions, outcomes    what is decided, from values alone
+    messages, header    the messages of the protocol, and strict parsing of those from clients
+    networks, challenge the networks, assets and prices that a 402 answer offers
+    evm                 verification of signed transfers
+    states, records     the states of a payment, and its stored rows
+    admission, decisions, outcomes    pure rules: limits, checks, the meaning of settlements
     steps               a paid request from end to end, and the reconciler
-    receipts, bodies    what is told of a settled payment, and how an answer is kept
+    receipts, bodies    receipts of settled payments, and the storage form of answers
 """

@@ -1,7 +1,9 @@
-"""How much a wallet may do: counted with the reservation, so that no burst gets past it.
+"""Limits of wallets: counted in the unit that reserves a payment, so that no burst exceeds them.
 
-Rule 1: counted is what a signature has proven to be the payer's, so that nobody uses up another's.
-Rule 2: minutes and days are fixed UTC windows, as for keys. What was not charged is not spent.
+Rule 1: only a payment whose signature proves the payer is counted, so nobody can use up the limits
+        of another wallet.
+Rule 2: minutes and days are fixed UTC windows, as for keys. An amount that was not charged is not
+        counted as spent.
 """
 
 from datetime import datetime, timedelta
@@ -22,7 +24,7 @@ from svc_core.payments.records import (
 from svc_core.payments.states import State
 
 USD_UNITS: Final = 10**6
-"""Units of the asset in a dollar: every asset that is taken has six decimals."""
+"""Units of the asset in a dollar: every accepted asset has six decimals."""
 
 REJECTION_WINDOW: Final = timedelta(minutes=15)
 RETRY_SECONDS: Final = 1
@@ -30,8 +32,11 @@ RETRY_SECONDS: Final = 1
 
 @frozen
 class Limits:
-    """What is admitted: of a wallet in a minute (UTC), in units in a day, and how many payments
-    that did not settle in a quarter of an hour; of an operation and of an address in a minute."""
+    """The limits of paid requests.
+
+    Of one wallet: requests per UTC minute, asset units per UTC day, and payments within fifteen
+    minutes that could not be settled. Of one operation and of one address: requests per minute.
+    """
 
     wallet_minute: int = 60
     wallet_day: int = 25 * USD_UNITS
@@ -41,7 +46,7 @@ class Limits:
 
 
 def count_reservation(wallet: Wallet, payment: Payment, limits: Limits, now: datetime) -> Wallet:
-    """The wallet after a payment was reserved.
+    """The wallet with a new reservation counted.
 
     Raises:
         Problem: PAYMENT_RATE_LIMITED, with `Retry-After`.
@@ -63,7 +68,7 @@ def count_reservation(wallet: Wallet, payment: Payment, limits: Limits, now: dat
 
 
 def count_move(wallet: Wallet, before: Payment, after: Payment, now: datetime) -> Wallet:
-    """The wallet after its payment moved on: what was given up is not spent."""
+    """The wallet after one of its payments changed state; a released amount is not spent."""
     current = _current(wallet, now)
     change = _spent_units(after) - _spent_units(before)
     if day_of(before.reserved_at) != current.day:
@@ -72,14 +77,14 @@ def count_move(wallet: Wallet, before: Payment, after: Payment, now: datetime) -
 
 
 def count_rejection(wallet: Wallet, limits: Limits, now: datetime) -> Wallet:
-    """The wallet after a payment of it could not be settled."""
+    """The wallet after one of its payments could not be settled."""
     current = _current(wallet, now)
     newest = (*current.rejections, now)[-limits.wallet_rejections :]
     return attrs.evolve(current, rejections=newest)
 
 
 def limited(detail: str, wait_seconds: float) -> Problem:
-    """The refusal of one request too many."""
+    """PAYMENT_RATE_LIMITED, with `Retry-After` in whole seconds."""
     wait = max(RETRY_SECONDS, int(-(-wait_seconds // 1)))
     return Problem(problem.PAYMENT_RATE_LIMITED, detail, {"Retry-After": str(wait)})
 

@@ -1,6 +1,6 @@
-"""The text in which an answer is kept until it was paid for, and for a while after it was.
+"""The storage form of a held answer: one compressed text with its head and body.
 
-Rule: what is unpacked is, byte for byte, what was packed: a repeated answer is the same answer.
+Rule: unpacking gives the packed answer byte for byte, so that a repeated answer is the same answer.
 """
 
 import json

@@ -35,7 +35,7 @@ _SCHEMA: Final = {
     "required": ["required"],
 }
 EXTENSIONS: Final = {IDENTIFIER: {"info": {"required": False}, "schema": _SCHEMA}}
-"""What a client may add to a payment: a name of its own, by which a lost answer is given again."""
+"""Extensions that a client may use: its own identifier, by which a lost answer is sent again."""
 
 ERROR_UNSETTLED: Final = "This server settles no payments yet; nothing was charged."
 
@@ -44,7 +44,7 @@ _text = compact.encoder()
 
 @frozen
 class Terms:
-    """Whom to pay, and on which network."""
+    """The payee and the network of all offers."""
 
     network: Network = BASE_SEPOLIA
     pay_to: str = NOBODY
@@ -52,7 +52,7 @@ class Terms:
 
 @frozen(eq=False)
 class Offer:
-    """What one operation asks for a request; made once, because all but the address is constant."""
+    """The offer of one operation; made once, because all but the resource's URL is constant."""
 
     requirements: PaymentRequirements
     _rest: str
@@ -78,7 +78,7 @@ def offer(operation: Operation[Any, Any], terms: Terms) -> Offer | None:
 
 
 def resource_url(url: str) -> str:
-    """The address by which a challenge names a resource."""
+    """The URL by which a challenge names a resource: without its query where it is too long."""
     return url if len(url) <= URL_LENGTH_MAX else url.partition("?")[0]
 
 

@@ -1,17 +1,28 @@
-"""What a request with a payment is answered, decided from what it says and what is known.
+"""Pure decisions on a paid request, from its payment and the stored rows of that payment.
 
 The order of the checks is fixed, so that a payment with several faults always gets one answer:
 
-    recall    the very bytes were sent before: their answer again, or what became of it
-    fault     the offer, the resource, the recipient, the amount, the times, the signature
-    claim     the payer is proven: its identifier, the authorization, the limits; then reserved
+    recall         the same bytes were sent before: their answer again, or the state of the payment
+    fault          the offer, the resource, the recipient, the amount, the times, the signature
+    check_claim    with a proven payer: the identifier, the authorization, the limits; then reserve
 
-Rule 1: whoever may have paid is never asked to pay again for the same request.
-Rule 2: an answer is repeated only to who knows the identifier that its payer chose. All else of a
-        settled payment is public on the chain, and a field could be made of it by anybody.
-Rule 3: an answer that was paid for and never sent goes to whoever brings the same authorization
-        for the same request, once. Without an identifier that need not be the payer; it is the
-        weak spot of payments that name none.
+Rule 1: a client that may have paid is never asked to pay again for the same request.
+Rule 2: an answer is repeated only to a client that knows the identifier which its payer chose.
+        Everything else of a settled payment is public on the chain, so anybody could forge it.
+Rule 3: an answer that was paid for and never sent goes once to the client that brings the same
+        authorization for the same request. Without an identifier that need not be the payer,
+        which is the weak spot of payments without one.
+
+Why in this order. `recall` comes first because a payment in doubt must be resumable after its
+authorization has expired, when `fault` would refuse it. It proves nothing about the sender, so it
+gives an answer only for equal bytes, and for a settled payment only where those hold the secret
+identifier. `fault` needs no rows; it runs before any write, so that garbage costs no transaction.
+`check_claim` runs again inside the writing unit (`reserve_payment`), because the rows may have
+changed since they were read; the checks before are a look without a lock, and these are binding.
+
+Payments are found by three keys: the payment id, which follows from network, asset, payer and
+nonce; the client's identifier together with its payer; and the wallet. The chain accepts a nonce
+once, so one row per id is enough to make two requests with one authorization meet.
 """
 
 from collections.abc import Callable
@@ -67,11 +78,11 @@ def _always() -> bool:
 
 @frozen
 class Purchase:
-    """A request that may be paid for; `values` are those of `PAYMENT-SIGNATURE`, as sent.
+    """A payable request; `values` are the values of `PAYMENT-SIGNATURE` as sent.
 
     `url` is its address under the configured origin. `is_awaited` says whether the client is still
-    there: who left before its payment was brought on its way is not charged, and who left after
-    that is owed the answer.
+    connected: one that leaves before settlement begins is not charged; one that leaves later is
+    owed the answer.
     """
 
     operation: str
@@ -93,7 +104,7 @@ class Attempt:
 
     @property
     def requirements(self) -> PaymentRequirements:
-        """What is asked for."""
+        """The payment that the operation asks for."""
         return self.purchase.offer.requirements
 
     @property
@@ -103,14 +114,14 @@ class Attempt:
 
     @property
     def keys(self) -> Place:
-        """Where the rows of it are."""
+        """The keys of its stored rows."""
         transfer, terms = self.payment.payload.payload.authorization, self.requirements
         id_ = payment_id(terms.network, terms.asset, transfer.from_, transfer.nonce)
         return Place(id_, transfer.from_.lower(), self.payment.identifier)
 
 
 def reservation(attempt: Attempt, receipt_id: str, lease: Lease, now: datetime) -> Payment:
-    """The record of an attempt whose signature proves the payer."""
+    """The payment row of an attempt whose signature proves the payer."""
     terms, sent_payment, keys = attempt.requirements, attempt.payment, attempt.keys
     authorization = sent_payment.payload.payload.authorization
     return Payment(
@@ -142,22 +153,24 @@ def reservation(attempt: Attempt, receipt_id: str, lease: Lease, now: datetime) 
 
 
 @define
-class PriorAnswer(Exception):  # noqa: N818 - says what there is instead
-    """The payment was made before, and its answer is there: it was sent, is owed, or waits for the
-    payment to be settled, as the state of the payment says."""
+class PriorAnswer(Exception):  # noqa: N818 - no error: the answer that exists
+    """Raised where the same payment came before and its answer is stored.
+
+    The state of the payment says whether that answer was sent, is owed, or waits for settlement.
+    """
 
     payment: Payment
     answer: KeptAnswer
 
 
 def recall(rows: Known, attempt: Attempt, now: datetime) -> None:
-    """Pass what was not sent before, byte for byte; nobody is proven to be the payer.
+    """Check that these bytes were not sent before; the sender is not proven to be the payer.
 
-    It comes before all other checks, because a payment in doubt is to be resumed after its
-    authorization has ended, too.
+    It comes before all other checks, because a payment in doubt must be resumable after its
+    authorization has expired.
 
     Raises:
-        Kept: its answer is there.
+        PriorAnswer: the stored answer of this payment.
         Problem: PAYMENT_IN_PROGRESS, PAYMENT_REPLAYED or PAYMENT_IDENTIFIER_CONFLICT.
     """
     for payment in (rows.namesake, rows.payment):
@@ -171,8 +184,10 @@ def recall(rows: Known, attempt: Attempt, now: datetime) -> None:
 
 
 def is_doubtful(rows: Known, attempt: Attempt) -> bool:
-    """Whether the request may have been paid for with the authorization already, in other bytes: a
-    facilitator would find that used, and the payer would be asked to pay again."""
+    """Whether the authorization may already have paid for this request, in other bytes.
+
+    A facilitator would find it used, and the payer would be asked to pay again.
+    """
     payment = rows.payment
     if payment is None or payment.fingerprint != attempt.fingerprint:
         return False
@@ -180,10 +195,10 @@ def is_doubtful(rows: Known, attempt: Attempt) -> bool:
 
 
 def check_claim(rows: Known, attempt: Attempt, now: datetime) -> None:
-    """Pass a payer, whose signature was found good, where nobody has the payment.
+    """Check that a proven payer may use this authorization and identifier.
 
     Raises:
-        Kept: its answer is there.
+        PriorAnswer: the stored answer of this payment.
         Problem: PAYMENT_IN_PROGRESS, PAYMENT_REPLAYED or PAYMENT_IDENTIFIER_CONFLICT.
     """
     namesake, payment = rows.namesake, rows.payment
@@ -203,7 +218,7 @@ def check_claim(rows: Known, attempt: Attempt, now: datetime) -> None:
 def _check_free(
     payment: Payment, rows: Known, attempt: Attempt, now: datetime, *, is_same: bool = True
 ) -> None:
-    """Pass a payment that nobody has; it comes for the same request or for another."""
+    """Check that no other request holds the payment, and that it has bought nothing yet."""
     if payment.state in IN_FLIGHT and payment.is_worked_on(now):
         raise in_progress()
     if payment.state in (State.RELEASED, State.RESERVED):
@@ -216,8 +231,10 @@ def _check_free(
 
 
 def fault(attempt: Attempt, judge: Judge, now: datetime) -> str | Literal[False] | None:
-    """Why the payment is not taken, in the words of the standard; None where it is good, and False
-    where a facilitator has to judge its signature."""
+    """The reason code (x402) for refusing the payment; None where it is valid.
+
+    False where only a facilitator can verify the signature, that of a contract wallet.
+    """
     payload, terms = attempt.payment.payload, attempt.requirements
     offer = payload.accepted
     if offer.scheme != terms.scheme:
@@ -247,11 +264,11 @@ def _lower_case(terms: PaymentRequirements) -> PaymentRequirements:
 
 
 def reserve_payment(rows: Known, attempt: Attempt, payment: Payment, limits: Limits) -> Writes:
-    """The reservation of a payment, as `reservation` made it, if it is still to be had.
+    """The writes that reserve a payment, checked against the rows inside the writing unit.
 
     Raises:
-        Kept: its answer is there.
-        Problem: PAYMENT_RATE_LIMITED, or as `claim`.
+        PriorAnswer: the stored answer of this payment.
+        Problem: PAYMENT_RATE_LIMITED, or as `check_claim`.
     """
     now = payment.reserved_at
     check_claim(rows, attempt, now)
@@ -273,12 +290,13 @@ def move(
     lease: Lease | None = None,
     answer: KeptAnswer | None = None,
 ) -> Writes:
-    """The payment after what happened to it, with its wallet.
+    """The writes for an outcome: the payment in its next state, with its wallet.
 
-    A `holder` names who had the payment; news of one who lost it counts only when the money moved.
+    `holder` is the process that held the lease. If another holds it now, the outcome counts only
+    where it says that the money moved.
 
     Raises:
-        Superseded: the payment is another's, or not in a state in which this can happen.
+        Superseded: another process holds the payment, or its state does not allow the event.
     """
     before, event = rows.payment, outcome.event
     is_paid = event in (Event.CONFIRM, Event.OBSERVE)
@@ -314,11 +332,11 @@ def payment_refusal(
 
 
 def in_progress() -> Problem:
-    """Another request with the payment is under way."""
+    """PAYMENT_IN_PROGRESS: another request with this payment is running."""
     return Problem(problem.PAYMENT_IN_PROGRESS, headers={"Retry-After": BUSY_SECONDS})
 
 
 def replay_refusal(payment: Payment, purchase: Purchase) -> Problem:
-    """The authorization bought something already."""
+    """PAYMENT_REPLAYED: the authorization has already bought an answer."""
     note = f" Its receipt: {RECEIPTS_PATH}{payment.receipt_id}" if payment.settled_at else ""
     return payment_refusal(problem.PAYMENT_REPLAYED, NONCE_USED, purchase, note=note)

@@ -1,11 +1,11 @@
-"""Payments of the scheme `exact` on EVM chains: who signed which transfer (EIP-712, EIP-3009).
+"""Verification of signed transfers, scheme `exact` on EVM chains (EIP-712, EIP-3009).
 
-Rule 1: a signature is judged as the token's contract judges it: v is 27 or 28 and s lies in the
-        lower half, so that what is found good here does not fail there.
+Rule 1: a signature is verified as the token's contract does it: v is 27 or 28 and s lies in the
+        lower half, so that a signature accepted here does not fail there.
 Rule 2: a signature that is not of 65 bytes is a contract wallet's (EIP-1271, EIP-6492). Only the
         chain can judge it, so that is left to a facilitator.
-Rule 3: the first thing that is wrong is told, in the order in which facilitators look: the
-        recipient, the amount, the times, the signature.
+Rule 3: only the first fault is reported, in the order in which facilitators check: the recipient,
+        the amount, the times, the signature.
 """
 
 from functools import cached_property
@@ -45,7 +45,7 @@ SIGNATURE: Final = "invalid_exact_evm_payload_signature"
 
 @frozen
 class Judge:
-    """Judges transfers of the one asset that is taken on a network."""
+    """Verifies transfers of the one accepted asset of a network."""
 
     network: Network
     crypto: Crypto
@@ -78,8 +78,10 @@ class Judge:
     def fault(
         self, authorization: Authorization, signature: str, *, pay_to: str, amount: str, now: int
     ) -> str | Literal[False] | None:
-        """Why the transfer is not taken at Unix second `now`; None where nothing is wrong, and
-        False where nothing else is wrong and a facilitator has to judge the signature."""
+        """The reason code for refusing the transfer at Unix second `now`; None where it is valid.
+
+        False where all else is valid and only a facilitator can verify the signature.
+        """
         if authorization.to.lower() != pay_to.lower():
             return RECIPIENT
         if authorization.value != amount:
@@ -101,7 +103,7 @@ def address_of(public: bytes, crypto: Crypto) -> str:
 
 
 def checksummed(address: str, crypto: Crypto) -> str:
-    """The address with the capitals that let a slip of the pen be seen (EIP-55)."""
+    """The address with the checksum capitals of EIP-55."""
     digits = address[2:].lower()
     marks = crypto.keccak(digits.encode("ascii")).hex()
     return "0x" + "".join(

@@ -1,4 +1,4 @@
-"""Reading `PAYMENT-SIGNATURE` from strangers.
+"""Strict parsing of the `PAYMENT-SIGNATURE` field of a request.
 
 Rule 1: one field, of bounded length, in standard base64 with its padding, of one JSON object whose
         members are sent once. Whatever else comes is answered 400, never with anything worse.
@@ -44,7 +44,7 @@ class _Extension(Open):
 
 @frozen
 class ReceivedPayment:
-    """What a client sent: read, and as it was.
+    """A payment as a client sent it: parsed, and as its original text.
 
     `text` is the JSON, for a facilitator; `digest` the SHA-256 of its bytes in hex; `identifier`
     the client's own name of the payment, if it gave one.
@@ -57,10 +57,10 @@ class ReceivedPayment:
 
 
 def read(values: Sequence[str]) -> ReceivedPayment:
-    """The payment that the values of the field, one for each time it was sent, hold.
+    """Parse the values of the field, one for each time it was sent.
 
     Raises:
-        Problem: INVALID_PAYMENT, which says what is wrong with it.
+        Problem: INVALID_PAYMENT, with the faults.
     """
     if len(values) != 1:
         raise _payment_problem("is to be sent once")

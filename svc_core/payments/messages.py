@@ -1,10 +1,10 @@
-"""What clients, this service and facilitators say to each other (x402, version 2).
+"""The messages between clients, this service and facilitators (x402, version 2).
 
 Rule 1: what a client sends is read strictly (`PaymentPayload`): exact types, bounded texts, no
         member of the signed part that is not known. A member that one reader understands and
         another passes over is how keys against replay were got around.
-Rule 2: what a facilitator answers is read with good will: members that are not known are passed
-        over, reasons are opaque. What it must say is checked where it is judged (`outcomes`).
+Rule 2: a facilitator's answer is parsed leniently: unknown members are ignored and reasons are
+        opaque. What the answer must contain is checked in `outcomes`.
 Rule 3: amounts and times are decimal texts of ASCII digits. `int` would also take "250_000",
         " 1", "+1" and digits of other scripts.
 """
@@ -176,10 +176,10 @@ def facilitator_request(payload: Json) -> dict[str, Any]:
 
 
 def heard(class_: type[T], body: bytes) -> T:
-    """A facilitator's answer of this class; members that are null count as not sent.
+    """Parse a facilitator's answer; a null member counts as absent.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the body is not a message of this class.
     """
     members = wire.read_json(body)
     if isinstance(members, dict):
@@ -191,7 +191,7 @@ def heard(class_: type[T], body: bytes) -> T:
 
 
 def said(message: Any) -> dict[str, Any]:
-    """The members of a message that say something, by their wire names."""
+    """The members of a message that are not None, by wire name."""
     members: Any = wire.to_json(message)
     return {name: value for name, value in members.items() if value is not None}
 

@@ -1,4 +1,4 @@
-"""The networks that payments are asked on, with their stablecoins (Spec: Reports, rule 1)."""
+"""The networks on which payments are accepted, with their stablecoins (Spec: Reports, rule 1)."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -44,4 +44,4 @@ NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
 money must not buy what real money buys."""
 
 NOBODY: Final = "0x000000000000000000000000000000000000dEaD"
-"""The address to pay to where an operator has named none: nobody has its key."""
+"""The default payee, an address that nobody has the key of; an operator must name a real one."""

@@ -1,8 +1,7 @@
-"""The receipts that anybody may look up (Spec: "the sanitized x402 receipt lookup is public"), and
-what the operator does with payments: look at them, and say what became of those in doubt.
+"""Operations on payments: the public receipt lookup, and the operator's list, show and reconcile.
 
-Every use case of the operator runs in a unit of the system. No row shows a signature or what was
-answered.
+The receipt is public (Spec: "the sanitized x402 receipt lookup is public"). The operator's use
+cases run in units of the system; no row of theirs shows a signature or an answer.
 """
 
 from datetime import date

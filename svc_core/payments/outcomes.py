@@ -1,11 +1,11 @@
-"""What a facilitator's answer to `/settle`, or the sight of a chain, says about a payment.
+"""The meaning of settlements: which event a facilitator's answer or a look at the chain is.
 
-Rule 1: paid is what says so in every respect: success, on our network, from this payer, in a
-        transaction that has a hash. Success in any other form is doubt, not a refusal.
+Rule 1: a payment is paid only if the answer says so in every respect: success, on our network, from
+        this payer, in a transaction with a hash. Success in any other form is doubt, not refusal.
 Rule 2: a refusal is definite when the facilitator cannot have sent anything: it gives a reason
-        that is found before sending and names no transaction, and nobody had asked before. After
-        an attempt in doubt, the nonce is used or the wallet is empty perhaps because that one
-        went through.
+        that is found before sending and names no transaction, and this is the first attempt. After
+        an attempt in doubt the nonce may be used, or the wallet empty, because that attempt
+        succeeded.
 Rule 3: that a nonce is used is no proof of payment: it may have been cancelled. What counts is the
         transfer, and only one that was made since the payment was reserved here: an older one
         paid for something else.
@@ -29,9 +29,9 @@ CANCELLED: Final = "authorization_canceled"
 EXPIRED: Final = "invalid_exact_evm_payload_authorization_valid_before"
 
 EXPIRY_MARGIN_SECONDS: Final = 60
-"""How long after its end an authorization that was not used counts as one that never will be."""
+"""How long after its expiry an unused authorization counts as one that never will be used."""
 CLOCK_SKEW_MAX: Final = timedelta(seconds=300)
-"""How far the clocks of this service and of the chain may be apart."""
+"""The largest difference between the clocks of this service and of the chain."""
 
 _HASH = re.compile("0x[0-9a-f]{64}")
 _NO_HASH: Final = "0x" + "0" * 64
@@ -46,7 +46,7 @@ looking at a payment. Others, those that nobody knows among them, leave doubt.""
 
 @frozen
 class Outcome:
-    """What happened to a payment, why if it is not paid, and in which transaction."""
+    """The event that happened to a payment, with its reason and its transaction."""
 
     event: Event
     reason: str | None = None
@@ -54,9 +54,9 @@ class Outcome:
 
 
 def judge(response: SettlementResponse | None, payment: Payment, *, is_first: bool) -> Outcome:
-    """What the answer says; None is no answer. `is_first` says that nobody asked before.
+    """The outcome of a facilitator's answer; None is no answer. `is_first`: no attempt came before.
 
-    Where the money moved it is OBSERVE: whether somebody waits for the answer is not known here.
+    Where the money moved the event is OBSERVE: whether a client still waits is not known here.
     """
     if response is None:
         # Who named a transfer that is under way, and says nothing now, took nothing back.
@@ -78,8 +78,10 @@ def judge(response: SettlementResponse | None, payment: Payment, *, is_first: bo
 
 
 def judge_chain(sighting: Sighting, transfer: Transfer | None, payment: Payment) -> Outcome | None:
-    """What the chain says; None where it says nothing yet. `transfer` was looked for after an
-    authorization was seen to be used."""
+    """The outcome of a look at the chain; None where it settles nothing yet.
+
+    `transfer` is the one found for a used authorization, or None.
+    """
     if not sighting.is_used:
         is_over = payment.valid_before + EXPIRY_MARGIN_SECONDS <= sighting.at.timestamp()
         return Outcome(Event.REJECT, EXPIRED) if is_over else None

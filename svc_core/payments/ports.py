@@ -1,7 +1,7 @@
-"""What payments ask of their host: cryptography, a facilitator, a chain to look at, and rows.
+"""The ports of payments: cryptography, a facilitator, a view of the chain, and stored rows.
 
-Rule 1: nobody but these is waited for, so that the whole flow runs in a test without a loop.
-Rule 2: who fails to answer raises `Unavailable`. What was asked for may have been done or not.
+Rule 1: the flow waits for nothing but these, so that all of it runs in a test without a loop.
+Rule 2: a port that does not answer raises `Unavailable`; the call may have taken effect or not.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from svc_core.wire import Json
 
 
 class Unavailable(Exception):  # noqa: N818 - said as the state that it is
-    """A facilitator or a chain gave no answer that says anything; the message says why."""
+    """A facilitator or a chain gave no usable answer; the message gives the reason."""
 
 
 class Crypto(Protocol):
@@ -35,7 +35,7 @@ class Crypto(Protocol):
 
 
 class Facilitator(Protocol):
-    """Who checks payments against a chain and brings them there (x402, section 7)."""
+    """The service that verifies payments and settles them on the chain (x402, section 7)."""
 
     async def verify(self, payload: Json) -> Verdict:
         """Whether a payload, as a client sent it, could be settled now.
@@ -91,8 +91,8 @@ class ChainReader(Protocol):
 
 
 Rule = Callable[[Known], Writes]
-"""Says what is to be kept, from what is known. It computes and nothing else: it may be called
-again with other rows when the first ones changed meanwhile. What it raises undoes all."""
+"""Computes the writes from the stored rows. It must be pure: it may be called again with other rows
+if the first ones have changed meanwhile. An exception undoes everything."""
 
 
 class PaymentStore(Protocol):
@@ -106,8 +106,7 @@ class PaymentStore(Protocol):
         """The rows of a place, as of one moment."""
 
     async def update(self, place: Place, rule: Rule) -> Payment:
-        """Read the rows of the place with their answers, ask the rule, and keep what it says; the
-        payment as it is then.
+        """Read the rows with their answers, apply the rule and store its writes; the new payment.
 
         Reservations, moves and leases are all made this way.
         """

@@ -1,10 +1,10 @@
-"""What each request costs here, and the list of it that agents read before they buy.
+"""Prices of operations, and the public price list that agents read before they buy.
 
 Rule 1: the declaration of an operation says that it can be paid for and what that usually costs;
         an operator changes the price of a tier or of one operation, in whole cents, and nothing
         else: what is not priced is never sold.
-Rule 2: the operation's own price beats that of its tier. All who tell a price read the operations
-        that `priced` gives back, so that no two of them differ.
+Rule 2: an operation's own price beats that of its tier. Every shown price is read from the
+        operations that `priced` returns, so that no two of them differ.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from svc_core.payments.messages import VERSION
 from svc_core.payments.records import RECEIPTS_PATH
 
 CENTS_MAX: Final = 10_000
-"""Clients refuse more than 100 of their own accord; who sets more has told them so."""
+"""In cents. Common clients refuse more than 100 unless they are told to accept it."""
 
 
 def priced(
@@ -47,14 +47,14 @@ def _apply_price(operation: Operation[Any, Any], cents: Mapping[str, int]) -> Op
 
 
 def unsold(operation: Operation[Any, Any]) -> Operation[Any, Any]:
-    """An operation as it is where nobody is paid for it: a key alone opens it."""
+    """The operation without a price: callable with an API key only."""
     if operation.auth != "bearer-or-x402":
         return operation
     return attrs.evolve(operation, auth="bearer", tier=None)
 
 
 def offered(operations: Iterable[Operation[Any, Any]], terms: Terms, origin: str) -> dict[str, Any]:
-    """What can be bought and for how much, as `/.well-known/x402` tells it.
+    """The price list of `/.well-known/x402`.
 
     A resource whose address has a name in braces is one of many; its challenge names the one that
     was asked for. `amount` is in the smallest unit of the asset, `price` in US dollars.

@@ -1,4 +1,4 @@
-"""What is told of a settled payment: to everybody, and to its payer.
+"""Receipts of settled payments: the public one, and the signed one for the payer.
 
 Rule 1: the public receipt says what was bought at which price and by which transfer, and nothing
         that names the payer, the payee, the request or what was answered.
@@ -52,11 +52,10 @@ class Receipt:
 
 
 def reference(text: str, *, of_all: bool = True) -> str:
-    """What a receipt is looked up by: its identifier, or, where receipts `of_all` transfers are
-    told, a transaction's hash in lower case.
+    """The normalised key of a receipt lookup: an identifier, or with `of_all` a transaction hash.
 
     Raises:
-        Problem: RECEIPT_NOT_FOUND, for it is neither.
+        Problem: RECEIPT_NOT_FOUND, the text is neither.
     """
     key = transaction_of(text) if of_all else None
     key = text if ids.is_id(RECEIPT_PREFIX, text) else key
@@ -66,10 +65,10 @@ def reference(text: str, *, of_all: bool = True) -> str:
 
 
 def public(payment: Payment | None) -> Receipt:
-    """The receipt of a payment that was looked up.
+    """The public receipt of a payment.
 
     Raises:
-        Problem: RECEIPT_NOT_FOUND, for there is none or it is not settled.
+        Problem: RECEIPT_NOT_FOUND, there is no payment or it is not settled.
     """
     if payment is None or payment.settled_at is None or payment.transaction is None:
         raise Problem(problem.RECEIPT_NOT_FOUND)
@@ -94,7 +93,7 @@ def public(payment: Payment | None) -> Receipt:
 
 @frozen
 class Signing:
-    """The key that signs receipts, and the service whose they are, by its public origin."""
+    """Signs receipts: the key, and the public origin of the service that issues them."""
 
     signer: Signer
     origin: str
@@ -126,7 +125,7 @@ class Signing:
         return {RECEIPT: {"info": {"receipt": jws}, "schema": {}}}
 
     def document(self) -> dict[str, Any]:
-        """What `/.well-known/did.json` says: the public key, and that it signs receipts."""
+        """The DID document of `/.well-known/did.json`, with the public key of receipts."""
         key = {"kty": "OKP", "crv": "Ed25519", "x": _base64url(self.signer.public)}
         method = {"id": self.kid, "type": "JsonWebKey2020", "controller": self.did}
         return {
@@ -140,8 +139,7 @@ class Signing:
 def response(
     payment: Payment, payer: str, signing: Signing | None, now: datetime
 ) -> SettlementResponse:
-    """What `PAYMENT-RESPONSE` says of a settled payment to its `payer`, by the address as it is
-    shown to people."""
+    """The `PAYMENT-RESPONSE` message of a settled payment; `payer` is the checksummed address."""
     extensions = None if signing is None else signing.receipt(payment, now)
     answer = SettlementResponse(True, payment.transaction or "", payment.network, payer)
     return attrs.evolve(answer, amount=str(payment.amount), extensions=extensions)

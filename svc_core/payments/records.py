@@ -1,4 +1,4 @@
-"""What is kept of payments, wallets and answers.
+"""The stored rows of payments, wallets and held answers.
 
 Rule 1: a payment has the identifier that follows from network, asset, payer and nonce, which the
         chain takes once. So two requests with one authorization meet in one row, whoever serves
@@ -27,7 +27,7 @@ RECEIPTS_PATH: Final = "/api/v1/x402/receipts/"
 
 @frozen
 class Lease:
-    """Who works on a payment, and until when nobody else does."""
+    """The lease on a payment: its holder, and the instant at which it ends."""
 
     holder: str
     until: datetime
@@ -85,7 +85,7 @@ class Payment(PaymentRow):
 
     @property
     def row(self) -> PaymentRow:
-        """It without what was signed."""
+        """The row for the operator, without the signed payload."""
         members = [item.name for item in attrs.fields(PaymentRow)]
         return PaymentRow(**{name: getattr(self, name) for name in members})
 
@@ -96,18 +96,18 @@ class Payment(PaymentRow):
 
     @property
     def holder(self) -> str | None:
-        """Who works on it, or did last."""
+        """The holder of the current or last lease."""
         return None if self.lease is None else self.lease.holder
 
     def is_worked_on(self, now: datetime) -> bool:
-        """Whether somebody's lease on it still runs."""
+        """Whether a lease on it still runs."""
         return self.lease is not None and now < self.lease.until
 
     def moved(self, event: Event, now: datetime, lease: Lease | None = None) -> "Payment":
-        """The record after the event; a `lease` is held from then on, by nobody without one.
+        """The payment after an event; it keeps a lease only in the states that are watched.
 
         Raises:
-            Superseded: the event cannot happen in its state.
+            Superseded: its state does not allow the event.
         """
         state = step(self.state, event)
         is_paid = event in (Event.CONFIRM, Event.OBSERVE)
@@ -141,7 +141,7 @@ class KeptAnswer:
 
 @frozen
 class Wallet:
-    """What a payer did in the present windows (UTC).
+    """The counts of a payer in the current UTC windows.
 
     `requests` were reserved in the minute that begins at Unix second `minute`; `spent` units are
     reserved or settled since the day that begins at `day`; `rejections` are the times of the
@@ -158,8 +158,10 @@ class Wallet:
 
 @frozen
 class Place:
-    """Which rows a decision is about: the payment `id`, the wallet of `payer`, and the payment
-    that has the client's `identifier`, if it sent one."""
+    """The keys of the rows of one decision.
+
+    The payment `id`, the wallet of `payer`, and the client's `identifier`, if it sent one.
+    """
 
     id: str
     payer: str
@@ -168,8 +170,11 @@ class Place:
 
 @frozen
 class Known:
-    """The rows of a place, as of one moment. `namesake` has the identifier and is not released; it
-    may be the payment itself."""
+    """The stored rows of one decision, on one snapshot.
+
+    `namesake` is the payment with the client's identifier that is not released; it may be the
+    payment itself.
+    """
 
     payment: Payment | None = None
     namesake: Payment | None = None
@@ -180,7 +185,7 @@ class Known:
 
 @frozen
 class Writes:
-    """A payment and what is to be kept with it, all or nothing; None leaves a row as it is.
+    """The rows to write, all or none; None leaves a row unchanged.
 
     `answer` is kept under the payment's identifier; with `forget` the one that is kept goes.
     """

@@ -1,4 +1,4 @@
-"""The life of a payment: every pair of a state and an event, decided in one table.
+"""The states of a payment: one table gives the next state for every state and event.
 
 Rule 1: an authorization moves money once at most; here it is reserved before anything runs for it.
 Rule 2: from the moment a facilitator may have been asked to settle, only a definite answer takes
@@ -7,7 +7,7 @@ Rule 3: the answer is kept before money may move, so that what was paid for is n
 Rule 4: `settled` is the end. The one who moves a payment there sends its answer; nobody else does.
 Rule 5: that money has moved is the stronger fact: it is taken note of in every state.
 
-A payment that nobody has heard of is `released`: nothing was charged, and it may be reserved.
+An unknown payment counts as `released`: nothing was charged, and it may be reserved.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from typing import Final
 
 
 class State(StrEnum):
-    """Where a payment stands."""
+    """The state of a payment."""
 
     RELEASED = "released"
     """Nothing was charged; the same authorization may be tried again while it is valid."""
@@ -36,7 +36,7 @@ class State(StrEnum):
 
 
 class Event(StrEnum):
-    """What happens to a payment."""
+    """An event in the life of a payment."""
 
     RESERVE = "reserve"
     """A request brings the authorization, which is found good."""
@@ -60,9 +60,37 @@ class Event(StrEnum):
     """The same request came again for its answer, which is about to be sent."""
 
 
-# "-" is refused: another has the payment, nobody was asked, or the money may have moved or has.
-# Released and reserved payments, too, are settled by a confirmation: it comes late from one whose
-# lease had run out, and money that moved is noted (Rule 5).
+# The theory of the table. Two systems must agree without a common transaction: our store, which
+# has the answer, and the chain, which has the money. A facilitator stands between them and may be
+# asked, but its answer can be lost. The table orders the writes so that every crash leaves a
+# state from which only safe moves lead on.
+#
+# The order is: reserve, work, store the answer and move to SETTLING in one write, ask, note the
+# result, send. Before SETTLING nobody was asked, so a dead process costs nothing: the lease ends
+# (LAPSE) and the payment is free again. From SETTLING on the money may have moved, so LAPSE leads
+# into doubt (`unknown`) and never back to `released`. Doubt ends by a fact only: the money
+# was seen (CONFIRM, OBSERVE), or a refusal is certain (REJECT). A timer that released payments in
+# doubt would one day charge a client and keep the answer.
+#
+# Three states are doubt because each allows another next step: in `settling` a process is at work
+# under its lease; in `pending` a facilitator has named a transfer, and losing contact (LOSE) takes
+# that back no more than time does; in `unknown` nothing is known, and asking again is right,
+# because the chain takes a nonce once: a second settlement cannot charge twice.
+#
+# CONFIRM and OBSERVE are both "the money moved". CONFIRM comes from the request that waits for the
+# answer, so the payment is settled and the answer sent; OBSERVE comes from the reconciler, so the
+# answer is owed until the same request comes again (DELIVER). Only the process whose write makes
+# the move to `settled` sends the answer: of two at once, one write succeeds and the other raises
+# `Superseded`.
+#
+# A cell "-" is a refused event: another process holds the payment, no facilitator was asked, or
+# the money has moved or may have. Two cells look odd: a CONFIRM settles a released or reserved
+# payment as well. It comes late, from a process whose lease had ended; and money that moved
+# is noted in every state (rule 5).
+#
+# Weak spots. Between the last write and the last byte the process may die: the state says
+# `settled`, and only a client that named its payment (an identifier) gets the answer again.
+# And a payment in doubt without a view of the chain waits for its client or the operator.
 _GRID: Final = """
           reserve  fail     settle   confirm observe reject   pend    lose    lapse    deliver
 released  reserved -        -        settled -       -        -       -       released -
@@ -93,24 +121,24 @@ TABLE: Final = _read(_GRID)
 stays as it is."""
 
 IN_FLIGHT: Final = frozenset({State.RESERVED, State.SETTLING})
-"""Somebody is at work while the lease lasts."""
+"""A process is at work while its lease lasts."""
 
 IN_DOUBT: Final = frozenset({State.SETTLING, State.PENDING, State.UNKNOWN})
 """Money may have moved or may yet: no client is asked to pay anew for the same request."""
 
 WATCHED: Final = IN_FLIGHT | IN_DOUBT
-"""What the reconciler looks after. A payment that is owed waits for its client alone."""
+"""The states that the reconciler looks at; a payment that is owed only waits for its client."""
 
 
 class Superseded(Exception):  # noqa: N818 - says what happened
-    """The event cannot happen: somebody else has moved the payment on, or has it."""
+    """The event cannot happen: another process has moved the payment, or holds it."""
 
 
 def step(state: State, event: Event) -> State:
     """The next state that the table has for the pair.
 
     Raises:
-        Superseded: it has none.
+        Superseded: the table has none.
     """
     state_ = TABLE[state][event]
     if state_ is None:

@@ -1,15 +1,15 @@
-"""A paid request from its payment to its answer, and what becomes of those that were cut off.
+"""The flow of a paid request, from its payment to its answer, and the recovery of interrupted ones.
 
-Nothing is waited for but ports. Whatever a step did is kept before the next one begins, so that a
-process may die between any two, and another goes on:
+The flow waits for ports only. Every step stores its result before the next one begins, so that a
+process may die between any two steps and another one continues:
 
-    reserved    nothing was asked of anybody: when its lease has run out, the payment is free again
-    settling    the answer is kept; when the lease has run out, it is not known whether it is paid
-    pending, unknown    the same request settles on, or the reconciler looks at the chain
+    reserved    no facilitator was asked: when the lease ends, the payment is free again
+    settling    the answer is stored; when the lease ends, whether it is paid is unknown
+    pending, unknown    the same request settles again, or the reconciler looks at the chain
     owed        the same request gets the answer
 
-Rule 1: one who lost a payment to another (its lease ran out) tells its client what the other did.
-Rule 2: a lease is longer than the work and two questions to a facilitator take together.
+Rule 1: a process that lost a payment to another (its lease ended) reports what the other did.
+Rule 2: a lease is longer than the work and two calls of a facilitator take together.
 """
 
 from collections.abc import Awaitable, Callable
@@ -44,7 +44,7 @@ from svc_core.payments.records import (
 from svc_core.payments.states import IN_DOUBT, IN_FLIGHT, WATCHED, Event, State, Superseded
 
 Work = Callable[[], Awaitable[KeptAnswer]]
-"""Runs the request, without regard to payment."""
+"""Runs the request itself, without its payment."""
 
 Gate = Callable[[str], Awaitable[None]]
 """Counts a paid request of an operation; raises PAYMENT_RATE_LIMITED where it is one too many."""
@@ -54,7 +54,7 @@ ERROR_STATUS_MIN: Final = 400
 DOUBT_SECONDS: Final = "5"
 HOLDER_BYTES: Final = 12
 BACKOFF: Final = 8
-"""The part of its age after which a payment in doubt is looked at again."""
+"""A payment in doubt is looked at again after this fraction (1/8) of its age."""
 
 _LAST: Final = datetime.max.replace(tzinfo=UTC)
 _DOUBTS: Final = {Event.PEND: problem.SETTLEMENT_PENDING, Event.LOSE: problem.SETTLEMENT_UNKNOWN}
@@ -62,9 +62,12 @@ _DOUBTS: Final = {Event.PEND: problem.SETTLEMENT_PENDING, Event.LOSE: problem.SE
 
 @frozen
 class Policy:
-    """How payments are taken: whether a facilitator is asked before the work, too (without that, an
-    empty wallet has it done for nothing); how long a lease lasts, and how long the reconciler
-    leaves alone what it found undecided."""
+    """The settings of the checkout.
+
+    `verifies`: ask a facilitator before the work as well, because otherwise an empty wallet gets
+    work done for nothing. `lease` is how long a process holds a payment, `pause` how long the
+    reconciler leaves an undecided one alone.
+    """
 
     limits: Limits = field(factory=Limits)
     verifies: bool = True
@@ -74,7 +77,7 @@ class Policy:
 
 @frozen
 class Served:
-    """The answer to send. `receipt_id` is None where nothing was charged for it, ever."""
+    """The answer to send; `receipt_id` is None where nothing was charged for it."""
 
     answer: KeptAnswer
     receipt_id: str | None = None
@@ -85,12 +88,12 @@ class Abandoned(Exception):  # noqa: N818 - says what happened
 
 
 async def _open_gate(_: str) -> None:
-    """Let everybody in."""
+    """Count nothing and admit every request."""
 
 
 @frozen
 class Checkout:
-    """Takes payments of one network's asset."""
+    """Serves paid requests: takes payments in the asset of one network, and recovers them."""
 
     store: PaymentStore
     facilitator: Facilitator
@@ -105,10 +108,10 @@ class Checkout:
     # -- a request -----------------------------------------------------------------------------
 
     async def serve(self, purchase: Purchase, work: Work) -> Served:
-        """The answer to a request that brings a payment; it is paid for when it is given.
+        """Serve a request with a payment; the answer is returned once it is paid.
 
-        An answer with a status of 400 or more, and what `work` raises, is passed on, and nothing is
-        charged.
+        An answer with a status of 400 or more, and an exception of `work`, is passed on and nothing
+        is charged.
 
         Raises:
             Problem: the payment is not taken, or what became of it is not known; with the fields
@@ -125,7 +128,7 @@ class Checkout:
         return await self._work(payment, purchase, work)
 
     async def _repeat(self, payment: Payment, answer: KeptAnswer, purchase: Purchase) -> Served:
-        """The answer that is there already."""
+        """Go on with a payment whose answer is stored already."""
         if payment.state is State.SETTLED:
             return Served(answer, payment.receipt_id)
         if payment.state is State.OWED:
@@ -219,10 +222,10 @@ class Checkout:
         raise _settlement_problem(payment, outcome, purchase)
 
     async def _begin(self, payment: Payment, answer: KeptAnswer | None) -> Payment:
-        """Keep that a facilitator is going to be asked, and the answer if it is a new one.
+        """Store that a facilitator is going to be asked, with the answer if it is new.
 
         Raises:
-            Superseded: somebody else is at it, or was.
+            Superseded: another process holds the payment, or has moved it.
         """
         now, is_first = self.clock(), answer is not None
         holder = payment.holder if is_first else None
@@ -232,7 +235,7 @@ class Checkout:
         return await self.store.update(payment.place, rule)
 
     async def _ask_until_certain(self, payment: Payment, *, is_first: bool) -> Outcome:
-        """What the facilitator says, asked once more in doubt, and then the chain."""
+        """Ask the facilitator, in doubt a second time, and then the chain."""
         outcome = await self._settle_once(payment, is_first=is_first)
         if outcome.event in _DOUBTS:
             again = await self._settle_once(payment, is_first=False)
@@ -251,7 +254,7 @@ class Checkout:
         return outcomes.judge(response, payment, is_first=is_first)
 
     async def _chain_outcome(self, payment: Payment) -> Outcome | None:
-        """What the chain says, where there is a view of it and it can be read."""
+        """The outcome of a look at the chain; None where it cannot be read."""
         if self.chain is None:
             return None
         try:
@@ -264,7 +267,7 @@ class Checkout:
     async def _send(
         self, payment: Payment, answer: KeptAnswer, outcome: Outcome, purchase: Purchase
     ) -> Served:
-        """The answer, once it is kept that it is sent; that of another who was first to send it."""
+        """Store that the answer is sent and return it, or the one that another process sent."""
         now, move = self.clock(), self._move_rule(outcome)
 
         def with_receipt(payment: Payment) -> KeptAnswer:
@@ -291,11 +294,10 @@ class Checkout:
     # -- what was cut off ----------------------------------------------------------------------
 
     async def reconcile(self, *, limit: int = 100, at_once: bool = False) -> tuple[Payment, ...]:
-        """One pass over payments that nobody works on; those that moved on, as they are now. With
-        `at_once` also over those that were looked at a short while ago.
+        """Recover the payments that no process holds; those whose state changed, as they are now.
 
-        Without a view of the chain, what is unknown stays so until its client comes back, or the
-        operator says what became of it (`resolve`).
+        With `at_once` also those that were looked at a short while ago. Without a view of the
+        chain a payment stays unknown until its client returns, or the operator resolves it.
         """
         payments = await self.store.due(_LAST if at_once else self.clock(), limit=limit)
         results = [await self.recover(payment, at_once=at_once) for payment in payments]
@@ -309,18 +311,19 @@ class Checkout:
         holder: str | None = None,
         lease: Lease | None = None,
     ) -> Payment:
-        """The payment after what happened to it: while it was the `holder`'s, or, of one in doubt,
-        what the operator found out, which is OBSERVE with its transaction, or REJECT. Who has the
-        `lease` looks after it next.
+        """Apply an outcome to a payment; the payment after it.
+
+        The outcome comes from the `holder`, or, for a payment in doubt, from the operator: OBSERVE
+        with its transaction, or REJECT. The new `lease` says who looks at it next.
 
         Raises:
-            Superseded: it is not the holder's any more, or not in doubt.
+            Superseded: the holder no longer holds it, or it is not in doubt.
         """
         rule = self._move_rule(outcome, holder=holder, lease=lease)
         return await self.store.update(payment.place, rule)
 
     async def recover(self, payment: Payment, *, at_once: bool = False) -> Payment | None:
-        """Look after one payment that nobody works on; what it is now, if it moved on."""
+        """Recover one payment that no process holds; None where its state did not change."""
         now = self.clock()
         move = self._move_rule(Outcome(Event.LAPSE), lease=self._pause(payment))
         # The lease of a payment in doubt is only a pause, which `at_once` cuts short.
@@ -351,12 +354,12 @@ class Checkout:
         return current if current.state is not payment.state else None
 
     def _move_rule(self, outcome: Outcome, **how: Any) -> Rule:
-        """What `decisions.move` makes of the outcome now."""
+        """The store rule that applies an outcome now."""
         now, limits = self.clock(), self.policy.limits
         return partial(decisions.move, outcome=outcome, now=now, limits=limits, **how)
 
     def _pause(self, payment: Payment) -> Lease:
-        """Nobody looks after it for a while: the longer it is in doubt, the less often."""
+        """A lease of nobody, to wait before the next look: the older the payment, the longer."""
         now = self.clock()
         return self._lease(now, self.policy.pause + (now - payment.reserved_at) / BACKOFF)
 
@@ -365,10 +368,10 @@ class Checkout:
 
 
 def _in_doubt(rows: Known, payment: Payment, now: datetime) -> Known:
-    """What is known, where the payment is in doubt and nobody is at it any more.
+    """The rows of a payment in doubt that no process holds.
 
     Raises:
-        Superseded: it is not.
+        Superseded: it is not in doubt, or a process holds it.
     """
     current = rows.payment
     # A reservation has its own receipt: another one was made since, perhaps for something else.
@@ -382,7 +385,7 @@ def _in_doubt(rows: Known, payment: Payment, now: datetime) -> Known:
 
 
 def _settlement_problem(payment: Payment, outcome: Outcome, purchase: Purchase) -> Problem:
-    """The payment was not settled, or whether it was is not known; then no new one is asked for."""
+    """The problem of an unsettled payment; in doubt it contains no new challenge."""
     reason, kind = outcome.reason or outcomes.UNKNOWN, _DOUBTS.get(outcome.event)
     transaction = outcome.transaction or payment.transaction or ""
     response = SettlementResponse(False, transaction, payment.network, payment.payer, reason)

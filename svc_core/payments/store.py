@@ -1,4 +1,4 @@
-"""The rows of payments in the store that everything else is in: `PaymentStore` over `Storage`.
+"""The payment store: `PaymentStore` implemented over the service's own `Storage`.
 
 Rule 1: every change is one unit of the system, and those run as if one after another, in this
         process and in others. So an authorization has one row for ever, a client's name of a
@@ -36,7 +36,7 @@ _SECOND: Final = 1_000_000
 
 
 def _looked_at(payment: Payment) -> int | None:
-    """Minus the moment from which somebody is to look after it: lists run from the highest."""
+    """Minus the microsecond from which the reconciler must look at it: lists run downwards."""
     if payment.state not in WATCHED:
         return None
     return -micros(payment.updated_at if payment.lease is None else payment.lease.until)
@@ -114,7 +114,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (PAYMENTS, PAID_ANSWERS, WALLETS, REV
 
 
 PaymentListener = Callable[[Payment | None, Payment], None]
-"""Hears of a payment that was written: what it was, and what it is."""
+"""Called after a payment was written, with the payment before and after."""
 
 
 def _ignore(_before: Payment | None, _after: Payment) -> None:
@@ -123,7 +123,7 @@ def _ignore(_before: Payment | None, _after: Payment) -> None:
 
 @frozen(eq=False)
 class StoredPayments:
-    """`PaymentStore`, whose promises it keeps because the store keeps its own."""
+    """`PaymentStore` over `Storage`, whose units run one after another for the system."""
 
     storage: Storage
     listener: PaymentListener = _ignore
@@ -133,7 +133,7 @@ class StoredPayments:
         return await self.storage.read(SYSTEM, lambda tx: _rows(tx, place))
 
     async def update(self, place: Place, rule: Rule) -> Payment:
-        """Read the rows of the place, ask the rule, and keep what it says; the payment then."""
+        """Read the rows, apply the rule and store its writes; the new payment."""
         before, after = await self.storage.write(SYSTEM, lambda tx: update(tx, place, rule))
         self.listener(before, after)
         return after
@@ -187,7 +187,7 @@ class StoredPayments:
 
 
 async def update(tx: Transaction, place: Place, rule: Rule) -> tuple[Payment | None, Payment]:
-    """Keep what a rule says of the rows of a place; the payment as it was and as it is."""
+    """Apply a rule to the rows and store its writes; the payment before and after."""
     current = await _rows(tx, place)
     writes = rule(current)
     before, after = current.payment, writes.payment

@@ -1,7 +1,7 @@
-"""The worker's use cases: take what waits, say how it went, forget what is old.
+"""Use cases of the delivery worker: take waiting deliveries, conclude attempts, purge old ones.
 
-Each is one unit of work, so that several workers, and one that is killed in the middle, leave the
-same rows: an attempt is written before it is made, and its end is written only while it is held.
+Each is one unit of work, so that several workers, or one that is killed half way, leave consistent
+rows: an attempt is written before it is made, and its end only while the worker holds it.
 """
 
 import json
@@ -39,11 +39,11 @@ from svc_core.webhooks.rules import Outcome
 from svc_core.webhooks.signing import fields
 
 KEPT: Final = timedelta(days=30)
-"""How long deliveries and their events are kept; long enough to repair a holiday's loss."""
+"""How long deliveries and their events are kept: long enough to repair a loss over a holiday."""
 SKIPPED_AT_ONCE: Final = 200
 """Waiting deliveries that one unit of work takes off a disabled webhook's queue."""
 SEALED_PAUSE: Final = timedelta(minutes=5)
-"""How long a webhook is left alone whose secret cannot be opened; only a person can mend that."""
+"""The pause of a webhook whose secret cannot be decrypted; only a person can repair that."""
 
 
 @frozen
@@ -68,7 +68,7 @@ class Task:
 async def take(
     ctx: Context, webhook_id: str, seen: Document[Queue] | None = None
 ) -> tuple[Task, ...]:
-    """Take as many waiting deliveries as may be attempted now, each with its attempt written.
+    """Take the deliveries that may be attempted now, each with its attempt written.
 
     `seen` is the row that the worker acted on: when it has changed meanwhile another worker was
     first, and there is nothing to do. While the secret of the webhook cannot be opened nothing is
@@ -105,7 +105,7 @@ async def take(
 
 
 async def take_over(ctx: Context, webhook_id: str) -> None:
-    """Put back whatever is held of a webhook, to be attempted again at once.
+    """Put all held deliveries of a webhook back into its queue, due at once.
 
     Only for a process that has the store to itself and has begun nothing yet: whatever is held
     then was held by workers that are dead.
@@ -116,9 +116,9 @@ async def take_over(ctx: Context, webhook_id: str) -> None:
 
 
 async def give_back(ctx: Context, webhook_id: str, attempt_ids: Collection[str]) -> None:
-    """Put back those of the attempts that are still held, to be made again at once.
+    """Put these attempts back into the queue, if they are still held; due at once.
 
-    For a worker that is told to end: what became of them it does not know.
+    For a worker that is stopped: it does not know how they ended.
     """
     queue = await ctx.find(QUEUES, webhook_id)
     if queue is None:
@@ -130,7 +130,7 @@ async def give_back(ctx: Context, webhook_id: str, attempt_ids: Collection[str])
 
 
 async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
-    """Write how an attempt ended, and what the webhook is since.
+    """Write the outcome of an attempt; the webhook after it.
 
     None when it was not held any more, or its webhook is gone: then it counts for nothing.
     """
@@ -156,7 +156,7 @@ async def conclude(ctx: Context, task: Task, result: Outcome) -> Webhook | None:
 
 
 async def _remember(ctx: Context, data: Mapping[str, Any]) -> None:
-    """Note the time of a report that was delivered, with its profile, while it is subscribed."""
+    """Store the time of a delivered report with its profile, while it is subscribed."""
     at = instants.parse(data["generatedAtISO"])
     for subscription in (await ctx.find_many(SUBSCRIPTIONS, data["subscriptionIds"])).values():
         before = await ctx.find(PROFILE_DELIVERIES, subscription.profile_id)
@@ -175,7 +175,7 @@ async def purge(ctx: Context, ids: Sequence[str]) -> None:
 
 
 async def _still_pending(ctx: Context, events: set[str]) -> set[str]:
-    """Those of the events that have deliveries left: few, as they are made at the same time."""
+    """The events among these that still have deliveries."""
     pending: set[str] = set()
     has_more = True
     while has_more:
@@ -215,7 +215,7 @@ async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[Waiting, 
 
 
 async def _put_back(ctx: Context, queue: Queue, holds: Sequence[Hold]) -> Queue:
-    """The queue without what dead workers held, which waits again at its old place in front."""
+    """The queue after these holds were put back to wait at their old places."""
     deliveries = await ctx.find_many(DELIVERIES, [hold.delivery_id for hold in holds])
     for hold in holds:
         delivery = deliveries.get(hold.delivery_id)
@@ -235,7 +235,7 @@ async def _save(ctx: Context, queue: Queue, waiting: Sequence[Waiting]) -> None:
 
 
 async def _skip(ctx: Context, queue: Queue) -> None:
-    """Take what waits for a disabled webhook off its queue; a person may send it again."""
+    """Mark the waiting deliveries of a disabled webhook as skipped; a person may redeliver them."""
     waiting = await _waiting(ctx, queue.webhook_id, SKIPPED_AT_ONCE)
     pending = await ctx.find_many(DELIVERIES, [line.delivery_id for line in waiting])
     for id_, delivery in pending.items():

@@ -1,4 +1,4 @@
-"""The secrets of webhooks at rest: sealed for their row, opened to sign, sealed anew.
+"""Webhook secrets at rest: encrypted for their row, decrypted to sign, re-encrypted.
 
 Rule 1: a secret is sealed for its tenant and webhook; moved elsewhere it opens nothing.
 Rule 2: a secret whose master secret is gone signs nothing. Its deliveries wait, so that none is
@@ -21,13 +21,13 @@ OVERLAP: Final = timedelta(hours=24)
 
 
 async def store_secret(ctx: Context, webhook_id: str, key: bytes) -> None:
-    """Keep the first secret of a webhook."""
+    """Store the first secret of a webhook."""
     secrets = WebhookSecrets(webhook_id, _seal(ctx, webhook_id, key))
     await ctx.create(WEBHOOK_SECRETS, webhook_id, secrets)
 
 
 async def rotate(ctx: Context, webhook_id: str, key: bytes) -> None:
-    """Keep a new secret; the one before it signs beside it for a day."""
+    """Store a new secret; the previous one signs beside it for a day."""
     before = await ctx.value(WEBHOOK_SECRETS, webhook_id)
     former = (FormerSecret(before.current, ctx.now + OVERLAP), *_signing(ctx, before))
     current = _seal(ctx, webhook_id, key)
@@ -36,7 +36,7 @@ async def rotate(ctx: Context, webhook_id: str, key: bytes) -> None:
 
 
 async def replace(ctx: Context, webhook_id: str, key: bytes) -> bool:
-    """Rotate to a secret unless it is the present one; whether it was another."""
+    """Rotate to a secret unless it is the current one; whether it rotated."""
     try:
         present = (await signing_keys(ctx, webhook_id))[0]
     except SealError:
@@ -64,12 +64,12 @@ async def signing_keys(ctx: Context, webhook_id: str) -> tuple[bytes, ...]:
 
 
 def under_earlier(keyring: Keyring) -> Mapping[str, tuple[str, ...]]:
-    """Finds the secrets that are sealed with a master key before the present one."""
+    """The filter for secrets that are encrypted with a former master key."""
     return {"sealed_with": tuple(str(id_) for id_ in keyring.keys if id_ != keyring.current)}
 
 
 def under_unknown(keyring: Keyring) -> Mapping[str, tuple[str, ...]]:
-    """Finds the secrets that are sealed with a master key that is not listed."""
+    """The filter for secrets that are encrypted with a master key that is not configured."""
     ids = (id_ for id_ in range(KEY_ID_MAX + 1) if id_ not in keyring.keys)
     return {"sealed_with": tuple(map(str, ids))}
 

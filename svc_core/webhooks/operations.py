@@ -195,7 +195,7 @@ async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
 
 
 async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Webhook]:
-    """Register an address and what its deliveries are signed by."""
+    """Register an address with the secret that signs its deliveries."""
     members = named(request.body, WebhookInput)
     key = secret_key(members.pop("secret"))
     webhook = crud.made(ctx, WEBHOOKS, **members)
@@ -215,7 +215,7 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Webhoo
 
 
 async def _check(ctx: Context, members: Mapping[str, Any], earlier: Sequence[str] = ()) -> None:
-    """Pass profiles to which the workspace subscribes, or that were known before.
+    """Check that the workspace subscribes to the profiles, or that they were set before.
 
     Raises:
         Problem: VALIDATION_FAILED, naming each that is not.
@@ -231,7 +231,7 @@ async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
 
 
 async def _answer(ctx: Context, row: Document[StoredWebhook] | One[StoredWebhook]) -> One[Webhook]:
-    """The webhook with how its deliveries go, of which its tag knows nothing."""
+    """The webhook with the state of its deliveries, which its ETag does not cover."""
     webhook = WEBHOOKS.decode(row.raw)
     return One(wire.dumps(rules.webhook_view(webhook, await queue_of(ctx, webhook.id))), row.tag)
 
@@ -268,7 +268,7 @@ async def delete_webhook(ctx: Context, request: OneWebhook) -> Empty:
 
 
 async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
-    """Tell it of events again, with nothing counted against it."""
+    """Enable a webhook and reset its failure count."""
     queue = await queue_of(ctx, request.webhook_id)
     if queue.consecutive_failures:
         await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, consecutive_failures=0))
@@ -287,7 +287,7 @@ async def test_webhook(ctx: Context, request: OneWebhook) -> Created[Delivery]:
 
 
 async def list_deliveries(ctx: Context, request: ListDeliveries) -> Page[Delivery]:
-    """What became of the events that a webhook was told of."""
+    """The deliveries of a webhook."""
     await ctx.load(WEBHOOKS, request.webhook_id)
     return await ctx.page(
         DELIVERIES,

@@ -1,4 +1,4 @@
-"""What a webhook may be, and what becomes of it with each attempt.
+"""Rules of webhooks: allowed addresses, the queue of deliveries, and the effect of attempts.
 
 Rule 1: a failure counts one, whatever the answer; the fifth in a row disables (Spec: States,
         Webhook). A success sets the count back to 0. Only that it is disabled changes a webhook.
@@ -35,8 +35,8 @@ from svc_core.outbox.model import (
 )
 
 HOLD: Final = timedelta(seconds=30)
-"""How long a worker may keep an attempt: three times what a receiver may take, so that only a dead
-one loses it."""
+"""How long a worker holds an attempt: three times the timeout of a receiver, so that only a dead
+worker loses it."""
 
 
 @frozen
@@ -76,7 +76,7 @@ def check_url(url: str, *, loopback: bool) -> None:
 
 
 def webhook_view(webhook: StoredWebhook, queue: Queue) -> Webhook:
-    """The webhook as it is answered: what people set, and how its deliveries go."""
+    """The webhook as answers show it: its settings and the state of its deliveries."""
     return Webhook(
         **{item.name: getattr(webhook, item.name) for item in attrs.fields(StoredWebhook)},
         consecutive_failures=queue.consecutive_failures,
@@ -90,7 +90,7 @@ def enable(webhook: StoredWebhook, now: datetime) -> StoredWebhook:
 
 
 def after_attempt(webhook: StoredWebhook, queue: Queue, now: datetime) -> StoredWebhook:
-    """What the webhook is after an attempt ended; itself, unless that disables it."""
+    """The webhook after an attempt; disabled after too many failures in a row."""
     if queue.consecutive_failures < FAILURES_MAX or webhook.status == "disabled":
         return webhook
     return changed(webhook, now, status="disabled", disabled_at=now)
@@ -145,7 +145,7 @@ def with_wake_time(queue: Queue, now: datetime, upcoming: datetime | None) -> Qu
 
 
 def trial(id_: str, webhook: StoredWebhook, origin: str, now: datetime) -> Event:
-    """An event that says nothing but that deliveries arrive."""
+    """The event of a test delivery."""
     data = {"webhookId": webhook.id}
     return cloud_event(id_, TEST, webhook.id, source=origin, at=now, data=data)
 
@@ -179,7 +179,7 @@ def end_attempt(delivery: Delivery, attempt_id: str, result: Outcome, now: datet
 
 
 def disabled_problem() -> Problem:
-    """The refusal of what only an enabled webhook does."""
+    """RESOURCE_CONFLICT for an operation that needs an enabled webhook."""
     return Problem(
         problem.RESOURCE_CONFLICT,
         "The webhook is disabled.",

@@ -1,4 +1,4 @@
-"""The whole document, in the spec's form and in the flat one for generators of clients."""
+"""The whole OpenAPI document, in the spec's form and in a flat form for client generators."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ from svc_core.wire.schema import Schema, Schemas
 
 VERSION = "3.1.0"
 TITLE = "Intelligence Platform API"
-"""What the service is called, here and on its pages."""
+"""The name of the service, in the document and on its pages."""
 
 TAGS: Mapping[str, str] = dict(data.rows("tags.tsv"))
 
@@ -114,7 +114,7 @@ def document(
 
 
 def _flatten_choices(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
-    """The components with one choice in the place of a choice between choices."""
+    """The components with nested `oneOf` schemas merged into one."""
     root = "#/components/schemas/"
     flattened, inlined = dict(schemas), set()
     for name, schema in schemas.items():
@@ -164,7 +164,7 @@ def _paths(
 
 
 def _used_components(parts: Mapping[str, Schema], paths: Any, kind: str) -> dict[str, Schema]:
-    """Those of the components that the paths refer to: linters object to the others."""
+    """The components that the paths refer to; linters object to unused ones."""
     root = f"#/components/{kind}/"
     names = {ref.removeprefix(root) for ref in _references(paths)}
     return {name: part for name, part in parts.items() if name in names}
@@ -186,7 +186,7 @@ def _references(value: Any) -> Iterator[str]:
 def _links(
     operation: Operation[Any, Any], operations: tuple[Operation[Any, Any], ...]
 ) -> dict[str, Any]:
-    """From the answer that creates a resource to what can be done with the resource."""
+    """OpenAPI links from the answer that creates a resource to the operations on it."""
     if all(kind is not Created for kind, _ in operation.results):
         return {}
     return {

@@ -1,6 +1,6 @@
-"""Which problems an operation can answer with: derived from its declaration, never listed by hand.
+"""The problem types of an operation, derived from its declaration.
 
-`Operation.fails` adds what only the use case knows.
+`Operation.fails` adds those that only the use case knows.
 """
 
 from collections.abc import Iterator

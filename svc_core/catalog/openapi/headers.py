@@ -1,4 +1,4 @@
-"""The response header fields of the service, and which answers carry which."""
+"""The response header fields of the service, and which of them each answer carries."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -88,7 +88,7 @@ _SETTLEMENT_CODES = frozenset({"SETTLEMENT_FAILED", "SETTLEMENT_PENDING", "SETTL
 
 
 UNCOUNTED = frozenset({*KEY, *PAYMENT, *SCOPE, problem.URI_TOO_LONG, problem.SHUTTING_DOWN})
-"""The refusals of requests that were not let in, which tell nothing of limits."""
+"""The refusals of requests that were not counted, which carry no rate-limit fields."""
 
 
 def header_references(names: Iterable[str]) -> dict[str, Schema]:
@@ -97,31 +97,31 @@ def header_references(names: Iterable[str]) -> dict[str, Schema]:
 
 
 def common_headers(operation: Operation[Any, Any]) -> list[str]:
-    """What every answer of an operation carries."""
+    """The fields of every answer of an operation."""
     version = ["X-Svc-Schema-Version"] if operation.version == "1.0" else []
     return ["X-Request-Id", "X-Svc-API-Version", *version]
 
 
 def _limits_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
-    """What every answer carries to a request that was let in and counted."""
+    """The rate-limit fields of an answer to a request that was counted."""
     if operation.auth == "public" or operation.pool not in {"account", "agent"}:
         return ()
     return (*ACCOUNT_LIMITS, *(AGENT_LIMITS if operation.pool == "agent" else ()))
 
 
 def for_redirect(operation: Operation[Any, Any]) -> list[str]:
-    """What an answer of 3xx carries beside its own; the fields of the draft are not for it."""
+    """The fields of a 3xx answer beside its own, without the draft `RateLimit` fields."""
     limits = [name for name in _limits_of(operation) if name.startswith("X-")]
     return [*common_headers(operation), *limits]
 
 
 def for_payment(operation: Operation[Any, Any]) -> tuple[str, ...]:
-    """What the answer to a request that was paid for carries."""
+    """The fields of the answer to a paid request."""
     return () if operation.tier is None else ("PAYMENT-RESPONSE", "X-Svc-Payment-Receipt")
 
 
 def for_success(operation: Operation[Any, Any], results: Iterable[type]) -> list[str]:
-    """What a success carries; `results` are the result classes that it may have."""
+    """The fields of a success; `results` are its possible result classes."""
     names = [*common_headers(operation), *_limits_of(operation)]
     if Created in results or Accepted in results:
         names.append("Location")
@@ -139,7 +139,7 @@ def for_success(operation: Operation[Any, Any], results: Iterable[type]) -> list
 
 
 def for_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) -> list[str]:
-    """What the problem answers of one status carry."""
+    """The fields of the problem answers of one status."""
     names = {_HEADER_OF[kind.status] for kind in kinds if kind.status in _HEADER_OF}
     if all(kind.status == 409 and not kind.retryable for kind in kinds):
         names.clear()

@@ -44,7 +44,7 @@ _PAYMENT: Schema = {
 
 @frozen(eq=False)
 class OperationWriter:
-    """What the descriptions of all operations share."""
+    """Writes operations as OpenAPI operation objects, with shared schemas and settings."""
 
     base_url: str
     schemas: Schemas
@@ -76,14 +76,14 @@ class OperationWriter:
         return item | _pagination(operation)
 
     def parameters(self, operation: Operation[Any, Any]) -> list[dict[str, Any]]:
-        """Path, query and header inputs, with those that the declaration implies."""
+        """The path, query and header parameters, with those that the declaration implies."""
         items = inputs(operation.request)
         parameters = [self.parameter(item) for item in items if item.place != "body"]
         names = {parameter["name"] for parameter in parameters}
         return parameters + [item for item in _implicit(operation) if item["name"] not in names]
 
     def parameter(self, item: Input) -> dict[str, Any]:
-        """One declared input outside the body."""
+        """The parameter object of one declared input."""
         schema = self.schemas.of(item.annotation, "input")
         parameter: dict[str, Any] = {"name": item.name, "in": item.place}
         text = schema.pop("description", item.doc)
@@ -103,7 +103,7 @@ class OperationWriter:
         return parameter | {"schema": schema}
 
     def request_body(self, operation: Operation[Any, Any], body: Input) -> dict[str, Any]:
-        """The body in the media types in which it may be sent."""
+        """The request body object, with every media type that is accepted."""
         schema = self.body_schema(operation, body)
         summary = {"description": schema.pop("description")} if "description" in schema else {}
         several = operation.examples.get("bodies")
@@ -196,7 +196,7 @@ class OperationWriter:
     def answers(
         self, operation: Operation[Any, Any], bodies: Mapping[str, Schema]
     ) -> dict[str, Any]:
-        """Every representation with an example, the same rows in JSON and in lines of it."""
+        """Every representation with an example; JSON and NDJSON show the same rows."""
         contents: dict[str, Any] = {}
         for media_type, schema in bodies.items():
             contents[media_type] = {"schema": schema}
@@ -220,7 +220,7 @@ class OperationWriter:
 
 
 def _list_of(kinds: list[Schema]) -> Schema:
-    """Of a body that is one thing or several, the several: generators make no type of both."""
+    """The list schema of a body that is one item or a list; generators cannot express both."""
     return next(kind for kind in kinds if kind.get("type") == "array")
 
 
@@ -229,7 +229,7 @@ def _example_objects(examples: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _implicit(operation: Operation[Any, Any]) -> list[dict[str, Any]]:
-    """The parameters that no request class names, because the declaration says them."""
+    """The parameters that follow from the declaration and stand in no request class."""
     parameters = []
     if len(operation.media) > 1:
         formats = [offer.format for offer in operation.media]
@@ -264,7 +264,7 @@ def _parameter(place: str, name: str, description: str, schema: Schema) -> dict[
 
 
 def _for_sale(tier: Tier) -> dict[str, Any]:
-    """What a request costs and how it is paid for.
+    """The price extensions of a payable operation.
 
     `x-x402` is the spec's; `x-payment-info` has the shape that agents' discovery tools read
     (Merit-Systems/x402scan, docs/DISCOVERY.md).

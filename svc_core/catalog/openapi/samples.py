@@ -1,4 +1,4 @@
-"""An example value for a schema, put together from the examples of its parts.
+"""Example values for schemas, composed from the examples of their parts.
 
 Rule: a sample satisfies its schema; where the parts do not say enough for one, there is none.
 """

@@ -1,7 +1,7 @@
-"""What a caller needs to know of an operation beyond its own description, told from its parts.
+"""Descriptions of operations: the declared text, with paragraphs derived from the declaration.
 
-Every sentence follows from the declaration, so it stands with every operation that it is true of
-and with no other.
+Every derived paragraph follows from a declared property, so it stands with every operation that has
+the property and with no other.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _HOURS = int(idempotency.RETENTION.total_seconds() // 3600)
 
 
 def description(operation: Operation[Any, Any]) -> str:
-    """The operation's own words, then a paragraph in Markdown for each promise it makes."""
+    """The declared description, then a Markdown paragraph for each declared property."""
     return "\n\n".join([operation.description, *_promises(operation)])
 
 
@@ -37,7 +37,10 @@ def cursor_of(operation: Operation[Any, Any]) -> str | None:
 
 
 def is_tagged(operation: Operation[Any, Any]) -> bool:
-    """Whether `If-None-Match` revalidates its answer: not where several units make it."""
+    """Whether the answer has an ETag that `If-None-Match` revalidates.
+
+    Not where several units of work make the answer: it has no single version.
+    """
     is_read = (operation.method, operation.unit.kind) == ("GET", "read")
     return is_read and any(kind in TAG_KINDS for kind, _ in operation.results)
 
