@@ -49,7 +49,7 @@ def plain_bytes(value: object, levels: int) -> bytes | None:
     """
     if not _is_plain(value, levels - 1):
         return None
-    text = _fast(value)
+    text = _fast_text(value)
     # A character beyond U+FFFF is the only one that takes two UTF-16 units.
     if text.isascii() or len(_encode(text, "utf-16-le")) == 2 * len(text):
         return text.encode()
@@ -62,7 +62,7 @@ def dumps_exactly(value: object) -> bytes:
     Raises:
         CanonicalError: as `dumps`.
     """
-    return _encode(_exact(value, DEPTH_MAX), "utf-8")
+    return _encode(_exact_text(value, DEPTH_MAX), "utf-8")
 
 
 def canonical_digest(value: object) -> bytes:
@@ -90,7 +90,7 @@ def _refuse(value: object) -> NoReturn:
     raise AssertionError(f"{type(value)} has passed the guard")
 
 
-_fast = compact.encoder(sort_keys=True, default=_refuse)
+_fast_text = compact.encoder(sort_keys=True, default=_refuse)
 
 
 def _is_plain(value: Any, depth: int) -> bool:
@@ -117,7 +117,7 @@ def _is_plain(value: Any, depth: int) -> bool:
 # -- the exact path ----------------------------------------------------------------------------
 
 
-def _exact(value: object, depth: int) -> str:
+def _exact_text(value: object, depth: int) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
@@ -132,8 +132,8 @@ def _exact(value: object, depth: int) -> str:
         raise CanonicalError(f"The value is nested more than {DEPTH_MAX} levels deep.")
     if isinstance(value, dict):
         members = sorted(value.items(), key=_utf16)
-        return f"{{{','.join(f'{_string(k)}:{_exact(v, depth - 1)}' for k, v in members)}}}"
-    return f"[{','.join(_exact(item, depth - 1) for item in value)}]"
+        return f"{{{','.join(f'{_string(k)}:{_exact_text(v, depth - 1)}' for k, v in members)}}}"
+    return f"[{','.join(_exact_text(item, depth - 1) for item in value)}]"
 
 
 def _utf16(member: tuple[object, object]) -> bytes:

@@ -7,7 +7,7 @@ Rule: a row that was only read or written again has not changed. The times of re
 import json
 from typing import Any, Final
 
-_SILENT: Final = frozenset({"createdAt", "updatedAt", "recordedAt", "retrievedAt", "revision"})
+_BOOKKEEPING: Final = frozenset({"createdAt", "updatedAt", "recordedAt", "retrievedAt", "revision"})
 _ABSENT: Final = object()
 
 
@@ -24,7 +24,7 @@ def changed_fields(before: bytes, after: bytes) -> tuple[str, ...]:
 
 
 def _comparable(row: dict[str, Any]) -> dict[str, Any]:
-    members = {name: value for name, value in row.items() if name not in _SILENT}
+    members = {name: value for name, value in row.items() if name not in _BOOKKEEPING}
     if isinstance(row.get("sources"), list):
         members["sources"] = sorted(map(_source, row["sources"]))
     return members

@@ -72,7 +72,7 @@ def parse(text: str) -> datetime:
     """
     match = _INSTANT.fullmatch(text)
     if match is None:
-        raise InstantError(_why_no_instant(text))
+        raise InstantError(_refusal_reason(text))
     year, month, day, hour, minute, second = map(int, match.group(1, 2, 3, 4, 5, 6))
     fraction, sign, offset_hours, offset_minutes = match.group(7, 8, 9, 10)
     micros = int(fraction[:6].ljust(6, "0")) if fraction else 0
@@ -159,7 +159,7 @@ def _in_utc(instant: datetime) -> datetime:
         raise InstantError("The instant lies outside the years 0001 to 9999 in UTC.") from error
 
 
-def _why_no_instant(text: str) -> str:
+def _refusal_reason(text: str) -> str:
     if _SPACE_FOR_PLUS.fullmatch(text):
         return "A space stands where the offset's sign belongs; percent-encode + as %2B."
     return "Not an RFC 3339 date-time such as 2026-01-31T08:30:00Z, with seconds and offset."

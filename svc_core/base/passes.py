@@ -38,18 +38,18 @@ class Pass:
 
     expires: int
     key_id: int
-    mark: str
+    signature: str
 
     @property
     def query(self) -> str:
         """The query of an address."""
-        return f"expires={self.expires}&key={self.key_id}&pass={self.mark}"
+        return f"expires={self.expires}&key={self.key_id}&pass={self.signature}"
 
 
 def issue(keyring: Keyring, name: str, now: datetime) -> Pass:
     """Permission to read the file of that name for at least an hour from now."""
     expires = expiry_of(now)
-    return Pass(expires, keyring.current, _mark(keyring.keys[keyring.current], name, expires))
+    return Pass(expires, keyring.current, _signature(keyring.keys[keyring.current], name, expires))
 
 
 def expiry_of(now: datetime) -> int:
@@ -65,8 +65,8 @@ def check(keyring: Keyring, permit: Pass, name: str, now: datetime) -> None:
             is not disclosed.
     """
     master = keyring.keys.get(permit.key_id)
-    mark = _mark(master or bytes(32), name, permit.expires)
-    is_ours = hmac.compare_digest(mark, permit.mark) and master is not None
+    mark = _signature(master or bytes(32), name, permit.expires)
+    is_ours = hmac.compare_digest(mark, permit.signature) and master is not None
     if not is_ours or now.timestamp() >= permit.expires:
         raise PassError("The pass does not open this file, or has ended.")
 
@@ -89,7 +89,7 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 12
 
 
-def _mark(master: bytes, name: str, expires: int) -> str:
+def _signature(master: bytes, name: str, expires: int) -> str:
     # The length in front keeps a name that ends in digits apart from the end of the pass.
     message = b"%d:%s:%d" % (len(name.encode()), name.encode(), expires)
     digest = hmac.digest(_key(master), message, sha256)

@@ -111,7 +111,7 @@ def lock(keyring: Keyring, secret: bytes, place: str, nonce: bytes) -> str:
         raise SealError(f"A secret is sealed with {NONCE_BYTES} random bytes, not {len(nonce)}.")
     head = bytes((keyring.current,))
     ciphertext = (
-        _at_rest(keyring).cipher(keyring.current).encrypt(nonce, secret, head + place.encode())
+        _vault_ring(keyring).cipher(keyring.current).encrypt(nonce, secret, head + place.encode())
     )
     return _PREFIX + urlsafe_b64encode(head + nonce + ciphertext).decode()
 
@@ -122,9 +122,9 @@ def unlock(keyring: Keyring, text: str, place: str) -> bytes:
     Raises:
         SealError: it is not such a secret; the reason is not disclosed.
     """
-    data = _data(text)
+    data = _token_bytes(text)
     try:
-        cipher = _at_rest(keyring).cipher(data[0])
+        cipher = _vault_ring(keyring).cipher(data[0])
         return cipher.decrypt(data[1:_HEAD_BYTES], data[_HEAD_BYTES:], data[:1] + place.encode())
     except (SealError, InvalidTag) as error:
         raise SealError("The secret cannot be opened.") from error
@@ -141,14 +141,14 @@ def sealed_with(text: str) -> int:
     Raises:
         SealError: it is no sealed secret.
     """
-    return _data(text)[0]
+    return _token_bytes(text)[0]
 
 
-def _at_rest(keyring: Keyring) -> Keyring:
+def _vault_ring(keyring: Keyring) -> Keyring:
     return attrs.evolve(keyring, purpose=_PURPOSE)
 
 
-def _data(text: str) -> bytes:
+def _token_bytes(text: str) -> bytes:
     try:
         data = urlsafe_b64decode(text.removeprefix(_PREFIX))
     except ValueError as error:

@@ -27,8 +27,8 @@ FORM: Final = f"[A-Za-z0-9_-]{{1,{LENGTH_MAX}}}"
 EPOCH_BYTES: Final = 8
 POSITION_MAX: Final = 2**63 - 1
 _HEAD_BYTES: Final = 2 + NONCE_BYTES
-_CHECK_BYTES: Final = 4
-_WATERMARK_BYTES: Final = EPOCH_BYTES + 8 + 8 + _CHECK_BYTES
+_CHECKSUM_BYTES: Final = 4
+_WATERMARK_BYTES: Final = EPOCH_BYTES + 8 + 8 + _CHECKSUM_BYTES
 _WATERMARK_PREFIX: Final = "w1."
 WATERMARK_FORM: Final = r"w1\.[A-Za-z0-9_-]{38}"
 
@@ -151,7 +151,7 @@ def seal_watermark(watermark: Watermark, tenant: str) -> str:
     if not all(0 <= position <= POSITION_MAX for position in positions):
         raise WatermarkError(f"A position lies between 0 and {POSITION_MAX}.")
     data = watermark.epoch + b"".join(position.to_bytes(8, "big") for position in positions)
-    return _WATERMARK_PREFIX + _to_text(data + _check(data, tenant))
+    return _WATERMARK_PREFIX + _to_text(data + _checksum(data, tenant))
 
 
 def open_watermark(text: str, tenant: str) -> Watermark:
@@ -163,8 +163,8 @@ def open_watermark(text: str, tenant: str) -> Watermark:
         WatermarkError: the token is not one that this tenant was given, or has a slip in it.
     """
     data = _from_text(text[len(_WATERMARK_PREFIX) :]) if text.startswith(_WATERMARK_PREFIX) else b""
-    body, check = data[:-_CHECK_BYTES], data[-_CHECK_BYTES:]
-    if len(data) != _WATERMARK_BYTES or check != _check(body, tenant):
+    body, check = data[:-_CHECKSUM_BYTES], data[-_CHECKSUM_BYTES:]
+    if len(data) != _WATERMARK_BYTES or check != _checksum(body, tenant):
         raise WatermarkError("The text is no watermark of this feed; pass it on unchanged.")
     epoch, *positions = (
         body[:8],
@@ -173,9 +173,9 @@ def open_watermark(text: str, tenant: str) -> Watermark:
     return Watermark(epoch, *positions)
 
 
-def _check(data: bytes, tenant: str) -> bytes:
+def _checksum(data: bytes, tenant: str) -> bytes:
     # The fixed length of the data in front keeps it apart from the tenant.
-    return sha256(data + tenant.encode("utf-8", "surrogatepass")).digest()[:_CHECK_BYTES]
+    return sha256(data + tenant.encode("utf-8", "surrogatepass")).digest()[:_CHECKSUM_BYTES]
 
 
 # -- text --------------------------------------------------------------------------------------

@@ -107,8 +107,8 @@ class Sieve:
         run = _LINK.sub(lambda link: _link_words(link[1]), run)
         numbers = tuple(dict.fromkeys(_citation_numbers(run)))
         text = " ".join(_MARKUP.sub("", _MARK.sub("", run)).split())
-        exist = all(number in self._evidence for number in numbers)
-        if not numbers or not exist or len(text) > SENTENCE_CHARS_MAX or _RESIDUE.search(text):
+        all_exist = all(number in self._evidence for number in numbers)
+        if not numbers or not all_exist or len(text) > SENTENCE_CHARS_MAX or _RESIDUE.search(text):
             return None
         sufficient = tuple(number for number in numbers if self._evidence[number].say(text))
         if not sufficient and not Facts.all(self._evidence[number] for number in numbers).say(text):

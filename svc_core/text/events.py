@@ -23,7 +23,7 @@ from svc_core.text.tables import alternation
 from svc_core.text.words import fold
 
 _STRONG, _WEAK, _CONTEXT, _RIVAL = "strong", "weak", "context", "rival"
-_OPEN, _UNSAID, _DOUBT, _PAST = "open", "unsaid", "doubt", "past"
+_OPEN, _NEGATION, _DOUBT, _PAST = "open", "unsaid", "doubt", "past"
 
 # Points of a cue in the headline and in the lead: docs/adr/0028 has the measurements.
 _POINTS = {_STRONG: (2.0, 1.25), _WEAK: (1.0, 0.5), _CONTEXT: (0.5, 0.5)}
@@ -35,7 +35,7 @@ _CUT = 2.0
 _CERTAIN = 4.0  # a strong cue in headline and lead, and more
 _SHARE_MIN = 0.25  # of the items of a story: a kind that fewer have is not its event
 _MEMBERS_MAX = 12  # items that are read of one story, so that a large one costs no more
-_UNSAID_REACH, _PAST_REACH = 6, 3  # words before a cue
+_NEGATION_REACH, _PAST_REACH = 6, 3  # words before a cue
 _LEAD_SENTENCES, _LEAD_CHARS = 2, 500
 _DATE_SLACK = timedelta(days=60)
 
@@ -138,15 +138,15 @@ def _kind_points(reading: Reading) -> Mapping[str, float]:
 
 def _sum(name: str, places: Sequence[Sequence[_Hit]]) -> float:
     """The points of the cues of one kind: a word counts once, but a strong cue in both places."""
-    used: set[str] = set()
+    used_stems: set[str] = set()
     points, contexts = 0.0, 0
     for role, per_place in _POINTS.items():
         for hits, weight in zip(places, per_place, strict=True):
             own_hits = [h for h in hits if h.cue.owner == name and h.cue.role == role]
             for hit in own_hits:
-                if role != _STRONG and (hit.stems & used or contexts == _CONTEXTS_MAX):
+                if role != _STRONG and (hit.stems & used_stems or contexts == _CONTEXTS_MAX):
                     continue
-                used |= hit.stems
+                used_stems |= hit.stems
                 points += weight
                 contexts += role == _CONTEXT
                 if role != _CONTEXT:
@@ -156,7 +156,7 @@ def _sum(name: str, places: Sequence[Sequence[_Hit]]) -> float:
 
 def _asserted_hits(hits: list[_Hit]) -> list[_Hit]:
     """The cues that the text asserts; a strong one that it only recalls counts as a weak one."""
-    denials = [hit.start for hit in hits if hit.cue.role == _UNSAID]
+    denials = [hit.start for hit in hits if hit.cue.role == _NEGATION]
     doubts = {hit.start for hit in hits if hit.cue.role == _DOUBT}
     past = [hit.start + len(hit.words) for hit in hits if hit.cue.role == _PAST]
     assertions: list[_Hit] = []
@@ -164,7 +164,7 @@ def _asserted_hits(hits: list[_Hit]) -> list[_Hit]:
         if hit.cue.role in (_STRONG, _WEAK):
             end = hit.start + len(hit.words)
             if end in doubts or any(
-                hit.start - _UNSAID_REACH <= start < end - 1 for start in denials
+                hit.start - _NEGATION_REACH <= start < end - 1 for start in denials
             ):
                 continue
             if any(hit.start - _PAST_REACH < start <= hit.start for start in past):

@@ -127,9 +127,9 @@ def places(title: str, text: str, language: str | None) -> str:
 
     `language` is the BCP 47 tag that both are in, where it is known.
     """
-    tongue = guess(f"{title} {text}", language)
-    body = terms(text[:TEXT_MAX], tongue)
-    groups = terms(headline(title), tongue), body[:LEAD_TERMS], body[LEAD_TERMS:]
+    subtag = guess(f"{title} {text}", language)
+    body = terms(text[:TEXT_MAX], subtag)
+    groups = terms(headline(title), subtag), body[:LEAD_TERMS], body[LEAD_TERMS:]
     return "\n".join(map(" ".join, groups))
 
 

@@ -72,18 +72,18 @@ def extracts(items: Sequence[Scored], headline: Vector, frequencies: Frequencies
     for text, item, place, vector in candidates:
         language = item.reading.tongue
         words = len(text.split()) if " " in text else len(text) / 2
-        near = likeness(vector, headline)
+        closeness = likeness(vector, headline)
         score = (
             _PLACE * exp(-place / _PLACES)
             + _CENTRAL * likeness(vector, centre)
             + _LENGTH * min(1.0, words / _WORDS_FULL)
-            + _HEADLINE * near
+            + _HEADLINE * closeness
             - _FAULT * is_faulty(text, language)
         )
-        about = near >= ABOUT_MIN
-        has_subject = place == 0 or about or names_subjects(language)
-        alone = has_subject and stands_alone(text, language)
-        sentences.append(Extract(text, item, place, alone, about, round(score, 9), vector))
+        echoes = closeness >= ABOUT_MIN
+        has_subject = place == 0 or echoes or names_subjects(language)
+        standalone = has_subject and stands_alone(text, language)
+        sentences.append(Extract(text, item, place, standalone, echoes, round(score, 9), vector))
     return sentences
 
 

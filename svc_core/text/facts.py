@@ -93,9 +93,9 @@ class _Passage:
     is_label: bool
 
     @classmethod
-    def of(cls, text: str, tongue: str | None) -> "_Passage":
+    def of(cls, text: str, language: str | None) -> "_Passage":
         vocabulary = set(words(text))
-        order = tuple(next(_numbers([term]), term) for term in terms(text, tongue))
+        order = tuple(next(_numbers([term]), term) for term in terms(text, language))
         return cls(
             order,
             frozenset(order),
@@ -132,11 +132,11 @@ class Facts:
     def of(cls, text: str) -> "Facts":
         """The facts of a text, each line of which is a paragraph."""
         text = SPACES.sub(" ", _NOISE.sub(" ", text))
-        tongue = guess(text)
+        language = guess(text)
         dates = {form for match in _date().finditer(text) for form in _date_forms(match)}
         bare = _date().sub(" ", text)
         folded_words = words(bare)
-        passages = frozenset(_Passage.of(run, tongue) for run in runs(bare))
+        passages = frozenset(_Passage.of(run, language) for run in runs(bare))
         return cls(
             frozenset(folded_words).union(*map(_month_names, dates)),
             frozenset().union(*(passage.terms for passage in passages)),
@@ -153,23 +153,23 @@ class Facts:
 
     def say(self, sentence: str) -> bool:
         """Whether the text states all that a sentence says. Linear in the sentence's length."""
-        tongue = guess(sentence)
+        language = guess(sentence)
         bare = _date().sub(" ", sentence)
-        claim = _Passage.of(bare, tongue)
-        capitals = (t for w in raw_words(bare) if w[0].isupper() for t in terms(w, tongue))
-        names = _content_terms(capitals, tongue)
-        content = {term for term in _content_terms(claim.terms, tongue) if not _is_number(term)}
+        claim = _Passage.of(bare, language)
+        capitals = (t for w in raw_words(bare) if w[0].isupper() for t in terms(w, language))
+        names = _content_terms(capitals, language)
+        content = {term for term in _content_terms(claim.terms, language) if not _is_number(term)}
         return (
             not claim.terms.isdisjoint(self.terms)
             and _word_places("binding").keys() & words(bare) <= self.words
             and all(_date_forms(match)[0] in self.numbers for match in _date().finditer(sentence))
-            and self._has_exactly(bare, tongue)
+            and self._has_exactly(bare, language)
             and len(content - self.terms - self.words) <= len(content) // WORDS_PER_NEW_WORD
             and self._agrees(claim)
             and all(self._is_tied(claim.order, index, names) for index in range(len(claim.order)))
         )
 
-    def _has_exactly(self, bare: str, tongue: str | None) -> bool:
+    def _has_exactly(self, bare: str, language: str | None) -> bool:
         """Whether the text has every number, name and identifier of a sentence.
 
         A first word has a capital anyhow, as every noun has in German, so its terms suffice.
@@ -182,8 +182,8 @@ class Facts:
             is_exact = word[0].isupper() or any(letter.isdigit() for letter in word)
             if not is_exact or folded_word in self.words or _is_number(folded_word):
                 continue
-            content = _content_terms(terms(word, tongue), tongue)
-            if (place > 0 and tongue != "de") or not content <= self.terms:
+            content = _content_terms(terms(word, language), language)
+            if (place > 0 and language != "de") or not content <= self.terms:
                 return False
         return True
 
@@ -232,9 +232,9 @@ def _common_terms(language: str) -> frozenset[str]:
     return frozenset(vocabulary | stop_words(language))
 
 
-def _content_terms(candidates: Iterable[str], tongue: str | None) -> set[str]:
+def _content_terms(candidates: Iterable[str], language: str | None) -> set[str]:
     """The terms that state something of their own: neither common words nor words of reporting."""
-    return set(candidates) - _common_terms(tongue or "en") - _word_places("telling").keys()
+    return set(candidates) - _common_terms(language or "en") - _word_places("telling").keys()
 
 
 def _is_number(word: str) -> bool:

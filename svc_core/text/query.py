@@ -60,8 +60,8 @@ class Query:
         are not cut to terms.
         """
         subject = _EXCLUSION.sub(" ", topic)
-        tongue = guess(subject) or language
-        terms_of = partial(terms, language=tongue, whole=whole)
+        subtag = guess(subject) or language
+        terms_of = partial(terms, language=subtag, whole=whole)
         factors = dict.fromkeys(terms_of(subject), 1.0)
         factors |= dict.fromkeys(
             (t for t in terms_of(_names(subject)) if t in factors), NAME_FACTOR
@@ -73,7 +73,7 @@ class Query:
             () if whole else tuple(same(terms_of(subject))),
             phrases,
             _runs(terms_of(_group_text(match)) for match in _EXCLUSION.finditer(topic)),
-            () if whole else _parts(subject, phrases, tongue),
+            () if whole else _parts(subject, phrases, subtag),
         )
 
 

@@ -24,7 +24,7 @@ _SYNONYM_WEIGHT = 0.7  # a synonym, compared with the term of the query itself
 _FEEDBACK, _CUT = 3.5, 0.85
 _LIKENESS, _CUT_WITH_LIKENESS = 0.15, 1.1  # for each standard deviation; ADR 29
 _SEEDS, _SEED_SHARE, _POWER = 2, 0.5, 3
-_CENTROID_TERMS, _LONE = 20, 0.15  # of the weight of a term that one item alone has
+_CENTROID_TERMS, _LONE_FACTOR = 20, 0.15  # of the weight of a term that one item alone has
 _TOP_FULL = 0.3  # where the best item answers less of the question, feedback counts less
 _Key = TypeVar("_Key")
 NEAREST = 3  # misses that are reported where no item is relevant
@@ -154,7 +154,7 @@ def _centroid(
             break
         is_shared = sum(term in reading.counts for reading in readings) > 1
         shared += is_shared
-        weights[term] = total[term] * (1 if is_shared else _LONE)
+        weights[term] = total[term] * (1 if is_shared else _LONE_FACTOR)
     heaviest = sorted(weights, key=lambda term: (-weights[term], term))[:_CENTROID_TERMS]
     length = sqrt(sum(weights[term] ** 2 for term in heaviest)) or 1.0
     return {term: weights[term] / length for term in heaviest}

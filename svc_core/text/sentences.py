@@ -197,9 +197,9 @@ def is_faulty(text: str, language: str | None) -> bool:
 def leans(text: str, language: str | None) -> bool:
     """Whether the first two words of a sentence refer back to the sentence before it."""
     words = [word.casefold() for word in _WORD.findall(text[:_BEGINNING])][:2]
-    leaning = _words("leaning", language or "en")
-    pointing = _words("pointing", language or "en")
-    return bool(words) and (words[0] in leaning or not pointing.isdisjoint(words))
+    anaphors = _words("leaning", language or "en")
+    demonstratives = _words("pointing", language or "en")
+    return bool(words) and (words[0] in anaphors or not demonstratives.isdisjoint(words))
 
 
 def names_subjects(language: str | None) -> bool:

@@ -82,7 +82,7 @@ def _story(
     key: str | None, parts: Iterable[Iterable[Reading]], by_id: Mapping[str, Scored]
 ) -> Story:
     developments = sorted(
-        (_by_time(by_id[reading.evidence.id] for reading in part) for part in parts), key=_moment
+        (_by_time(by_id[reading.evidence.id] for reading in part) for part in parts), key=_start
     )
     members = _by_time(member for part in developments for member in part)
     return Story(key or members[0].evidence.id, members, tuple(developments))
@@ -92,5 +92,5 @@ def _by_time(items: Iterable[Scored]) -> tuple[Scored, ...]:
     return tuple(sorted(items, key=lambda item: (item.evidence.at, item.evidence.id)))
 
 
-def _moment(part: tuple[Scored, ...]) -> tuple[datetime, str]:
+def _start(part: tuple[Scored, ...]) -> tuple[datetime, str]:
     return part[0].evidence.at, part[0].evidence.id

@@ -95,8 +95,8 @@ def _model_topics(title: str, text: str, tag: str | None) -> list[str]:
     )
     columns = zip(model.columns, full, title_only, strict=True)
     scores = ((max(score, headline - _HEADLINE_MARGIN), id_) for id_, score, headline in columns)
-    sure = sorted((-score, id_) for score, id_ in scores if score > 0)
-    return [id_ for _, id_ in sure[:TOPICS_PER_ITEM_MAX]]
+    ranking = sorted((-score, id_) for score, id_ in scores if score > 0)
+    return [id_ for _, id_ in ranking[:TOPICS_PER_ITEM_MAX]]
 
 
 def _phrase_topics(title: str, text: str) -> list[str]:

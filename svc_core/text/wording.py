@@ -31,9 +31,9 @@ class Wording:
         """The words of a name with its placeholders filled in."""
         return self.texts[name].format(**places)
 
-    def day(self, at: date) -> str:
+    def day(self, day: date) -> str:
         """A date in the order of the language, its month in words."""
-        return self._format_date("date", at)
+        return self._format_date("date", day)
 
     def span(self, first: date, last: date) -> str:
         """The period from the first to the last day; what both dates share is written once."""
@@ -46,13 +46,15 @@ class Wording:
             return f"{self._format_date('date_in_year', first)} – {ends}"
         return f"{self._format_date('date_in_month', first)}–{ends}"
 
-    def moment(self, at: datetime) -> str:
+    def moment(self, instant: datetime) -> str:
         """A date with its time of day."""
-        return f"{self.day(at)}, {at:%H:%M} UTC"
+        return f"{self.day(instant)}, {instant:%H:%M} UTC"
 
-    def _format_date(self, name: str, at: date) -> str:
-        day = self["first"] if at.day == 1 else at.day
-        return self.say(name, day=day, month=self["months"].split()[at.month - 1], year=at.year)
+    def _format_date(self, name: str, date_: date) -> str:
+        day = self["first"] if date_.day == 1 else date_.day
+        return self.say(
+            name, day=day, month=self["months"].split()[date_.month - 1], year=date_.year
+        )
 
 
 @cache

@@ -98,16 +98,16 @@ def _check_depth(text: str) -> None:
 
 def _strings(value: Json) -> Iterator[str]:
     """Every string in `value`, the names of members included, in no order."""
-    waiting: list[Any] = [value]
-    while waiting:
-        item = waiting.pop()
+    stack: list[Any] = [value]
+    while stack:
+        item = stack.pop()
         if isinstance(item, str):
             yield item
         elif isinstance(item, list):
-            waiting.extend(item)
+            stack.extend(item)
         elif isinstance(item, dict):
-            waiting.extend(item)
-            waiting.extend(item.values())
+            stack.extend(item)
+            stack.extend(item.values())
 
 
 def _places(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
@@ -163,11 +163,11 @@ def _constant(name: str) -> NoReturn:
     raise JsonError("malformed", f"{name} is not JSON")
 
 
-def _as_it_is(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _plain_reader(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return read
 
 
-def _marking(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _marking_reader(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A reader that returns the fault in the place of the value that has it."""
 
     def read_or_fault(source: Any) -> Any:
@@ -190,5 +190,5 @@ def _decoder(
     )
 
 
-_DECODERS = (_decoder(False, _as_it_is), _decoder(True, _as_it_is))
-_MARKING = (_decoder(False, _marking), _decoder(True, _marking))
+_DECODERS = (_decoder(False, _plain_reader), _decoder(True, _plain_reader))
+_MARKING = (_decoder(False, _marking_reader), _decoder(True, _marking_reader))

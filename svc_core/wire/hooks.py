@@ -77,7 +77,7 @@ def _by_kind(annotation: Any, converter: Converter) -> Hook:
     for member in get_args(annotation):
         for kind in shapes.json_types(member):
             members.setdefault(kind, []).append(member)
-    hooks = {kind: _one_of(choices, converter) for kind, choices in members.items()}
+    hooks = {kind: _choice_hook(choices, converter) for kind, choices in members.items()}
     expected = " or ".join(_WORDS[kind] for kind in hooks)
 
     def read(value: Any, _: Any) -> Any:
@@ -89,11 +89,11 @@ def _by_kind(annotation: Any, converter: Converter) -> Hook:
     return read
 
 
-def _one_of(choices: list[Any], converter: Converter) -> Hook:
+def _choice_hook(choices: list[Any], converter: Converter) -> Hook:
     if len(choices) == 1:
-        (only,) = choices
-        hook = converter.get_structure_hook(only)
-        return lambda value, _: hook(value, only)
+        (member,) = choices
+        hook = converter.get_structure_hook(member)
+        return lambda value, _: hook(value, member)
     name, tags = discriminator(choices)
     hooks = {tag: (converter.get_structure_hook(choice), choice) for tag, choice in tags.items()}
     words = f"must be one of: {', '.join(map(str, tags))}"

@@ -42,7 +42,7 @@ _MONTH = re.compile(
 )
 _WORD = re.compile(rf"(?<![\w./])({alternation(_ANYWHERE)})(?!\w)")
 _COMPASS = {"N": "North", "S": "South", "E": "East", "W": "West"}
-_SIDE = re.compile(
+_POINT = re.compile(
     r"(?<![\w.])([NSEW])\. ?(?=(?:Africa|America|Asia|Bank|Carolina|China Sea|Dakota|Ireland|"
     r"Jerusalem|Korea|Macedonia|Sudan|Timor|Virginia)n?s?\b)"
 )
@@ -56,7 +56,7 @@ _ENDS = re.compile(rf"\s*\Z|['\")]*\s+(?:{_STARTERS})\b")
 
 def expand(text: str) -> str:
     """The text with every unambiguous abbreviation in full."""
-    text = _INITIALISM.sub(_initialism, _SIDE.sub(lambda match: f"{_COMPASS[match[1]]} ", text))
+    text = _INITIALISM.sub(_initialism, _POINT.sub(lambda match: f"{_COMPASS[match[1]]} ", text))
     text = _TITLE.sub(lambda match: f"{_BEFORE_NAME[match[1]]} ", _STREET.sub("Street", text))
     text = _NUMBER_LABEL.sub(lambda match: f"{_ONLY_BEFORE_NUMBER[match[1]]} ", text)
     text = _MONTH.sub(lambda match: _MONTHS[str(match[match.lastindex or 0])], text)

@@ -23,7 +23,7 @@ _MONTH_OF = re.compile(rf"(?<![\w.-]){_YEAR}-(0[1-9]|1[0-2])(?![\w.-])")
 _UTC = re.compile(r"(?<=:[0-9]{2})Z\b")
 _IN_DOTS = re.compile(rf"(?<![\w.])({_NUMBER})\.(0?[1-9]|1[0-2])\.{_YEAR}(?![\w.]\w)")
 _HYPHENATED_MONTH = re.compile(rf"(?<=[0-9])-{_MONTH}-(?=[0-9])")
-_ACROSS = re.compile(
+_SPAN_DASH = re.compile(
     rf"(?<=[0-9])\s?[–-]\s?(?={_MONTH} [0-9])"
     rf"|(?<=[a-z])\s?–\s?(?=[0-9]{{1,2}} (?:{'|'.join(MONTHS)})\b)"
 )
@@ -42,7 +42,7 @@ def say_dates(text: str) -> str:
     text = _ISO.sub(_iso, _ISO_SPAN.sub(" to ", _UTC.sub(" UTC", text)))
     text = _MONTH_OF.sub(lambda match: f"{MONTHS[int(match[2]) - 1]} {match[1]}", text)
     text = _IN_DOTS.sub(lambda match: day(int(match[3]), int(match[2]), int(match[1])), text)
-    text = _ACROSS.sub(" to ", _HYPHENATED_MONTH.sub(r" \1 ", text))
+    text = _SPAN_DASH.sub(" to ", _HYPHENATED_MONTH.sub(r" \1 ", text))
     text = _DAY_FIRST.sub(_say_date, text)
     return _MONTH_FIRST.sub(_say_date, text)
 

@@ -39,32 +39,32 @@ _NAMES = {
 _CODE = alternation(mark for mark in _NAMES if len(mark) == 3 and mark.isalpha() and mark.isupper())
 _MARK = alternation(_NAMES.keys() - set(_CODE.split("|")))
 
-_BEFORE = re.compile(
+_SIGN_FIRST = re.compile(
     rf"(?:(?<![\w)])(?P<sign>[+-]))?"
     rf"(?:(?P<mark>(?<![A-Za-z])(?:{_MARK}))|\b(?P<code>{_CODE}))\s?(?P<minus>-)?"
     rf"(?P<first>{NUMBER})(?:[ -]?(?P<scale>{SCALE})\b)?"
     rf"(?:(?:{DASH}(?:(?P=mark)|(?P=code))?\s?|\s(?:to|and)\s(?:(?P=mark)|(?P=code))\s?)"
     rf"(?P<second>{NUMBER})(?:[ -]?(?P<scale2>{SCALE})\b)?)?(?P<hyphen>-(?=[A-Za-z]))?"
 )
-_AFTER = re.compile(
+_SIGN_LAST = re.compile(
     rf"{START}(?:(?<![\w)])(?P<sign>[+-]))?(?P<first>{NUMBER})(?:[ -]?(?P<scale>{SCALE})\b)?"
     rf"(?:{DASH}(?P<second>{NUMBER})(?:[ -]?(?P<scale2>{SCALE})\b)?)?"
     rf"\s?(?:(?P<mark>[€£¥₹₽₩₺₴₪₦฿₫₱₸]|zł\b|\$(?![\w]))|(?P<code>{_CODE})\b)"
 )
 _CENTS = re.compile(rf"{START}({NUMBER})\s?¢")
 _POINT = re.compile(r"(?<=[$€£])\.(?=[0-9])")
-_LONE = re.compile(r"(?<!\w)[€£¥₹₽₩₺₴₪₦฿₫₱₸$](?=\W|\Z)")
+_LONE_SIGN = re.compile(r"(?<!\w)[€£¥₹₽₩₺₴₪₦฿₫₱₸$](?=\W|\Z)")
 
 
 def say_money(text: str) -> str:
     """Sums with their currency after the number, in words."""
-    text = _AFTER.sub(_sum, _BEFORE.sub(_sum, _POINT.sub("0.", text)))
+    text = _SIGN_LAST.sub(_sum, _SIGN_FIRST.sub(_sum, _POINT.sub("0.", text)))
     return _CENTS.sub(lambda match: f"{match[1]} {'cent' if is_one(match[1]) else 'cents'}", text)
 
 
 def say_currencies(text: str) -> str:
     """A currency's sign that has no number, as in `the €`, by its name."""
-    return _LONE.sub(lambda match: f" {_NAMES[match[0]][1]} ", text)
+    return _LONE_SIGN.sub(lambda match: f" {_NAMES[match[0]][1]} ", text)
 
 
 def _sum(match: re.Match[str]) -> str:

@@ -93,7 +93,7 @@ def say_fractions(text: str) -> str:
         ),
         text,
     )
-    return _FRACTION.sub(_fraction, text)
+    return _FRACTION.sub(_say_fraction, text)
 
 
 def say_counts(text: str) -> str:
@@ -111,10 +111,10 @@ def _scale(match: re.Match[str]) -> str:
     return f"{span}{match[2]}{scale_words(match[3])}{gap}"
 
 
-def _fraction(match: re.Match[str]) -> str:
-    whole, over, part = match[1], match[2], _PARTS[match[3]]
-    if int(over) >= int(match[3]):
+def _say_fraction(match: re.Match[str]) -> str:
+    whole, numerator, part = match[1], match[2], _PARTS[match[3]]
+    if int(numerator) >= int(match[3]):
         return match[0]
-    if over == "1":
+    if numerator == "1":
         return f"{whole} and a {part}" if whole else f"1 {part}"
-    return f"{f'{whole} and ' if whole else ''}{over} {part}s"
+    return f"{f'{whole} and ' if whole else ''}{numerator} {part}s"

@@ -14,9 +14,9 @@ _EQUIVALENTS = _WIDE | str.maketrans(
 _DIGIT_GAP = re.compile("(?<=[0-9])[\u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))")
 _CACHE_SIZE = 8_192  # different characters in use at once; a page of Chinese has hundreds
 
-_BETWEEN = {"&": " and ", "=": " equals ", "+": " plus ", "%": " percent ", "→": " to ",
+_SIGN_WORDS = {"&": " and ", "=": " equals ", "+": " plus ", "%": " percent ", "→": " to ",
             "@": " at ", "°": " degrees "}  # fmt: skip
-_SIGN = re.compile(f"[{re.escape(''.join(_BETWEEN))}]")
+_SIGN = re.compile(f"[{re.escape(''.join(_SIGN_WORDS))}]")
 _DOTS = re.compile(r"\.{2,}|…")
 _TRAILING = re.compile(r"(?:\.{2,}|…)(?=[\s'\")\]]*(?:\Z|[A-Z]))")
 _BRACKET = re.compile(r"\s?\(([^()]{1,400})\)(\s*[.,;:!?])?")
@@ -67,7 +67,7 @@ def say_signs(text: str) -> str:
     """Signs between words, in English."""
     text = _MISSING_SPACE.sub(r"\1 ", text)
     text = _INNER_DOT.sub(" dot ", _LINE_OF.sub(" ", text))
-    return _SIGN.sub(lambda match: _BETWEEN[match[0]], text)
+    return _SIGN.sub(lambda match: _SIGN_WORDS[match[0]], text)
 
 
 def _aside(match: re.Match[str]) -> str:

@@ -53,8 +53,8 @@ def narrate(script: Script) -> str:
     paragraphs = (
         part for text in script.told for part in speech_text(text, script.language).split("\n\n")
     )
-    room = CHARS_MAX - len(intro) - len(outro) - len("\n\n\n")
-    return "\n\n".join([intro, *_fitting(paragraphs, room), outro]) + "\n"
+    chars_left = CHARS_MAX - len(intro) - len(outro) - len("\n\n\n")
+    return "\n\n".join([intro, *_fitting(paragraphs, chars_left), outro]) + "\n"
 
 
 def seconds(word_count: int) -> int:
@@ -63,15 +63,15 @@ def seconds(word_count: int) -> int:
 
 
 def _period(script: Script, words: Wording) -> str:
-    start, end = (_day(at, words) for at in days(script.start, script.end))
+    start, end = (_day(time, words) for time in days(script.start, script.end))
     if start == end:
         return words.say("covers_day", day=start)
     return words.say("covers", start=start, end=end)
 
 
-def _day(at: datetime, words: Wording) -> str:
+def _day(time: datetime, words: Wording) -> str:
     """A day as it is said in English, else as it is written, which its voices read."""
-    return day(at.year, at.month, at.day) if words.language == "en" else words.day(at)
+    return day(time.year, time.month, time.day) if words.language == "en" else words.day(time)
 
 
 def _sources(sources: int, publishers: int | None, words: Wording) -> str:
@@ -86,11 +86,11 @@ def _sources(sources: int, publishers: int | None, words: Wording) -> str:
     return words.say(name, sources=sources, publishers=publishers)
 
 
-def _fitting(paragraphs: Iterable[str], room: int) -> Iterator[str]:
-    """The paragraphs that fit into `room` characters, each of them whole."""
+def _fitting(paragraphs: Iterable[str], chars_left: int) -> Iterator[str]:
+    """The paragraphs that fit into `chars_left` characters, each of them whole."""
     for paragraph in paragraphs:
-        room -= len(paragraph) + len("\n\n")
-        if room < 0:
+        chars_left -= len(paragraph) + len("\n\n")
+        if chars_left < 0:
             return
         if paragraph:
             yield paragraph

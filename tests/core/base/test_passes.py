@@ -57,11 +57,11 @@ SPOILT = {
     "another file": (GOOD, "b" * 64 + ".mp3", RING),
     "a later end": (attrs.evolve(GOOD, expires=GOOD.expires + 1), NAME, RING),
     "an earlier end": (attrs.evolve(GOOD, expires=GOOD.expires - 1), NAME, RING),
-    "another mark": (attrs.evolve(GOOD, mark=GOOD.mark[:-1]), NAME, RING),
-    "no mark": (attrs.evolve(GOOD, mark=""), NAME, RING),
+    "another mark": (attrs.evolve(GOOD, signature=GOOD.signature[:-1]), NAME, RING),
+    "no mark": (attrs.evolve(GOOD, signature=""), NAME, RING),
     "another service": (GOOD, NAME, Keyring({1: b"o" * 32}, 1)),
     "a key that is gone": (GOOD, NAME, Keyring({2: b"k" * 32}, 2)),
-    "the key of nobody": (passes.Pass(GOOD.expires, 9, GOOD.mark), NAME, RING),
+    "the key of nobody": (passes.Pass(GOOD.expires, 9, GOOD.signature), NAME, RING),
 }
 
 
