@@ -1,4 +1,4 @@
-"""Canonical JSON (RFC 8785) and its SHA-256: equal values have equal bytes.
+"""Writes canonical JSON (RFC 8785) and its SHA-256: equal values have equal bytes.
 
 Rule 1: the bytes are those of RFC 8785; what it and I-JSON (RFC 7493) cannot carry is refused.
 Rule 2: the fast path gives the bytes of the exact one or steps aside. It takes only graphs of

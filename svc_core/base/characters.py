@@ -1,4 +1,4 @@
-"""Character references of HTML, decoded whatever strangers put into them."""
+"""Decodes the character references of HTML, safely for any text that strangers send."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""JSON text without white space, by the standard library's C encoder built once.
+"""Writes JSON without white space, by the standard library's C encoder, which is built once.
 
 `json.dumps` with separators of its own builds an encoder on every call, which costs more than
 encoding a small value.

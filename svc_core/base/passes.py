@@ -42,12 +42,12 @@ class Pass:
 
     @property
     def query(self) -> str:
-        """The query of an address."""
+        """The pass as the query of a URL."""
         return f"expires={self.expires}&key={self.key_id}&pass={self.signature}"
 
 
 def issue(keyring: Keyring, name: str, now: datetime) -> Pass:
-    """Permission to read the file of that name for at least an hour from now."""
+    """Issue permission to read the file of that name for at least an hour from now."""
     expires = expiry_of(now)
     return Pass(expires, keyring.current, _signature(keyring.keys[keyring.current], name, expires))
 
@@ -72,7 +72,7 @@ def check(keyring: Keyring, permit: Pass, name: str, now: datetime) -> None:
 
 
 def read(values: dict[str, str]) -> Pass:
-    """The pass in the parts of a query.
+    """The pass that the parameters of a query contain.
 
     Raises:
         PassError: they are none.

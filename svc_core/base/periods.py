@@ -33,7 +33,7 @@ _LEAST_DAYS = ((365, "A"), (181, "S"), (89, "Q"), (28, "M"), (7, "W"), (1, "D"))
 
 @frozen
 class Period:
-    """One period: its frequency, how it is written, its first and its last day."""
+    """A period of a statistic: its frequency, its written form, its first and its last day."""
 
     frequency: str
     text: str

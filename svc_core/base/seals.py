@@ -64,7 +64,7 @@ class SealError(ValueError):
 
 @frozen(eq=False)
 class Keyring:
-    """Master keys by their id (0 to 255); `current` seals, all of them open.
+    """Master keys by their id (0 to 255): `current` encrypts, and any of them decrypts.
 
     The AES-256 keys are derived with HKDF-SHA-256 for one `purpose`.
 
@@ -106,7 +106,11 @@ def _cipher(key_id: int, master: bytes, purpose: str) -> AESGCM:
 
 
 def lock(keyring: Keyring, secret: bytes, place: str, nonce: bytes) -> str:
-    """`secret` sealed for `place` with 12 random bytes that the caller draws."""
+    """The token of `secret`, encrypted for `place`; `nonce` is 12 random bytes.
+
+    Raises:
+        SealError: the nonce has another length.
+    """
     if len(nonce) != NONCE_BYTES:
         raise SealError(f"A secret is sealed with {NONCE_BYTES} random bytes, not {len(nonce)}.")
     head = bytes((keyring.current,))
@@ -117,7 +121,7 @@ def lock(keyring: Keyring, secret: bytes, place: str, nonce: bytes) -> str:
 
 
 def unlock(keyring: Keyring, text: str, place: str) -> bytes:
-    """The secret that `lock` sealed for the same place.
+    """The secret in a token that `lock` made for the same place.
 
     Raises:
         SealError: it is not such a secret; the reason is not disclosed.

@@ -1,1 +1,1 @@
-"""What an HTTP API promises, each usable alone: problems, cursors, idempotency, ETags, media."""
+"""Parts of the contract of an HTTP API: problems, cursors, idempotency, ETags, media types."""

@@ -1,4 +1,4 @@
-"""Strong entity tags and the two conditions that compare them (RFC 9110, 8.8.3 and 13.1).
+"""Makes strong entity tags, and checks the conditions on them (RFC 9110, 8.8.3 and 13.1).
 
 Rule 1: a tag is a digest; it reveals neither a version number nor how many versions there were.
 Rule 2: a field that cannot be read as RFC 9110 writes it matches nothing.

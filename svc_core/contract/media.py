@@ -74,7 +74,7 @@ def negotiate(
 
 
 def is_content(content_type: str, types: Collection[str]) -> bool:
-    """Whether a `Content-Type` names one of the types, in UTF-8, and says nothing else of it."""
+    """Whether a `Content-Type` names one of the types, in UTF-8, and has no other parameter."""
     if content_type in types:
         return True
     content_type = content_type.strip(" \t")

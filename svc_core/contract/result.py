@@ -89,7 +89,7 @@ class Empty:
 
 @frozen
 class Redirect:
-    """The thing is elsewhere, for now: 302 with an absolute `Location`."""
+    """The resource is at another address for now: 302 with an absolute `Location`."""
 
     location: str
 

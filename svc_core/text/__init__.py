@@ -1,1 +1,1 @@
-"""Text, judged by numbers: words, sentences, languages, names, topics, tone, extracts, speech."""
+"""Analyses text by rules and counts: words, sentences, languages, names, topics, tone, speech."""

@@ -41,7 +41,7 @@ class Spread:
 
 
 def spread(numbers: Iterable[float]) -> Spread:
-    """Mean and deviation in one run, without losing digits (Welford, 1962)."""
+    """Mean and deviation in one pass, without losing digits (Welford, 1962)."""
     count, mean, squares = 0, 0.0, 0.0
     for number in numbers:
         count += 1

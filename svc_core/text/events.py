@@ -245,7 +245,7 @@ def _words(element: str, classes: Mapping[str, Sequence[str]]) -> list[list[str]
 
 
 def _pattern(elements: Sequence[Sequence[Sequence[str]]]) -> str:
-    """An expression for a phrase in a line whose every word has a space behind it."""
+    """A regular expression for a phrase, in a line where each word has a space behind it."""
     parts = [
         _GAP if places == [[".."]] else f"(?:{'|'.join(map(_expression, places))})"
         for places in elements

@@ -85,7 +85,7 @@ class Reading:
 
     @cached_property
     def length(self) -> int:
-        """The sum of its counts."""
+        """The weighted number of terms: the sum of `counts`."""
         return TITLE * len(self.title) + LEAD * len(self.lead) + REST * len(self.rest)
 
     def holds(self, run: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""How common a term is: how many items contain it, of how many.
+"""Counts how common terms are: how many items contain each term, of how many.
 
 Rule 1: counts are those of every stored item of any age (the store's, or the tenant's for what is
         the tenant's own), not of the items that a search found: there every word of the subject
@@ -28,7 +28,7 @@ def _default_base() -> "Frequencies | None":
 
 @frozen
 class Frequencies:
-    """`counts[term]` of `total` items hold a term. `version` names the state of the table.
+    """How many items contain each term: `counts[term]` of `total`; `version` names the state.
 
     `behind` is the table whose counts are added; None is this table alone.
     """
@@ -54,7 +54,7 @@ class Frequencies:
 
     @classmethod
     def of(cls, items: Iterable[Iterable[str]], version: str = "0") -> "Frequencies":
-        """The table of some items' terms, each term once an item."""
+        """The table of some items' terms, each term counted once per item."""
         counts: dict[str, int] = {}
         total = 0
         for total, terms in enumerate(items, 1):  # noqa: B007 - the last number is the count
@@ -63,7 +63,7 @@ class Frequencies:
         return cls(total, counts, version)
 
     def __add__(self, other: "Frequencies") -> "Frequencies":
-        """Both tables as one."""
+        """The sum of both tables."""
         counts = dict(self.counts)
         for term, count in other.counts.items():
             counts[term] = counts.get(term, 0) + count

@@ -76,7 +76,7 @@ def named(categories: Iterable[str]) -> set[str]:
 
 @cache
 def _labels() -> Mapping[str, frozenset[str]]:
-    """Which topics the feeds' own labels name: by their names and by their ids."""
+    """The topics by the labels that name them: their names and their ids."""
     ids_by_label: dict[str, set[str]] = {}
     for topic in TOPICS:
         for name in (topic.name, topic.id):

@@ -71,7 +71,7 @@ def wording(language: str) -> Wording | None:
 
 
 def frame(language: str) -> Wording:
-    """The words around a report: those of its language, else English ones."""
+    """The fixed words of a report: in its language, or else in English."""
     return wording(language) or _wordings()[_FALLBACK]
 
 

@@ -1,4 +1,4 @@
-"""Values and their JSON: the one place that knows both snake_case and camelCase.
+"""Converts values to JSON and back; only this room knows both snake_case and camelCase.
 
 Rule 1: what strangers send is judged exactly (`read_json`, `structure`, `reader`): true is not 1,
         1.0 is no integer, nothing unknown passes unless a shape is `Open`, and all faults come

@@ -139,7 +139,7 @@ class Arg:
 
 @frozen
 class WriteOnly:
-    """A text that is taken and never shown.
+    """A secret text: a request may set it, no answer shows it.
 
     `cure` says what to do about a wrong one; `fresh` makes a valid one from `size` random bytes,
     where the caller has to supply one.

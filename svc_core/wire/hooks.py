@@ -26,7 +26,7 @@ _WORDS = {
 
 
 def field_overrides(class_: Any) -> dict[str, Any]:
-    """The wire name of every field, and that an `UNSET` default is not written."""
+    """The `cattrs` override of every field: its wire name; an `UNSET` default is not written."""
     fields = attrs.fields(get_origin(class_) or class_)
     return {
         item.name: override(rename=camel(item.name), omit_if_default=item.default is UNSET)

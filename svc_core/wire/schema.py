@@ -71,7 +71,7 @@ _LENGTHS = {
 
 
 class Schemas:
-    """Schemas that refer to each other by name: collects the named ones while it makes others.
+    """Makes schemas that refer to each other by name, and collects the named ones.
 
     `components` holds, by name, the schema of every class met so far, in the order of their names.
     """
@@ -125,7 +125,7 @@ class Schemas:
         raise TypeError(f"{annotation!r} has no JSON form.")
 
     def widened(self, name: str, annotation: Any, members: Mapping[str, Schema]) -> Schema:
-        """A reference to the schema of a class that is sent, with `members` members than it has."""
+        """A reference to the schema of a request class with `members` added to its own."""
         schema = self._object(annotation, "input")
         return self.add(name, {**schema, "properties": {**schema["properties"], **members}})
 
@@ -292,7 +292,7 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _optional(schema: Schema, default: Any) -> Schema:
-    """The schema of a member of a request that need not be sent, with words for what it is then.
+    """The schema of an optional member of a request, with a sentence about its default.
 
     No `default` says so, for generators of clients take such a member for one that is always there.
     """
@@ -301,7 +301,7 @@ def _optional(schema: Schema, default: Any) -> Schema:
 
 
 def _describe(schema: Schema, metadata: Iterable[Any]) -> Schema:
-    """The schema with what its annotation says; places and prefixes say nothing about values."""
+    """The schema with the constraints and descriptions of its annotation; other metadata passes."""
     result = dict(schema)
     for item in metadata:
         match item:

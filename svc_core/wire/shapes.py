@@ -23,7 +23,7 @@ _KINDS: Mapping[Any, tuple[type, ...]] = {
 
 
 class Open:
-    """A base of classes whose shape is that of others, who may send more members than are read."""
+    """A base class of requests in a foreign format: unknown members are ignored, not refused."""
 
     __slots__ = ()
 
@@ -79,7 +79,7 @@ def is_model(annotation: Any) -> bool:
 
 
 def is_open(annotation: Any) -> bool:
-    """Whether members that the class does not know are passed over where it is sent."""
+    """Whether a request of this class may have members that the class does not know."""
     return issubclass(get_origin(annotation) or annotation, Open)
 
 

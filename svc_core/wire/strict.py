@@ -41,7 +41,7 @@ def structure(class_: type[T], value: Json) -> T:
 
 
 def exact_hook(expected: type, words: str) -> Hook:
-    """Pass values of exactly this type."""
+    """A hook that passes values of exactly this type."""
 
     def read(value: Any, _: Any) -> Any:
         if type(value) is not expected:
@@ -81,7 +81,7 @@ def read_date(value: Any, _: Any = date) -> date:
 
 
 def literal_hook(annotation: Any) -> Hook:
-    """One of the listed values, of the listed type."""
+    """A hook that passes the values of a `Literal`, each with its own type."""
     choices = get_args(annotation)
     kinds = {type(value) for value in choices}
     listing = ", ".join(value if isinstance(value, str) else json.dumps(value) for value in choices)
@@ -95,7 +95,7 @@ def literal_hook(annotation: Any) -> Hook:
 
 
 def constrained_hook(annotation: Any, hook: Hook) -> Hook:
-    """Read by `hook`, then hold the value against what the annotation says."""
+    """A hook that reads by `hook` and then checks the constraints of the annotation."""
     inner, metadata = shapes.split(annotation)
     # Metadata that restricts nothing is dropped here once; testing it on each call is slow.
     limits = [item for item in metadata if isinstance(item, _LIMITS)]

@@ -1,4 +1,6 @@
-"""Speech-ready text: what a voice can read aloud as it stands (Spec: Report, audio-text facet).
+"""Turns text into speech-ready text, which a voice can read aloud as it stands.
+
+The audio-text facet of a report (Spec: Report) is made with it.
 
 Rule 1: pure, deterministic, linear in the length of the text, bounded, and it refuses nothing.
 Rule 2: no HTML or Markdown is left in it; addresses are shortened.

@@ -54,7 +54,7 @@ _STARTERS = (
 _ENDS = re.compile(rf"\s*\Z|['\")]*\s+(?:{_STARTERS})\b")
 
 
-def expand(text: str) -> str:
+def expand_abbreviations(text: str) -> str:
     """The text with every unambiguous abbreviation in full."""
     text = _INITIALISM.sub(_initialism, _POINT.sub(lambda match: f"{_COMPASS[match[1]]} ", text))
     text = _TITLE.sub(lambda match: f"{_BEFORE_NAME[match[1]]} ", _STREET.sub("Street", text))

@@ -76,7 +76,7 @@ def _say_dots(name: str, dot: str) -> str:
 
 
 def _say_dotted_number(match: re.Match[str]) -> str:
-    """Four small parts are a network address, other numbers in dots a version."""
+    """A network address where there are four small parts, else a version, with words for dots."""
     parts = match[0].split(".")
     is_network = len(parts) == 4 and all(int(part) < 256 for part in parts)
     return (" dot " if is_network else " point ").join(parts)

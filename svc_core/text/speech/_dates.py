@@ -41,13 +41,13 @@ def say_dates(text: str) -> str:
     """Days, spans of days and months in words."""
     text = _ISO.sub(_iso, _ISO_SPAN.sub(" to ", _UTC.sub(" UTC", text)))
     text = _MONTH_OF.sub(lambda match: f"{MONTHS[int(match[2]) - 1]} {match[1]}", text)
-    text = _IN_DOTS.sub(lambda match: day(int(match[3]), int(match[2]), int(match[1])), text)
+    text = _IN_DOTS.sub(lambda match: spoken_day(int(match[3]), int(match[2]), int(match[1])), text)
     text = _SPAN_DASH.sub(" to ", _HYPHENATED_MONTH.sub(r" \1 ", text))
     text = _DAY_FIRST.sub(_say_date, text)
     return _MONTH_FIRST.sub(_say_date, text)
 
 
-def day(year: int, month: int, day_: int) -> str:
+def spoken_day(year: int, month: int, day_: int) -> str:
     """One day: `March 5th, 2026`."""
     return f"{MONTHS[month - 1]} {nth(day_)}, {year}"
 
@@ -59,4 +59,4 @@ def _say_date(match: re.Match[str]) -> str:
 
 
 def _iso(match: re.Match[str]) -> str:
-    return f"{day(int(match[1]), int(match[3]), int(match[4]))}{' at ' if match[5] else ''}"
+    return f"{spoken_day(int(match[1]), int(match[3]), int(match[4]))}{' at ' if match[5] else ''}"

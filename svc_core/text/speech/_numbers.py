@@ -97,7 +97,7 @@ def say_fractions(text: str) -> str:
 
 
 def say_counts(text: str) -> str:
-    """Scales, spans and signs."""
+    """Scales, spans and signs of numbers in words."""
     text = _SPAN.sub(r"\1 to \2", _AIRLINER.sub(r"\1 ", _SCALED_NUMBER.sub(_scale, text)))
     text = _SIGNED_NUMBER.sub(lambda match: sign_words(match["sign"]) + match[0].lstrip("+-"), text)
     return _CHAIN.sub(" ", text)

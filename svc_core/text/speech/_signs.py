@@ -75,7 +75,7 @@ def _aside(match: re.Match[str]) -> str:
     return f", {match[1]}{match[2].strip() if match[2] else ','} "
 
 
-def tidy(text: str) -> str:
+def tidy_paragraph(text: str) -> str:
     """One paragraph, single-spaced and ended by a mark; empty where no word is left."""
     text = _SPACE_BEFORE.sub("", _SPACE.sub(" ", _QUOTE_MARK.sub("", text)))
     text = _MARK_RUN.sub(lambda match: _strongest_mark(match[0]), text)

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from attrs import field, frozen
 
-from svc_core.text.speech._dates import day
-from svc_core.text.speech._signs import tidy
+from svc_core.text.speech._dates import spoken_day
+from svc_core.text.speech._signs import tidy_paragraph
 from svc_core.text.speech.spoken import speech_text
 from svc_core.text.wording import Wording, days, frame
 
@@ -49,7 +49,7 @@ def narrate(script: Script) -> str:
     title = " ".join(speech_text(heading, script.language).split())
     facts = _period(script, words), _sources(script.sources, script.publishers, words)
     intro = " ".join(part for part in (title, *facts) if part)
-    outro = tidy(words.say("outro", title=title.rstrip(".")))
+    outro = tidy_paragraph(words.say("outro", title=title.rstrip(".")))
     paragraphs = (
         part for text in script.told for part in speech_text(text, script.language).split("\n\n")
     )
@@ -71,7 +71,8 @@ def _period(script: Script, words: Wording) -> str:
 
 def _day(time: datetime, words: Wording) -> str:
     """A day as it is said in English, else as it is written, which its voices read."""
-    return day(time.year, time.month, time.day) if words.language == "en" else words.day(time)
+    is_english = words.language == "en"
+    return spoken_day(time.year, time.month, time.day) if is_english else words.day(time)
 
 
 def _sources(sources: int, publishers: int | None, words: Wording) -> str:

@@ -9,7 +9,7 @@ import re
 
 from svc_core.text.language import primary
 from svc_core.text.speech import _markup
-from svc_core.text.speech._abbreviations import expand
+from svc_core.text.speech._abbreviations import expand_abbreviations
 from svc_core.text.speech._acronyms import say_capitals
 from svc_core.text.speech._addresses import say_addresses, say_codes
 from svc_core.text.speech._dates import say_dates
@@ -21,7 +21,7 @@ from svc_core.text.speech._signs import (
     say_pauses,
     say_signs,
     speakable_text,
-    tidy,
+    tidy_paragraph,
 )
 from svc_core.text.speech._units import say_rates, say_units
 from svc_core.text.wording import wording
@@ -44,20 +44,20 @@ def speech_text(text: str, language: str = "en") -> str:
 
 
 def _say_english(text: str, _language: str) -> str:
-    text = expand(say_codes(say_addresses(text)).replace("_", " "))
+    text = expand_abbreviations(say_codes(say_addresses(text)).replace("_", " "))
     if _NUMERIC.search(text):
         text = say_money(say_dates(say_comparisons(text)))
         text = say_counts(say_rates(say_units(say_fractions(text))))
     text = say_capitals(say_romans(say_currencies(text)))
-    return tidy(speakable_text(say_signs(say_pauses(text)), is_english=True))
+    return tidy_paragraph(speakable_text(say_signs(say_pauses(text)), is_english=True))
 
 
 def _say_foreign(text: str, language: str) -> str:
-    """Another language: links by their host, percentages and `&` in its own words if known."""
+    """Foreign text: links by their host, percentages and `&` in its own words if known."""
     words = wording(language)
     if words is None:
         text = say_addresses(text, dot=".")
     else:
         text = say_addresses(text, f" {words['dot']} ", f" {words['at']} ")
         text = _PERCENT.sub(f" {words['percent']}", text).replace("&", f" {words['and']} ")
-    return tidy(speakable_text(say_pauses(text), is_english=False))
+    return tidy_paragraph(speakable_text(say_pauses(text), is_english=False))
