@@ -1,1 +1,1 @@
-"""What the service knows of the world: news, events, entities, signals, incidents."""
+"""Intelligence: news, events, entities, signals and incidents, made from what sources say."""

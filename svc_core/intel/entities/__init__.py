@@ -1,1 +1,2 @@
-"""Persons, companies, actors and vulnerabilities as rows, and whom a name or an id means."""
+"""Entities: companies, persons, threat actors and vulnerabilities, and the search for whom a name
+or id means."""

@@ -1,4 +1,4 @@
-"""Threat actors, and what they use."""
+"""The list of threat actors, with the techniques, software and campaigns of each."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -37,10 +37,10 @@ LinkName = Literal["techniques", "software", "campaigns"]
 Include = Literal["techniques", "software", "campaigns", "match"]
 
 LINKS_MAX = 500
-"""Relations that are looked at for one actor: the best known of ATT&CK have some two hundred."""
+"""The most relations that are read for one actor: ATT&CK's best known have some two hundred."""
 
 USERS_MAX = 2_000
-"""Relations to techniques that are looked at for a filter."""
+"""The most relations to techniques that are read for a filter."""
 
 _TYPES: Mapping[str, tuple[str, ...]] = {
     "techniques": ("attackPattern",),
@@ -51,7 +51,7 @@ _ENDS: tuple[tuple[set[LinkName], str, str, str], ...] = (
     ({"techniques", "software"}, "uses", "source", "target"),
     ({"campaigns"}, "attributed-to", "target", "source"),
 )
-"""By what relations an actor has them, with its end and theirs."""
+"""The relation types that link an actor to each of these, with the actor's end and the other."""
 
 _ACTORS = {"type": ("threatActor",)}
 _LIVE = {"surface": ("cyber:live",)}
@@ -101,13 +101,13 @@ async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
 
 
 def flat(row: Row) -> Row:
-    """The row of an actor as it is listed: its facet among the members of all entities."""
+    """An actor's row as it is listed, with the members of its facet on the top level."""
     facet: Row = row.pop("actor")
     return row | facet
 
 
 async def _users_of(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
-    """References to whom uses these techniques."""
+    """References to the actors that use these techniques."""
     keys = await directory.keys(ctx, [id_of(f"attack:{technique}") for technique in techniques])
     relations = await ctx.tx.documents.scan(
         RELATIONS, where={"target": keys, "type": ("uses",), **_LIVE}, limit=USERS_MAX
@@ -116,7 +116,7 @@ async def _users_of(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
 
 
 async def _add_links(ctx: Context, rows: Sequence[Row], include: Sequence[LinkName]) -> None:
-    """Put into the rows what they use, and what is attributed to them."""
+    """Add to actors' rows the techniques and software they use, and their campaigns."""
     ends = {row["id"]: await _ends_of(ctx, row, include) for row in rows} if include else {}
     documents = await directory.named(ctx, (ref for refs in ends.values() for ref in refs))
     entities = {ref: _entity_of(document) for ref, document in documents.items()}

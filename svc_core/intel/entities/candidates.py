@@ -1,6 +1,6 @@
-"""Who else an entity may be: candidates with score and reasons, which join nothing.
+"""Proposes entities that may be duplicates of one entity, with score and reasons; merges nothing.
 
-What the operator told apart is none (`svc entities distinct`).
+Pairs that the operator declared distinct (`svc entities distinct`) are never proposed.
 """
 
 import json
@@ -36,14 +36,14 @@ class Candidate:
 
 
 def candidate(id_: str, party: Party, match: Match) -> Candidate:
-    """What is told of a match."""
+    """The candidate that a match describes."""
     type_: Any = party.type  # that of a row
     name = next(iter(party.names.spellings), id_)
     return Candidate(id_, name, type_, match.score, match.features, match.reasons)
 
 
 async def candidates(ctx: Context, row: bytes) -> tuple[Candidate, ...]:
-    """Whom an entity may be beside itself, the likest first."""
+    """The entities that may be the same as a stored one, the likest first."""
     facts: dict[str, Any] = json.loads(row)
     if "cveId" in facts:
         return ()  # its id says who it is

@@ -1,8 +1,9 @@
-"""Whom an id means: an entity answers to the ids of all its designators.
+"""The entity directory: finds the entity that an id, name or ticker means.
 
-Rows name entities by the id of the key that their source gives (`cik:0000320193`), whether or not
-somebody told of that entity yet. Who that is, is looked up when it is asked, so rows need not be
-written again when entities are joined or come apart, and no order of reading matters.
+Rows name entities by the id derived from the key that their source gives (`cik:0000320193`), even
+before any source described that entity. An entity answers to the ids of all its designators, and
+the look-up happens on reading, so rows need not change when entities are merged or split, and the
+order of reading makes no difference.
 """
 
 import json
@@ -20,7 +21,7 @@ from svc_core.operation.ports import Collection, Document
 
 IDS_AT_ONCE = 500
 ALIKE_READ = 50
-"""Entities of one name that are read: one that so many have means none of them."""
+"""The most entities of one name that are read: a name that so many bear means none of them."""
 
 HOLDERS: tuple[Collection[Any], ...] = (ENTITIES, CVES)
 """The collections of rows whose ids begin with `ent_`."""
@@ -32,7 +33,7 @@ class _Holder(NamedTuple):
 
 
 async def rows_by_id(ctx: Context, ids: Iterable[str]) -> dict[str, Document[Any]]:
-    """The rows that answer to these ids, by the ids that were asked for; unknown ones lack."""
+    """The rows that answer to these ids, by the ids as given; unknown ids are left out."""
     missing = list(dict.fromkeys(ids))
     rows: dict[str, Document[Any]] = {}
     for holder in HOLDERS:
@@ -61,7 +62,7 @@ async def one(ctx: Context, id_: str) -> Document[Any]:
 
 
 async def keys(ctx: Context, ids: Iterable[str]) -> tuple[str, ...]:
-    """All ids by which rows may name what these ids mean, for a filter; unknown ones stay."""
+    """All ids of the entities that these ids mean, for a filter; unknown ids stay in the list."""
     keys = dict.fromkeys(ids)
     for row in (await rows_by_id(ctx, keys)).values():
         keys |= dict.fromkeys(_keys(row))
@@ -69,7 +70,7 @@ async def keys(ctx: Context, ids: Iterable[str]) -> tuple[str, ...]:
 
 
 async def named(ctx: Context, refs: Iterable[str]) -> dict[str, Document[Any]]:
-    """The rows that these references mean; those that mean none, or may mean several, lack."""
+    """The rows that these references mean; those that mean nobody or several are left out."""
     all_refs = list(dict.fromkeys(refs))
     rows = await rows_by_id(ctx, filter(is_id, all_refs))
     rest = [ref for ref in all_refs if not is_id(ref)]
@@ -84,7 +85,7 @@ async def named(ctx: Context, refs: Iterable[str]) -> dict[str, Document[Any]]:
 
 
 async def references(ctx: Context, ids: Iterable[str]) -> tuple[str, ...]:
-    """All references by which rows may mean these entities, for a filter; unknown ids stay."""
+    """All ids and names by which rows may mean these entities, for a filter; unknown ids stay."""
     refs = dict.fromkeys(ids)
     rows = {row.id: row for row in (await rows_by_id(ctx, refs)).values()}
     for row in rows.values():
@@ -100,7 +101,7 @@ async def telling(
     mentions: Sequence[Mapping[str, str]],
     blank: bytes = b"null",
 ) -> list[bytes]:
-    """Rows with the entities that each mentions, by reference and name, as far as they are known.
+    """Rows with the known entities that each mentions; mentions are names by reference.
 
     Their member `entities` is stored `blank`, and nothing else of a row can look like that.
     """
@@ -112,7 +113,7 @@ async def telling(
 
 
 async def taking_part(ctx: Context, rows: Sequence[dict[str, Any]], reference: str) -> None:
-    """Have rows name the entities that their references mean, each once in each role.
+    """Replace the references in rows by the entities that they mean, each once in each role.
 
     `reference` is the member in which the entities of rows have it; unknown ones are left out. A
     `subject` has its own name: a filing names its company by a number alone.
@@ -138,14 +139,14 @@ def _refs(mentions: Mapping[str, str], docs: Mapping[str, Document[Any]]) -> tup
 
 
 async def _holders(ctx: Context, refs: Iterable[str]) -> Mapping[str, _Holder]:
-    """The entities that have the names and symbols of references."""
+    """The entities that bear the names and tickers of these references, by id."""
     facets = guard.lookups(refs).items()
     rows = [row for facet, values in facets for row in await _rows_with(ctx, facet, values)]
     return {row.id: _Holder(row, json.loads(row.raw)) for row in rows}
 
 
 async def _rows_with(ctx: Context, facet: str, values: Sequence[str]) -> Sequence[Document[Any]]:
-    """The entities that have one of these values; of a name that a thousand have, some."""
+    """The entities that have one of these values in a facet; of very many only some."""
     limit = IDS_AT_ONCE if len(values) > 1 else ALIKE_READ
     page = await ctx.tx.documents.scan(ENTITIES, where={facet: tuple(values)}, limit=limit)
     if page.more and len(values) > 1:

@@ -1,4 +1,4 @@
-"""Entities: lists, and one with what it is connected to."""
+"""The operation that lists entities of every kind, CVEs among them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -70,7 +70,7 @@ class ListEntities:
 
 
 def _designator(designator: str) -> str:
-    """A designator as rows write it.
+    """A designator in the form in which rows hold it.
 
     Raises:
         Problem: INVALID_PARAMETER for one that cannot be of its scheme.
@@ -84,7 +84,7 @@ def _designator(designator: str) -> str:
 
 
 def _cves(request: ListEntities, clauses: Clauses, *, has_lists: bool) -> Clauses | None:
-    """The filters of CVEs, which are entities of rows of their own; None where none can match."""
+    """The same filters for the collection of CVEs; None where no CVE can match."""
     is_other = "country" in clauses or "topic" in clauses or given(request.sanctioned, False)
     if is_other or "vulnerability" not in given(request.type, ("vulnerability",)):
         return None
@@ -133,7 +133,7 @@ def _query(request: ListEntities, clauses: Clauses, bounds: Bounds) -> lists.Wan
 async def _merge_page(
     ctx: Context, request: ListEntities, filters: Mapping[str, Clauses | None], bounds: Bounds
 ) -> Page[Any]:
-    """A page of all collections of entities, which have one order."""
+    """A page over both collections of entities, which are ordered alike."""
     params = sent(request, "designator", "country", "topic", "type")
     flags = {"flags": (str(request.sanctioned), str(request.include_revoked))}
     binding = ctx.list_binding(params | flags, **bounds)

@@ -1,4 +1,4 @@
-"""What makes a row of a relation of the things that its sources say of it."""
+"""Makes the row of a relation from what its sources say."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +13,10 @@ from svc_core.intel.linking.references import id_of
 
 RULES = Rules(precedence=("gleif", "lei-cdf", "attack", "stix", "ofac", "ftm", "ftm-delta"))
 
-EVIDENCE_MAX = 20  # of one source: some techniques are told with a hundred reports
+EVIDENCE_MAX = 20  # of one source: some techniques come with a hundred reports
 
 _CYBER = frozenset({"attack", "stix", "misp-galaxy", "misp"})
-"""Schemes that name what takes part in attacks."""
+"""Schemes whose keys name threat actors, malware, techniques and the like."""
 
 _ENDS = ("source", "target")
 _INCIDENT = re.compile("misp:[0-9A-Fa-f-]{36}")
@@ -25,7 +25,7 @@ _TIME = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.
 
 
 def relation_row(members: Members, contributions: Sequence[Contribution]) -> Members | None:
-    """The members of a relation's row; None where it has not two ends."""
+    """The members of a relation's row; None where it lacks two different ends."""
     ends = [members[end] for end in _ENDS if members.get(end)]
     if len(set(ends)) < len(_ENDS):
         return None
@@ -50,7 +50,7 @@ def relation_row(members: Members, contributions: Sequence[Contribution]) -> Mem
 
 
 def end_reference(key: str) -> str:
-    """The id of what the key of an end names: an incident, or an entity."""
+    """The id of the incident or entity that the key of an end names."""
     if _INCIDENT.fullmatch(key):
         return ids.derived_id("inc", "incident", "", key)
     return id_of(key)
@@ -61,7 +61,7 @@ def _is_cyber(key: str) -> bool:
 
 
 def _attributes(claims: Sequence[Contribution]) -> dict[str, Any]:
-    """What any of them tells besides, the first by id where they differ."""
+    """The attributes of all claims; where they differ the first by id counts."""
     return {name: value for c in reversed(claims) for name, value in c.said["attributes"].items()}
 
 
@@ -72,14 +72,14 @@ def _confidence(stated: float | None, count: int) -> dict[str, Any]:
 
 
 def _evidence(claim: Contribution) -> Iterator[Mapping[str, Any]]:
-    """Where a source tells it: each page, else the record itself."""
+    """The pages where a source states it, else the address of its record."""
     pages = [page["url"] for page in claim.said.get("evidence") or ()] or [claim.ref["url"]]
     for url in pages[:EVIDENCE_MAX]:
         yield {"sourceId": claim.source, "observationId": None, "url": url}
 
 
 def _time(text: object) -> str | None:
-    """A date or time as precisely as it is told; None for anything else, or one that is none."""
+    """A valid year, month, day or instant, as precise as it is given; None for anything else."""
     if not isinstance(text, str) or not _TIME.fullmatch(text):
         return None
     try:

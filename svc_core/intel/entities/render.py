@@ -1,6 +1,6 @@
-"""What is looked up when entities are read: if lists say nothing of one, and what replaced it.
+"""Completes entity rows on reading: whether sanctions lists were read, and what replaced an entity.
 
-Rows are wire bytes and stay what they are; whatever is looked up is spliced in.
+Rows are stored as wire bytes; what is looked up is spliced into them.
 """
 
 import json
@@ -37,7 +37,7 @@ class EntityRow(Entity):
 
 
 async def whole(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
-    """Rows of entities and of CVEs with all that is looked up."""
+    """Rows of entities and of CVEs with everything that is looked up on reading."""
     cves = iter(await exploitation.whole(ctx, [row for row in rows if _OF_CVE in row]))
     docs = [
         wire.dumps(exploitation.nested_row(next(cves))) if _OF_CVE in row else row for row in rows
@@ -46,14 +46,14 @@ async def whole(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
 
 
 async def with_sanctions(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
-    """Rows whose `sanctions` are empty where lists were read and none has the entity."""
+    """Rows whose `sanctions` are an empty list, not null, once any sanctions list was read."""
     if not (any(_UNKNOWN_SANCTIONS in row for row in rows) and await has_lists(ctx)):
         return list(rows)
     return [row.replace(_UNKNOWN_SANCTIONS, _NO_SANCTIONS, 1) for row in rows]
 
 
 async def has_lists(ctx: Context) -> bool:
-    """Whether a sanctions list was read: somebody is or was on one."""
+    """Whether a sanctions list was ever read: some entity is or was on one."""
     for status in ("yes", "delisted"):
         if await ctx.tx.documents.count(ENTITIES, where={"sanctioned": (status,)}, limit=1):
             return True
@@ -61,7 +61,7 @@ async def has_lists(ctx: Context) -> bool:
 
 
 async def _with_replacement(ctx: Context, row: bytes) -> bytes:
-    """The row with the own id of what stands in its place; null where that is not known."""
+    """The row with the present id of the entity that replaced it; null where that is unknown."""
     if _REPLACEMENT not in row:
         return row
     entity: dict[str, Any] = json.loads(row)
@@ -72,5 +72,5 @@ async def _with_replacement(ctx: Context, row: bytes) -> bytes:
 
 
 def tag(id_: str, body: bytes) -> tuple[str | int, ...]:
-    """What the ETag of a row is made of, with what was looked up."""
+    """The parts of a row's ETag; they include a digest of what was looked up."""
     return (id_, sha256(body).hexdigest()[:24])

@@ -1,4 +1,4 @@
-"""What makes a row of an entity of the things that its sources say of it."""
+"""Makes the row of an entity from what its sources say."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -42,13 +42,13 @@ _ACTOR = (
     "targetCountries", "targetSectors", "crossReferences", "replacedById",
 )  # fmt: skip
 _OF_PARTIES = frozenset({"birthDates", "birthPlaces", "gender", "addresses", "identifiers"})
-"""Members that a row has only where somebody tells them."""
+"""Members that a row has only where a source states them."""
 
 _ACTORS = frozenset({"threatActor", "campaign"})
 
 
 def _entity_row(members: Members, contributions: Sequence[Contribution]) -> Members | None:
-    """The members of an entity's row; None without a name."""
+    """The members of an entity's row; None where no source names it."""
     if members.get("name") is None:
         return None
     claims = by_strength(RULES, contributions)
@@ -82,7 +82,7 @@ def _names(claim: Contribution) -> list[str]:
 
 
 def _aliases(name: str, names: Sequence[str]) -> list[str]:
-    """The names beside this one, each in the first of its spellings in capitals or not."""
+    """All other names, each once regardless of case, in its first spelling."""
     spellings: dict[str, str] = {}
     for spelling in names:
         spellings.setdefault(spelling.casefold(), spelling)
@@ -91,7 +91,7 @@ def _aliases(name: str, names: Sequence[str]) -> list[str]:
 
 
 def _sanctions(listings: Sequence[Members], endings: Sequence[Contribution]) -> list[Members]:
-    """The listings, those that ended last; one that another source tells as well did not end."""
+    """Sanctions listings, ended ones last; one that another source still states has not ended."""
     past = sorted(endings, key=lambda claim: claim.id)
     all_listings = [*listings, *(listing for claim in past for listing in claim.ended_listings)]
     parts = RULES.joined["sanctions"]
@@ -99,7 +99,7 @@ def _sanctions(listings: Sequence[Members], endings: Sequence[Contribution]) -> 
 
 
 def _with_date(listing: Mapping[str, Any]) -> dict[str, Any]:
-    """A listing; its date is one only where the day is told."""
+    """A sanctions listing; its date is null unless the exact day is given."""
     day = None
     with suppress(ValueError):
         day = date.fromisoformat(str(listing.get("listedDate") or "")[:10]).isoformat()
@@ -107,7 +107,7 @@ def _with_date(listing: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _listings(listings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The listings but for tickers that another one tells with their market."""
+    """The stock listings, without bare tickers that another listing gives with their market."""
     on_markets = [item for item in listings if item.get("exchangeName") or item.get("mic")]
     tickers = {item["ticker"] for item in on_markets}
     return [item for item in listings if item in on_markets or item["ticker"] not in tickers]

@@ -44,7 +44,7 @@ Cell = Annotated[str | None, MaxLen(CELL_CHARS)]
 
 @frozen
 class Line:
-    """What a line tells of somebody, as it stands there."""
+    """One line of a screening list: a party as the list describes it."""
 
     name: Cell = None
     designator: Cell = None
@@ -63,14 +63,14 @@ class MatchEntities:
 
 @frozen
 class Screened:
-    """What one line came to; `error` says why it could not be used."""
+    """The matches of one line; `error` says why a line could not be used."""
 
     matches: tuple[Candidate, ...]
     error: str | None = None
 
 
 def read(line: Line) -> Party:
-    """Whom a line asks for.
+    """The party that a line describes.
 
     Raises:
         ValueError: it cannot be used; the message says why.
@@ -97,7 +97,7 @@ def read(line: Line) -> Party:
 
 
 def _designator(text: str) -> str:
-    """`scheme:value` as rows write it; a bare LEI or ISIN says by its form what it is."""
+    """A designator as rows hold it; a bare LEI or ISIN is recognised by its form."""
     match = _DESIGNATOR.fullmatch(text)
     pairs = [match.groups()] if match else [("lei", lei(text)), ("isin", isin(text))]
     for scheme, value in pairs:
@@ -142,7 +142,7 @@ def _pass_by(screening: Screening, rows: Sequence[Document[Entity]]) -> None:
 
 
 async def _walk(work: Units) -> AsyncIterator[Sequence[Document[Entity]]]:
-    """All entities, and then those that were written meanwhile: they moved to the front."""
+    """All entities, then those written during the first walk, which moved to the front."""
     newest: int | None = None
     for _ in range(2):
         after, start = None, newest

@@ -1,9 +1,9 @@
-"""What the operator settles: that two entities are one, or are not.
+"""The operator's decisions that two entities are one, or are distinct.
 
-Rule 1: his word is a contribution that names both, so it holds in whatever order sources are read
-        anew; of a pair the last word counts.
-Rule 2: it joins nothing that exclusive designators hold apart, and parts nothing that designators
-        of sources join (`grouping`).
+Rule 1: a decision is stored as a contribution that names both, so it holds in whatever order
+        sources are read again; of a pair the last decision counts.
+Rule 2: a merge joins nothing that exclusive designators hold apart, and a split parts nothing that
+        designators of sources join (`svc_core.intel.folding.union`).
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ from svc_core.wire.constraints import Arg, Doc
 
 PAIRS_MAX = 1_000  # of one entity: what a person may settle of it
 OPERATOR = source_id("operator")
-"""The source of what the operator says; nothing is read from it."""
+"""The source under which the operator's decisions are stored; nothing is read from it."""
 
 Id = Annotated[EntityId, Arg(positional=True)]
 Status = Literal["merged", "parted", "distinct"]
@@ -68,7 +68,7 @@ class DistinguishEntities:
 
 @frozen
 class Settlement:
-    """Two entities and how they stand to each other; `changed` is whether that is new."""
+    """Two entities and the decision on them; `changed` says whether it is new."""
 
     id: str
     name: str
@@ -146,7 +146,7 @@ async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> On
 
 
 async def distinct_from(ctx: Context, ids: Iterable[str]) -> frozenset[str]:
-    """The ids of entities that the operator told apart from the one that has these."""
+    """The ids of entities that the operator declared distinct from the one with these ids."""
     own = frozenset(ids)
     claims = [claim for claim in await _words(ctx, own) if claim.pair == "distinct"]
     return frozenset(name for claim in claims for name in claim.names) - own
@@ -159,7 +159,7 @@ _REF = {"id": OPERATOR, "provider": "operator", "name": "Operator", "url": None,
 
 
 def _word_of(ctx: Context, pair: str, first: str, second: str) -> Contribution:
-    """What the operator says of two entities, the first of which is to be the row's."""
+    """The contribution that states a decision; of two merged entities the first keeps its id."""
     key = "+".join(sorted((first, second)))
     return Contribution(
         id=contribution_id(OPERATOR, "entity", key, first),
@@ -178,7 +178,7 @@ def _word_of(ctx: Context, pair: str, first: str, second: str) -> Contribution:
 
 
 async def _save_word(ctx: Context, word: Contribution) -> bool:
-    """Whether that was not said before."""
+    """Store a decision; whether it is new."""
     before = await ctx.find(CONTRIBUTIONS, word.id)
     if before is not None and before.digest == word.digest:
         return False
@@ -187,7 +187,7 @@ async def _save_word(ctx: Context, word: Contribution) -> bool:
 
 
 async def _words(ctx: Context, ids: Iterable[str]) -> list[Contribution]:
-    """What the operator said of entities with these ids."""
+    """The operator's decisions on entities with these ids."""
     clause = {"name": tuple(sorted(ids)), "source": (OPERATOR,)}
     page = await ctx.tx.documents.scan(CONTRIBUTIONS, where=clause, limit=PAIRS_MAX)
     return [CONTRIBUTIONS.decode(row.raw) for row in page.rows]
@@ -214,7 +214,7 @@ async def _entity(ctx: Context, id_: str) -> Entity:
 
 
 def _difference(left: Entity, right: Entity) -> str:
-    """Why two entities are not to be one."""
+    """The reason why two entities cannot be merged, in words."""
     for scheme, reason in EXCLUSIVE.items():
         left_values, right_values = (
             sorted(item.value for item in entity.designators if item.scheme == scheme)

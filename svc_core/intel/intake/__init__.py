@@ -1,1 +1,1 @@
-"""Documents taken in: the table of kinds, the sources, their health and schedule."""
+"""Intake: the sources, their health and schedule, and the way of a document into rows."""

@@ -1,4 +1,4 @@
-"""Whether a document that has come is to be taken in, and how it is remembered.
+"""Decides whether a fetched document is processed, and how it is recognised later.
 
 Rule 1: bytes that were taken in are known; so is a delta that was taken in before others.
 Rule 2: a snapshot that is older by its own stamp than the one that is known says nothing.
@@ -14,30 +14,30 @@ from svc_core.formats.table import Document, is_older
 from svc_core.intel.folding.model import Source
 
 SHRUNK_SHARE = 0.8
-"""A snapshot with fewer of the records that were known is refused: catalogues were published cut
-off, and none of them loses a fifth of its entries in a day."""
+"""The least share of the known records that a snapshot must have: catalogues have been published
+cut off, and none of them loses a fifth of its records in a day."""
 
 DELTAS_KEPT, DELTA_CHARS = 500, 16
-"""Deltas of one source that are remembered, each by the beginning of its digest."""
+"""How many deltas of a source are remembered, and how many characters of each one's digest."""
 
 
 def digest(body: bytes) -> str:
-    """What the bytes of a document are known by."""
+    """The SHA-256 of a document, by which it is recognised."""
     return sha256(body).hexdigest()
 
 
 def is_known(source: Source, digest: str) -> bool:
-    """Whether the document with this digest was taken in from the source."""
+    """Whether the document with this digest was processed before."""
     return digest == source.digest or digest[:DELTA_CHARS] in source.deltas
 
 
 def is_outdated(source: Source, document: Document) -> bool:
-    """Whether the source had a newer snapshot than this one before."""
+    """Whether a newer snapshot of the source was processed before."""
     return is_older(document.about.stamp, source.stamp)
 
 
 def check_size(source: Source, document: Document, row_count: int) -> None:
-    """Pass a snapshot of a source that contributes to `row_count` rows.
+    """Refuse a snapshot that has far fewer records than the `row_count` rows of its source.
 
     Raises:
         DocumentRefused: `shrunk`.
@@ -52,7 +52,7 @@ def check_size(source: Source, document: Document, row_count: int) -> None:
 
 
 def remembered(source: Source, document: Document, digest: str) -> Source:
-    """The source, which knows the document again where it is a delta."""
+    """The source, with the digest of the document remembered where it is a delta."""
     if document.format.kind != "delta":
         return source
     return attrs.evolve(source, deltas=(*source.deltas, digest[:DELTA_CHARS])[-DELTAS_KEPT:])

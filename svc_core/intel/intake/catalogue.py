@@ -1,4 +1,4 @@
-"""What can be read, and lists of what is: formats, presets, subscriptions from and for others."""
+"""The operations on formats and presets, and the import and export of feed lists (OPML)."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -43,7 +43,7 @@ SURFACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "market": ("/markets",),
     }
 )
-"""The lists that show each kind of row; of the other kinds there are none yet."""
+"""The routes that list each kind of row; other kinds have none yet."""
 
 
 @frozen
@@ -78,7 +78,7 @@ async def list_formats(_: Context, __: ListFormats) -> Page[FormatRow]:
 
 
 def _format_row(format_: Format) -> FormatRow:
-    """A format as its operation tells it."""
+    """A format as the list of formats shows it."""
     surfaces = [path for kind in format_.brings for path in SURFACES.get(kind, ())]
     members: dict[str, Any] = {n: getattr(format_, n, ()) for n in attrs.fields_dict(FormatRow)}
     members |= {"surfaces": tuple(surfaces), "required": tuple(sorted(format_.required))}
@@ -125,7 +125,7 @@ class PresetRow(Preset):
 
 
 def presets() -> Mapping[str, Preset]:
-    """Every preset by its name."""
+    """All presets by name."""
     return {preset.name: preset for preset in map(_preset, data.lines("presets.tsv"))}
 
 
@@ -137,7 +137,7 @@ def _preset(line: str) -> Preset:
 
 
 async def list_presets(ctx: WorkContext, request: ListPresets) -> Page[PresetRow]:
-    """Presets by name, with the sources that read them; those to be added are kept, and read.
+    """Presets by name, with their sources; adds those that the request names, and reads them.
 
     Raises:
         Problem: VALIDATION_FAILED for an unknown one, before any of them is added.
@@ -210,7 +210,7 @@ class ImportedSource:
 
 
 async def import_sources(ctx: WorkContext, request: ImportSources) -> Page[ImportedSource]:
-    """The feeds of an OPML list, kept as sources; labels that name topics become theirs.
+    """Adds the feeds of an OPML list as sources; labels that name topics become their topics.
 
     Only a list of this machine may name files.
 
@@ -272,7 +272,7 @@ class ExportSources:
 
 
 async def export_sources(ctx: Context, _: ExportSources) -> Content:
-    """The news feeds among the sources, as a list that feed readers take."""
+    """The news feeds among the sources, as an OPML list."""
     sources = await registry.list_sources(ctx, limit=operations.SOURCES_MAX)
     feeds = [
         opml.Outline(source.location, source.name or None, source.topics, source.home_url)

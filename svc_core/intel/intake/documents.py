@@ -1,9 +1,8 @@
-"""Writing what documents say: contributions, and with them the rows that they change.
+"""Turns the records of a document into contributions, and writes them with the rows they change.
 
-Rule 1: a reading that is known writes nothing. One that is older by its source's own stamp than
-        what is kept changes nothing either, so documents may come in any order.
-Rule 2: what a source takes back is remembered with its stamp, where it has one: an older document
-        does not bring it back.
+Rule 1: a repeated reading writes nothing. Nor does one that is older, by its source's own stamp,
+        than the stored contribution, so documents may come in any order.
+Rule 2: a stamped withdrawal is remembered, so that an older document does not undo it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -39,15 +38,15 @@ from svc_core.intel.signals import changes
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Position
 
-ROWS_SCANNED = 500  # contributions that are looked at for what is absent
+ROWS_SCANNED = 500  # contributions that are read at once in search of absent ones
 HELD_COUNTED = 1_000_000  # twice as many as one document may bring
 
 
 @frozen
 class RecordReading:
-    """One record on its way into the store, and the JSON of its words.
+    """One record on its way into the store: its contribution and that one's JSON.
 
-    Once it is judged, `prepared` is its stored form and `words` are those of a news item.
+    The second step adds `prepared`, its stored form, and for a news item its `words`.
     """
 
     contribution: Contribution
@@ -60,7 +59,7 @@ class RecordReading:
 
 
 def reading(source: Source, format_: Format, about: About, record: Record) -> RecordReading:
-    """What a record of a source's document contributes, before it is judged."""
+    """First step: the contribution that a record of a source's document makes."""
     kind = KINDS[record.resource]
     row = kind.row_id(source, record)
     of_source = source.options.get("provider") or format_.provider
@@ -103,13 +102,13 @@ def reading(source: Source, format_: Format, about: About, record: Record) -> Re
     )
 
 
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")  # until it is judged
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")  # until the second step
 
 
 def readings(
     source: Source, document: ReadDocument, records: Iterable[Record], seen: set[str]
 ) -> list[RecordReading]:
-    """What some records of a document contribute, each once: `seen` are those before them."""
+    """The readings of some records of a document, each once; `seen` are the ids before them."""
     batch = []
     for record in records:
         item = reading(source, document.format, document.about, record)
@@ -120,7 +119,7 @@ def readings(
 
 
 def judged(source: Source, item: RecordReading, now: datetime) -> RecordReading:
-    """The reading as it is to be written, first read at `now`."""
+    """Second step: the reading as it is written, with `now` as the time it was read."""
     claim = item.contribution
     if claim.resource == "newsItem" and not claim.gone:
         members, words = items.judged(source, claim.row, claim.said, now)
@@ -131,7 +130,7 @@ def judged(source: Source, item: RecordReading, now: datetime) -> RecordReading:
 
 
 async def unknown(ctx: Context, readings: Sequence[RecordReading]) -> list[RecordReading]:
-    """The readings that would write something now."""
+    """The readings that would change what is stored."""
     claims = await ctx.find_many(CONTRIBUTIONS, [item.contribution.id for item in readings])
     return [
         item
@@ -141,7 +140,7 @@ async def unknown(ctx: Context, readings: Sequence[RecordReading]) -> list[Recor
 
 
 def _claim_after(before: Contribution | None, claim: Contribution) -> Contribution | None:
-    """What is kept after a reading; None where that changes nothing."""
+    """The contribution to store after a reading; None where nothing changes (Rules 1 and 2)."""
     if before is None:
         return None if claim.gone and claim.stamp is None else claim
     if before.stamp is not None and claim.stamp is not None:
@@ -158,14 +157,14 @@ def _claim_after(before: Contribution | None, claim: Contribution) -> Contributi
 
 
 def _is_unchanged(item: RecordReading, after: Contribution) -> bool:
-    """Whether the words of a reading are those of what is kept, where it stands."""
+    """Whether the JSON of a reading is that of the contribution to be stored."""
     claim = item.contribution
     is_there = (after.row, after.apart) == (claim.row, claim.apart)
     return is_there and after.digest == claim.digest and after.resource != "newsItem"
 
 
 def _later(earlier: Any, claim: Contribution) -> Any:
-    """The later one of an earlier reading and of what was told of the member that is kept."""
+    """The later of an earlier reading and a claim's, of the one member that keeps both."""
     member = claim.said.get(KINDS[claim.resource].earlier)
     if member is None or claim.stamp is None:
         return earlier
@@ -177,7 +176,7 @@ def _later(earlier: Any, claim: Contribution) -> Any:
 
 
 async def take(ctx: Context, readings: Sequence[RecordReading]) -> Taken:
-    """Write readings with the rows that they change, all or none; known ones write nothing."""
+    """Write readings with the rows that they change, all or none; repeated ones write nothing."""
     stored_claims = await ctx.find_many(CONTRIBUTIONS, [item.contribution.id for item in readings])
     after: dict[str, Contribution] = {}
     forms: dict[str, PreparedContribution] = {}
@@ -200,12 +199,12 @@ async def take(ctx: Context, readings: Sequence[RecordReading]) -> Taken:
 
 
 async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> Taken:
-    """Take back what a source said of some rows; each is left with what others say."""
+    """Withdraw a source's contributions; their rows are left with what other sources say."""
     return await _change(ctx, {claim.id: claim for claim in contributions}, {}, {}, {})
 
 
 async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> Taken:
-    """Take back what is no more in a snapshot; of sanctions lists it is kept who was listed."""
+    """Withdraw what a snapshot no longer has; ended sanctions listings are kept as such."""
     before = {claim.id: claim for claim in contributions}
     after = {
         claim.id: attrs.evolve(claim, gone=True, digest=0, stamp=None, said=members, raw=None)
@@ -216,14 +215,14 @@ async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> Taken:
 
 
 def _delisted_members(claim: Contribution) -> dict[str, Any]:
-    """The listings of a contribution, which are no more."""
+    """The sanctions listings of a contribution, marked as ended; empty where it has none."""
     is_listed = claim.resource == "entity" and not claim.gone
     listings = claim.said.get("sanctions") if is_listed else None
     return {"sanctions": [row | {"status": "delisted"} for row in listings]} if listings else {}
 
 
 async def withdraw_items(ctx: Context, source: str, limit: int) -> Taken:
-    """Take back some items of a source that nobody contributes to: of before that was kept."""
+    """Remove some news items of a source that have no contributions, as very old ones do."""
     remaining = await ctx.tx.documents.scan(NEWS, where={"source": (source,)}, limit=limit)
     for row in remaining.rows:
         await ctx.remove(NEWS, row.id)
@@ -254,14 +253,14 @@ def _of_resource(resource: str, claims: Mapping[str, Contribution]) -> dict[str,
 async def absent(
     ctx: Context, source: str, kept: Set[str], after: Position | None = None
 ) -> tuple[list[Contribution], Position | None]:
-    """Some of what a source contributes that is not among the `kept` ids, and where to go on."""
+    """A page of a source's contributions whose ids are not in `kept`, and where to go on."""
     return await _contribution_page(ctx, (source,), kept, after)
 
 
 async def contributions_from(
     ctx: Context, source: str, after: Position | None = None
 ) -> tuple[list[Contribution], Position | None]:
-    """Some of what a source ever contributed, and where to go on."""
+    """A page of all contributions of a source, ended ones too, and where to go on."""
     return await _contribution_page(ctx, (source, ended_source(source)), frozenset(), after)
 
 
@@ -275,16 +274,16 @@ async def _contribution_page(
 
 
 async def held(ctx: Context, source: str) -> int:
-    """How many rows a source contributes to."""
+    """How many contributions a source has."""
     return await ctx.tx.documents.count(
         CONTRIBUTIONS, where={"source": (source,)}, limit=HELD_COUNTED
     )
 
 
 async def take_document(ctx: Context, id_: str, document: ReadDocument) -> Taken | None:
-    """Write all of a document in one unit of work: for hosts without workers, and small documents.
+    """Write a whole document in one unit of work: for small documents and hosts without workers.
 
-    The source is kept as the document describes it; None where there is none with this id.
+    The source is stored as the document describes it; None where no source has this id.
     """
     source = await ctx.find(SOURCES, id_)
     if source is None:

@@ -1,6 +1,6 @@
-"""The sources that bring situation data, and how every source is doing.
+"""The public lists of situation data feeds, and of the health of every source.
 
-Rule: where a file lies on this machine, and what is secret in an address, is told to nobody.
+Rule: paths of files on this machine and secrets in addresses are never shown.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,12 +33,12 @@ from svc_core.operation.members import Cursor, Limit, SourceId, micros
 from svc_core.operation.ports import Position
 from svc_core.wire.constraints import Doc, Example, Ge, Pattern
 
-SCAN_SIZE = 200  # sources that are looked at together where only some are shown
+SCAN_SIZE = 200  # sources that are read at once where only some of them are shown
 SITUATION = frozenset({"osintEvent", "indicator", "country"})
-"""The kinds of rows that make a source one of situation data."""
+"""A source is one of situation data if it brings rows of one of these kinds."""
 
 _AGEING = frozenset({"ok", "partial", "staleContent"})
-"""What is kept of a source that may be `stale` when somebody looks."""
+"""The stored statuses of sources that may turn out `stale` when they are shown."""
 
 Formats = Annotated[
     Several[Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a format such as usgs")]],
@@ -181,7 +181,7 @@ async def _page(
     statuses: frozenset[str],
     render: Callable[[Source], Any],
 ) -> Page[Any]:
-    """The page of sources as they look now; of no statuses all are `statuses`."""
+    """A page of sources with their status as of now; an empty `statuses` admits all."""
     binding = ctx.list_binding({**clause, "shown": tuple(statuses)})
     after = ctx.open_cursor(request.cursor, binding)
     sources: list[Source] = []
@@ -202,7 +202,7 @@ async def _page(
 
 
 def _shared(source: Source) -> dict[str, Any]:
-    """What both tell of a source."""
+    """The members that both lists show of a source."""
     return {
         "id": source.id,
         "provider": provider_of(source),

@@ -1,8 +1,8 @@
-"""How sources are doing, by what their runs brought.
+"""The health of sources: a state for each, computed from the outcome of its runs.
 
-Rule: a source that is fetched but has nothing new for `CONTENT_STALE` is `staleContent`, one that
-cannot be fetched or read is `error`; an empty document is not an error. One that nobody reads any
-more is `stale`, which only shows when somebody looks.
+Rule: a source that is fetched but has nothing new for `CONTENT_STALE` is `staleContent`; one that
+cannot be fetched or read is `error`; an empty document is no error. A source that nobody reads any
+more is `stale`, which is computed when it is shown and never stored.
 """
 
 import re
@@ -25,7 +25,7 @@ BACKOFF_MAX = timedelta(hours=24)
 
 
 def zones(source: Source) -> tuple[ZoneInfo | None, ZoneInfo | None]:
-    """The zone of a source's dates without one, and the only zone of its country, as known."""
+    """The time zone set for a source, and the zone of its country where that has just one."""
     zone, country_zone = source.timezone, _only_zones().get(source.country_code or "")
     return ((zone and ZoneInfo(zone)) or None, (country_zone and ZoneInfo(country_zone)) or None)
 
@@ -36,7 +36,7 @@ def _only_zones() -> Mapping[str, str]:
 
 
 def domain(location: str, home_url: str | None) -> str:
-    """The host that publishes it, without `www.`; empty for a file that names no home."""
+    """The publisher's host without `www.`; empty for a file without a home address."""
     for address in (home_url, location):
         host = urlsplit(address or "").hostname
         if host:
@@ -45,7 +45,7 @@ def domain(location: str, home_url: str | None) -> str:
 
 
 def described(source: Source, document: Document) -> Source:
-    """The source with what its document says of itself, where nobody said otherwise."""
+    """The source with what its document says of itself, where the operator set nothing else."""
     about, format_ = document.about, document.format
     is_first = source.format is None and source.every_seconds is None
     home = source.home_url or about.home_url
@@ -62,9 +62,10 @@ def described(source: Source, document: Document) -> Source:
 
 
 def begun(source: Source) -> Source:
-    """While a document is written in parts, and after one that was never finished.
+    """The source while a document is being written in parts: `partial`, and without validators.
 
-    By then the store holds no whole document, so none is known again.
+    If the run dies, the store holds part of a document, and the next run must not take the same
+    document for a known one.
     """
     partial = attrs.evolve(source.health, status="partial")
     return attrs.evolve(source, etag=None, last_modified=None, digest=None, health=partial)
@@ -77,7 +78,7 @@ def succeeded(
     rejections: Sequence[Rejection] = (),
     http_status: int | None = None,
 ) -> Source:
-    """After a run that could read its document."""
+    """The source after a run that read its document."""
     before = source.health
     is_new = run.created + run.updated + run.deleted > 0
     content_at = now if is_new else before.last_content_at
@@ -100,7 +101,7 @@ def succeeded(
 
 
 def unchanged(source: Source, now: datetime, http_status: int | None = None) -> Source:
-    """After a run that found the document which is known already.
+    """The source after a run that found the same document as before.
 
     What is known of that document stays: its rejected rows are still rejected.
     """
@@ -112,7 +113,7 @@ def unchanged(source: Source, now: datetime, http_status: int | None = None) -> 
 
 
 def failed(source: Source, now: datetime, code: str, message: str, status: int | None) -> Source:
-    """After a run that could not fetch or read its document; attempts grow rarer."""
+    """The source after a run that could not fetch or read its document; attempts grow rarer."""
     before = source.health
     failures = before.consecutive_failures + 1
     wait = timedelta(seconds=source.cadence_seconds) * 2 ** min(failures - 1, 10)
@@ -132,10 +133,7 @@ def failed(source: Source, now: datetime, code: str, message: str, status: int |
 
 
 def with_staleness(source: Source, now: datetime) -> Source:
-    """The source as it is shown.
-
-    It is `stale` when nobody has read it for a while after it was due.
-    """
+    """The source with its status as of now: `stale` where it was due long ago and never read."""
     if source.is_disabled:
         idle = attrs.evolve(source.health, status="disabled", next_attempt_at=None)
         return attrs.evolve(source, health=idle)
@@ -152,7 +150,7 @@ _SECRET = re.compile(".*(?:key|token|secret|password|signature|auth)|sig|appid",
 
 
 def address(location: str) -> str | None:
-    """The web address of a source without what is secret in it; None for a file."""
+    """The web address of a source without secrets in it; None for a file."""
     parts = urlsplit(location)
     if parts.scheme not in {"http", "https"}:
         return None
@@ -164,7 +162,7 @@ def address(location: str) -> str | None:
 
 
 def public_text(location: str, text: str) -> str:
-    """A text about a source, with its public address in place of its location.
+    """A text about a source, with its location replaced by its public address.
 
     The path of a file becomes its name.
     """
@@ -172,7 +170,7 @@ def public_text(location: str, text: str) -> str:
 
 
 def shown_name(source: Source) -> str:
-    """What a source is called."""
+    """The name of a source, without its private location."""
     return public_text(source.location, source.name or source.location)
 
 
@@ -185,7 +183,7 @@ BY_ERROR = _resolutions("error")
 
 
 def resolution(state: SourceHealth) -> str | None:
-    """What to do about a source; None where nothing is to be done."""
+    """What an operator can do about a source's state; None where nothing is to be done."""
     if state.error is not None:
         return BY_ERROR.get(state.error.code, BY_ERROR["unreachable"])
     return _BY_STATUS.get(state.status)

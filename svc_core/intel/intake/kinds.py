@@ -1,4 +1,4 @@
-"""The table of kinds of rows: their ids, how they are folded, and where the rows stand."""
+"""The table of all kinds of rows: how each is identified, folded and stored."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -29,7 +29,7 @@ from svc_core.intel.vulnerabilities import rules as vulnerabilities
 
 
 def _market_row(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
-    """A market without its question is none."""
+    """The members of a market's row; None without its question."""
     return members if members.get("question") else None
 
 

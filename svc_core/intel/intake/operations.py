@@ -1,7 +1,7 @@
-"""The operations on sources: what is read, and how that goes.
+"""The operations on sources: add, read, list, disable, reset and remove them.
 
-A source is one location, a file or an http(s) address, read in one format. What reads it is the
-host's.
+A source is one location, a file or an http(s) address, read in one format. The host reads it
+(`SourceReader`).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ from svc_core.wire import Fault
 from svc_core.wire.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen, Pattern
 
 SOURCES_MAX = 10_000
-"""Sources of one installation: as many files as one folder may hold."""
+"""The most sources of an installation: as many files as one folder may hold."""
 
 BATCH_SOURCES = 100  # in one unit of work: some hundredths of a second
 
@@ -54,7 +54,7 @@ LOCATIONS_MAX = 1_000  # what a shell's argument list carries without trouble
 
 @frozen
 class Outcome:
-    """What came of pulling one source. `source` is None when it was removed meanwhile."""
+    """The outcome of reading one source; `source` is None where it was removed meanwhile."""
 
     status: Literal["taken", "unchanged", "failed", "removed"]
     source: Source | None
@@ -62,7 +62,7 @@ class Outcome:
 
 
 class SourceReader(Protocol):
-    """What reads sources."""
+    """Reads documents for these operations; the host implements it."""
 
     def locations(self, location: str) -> Sequence[str]:
         """The locations that a path or address stands for: a folder for the files in it.
@@ -74,7 +74,7 @@ class SourceReader(Protocol):
     async def pull(
         self, sources: Sequence[Source], tell: Tell, *, force: bool = False
     ) -> Sequence[Outcome]:
-        """Read sources now, due or not; what is wrong with one is its outcome.
+        """Read sources now, due or not; the fault of one source is its outcome.
 
         With `force` a document is read though it is known, and a snapshot though it shrank.
         """
@@ -240,9 +240,9 @@ class RemovedSource:
 
 
 async def add_sources(ctx: WorkContext, request: AddSources) -> Page[SourceRow]:
-    """The sources, new or changed, read at once unless that is not wanted.
+    """Add sources, or change known ones, and read them at once unless the request says not to.
 
-    A new one that cannot be read is forgotten again, unless it is to be kept.
+    A new source that cannot be read is removed again, unless the request says to keep it.
 
     Raises:
         Problem: VALIDATION_FAILED, before any of them is written.
@@ -267,7 +267,7 @@ async def add_sources(ctx: WorkContext, request: AddSources) -> Page[SourceRow]:
 
 
 async def write_sources(ctx: WorkContext, wishes: Sequence[SourceWish]) -> list[Source]:
-    """Keep sources, in several short units of work.
+    """Store sources, in several short units of work.
 
     Raises:
         Problem: VALIDATION_FAILED, before any of them is written.
@@ -293,7 +293,7 @@ async def _add(wishes: Sequence[SourceWish], ctx: Context) -> list[Source]:
 
 
 async def _again(ctx: WorkContext, sources: Sequence[Source]) -> list[Source]:
-    """Sources as they are now, in the same order."""
+    """Sources read again from the store, in the same order."""
     by_id = {source.id: source for source in await all_sources(ctx)}
     return [by_id.get(source.id, source) for source in sources]
 
@@ -316,7 +316,7 @@ def _locations(reader: SourceReader, names: Sequence[str]) -> list[str]:
 
 
 async def pull_sources(ctx: WorkContext, request: PullSources) -> One[PullReport]:
-    """Read sources now, and tell what came of each; it fails when one of them does.
+    """Read sources now and report the outcome of each; fails when one of them does.
 
     Raises:
         Problem: NOT_FOUND; VALIDATION_FAILED for a disabled one.
@@ -365,9 +365,9 @@ def _pulled_source(outcome: Outcome, source: Source) -> PulledSource:
 
 
 async def remove_and_withdraw(ctx: WorkContext, request: RemoveSources) -> Page[RemovedSource]:
-    """Forget sources; the rows that they brought stay, unless they are to be withdrawn.
+    """Remove sources; their rows stay, unless the request says to withdraw them.
 
-    What was cut off while it withdrew goes on when it is asked for once more.
+    A withdrawal that was cut off goes on when it is requested again.
 
     Raises:
         Problem: NOT_FOUND, before any of them is forgotten.
@@ -386,7 +386,7 @@ async def remove_and_withdraw(ctx: WorkContext, request: RemoveSources) -> Page[
 async def _removal(
     ctx: WorkContext, id_: str, source: Source | None, *, withdraw: bool
 ) -> RemovedSource:
-    """What became of a source and, where that is wanted, of `withdraw` that it brought."""
+    """Reports the removal of a source; with `withdraw` it also withdraws what it brought."""
     counts = await _withdraw(ctx, id_) if withdraw else Taken()
     name, location = (source.name, source.location) if source else ("", "")
     return RemovedSource(id_, name, location, True, not withdraw, counts.deleted, counts.updated)
@@ -416,7 +416,7 @@ async def _withdraw_part(id_: str, part: Sequence[Contribution], ctx: Context) -
 
 
 async def reset_sources(ctx: WorkContext, request: ChosenSources) -> Page[SourceRow]:
-    """Forget what tells that the documents are known: the next ones are read anew.
+    """Forget the validators of sources, so that their next documents are processed anew.
 
     Raises:
         Problem: NOT_FOUND, before any of them is changed.
@@ -476,7 +476,7 @@ async def list_source_rows(ctx: Context, _: ListSources) -> Page[SourceRow]:
 
 
 async def all_sources(ctx: WorkContext) -> Sequence[Source]:
-    """Every source, in a unit of its own."""
+    """Every source, read in a unit of work of its own."""
 
     async def unit(read: Context) -> Sequence[Source]:
         return await registry.list_sources(read, limit=SOURCES_MAX)
@@ -485,7 +485,7 @@ async def all_sources(ctx: WorkContext) -> Sequence[Source]:
 
 
 def source_row(source: Source, *, is_kept: bool = True) -> bytes:
-    """A source without what only its reader needs."""
+    """The row of a source as operations show it, without members for its reader."""
     members = {name: getattr(source, name) for name in _ROW_MEMBERS}
     state = {name: getattr(source.health, name) for name in attrs.fields_dict(SourceHealth)}
     health_row = ShownHealth(**state, etag=source.etag, resolution=health.resolution(source.health))

@@ -1,9 +1,10 @@
-"""Sources: added once by their location, claimed before they are read, and let go.
+"""The registry of sources: adds them by location, claims them for reading, and removes them.
 
-Rule 1: adding a location again changes only what is said anew. An option that is said empty is
-        taken back.
-Rule 2: a source is claimed before it is read, so that two workers do not read it at once. One that
-        dies leaves it to be read later, one that is told to end to be read at once.
+Rule 1: adding a location again changes only what the request states. An option that is stated
+        empty is removed.
+Rule 2: a worker claims a source before it reads it, by moving its next attempt into the future, so
+        that two workers do not read it at once. The claim of a worker that dies runs out; one that
+        is shut down releases its claims.
 """
 
 import re
@@ -31,7 +32,7 @@ CADENCE_SECONDS_MAX = 7 * 86_400
 
 @frozen
 class SourceWish:
-    """A source as a person names it; what is None is taken from the document or the defaults.
+    """What a person states of a source; what is None is taken from the document or the defaults.
 
     `country_code` and `timezone` are short forms of the options `country` and `timezone`.
     """
@@ -47,16 +48,16 @@ class SourceWish:
 
     @property
     def all_options(self) -> Mapping[str, str]:
-        """All its options."""
+        """All its options, the short forms included."""
         short = {"country": self.country_code, "timezone": self.timezone}
         return {name: value for name, value in short.items() if value} | dict(self.options)
 
 
 async def add_source(ctx: Context, wish: SourceWish) -> Source:
-    """The source at a location, new or known.
+    """Store the source at a location, new or changed.
 
     Raises:
-        Problem: VALIDATION_FAILED, as `check`.
+        Problem: VALIDATION_FAILED, as `check_wish`.
     """
     before = await ctx.find(SOURCES, source_id(wish.location))
     check_wish(wish, before)
@@ -65,7 +66,7 @@ async def add_source(ctx: Context, wish: SourceWish) -> Source:
 
 
 def check_wish(wish: SourceWish, source: Source | None = None) -> None:
-    """Pass a wish that may become a source, or change the `source` one.
+    """Check a wish that is to become a source, or to change the given `source`.
 
     Raises:
         Problem: VALIDATION_FAILED for an unknown topic, format or option, an option that cannot be
@@ -93,7 +94,7 @@ _VALUES: Mapping[str, tuple[Callable[[str], object], str]] = {
     "tier": (re.compile("[1-4]").fullmatch, "must be 1 (wire or official) to 4"),
     "stateAffiliated": (re.compile("true|false").fullmatch, "must be true or false"),
 }
-"""What the value of an option has to be, where not every text will do."""
+"""Checks of option values, for options that do not take any text, with what to say."""
 
 
 def _option_faults(wish: SourceWish, source: Source | None) -> Iterator[str]:
@@ -150,12 +151,12 @@ def _apply_wish(source: Source, wish: SourceWish) -> Source:
 
 
 def without_validators(source: Source) -> Source:
-    """The source without what tells that a document is known: its next one is read anew."""
+    """The source without validators and digests, so that its next document is processed anew."""
     return attrs.evolve(source, etag=None, last_modified=None, digest=None, stamp=None, deltas=())
 
 
 def asks_same(before: Source, now: Source) -> bool:
-    """Whether a document is read now as it was read before."""
+    """Whether two states of a source read a document into the same rows."""
     return all(getattr(before, name) == getattr(now, name) for name in _READING_MEMBERS)
 
 
@@ -163,10 +164,10 @@ _READING_MEMBERS = ("name", "topics", "country_code", "timezone", "options")
 
 
 async def remove_sources(ctx: Context, ids: Sequence[str]) -> None:
-    """Forget sources, as far as they are known, so that nobody reads them again.
+    """Remove the known ones of these sources, so that they are read no more.
 
-    Their items stay, with what they say of where they are from. A document that is being read at
-    this moment is not written. Adding the location again makes the same source anew.
+    Their rows stay, with their provenance. A document that is being read at this moment is not
+    written. Adding the location again makes the same source anew.
     """
     for id_ in await ctx.find_many(SOURCES, ids):
         await ctx.remove(SOURCES, id_)
@@ -175,7 +176,7 @@ async def remove_sources(ctx: Context, ids: Sequence[str]) -> None:
 async def change_sources(
     ctx: Context, ids: Sequence[str], change: Callable[[Source], Source]
 ) -> list[Source]:
-    """Change what is known of sources, as far as they are; the changed ones."""
+    """Change the known ones of these sources; returns them as changed."""
     sources = (await ctx.find_many(SOURCES, ids)).values()
     return [await save_source(ctx, change(source)) for source in sources]
 
@@ -183,20 +184,20 @@ async def change_sources(
 async def claim(
     ctx: Context, seen: Sequence[Document[Source]], until: datetime
 ) -> tuple[Source, ...]:
-    """Put due sources off, for this worker to read: those that are as they were seen."""
+    """Claim due sources for this worker until a time: those that nobody changed since."""
     documents = await ctx.tx.documents.get_many(SOURCES, [row.id for row in seen])
     due = [row for row in seen if row.id in documents and documents[row.id].version == row.version]
     return tuple([await _reschedule(ctx, SOURCES.decode(row.raw), until) for row in due])
 
 
 async def hold(ctx: Context, ids: Sequence[str], until: datetime) -> None:
-    """Put sources off, for who asked to read them now, due or not."""
+    """Claim sources until a time, for a caller who reads them now, due or not."""
     for source in (await ctx.find_many(SOURCES, ids)).values():
         await _reschedule(ctx, source, until)
 
 
 async def release(ctx: Context, ids: Sequence[str], until: datetime) -> None:
-    """Let others read at once what was claimed until then and is not read."""
+    """Release claims that run until this time: the sources are due at once."""
     for source in (await ctx.find_many(SOURCES, ids)).values():
         if source.health.next_attempt_at == until:
             await _reschedule(ctx, source, ctx.now)
@@ -208,7 +209,7 @@ async def _reschedule(ctx: Context, source: Source, at: datetime) -> Source:
 
 
 async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) -> Source | None:
-    """Change what is known of a source, as it is now; None when it was removed meanwhile."""
+    """Record the outcome of a run in its source; None where it was removed meanwhile."""
     source = await ctx.find(SOURCES, id_)
     if source is None:
         return None
@@ -217,20 +218,20 @@ async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) 
 
 
 async def save_source(ctx: Context, source: Source) -> Source:
-    """Keep what is known of a source."""
+    """Store a source."""
     await ctx.save(SOURCES, source.id, source)
     return source
 
 
 async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
-    """Sources, those whose next attempt is farthest first."""
+    """Sources with their health as of now, those with the latest next attempt first."""
     page = await ctx.tx.documents.scan(SOURCES, limit=limit)
     return tuple(health.with_staleness(SOURCES.decode(row.raw), ctx.now) for row in page.rows)
 
 
 @frozen
 class Copy:
-    """By what a document is known again: the server's validators and the digest of its bytes."""
+    """What recognises a document: the server's validators and the digest of its bytes."""
 
     etag: str | None
     last_modified: str | None

@@ -1,4 +1,4 @@
-"""Vulnerabilities: one row for each CVE id, from all who tell of it."""
+"""The operation that lists vulnerabilities, one row for each CVE id."""
 
 from datetime import UTC, datetime, time
 from typing import Annotated, Any, Literal
@@ -96,7 +96,7 @@ class ListCves:
 
 
 def listings(kev: Maybe[bool], ransomware: Maybe[bool], *, is_loaded: bool) -> Maybe[Any]:
-    """How the catalogue has what both filters leave; nothing where it would have to be read."""
+    """The catalogue states that both filters admit; none while no catalogue was read."""
     states = {*_CATALOGUE_STATES, "no"}
     if not isinstance(kev, Unset):
         states &= set(_CATALOGUE_STATES) if kev else {"no"}
@@ -135,7 +135,7 @@ def _ranges(request: ListCves) -> dict[str, Range]:
 
 
 async def _clauses(ctx: Context, request: ListCves) -> dict[str, Any]:
-    """The filters, the rarest first: of those that many rows have the first is walked."""
+    """The filters, the most selective first: the store walks the first that it can."""
     ids = [id_of(cve_id.upper()) for cve_id in given(request.cve_id, ())]
     makers = await directory.references(ctx, given(request.entity_id, ()))
     asks = not (isinstance(request.kev, Unset) and isinstance(request.ransomware, Unset))
@@ -156,7 +156,7 @@ async def _clauses(ctx: Context, request: ListCves) -> dict[str, Any]:
 
 
 def _lookup_filters(request: ListCves) -> dict[str, tuple[str, ...]]:
-    """What was sent of the filters whose values depend on other rows."""
+    """The filters as they were sent, for those whose values depend on other rows."""
     params = {"maker": request.entity_id, "kev": (str(request.kev), str(request.ransomware))}
     return {name: param for name, param in params.items() if not isinstance(param, Unset)}
 

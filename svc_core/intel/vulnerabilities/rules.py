@@ -1,9 +1,9 @@
-"""What makes a row of a CVE of the things that its sources say of it.
+"""Makes the row of a CVE from what its sources say.
 
-Rule 1: lists are those of all sources, each entry once: a score of a provider, role and version, a
-        weakness, an address, a vendor's product. Of equal entries the strongest source's counts.
-Rule 2: the score to go by is the assigner's, else the NVD's own, else another's.
-Rule 3: a score of EPSS that moves by less than is worth telling is told nobody, but shown.
+Rule 1: lists are united over all sources, each item once: a score by provider, role and version, a
+        weakness, an address, a vendor's product. Of equal items the strongest source's counts.
+Rule 2: the preferred score is the assigner's, else the NVD's own, else another's.
+Rule 3: a small move of an EPSS score is stored and shown, without a change record.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ BANDS = (0.5, 0.9, 0.95, 0.99)
 
 
 def cve_row(members: Members, contributions: Sequence[Contribution]) -> Members | None:
-    """The members of a CVE's row; None where nothing names it."""
+    """The members of a CVE's row; None where no source gives its CVE id."""
     if members.get("cveId") is None:
         return None
     claims = by_strength(RULES, contributions)
@@ -54,7 +54,7 @@ def _items(claims: Sequence[Contribution], name: str) -> Iterator[Item]:
 
 
 def _scores(claims: Sequence[Contribution]) -> list[Item]:
-    """A source may give several of one kind, for several cases; another's of that kind yield."""
+    """The scores of all sources; of one kind all of the strongest source that has any."""
     by_kind: dict[tuple[Any, ...], list[Item]] = {}
     for claim in claims:
         own: dict[tuple[Any, ...], list[Item]] = {}
@@ -66,14 +66,14 @@ def _scores(claims: Sequence[Contribution]) -> list[Item]:
 
 
 def _with_computed_score(score: Item) -> Item:
-    """The score, with what its vector comes to where that is another number."""
+    """The score, with the number that its vector gives where that differs."""
     vector_score = base_score(score["version"], score["vector"] or "")
     is_other = None not in {vector_score, score["baseScore"]} and vector_score != score["baseScore"]
     return {**score, "computedBaseScore": vector_score} if is_other else score
 
 
 def _assigners(claims: Sequence[Contribution]) -> frozenset[str]:
-    """The names under which who assigned the CVE id gives scores.
+    """The provider names of whoever assigned the CVE id.
 
     What the CVE record calls primary is the assigner's; the NVD repeats it under an address or id.
     """
@@ -87,7 +87,7 @@ def _assigners(claims: Sequence[Contribution]) -> frozenset[str]:
 
 
 def preferred_score(scores: Sequence[Item], assigners: frozenset[str]) -> Item | None:
-    """The score to go by, of those that have a number; None for none."""
+    """The preferred score among those that have a number (Rule 2); None where none has."""
 
     def rank(score: Item) -> tuple[bool, bool, str, bool]:
         is_primary = score["role"] == "primary"
@@ -98,7 +98,7 @@ def preferred_score(scores: Sequence[Item], assigners: frozenset[str]) -> Item |
 
 
 def _epss(claims: Sequence[Contribution]) -> Item | None:
-    """The newest reading, with the one before it."""
+    """The newest EPSS reading, with the latest one of an earlier day."""
     own = [claim for claim in claims if claim.said.get("epss")]
     if not own:
         return None
@@ -114,7 +114,7 @@ def _epss(claims: Sequence[Contribution]) -> Item | None:
 
 
 def is_quiet(names: Sequence[str], before: Item, after: Item) -> bool:
-    """Whether a row differs in a score of EPSS alone, by less than is worth telling."""
+    """Whether a row differs only by a small move of its EPSS score (Rule 3)."""
     old, new = before.get("epss"), after.get("epss")
     if tuple(names) != ("epss",) or not (old and new):
         return False
@@ -143,7 +143,7 @@ def _references(claims: Sequence[Contribution]) -> list[Item]:
 
 
 def _products(claims: Sequence[Contribution]) -> list[Item]:
-    """A vendor's product is told once, with the CPE names and versions of all who tell of it."""
+    """The affected products, each once, with the CPE names and versions of all sources."""
     products: dict[tuple[str, str], Item] = {}
     for product in _items(claims, "affected"):
         name = (folded_product(product["vendor"] or ""), folded_product(product["product"] or ""))
