@@ -18,35 +18,36 @@ NOON = datetime.fromisoformat("2026-01-02T12:00:00+00:00")
 def usgs(*quakes: dict[str, Any]) -> bytes:
     """Earthquakes: `id`, and what is not as usual."""
     features = []
-    for one in quakes:
-        told = {
-            "mag": 6.1, "place": "10 km S of Esmeraldas", "time": _millis(one.get("at", NOON)),
-            "updated": _millis(NOON), "ids": one.get("ids", f",{one['id']},"), "type": "earthquake",
-            "status": one.get("status", "reviewed"), "sig": one.get("sig", 650),
-            "url": f"https://earthquake.usgs.gov/earthquakes/eventpage/{one['id']}",
+    for quake in quakes:
+        properties = {
+            "mag": 6.1, "place": "10 km S of Esmeraldas", "time": _millis(quake.get("at", NOON)),
+            "updated": _millis(NOON), "ids": quake.get("ids", f",{quake['id']},"),
+            "type": "earthquake", "status": quake.get("status", "reviewed"),
+            "sig": quake.get("sig", 650),
+            "url": f"https://earthquake.usgs.gov/earthquakes/eventpage/{quake['id']}",
             "title": "M 6.1 - 10 km S of Esmeraldas", "magType": "mww",
         }  # fmt: skip
-        at = [*one.get("point", (-79.6, 0.9)), 10.0]
-        features.append({"type": "Feature", "id": one["id"], "properties": told,
+        at = [*quake.get("point", (-79.6, 0.9)), 10.0]
+        features.append({"type": "Feature", "id": quake["id"], "properties": properties,
                          "geometry": {"type": "Point", "coordinates": at}})  # fmt: skip
     return json.dumps({"type": "FeatureCollection", "metadata": {"generated": _millis(NOON)},
                        "features": features}).encode()  # fmt: skip
 
 
-def gdacs(**more: Any) -> bytes:
+def gdacs(**members: Any) -> bytes:
     """One alert, as centre and circle."""
-    told = {
+    properties = {
         "eventtype": "EQ", "eventid": 1481201, "name": "Earthquake in Ecuador", "glide": "",
         "alertlevel": "Orange", "iscurrent": "true", "country": "Ecuador", "iso3": "ECU",
         "fromdate": "2026-01-02T12:00:00", "todate": "2026-01-02T12:00:00",
-        "datemodified": "2026-01-02T13:00:00", "source": "", "sourceid": "", **more,
+        "datemodified": "2026-01-02T13:00:00", "source": "", "sourceid": "", **members,
     }  # fmt: skip
     ring = [[-80.0, 0.0], [-79.0, 0.0], [-79.0, 1.0], [-80.0, 0.0]]
     shapes = {
         "Point_Centroid": {"type": "Point", "coordinates": [-79.62, 0.92]},
         "Poly_Circle": {"type": "Polygon", "coordinates": [ring]},
     }
-    features = [{"type": "Feature", "geometry": shape, "properties": told | {"Class": name}}
+    features = [{"type": "Feature", "geometry": shape, "properties": properties | {"Class": name}}
                 for name, shape in shapes.items()]  # fmt: skip
     return json.dumps({"type": "FeatureCollection", "features": features, "bbox": None}).encode()
 
@@ -63,7 +64,7 @@ def reliefweb(glide: str = "EQ-2026-000071-ECU", status: str = "ongoing") -> byt
         {"id": "55123", "fields": fields, "href": href}]}).encode()  # fmt: skip
 
 
-def eonet(closed: str | None = None, sources: Any = ()) -> bytes:
+def eonet(closed_at: str | None = None, sources: Any = ()) -> bytes:
     """One fire at two places."""
     spots = [
         {"magnitudeValue": acres, "magnitudeUnit": "acres", "date": f"2026-01-0{day}T00:00:00Z",
@@ -71,7 +72,7 @@ def eonet(closed: str | None = None, sources: Any = ()) -> bytes:
         for day, acres in ((1, 400.0), (2, 960.0))
     ]  # fmt: skip
     event = {
-        "id": "EONET_21901", "title": "Wildfire La Gomera", "closed": closed, "geometry": spots,
+        "id": "EONET_21901", "title": "Wildfire La Gomera", "closed": closed_at, "geometry": spots,
         "categories": [{"id": "wildfires"}], "sources": list(sources),
     }  # fmt: skip
     return json.dumps({"title": "EONET Events", "events": [event]}).encode()
@@ -80,19 +81,19 @@ def eonet(closed: str | None = None, sources: Any = ()) -> bytes:
 def gdelt(*rows: dict[str, Any]) -> bytes:
     """Rows of a file of version 2.0: `id`, `url`, and what is not as usual."""
     lines = []
-    for one in rows:
+    for row in rows:
         cells = [""] * 61
-        cells[0], cells[1] = str(one["id"]), one.get("day", "20260102")
-        cells[6], cells[16] = one.get("actors", ("UNION", "POLICE"))
-        code = one.get("code", "141")
+        cells[0], cells[1] = str(row["id"]), row.get("day", "20260102")
+        cells[6], cells[16] = row.get("actors", ("UNION", "POLICE"))
+        code = row.get("code", "141")
         cells[26], cells[27], cells[28], cells[29], cells[30] = code, code, code[:2], "3", "-6.5"
         cells[51], cells[52], cells[53] = (
-            one.get("kind", "4"),
-            one.get("city", "La Paz, Bolivia"),
+            row.get("kind", "4"),
+            row.get("city", "La Paz, Bolivia"),
             "BL",
         )
-        cells[56], cells[57] = map(str, one.get("point", (-16.5, -68.15)))
-        cells[59], cells[60] = "20260102121500", one.get("url", "")
+        cells[56], cells[57] = map(str, row.get("point", (-16.5, -68.15)))
+        cells[59], cells[60] = "20260102121500", row.get("url", "")
         lines.append("\t".join(cells))
     return "\n".join(lines).encode()
 
@@ -107,12 +108,12 @@ def mentions(*rows: tuple[int, str, int]) -> bytes:
     return "\n".join(lines).encode()
 
 
-def misp(**more: Any) -> bytes:
+def misp(**members: Any) -> bytes:
     """One event that is published."""
     event = {
         "uuid": "30000000-0000-4000-8000-000000009001", "info": "Reminders against the mail",
         "date": "2026-01-01", "threat_level_id": "1", "analysis": "1", "published": True,
-        "timestamp": "1767312000", "Attribute": [], **more,
+        "timestamp": "1767312000", "Attribute": [], **members,
     }  # fmt: skip
     return json.dumps({"Event": event}).encode()
 
@@ -133,25 +134,25 @@ def _millis(at: datetime) -> int:
 
 def take(house: Any, body: bytes, location: str) -> None:
     """Take a document in as that of the source at a location."""
-    held, source = Body(body), house.add(location)
-    document = read(held, recognised(held), Given(base_url=location, name=location))
+    body_, source = Body(body), house.add(location)
+    document = read(body_, recognised(body_), Given(base_url=location, name=location))
     house.take(source, document)
 
 
 def fold(house: Any) -> int:
     """Group the news and fold what is due."""
     drive.run(group_new(Work(house)))
-    looked: int = drive.run(fold_new(Work(house)))
-    return looked
+    count: int = drive.run(fold_new(Work(house)))
+    return count
 
 
 def incidents(house: Any, query: str = "limit=100") -> list[Any]:
     """The rows of a list."""
-    found: list[Any] = house.rows("listIncidents", query)
-    return found
+    rows: list[Any] = house.rows("listIncidents", query)
+    return rows
 
 
-def one(house: Any, id_: str, query: str = "") -> Any:
+def incident_of(house: Any, id_: str, query: str = "") -> Any:
     """What one incident answers."""
     reply = house.send("getIncident", path={"incidentId": id_}, query=query)
     return json.loads(reply.body)["data"]

@@ -26,12 +26,12 @@ from tests.core.intel.news.test_grouping import Work
 
 def world(house: Any, *names: str) -> None:
     """Some documents of the demo, with what follows from them."""
-    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    documents = {document.file_name: document for document in data_documents(house.clock.now())}
     for name in names:
         demo.take(house, name, documents[name].body, **documents[name].options)
 
 
-def shown(house: Any) -> list[tuple[str, int]]:
+def state_of(house: Any) -> list[tuple[str, int]]:
     rows = house.rows("listIncidents", "limit=100")
     return sorted((row["id"], row["observationCount"]) for row in rows)
 
@@ -42,15 +42,15 @@ def shown(house: Any) -> list[tuple[str, int]]:
 def test_events_alone_are_folded_the_same_within_any_bound(
     house_factory: Any, monkeypatch: pytest.MonkeyPatch, bounds: dict[str, int]
 ) -> None:
-    found = []
-    for bound in ({}, bounds):
+    states = []
+    for limits in ({}, bounds):
         house = house_factory()
         world(house, "usgs.json", "misp-event.json")
-        for name, number in bound.items():
+        for name, number in limits.items():
             monkeypatch.setattr(passes, name, number)
         drive.run(fold_new(Work(house)))
-        found.append(shown(house))
-    assert found[0] == found[1] != []
+        states.append(state_of(house))
+    assert states[0] == states[1] != []
 
 
 def test_what_others_took_back_is_no_member() -> None:
@@ -90,8 +90,8 @@ def test_a_page_of_which_nothing_looked_at_is_meant_goes_on(
     monkeypatch.setattr(searching, "LOOKED_AT_MAX", 1)
     seen, cursor, pages = [], "", 0
     while cursor is not None:
-        sent = f"{query}&limit=1" + (f"&cursor={cursor}" if cursor else "")
-        body = json.loads(house.send("listMarkets", query=sent).body)
+        query_ = f"{query}&limit=1" + (f"&cursor={cursor}" if cursor else "")
+        body = json.loads(house.send("listMarkets", query=query_).body)
         seen += [row["id"] for row in body["data"]]
         cursor, pages = body["meta"]["page"]["nextCursor"], pages + 1
     assert seen == every
@@ -103,12 +103,12 @@ def test_facts_of_many_rows_are_chained_one_by_one(
 ) -> None:
     world(house, "sec-companyfacts-microsoft.json")
     (company,) = house.rows("listEntities", "designator=cik:789019")
-    asked = {"path": {"entityId": company["id"]}, "query": "includeSuperseded=true&limit=100"}
-    before = json.loads(house.send("listFinancialObservations", **asked).body)["data"]
+    request = {"path": {"entityId": company["id"]}, "query": "includeSuperseded=true&limit=100"}
+    before = json.loads(house.send("listFinancialObservations", **request).body)["data"]
     monkeypatch.setattr(statements, "ROWS_SCANNED", 1)
-    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    documents = {document.file_name: document for document in data_documents(house.clock.now())}
     demo.take(house, "the same again", documents["sec-companyfacts-microsoft.json"].body)
-    after = json.loads(house.send("listFinancialObservations", **asked).body)["data"]
+    after = json.loads(house.send("listFinancialObservations", **request).body)["data"]
     assert [row["id"] for row in after] == [row["id"] for row in before]
 
 
@@ -117,20 +117,22 @@ def test_a_node_with_much_leaves_room_for_others(
 ) -> None:
     world(house, "sec-tickers.json")
     for number in range(4):
-        made = product("Microsoft" if number else "Apple", "Mail")
-        demo.take(house, f"cve{number}", record(f"CVE-2025-000{number}", affected=[made]))
+        affected_product = product("Microsoft" if number else "Apple", "Mail")
+        demo.take(
+            house, f"cve{number}", record(f"CVE-2025-000{number}", affected=[affected_product])
+        )
     monkeypatch.setattr(neighbours, "SCANNED_MIN", 1)
     monkeypatch.setattr(neighbours, "SCANNED_MAX", 1)
-    asked = "designator=cik:789019,cik:320193"
-    nodes = [row["id"] for row in house.rows("listEntities", asked)]
+    query = "designator=cik:789019,cik:320193"
+    nodes = [row["id"] for row in house.rows("listEntities", query)]
 
     async def edges(ctx: Any) -> list[Any]:
-        found = neighbours.Neighbours(ctx, neighbours.Wanted())
-        await found.meant(nodes)
-        return await found.at(nodes, 10)
+        graph = neighbours.Neighbours(ctx, neighbours.Wanted())
+        await graph.meant(nodes)
+        return await graph.at(nodes, 10)
 
-    found = house.run(edges)
-    assert {one[end] for one in found for end in neighbours.ENDS} >= set(nodes)
+    edges_ = house.run(edges)
+    assert {item[end] for item in edges_ for end in neighbours.ENDS} >= set(nodes)
 
 
 def test_the_first_rows_of_a_walk_are_as_many_as_asked_for(house: Any) -> None:

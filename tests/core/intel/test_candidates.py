@@ -27,7 +27,7 @@ ROWS = [
 
 
 @pytest.fixture
-def known(house: Any) -> Any:
+def directory_house(house: Any) -> Any:
     async def save(ctx: Any) -> None:
         for row in ROWS:
             await ctx.save(ENTITIES, row.id, row)
@@ -36,28 +36,28 @@ def known(house: Any) -> Any:
     return house
 
 
-def told(house: Any, row: Entity) -> Any:
+def entity_row(house: Any, row: Entity) -> Any:
     reply = house.send("getEntity", path={"entityId": row.id}, query="include=candidates")
     return json.loads(reply.body)["data"]
 
 
-def test_candidates_are_told_where_they_are_asked_for(known: Any) -> None:
-    (other,) = told(known, ROWS[0])["candidates"]
+def test_candidates_are_told_where_they_are_asked_for(directory_house: Any) -> None:
+    (other,) = entity_row(directory_house, ROWS[0])["candidates"]
     assert (other["entityId"], other["name"]) == (ROWS[1].id, "Contosso Software")
     assert 0.7 < other["score"] < 1
     assert other["features"]["name"] == other["score"]
     assert "Contosso" in other["reasons"][0]
-    plain = known.send("getEntity", path={"entityId": ROWS[0].id})
+    plain = directory_house.send("getEntity", path={"entityId": ROWS[0].id})
     assert "candidates" not in json.loads(plain.body)["data"]
 
 
 def test_who_was_told_apart_is_no_candidate(house: Any) -> None:
     take(house, "lei:1", name="Contoso Software")
     take(house, "cik:0000000001", name="Contosso Software")
-    one, other = (entity(key, "") for key in ("lei:1", "cik:0000000001"))
-    assert [each["entityId"] for each in told(house, one)["candidates"]] == [other.id]
-    house.run(lambda ctx: distinguish_entities(ctx, DistinguishEntities(one.id, other.id)))
-    assert told(house, one)["candidates"] == told(house, other)["candidates"] == []
+    first, second = (entity(key, "") for key in ("lei:1", "cik:0000000001"))
+    assert [item["entityId"] for item in entity_row(house, first)["candidates"]] == [second.id]
+    house.run(lambda ctx: distinguish_entities(ctx, DistinguishEntities(first.id, second.id)))
+    assert entity_row(house, first)["candidates"] == entity_row(house, second)["candidates"] == []
 
 
 def test_a_vulnerability_is_nobody_else(house: Any) -> None:
@@ -65,10 +65,10 @@ def test_a_vulnerability_is_nobody_else(house: Any) -> None:
     assert house.run(lambda ctx: candidates(ctx, row)) == ()
 
 
-def test_a_name_without_words_has_no_candidates(known: Any) -> None:
+def test_a_name_without_words_has_no_candidates(directory_house: Any) -> None:
     row = entity("lei:9", "---")
-    known.run(lambda ctx: ctx.save(ENTITIES, row.id, row))
-    assert told(known, row)["candidates"] == []
+    directory_house.run(lambda ctx: ctx.save(ENTITIES, row.id, row))
+    assert entity_row(directory_house, row)["candidates"] == []
 
 
 def test_an_entity_whose_name_has_no_words_is_told_by_its_id() -> None:
@@ -76,7 +76,7 @@ def test_an_entity_whose_name_has_no_words_is_told_by_its_id() -> None:
     assert candidate("ent_1", Party(Names.of(["---"]), type="company"), match).name == "ent_1"
 
 
-REFUSED = [
+FAULTS = [
     (Line(), "neither a name nor"),
     (Line(name="---"), "no words"),
     (Line(name="Jane", birth_date="5/1/1960"), "birthDate"),
@@ -87,16 +87,16 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("line", "reason"), REFUSED)
+@pytest.mark.parametrize(("line", "reason"), FAULTS)
 def test_a_line_that_cannot_be_used_says_why(line: Line, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         read(line)
 
 
 def test_a_line_is_read_liberally() -> None:
-    one = read(Line("Jane", "cik:320193", " de ", "Legal Entity", "1960"))
-    assert (one.designators, one.countries) == ({"cik:0000320193"}, {"DE"})
-    assert (one.type, one.birth_dates) == ("company", {"1960"})
+    party = read(Line("Jane", "cik:320193", " de ", "Legal Entity", "1960"))
+    assert (party.designators, party.countries) == ({"cik:0000320193"}, {"DE"})
+    assert (party.type, party.birth_dates) == ("company", {"1960"})
     assert read(Line("Jane", country="Germany")).countries == {"DE"}
     assert read(Line(designator="US0378331005")).designators == {"isin:US0378331005"}
     assert read(Line(designator="969500A1YF1XUYYXS284")).designators == {"lei:969500A1YF1XUYYXS284"}
@@ -118,33 +118,33 @@ class Work:
         return work()
 
 
-def screened(house: Any, work: Work, *lines: Line) -> list[Any]:
+def results_of(house: Any, work: Work, *lines: Line) -> list[Any]:
     ctx = evolve(house.hands.context(Actor("")), work=work)
     page = drive.run(match_entities(ctx, MatchEntities(lines)))
     return [json.loads(row) for row in page.rows]
 
 
-def test_every_line_is_answered_in_its_place(known: Any) -> None:
-    found = screened(
-        known, Work(known),
+def test_every_line_is_answered_in_its_place(directory_house: Any) -> None:
+    results = results_of(
+        directory_house, Work(directory_house),
         Line("Software Contoso", type="company"), Line(),
         Line("Exampleton, Jane", birth_date="1960"),
         Line("Nobody Whatsoever"), Line(designator="cik:2"),
     )  # fmt: skip
-    assert [[one["entityId"] for one in line["matches"]] for line in found] == [
+    assert [[match["entityId"] for match in line["matches"]] for line in results] == [
         [ROWS[0].id, ROWS[1].id], [], [ROWS[4].id], [], [ROWS[2].id],
     ]  # fmt: skip
-    assert [line["error"] is None for line in found] == [True, False, True, True, True]
-    assert found[2]["matches"][0]["features"] == {"name": 1.0, "birthDate": 0.05}
+    assert [line["error"] is None for line in results] == [True, False, True, True, True]
+    assert results[2]["matches"][0]["features"] == {"name": 1.0, "birthDate": 0.05}
 
 
-def test_what_is_written_meanwhile_is_seen(known: Any, monkeypatch: Any) -> None:
+def test_what_is_written_meanwhile_is_seen(directory_house: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(screening, "_ROWS", 2)
-    known.clock.advance(60)
-    late = entity("lei:7", "Latecomer Example", updated_at=known.clock.now())
-    (found,) = screened(known, Work(known, late), Line("Latecomer Example"))
-    assert [one["entityId"] for one in found["matches"]] == [late.id]
+    directory_house.clock.advance(60)
+    late = entity("lei:7", "Latecomer Example", updated_at=directory_house.clock.now())
+    (line_,) = results_of(directory_house, Work(directory_house, late), Line("Latecomer Example"))
+    assert [match["entityId"] for match in line_["matches"]] == [late.id]
 
 
 def test_an_empty_store_has_no_matches(house: Any) -> None:
-    assert screened(house, Work(house), Line("Jane")) == [{"matches": [], "error": None}]
+    assert results_of(house, Work(house), Line("Jane")) == [{"matches": [], "error": None}]

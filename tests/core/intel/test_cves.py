@@ -19,10 +19,10 @@ def ids(house: Any, query: str = "") -> list[str]:
 
 # -- the demo ----------------------------------------------------------------------------------
 
-HELD: dict[str, tuple[str, Any]] = {
+CONDITIONS: dict[str, tuple[str, Any]] = {
     "cveId": ("cve-2021-44228,CVE-2014-0160", lambda row: row["cveId"][-4:] in {"4228", "0160"}),
-    "vendor": ("MICROSOFT,apache", lambda row: {"microsoft", "apache"} & _named(row, "vendor")),
-    "product": ("log4j,PAN-os", lambda row: {"log4j", "pan-os"} & _named(row, "product")),
+    "vendor": ("MICROSOFT,apache", lambda row: {"microsoft", "apache"} & _names_of(row, "vendor")),
+    "product": ("log4j,PAN-os", lambda row: {"log4j", "pan-os"} & _names_of(row, "product")),
     "minScore": ("9.8", lambda row: row["score"] and row["score"]["baseScore"] >= 9.8),
     "cvssVersion": ("4.0", lambda row: row["score"] and row["score"]["version"] == "4.0"),
     "severity": (
@@ -49,23 +49,23 @@ HELD: dict[str, tuple[str, Any]] = {
 """Of each filter a value, and which rows it means."""
 
 
-def _named(row: dict[str, Any], name: str) -> set[str]:
-    return {one[name].casefold() for one in row["affected"] if one[name]}
+def _names_of(row: dict[str, Any], name: str) -> set[str]:
+    return {product[name].casefold() for product in row["affected"] if product[name]}
 
 
 def test_every_filter_is_asked_for() -> None:
-    names = {one.name for one in inputs(ListCves) if one.place == "query"}
+    names = {input.name for input in inputs(ListCves) if input.place == "query"}
     rest = {"limit", "cursor", "sort", "updatedSince", "q", "include"}
-    assert names - rest == {*HELD, "entityId"}
+    assert names - rest == {*CONDITIONS, "entityId"}
 
 
-@pytest.mark.parametrize("name", HELD)
+@pytest.mark.parametrize("name", CONDITIONS)
 def test_a_filter_finds_what_it_says_and_nothing_else(filled: Any, name: str) -> None:
-    value, holds = HELD[name]
+    value, holds = CONDITIONS[name]
     every = filled.rows("listCves", "limit=100")
-    wanted = {row["cveId"] for row in every if holds(row)}
-    assert 0 < len(wanted) < len(every)
-    assert {*ids(filled, f"{name}={value}")} == wanted
+    matching = {row["cveId"] for row in every if holds(row)}
+    assert 0 < len(matching) < len(every)
+    assert {*ids(filled, f"{name}={value}")} == matching
 
 
 SORTS = {
@@ -89,7 +89,7 @@ def test_makers_and_exploiters_are_looked_up(filled: Any) -> None:
     maker = row["affected"][0]["entityId"]
     assert ids(filled, f"entityId={maker}") == ["CVE-2023-23397"]
     assert ids(filled, f"entityId={row['id']}") == []
-    assert [one["name"] for one in row["exploitedBy"]] == ["APT28"]
+    assert [item["name"] for item in row["exploitedBy"]] == ["APT28"]
     (other,) = filled.rows("listCves", "cveId=CVE-2014-0160")
     assert other["exploitedBy"] == []
 
@@ -107,24 +107,24 @@ def test_what_is_unknown_or_revoked_exploits_nothing(house: Any) -> None:
         "external_references": [{"source_name": "cve", "external_id": "CVE-2024-0001"}],
     }
     tools = [
-        {"type": "malware", "id": id_("malware", number), "name": name, "is_family": True} | more
-        for number, name, more in ((1, "Reed", {}), (2, "Rush", {"revoked": True}))
+        {"type": "malware", "id": id_("malware", number), "name": name, "is_family": True} | extra
+        for number, name, extra in ((1, "Reed", {}), (2, "Rush", {"revoked": True}))
     ]  # fmt: skip
     ties = [
         {"type": "relationship", "id": id_("relationship", number), "target_ref": flaw["id"],
          "relationship_type": "exploits", "source_ref": id_("malware", number)}
         for number in (1, 2, 3)
     ]  # fmt: skip
-    objects = [one | about for one in (flaw, *tools, *ties)]
+    objects = [item | about for item in (flaw, *tools, *ties)]
     demo.take(house, "stix", {"type": "bundle", "id": id_("bundle", 0), "objects": objects})
     demo.take(house, "cve", record("CVE-2024-0001"))
     (row,) = house.rows("listCves")
-    assert [one["name"] for one in row["exploitedBy"]] == ["Reed"]
+    assert [item["name"] for item in row["exploitedBy"]] == ["Reed"]
 
 
 # -- bounds ------------------------------------------------------------------------------------
 
-WHEN = [
+BOUNDS = [
     ("publishedFrom=2024-01-09", True),
     ("publishedFrom=2024-01-09T10:00:00Z", True),
     ("publishedFrom=2024-01-09T10:00:01Z", False),
@@ -146,11 +146,11 @@ WHEN = [
 ]
 
 
-@pytest.mark.parametrize(("query", "found"), WHEN)
-def test_the_edges_of_a_filter(house: Any, query: str, found: bool) -> None:
+@pytest.mark.parametrize(("query", "is_match"), BOUNDS)
+def test_the_edges_of_a_filter(house: Any, query: str, is_match: bool) -> None:
     demo.take(house, "cve", record("CVE-2024-0001", metrics=[cvss(7.1)]))
     demo.take(house, "epss", epss("2024-02-02", CVE_2024_0001=(0.07, 0.29)))
-    assert bool(ids(house, query)) == found
+    assert bool(ids(house, query)) == is_match
 
 
 @pytest.mark.parametrize(
@@ -159,29 +159,29 @@ def test_the_edges_of_a_filter(house: Any, query: str, found: bool) -> None:
      "minScore=11", "cwe=XSS", "cveId=2024-1", "sort=name"],
 )  # fmt: skip
 def test_what_is_no_value_is_refused(house: Any, query: str) -> None:
-    refused = house.refused("listCves", query=query)
-    assert refused.type is problem.INVALID_PARAMETER
+    refusal = house.refused("listCves", query=query)
+    assert refusal.type is problem.INVALID_PARAMETER
 
 
 # -- the catalogue -----------------------------------------------------------------------------
 
-LISTED, RANSOM, REST = ("CVE-2024-0001", "CVE-2024-0002", "CVE-2024-0003")
+KNOWN_ID, RANSOM, REST = ("CVE-2024-0001", "CVE-2024-0002", "CVE-2024-0003")
 
 
 def test_what_no_catalogue_lists_is_told_only_once_one_was_read(house: Any) -> None:
-    for number, cve in enumerate((LISTED, RANSOM, REST)):
+    for number, cve in enumerate((KNOWN_ID, RANSOM, REST)):
         demo.take(house, f"nvd{number}", nvd(cve))
     assert all("kev" not in row for row in house.rows("listCves"))
     for query in ("kev=true", "kev=false", "ransomware=true", "ransomware=false"):
         assert ids(house, query) == []
-    demo.take(house, "kev", kev("2024-03-01", LISTED, RANSOM, of_2="Known"))
-    told = {row["cveId"]: row["kev"] is not None for row in house.rows("listCves")}
-    assert told == {LISTED: True, RANSOM: True, REST: False}
-    assert {*ids(house, "kev=true")} == {LISTED, RANSOM}
+    demo.take(house, "kev", kev("2024-03-01", KNOWN_ID, RANSOM, of_2="Known"))
+    is_listed = {row["cveId"]: row["kev"] is not None for row in house.rows("listCves")}
+    assert is_listed == {KNOWN_ID: True, RANSOM: True, REST: False}
+    assert {*ids(house, "kev=true")} == {KNOWN_ID, RANSOM}
     assert ids(house, "kev=false") == [REST]
     assert ids(house, "ransomware=true") == [RANSOM]
-    assert {*ids(house, "ransomware=false")} == {LISTED, REST}
-    assert ids(house, "kev=true&ransomware=false") == [LISTED]
+    assert {*ids(house, "ransomware=false")} == {KNOWN_ID, REST}
+    assert ids(house, "kev=true&ransomware=false") == [KNOWN_ID]
     assert ids(house, "kev=false&ransomware=true") == []
     demo.take(house, "kev", kev("2024-03-08"))
     assert all(row["kev"] is None for row in house.rows("listCves"))
@@ -189,15 +189,15 @@ def test_what_no_catalogue_lists_is_told_only_once_one_was_read(house: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("kev_", "ransomware", "is_loaded", "found"),
+    ("kev_", "ransomware", "is_loaded", "states"),
     [(UNSET, UNSET, False, UNSET), (True, UNSET, False, ()), (False, False, True, ("no",)),
      (True, True, True, ("known",)), (UNSET, False, True, ("listed", "no"))],
 )  # fmt: skip
 def test_how_the_catalogue_has_what_is_asked_for(
-    kev_: Any, ransomware: Any, is_loaded: bool, found: Any
+    kev_: Any, ransomware: Any, is_loaded: bool, states: Any
 ) -> None:
-    assert listings(kev_, ransomware, is_loaded=is_loaded) is found or (
-        listings(kev_, ransomware, is_loaded=is_loaded) == found
+    assert listings(kev_, ransomware, is_loaded=is_loaded) is states or (
+        listings(kev_, ransomware, is_loaded=is_loaded) == states
     )
 
 
@@ -210,12 +210,12 @@ TICKERS = {
 
 
 def test_a_maker_is_who_owned_it_when_the_vulnerability_was_published(house: Any) -> None:
-    made = product("VMware", "vCenter")
+    product_ = product("VMware", "vCenter")
     for number, day in enumerate(("2020-01-01T00:00:00Z", "2024-06-01T00:00:00Z")):
-        told = record(f"CVE-2020-000{number}", affected=[made, product("n/a", "n/a")])
-        told["cveMetadata"]["datePublished"] = day
-        demo.take(house, f"cve{number}", told)
-    assert all(one["affected"][0]["entityId"] is None for one in house.rows("listCves"))
+        record_ = record(f"CVE-2020-000{number}", affected=[product_, product("n/a", "n/a")])
+        record_["cveMetadata"]["datePublished"] = day
+        demo.take(house, f"cve{number}", record_)
+    assert all(row["affected"][0]["entityId"] is None for row in house.rows("listCves"))
     demo.take(house, "tickers", TICKERS)
     owners = {
         row["listings"][0]["ticker"]: row["id"]
@@ -232,37 +232,37 @@ def test_a_maker_is_who_owned_it_when_the_vulnerability_was_published(house: Any
 
 def test_a_row_is_nested_whole(filled: Any) -> None:
     (row,) = filled.rows("listCves", "cveId=CVE-2021-44228")
-    nested = exploitation.nested_row(row)
-    facet = nested.pop("cve")
-    assert nested | facet == row
-    assert {"id", "name", "type", "designators", "sources", "revision"} <= nested.keys()
+    entity_row = exploitation.nested_row(row)
+    facet = entity_row.pop("cve")
+    assert entity_row | facet == row
+    assert {"id", "name", "type", "designators", "sources", "revision"} <= entity_row.keys()
     assert {"cveId", "score", "epss", "kev", "exploitedBy"} <= facet.keys()
 
 
 @pytest.mark.parametrize("query", ["", "sort=score&", "kev=false&", "vendor=harbour&sort=epss&"])
 def test_a_walk_meets_every_row_once_while_others_come_in(house: Any, query: str) -> None:
-    def more(first: int) -> None:
+    def add_four(first: int) -> None:
         for number in range(first, first + 4):
-            told = record(
+            record_ = record(
                 f"CVE-2024-{number:04}",
                 affected=[product("Harbour", f"Crane {number}")],
                 metrics=[cvss(number % 3)],
             )
-            demo.take(house, f"cve{number}", told)
+            demo.take(house, f"cve{number}", record_)
         house.clock.advance(60)
 
     demo.take(house, "kev", kev("2024-01-01", "CVE-1999-0001"))
-    more(1000)
-    more(1004)
-    told = {*ids(house, query)} - {"CVE-1999-0001"}
-    met: list[str] = []
+    add_four(1000)
+    add_four(1004)
+    before = {*ids(house, query)} - {"CVE-1999-0001"}
+    walk_ids: list[str] = []
     cursor = ""
     for turn in range(9):
         body = demo.json_of(house.send("listCves", query=f"{query}limit=3{cursor}").body)
-        met += [row["cveId"] for row in body["data"]]
+        walk_ids += [row["cveId"] for row in body["data"]]
         if body["meta"]["page"]["nextCursor"] is None:
             break
         cursor = f"&cursor={body['meta']['page']['nextCursor']}"
-        more(2000 + 4 * turn)
-    assert len(met) == len({*met})
-    assert told <= {*met}
+        add_four(2000 + 4 * turn)
+    assert len(walk_ids) == len({*walk_ids})
+    assert before <= {*walk_ids}

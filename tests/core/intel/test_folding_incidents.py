@@ -41,20 +41,20 @@ def test_the_publisher_of_an_address_is_its_registrable_domain(
     assert site(url) == expected
 
 
-def member(id_: str, provider: str = PRESS, **told: Any) -> Member:
+def member(id_: str, provider: str = PRESS, **members: Any) -> Member:
     usual: dict[str, Any] = {
         "home": f"inc_{id_}", "marks": (f"inc_{id_}",), "title": id_, "first_sign_at": NOON,
         "last_sign_at": NOON, "sites": frozenset({f"{id_}.example"}),
         "sources": (SourceRef("src_a", provider, "A", None, id_, NOON),),
     }  # fmt: skip
-    return Member(id=id_, provider=provider, **(usual | told))
+    return Member(id=id_, provider=provider, **(usual | members))
 
 
 def test_the_headline_is_the_one_that_others_resemble() -> None:
     titles = ("Harbour strike spreads", "Quay: harbour strike spreads to Rotterdam", "A day at sea")
-    told = [member(str(at), title=title) for at, title in enumerate(titles)]
-    assert medoid(told).title == "Harbour strike spreads"
-    assert medoid(told[2:]).title == "A day at sea"
+    members = [member(str(at), title=title) for at, title in enumerate(titles)]
+    assert medoid(members).title == "Harbour strike spreads"
+    assert medoid(members[2:]).title == "A day at sea"
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_the_headline_is_the_one_that_others_resemble() -> None:
     ],
 )
 def test_confidence_grows_with_independent_sources(members: Any, expected: float) -> None:
-    told = [member(id_, provider, certainty=sure) for id_, provider, sure in members]
-    assert noisy_or_confidence(told) == expected
+    group = [member(id_, provider, certainty=sure) for id_, provider, sure in members]
+    assert noisy_or_confidence(group) == expected
 
 
 def test_a_publisher_counts_once() -> None:
-    told = [member(id_, sites=frozenset({"a.example"})) for id_ in "abc"]
-    assert noisy_or_confidence(told) == 0.5
+    members = [member(id_, sites=frozenset({"a.example"})) for id_ in "abc"]
+    assert noisy_or_confidence(members) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_a_publisher_counts_once() -> None:
 def test_a_status_follows_the_first_and_the_last_news(
     hours: float, status: str, until: int | None
 ) -> None:
-    told = [member("a", last_sign_at=NOON + timedelta(hours=10))]
+    members = [member("a", last_sign_at=NOON + timedelta(hours=10))]
     end = None if until is None else NOON + timedelta(hours=until)
-    assert incident_status(told, NOON + timedelta(hours=hours)) == (status, end)
+    assert incident_status(members, NOON + timedelta(hours=hours)) == (status, end)
 
 
 def place(precision: Any, name: str, code: str | None = None) -> Place:
@@ -106,12 +106,12 @@ def place(precision: Any, name: str, code: str | None = None) -> Place:
 
 
 def test_the_place_is_the_most_precise_with_the_country_of_others() -> None:
-    told = [
+    members = [
         member("a", "usgs", place=place("locality", "Here")),
         member("b", "gdacs", place=place("country", "There", "EC")),
         member("c", "reliefweb", place=place("exact", "Exactly")),
     ]
-    row, _ = fold_members(told, NOON, None, id="inc_a", related_incident_ids=())
+    row, _ = fold_members(members, NOON, None, id="inc_a", related_incident_ids=())
     assert row.place == place("exact", "Exactly", "EC")
 
 
@@ -123,8 +123,8 @@ def test_members_in_any_order_make_the_same(order: list[str], data: Any) -> None
     kinds = {id_: data.draw(st.sampled_from(("usgs", PRESS, MACHINE, REPORT))) for id_ in "abcdef"}
     hours = {id_: data.draw(st.integers(0, 3)) for id_ in "abcdef"}
 
-    def made(ids: Any) -> dict[str, Any]:
-        told = [
+    def incident_of(ids: Any) -> dict[str, Any]:
+        members = [
             member(
                 id_, kinds[id_], weak=marks[id_], first_sign_at=NOON + timedelta(hours=hours[id_])
             )
@@ -134,7 +134,7 @@ def test_members_in_any_order_make_the_same(order: list[str], data: Any) -> None
             group_id(group): fold_members(
                 group, NOON, None, id=group_id(group), related_incident_ids=()
             )
-            for group in group_members(told)
+            for group in group_members(members)
         }
 
-    assert made(order) == made("abcdef")
+    assert incident_of(order) == incident_of("abcdef")

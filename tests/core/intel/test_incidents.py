@@ -27,10 +27,10 @@ from tests.core.intel.incident_documents import (
     fold,
     gdacs,
     gdelt,
+    incident_of,
     incidents,
     mentions,
     misp,
-    one,
     reliefweb,
     rss,
     take,
@@ -43,21 +43,21 @@ QUAKE = "https://earthquake.usgs.gov/feed"
 GLIDE = "EQ-2026-000071-ECU"
 STRIKE = "Dockworkers of Fjordby walk out over night shifts"
 PAPERS = ("pier.example", "quay.example", "mole.example")
-OURS = {
+OWN_MEMBERS = {
     "createdAt", "updatedAt", "retrievedAt", "revision", "mergedIds", "firstSeenAt", "lastSeenAt",
 }  # fmt: skip
 
 
-def told(value: Any) -> Any:
+def without_own(value: Any) -> Any:
     """A row without what may depend on what came first."""
     if isinstance(value, dict):
-        return {name: told(one) for name, one in value.items() if name not in OURS}
-    return [told(one) for one in value] if isinstance(value, list) else value
+        return {name: without_own(part) for name, part in value.items() if name not in OWN_MEMBERS}
+    return [without_own(part) for part in value] if isinstance(value, list) else value
 
 
-def shown(house: Any) -> dict[str, Any]:
+def state_of(house: Any) -> dict[str, Any]:
     """Every incident, and of which each event says that it is part."""
-    rows = {row["id"]: told(row) for row in incidents(house)}
+    rows = {row["id"]: without_own(row) for row in incidents(house)}
     events = house.run(lambda ctx: ctx.tx.documents.scan(OSINT_EVENTS, limit=1_000)).rows
     parts = (OSINT_EVENTS.decode(row.raw) for row in events)
     return rows | {event.id: event.incident_id for event in parts}
@@ -68,13 +68,13 @@ def told_of(house: Any) -> Callable[..., list[Any]]:
     """Take documents in, each from a source of its own, and fold; the incidents."""
     house.clock.advance((NOON - house.clock.now()).total_seconds() + 3_600)
 
-    def taken(*bodies: bytes) -> list[Any]:
+    def bodies_of(*bodies: bytes) -> list[Any]:
         for at, body in enumerate(bodies):
             take(house, body, f"https://source{at}.example/")
         fold(house)
         return incidents(house)
 
-    return taken
+    return bodies_of
 
 
 def withdraw(house: Any, location: str) -> None:
@@ -217,8 +217,8 @@ def test_an_event_is_one_incident(
 
 
 def _parts(house: Any) -> dict[str, Any]:
-    found = house.run(lambda ctx: ctx.tx.documents.scan(OSINT_EVENTS, limit=1_000)).rows
-    return {row.id: json.loads(row.raw)["incidentId"] for row in found}
+    rows = house.run(lambda ctx: ctx.tx.documents.scan(OSINT_EVENTS, limit=1_000)).rows
+    return {row.id: json.loads(row.raw)["incidentId"] for row in rows}
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))
@@ -238,7 +238,7 @@ def test_the_order_of_documents_changes_nothing(house_factory: Any, order: tuple
             if place < 2:  # one is folded once, at the end
                 fold(house)
     assert [fold(house) for house in houses][2] > 0
-    first, *others = [shown(house) for house in houses]
+    first, *others = [state_of(house) for house in houses]
     assert all(other == first for other in others)
     assert len(incidents(houses[0])) == 3
 
@@ -256,17 +256,17 @@ def test_what_is_taken_back_leaves_nothing(
         for at, (alert, quake) in enumerate(pairs)
     }
     bodies[QUAKE] = usgs(*({"id": f"us{at}"} for at in range(4)))
-    gone = data.draw(st.sampled_from(sorted(bodies)))
+    dropped_name = data.draw(st.sampled_from(sorted(bodies)))
     house, without = house_factory(), house_factory()
     for location, body in bodies.items():
         take(house, body, location)
-        if location != gone:
+        if location != dropped_name:
             take(without, body, location)
         fold(house)
-    withdraw(house, gone)
+    withdraw(house, dropped_name)
     fold(house)
     fold(without)
-    mine, theirs = shown(house), shown(without)
+    mine, theirs = state_of(house), state_of(without)
     assert mine == theirs
 
 
@@ -281,18 +281,18 @@ def test_no_unit_reads_all_that_have_a_mark_that_everybody_has(
     house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passes, "ALIKE_READ", 2 * passes.AT_ONCE)
-    many = 4 * passes.AT_ONCE
-    rows = [{"id": at, "url": f"https://pier.example/{at}"} for at in range(many)]
+    count = 4 * passes.AT_ONCE
+    rows = [{"id": at, "url": f"https://pier.example/{at}"} for at in range(count)]
     take(house, gdelt(*rows), "https://gdelt.example/")
     read: list[str] = []
     monkeypatch.setattr(
         passes.members,
         "event_member",
-        lambda event, told: read.append(event.id) or event_member(event, told),
+        lambda event, claims: read.append(event.id) or event_member(event, claims),
     )
     fold(house)
     assert sorted(set(read)) == sorted(read)
-    assert house.run(lambda ctx: ctx.tx.documents.count(INCIDENTS, limit=1_000)) == many
+    assert house.run(lambda ctx: ctx.tx.documents.count(INCIDENTS, limit=1_000)) == count
 
 
 # -- ids ---------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def test_an_incident_that_is_taken_up_keeps_answering(told_of: Any, house: Any) 
     (row,) = incidents(house)
     assert (row["id"], row["mergedIds"]) == (quake["id"], [alert["id"]])
     assert row["relatedIncidentIds"] == []
-    assert one(house, alert["id"]) == row
+    assert incident_of(house, alert["id"]) == row
     assert _changes(house)[-2:] == [
         ("updated", quake["id"], None),
         ("merged", alert["id"], quake["id"]),
@@ -335,8 +335,8 @@ def test_what_nobody_tells_any_more_is_gone(told_of: Any, house: Any) -> None:
 
 
 def _changes(house: Any) -> list[tuple[str, str, str | None]]:
-    found = (one for one in house.recorded() if one.resource_type == "incident")
-    return [(one.change_type, one.resource_id, one.merged_into_id) for one in found]
+    changes = (change for change in house.recorded() if change.resource_type == "incident")
+    return [(change.change_type, change.resource_id, change.merged_into_id) for change in changes]
 
 
 def test_reading_the_same_again_writes_nothing(told_of: Any, house: Any) -> None:
@@ -373,9 +373,9 @@ NEAR = {
 def test_the_same_hazard_near_by_is_related_both_ways(
     told_of: Any, quake: dict[str, Any], is_near: bool
 ) -> None:
-    one, other = told_of(gdacs(), usgs({"id": "us1", **quake}))
-    assert one["relatedIncidentIds"] == ([other["id"]] if is_near else [])
-    assert other["relatedIncidentIds"] == ([one["id"]] if is_near else [])
+    first, second = told_of(gdacs(), usgs({"id": "us1", **quake}))
+    assert first["relatedIncidentIds"] == ([second["id"]] if is_near else [])
+    assert second["relatedIncidentIds"] == ([first["id"]] if is_near else [])
 
 
 @pytest.mark.parametrize(
@@ -390,9 +390,11 @@ def test_violence_of_one_day_and_place_is_related(
 
 def test_other_hazards_near_by_and_those_of_one_provider_are_not_related(told_of: Any) -> None:
     rows = told_of(gdacs(), gdacs(**TALA), usgs({"id": "us1"}, {"id": "us2"}))
-    named = {row["id"]: row["sources"][0]["provider"] for row in rows}
-    found = {(named[row["id"]], named[id_]) for row in rows for id_ in row["relatedIncidentIds"]}
-    assert found == {("usgs", "gdacs"), ("gdacs", "usgs")}
+    providers = {row["id"]: row["sources"][0]["provider"] for row in rows}
+    pairs = {
+        (providers[row["id"]], providers[id_]) for row in rows for id_ in row["relatedIncidentIds"]
+    }
+    assert pairs == {("usgs", "gdacs"), ("gdacs", "usgs")}
 
 
 @pytest.mark.parametrize(
@@ -404,16 +406,16 @@ def test_other_hazards_near_by_and_those_of_one_provider_are_not_related(told_of
     ],
 )
 def test_what_is_near_crosses_meridians_and_poles(point: Any, box: Any) -> None:
-    found = around(point, 100)
-    assert [round(side, 1) for side in (found.west, found.south, found.east, found.north)] == [*box]
+    area = around(point, 100)
+    assert [round(side, 1) for side in (area.west, area.south, area.east, area.north)] == [*box]
 
 
 @given(st.floats(-180, 180), st.floats(-89, 89), st.floats(-3, 3), st.floats(-1, 1))
 def test_nothing_near_lies_outside_of_the_box(
     west: float, south: float, east: float, north: float
 ) -> None:
-    other = ((west + east + 180) % 360 - 180, min(90.0, max(-90.0, south + north)))
-    assert distance_km((west, south), other) > 100 or around((west, south), 100).contains(*other)
+    point_ = ((west + east + 180) % 360 - 180, min(90.0, max(-90.0, south + north)))
+    assert distance_km((west, south), point_) > 100 or around((west, south), 100).contains(*point_)
 
 
 # -- passes ------------------------------------------------------------------------------------
@@ -421,17 +423,17 @@ def test_nothing_near_lies_outside_of_the_box(
 
 def test_of_two_passes_at_once_each_does_what_the_other_left(house: Any) -> None:
     for at in range(5):
-        take(house, usgs(*({"id": f"us{at}{more}", "point": (at * 10.0, more * 2.0)}
-                           for more in range(20))), f"https://source{at}.example/")  # fmt: skip
-    looked = []
+        take(house, usgs(*({"id": f"us{at}{number}", "point": (at * 10.0, number * 2.0)}
+                           for number in range(20))), f"https://source{at}.example/")  # fmt: skip
+    counts = []
 
-    async def other() -> None:
-        if not looked:
-            looked.append(0)
-            looked.append(await fold_new(Work(house)))
+    async def other_pass() -> None:
+        if not counts:
+            counts.append(0)
+            counts.append(await fold_new(Work(house)))
 
-    mine = drive.run(fold_new(Work(house, other)))
-    assert (mine, sum(looked)) == (0, 100)
+    count = drive.run(fold_new(Work(house, other_pass)))
+    assert (count, sum(counts)) == (0, 100)
     assert len(incidents(house)) == 100
 
 
@@ -452,7 +454,7 @@ def test_time_alone_moves_a_status_on(told_of: Any, house: Any) -> None:
     ("body", "status"),
     [
         (eonet(), "monitoring"),
-        (eonet(closed="2026-01-02T00:00:00Z"), "closed"),
+        (eonet(closed_at="2026-01-02T00:00:00Z"), "closed"),
         (reliefweb(status="ongoing"), "active"),
         (reliefweb(status="alert"), "emerging"),
         (reliefweb(status="past"), "closed"),
@@ -485,21 +487,23 @@ def test_a_quake_told_by_three_has_the_best_of_each(told_of: Any, house: Any) ->
     assert (row["startedAt"], row["datePrecision"]) == ("2026-01-02T12:00:00Z", "instant")
     assert (row["articleCount"], row["sourceCount"], row["observationCount"]) == (0, 3, 3)
     assert row["confidence"] == 0.9
-    assert {(one["scheme"], one["value"]) for one in row["designators"]} >= {
+    assert {(designator["scheme"], designator["value"]) for designator in row["designators"]} >= {
         ("usgs", "us1"), ("glide", GLIDE), ("gdacs", "EQ1481201"), ("reliefweb", "55123"),
     }  # fmt: skip
-    assert [one["provider"] for one in row["measurements"] if one["metric"] == "magnitude"] == [
-        "usgs"
-    ]
-    more = one(house, row["id"], "include=footprint,track,articles")
-    assert more["footprint"]["type"] == "Polygon"
-    assert (more["track"], more["articles"]) == (None, [])
+    assert [
+        measurement["provider"]
+        for measurement in row["measurements"]
+        if measurement["metric"] == "magnitude"
+    ] == ["usgs"]
+    full_row = incident_of(house, row["id"], "include=footprint,track,articles")
+    assert full_row["footprint"]["type"] == "Polygon"
+    assert (full_row["track"], full_row["articles"]) == (None, [])
     assert not {"footprint", "track", "articles"} & row.keys()
 
 
 def test_a_fire_has_its_track(told_of: Any, house: Any) -> None:
     (row,) = told_of(eonet())
-    track = one(house, row["id"], "include=track")["track"]
+    track = incident_of(house, row["id"], "include=track")["track"]
     assert [point["measurement"]["value"] for point in track] == [400.0, 960.0]
 
 
@@ -519,7 +523,7 @@ def test_a_story_counts_articles_and_publishers(told_of: Any, house: Any) -> Non
     assert row["title"] == STRIKE
     assert row["category"] == "unrest" or row["category"] == "economic"
     assert (row["startedAt"], row["datePrecision"]) == ("2026-01-02T00:00:00Z", "day")
-    articles = one(house, story, "include=articles")["articles"]
+    articles = incident_of(house, story, "include=articles")["articles"]
     assert {item["title"] for item in articles} == {STRIKE}
     assert len(articles) == 3
 
@@ -576,8 +580,8 @@ def test_every_filter_includes_and_excludes(told_of: Any, house: Any) -> None:
     )
     names = {"usgs": "quake", "eonet": "fire", "misp": "report", "gdelt": "protest"}
     for query, expected in FILTERS:
-        found = {names[row["sources"][0]["provider"]] for row in incidents(house, query)}
-        assert found == expected, query
+        providers = {names[row["sources"][0]["provider"]] for row in incidents(house, query)}
+        assert providers == expected, query
 
 
 @pytest.mark.parametrize(
@@ -589,8 +593,8 @@ def test_lists_are_sorted_by_what_is_asked(told_of: Any, house: Any, sort: str, 
     rows = incidents(house, f"sort={sort}")
     assert len(rows) == 3
     assert first in {None, rows[0]["sources"][0]["provider"]}
-    paged = incidents(house, f"sort={sort}&limit=2")
-    assert paged == rows[:2]
+    page = incidents(house, f"sort={sort}&limit=2")
+    assert page == rows[:2]
 
 
 def test_an_entity_finds_what_it_takes_part_in(told_of: Any, house: Any) -> None:
@@ -605,5 +609,7 @@ def test_an_entity_finds_what_it_takes_part_in(told_of: Any, house: Any) -> None
     (actor,) = row["entities"]
     assert (actor["name"], actor["role"]) == ("Silt Heron", "actor")
     assert set(actor) == {"entityId", "role", "name"}
-    assert [each["id"] for each in incidents(house, f"entityId={actor['entityId']}")] == [row["id"]]
+    assert [incident["id"] for incident in incidents(house, f"entityId={actor['entityId']}")] == [
+        row["id"]
+    ]
     assert incidents(house, "entityId=ent_" + "0" * 24) == []

@@ -9,11 +9,11 @@ import pytest
 from svc_core.intel.incidents.operations import OPERATIONS
 from svc_core.operation.inputs import inputs
 from tests.core import demo
-from tests.core.intel.incident_documents import fold, incidents, one
+from tests.core.intel.incident_documents import fold, incident_of, incidents
 
 
 @pytest.fixture(scope="module")
-def filled(house_factory: Any) -> Any:
+def demo_house(house_factory: Any) -> Any:
     """A house with the documents of the demo."""
     house = house_factory()
     demo.take_all(house)
@@ -22,11 +22,11 @@ def filled(house_factory: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def rows(filled: Any) -> list[Any]:
-    return incidents(filled)
+def rows(demo_house: Any) -> list[Any]:
+    return incidents(demo_house)
 
 
-ASKED = {
+QUERIES = {
     "category": "disaster,cyber",
     "status": "emerging",
     "minSeverity": "high",
@@ -43,22 +43,22 @@ WHOLE = {"sort", "limit", "cursor", "updatedSince", "q", "include"}
 
 
 def test_every_filter_is_asked() -> None:
-    (listed,) = (each for each in OPERATIONS if each.id == "listIncidents")
-    names = {item.name for item in inputs(listed.request) if item.place == "query"}
-    assert names - WHOLE == set(ASKED)
+    (operation,) = (operation for operation in OPERATIONS if operation.id == "listIncidents")
+    names = {item.name for item in inputs(operation.request) if item.place == "query"}
+    assert names - WHOLE == set(QUERIES)
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_a_filter_finds_and_leaves_out(filled: Any, rows: list[Any], name: str) -> None:
-    some = {
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_filter_finds_and_leaves_out(demo_house: Any, rows: list[Any], name: str) -> None:
+    ids = {
         "startedAt": sorted(row["startedAt"] for row in rows if row["startedAt"])[len(rows) // 2],
-        "entityId": next(each["entityId"] for row in rows for each in row["entities"]),
+        "entityId": next(entity["entityId"] for row in rows for entity in row["entities"]),
     }
-    found = incidents(filled, f"limit=100&{name}={ASKED[name].format(**some)}")
-    assert 0 < len(found) < len(rows)
+    rows_ = incidents(demo_house, f"limit=100&{name}={QUERIES[name].format(**ids)}")
+    assert 0 < len(rows_) < len(rows)
 
 
-def test_the_demo_has_incidents_of_every_kind(filled: Any, rows: list[Any]) -> None:
+def test_the_demo_has_incidents_of_every_kind(demo_house: Any, rows: list[Any]) -> None:
     assert set(Counter(row["status"] for row in rows)) == {
         "emerging",
         "active",
@@ -73,7 +73,7 @@ def test_the_demo_has_incidents_of_every_kind(filled: Any, rows: list[Any]) -> N
     assert any(row["mergedIds"] for row in rows)
     assert any(row["cameo"] for row in rows)
     (cyclone,) = (row for row in rows if row["title"] == "Cyclone Tala")
-    assert len(one(filled, cyclone["id"], "include=track")["track"]) == 3
-    covered = (one(filled, row["id"], "include=footprint")["footprint"] for row in rows)
-    assert any(covered)
+    assert len(incident_of(demo_house, cyclone["id"], "include=track")["track"]) == 3
+    areas = (incident_of(demo_house, row["id"], "include=footprint")["footprint"] for row in rows)
+    assert any(areas)
     assert len(json.dumps(rows)) < 1_000_000

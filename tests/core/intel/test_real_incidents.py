@@ -15,8 +15,8 @@ from tests.core.intel.incident_documents import fold, take
 Real = Callable[[str], list[Path]]
 
 
-def _features(told: Any) -> list[Any]:
-    return [one["properties"] for one in told["features"]]
+def _features(collection: Any) -> list[Any]:
+    return [feature["properties"] for feature in collection["features"]]
 
 
 def _articles(body: bytes) -> set[Any]:
@@ -24,14 +24,14 @@ def _articles(body: bytes) -> set[Any]:
 
 
 def _alerts(body: bytes) -> set[Any]:
-    return {(one["eventtype"], one["eventid"]) for one in _features(json.loads(body))}
+    return {(feature["eventtype"], feature["eventid"]) for feature in _features(json.loads(body))}
 
 
 def _events(body: bytes) -> set[Any]:
-    return {one["id"] for one in json.loads(body)["events"]}
+    return {event["id"] for event in json.loads(body)["events"]}
 
 
-COUNTED: dict[str, tuple[Callable[[bytes], set[Any]], int]] = {
+COUNTS: dict[str, tuple[Callable[[bytes], set[Any]], int]] = {
     "gdelt_events2": (_articles, 0),
     "gdelt_events1": (_articles, 1),  # an article of an agency stands in two papers
     "gdacs_api": (_alerts, 0),
@@ -39,11 +39,11 @@ COUNTED: dict[str, tuple[Callable[[bytes], set[Any]], int]] = {
 }
 
 
-@pytest.mark.parametrize("folder", COUNTED)
+@pytest.mark.parametrize("folder", COUNTS)
 def test_real_documents_fold_to_the_true_number(
     house: Any, real_documents: Real, folder: str
 ) -> None:
-    count, copies = COUNTED[folder]
+    count, copies = COUNTS[folder]
     names: set[Any] = set()
     for path in real_documents(folder):
         body = path.read_bytes()
@@ -53,15 +53,15 @@ def test_real_documents_fold_to_the_true_number(
     rows = house.run(lambda ctx: ctx.tx.documents.scan(INCIDENTS, limit=100_000)).rows
     assert len(rows) == len(names) - copies
     events = house.run(lambda ctx: ctx.tx.documents.scan(OSINT_EVENTS, limit=100_000)).rows
-    places = {told["incidentId"]: set() for told in map(json.loads, (row.raw for row in events))}
-    for told in map(json.loads, (row.raw for row in events)):
-        places[told["incidentId"]].add((told["place"] or {}).get("id"))
-    for told in map(json.loads, (row.raw for row in rows)):
-        id_ = (told["place"] or {}).get("id")
-        assert id_ in places[told["id"]]
+    places = {event["incidentId"]: set() for event in map(json.loads, (row.raw for row in events))}
+    for event in map(json.loads, (row.raw for row in events)):
+        places[event["incidentId"]].add((event["place"] or {}).get("id"))
+    for event in map(json.loads, (row.raw for row in rows)):
+        id_ = (event["place"] or {}).get("id")
+        assert id_ in places[event["id"]]
         (*ends,) = (
-            one["target"] for one in derivation.edges(told) if one["type"] == derivation.LOCATED
+            edge["target"] for edge in derivation.edges(event) if edge["type"] == derivation.LOCATED
         )
         assert ends == ([] if id_ is None else [id_])
         if id_ is not None:  # and the same for a row that was stored before places had ids
-            assert derivation.place_id({**told["place"], "id": None}) == id_
+            assert derivation.place_id({**event["place"], "id": None}) == id_

@@ -43,7 +43,7 @@ PERIOD = {"validFrom": "2019-03", "validTo": "2021-06-30"}
 
 
 @pytest.mark.parametrize(
-    ("wanted", "members", "is_wanted"),
+    ("query", "members", "is_wanted"),
     [
         (Wanted(), {}, True),
         (Wanted(frozenset({"owns"})), {}, False),
@@ -69,9 +69,9 @@ PERIOD = {"validFrom": "2019-03", "validTo": "2021-06-30"}
     ],
 )
 def test_an_edge_counts_where_it_is_all_that_is_asked_for(
-    wanted: Wanted, members: Mapping[str, Any], is_wanted: bool
+    query: Wanted, members: Mapping[str, Any], is_wanted: bool
 ) -> None:
-    assert wanted.holds(edge("a", "b", **members)) is is_wanted
+    assert query.holds(edge("a", "b", **members)) is is_wanted
 
 
 # -- which edges are one -----------------------------------------------------------------------
@@ -84,12 +84,12 @@ def test_one_edge_that_several_rows_tell_of_is_the_oldest_with_what_all_tell() -
         attributes={"role": "late", "percentage": 5}, stixId="relationship--1",
     )  # fmt: skip
     first = edge("a", "b", 2, attributes={"role": "first"})
-    (one,) = joined([late, first])
-    assert one["id"] == first["id"]
-    assert (one["confidence"], one["confidenceBasis"]) == (0.8, "provider")
-    assert one["attributes"] == {"role": "first", "percentage": 5}
-    assert [each["sourceId"] for each in one["evidence"]] == ["src_2", "src_1"]
-    assert (one["validFrom"], one["stixId"]) == ("2020", "relationship--1")
+    (edge_,) = joined([late, first])
+    assert edge_["id"] == first["id"]
+    assert (edge_["confidence"], edge_["confidenceBasis"]) == (0.8, "provider")
+    assert edge_["attributes"] == {"role": "first", "percentage": 5}
+    assert [item["sourceId"] for item in edge_["evidence"]] == ["src_2", "src_1"]
+    assert (edge_["validFrom"], edge_["stixId"]) == ("2020", "relationship--1")
 
 
 @pytest.mark.parametrize(
@@ -104,14 +104,14 @@ def test_one_edge_that_several_rows_tell_of_is_the_oldest_with_what_all_tell() -
     ],
 )
 def test_edges_of_one_type_between_the_same_two_are_one(edges: list[Edge], count: int) -> None:
-    found = joined(edges)
-    assert len(found) == count
-    assert not any(one["revoked"] for one in found)
+    joined_edges = joined(edges)
+    assert len(joined_edges) == count
+    assert not any(item["revoked"] for item in joined_edges)
 
 
 def test_edges_told_by_more_providers_are_surer() -> None:
-    told = [edge("a", "b", number, providers=[f"p{number}"]) for number in range(3)]
-    assert [one["confidence"] for one in joined(told)] == [0.75]
+    edges_ = [edge("a", "b", number, providers=[f"p{number}"]) for number in range(3)]
+    assert [item["confidence"] for item in joined(edges_)] == [0.75]
 
 
 # -- how far a walk reaches --------------------------------------------------------------------
@@ -120,37 +120,37 @@ NODES = st.sampled_from("abcdefghij")
 EDGES = st.lists(
     st.tuples(NODES, NODES, st.sampled_from([0.1, 0.5, 0.9])).filter(lambda e: e[0] != e[1]),
     max_size=40,
-).map(lambda told: [edge(s, t, n, confidence=c) for n, (s, t, c) in enumerate(told)])
+).map(lambda triples: [edge(s, t, n, confidence=c) for n, (s, t, c) in enumerate(triples)])
 
 
-def walked(edges: Sequence[Edge], depth: int, nodes_max: int = 99, edges_max: int = 99) -> Walk:
+def walk_of(edges: Sequence[Edge], depth: int, nodes_max: int = 99, edges_max: int = 99) -> Walk:
     """A walk from `a` in which every node's edges are known at once."""
     walk = Walk("a", depth, nodes_max, edges_max)
     while walk.frontier:
-        held = set(walk.frontier)
-        walk.take([one for one in edges if held & {one["sourceId"], one["targetId"]}])
+        frontier = set(walk.frontier)
+        walk.take([edge for edge in edges if frontier & {edge["sourceId"], edge["targetId"]}])
     return walk
 
 
 def distances(edges: Sequence[Edge]) -> dict[str, int]:
     """How far each node is from `a`, by trying every edge again and again (Bellman and Ford)."""
-    found = {"a": 0}
+    distance_of = {"a": 0}
     for _ in range(len(edges) + 1):
-        for one in edges:
-            ends = one["sourceId"], one["targetId"]
+        for edge_ in edges:
+            ends = edge_["sourceId"], edge_["targetId"]
             for near, far in (ends, ends[::-1]):
-                if near in found:
-                    found[far] = min(found.get(far, 99), found[near] + 1)
-    return found
+                if near in distance_of:
+                    distance_of[far] = min(distance_of.get(far, 99), distance_of[near] + 1)
+    return distance_of
 
 
 @given(EDGES, st.integers(1, 3))
 def test_a_walk_reaches_what_lies_within_its_depth(edges: list[Edge], depth: int) -> None:
-    walk, far = walked(edges, depth), distances(edges)
+    walk, far = walk_of(edges, depth), distances(edges)
     assert walk.nodes == {node: steps for node, steps in far.items() if steps <= depth}
     near = {node for node, steps in far.items() if steps < depth}
     assert walk.edges.keys() == {
-        one["id"] for one in edges if near & {one["sourceId"], one["targetId"]}
+        edge["id"] for edge in edges if near & {edge["sourceId"], edge["targetId"]}
     }
     assert not walk.truncated
 
@@ -159,11 +159,11 @@ def test_a_walk_reaches_what_lies_within_its_depth(edges: list[Edge], depth: int
 def test_a_graph_keeps_its_bounds_and_every_edge_has_its_ends(
     edges: list[Edge], depth: int, nodes_max: int, edges_max: int
 ) -> None:
-    walk, whole = walked(edges, depth, nodes_max, edges_max), walked(edges, depth)
+    walk, whole = walk_of(edges, depth, nodes_max, edges_max), walk_of(edges, depth)
     assert len(walk.nodes) <= nodes_max
     assert len(walk.edges) <= edges_max
-    for one in walk.edges.values():
-        assert {one["sourceId"], one["targetId"]} <= walk.nodes.keys()
+    for edge_ in walk.edges.values():
+        assert {edge_["sourceId"], edge_["targetId"]} <= walk.nodes.keys()
     assert all(walk.nodes[node] == whole.nodes[node] for node in walk.nodes)
     is_whole = (walk.nodes, walk.edges.keys()) == (whole.nodes, whole.edges.keys())
     assert walk.truncated is not is_whole
@@ -171,7 +171,7 @@ def test_a_graph_keeps_its_bounds_and_every_edge_has_its_ends(
 
 @given(EDGES, st.integers(1, 2), st.integers(1, 8))
 def test_a_step_further_loses_nothing(edges: list[Edge], depth: int, nodes_max: int) -> None:
-    near, far = (walked(edges, steps, nodes_max) for steps in (depth, depth + 1))
+    near, far = (walk_of(edges, steps, nodes_max) for steps in (depth, depth + 1))
     assert near.nodes.keys() <= far.nodes.keys()
     assert near.edges.keys() <= far.edges.keys()
 
@@ -181,29 +181,29 @@ def test_a_step_further_loses_nothing(edges: list[Edge], depth: int, nodes_max: 
 def test_the_order_in_which_edges_are_found_does_not_matter(
     edges: list[Edge], chance: Any, nodes_max: int
 ) -> None:
-    mixed = list(edges)
-    chance.shuffle(mixed)
-    one, other = walked(edges, 3, nodes_max), walked(mixed, 3, nodes_max)
-    assert list(one.nodes.items()) == list(other.nodes.items())
-    assert list(one.edges) == list(other.edges)
+    shuffled_edges = list(edges)
+    chance.shuffle(shuffled_edges)
+    first, second = walk_of(edges, 3, nodes_max), walk_of(shuffled_edges, 3, nodes_max)
+    assert list(first.nodes.items()) == list(second.nodes.items())
+    assert list(first.edges) == list(second.edges)
 
 
 def test_a_node_with_a_thousand_edges_leaves_room_for_its_neighbours() -> None:
     hub = [edge("hub", f"leaf{number}", number) for number in range(1_000)]
     few = [edge("small", f"other{number}", 2_000 + number) for number in range(3)]
     root = [edge("a", "hub", 5_000), edge("a", "small", 5_001)]
-    walk = walked([*hub, *few, *root], 2, nodes_max=12)
+    walk = walk_of([*hub, *few, *root], 2, nodes_max=12)
     assert walk.truncated
     assert {f"other{number}" for number in range(3)} <= walk.nodes.keys()
 
 
 def test_of_each_node_the_strongest_edges_come_first() -> None:
-    told = [
+    edges_ = [
         edge("a", "x", 1, confidence=0.2),
         edge("a", "y", 2, confidence=0.9),
         edge("b", "z", 3, confidence=0.1),
     ]
     owners = {"a": "a", "b": "b"}
-    turns = in_turn(told, ("sourceId", "targetId"), owners)
-    assert [one["targetId"] for one in turns] == ["y", "z", "x"]
-    assert Counter(one["id"] for one in turns).most_common(1)[0][1] == 1
+    turns = in_turn(edges_, ("sourceId", "targetId"), owners)
+    assert [turn["targetId"] for turn in turns] == ["y", "z", "x"]
+    assert Counter(turn["id"] for turn in turns).most_common(1)[0][1] == 1

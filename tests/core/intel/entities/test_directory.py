@@ -50,7 +50,7 @@ ROWS = [
 
 
 @pytest.fixture
-def known(house: Any) -> Any:
+def directory_house(house: Any) -> Any:
     async def save(ctx: Any) -> None:
         for row in ROWS:
             await ctx.save(ENTITIES, row.id, row)
@@ -59,12 +59,12 @@ def known(house: Any) -> Any:
     return house
 
 
-def meant(house: Any, *references: str) -> dict[str, str]:
-    found = house.run(lambda ctx: directory.named(ctx, references))
-    return {one: json.loads(row.raw)["name"] for one, row in found.items()}
+def names_of(house: Any, *references: str) -> dict[str, str]:
+    rows = house.run(lambda ctx: directory.named(ctx, references))
+    return {item: json.loads(row.raw)["name"] for item, row in rows.items()}
 
 
-MEANT = [
+MEANINGS = [
     ("vendor:contoso software", "Contoso Software Inc"),
     ("vendor:fabrikam holdings", "Contoso Software Inc"),
     ("name:fabrikam holdings", "Contoso Software Inc"),
@@ -76,7 +76,7 @@ MEANT = [
     ("ticker:SYMW", "Symbol Works Inc"),
     (id_of("lei:1"), "Nacecode AG"),
 ]
-NOBODY = [
+AMBIGUOUS = [
     "vendor:contoso",  # a shared word
     "vendor:quillstore",  # one word, and no software
     "vendor:progress",  # an ordinary word
@@ -90,46 +90,48 @@ NOBODY = [
 ]
 
 
-@pytest.mark.parametrize(("reference", "name"), MEANT)
-def test_whom_a_reference_means(known: Any, reference: str, name: str) -> None:
-    assert meant(known, reference) == {reference: name}
+@pytest.mark.parametrize(("reference", "name"), MEANINGS)
+def test_whom_a_reference_means(directory_house: Any, reference: str, name: str) -> None:
+    assert names_of(directory_house, reference) == {reference: name}
 
 
-def test_references_that_mean_nobody_or_several_lack(known: Any) -> None:
-    assert meant(known, *NOBODY) == {}
+def test_references_that_mean_nobody_or_several_lack(directory_house: Any) -> None:
+    assert names_of(directory_house, *AMBIGUOUS) == {}
 
 
-def test_a_filter_asks_for_every_reference_that_means_an_entity(known: Any) -> None:
+def test_a_filter_asks_for_every_reference_that_means_an_entity(directory_house: Any) -> None:
     for row in ROWS:
-        told = known.run(lambda ctx, id_=row.id: directory.references(ctx, [id_]))
-        assert row.id in told
-        assert set(meant(known, *told).values()) == {row.name}
-    told = known.run(lambda ctx: directory.references(ctx, [id_of("cik:0000000001"), "ent_none"]))
-    assert {"vendor:contoso software", "name:fabrikam holdings", "ent_none"} <= set(told)
+        refs = directory_house.run(lambda ctx, id_=row.id: directory.references(ctx, [id_]))
+        assert row.id in refs
+        assert set(names_of(directory_house, *refs).values()) == {row.name}
+    refs = directory_house.run(
+        lambda ctx: directory.references(ctx, [id_of("cik:0000000001"), "ent_none"])
+    )
+    assert {"vendor:contoso software", "name:fabrikam holdings", "ent_none"} <= set(refs)
 
 
-def test_the_surest_reference_of_a_vendor_may_be_unknown(known: Any) -> None:
-    told = of_vendor("ManageEngine")
-    assert list(meant(known, *told)) == [told[0]]
+def test_the_surest_reference_of_a_vendor_may_be_unknown(directory_house: Any) -> None:
+    refs = of_vendor("ManageEngine")
+    assert list(names_of(directory_house, *refs)) == [refs[0]]
 
 
-def test_many_rows_of_one_name_are_all_looked_at(known: Any) -> None:
+def test_many_rows_of_one_name_are_all_looked_at(directory_house: Any) -> None:
     async def save(ctx: Any) -> None:
         for number in range(directory.IDS_AT_ONCE + 1):
             row = entity(f"cik:9{number:09d}", "Many Example Inc")
             await ctx.save(ENTITIES, row.id, row)
 
-    known.run(save)
-    assert meant(known, "name:many example", "name:contoso software") == {
+    directory_house.run(save)
+    assert names_of(directory_house, "name:many example", "name:contoso software") == {
         "name:contoso software": "Contoso Software Inc"
     }
 
 
-def test_rows_tell_whom_they_mention_once(known: Any) -> None:
+def test_rows_tell_whom_they_mention_once(directory_house: Any) -> None:
     text = "Contoso Software and Fabrikam Holdings and Jane Example"
     row = b'{"id":"x","entities":null}'
-    told = known.run(lambda ctx: directory.telling(ctx, [row, row], [of_text(text), {}]))
-    assert [json.loads(one)["entities"] for one in told] == [
+    rows = directory_house.run(lambda ctx: directory.telling(ctx, [row, row], [of_text(text), {}]))
+    assert [json.loads(item)["entities"] for item in rows] == [
         [{"entityId": ROWS[0].id, "name": "Contoso Software", "role": "mentioned"}],
         [],
     ]

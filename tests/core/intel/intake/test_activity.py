@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from svc_core.base import ids
 from svc_core.intel.folding.model import source_id
-from svc_core.intel.news.activity import ACTIVITY_NAMES_MAX, active, items_last_day
+from svc_core.intel.news.activity import ACTIVITY_NAMES_MAX, activity_after, items_last_day
 from svc_core.intel.news.model import NewsItem, NewsSource, Sentiment, TopicActivity
 from svc_core.testing.clock import START as NOW
 
@@ -19,7 +19,7 @@ WORLD = TopicActivity("world")
 
 
 def item(key: str = "a", **members: Any) -> NewsItem:
-    told: dict[str, Any] = {
+    attributes: dict[str, Any] = {
         "id": ids.derived_id("obs", "news", "feed", key),
         "title": "T",
         "summary": "",
@@ -36,7 +36,7 @@ def item(key: str = "a", **members: Any) -> NewsItem:
         "source_url": None,
         **members,
     }
-    return NewsItem(**told)
+    return NewsItem(**attributes)
 
 
 # -- topics ------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def test_a_topic_counts_items_by_the_hour(make_source: Make) -> None:
         item("c", published_at=NOW - timedelta(hours=30), language=None),
         item("d"),
     ]
-    seen = active(WORLD, fresh, NOW)
+    seen = activity_after(WORLD, fresh, NOW)
     assert [count for _, count in seen.hours] == [1, 1, 2]
     assert seen.languages == ("en", "fr")
     assert seen.sources == (source_id("x"),)
@@ -60,29 +60,29 @@ def test_a_topic_counts_items_by_the_hour(make_source: Make) -> None:
 
 
 def test_a_topic_remembers_two_days_of_hours_and_the_newest_item() -> None:
-    first = active(WORLD, [item("a", published_at=NOW)], NOW)
+    first = activity_after(WORLD, [item("a", published_at=NOW)], NOW)
     late = NOW + timedelta(hours=47)
-    second = active(first, [item("b", published_at=NOW - timedelta(days=9))], late)
+    second = activity_after(first, [item("b", published_at=NOW - timedelta(days=9))], late)
     assert second.hours == first.hours
     assert second.last_item_at == NOW
-    third = active(second, [], late + timedelta(hours=1))
+    third = activity_after(second, [], late + timedelta(hours=1))
     assert third.hours == ()
     assert third.last_item_at == NOW
 
 
 def test_a_topic_without_items_has_no_newest_one() -> None:
-    assert active(WORLD, [], NOW).last_item_at is None
+    assert activity_after(WORLD, [], NOW).last_item_at is None
 
 
 def test_an_item_dated_in_the_future_counts_when_it_was_read() -> None:
-    seen = active(WORLD, [item("a", published_at=NOW + timedelta(days=900))], NOW)
+    seen = activity_after(WORLD, [item("a", published_at=NOW + timedelta(days=900))], NOW)
     assert seen.last_item_at == NOW
     assert items_last_day(seen, NOW) == 1
 
 
 def test_a_topic_remembers_a_bounded_number_of_sources() -> None:
     fresh = [item("a", source=NewsSource(source_id(str(n)), "", "", None)) for n in range(600)]
-    assert len(active(WORLD, fresh, NOW).sources) == ACTIVITY_NAMES_MAX
+    assert len(activity_after(WORLD, fresh, NOW).sources) == ACTIVITY_NAMES_MAX
 
 
 @given(
@@ -94,6 +94,6 @@ def test_a_topic_remembers_a_bounded_number_of_sources() -> None:
 )
 def test_a_topic_sees_the_same_in_one_step_or_two(moments: list[datetime], cut: int) -> None:
     fresh = [item(str(at), published_at=at) for at in moments]
-    whole = active(WORLD, fresh, NOW)
-    halves = active(active(WORLD, fresh[:cut], NOW), fresh[cut:], NOW)
+    whole = activity_after(WORLD, fresh, NOW)
+    halves = activity_after(activity_after(WORLD, fresh[:cut], NOW), fresh[cut:], NOW)
     assert halves == whole

@@ -11,14 +11,14 @@ from svc_core.intel.folding.writing import Taken
 
 
 def entity(id_: str, schema: str, day: int, **properties: str) -> dict[str, Any]:
-    changed = f"2026-01-{day:02}T00:00:00"
+    changed_at = f"2026-01-{day:02}T00:00:00"
     texts = {name: [value] for name, value in properties.items()}
-    return {"id": id_, "schema": schema, "properties": texts, "last_change": changed}
+    return {"id": id_, "schema": schema, "properties": texts, "last_change": changed_at}
 
 
 def changes(*lines: tuple[str, dict[str, Any]]) -> Document:
-    told = "\n".join(json.dumps({"op": op, "entity": entity}) for op, entity in lines)
-    return read(Body(told.encode()), FORMATS["ftm-delta"], Given())
+    lines_json = "\n".join(json.dumps({"op": op, "entity": entity}) for op, entity in lines)
+    return read(Body(lines_json.encode()), FORMATS["ftm-delta"], Given())
 
 
 APPLE = entity("c", "Company", 1, name="Apple", leiCode="HWUPKR0MPOU8FGXBT394")
@@ -28,16 +28,16 @@ FIRST = changes(
     ("ADD", entity("e", "Ownership", 1, owner="p", asset="c")),
 )
 SECOND = changes(("MOD", entity("p", "Person", 2, name="Ann B")))
-GONE = changes(
+DELETION = changes(
     ("ADD", entity("x", "Person", 3, name="Xu")),
     *(("DEL", {"id": id_}) for id_ in ("p", "c", "e", "never")),
 )
 
 
-def held(house: Any) -> dict[str, Any]:
-    found = house.run(lambda ctx: ctx.tx.documents.scan(CONTRIBUTIONS, limit=100))
-    told = [CONTRIBUTIONS.decode(row.raw) for row in found.rows]
-    return {one.key: one.said.get("name") for one in told if not one.gone}
+def live_names(house: Any) -> dict[str, Any]:
+    page = house.run(lambda ctx: ctx.tx.documents.scan(CONTRIBUTIONS, limit=100))
+    claims = [CONTRIBUTIONS.decode(row.raw) for row in page.rows]
+    return {claim.key: claim.said.get("name") for claim in claims if not claim.gone}
 
 
 def test_a_deletion_by_id_alone_takes_back_what_was_added(house: Any) -> None:
@@ -45,17 +45,17 @@ def test_a_deletion_by_id_alone_takes_back_what_was_added(house: Any) -> None:
     assert house.take(source, FIRST) == Taken(created=3)
     assert house.take(source, FIRST) == Taken(unchanged=3)
     assert house.take(source, SECOND) == Taken(updated=1)
-    assert held(house) == {"ftm:p": "Ann B", "ftm:c": "Apple", "ftm:e": None}
-    taken = house.take(source, GONE)
-    assert (taken.created, taken.deleted) == (1, 3)
-    assert held(house) == {"ftm:x": "Xu"}
+    assert live_names(house) == {"ftm:p": "Ann B", "ftm:c": "Apple", "ftm:e": None}
+    counts = house.take(source, DELETION)
+    assert (counts.created, counts.deleted) == (1, 3)
+    assert live_names(house) == {"ftm:x": "Xu"}
 
 
 def test_old_changes_read_again_bring_nothing_back(house: Any) -> None:
     source = house.add("https://example.org/changes")
-    for document in (FIRST, SECOND, GONE):
+    for document in (FIRST, SECOND, DELETION):
         house.take(source, document)
-    for document in (FIRST, SECOND, GONE, SECOND):
+    for document in (FIRST, SECOND, DELETION, SECOND):
         again = house.take(source, document)
         assert (again.created, again.updated, again.deleted) == (0, 0, 0)
-    assert held(house) == {"ftm:x": "Xu"}
+    assert live_names(house) == {"ftm:x": "Xu"}

@@ -15,34 +15,34 @@ from svc_core.testing.clock import START
 Make = Callable[..., Any]
 
 
-def told(format_: str, records: int = 0, hours: int | None = None) -> Document:
+def document_of(format_: str, records: int = 0, hours: int | None = None) -> Document:
     about = About(stamp=None if hours is None else START + timedelta(hours=hours))
     return Document(FORMATS[format_], about, (Record("cve", "CVE-2024-1", {}),) * records, ())
 
 
-@pytest.mark.parametrize(("before", "now", "outdated"), [
+@pytest.mark.parametrize(("before", "now", "is_outdated"), [
     (1, 0, True), (1, 1, False), (1, 2, False), (None, 0, False), (1, None, False),
 ])  # fmt: skip
 def test_a_snapshot_is_outdated_by_its_own_stamp_alone(
-    make_source: Make, before: int | None, now: int | None, outdated: bool
+    make_source: Make, before: int | None, now: int | None, is_outdated: bool
 ) -> None:
-    stamp = told("kev", hours=before).about.stamp
+    stamp = document_of("kev", hours=before).about.stamp
     source = make_source(START, stamp=stamp)
-    assert admission.is_outdated(source, told("kev", hours=now)) is outdated
+    assert admission.is_outdated(source, document_of("kev", hours=now)) is is_outdated
 
 
-@pytest.mark.parametrize(("records", "held", "whole"), [
+@pytest.mark.parametrize(("records", "row_count", "whole"), [
     (8, 10, True), (7, 10, False), (0, 0, True), (0, 1, False), (20, 10, True),
 ])  # fmt: skip
 def test_a_snapshot_that_lacks_over_a_fifth_is_refused(
-    make_source: Make, records: int, held: int, whole: bool
+    make_source: Make, records: int, row_count: int, whole: bool
 ) -> None:
     try:
-        admission.check_size(make_source(START), told("kev", records), held)
-        passed = True
+        admission.check_size(make_source(START), document_of("kev", records), row_count)
+        is_accepted = True
     except DocumentRefused:
-        passed = False
-    assert passed is whole
+        is_accepted = False
+    assert is_accepted is whole
 
 
 def test_a_document_is_known_by_its_bytes_and_a_delta_for_long(make_source: Make) -> None:
@@ -50,8 +50,8 @@ def test_a_document_is_known_by_its_bytes_and_a_delta_for_long(make_source: Make
     source = attrs.evolve(make_source(START), digest=first)
     assert admission.is_known(source, first)
     assert not admission.is_known(source, others[0])
-    assert admission.remembered(source, told("kev"), others[0]) is source
-    for one in (first, *others):
-        source = admission.remembered(source, told("ftm-delta"), one)
-    assert all(admission.is_known(source, one) for one in others)
+    assert admission.remembered(source, document_of("kev"), others[0]) is source
+    for digest in (first, *others):
+        source = admission.remembered(source, document_of("ftm-delta"), digest)
+    assert all(admission.is_known(source, other) for other in others)
     assert not admission.is_known(attrs.evolve(source, digest=None), first)

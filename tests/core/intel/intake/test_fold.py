@@ -12,9 +12,11 @@ from svc_core.intel.intake.kinds import KINDS
 from svc_core.testing.clock import START
 
 
-def told(source: str, format_: str = "usgs", hours: int | None = 0, **members: Any) -> Contribution:
+def claim(
+    source: str, format_: str = "usgs", hours: int | None = 0, **members: Any
+) -> Contribution:
     """What a source says, stamped so many hours after the start, or read then without a stamp."""
-    gone, names = members.pop("gone", False), members.pop("names", ())
+    is_gone, names = members.pop("gone", False), members.pop("names", ())
     read = members.pop("read", 0)
     return Contribution(
         id=f"{source}:{names[:1]}",
@@ -29,7 +31,7 @@ def told(source: str, format_: str = "usgs", hours: int | None = 0, **members: A
         read_at=START + timedelta(hours=read),
         stamp=None if hours is None else START + timedelta(hours=hours),
         names=names,
-        gone=gone,
+        gone=is_gone,
     )
 
 
@@ -43,36 +45,36 @@ QUAKE = {"scheme": "usgs", "value": "us7", "provider": "a"}
 
 CASES: dict[str, tuple[list[Contribution], dict[str, Any] | None]] = {
     "nobody": ([], None),
-    "one that is gone": ([told("a", gone=True, x=1)], None),
-    "the silent alone": ([told("a", "epss", x=1)], None),
-    "the silent with another": ([told("a", "epss", x=1), told("b", y=2)], {"x": 1, "y": 2}),
-    "the stronger format": ([told("a", x=1), told("b", "gdacs", x=2)], {"x": 2}),
-    "a format without a place": ([told("a", "eonet", x=1), told("b", x=2)], {"x": 2}),
+    "one that is gone": ([claim("a", gone=True, x=1)], None),
+    "the silent alone": ([claim("a", "epss", x=1)], None),
+    "the silent with another": ([claim("a", "epss", x=1), claim("b", y=2)], {"x": 1, "y": 2}),
+    "the stronger format": ([claim("a", x=1), claim("b", "gdacs", x=2)], {"x": 2}),
+    "a format without a place": ([claim("a", "eonet", x=1), claim("b", x=2)], {"x": 2}),
     "a member of its own order": (
-        [told("a", title="A"), told("b", "gdacs", title="B")], {"title": "A"},
+        [claim("a", title="A"), claim("b", "gdacs", title="B")], {"title": "A"},
     ),
-    "null says nothing": ([told("a", x=1), told("b", "gdacs", x=None)], {"x": 1}),
-    "an empty list is said": ([told("a", x=[1]), told("b", "gdacs", x=[])], {"x": []}),
-    "the later stamp": ([told("a", hours=2, x=1), told("b", hours=1, x=2)], {"x": 1}),
-    "a stamp before none": ([told("a", hours=None, read=9, x=1), told("b", x=2)], {"x": 2}),
+    "null says nothing": ([claim("a", x=1), claim("b", "gdacs", x=None)], {"x": 1}),
+    "an empty list is said": ([claim("a", x=[1]), claim("b", "gdacs", x=[])], {"x": []}),
+    "the later stamp": ([claim("a", hours=2, x=1), claim("b", hours=1, x=2)], {"x": 1}),
+    "a stamp before none": ([claim("a", hours=None, read=9, x=1), claim("b", x=2)], {"x": 2}),
     "the later reading": (
-        [told("a", hours=None, read=1, x=1), told("b", hours=None, read=2, x=2)], {"x": 2},
+        [claim("a", hours=None, read=1, x=1), claim("b", hours=None, read=2, x=2)], {"x": 2},
     ),
-    "the lower id": ([told("b", x=2), told("a", x=1)], {"x": 1}),
+    "the lower id": ([claim("b", x=2), claim("a", x=1)], {"x": 1}),
     "lists are joined": (
         [
-            told("a", designators=[QUAKE], tags=["x"]),
-            told("b", designators=[QUAKE | {"provider": "b"}, QUAKE | {"value": "pr7"}],
+            claim("a", designators=[QUAKE], tags=["x"]),
+            claim("b", designators=[QUAKE | {"provider": "b"}, QUAKE | {"value": "pr7"}],
                  tags=["y", "x"]),
         ],
         {"designators": [QUAKE, QUAKE | {"value": "pr7"}], "tags": ["x", "y"]},
     ),
     "its own later word under another key": (
-        [told("a", names=("n1",), x=1, y=1), told("a", hours=1, names=("n2", "n1"), x=2)],
+        [claim("a", names=("n1",), x=1, y=1), claim("a", hours=1, names=("n2", "n1"), x=2)],
         {"x": 2},
     ),
     "another's later word under another key": (
-        [told("a", names=("n1",), x=1, y=1), told("b", hours=1, names=("n2", "n1"), x=2)],
+        [claim("a", names=("n1",), x=1, y=1), claim("b", hours=1, names=("n2", "n1"), x=2)],
         {"x": 2, "y": 1},
     ),
 }  # fmt: skip
@@ -80,24 +82,26 @@ CASES: dict[str, tuple[list[Contribution], dict[str, Any] | None]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_row_says_what_its_contributions_say_together(name: str) -> None:
-    contributions, wanted = CASES[name]
+    contributions, combined = CASES[name]
     for order in (contributions, contributions[::-1]):
         members = fold_contributions(RULES, order)
         if members is not None:
             sources = members.pop("sources")
-            assert [one["id"] for one in sources] == sorted(one["id"] for one in sources)
-        assert members == wanted
+            assert [source["id"] for source in sources] == sorted(
+                source["id"] for source in sources
+            )
+        assert members == combined
 
 
 def test_a_row_that_is_whole_is_told_by_one_alone() -> None:
-    members = fold_contributions(Rules(is_single=True), [told("a", hours=1, x=1), told("b", y=2)])
+    members = fold_contributions(Rules(is_single=True), [claim("a", hours=1, x=1), claim("b", y=2)])
     assert members is not None
     assert {"x": 1}.items() <= members.items()
     assert "y" not in members
 
 
 def test_who_gave_something_back_is_not_the_strongest() -> None:
-    assert strongest_contribution(RULES, [told("a", "gdacs", gone=True), told("b")]).source == "b"
+    assert strongest_contribution(RULES, [claim("a", "gdacs", gone=True), claim("b")]).source == "b"
 
 
 def test_an_entity_goes_by_the_strongest_scheme_of_its_keys() -> None:
@@ -107,10 +111,10 @@ def test_an_entity_goes_by_the_strongest_scheme_of_its_keys() -> None:
 
 
 def test_a_contribution_is_rendered_in_parts_as_it_is_in_one() -> None:
-    one = told("a", names=("n1", "n2"), x=1)
-    known = ("digest", "readAt", "stamp", "since")
-    whole = CONTRIBUTIONS.record(one)
-    words = {k: v for k, v in wire.to_json(one).items() if k not in known}  # type: ignore[union-attr]
-    parts = prepare_contribution(one, wire.dumps(words)).record
-    assert CONTRIBUTIONS.decode(parts.raw) == CONTRIBUTIONS.decode(whole.raw) == one
+    contribution = claim("a", names=("n1", "n2"), x=1)
+    late_members = ("digest", "readAt", "stamp", "since")
+    whole = CONTRIBUTIONS.record(contribution)
+    words = {k: v for k, v in wire.to_json(contribution).items() if k not in late_members}  # type: ignore[union-attr]
+    parts = prepare_contribution(contribution, wire.dumps(words)).record
+    assert CONTRIBUTIONS.decode(parts.raw) == CONTRIBUTIONS.decode(whole.raw) == contribution
     assert (parts.keys, parts.facets) == (whole.keys, whole.facets)

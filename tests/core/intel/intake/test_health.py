@@ -49,8 +49,8 @@ def test_a_document_says_what_nobody_said(make_document: Make, make_source: Make
 
 
 def test_what_was_said_stays(make_document: Make, make_source: Make) -> None:
-    said = make_source(NOW, name="Quay", home_url="https://quay.org", language="en")
-    source = health.described(said, document_of(make_document(language="mt")))
+    before = make_source(NOW, name="Quay", home_url="https://quay.org", language="en")
+    source = health.described(before, document_of(make_document(language="mt")))
     assert (source.name, source.domain, source.language) == ("Quay", "quay.org", "en")
 
 
@@ -63,37 +63,37 @@ def test_a_document_without_a_title_is_named_by_its_location(
 
 # -- health ------------------------------------------------------------------------------------
 
-LOST = (Rejection("noTitle", 2, "x"), Rejection("twice", 1, "y"))
+REJECTIONS = (Rejection("noTitle", 2, "x"), Rejection("twice", 1, "y"))
 
 
-def _read(source: Source, rows: int, lost: tuple[Rejection, ...], new: bool) -> Source:
+def _read(source: Source, rows: int, rejections: tuple[Rejection, ...], new: bool) -> Source:
     """After a document of so many rows, all of them new or known, was read."""
-    rejected = sum(one.count for one in lost)
-    run = LastRun(rows, rejected=rejected) if new else LastRun(unchanged=rows, rejected=rejected)
-    return health.succeeded(source, NOW, run, lost)
+    count = sum(rejection.count for rejection in rejections)
+    run = LastRun(rows, rejected=count) if new else LastRun(unchanged=rows, rejected=count)
+    return health.succeeded(source, NOW, run, rejections)
 
 
 @pytest.mark.parametrize(
-    ("age_days", "new", "lost", "status"),
+    ("age_days", "new", "rejections", "status"),
     [
         (0, True, (), "ok"),
         (0, False, (), "ok"),
-        (0, True, LOST, "partial"),
+        (0, True, REJECTIONS, "partial"),
         (7, False, (), "ok"),
         (8, False, (), "staleContent"),
-        (8, False, LOST, "staleContent"),
+        (8, False, REJECTIONS, "staleContent"),
         (8, True, (), "ok"),
     ],
 )
 def test_a_run_that_was_read(
-    make_source: Make, age_days: int, new: bool, lost: Any, status: str
+    make_source: Make, age_days: int, new: bool, rejections: Any, status: str
 ) -> None:
     source = make_source(NOW - timedelta(days=age_days))
-    after = _read(source, 5, lost, new).health
+    after = _read(source, 5, rejections, new).health
     assert after.status == status
     assert (after.last_attempt_at, after.last_success_at) == (NOW, NOW)
     assert after.last_content_at == (NOW if new else None)
-    assert (after.items_last_run, after.rejected_last_run) == (5, 3 if lost else 0)
+    assert (after.items_last_run, after.rejected_last_run) == (5, 3 if rejections else 0)
     assert after.next_attempt_at == NOW + timedelta(seconds=900)
     assert (after.error, after.http_status, after.consecutive_failures) == (None, None, 0)
 
@@ -104,8 +104,8 @@ def test_a_run_that_was_read(
         (0, (), "ok"),
         (2 * 900, (), "ok"),
         (2 * 900 + 1, (), "stale"),
-        (2 * 900 + 1, LOST, "stale"),
-        (2 * 900, LOST, "partial"),
+        (2 * 900 + 1, REJECTIONS, "stale"),
+        (2 * 900, REJECTIONS, "partial"),
     ],
 )
 def test_a_source_that_nobody_reads_is_shown_as_stale(
@@ -118,10 +118,10 @@ def test_a_source_that_nobody_reads_is_shown_as_stale(
 
 def test_errors_and_new_sources_are_shown_as_they_are(make_source: Make) -> None:
     new = make_source(NOW)
-    broken = health.failed(new, NOW, "html", "A page.", None)
+    failing = health.failed(new, NOW, "html", "A page.", None)
     later = NOW + timedelta(days=9)
     assert health.with_staleness(new, later) == new
-    assert health.with_staleness(broken, later) == broken
+    assert health.with_staleness(failing, later) == failing
 
 
 def test_content_ages_from_when_it_was_last_new(make_source: Make) -> None:
@@ -134,7 +134,7 @@ def test_content_ages_from_when_it_was_last_new(make_source: Make) -> None:
 
 
 def test_a_document_that_is_the_same_is_still_missing_its_rejected_rows(make_source: Make) -> None:
-    first = _read(make_source(NOW), 5, LOST, True)
+    first = _read(make_source(NOW), 5, REJECTIONS, True)
     later = NOW + timedelta(minutes=15)
     again = health.unchanged(first, later).health
     assert (again.status, again.rejected_last_run) == ("partial", 3)
@@ -154,15 +154,15 @@ def _fail(source: Source, times: int) -> Source:
 def test_failures_make_attempts_rarer_up_to_a_day(
     make_source: Make, times: int, minutes: int
 ) -> None:
-    told = _fail(make_source(NOW), times).health
-    assert told.next_attempt_at == NOW + timedelta(minutes=minutes)
-    assert told.consecutive_failures == times
-    assert (told.status, told.http_status) == ("error", 500)
-    assert (told.error.code, told.error.message) == ("httpStatus", "It failed.")
+    state = _fail(make_source(NOW), times).health
+    assert state.next_attempt_at == NOW + timedelta(minutes=minutes)
+    assert state.consecutive_failures == times
+    assert (state.status, state.http_status) == ("error", 500)
+    assert (state.error.code, state.error.message) == ("httpStatus", "It failed.")
 
 
 def test_a_failure_forgets_neither_the_last_success_nor_the_validators(make_source: Make) -> None:
-    good = _read(make_source(NOW, etag='"1"', digest="d"), 5, LOST, True)
+    good = _read(make_source(NOW, etag='"1"', digest="d"), 5, REJECTIONS, True)
     bad = health.failed(good, NOW + timedelta(hours=1), "timeout", "Late.", None)
     assert (bad.etag, bad.digest) == ('"1"', "d")
     assert bad.health.last_success_at == bad.health.last_content_at == NOW
@@ -182,7 +182,7 @@ def test_whatever_happened_the_next_attempt_lies_ahead_and_within_a_day(
             source = health.unchanged(source, NOW)
         else:
             source = health.failed(source, NOW, "x", "X.", None)
-        told = source.health
-        assert NOW < told.next_attempt_at <= NOW + timedelta(hours=24)
-        assert (told.error is None) == (told.status != "error")
-        assert (told.consecutive_failures > 0) == (run == "bad")
+        state = source.health
+        assert NOW < state.next_attempt_at <= NOW + timedelta(hours=24)
+        assert (state.error is None) == (state.status != "error")
+        assert (state.consecutive_failures > 0) == (run == "bad")

@@ -44,9 +44,9 @@ def test_a_permalink_is_one_item_in_documents_of_its_own_host(
 def test_an_item_without_a_page_is_known_within_its_source(
     house: Any, make_entry: Make, make_document: Make
 ) -> None:
-    parsed = make_document(make_entry("17", url="https://else.example/a"))
+    document = make_document(make_entry("17", url="https://else.example/a"))
     for name in "ab":
-        house.take(house.add(f"https://pier.org/{name}"), parsed)
+        house.take(house.add(f"https://pier.org/{name}"), document)
     assert len(house.news()) == 2
 
 
@@ -54,10 +54,10 @@ def test_one_page_at_two_addresses_of_a_document_is_one_row(
     house: Any, make_entry: Make, make_document: Make
 ) -> None:
     bare = PAGE.rstrip("/")
-    parsed = make_document(make_entry(PAGE, url=PAGE, title="A"), make_entry(bare, url=bare))
+    document = make_document(make_entry(PAGE, url=PAGE, title="A"), make_entry(bare, url=bare))
     source = house.add()
     for _ in range(2):
-        house.take(source, parsed)
+        house.take(source, document)
     (row,) = house.news()
     assert row.title == "A"
     assert len(house.recorded()) == 1
@@ -90,19 +90,19 @@ def test_a_real_blog_in_two_formats_gives_its_items_once(
     house_factory: Make, names: tuple[str, str]
 ) -> None:
     root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
-    found = []
+    items = []
     for folder, name in zip(("news_feed", "json_feed"), names, strict=True):
         path, house = root / folder / name, house_factory()
         house.take(house.add(str(path)), parse_feed(path.read_bytes()))
-        found.append({row.id for row in house.news()})
-    assert found[0] == found[1]
-    assert len(found[0]) > 10
+        items.append({row.id for row in house.news()})
+    assert items[0] == items[1]
+    assert len(items[0]) > 10
 
 
 # -- dates -------------------------------------------------------------------------------------
 
 
-def _dated(*dates: str, **zones: Any) -> list[tuple[str | None, str | None]]:
+def _dates_of(*dates: str, **zones: Any) -> list[tuple[str | None, str | None]]:
     entries = "".join(
         f"<item><guid>g{n}</guid><title>T</title><pubDate>{date}</pubDate></item>"
         for n, date in enumerate(dates)
@@ -115,16 +115,16 @@ def _dated(*dates: str, **zones: Any) -> list[tuple[str | None, str | None]]:
 
 
 def test_a_date_without_a_zone_is_read_by_the_nearest_clock(make_source: Make) -> None:
-    unzoned, zoned = "Sat, 07 Jan 2017 12:00:00", "Sat, 07 Jan 2017 12:00:00 -0500"
+    without_zone, with_zone = "Sat, 07 Jan 2017 12:00:00", "Sat, 07 Jan 2017 12:00:00 -0500"
     country_zone = health.zones(make_source(NOW, country_code="JP"))[1]
     zone = health.zones(make_source(NOW, timezone="Europe/Paris"))[0]
     zones = {"zone": zone, "country_zone": country_zone}
-    assert _dated(unzoned, zoned, **zones)[0] == ("2017-01-07T11:00", "assumed")
-    assert _dated(unzoned, zoned, country_zone=country_zone) == [
+    assert _dates_of(without_zone, with_zone, **zones)[0] == ("2017-01-07T11:00", "assumed")
+    assert _dates_of(without_zone, with_zone, country_zone=country_zone) == [
         ("2017-01-07T17:00", "assumed"), ("2017-01-07T17:00", "stated"),
     ]  # fmt: skip
-    assert _dated(unzoned, country_zone=country_zone) == [("2017-01-07T03:00", "assumed")]
-    assert _dated(unzoned, "Jan 2017") == [("2017-01-07T12:00", "assumed"), (None, None)]
+    assert _dates_of(without_zone, country_zone=country_zone) == [("2017-01-07T03:00", "assumed")]
+    assert _dates_of(without_zone, "Jan 2017") == [("2017-01-07T12:00", "assumed"), (None, None)]
 
 
 def test_a_country_of_several_zones_tells_none(make_source: Make) -> None:

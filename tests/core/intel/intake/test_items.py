@@ -23,7 +23,7 @@ Make = Callable[..., Any]
 def test_an_entry_becomes_a_row_and_its_words(
     house: Any, make_entry: Make, make_document: Make
 ) -> None:
-    published = NOW - timedelta(hours=2)
+    published_at = NOW - timedelta(hours=2)
     entry = make_entry(
         "k",
         title="A terrible attack on the port",
@@ -31,7 +31,7 @@ def test_an_entry_becomes_a_row_and_its_words(
         text="The whole text.",
         url="https://pier.org/1",
         source_url="https://pier.org/1?utm_source=x",
-        published_at=published,
+        published_at=published_at,
         authors=("Ann",),
     )
     source = house.add(name="Pier", country_code="MT")
@@ -39,7 +39,7 @@ def test_an_entry_becomes_a_row_and_its_words(
     (row,), (words,) = house.news(), house.words()
     assert row.id == ids.derived_id("obs", "news", f"feed:{source.id}", "k")
     assert (row.title, row.summary, row.url) == (entry.title, "Short.", "https://pier.org/1")
-    assert (row.published_at, row.updated_at, row.retrieved_at) == (published, None, NOW)
+    assert (row.published_at, row.updated_at, row.retrieved_at) == (published_at, None, NOW)
     assert row.source == NewsSource(source.id, "Pier", "pier.org", "MT")
     assert row.sentiment.label == "negative"
     assert words.text == "The whole text."
@@ -66,10 +66,10 @@ def test_the_nearest_word_on_the_language_counts(
     source: str | None,
     language: str | None,
 ) -> None:
-    added = attrs.evolve(house.add(), language=source)
-    house.run(lambda ctx: registry.save_source(ctx, added))
+    source_ = attrs.evolve(house.add(), language=source)
+    house.run(lambda ctx: registry.save_source(ctx, source_))
     house.take(
-        added, make_document(make_entry("k", title="Qxv", language=entry), language=document)
+        source_, make_document(make_entry("k", title="Qxv", language=entry), language=document)
     )
     assert house.news()[0].language == language
 
@@ -77,8 +77,8 @@ def test_the_nearest_word_on_the_language_counts(
 def test_the_tone_of_an_unjudged_language_is_null(
     house: Any, make_entry: Make, make_document: Make
 ) -> None:
-    parsed = make_document(make_entry("k", title="Attaque terrible", language="fr"))
-    house.take(house.add(), parsed)
+    document = make_document(make_entry("k", title="Attaque terrible", language="fr"))
+    house.take(house.add(), document)
     assert house.news()[0].sentiment == Sentiment(None, None)
 
 
@@ -95,8 +95,8 @@ def test_the_owner_of_a_source_says_how_far_it_is_trusted(
 ) -> None:
     options = {"tier": "2", "stateAffiliated": "false"}
     house.take(house.add(options=options), make_document(make_entry("k")))
-    told = house.news()[0].source
-    assert (told.tier, told.state_affiliated) == (2, False)
+    source = house.news()[0].source
+    assert (source.tier, source.state_affiliated) == (2, False)
 
 
 def test_a_summary_has_at_most_600_characters(
@@ -113,11 +113,11 @@ def test_the_same_entries_are_the_same_rows_whenever_they_are_read(
 ) -> None:
     house = house_factory()
     source = house.add()
-    parsed = make_document(*(make_entry(key, title="T", text="words") for key in keys))
-    house.take(source, parsed)
+    document = make_document(*(make_entry(key, title="T", text="words") for key in keys))
+    house.take(source, document)
     first = house.news()
     house.clock.advance(later)
-    house.take(source, parsed)
+    house.take(source, document)
     assert house.news() == first
     assert len(first) == len(house.recorded()) == len(keys)
 

@@ -27,61 +27,73 @@ Make = Callable[..., Any]
 
 # -- a store and what it shows -----------------------------------------------------------------
 
-OURS = {"createdAt", "updatedAt", "recordedAt", "retrievedAt", "revision", "mergedIds", "storyId"}
+OWN_MEMBERS = {
+    "createdAt",
+    "updatedAt",
+    "recordedAt",
+    "retrievedAt",
+    "revision",
+    "mergedIds",
+    "storyId",
+}
 """What may depend on what came first (a news item's `updatedAt` is compared apart)."""
 
 
-def told(value: Any) -> Any:
+def without_own(value: Any) -> Any:
     """A JSON value without what may depend on what came first."""
     if isinstance(value, dict):
-        return {name: told(one) for name, one in value.items() if name not in OURS}
-    return [told(one) for one in value] if isinstance(value, list) else value
+        return {name: without_own(part) for name, part in value.items() if name not in OWN_MEMBERS}
+    return [without_own(part) for part in value] if isinstance(value, list) else value
 
 
-def shown(house: Any) -> dict[str, Any]:
+def state_of(house: Any) -> dict[str, Any]:
     """Every row, and of rows that are not made yet what is said of them."""
-    found: dict[str, Any] = {}
+    state: dict[str, Any] = {}
     for kind in KINDS.values():
         if kind.collection is not None:
-            for row in _all(house, kind.collection):
-                found[row.id] = told(json.loads(row.raw))
-    for row in _all(house, CONTRIBUTIONS):
-        one = CONTRIBUTIONS.decode(row.raw)
-        if not one.gone:
-            found[one.id] = (one.row, told(one.said), one.stamp)
-    return found
+            for row in _rows_of(house, kind.collection):
+                state[row.id] = without_own(json.loads(row.raw))
+    for row in _rows_of(house, CONTRIBUTIONS):
+        claim = CONTRIBUTIONS.decode(row.raw)
+        if not claim.gone:
+            state[claim.id] = (claim.row, without_own(claim.said), claim.stamp)
+    return state
 
 
-def _all(house: Any, collection: Any) -> Sequence[Any]:
+def _rows_of(house: Any, collection: Any) -> Sequence[Any]:
     return house.run(lambda ctx: ctx.tx.documents.scan(collection, limit=100_000)).rows
 
 
 def take(house: Any, document: Document, location: str = "/a") -> Taken:
     """Take in a document of the source at this location, an hour later than the one before."""
     house.clock.advance(3_600)
-    brought: Taken = house.take(house.add(location), document)
-    return brought
+    counts: Taken = house.take(house.add(location), document)
+    return counts
 
 
 def withdraw(house: Any, location: str) -> None:
     """Take back all that the source at this location brought."""
     id_ = house.add(location).id
-    gone = house.run(lambda ctx: intake.contributions_from(ctx, id_))[0]
-    while gone:
-        house.run(lambda ctx, gone=gone: intake.withdraw(ctx, gone))
-        gone = house.run(lambda ctx: intake.contributions_from(ctx, id_))[0]
+    claims = house.run(lambda ctx: intake.contributions_from(ctx, id_))[0]
+    while claims:
+        house.run(lambda ctx, claims=claims: intake.withdraw(ctx, claims))
+        claims = house.run(lambda ctx: intake.contributions_from(ctx, id_))[0]
 
 
 # -- documents of every format -----------------------------------------------------------------
 
 
 def _demo() -> dict[str, Document]:
-    found: dict[str, Document] = {}
-    for one in (*documents(START), *data_documents(START)):
-        body = Body(one.body)
-        given_ = Given(options=one.options, base_url=f"/demo/{one.file_name}", name=one.file_name)
-        found[one.file_name] = read(body, recognised(body), given_)
-    return found
+    by_format: dict[str, Document] = {}
+    for demo_document in (*documents(START), *data_documents(START)):
+        body = Body(demo_document.body)
+        hints = Given(
+            options=demo_document.options,
+            base_url=f"/demo/{demo_document.file_name}",
+            name=demo_document.file_name,
+        )
+        by_format[demo_document.file_name] = read(body, recognised(body), hints)
+    return by_format
 
 
 DEMO = _demo()
@@ -104,11 +116,11 @@ def test_a_document_taken_in_twice_writes_nothing_the_second_time(
     first = take(house, document)
     assert (first.updated, first.deleted) == (0, 0)
     assert first.created + first.unchanged == len(document.records)
-    assert shown(house)
-    before, changes = shown(house), len(house.recorded())
+    assert state_of(house)
+    before, changes = state_of(house), len(house.recorded())
     again = take(house, document)
     assert again == Taken(unchanged=len(document.records))
-    assert (shown(house), len(house.recorded())) == (before, changes)
+    assert (state_of(house), len(house.recorded())) == (before, changes)
 
 
 def test_parts_in_any_order_give_what_the_whole_gives(
@@ -118,43 +130,43 @@ def test_parts_in_any_order_give_what_the_whole_gives(
     take(whole, part(document, document.records))
     for start in (2, 1, 0):
         take(parts, part(document, document.records[start::3]))
-    assert shown(parts) == shown(whole)
+    assert state_of(parts) == state_of(whole)
 
 
 def test_what_one_of_two_sources_brought_is_withdrawn_alone(
     house_factory: Make, document: Document
 ) -> None:
-    both, alone = house_factory(), house_factory()
+    both_houses, alone = house_factory(), house_factory()
     half = part(document, document.records[::2])
     take(alone, half, "/b")
-    both.clock.advance(3_600)  # so that both are read at the same time
+    both_houses.clock.advance(3_600)  # so that both are read at the same time
     take(alone, part(document, ()), "/a")
     for order in (("/a", "/b"), ("/b", "/a")):
         for location in order:
-            take(both, document if location == "/a" else half, location)
-        withdraw(both, "/a")
-        assert shown(both) == shown(alone)
-    withdraw(both, "/b")
-    assert shown(both) == {}
+            take(both_houses, document if location == "/a" else half, location)
+        withdraw(both_houses, "/a")
+        assert state_of(both_houses) == state_of(alone)
+    withdraw(both_houses, "/b")
+    assert state_of(both_houses) == {}
 
 
 def test_a_snapshot_takes_back_what_it_lacks(house: Any, document: Document) -> None:
-    records = tuple(one for one in document.records if not one.gone)
+    records = tuple(record for record in document.records if not record.gone)
     format_ = attrs.evolve(document.format, kind="snapshot")
     snapshot = attrs.evolve(document, format=format_, records=records)
     take(house, snapshot)
-    kept = attrs.evolve(snapshot, records=snapshot.records[1:])
-    take(house, kept)
-    held = [CONTRIBUTIONS.decode(row.raw) for row in _all(house, CONTRIBUTIONS)]
-    assert sum(not one.gone for one in held) == len(kept.records)
+    remaining = attrs.evolve(snapshot, records=snapshot.records[1:])
+    take(house, remaining)
+    claims = [CONTRIBUTIONS.decode(row.raw) for row in _rows_of(house, CONTRIBUTIONS)]
+    assert sum(not claim.gone for claim in claims) == len(remaining.records)
     take(house, attrs.evolve(snapshot, records=()))
-    assert shown(house) == {}
+    assert state_of(house) == {}
 
 
 # -- rows of several keys, of any kind ---------------------------------------------------------
 
 KEYS = ("lei:A", "cik:1", "usgs:us7", "x:pr7")
-JOINED = [kind.resource for kind in KINDS.values() if kind.is_joined]
+MANY_KEYED = [kind.resource for kind in KINDS.values() if kind.is_joined]
 ALONE = ["newsItem", "filing", "market", "relation"]
 
 Saying = tuple[str, str, tuple[str, ...], int, str, bool]
@@ -170,7 +182,7 @@ sayings = st.lists(
         st.booleans(),
     ),
     max_size=7,
-    unique_by=lambda one: one[3],
+    unique_by=lambda saying_: saying_[3],
 )
 
 
@@ -180,38 +192,38 @@ ITEM: dict[str, Any] = {
 }  # fmt: skip
 
 
-def saying(resource: str, one: Saying, format_: Format = FORMATS["usgs"]) -> Document:
+def saying(resource: str, statement: Saying, format_: Format = FORMATS["usgs"]) -> Document:
     """A document that says one thing."""
-    _, key, also, hour, title, gone = one
+    _, key, also, hour, title, is_gone = statement
     stamp = START - timedelta(hours=hour)
     if resource == "newsItem":
         key = f"https://pier.org/{key}"
-        said = ITEM | {"title": title, "url": key}
+        members = ITEM | {"title": title, "url": key}
     else:
-        said = {"title": title, "type": "earthquake"}
-    record = Record(resource, key, said, stamp, also, gone=gone)
+        members = {"title": title, "type": "earthquake"}
+    record = Record(resource, key, members, stamp, also, gone=is_gone)
     return Document(attrs.evolve(format_, kind="delta"), About(), (record,), ())
 
 
 def said_in(house: Any, resource: str, order: Sequence[Saying]) -> dict[str, Any]:
     """What a store shows after these were said, in this order."""
-    for one in order:
-        take(house, saying(resource, one), one[0])
-    return shown(house)
+    for statement in order:
+        take(house, saying(resource, statement), statement[0])
+    return state_of(house)
 
 
-@given(st.sampled_from(JOINED + ALONE), sayings, st.randoms(use_true_random=False))
+@given(st.sampled_from(MANY_KEYED + ALONE), sayings, st.randoms(use_true_random=False))
 @examples(150)
 def test_the_order_in_which_stamped_documents_come_does_not_matter(
     house_factory: Make, resource: str, order: list[Saying], random: Any
 ) -> None:
     first = said_in(house_factory(), resource, order)
-    other = list(order)
-    random.shuffle(other)
+    other_order = list(order)
+    random.shuffle(other_order)
     house = house_factory()
-    assert said_in(house, resource, other) == first
+    assert said_in(house, resource, other_order) == first
     changes = len(house.recorded())
-    assert said_in(house, resource, other) == first
+    assert said_in(house, resource, other_order) == first
     assert len(house.recorded()) == changes
 
 
@@ -228,7 +240,7 @@ OLDER_WORDS_OF_A_JOINED_ROW: list[Saying] = [
 ]
 
 
-@given(st.sampled_from(JOINED + ALONE), sayings)
+@given(st.sampled_from(MANY_KEYED + ALONE), sayings)
 @example("osintEvent", GONE_WITH_ANOTHER_KEY)
 @example("osintEvent", OLDER_WORDS_OF_A_JOINED_ROW)
 @examples(150)
@@ -238,8 +250,8 @@ def test_withdrawing_a_source_leaves_what_the_others_give(
     house = house_factory()
     said_in(house, resource, order)
     withdraw(house, "/a")
-    assert shown(house) == said_in(
-        house_factory(), resource, [one for one in order if one[0] != "/a"]
+    assert state_of(house) == said_in(
+        house_factory(), resource, [statement for statement in order if statement[0] != "/a"]
     )
 
 
@@ -251,25 +263,25 @@ def test_rows_of_more_contributions_than_a_page_are_folded_whole(
     keys = tuple(f"usgs:{number}" for number in range(7))
     for hour, key in enumerate(keys):
         take(house, saying("osintEvent", ("/a", key, keys[-1:], hour, key, False)), f"/{key}")
-    (row,) = _all(house, KINDS["osintEvent"].collection)
+    (row,) = _rows_of(house, KINDS["osintEvent"].collection)
     assert len(json.loads(row.raw)["sources"]) == 7
     withdraw(house, f"/{keys[-1]}")
-    assert len(_all(house, KINDS["osintEvent"].collection)) == 1
+    assert len(_rows_of(house, KINDS["osintEvent"].collection)) == 1
     snapshot = saying("osintEvent", ("/a", keys[0], (), 0, "One", False))
     for kind, records in (("window", 5), ("snapshot", 0)):
-        told = tuple(attrs.evolve(snapshot.records[0], key=f"x:{n}") for n in range(records))
+        copies = tuple(attrs.evolve(snapshot.records[0], key=f"x:{n}") for n in range(records))
         format_ = attrs.evolve(snapshot.format, kind=kind)
-        take(house, attrs.evolve(snapshot, format=format_, records=told), "/many")
-    assert len(_all(house, CONTRIBUTIONS)) == 6
+        take(house, attrs.evolve(snapshot, format=format_, records=copies), "/many")
+    assert len(_rows_of(house, CONTRIBUTIONS)) == 6
 
 
 @given(sayings)
 @examples(60)
 def test_every_id_that_a_row_ever_had_leads_to_it(house_factory: Make, order: list[Saying]) -> None:
     house, ids = house_factory(), set[str]()
-    for one in order:
-        take(house, saying("osintEvent", one), one[0])
-        live = {row.id for row in _all(house, KINDS["osintEvent"].collection)}
+    for statement in order:
+        take(house, saying("osintEvent", statement), statement[0])
+        live = {row.id for row in _rows_of(house, KINDS["osintEvent"].collection)}
         ids |= live
         for id_ in ids:
             end = house.run(lambda ctx, id_=id_: identity.survivor(ctx, id_))
@@ -293,7 +305,7 @@ def test_a_chain_of_keys_is_one_row_only_as_long_as_a_thing_may_have_keys(
             take(
                 house, saying("osintEvent", ("/", key, (after,), number, key, False)), f"/{number}"
             )
-    assert len(_all(house, KINDS["osintEvent"].collection)) == rows
+    assert len(_rows_of(house, KINDS["osintEvent"].collection)) == rows
 
 
 ALIKE = tuple(f"usgs:{number}" for number in range(6))
@@ -302,7 +314,7 @@ ALIKE = tuple(f"usgs:{number}" for number in range(6))
 @given(st.permutations(range(len(ALIKE))), st.integers(0, len(ALIKE)))
 @examples(30)
 def test_a_key_that_many_rows_have_joins_none_of_them_in_whatever_order(
-    house_factory: Make, order: list[int], gone: int
+    house_factory: Make, order: list[int], count: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(identity, "ALIKE_MAX", 3)
@@ -310,10 +322,10 @@ def test_a_key_that_many_rows_have_joins_none_of_them_in_whatever_order(
         house = house_factory()
         for number in order:
             key = ALIKE[number]
-            one = saying("osintEvent", ("/", key, ("x:0000",), number, key, False))
-            take(house, one, f"/{number}")
-        for number in order[:gone]:
+            statement = saying("osintEvent", ("/", key, ("x:0000",), number, key, False))
+            take(house, statement, f"/{number}")
+        for number in order[:count]:
             withdraw(house, f"/{number}")
-    rows = len(_all(house, KINDS["osintEvent"].collection))
-    left = len(ALIKE) - gone
-    assert rows == (left if left > 3 else min(left, 1))
+    rows = len(_rows_of(house, KINDS["osintEvent"].collection))
+    rest = len(ALIKE) - count
+    assert rows == (rest if rest > 3 else min(rest, 1))

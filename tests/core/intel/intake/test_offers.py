@@ -41,16 +41,18 @@ def test_a_preset_can_be_added(name: str) -> None:
 
 def test_no_preset_reads_what_its_publisher_forbids() -> None:
     forbidden = ("acled", "news.google", "opensanctions", "kalshi")
-    assert not [one for one in PRESETS.values() for word in forbidden if word in one.location]
+    assert not [
+        preset for preset in PRESETS.values() for word in forbidden if word in preset.location
+    ]
     addresses = [preset.location for preset in PRESETS.values()]
     assert len(set(addresses)) == len(addresses)
 
 
 def test_what_is_said_to_show_a_kind_of_row_is_a_list_of_the_service() -> None:
-    named = {path for paths in catalogue.SURFACES.values() for path in paths}
-    served = {operation.path for operation in catalog.OPERATIONS}
-    assert named & served
-    assert all(path.startswith(("/news", "/osint")) for path in named - served)
+    paths = {path for paths in catalogue.SURFACES.values() for path in paths}
+    routes = {operation.path for operation in catalog.OPERATIONS}
+    assert paths & routes
+    assert all(path.startswith(("/news", "/osint")) for path in paths - routes)
 
 
 # -- what to do --------------------------------------------------------------------------------

@@ -49,26 +49,26 @@ class Reader:
         host = Host(lends={SourceReader: self})
         ids, ring = CountingIds(self.clock), Keyring({1: b"k" * 32}, 1)
         actor = Actor(SYSTEM, roles=frozenset({"operator"}))
-        known = (self.clock.now(), ids, actor, "", ring)
+        facts = (self.clock.now(), ids, actor, "", ring)
         if tx is None:
-            return WorkContext(*known, host=host, work=self)  # type: ignore[arg-type]
-        return Context(*known, host=host, tx=tx)
+            return WorkContext(*facts, host=host, work=self)  # type: ignore[arg-type]
+        return Context(*facts, host=host, tx=tx)
 
     async def read(self, tenant: str, usecase: Any) -> Any:
         return await self.store.read(tenant, lambda tx: usecase(self.context(tx)))
 
     async def write(self, tenant: str, usecase: Any) -> Any:
         before = await self.count()
-        done = await self.store.write(tenant, lambda tx: usecase(self.context(tx)))
+        answer = await self.store.write(tenant, lambda tx: usecase(self.context(tx)))
         self.units.append(abs(await self.count() - before))
-        return done
+        return answer
 
     async def count(self) -> int:
-        found = await self.store.read(SYSTEM, lambda tx: tx.documents.scan(SOURCES, limit=9_999))
-        return len(found.rows)
+        page = await self.store.read(SYSTEM, lambda tx: tx.documents.scan(SOURCES, limit=9_999))
+        return len(page.rows)
 
-    def locations(self, given: str) -> Sequence[str]:
-        return [f"{given}/{number}" for number in range(int(given.rpartition("*")[2] or 1))]
+    def locations(self, location: str) -> Sequence[str]:
+        return [f"{location}/{number}" for number in range(int(location.rpartition("*")[2] or 1))]
 
     async def pull(
         self, sources: Sequence[Source], tell: Any, *, force: bool = False
@@ -81,9 +81,9 @@ class Reader:
 
 def test_many_locations_are_written_in_short_units_of_work() -> None:
     reader = Reader()
-    added = reader.run(operations.add_sources, AddSources(("https://a.example/*1201",), pull=False))
+    page = reader.run(operations.add_sources, AddSources(("https://a.example/*1201",), pull=False))
 
-    assert len(added.rows) == sum(reader.units) == 1201
+    assert len(page.rows) == sum(reader.units) == 1201
     assert max(reader.units) <= operations.BATCH_SOURCES
 
 
@@ -104,10 +104,10 @@ class InVain(Reader):
 
 def test_many_locations_that_cannot_be_read_are_forgotten_in_short_units_of_work() -> None:
     reader = InVain()
-    added = reader.run(operations.add_sources, AddSources(("https://a.example/*301",)))
+    page = reader.run(operations.add_sources, AddSources(("https://a.example/*301",)))
 
-    assert added.failed
-    assert all(b'"kept":false' in row for row in added.rows)
+    assert page.failed
+    assert all(b'"kept":false' in row for row in page.rows)
     assert drive.run(reader.count()) == 0
     assert max(reader.units) <= operations.BATCH_SOURCES
 
@@ -116,29 +116,29 @@ def test_more_sources_than_are_read_are_never_added(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(operations, "SOURCES_MAX", 3)
     reader = Reader()
     reader.run(operations.add_sources, AddSources(("/a*2",), pull=False))
-    for given, fits in (("/b*2", False), ("/a*2", True), ("/c*1", True)):
+    for location, fits in (("/b*2", False), ("/a*2", True), ("/c*1", True)):
         before = list(reader.units)
         if fits:
-            reader.run(operations.add_sources, AddSources((given,), pull=False))
+            reader.run(operations.add_sources, AddSources((location,), pull=False))
             continue
         with pytest.raises(Problem, match="VALIDATION_FAILED"):
-            reader.run(operations.add_sources, AddSources((given,), pull=False))
+            reader.run(operations.add_sources, AddSources((location,), pull=False))
         assert reader.units == before
 
 
 def test_one_wish_that_cannot_be_met_adds_nothing() -> None:
     reader = Reader()
-    asked = AddSources(("/a*600",), topics=("no such topic",), pull=False)
+    request = AddSources(("/a*600",), topics=("no such topic",), pull=False)
     with pytest.raises(Problem, match="VALIDATION_FAILED"):
-        reader.run(operations.add_sources, asked)
+        reader.run(operations.add_sources, request)
     assert reader.units == []
 
 
 def test_sources_that_were_added_can_be_pulled_by_their_ids() -> None:
     reader = Reader()
     reader.run(operations.add_sources, evolve(AddSources(("/a*700",)), pull=True))
-    known = drive.run(reader.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(SOURCES, limit=700)))
-    ids = tuple(row.id for row in known.rows)
+    page = drive.run(reader.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(SOURCES, limit=700)))
+    ids = tuple(row.id for row in page.rows)
 
     assert len(ids) == 700
     assert b'"failed":0' in reader.run(operations.pull_sources, PullSources(ids)).raw
@@ -147,10 +147,10 @@ def test_sources_that_were_added_can_be_pulled_by_their_ids() -> None:
 # -- taking back -------------------------------------------------------------------------------
 
 
-async def said(source: Source, numbers: range, ctx: Context) -> None:
+async def note_numbers(source: Source, numbers: range, ctx: Context) -> None:
     for number in numbers:
         row = f"ent_{number:024x}"
-        one = Contribution(
+        item = Contribution(
             id=f"{source.id}:mention:{number}",
             row=row,
             source=source.id,
@@ -162,7 +162,7 @@ async def said(source: Source, numbers: range, ctx: Context) -> None:
             ref={},
             read_at=ctx.now,
         )
-        await ctx.save(CONTRIBUTIONS, one.id, one)
+        await ctx.save(CONTRIBUTIONS, item.id, item)
 
 
 @define
@@ -180,11 +180,11 @@ class Shelf(Reader):
         return done
 
     def source(self, location: str, numbers: range) -> Source:
-        made = drive.run(self.write(SYSTEM, lambda ctx: add_source(ctx, SourceWish(location))))
-        drive.run(self.write(SYSTEM, partial(said, made, numbers)))
-        return made  # type: ignore[no-any-return]
+        source = drive.run(self.write(SYSTEM, lambda ctx: add_source(ctx, SourceWish(location))))
+        drive.run(self.write(SYSTEM, partial(note_numbers, source, numbers)))
+        return source  # type: ignore[no-any-return]
 
-    def held(self, source: Source) -> int:
+    def contribution_count(self, source: Source) -> int:
         return drive.run(self.read(SYSTEM, partial(documents.held, source=source.id)))  # type: ignore[no-any-return]
 
 
@@ -194,9 +194,9 @@ def test_all_that_a_source_brought_is_withdrawn_in_short_units(
     monkeypatch.setattr(documents, "ROWS_SCANNED", 50)
     shelf = Shelf()
     mine, other = shelf.source("/a", range(120)), shelf.source("/b", range(100, 130))
-    gone = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
-    assert b'"deleted":120' in gone.rows[0]
-    assert (shelf.held(mine), shelf.held(other)) == (0, 30)
+    page = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
+    assert b'"deleted":120' in page.rows[0]
+    assert (shelf.contribution_count(mine), shelf.contribution_count(other)) == (0, 30)
 
 
 def test_what_was_cut_off_while_it_withdrew_goes_on() -> None:
@@ -205,16 +205,16 @@ def test_what_was_cut_off_while_it_withdrew_goes_on() -> None:
     drive.run(shelf.write(SYSTEM, lambda ctx: remove_sources(ctx, [mine.id])))
     with pytest.raises(Problem, match="NOT_FOUND"):
         shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,)))
-    gone = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
-    assert (b'"deleted":3' in gone.rows[0], shelf.held(mine)) == (True, 0)
+    page = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
+    assert (b'"deleted":3' in page.rows[0], shelf.contribution_count(mine)) == (True, 0)
 
 
 def test_what_is_added_anew_while_it_is_withdrawn_stays() -> None:
     shelf = Shelf()
     mine = shelf.source("/a", range(3))
     shelf.again = "/a"
-    gone = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
-    assert (b'"deleted":0' in gone.rows[0], shelf.held(mine)) == (True, 3)
+    page = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
+    assert (b'"deleted":0' in page.rows[0], shelf.contribution_count(mine)) == (True, 3)
 
 
 # -- items of before contributions were kept ---------------------------------------------------
@@ -225,7 +225,7 @@ class _AsBytes(Collection[Any]):
         return evolve(NEWS.record(NEWS.decode(value)), raw=value)
 
 
-FORMER = _AsBytes(**{one.name: getattr(NEWS, one.name) for one in fields(Collection)})
+FORMER = _AsBytes(**{field.name: getattr(NEWS, field.name) for field in fields(Collection)})
 
 
 async def age(ctx: Context) -> None:
@@ -243,28 +243,28 @@ async def age(ctx: Context) -> None:
 def test_former_items_are_shown_whole_and_are_no_news_when_they_are_read_again(
     house: Any, make_entry: Any, make_document: Any
 ) -> None:
-    source, told = house.add(), make_document(make_entry("https://pier.org/1"))
-    house.take(source, told)
+    source, document = house.add(), make_document(make_entry("https://pier.org/1"))
+    house.take(source, document)
     (before,) = house.rows("listNews")
     house.run(age)
     (row,) = house.rows("listNews")
     assert row == before | {"recordedAt": None}
-    one = json.loads(house.send("getNewsItem", path={"newsId": row["id"]}).body)["data"]
+    item = json.loads(house.send("getNewsItem", path={"newsId": row["id"]}).body)["data"]
     changes = len(house.recorded())
-    assert house.take(source, told) == Taken(unchanged=1)
-    assert (one, house.rows("listNews"), len(house.recorded())) == (row, [row], changes)
+    assert house.take(source, document) == Taken(unchanged=1)
+    assert (item, house.rows("listNews"), len(house.recorded())) == (row, [row], changes)
 
 
 def test_former_items_are_withdrawn_with_their_source(make_entry: Any, make_document: Any) -> None:
     shelf = Shelf()
     mine, other = shelf.source("/a", range(1)), shelf.source("/b", range(0))
     for source in (mine, other):
-        told = document_of(make_document(make_entry(f"https://pier.org{source.location}")))
-        taken = partial(documents.take_document, id_=source.id, document=told)
-        drive.run(shelf.write(SYSTEM, taken))
+        document = document_of(make_document(make_entry(f"https://pier.org{source.location}")))
+        unit = partial(documents.take_document, id_=source.id, document=document)
+        drive.run(shelf.write(SYSTEM, unit))
     drive.run(shelf.write(SYSTEM, age))
-    gone = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
-    assert b'"deleted":1' in gone.rows[0]
+    page = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
+    assert b'"deleted":1' in page.rows[0]
     (left,) = drive.run(shelf.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(NEWS, limit=9))).rows
     assert NEWS.decode(left.raw).source.id == other.id
 
@@ -287,31 +287,31 @@ class Lists(Reader):
     """A host with one list of feeds."""
 
     body: bytes = b""
-    pulled: list[str] = field(factory=list)
+    pulled_ids: list[str] = field(factory=list)
 
     def context(self, tx: Any = None) -> Any:
-        there = _Place(self.body, self.pulled)
-        return evolve(super().context(tx), host=Host(lends={SourceReader: there}))
+        reader = _Place(self.body, self.pulled_ids)
+        return evolve(super().context(tx), host=Host(lends={SourceReader: reader}))
 
 
 @define
 class _Place:
     body: bytes
-    pulled: list[str]
+    pulled_ids: list[str]
 
-    def locations(self, given: str) -> Sequence[str]:
-        if given.startswith("ftp:"):
+    def locations(self, location: str) -> Sequence[str]:
+        if location.startswith("ftp:"):
             raise ValueError("Neither a web address nor a file.")
-        return [given]
+        return [location]
 
     async def read(self, _: str) -> bytes:
         return self.body
 
     async def pull(self, sources: Sequence[Source], _: Any, *, force: bool = False) -> None:
-        self.pulled.extend(source.location for source in sources)
+        self.pulled_ids.extend(source.location for source in sources)
 
 
-def listed(*urls: str) -> bytes:
+def opml_of(*urls: str) -> bytes:
     feeds = "".join(f'<outline xmlUrl="{url}" category="ai"/>' for url in urls)
     return f"<opml><body>{feeds}</body></opml>".encode()
 
@@ -320,20 +320,20 @@ URLS = ("https://a.example/feed", "ftp://b.example/feed", "https://c.example/fee
 
 
 def test_a_list_of_feeds_is_taken_but_for_what_nobody_can_read() -> None:
-    reader = Lists(body=gzip.compress(listed(*URLS)))
+    reader = Lists(body=gzip.compress(opml_of(*URLS)))
     for pull, status in ((False, "added"), (True, "known")):
-        asked = catalogue.ImportSources("https://list.example/feeds.opml", pull)
-        rows = [json.loads(row) for row in reader.run(catalogue.import_sources, asked).rows]
-        told = [(row["status"], row["topics"]) for row in rows]
-        assert told == [(status, ["ai"]), (status, ["ai"]), ("refused", ["ai"])]
-    assert reader.pulled == [URLS[0], URLS[2]]
-    made: Any = drive.run(reader.read(SYSTEM, lambda ctx: catalogue.export_sources(ctx, None)))
-    assert all((url.encode() in made.body) == url.startswith("https") for url in URLS)
+        request = catalogue.ImportSources("https://list.example/feeds.opml", pull)
+        rows = [json.loads(row) for row in reader.run(catalogue.import_sources, request).rows]
+        outcomes = [(row["status"], row["topics"]) for row in rows]
+        assert outcomes == [(status, ["ai"]), (status, ["ai"]), ("refused", ["ai"])]
+    assert reader.pulled_ids == [URLS[0], URLS[2]]
+    export: Any = drive.run(reader.read(SYSTEM, lambda ctx: catalogue.export_sources(ctx, None)))
+    assert all((url.encode() in export.body) == url.startswith("https") for url in URLS)
 
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"no list", listed(), listed("ftp://b.example/"), b" " * (catalogue.OPML_BYTES + 1)],
+    [b"", b"no list", opml_of(), opml_of("ftp://b.example/"), b" " * (catalogue.OPML_BYTES + 1)],
 )
 def test_what_lists_nothing_that_can_be_read_adds_nothing(body: bytes) -> None:
     reader = Lists(body=body)

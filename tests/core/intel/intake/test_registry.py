@@ -29,8 +29,8 @@ def test_adding_a_source_again_changes_nothing(house: Any) -> None:
     first = house.add(name="Pier", topics=("world",), cadence_seconds=60)
     house.clock.advance(60)
     assert house.add() == first
-    stored = house.run(lambda ctx: ctx.load(SOURCES, first.id))
-    assert stored.version == 1
+    source = house.run(lambda ctx: ctx.load(SOURCES, first.id))
+    assert source.version == 1
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_adding_a_source_again_changes_nothing(house: Any) -> None:
 def test_what_is_said_anew_is_changed(house: Any, wish: dict[str, Any], keeps_copy: bool) -> None:
     first = house.add(name="Pier", topics=("world",))
     house.run(lambda ctx: registry.save_source(ctx, attrs.evolve(first, etag='"1"', digest="d")))
-    changed = house.add(**wish)
-    assert {name: getattr(changed, name) for name in wish} == wish
-    assert (changed.etag, changed.digest) == (('"1"', "d") if keeps_copy else (None, None))
+    source = house.add(**wish)
+    assert {name: getattr(source, name) for name in wish} == wish
+    assert (source.etag, source.digest) == (('"1"', "d") if keeps_copy else (None, None))
 
 
 def test_every_fault_of_a_wish_is_told(house: Any) -> None:
@@ -66,50 +66,50 @@ def test_a_cadence_has_bounds(house: Any, seconds: int) -> None:
         house.add(cadence_seconds=seconds)
 
 
-def _seen(house: Any, source: Source) -> Document[Source]:
-    found: Document[Source] = house.run(lambda ctx: ctx.load(SOURCES, source.id))
-    return found
+def _document_of(house: Any, source: Source) -> Document[Source]:
+    document: Document[Source] = house.run(lambda ctx: ctx.load(SOURCES, source.id))
+    return document
 
 
 def test_a_claim_puts_the_source_off_and_is_given_once(house: Any) -> None:
-    seen = _seen(house, house.add())
+    seen = _document_of(house, house.add())
     until = house.clock.now() + timedelta(minutes=5)
-    [claimed] = house.run(lambda ctx: registry.claim(ctx, [seen], until))
-    assert claimed.health.next_attempt_at == until
+    [source] = house.run(lambda ctx: registry.claim(ctx, [seen], until))
+    assert source.health.next_attempt_at == until
     assert house.run(lambda ctx: registry.claim(ctx, [seen], until)) == ()
 
 
 def test_what_was_claimed_and_not_read_is_due_at_once_when_it_is_released(house: Any) -> None:
-    read, left = house.add(), house.add("https://other.example/feed")
+    read, other = house.add(), house.add("https://other.example/feed")
     until = house.clock.now() + timedelta(minutes=5)
-    rows = [_seen(house, source) for source in (read, left)]
+    rows = [_document_of(house, source) for source in (read, other)]
     assert len(house.run(lambda ctx: registry.claim(ctx, rows, until))) == 2
     house.run(
         lambda ctx: registry.note_run(ctx, read.id, lambda now: health.unchanged(now, ctx.now))
     )
     after = house.run(lambda ctx: ctx.find(SOURCES, read.id))
-    house.run(lambda ctx: registry.release(ctx, [read.id, left.id, "src_gone"], until))
+    house.run(lambda ctx: registry.release(ctx, [read.id, other.id, "src_gone"], until))
     assert house.run(lambda ctx: ctx.find(SOURCES, read.id)) == after
-    due = house.run(lambda ctx: ctx.find(SOURCES, left.id))
+    due = house.run(lambda ctx: ctx.find(SOURCES, other.id))
     assert due.health.next_attempt_at == house.clock.now()
 
 
 def test_a_removed_source_is_neither_claimed_nor_noted(house: Any) -> None:
     source = house.add()
-    seen = _seen(house, source)
+    seen = _document_of(house, source)
     house.run(lambda ctx: ctx.tx.documents.delete(SOURCES, source.id))
     assert house.run(lambda ctx: registry.claim(ctx, [seen], ctx.now)) == ()
-    assert house.run(lambda ctx: registry.note_run(ctx, source.id, lambda found: found)) is None
+    assert house.run(lambda ctx: registry.note_run(ctx, source.id, lambda source: source)) is None
     assert house.run(lambda ctx: ctx.find(SOURCES, source.id)) is None
 
 
 def test_a_run_is_noted_on_the_source_as_it_is_now(house: Any) -> None:
     source = house.add()
     house.add(name="Quay")
-    noted = house.run(
+    after = house.run(
         lambda ctx: registry.note_run(
             ctx, source.id, lambda now: health.failed(now, ctx.now, "timeout", "Late.", None)
         )
     )
-    assert (noted.name, noted.health.status) == ("Quay", "error")
-    assert house.run(lambda ctx: registry.list_sources(ctx, limit=10)) == (noted,)
+    assert (after.name, after.health.status) == ("Quay", "error")
+    assert house.run(lambda ctx: registry.list_sources(ctx, limit=10)) == (after,)

@@ -16,10 +16,10 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 EVENT = "misp:30000000-0000-4000-8000-000000009001"
 
 
-def told(source: str, provider: str, format_: str = "stix", **said: Any) -> Contribution:
+def claim(source: str, provider: str, format_: str = "stix", **members: Any) -> Contribution:
     """What a source says of what APT28 uses."""
-    ends = said.pop("ends", ("attack:G0007", "attack:S0023"))
-    record = relation(said.pop("type", "uses"), ends, said)
+    ends = members.pop("ends", ("attack:G0007", "attack:S0023"))
+    record = relation(members.pop("type", "uses"), ends, members)
     return Contribution(
         id=f"{source}:relation:{record.key}",
         row=KINDS["relation"].derived(record.key),
@@ -30,21 +30,21 @@ def told(source: str, provider: str, format_: str = "stix", **said: Any) -> Cont
         digest=1,
         said=record.said,
         ref={"id": source, "provider": provider, "url": f"https://{source}.example",
-             "recordId": said.get("recordId")},
+             "recordId": members.get("recordId")},
         read_at=NOW,
         names=(KINDS["relation"].derived(record.key),),
     )  # fmt: skip
 
 
-def folded(*contributions: Contribution) -> Any:
+def relation_of(*contributions: Contribution) -> Any:
     """The members of the row that they make."""
     return KINDS["relation"].row_members(contributions[0].row, contributions)
 
 
 def test_a_relation_that_several_tell_of_has_evidence_of_each() -> None:
     pages = [{"url": "https://a.example/1"}, {"url": "https://a.example/2"}]
-    row = folded(told("src_a", "mitre-attack", evidence=pages), told("src_b", "misp-galaxy"))
-    assert [(one["sourceId"], one["url"]) for one in row["evidence"]] == [
+    row = relation_of(claim("src_a", "mitre-attack", evidence=pages), claim("src_b", "misp-galaxy"))
+    assert [(item["sourceId"], item["url"]) for item in row["evidence"]] == [
         ("src_a", "https://a.example/1"),
         ("src_a", "https://a.example/2"),
         ("src_b", "https://src_b.example"),
@@ -55,17 +55,17 @@ def test_a_relation_that_several_tell_of_has_evidence_of_each() -> None:
 
 
 def test_two_sources_of_one_publisher_are_no_two_witnesses() -> None:
-    row = folded(told("src_a", "mitre-attack"), told("src_b", "mitre-attack"))
+    row = relation_of(claim("src_a", "mitre-attack"), claim("src_b", "mitre-attack"))
     assert row["confidence"] == 0.5
 
 
 def test_evidence_has_its_bound() -> None:
     pages = [{"url": f"https://a.example/{number}"} for number in range(100)]
-    assert len(folded(told("src_a", "x", evidence=pages))["evidence"]) == EVIDENCE_MAX
+    assert len(relation_of(claim("src_a", "x", evidence=pages))["evidence"]) == EVIDENCE_MAX
 
 
 @pytest.mark.parametrize(
-    ("said", "member", "value"),
+    ("members", "member", "value"),
     [
         ({"confidence": 0.3}, "confidence", 0.3),
         ({"confidence": 0.3}, "confidenceBasis", "provider"),
@@ -89,8 +89,8 @@ def test_evidence_has_its_bound() -> None:
         ({"ends": ("misp:ip-dst=192.0.2.1", EVENT)}, "target", end_reference(EVENT)),
     ],
 )
-def test_what_is_told_is_a_member(said: dict[str, Any], member: str, value: Any) -> None:
-    assert folded(told("src_a", "x", **said))[member] == value
+def test_what_is_told_is_a_member(members: dict[str, Any], member: str, value: Any) -> None:
+    assert relation_of(claim("src_a", "x", **members))[member] == value
 
 
 @pytest.mark.parametrize("type_", ["", "   ", "uses: this", None, 7, "x" * 65, ["uses"], "-uses"])
@@ -104,12 +104,12 @@ def test_a_type_of_two_words_is_one() -> None:
 
 
 def test_what_leads_to_itself_is_no_relation() -> None:
-    assert folded(told("src_a", "x", ends=("attack:G0007", "attack:G0007"))) is None
+    assert relation_of(claim("src_a", "x", ends=("attack:G0007", "attack:G0007"))) is None
 
 
 def test_that_a_release_revokes_it_counts_though_a_copy_of_it_does_not_say_so() -> None:
-    gone = told("src_b", "mitre-attack", "attack", attributes={"revoked": True})
-    row = folded(told("src_a", "misp-galaxy", "misp-galaxy"), gone)
+    revocation = claim("src_b", "mitre-attack", "attack", attributes={"revoked": True})
+    row = relation_of(claim("src_a", "misp-galaxy", "misp-galaxy"), revocation)
     assert row["revoked"] is True
 
 

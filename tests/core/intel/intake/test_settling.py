@@ -32,12 +32,12 @@ STRENGTH = KINDS["entity"].strength
 
 
 def telling(
-    *named: str, name: str | None = None, hour: int = 0, format_: str = "ftm", home: str = ""
+    *keys: str, name: str | None = None, hour: int = 0, format_: str = "ftm", home: str = ""
 ) -> Document:
     """A document that says by what keys one entity is known, and where it is registered."""
-    said = {"type": "company", "name": name or named[0]}
-    said |= {"registered": registered(said["name"], home)} if home else {}
-    record = entity(sorted(named, key=STRENGTH), said, stamp=START - timedelta(hours=hour))
+    members = {"type": "company", "name": name or keys[0]}
+    members |= {"registered": registered(members["name"], home)} if home else {}
+    record = entity(sorted(keys, key=STRENGTH), members, stamp=START - timedelta(hours=hour))
     kind = attrs.evolve(FORMATS[format_], kind="delta")
     return Document(kind, About(), (record,), ())
 
@@ -48,14 +48,14 @@ def take(house: Any, *keys: str, at: str = "", **members: Any) -> None:
 
 
 def rows(house: Any) -> dict[str, Entity]:
-    found = house.run(lambda ctx: ctx.tx.documents.scan(ENTITIES, limit=1_000)).rows
-    return {row.id: ENTITIES.decode(row.raw) for row in found}
+    rows_ = house.run(lambda ctx: ctx.tx.documents.scan(ENTITIES, limit=1_000)).rows
+    return {row.id: ENTITIES.decode(row.raw) for row in rows_}
 
 
 def groups(house: Any) -> set[frozenset[str]]:
     """The designators of each row."""
     return {
-        frozenset(f"{one.scheme}:{one.value}" for one in row.designators)
+        frozenset(f"{item.scheme}:{item.value}" for item in row.designators)
         for row in rows(house).values()
     }
 
@@ -65,8 +65,8 @@ def withdraw(house: Any, location: str) -> None:
     id_ = house.add(location).id
 
     async def unit(ctx: Context) -> None:
-        gone, _ = await documents.contributions_from(ctx, id_)
-        await documents.withdraw(ctx, gone)
+        claims, _ = await documents.contributions_from(ctx, id_)
+        await documents.withdraw(ctx, claims)
 
     house.run(unit)
 
@@ -78,21 +78,21 @@ def answering(house: Any, key: str) -> str | None:
     return row and row.id
 
 
-def said(house: Any, what: str, one: str, *other: str) -> dict[str, Any]:
+def said(house: Any, verb: str, entity_key: str, *other_keys: str) -> dict[str, Any]:
     """What the operator said, by keys."""
     request = {
         "merge": settlement.MergeEntities,
         "part": settlement.PartEntity,
         "distinct": settlement.DistinguishEntities,
-    }[what](*map(id_of, (one, *other)))
+    }[verb](*map(id_of, (entity_key, *other_keys)))
     run = {
         "merge": settlement.merge_entities,
         "part": settlement.part_entity,
         "distinct": settlement.distinguish_entities,
-    }[what]
+    }[verb]
     house.clock.advance(60)
-    told: dict[str, Any] = json.loads(house.run(lambda ctx: run(ctx, request)).raw)
-    return told
+    answer: dict[str, Any] = json.loads(house.run(lambda ctx: run(ctx, request)).raw)
+    return answer
 
 
 def refused(house: Any, *words: str) -> tuple[str, str]:
@@ -138,12 +138,12 @@ CONFLICTS: dict[str, tuple[list[tuple[str, ...]], set[frozenset[str]]]] = {
 def test_entities_are_one_by_a_designator_unless_they_were_two_by_another(
     house_factory: Make, name: str
 ) -> None:
-    told, wanted = CONFLICTS[name]
-    for order in permutations(told):
+    statements, groups_ = CONFLICTS[name]
+    for order in permutations(statements):
         house = house_factory()
         for keys in order:
             take(house, *keys)
-        assert groups(house) == wanted, order
+        assert groups(house) == groups_, order
 
 
 def test_an_id_that_two_might_have_is_that_of_the_one_whose_source_is_stronger(house: Any) -> None:
@@ -170,48 +170,51 @@ tellings = st.lists(
 @given(tellings, st.randoms(use_true_random=False), st.integers(0, 6))
 @examples(120)
 def test_no_row_has_two_names_of_an_exclusive_scheme_that_two_told_in_whatever_order(
-    house_factory: Make, told: list[tuple[list[str], str, str]], random: Any, gone: int
+    house_factory: Make,
+    statements: list[tuple[list[str], str, str]],
+    random: Any,
+    dropped_index: int,
 ) -> None:
     def house_of(order: Sequence[int]) -> Any:
         house = house_factory()
         for at in order:
-            keys, format_, home = told[at]
+            keys, format_, home = statements[at]
             take(house, *keys, at=f"/{at}", format_=format_, hour=at, name="Harbour", home=home)
         return house
 
-    def shown(house: Any) -> Any:
+    def state_of(house: Any) -> Any:
         return {
             id_: (row.name, row.designators, row.merged_ids) for id_, row in rows(house).items()
         }
 
-    order = list(range(len(told)))
+    order = list(range(len(statements)))
     first = house_of(order)
-    shuffled = list(order)
-    random.shuffle(shuffled)
-    assert shown(house_of(shuffled)) == shown(first)
+    new_order = list(order)
+    random.shuffle(new_order)
+    assert state_of(house_of(new_order)) == state_of(first)
     for row in rows(first).values():
         for scheme in ("lei:", "cik:"):
-            assert len({key for key in _own(row, told, first) if key.startswith(scheme)}) < 2
+            assert len({key for key in _own(row, statements, first) if key.startswith(scheme)}) < 2
     every = [id_ for row in rows(first).values() for id_ in (row.id, *row.merged_ids)]
     assert len(every) == len(set(every))
-    if gone < len(told):
-        withdraw(first, f"/{gone}")
-        assert shown(first) == shown(house_of([at for at in order if at != gone]))
+    if dropped_index < len(statements):
+        withdraw(first, f"/{dropped_index}")
+        assert state_of(first) == state_of(house_of([at for at in order if at != dropped_index]))
 
 
-def _own(row: Entity, told: list[tuple[list[str], str, str]], house: Any) -> list[str]:
+def _own(row: Entity, statements: list[tuple[list[str], str, str]], house: Any) -> list[str]:
     """The strongest keys by which sources know an entity."""
     strongest = {
-        house.add(f"/{at}").id: min(each, key=STRENGTH) for at, (each, *_) in enumerate(told)
+        house.add(f"/{at}").id: min(keys, key=STRENGTH) for at, (keys, *_) in enumerate(statements)
     }
-    return [strongest[one.id] for one in row.sources]
+    return [strongest[source.id] for source in row.sources]
 
 
 # -- legal names -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "is_same"),
+    ("first", "second", "is_same"),
     [
         (("APPLE INC", "US-CA"), ("Apple Inc.", "US-CA"), True),
         (("MICROSOFT CORP", "US-WA"), ("Microsoft Corporation", "US-WA"), True),
@@ -226,15 +229,15 @@ def _own(row: Entity, told: list[tuple[list[str], str, str]], house: Any) -> lis
     ],
 )
 def test_a_company_goes_by_its_legal_name_in_its_register(
-    one: tuple[str, str | None], other: tuple[str, str | None], is_same: bool
+    first: tuple[str, str | None], second: tuple[str, str | None], is_same: bool
 ) -> None:
-    key = registered(*one)
-    assert (key is not None and key == registered(*other)) is is_same
+    key = registered(*first)
+    assert (key is not None and key == registered(*second)) is is_same
 
 
 def test_companies_of_two_registries_are_one_by_their_legal_name(house_factory: Make) -> None:
-    told = [("cik:1", "US-CA"), ("lei:A", "US-CA"), ("lei:B", "US-DE")]
-    for order in permutations(told):
+    statements = [("cik:1", "US-CA"), ("lei:A", "US-CA"), ("lei:B", "US-DE")]
+    for order in permutations(statements):
         house = house_factory()
         for key, home in order:
             take(house, key, name="Harbour Inc", home=home)
@@ -269,15 +272,15 @@ def test_a_merge_makes_two_one_under_the_id_of_the_second(house: Any) -> None:
     take(house, "lei:A", name="A")
     take(house, "ftm:x", name="X")
     before = len(house.recorded())
-    told = said(house, "merge", "lei:A", "ftm:x")
-    assert (told["id"], told["otherId"], told["status"], told["changed"]) == (
+    answer = said(house, "merge", "lei:A", "ftm:x")
+    assert (answer["id"], answer["otherId"], answer["status"], answer["changed"]) == (
         id_of("ftm:x"), id_of("lei:A"), "merged", True,
     )  # fmt: skip
     (row,) = rows(house).values()
     assert (row.id, row.merged_ids, row.aliases) == (id_of("ftm:x"), (id_of("lei:A"),), ("X",))
     assert answering(house, "lei:A") == row.id
-    changes = {one.resource_id: one for one in house.recorded()[before:]}
-    assert {one.change_type for one in changes.values()} == {"merged", "updated"}
+    changes = {change.resource_id: change for change in house.recorded()[before:]}
+    assert {change.change_type for change in changes.values()} == {"merged", "updated"}
     assert changes[id_of("lei:A")].merged_into_id == row.id
     for pair in (("lei:A", "ftm:x"), ("ftm:x", "lei:A")):
         assert said(house, "merge", *pair)["changed"] is False
@@ -293,7 +296,7 @@ def test_parting_restores_what_was_merged_and_nothing_else(house: Any) -> None:
     before = len(house.recorded())
     assert said(house, "part", "ftm:x")["changed"] is True
     assert groups(house) == {frozenset({"lei:A", "ftm:x"}), frozenset({"cik:1"})}
-    assert {one.change_type for one in house.recorded()[before:]} == {"restored", "updated"}
+    assert {change.change_type for change in house.recorded()[before:]} == {"restored", "updated"}
     said(house, "part", "lei:A")
     assert len(rows(house)) == 3
     assert said(house, "part", "lei:A")["changed"] is False
@@ -367,9 +370,9 @@ def test_who_is_distinct_is_told_by_any_id_of_an_entity(house: Any) -> None:
     said(house, "distinct", "ftm:x", "ftm:y")
     take(house, "lei:A", "ftm:x")
     row = rows(house)[id_of("lei:A")]
-    others = house.run(lambda ctx: settlement.distinct_from(ctx, (row.id, *row.merged_ids)))
-    assert others == {id_of("ftm:y")}
-    assert house.run(lambda ctx: settlement.distinct_from(ctx, others)) == {id_of("ftm:x")}
+    distinct_ids = house.run(lambda ctx: settlement.distinct_from(ctx, (row.id, *row.merged_ids)))
+    assert distinct_ids == {id_of("ftm:y")}
+    assert house.run(lambda ctx: settlement.distinct_from(ctx, distinct_ids)) == {id_of("ftm:x")}
 
 
 words = st.lists(
@@ -386,35 +389,35 @@ words = st.lists(
 @examples(80)
 def test_what_the_operator_said_gives_the_same_entities_in_whatever_order_sources_come_back(
     house_factory: Make,
-    told: list[tuple[list[str], str, str]],
-    spoken: list[tuple[str, str, str]],
+    statements: list[tuple[list[str], str, str]],
+    decisions: list[tuple[str, str, str]],
     random: Any,
 ) -> None:
-    house, order = house_factory(), list(range(len(told)))
+    house, order = house_factory(), list(range(len(statements)))
 
-    def shown() -> Any:
+    def state() -> Any:
         return {
             id_: (row.name, row.designators, row.merged_ids) for id_, row in rows(house).items()
         }
 
     def take_all() -> None:
         for at in order:
-            keys, format_, home = told[at]
+            keys, format_, home = statements[at]
             take(house, *keys, at=f"/{at}", format_=format_, hour=at, name="Harbour", home=home)
 
     take_all()
-    for word, one, other in spoken:
-        before = shown()
+    for word, first, second in decisions:
+        before = state()
         try:
-            said(house, word, one, *(() if word == "part" else (other,)))
+            said(house, word, first, *(() if word == "part" else (second,)))
         except Problem:
-            assert shown() == before
-    settled = shown()
-    every = [id_ for id_, (_, _, merged) in settled.items() for id_ in (id_, *merged)]
+            assert state() == before
+    final_state = state()
+    every = [id_ for id_, (_, _, merges) in final_state.items() for id_ in (id_, *merges)]
     assert len(every) == len(set(every))
     for at in order:
         withdraw(house, f"/{at}")
     assert rows(house) == {}
     random.shuffle(order)
     take_all()
-    assert shown() == settled
+    assert state() == final_state

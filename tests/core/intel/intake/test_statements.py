@@ -56,7 +56,7 @@ class Fact(NamedTuple):
         return self.filed, self.is_amended, self.accession
 
     @property
-    def told(self) -> Row:
+    def row(self) -> Row:
         start = {} if self.concept in INSTANTS else {"start": f"{self.year}-01-01"}
         return start | {
             "end": f"{self.year}-12-31",
@@ -77,81 +77,81 @@ facts = st.lists(
         st.integers(1, 2),
     ),
     max_size=14,
-    unique_by=lambda one: (one.concept, one.year, one.accession),
+    unique_by=lambda fact: (fact.concept, fact.year, fact.accession),
 )
 
 
-def companyfacts(told: Sequence[Fact]) -> Document:
+def companyfacts(facts_: Sequence[Fact]) -> Document:
     """The document that has these facts."""
     concepts: dict[str, Any] = {}
-    for fact in told:
+    for fact in facts_:
         units = concepts.setdefault(fact.concept, {"label": None, "units": {"USD": []}})["units"]
-        units["USD"].append(fact.told)
-    said = {"cik": 1, "entityName": "Quay Inc.", "facts": {"us-gaap": concepts}}
-    body = Body(json.dumps(said).encode())
+        units["USD"].append(fact.row)
+    company = {"cik": 1, "entityName": "Quay Inc.", "facts": {"us-gaap": concepts}}
+    body = Body(json.dumps(company).encode())
     return read(body, recognised(body), Given(name="facts.json"))
 
 
 def rows_of(house: Any) -> dict[str, Row]:
     """The rows of a store, by their ids, without what tells when they were written."""
-    found = house.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=10_000))
-    rows = [json.loads(row.raw) for row in found.rows]
-    ours = {"createdAt", "updatedAt", "revision", "sources"}
-    return {row["id"]: {k: v for k, v in row.items() if k not in ours} for row in rows}
+    page = house.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=10_000))
+    rows = [json.loads(row.raw) for row in page.rows]
+    own_members = {"createdAt", "updatedAt", "revision", "sources"}
+    return {row["id"]: {k: v for k, v in row.items() if k not in own_members} for row in rows}
 
 
 # -- the oracle --------------------------------------------------------------------------------
 
 
-def main_of(told: Sequence[Fact], one: Fact) -> str:
+def main_of(facts_: Sequence[Fact], fact: Fact) -> str:
     """The concept by which the filing of this fact states its metric."""
-    metric = CONCEPTS[one.concept][0]
-    same = [
+    metric = CONCEPTS[fact.concept][0]
+    alike = [
         other
-        for other in told
-        if other.accession == one.accession and CONCEPTS[other.concept][0] == metric
+        for other in facts_
+        if other.accession == fact.accession and CONCEPTS[other.concept][0] == metric
     ]
-    latest = max(other.year for other in same)
-    names = {other.concept for other in same if other.year == latest}
+    latest = max(other.year for other in alike)
+    names = {other.concept for other in alike if other.year == latest}
     return min(names, key=lambda name: CONCEPTS[name][1])
 
 
-def metric_of(told: Sequence[Fact], one: Fact) -> str | None:
+def metric_of(facts_: Sequence[Fact], fact: Fact) -> str | None:
     """The metric that a fact states, among all that had been filed by then."""
-    metric, rank = CONCEPTS[one.concept]
-    if metric is None or one.concept == main_of(told, one):
+    metric, rank = CONCEPTS[fact.concept]
+    if metric is None or fact.concept == main_of(facts_, fact):
         return metric
-    if one.concept == WITH_OTHERS:
+    if fact.concept == WITH_OTHERS:
         return None
     rivals = [
         other
-        for other in told
-        if other.year == one.year and CONCEPTS[other.concept][0] == metric and other != one
+        for other in facts_
+        if other.year == fact.year and CONCEPTS[other.concept][0] == metric and other != fact
     ]
     has_main = any(
-        other.filed <= one.filed and other.concept == main_of(told, other) for other in rivals
+        other.filed <= fact.filed and other.concept == main_of(facts_, other) for other in rivals
     )
     has_better = any(
-        other.accession == one.accession and CONCEPTS[other.concept][1] < rank for other in rivals
+        other.accession == fact.accession and CONCEPTS[other.concept][1] < rank for other in rivals
     )
     return None if has_main or has_better else metric
 
 
-def expected(told: Sequence[Fact], day: date | None = None) -> set[tuple[Any, ...]]:
+def expected_rows(facts_: Sequence[Fact], day: date | None = None) -> set[tuple[Any, ...]]:
     """What had been filed by a day: what is stated, of which year, by which filing, and how."""
     newest: dict[Any, tuple[Fact, bool]] = {}
-    for one in sorted(told, key=lambda fact: fact.place):
-        line = metric_of(told, one) or one.concept, one.year
-        if day is None or one.filed <= day:
-            last, was = newest.get(line, (one, False))
-            newest[line] = one, was or last.value != one.value
+    for fact in sorted(facts_, key=lambda fact: fact.place):
+        line = metric_of(facts_, fact) or fact.concept, fact.year
+        if day is None or fact.filed <= day:
+            last, was = newest.get(line, (fact, False))
+            newest[line] = fact, was or last.value != fact.value
     return {
-        (*line, one.accession, one.concept, one.value, is_restated)
-        for line, (one, is_restated) in newest.items()
+        (*line, fact.accession, fact.concept, fact.value, is_restated)
+        for line, (fact, is_restated) in newest.items()
     }
 
 
-def listed(house: Any, query: str = "") -> set[tuple[Any, ...]]:
+def listed_rows(house: Any, query: str = "") -> set[tuple[Any, ...]]:
     """What the list shows, in the same form."""
     page = house.send(
         "listFinancialObservations", path={"entityId": ENTITY}, query=f"limit=100&{query}"
@@ -173,8 +173,8 @@ def take(house: Any, document: Document, location: str, parts: Sequence[slice]) 
     """Take in parts of a document, each in a unit of its own."""
     source = house.add(location)
     for part in parts:
-        told = documents.readings(source, document, document.records[part], set())
-        ready = [documents.judged(source, one, house.clock.now()) for one in told]
+        batch = documents.readings(source, document, document.records[part], set())
+        ready = [documents.judged(source, item, house.clock.now()) for item in batch]
         house.run(lambda ctx, ready=ready: documents.take(ctx, ready))
 
 
@@ -194,21 +194,21 @@ DAYS = [FIRST + timedelta(days=number) for number in range(-1, 5)]
 @given(facts, st.integers(1, 5), st.randoms(use_true_random=False))
 @examples(150)
 def test_what_had_been_filed_by_a_day_is_shown_in_whatever_order_it_was_read(
-    house_factory: Make, told: list[Fact], size: int, random: Any
+    house_factory: Make, facts_: list[Fact], size: int, random: Any
 ) -> None:
-    house, document = house_factory(), companyfacts(told)
+    house, document = house_factory(), companyfacts(facts_)
     take(house, document, "/a", parts_of(document, size, random))
-    assert listed(house) == expected(told)
+    assert listed_rows(house) == expected_rows(facts_)
     for day in DAYS:
-        assert listed(house, f"asOf={day}") == expected(told, day)
-    assert len(rows_of(house)) == len(told)
+        assert listed_rows(house, f"asOf={day}") == expected_rows(facts_, day)
+    assert len(rows_of(house)) == len(facts_)
 
 
 @given(facts)
 def test_rows_of_one_fact_are_one_chain_from_the_first_filed_to_the_last(
-    house_factory: Make, told: list[Fact]
+    house_factory: Make, facts_: list[Fact]
 ) -> None:
-    house, document = house_factory(), companyfacts(told)
+    house, document = house_factory(), companyfacts(facts_)
     take(house, document, "/a", [slice(None)])
     rows = rows_of(house)
     for row in rows.values():
@@ -219,7 +219,7 @@ def test_rows_of_one_fact_are_one_chain_from_the_first_filed_to_the_last(
             assert later["filing"]["filedDate"] >= row["filing"]["filedDate"]
             assert row["supersededDate"] == later["filing"]["filedDate"]
     last = [row for row in rows.values() if row["supersededById"] is None]
-    assert len(last) == len(expected(told))
+    assert len(last) == len(expected_rows(facts_))
     first = [row for row in rows.values() if row["supersedesId"] is None]
     assert len(first) == len(last)
     assert not any(row["restated"] for row in first)
@@ -228,28 +228,30 @@ def test_rows_of_one_fact_are_one_chain_from_the_first_filed_to_the_last(
 @given(facts, st.integers(0, 4), st.booleans())
 @examples(150)
 def test_an_older_document_changes_nothing_and_stays_when_the_newer_is_withdrawn(
-    house_factory: Make, told: list[Fact], days: int, is_first: bool
+    house_factory: Make, facts_: list[Fact], days: int, is_first: bool
 ) -> None:
-    older = [one for one in told if one.filed < FIRST + timedelta(days=days)]
-    alone, whole, both = house_factory(), house_factory(), house_factory()
+    older = [fact for fact in facts_ if fact.filed < FIRST + timedelta(days=days)]
+    alone, whole, both_houses = house_factory(), house_factory(), house_factory()
     take(alone, companyfacts(older), "/b", [slice(None)])
-    take(whole, companyfacts(told), "/a", [slice(None)])
-    order = [("/b", older), ("/a", told)] if is_first else [("/a", told), ("/b", older)]
-    for location, each in order:
-        take(both, companyfacts(each), location, [slice(None)])
-    assert rows_of(both) == rows_of(whole)
-    written = both.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=1_000)).rows
-    take(both, companyfacts(told), "/a", [slice(None)])
-    assert both.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=1_000)).rows == written
-    id_ = both.add("/a").id
-    gone = both.run(lambda ctx: documents.absent(ctx, id_, set()))[0]
-    both.run(lambda ctx: documents.withdraw(ctx, gone))
-    assert rows_of(both) == rows_of(alone)
+    take(whole, companyfacts(facts_), "/a", [slice(None)])
+    order = [("/b", older), ("/a", facts_)] if is_first else [("/a", facts_), ("/b", older)]
+    for location, facts_of_document in order:
+        take(both_houses, companyfacts(facts_of_document), location, [slice(None)])
+    assert rows_of(both_houses) == rows_of(whole)
+    counts = both_houses.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=1_000)).rows
+    take(both_houses, companyfacts(facts_), "/a", [slice(None)])
+    assert (
+        both_houses.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=1_000)).rows == counts
+    )
+    id_ = both_houses.add("/a").id
+    claims = both_houses.run(lambda ctx: documents.absent(ctx, id_, set()))[0]
+    both_houses.run(lambda ctx: documents.withdraw(ctx, claims))
+    assert rows_of(both_houses) == rows_of(alone)
 
 
 # -- tables ------------------------------------------------------------------------------------
 
-STATED = [
+STATEMENTS = [
     (
         "the concept changes, and what the newer filing says of the year before is newer",
         [
@@ -305,17 +307,17 @@ STATED = [
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"), [case[1:] for case in STATED], ids=[case[0] for case in STATED]
+    ("facts_", "rows_"), [case[1:] for case in STATEMENTS], ids=[case[0] for case in STATEMENTS]
 )
 def test_a_year_has_the_figure_that_was_filed_last(
-    house: Any, told: list[Fact], shown: set[Any]
+    house: Any, facts_: list[Fact], rows_: set[Any]
 ) -> None:
-    take(house, companyfacts(told), "/a", [slice(None)])
-    assert {(*row[:2], *row[3:]) for row in listed(house)} == shown
+    take(house, companyfacts(facts_), "/a", [slice(None)])
+    assert {(*row[:2], *row[3:]) for row in listed_rows(house)} == rows_
 
 
 def test_concepts_that_come_one_by_one_state_a_metric_once(house: Any) -> None:
-    told = [Fact("SalesRevenueNet", 2015, 0, False, 1), Fact("Revenues", 2015, 0, False, 2)]
-    for one in told:
-        take(house, companyfacts([one]), one.concept, [slice(None)])
-    assert [row[3:5] for row in listed(house, "metric=revenue")] == [("Revenues", 2)]
+    facts_ = [Fact("SalesRevenueNet", 2015, 0, False, 1), Fact("Revenues", 2015, 0, False, 2)]
+    for fact in facts_:
+        take(house, companyfacts([fact]), fact.concept, [slice(None)])
+    assert [row[3:5] for row in listed_rows(house, "metric=revenue")] == [("Revenues", 2)]

@@ -25,9 +25,11 @@ def test_a_document_is_written_with_everything_that_follows_from_it(
     house: Any, make_document: Make, make_entry: Make
 ) -> None:
     source = house.add(topics=("world",))
-    lost = (Rejection("noTitle", 1, "x"),)
-    taken = house.take(source, make_document(make_entry("a"), make_entry("b"), rejections=lost))
-    assert taken == Taken(created=2, updated=0, unchanged=0)
+    rejections = (Rejection("noTitle", 1, "x"),)
+    counts = house.take(
+        source, make_document(make_entry("a"), make_entry("b"), rejections=rejections)
+    )
+    assert counts == Taken(created=2, updated=0, unchanged=0)
     assert sorted(item.id for item in house.news()) == sorted(words.id for words in house.words())
     assert [(c.change_type, c.resource_type, c.everybody) for c in house.recorded()] == [
         ("created", "newsItem", True)
@@ -42,12 +44,12 @@ def test_a_document_again_writes_no_item_and_no_change(
     house: Any, make_document: Make, make_entry: Make
 ) -> None:
     source = house.add()
-    parsed = make_document(make_entry("a"), make_entry("b"))
-    house.take(source, parsed)
-    told = house.recorded()
+    document = make_document(make_entry("a"), make_entry("b"))
+    house.take(source, document)
+    changes = house.recorded()
     house.clock.advance(60)
-    assert house.take(source, parsed) == Taken(0, 0, 2)
-    assert house.recorded() == told
+    assert house.take(source, document) == Taken(0, 0, 2)
+    assert house.recorded() == changes
     after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
     assert after.health.last_content_at == house.clock.now() - timedelta(seconds=60)
 
@@ -84,8 +86,8 @@ def test_a_failure_half_way_leaves_nothing(
     house: Any, make_document: Make, make_entry: Make
 ) -> None:
     source = house.add()
-    parsed = make_document(*(make_entry(key) for key in "abc"))
-    document = document_of(parsed)
+    parts = make_document(*(make_entry(key) for key in "abc"))
+    document = document_of(parts)
 
     async def unit(ctx: Context) -> None:
         await intake.take_document(ctx, source.id, document)
@@ -108,17 +110,17 @@ def test_the_store_holds_the_last_that_was_said_of_each_item_and_tells_each_chan
 ) -> None:
     house = house_factory()
     source = house.add()
-    said: dict[str, str] = {}
+    titles: dict[str, str] = {}
     changes = 0
     for entries in documents:
-        changes += sum(said.get(key) != title for key, title in entries.items())
-        said |= entries
+        changes += sum(titles.get(key) != title for key, title in entries.items())
+        titles |= entries
         house.take(
             source,
             make_document(*(make_entry(key, title=title) for key, title in entries.items())),
         )
         house.clock.advance(60)
-    assert sorted(item.title for item in house.news()) == sorted(said.values())
+    assert sorted(item.title for item in house.news()) == sorted(titles.values())
     assert len(house.recorded()) == changes
     assert {w.id: w.title for w in house.words()} == {n.id: n.title for n in house.news()}
     assert all(wire.dumps(item) for item in house.news())

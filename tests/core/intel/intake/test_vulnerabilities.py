@@ -17,9 +17,9 @@ CVE = "CVE-2024-0001"
 
 def rows(house: Any) -> dict[str, dict[str, Any]]:
     """The rows as they are stored, by their CVE ids."""
-    found = house.run(lambda ctx: ctx.tx.documents.scan(CVES, limit=10_000))
-    told = [CVES.decode(row.raw) for row in found.rows]
-    return {one.cve_id: one for one in told}
+    page = house.run(lambda ctx: ctx.tx.documents.scan(CVES, limit=10_000))
+    cves = [CVES.decode(row.raw) for row in page.rows]
+    return {cve.cve_id: cve for cve in cves}
 
 
 def only(house: Any) -> Any:
@@ -29,8 +29,8 @@ def only(house: Any) -> Any:
 
 def changes(house: Any) -> list[tuple[str, tuple[str, ...]]]:
     """The changes of CVEs: what became of which members."""
-    told = [one for one in house.recorded() if one.resource_type == "entity"]
-    return [(one.change_type, tuple(one.changed_fields or ())) for one in told]
+    changes_ = [change for change in house.recorded() if change.resource_type == "entity"]
+    return [(change.change_type, tuple(change.changed_fields or ())) for change in changes_]
 
 
 # -- the score to go by ------------------------------------------------------------------------
@@ -59,14 +59,16 @@ CHOICES: dict[str, tuple[list[Any], Any]] = {
 
 @pytest.mark.parametrize(("scores", "base"), CHOICES.values(), ids=CHOICES)
 def test_the_score_to_go_by(scores: list[Any], base: float | None) -> None:
-    found = preferred_score(scores, frozenset({"harbour"}))
-    assert (found and found["baseScore"]) == base
+    score = preferred_score(scores, frozenset({"harbour"}))
+    assert (score and score["baseScore"]) == base
 
 
 def test_a_number_that_its_vector_does_not_come_to_is_kept_beside_what_it_does(house: Any) -> None:
     take(house, "record", record(CVE, metrics=[cvss(8.5), cvss(9.8, "3.0"), cvss(8.5, "4.0")]))
-    told = [(one.version, one.base_score, one.computed_base_score) for one in only(house).scores]
-    assert told == [("3.1", 8.5, 9.8), ("3.0", 9.8, UNSET), ("4.0", 8.5, UNSET)]
+    scores = [
+        (score.version, score.base_score, score.computed_base_score) for score in only(house).scores
+    ]
+    assert scores == [("3.1", 8.5, 9.8), ("3.0", 9.8, UNSET), ("4.0", 8.5, UNSET)]
 
 
 # -- one row from all --------------------------------------------------------------------------
@@ -104,31 +106,34 @@ def test_whoever_is_read_first_the_row_is_the_same(house: Any, order: tuple[str,
     assert (row.name, row.title, row.state) == (CVE, "It swings", "PUBLISHED")
     assert row.description == "As its assigner tells it."
     assert (row.published_at.day, row.modified_at.month) == (9, 2)
-    assert [(one.provider, one.base_score, one.role) for one in row.scores] == [
+    assert [(score.provider, score.base_score, score.role) for score in row.scores] == [
         ("harbour", 5.0, "primary"),
         ("CISA-ADP", 6.0, "secondary"),
         ("nvd", 9.0, "primary"),
         ("cna@harbour.example", 5.5, "secondary"),
     ]
     assert row.score.base_score == 5.0
-    assert [(one.id, one.name) for one in row.weaknesses] == [("CWE-79", "XSS"), ("CWE-20", None)]
-    assert [(one.vendor, one.product, len(one.cpes)) for one in row.affected] == [
+    assert [(weakness.id, weakness.name) for weakness in row.weaknesses] == [
+        ("CWE-79", "XSS"),
+        ("CWE-20", None),
+    ]
+    assert [(item.vendor, item.product, len(item.cpes)) for item in row.affected] == [
         ("Harbour Works", "Crane", 2),
         (None, None, 0),
     ]
-    assert [one.version for one in row.affected[0].versions] == ["1.0", "2.0"]
-    assert [(one.url, one.tags) for one in row.references] == [
+    assert [version.version for version in row.affected[0].versions] == ["1.0", "2.0"]
+    assert [(reference.url, reference.tags) for reference in row.references] == [
         ("https://harbour.example/1", ("vendor-advisory", "Patch"))
     ]
     assert row.kev.known_ransomware_campaign_use == "Known"
     assert (row.epss.score, row.epss.percentile) == (0.5, 0.9)
-    assert {one.provider for one in row.sources} == {"cve", "nvd", "cisa-kev", "first-epss"}
+    assert {source.provider for source in row.sources} == {"cve", "nvd", "cisa-kev", "first-epss"}
 
 
 def test_what_is_rejected_keeps_its_row(house: Any) -> None:
     take(house, "record", record(CVE, metrics=[cvss(5.0)]))
-    rejected = [{"lang": "en", "value": "Never was."}]
-    take(house, "record", record(CVE, "2024-04-01", "REJECTED", rejectedReasons=rejected))
+    description = [{"lang": "en", "value": "Never was."}]
+    take(house, "record", record(CVE, "2024-04-01", "REJECTED", rejectedReasons=description))
     row = only(house)
     assert (row.state, row.description, row.scores, row.score) == (
         "REJECTED", "Never was.", (), None,
@@ -173,19 +178,19 @@ MOVES: dict[str, tuple[tuple[float, float], tuple[float, float], bool]] = {
 }
 
 
-@pytest.mark.parametrize(("first", "then", "quiet"), MOVES.values(), ids=MOVES)
+@pytest.mark.parametrize(("first", "second", "quiet"), MOVES.values(), ids=MOVES)
 def test_a_score_is_told_where_it_moved(
-    house: Any, first: tuple[float, float], then: tuple[float, float], quiet: bool
+    house: Any, first: tuple[float, float], second: tuple[float, float], quiet: bool
 ) -> None:
     take(house, "nvd", nvd(CVE))
     take(house, "epss", epss("2024-03-01", CVE_2024_0001=first))
-    before, told = only(house), changes(house)
+    before, changes_ = only(house), changes(house)
     house.clock.advance(60)
-    take(house, "epss", epss("2024-03-02", CVE_2024_0001=then))
+    take(house, "epss", epss("2024-03-02", CVE_2024_0001=second))
     row = only(house)
-    assert (row.epss.score, row.epss.percentile, row.epss.score_date.day) == (*then, 2)
+    assert (row.epss.score, row.epss.percentile, row.epss.score_date.day) == (*second, 2)
     assert (row.epss.previous.score, row.epss.previous.score_date.day) == (first[0], 1)
-    assert changes(house)[len(told) :] == ([] if quiet else [("updated", ("epss",))])
+    assert changes(house)[len(changes_) :] == ([] if quiet else [("updated", ("epss",))])
     assert row.revision == before.revision + (not quiet)
     assert (row.updated_at == before.updated_at) == quiet
 
@@ -216,8 +221,8 @@ def test_the_newest_score_and_the_one_before_it_in_any_order(
     take(house, "nvd", nvd(CVE))
     for day in order:
         take(house, "epss" if is_one else f"epss{day}", DAYS[day])
-    shown = only(house).epss
-    assert (shown.score, shown.previous.score) == (0.3, 0.2)
+    epss = only(house).epss
+    assert (epss.score, epss.previous.score) == (0.3, 0.2)
 
 
 # -- real documents ----------------------------------------------------------------------------
@@ -236,13 +241,14 @@ def test_real_records_are_scored_by_who_goes_before(house: Any, real_documents: 
     for folder in ("cve5", "nvd2"):
         for path in real_documents(folder):
             take(house, path.name, path.read_bytes())
-    found = rows(house)
-    chosen_ = {cve: found[cve].score for cve in REAL}
-    told = {
-        cve: (one.provider, one.base_score) if one else ("", None) for cve, one in chosen_.items()
+    by_id = rows(house)
+    scores = {cve: by_id[cve].score for cve in REAL}
+    numbers = {
+        cve: (score.provider, score.base_score) if score else ("", None)
+        for cve, score in scores.items()
     }
-    assert told == REAL
-    assert found["CVE-2019-25161"].state == "REJECTED"
+    assert numbers == REAL
+    assert by_id["CVE-2019-25161"].state == "REJECTED"
 
 
 def test_two_real_releases_give_what_differs_between_them(house: Any, real_documents: Any) -> None:
@@ -250,7 +256,7 @@ def test_two_real_releases_give_what_differs_between_them(house: Any, real_docum
     take(house, "kev", first.read_bytes())
     before = len(changes(house))
     take(house, "kev", second.read_bytes())
-    made = Counter(kind for kind, _ in changes(house)[before:])
+    counts = Counter(kind for kind, _ in changes(house)[before:])
     # Of a ninth entry the notes changed, but not the addresses in them.
-    assert made == {"created": 2, "updated": 8}
+    assert counts == {"created": 2, "updated": 8}
     assert len([row for row in rows(house).values() if row.entry is not None]) == 1304

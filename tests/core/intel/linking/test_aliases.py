@@ -73,8 +73,8 @@ def test_the_table_has_names_keys_and_days() -> None:
 
 
 def test_nobody_has_a_name_twice_at_once() -> None:
-    for name, held in aliases.alias_table().items():
-        for earlier, later in pairwise(held):
+    for name, spans in aliases.alias_table().items():
+        for earlier, later in pairwise(spans):
             assert earlier.valid_to <= later.valid_from, name
 
 
@@ -83,21 +83,21 @@ def test_a_name_is_of_one_kind() -> None:
     for names, *_, kind in ROWS:
         for name in names.split("|"):
             kinds[normal(name)].add(kind)
-    assert [name for name, held in kinds.items() if len(held) > 1] == []
+    assert [name for name, kinds_of_name in kinds.items() if len(kinds_of_name) > 1] == []
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_every_listed_cik_is_that_of_the_name() -> None:
     root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
-    told = json.loads((root / "sec_edgar/company_tickers.json").read_bytes()).values()
-    titles = {f"cik:{row['cik_str']:010d}": set(normal(row["title"]).split()) for row in told}
-    named: dict[str, set[str]] = defaultdict(set)
+    listing = json.loads((root / "sec_edgar/company_tickers.json").read_bytes()).values()
+    titles = {f"cik:{row['cik_str']:010d}": set(normal(row["title"]).split()) for row in listing}
+    by_name: dict[str, set[str]] = defaultdict(set)
     for names, key, *_ in ROWS:
-        named[key].update(word for name in names.split("|") for word in normal(name).split())
-        named[key].update(normal(name).replace(" ", "") for name in names.split("|"))
+        by_name[key].update(word for name in names.split("|") for word in normal(name).split())
+        by_name[key].update(normal(name).replace(" ", "") for name in names.split("|"))
     wrong = {
         key: titles[key]
-        for key, words in named.items()
+        for key, words in by_name.items()
         if key in titles and not any(word.startswith(tuple(titles[key])) for word in words)
     }
     assert wrong == {}

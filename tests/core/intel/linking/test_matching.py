@@ -34,12 +34,12 @@ APART = [
 ]
 
 
-def known(name: str, **members: Any) -> Party:
+def party_named(name: str, **members: Any) -> Party:
     return Party(Names.of([name]), **members)
 
 
-def score(asked: Party, other: Party) -> float:
-    match = compare(asked, other)
+def score(query: Party, other: Party) -> float:
+    match = compare(query, other)
     return 0.0 if match is None else match.score
 
 
@@ -66,9 +66,9 @@ def test_names_that_share_a_word_are_not_alike(left: str, right: str) -> None:
 )
 def test_likeness_is_the_same_from_both_sides(left: list[str], right: list[str]) -> None:
     for is_person in (False, True):
-        here = likeness(left, right, is_person=is_person)
-        assert 0 <= here <= 1
-        assert here == pytest.approx(likeness(right, left, is_person=is_person))
+        forward = likeness(left, right, is_person=is_person)
+        assert 0 <= forward <= 1
+        assert forward == pytest.approx(likeness(right, left, is_person=is_person))
         assert likeness(left, left[::-1], is_person=is_person) == 1
 
 
@@ -95,8 +95,8 @@ FACTS = [
 @pytest.mark.parametrize(("mine", "theirs", "features"), FACTS)
 def test_facts_move_the_score_and_say_why(mine: Any, theirs: Any, features: Any) -> None:
     def having(facts: Any, name: str) -> Party:
-        frozen = {k: frozenset(v) if isinstance(v, set) else v for k, v in facts.items()}
-        return known(name, type="person", **frozen)
+        members = {k: frozenset(v) if isinstance(v, set) else v for k, v in facts.items()}
+        return party_named(name, type="person", **members)
 
     match = compare(having(mine, "Jane Q Exampleton"), having(theirs, "Jane Exampleton"))
     assert match is not None
@@ -107,19 +107,19 @@ def test_facts_move_the_score_and_say_why(mine: Any, theirs: Any, features: Any)
 
 def test_a_number_that_several_may_have_says_less() -> None:
     bic = frozenset(["bic:1"])
-    assert score(Party(Names.of([]), designators=bic), known("Any", designators=bic)) == 0.85
+    assert score(Party(Names.of([]), designators=bic), party_named("Any", designators=bic)) == 0.85
 
 
 def test_a_weak_alias_says_less() -> None:
     weak = Party(Names.of(["Other"]), Names.of(["Jane Exampleton"]), "person")
-    match = compare(known("Jane Exampleton"), weak)
+    match = compare(party_named("Jane Exampleton"), weak)
     assert match is not None
     assert match.features == {"weakAlias": 0.8}
 
 
 def test_a_ship_is_no_person_and_nothing_is_like_nobody() -> None:
-    assert compare(known("Jane", type="vessel"), known("Jane", type="person")) is None
-    assert score(known("Jane", type="company"), known("Jane", type="organization")) == 1
+    assert compare(party_named("Jane", type="vessel"), party_named("Jane", type="person")) is None
+    assert score(party_named("Jane", type="company"), party_named("Jane", type="organization")) == 1
     assert compare(Party(Names.of([])), Party(Names.of([]))) is None
 
 
@@ -129,53 +129,59 @@ def test_a_row_is_read_as_it_tells() -> None:
         "designators": [{"scheme": "lei", "value": "1"}], "countryCodes": ["US"],
         "birthDates": ["1960"], "gender": "male", "addresses": ["1, Example Way"],
     }  # fmt: skip
-    told = party(facts)
-    assert told.names.spellings == ("Example Ltd", "Sample")
-    assert told.weak.words == (("ex",),)
-    assert (told.birth_dates, told.gender, told.addresses) == ({"1960"}, "male", {"1 example way"})
+    row_party = party(facts)
+    assert row_party.names.spellings == ("Example Ltd", "Sample")
+    assert row_party.weak.words == (("ex",),)
+    assert (row_party.birth_dates, row_party.gender, row_party.addresses) == (
+        {"1960"},
+        "male",
+        {"1 example way"},
+    )
     assert party({**facts, "birthDates": None, "addresses": None}).birth_dates == frozenset()
 
 
-def ids(found: list[tuple[str, Party, Any]]) -> list[str]:
-    return [id_ for id_, *_ in found]
+def ids(matches: list[tuple[str, Party, Any]]) -> list[str]:
+    return [id_ for id_, *_ in matches]
 
 
 def test_screening_finds_what_comparing_everything_finds() -> None:
     names = [left for left, _ in [*PEOPLE_ALIKE, *BODIES_ALIKE, *APART]]
     others = [right for _, right in [*PEOPLE_ALIKE, *BODIES_ALIKE, *APART]]
-    rows = {f"ent_{at:024x}": known(name) for at, name in enumerate(others)}
-    screening = Screening([known(name) for name in names])
+    rows = {f"ent_{at:024x}": party_named(name) for at, name in enumerate(others)}
+    screening = Screening([party_named(name) for name in names])
     for id_, row in rows.items():
         screening.pass_by(id_, row)
     for at, name in enumerate(names):
-        every = {id_ for id_, row in rows.items() if score(known(name), row) >= SCORE_MIN}
+        every = {id_ for id_, row in rows.items() if score(party_named(name), row) >= SCORE_MIN}
         assert set(ids(screening.candidates(at, 10))) == every
 
 
 def test_a_number_is_found_under_any_name() -> None:
-    asked = Party(Names.of([]), designators=frozenset(["lei:1", "lei:2"]))
-    screening = Screening([asked])
-    screening.pass_by("ent_01", known("Example", designators=frozenset(["lei:1"])))
-    screening.pass_by("ent_02", known("Example"))
+    query = Party(Names.of([]), designators=frozenset(["lei:1", "lei:2"]))
+    screening = Screening([query])
+    screening.pass_by("ent_01", party_named("Example", designators=frozenset(["lei:1"])))
+    screening.pass_by("ent_02", party_named("Example"))
     assert ids(screening.candidates(0, 3)) == ["ent_01"]
 
 
 def test_the_best_come_first_whatever_the_order() -> None:
-    rows = [(f"ent_{at:024x}", known("Kestrelmoor")) for at in range(2 * NEAREST_MAX)]
-    rows.append((f"ent_{99:024x}", known("Kestrelmoor Quillwright")))
+    rows = [(f"ent_{at:024x}", party_named("Kestrelmoor")) for at in range(2 * NEAREST_MAX)]
+    rows.append((f"ent_{99:024x}", party_named("Kestrelmoor Quillwright")))
     for order in (rows, rows[::-1]):
-        screening = Screening([known("Kestrelmoor Quillwright")])
+        screening = Screening([party_named("Kestrelmoor Quillwright")])
         for id_, row in order:
             screening.pass_by(id_, row)
         assert ids(screening.candidates(0, 3))[0] == f"ent_{99:024x}"
-    screening = Screening([known("Kestrelmoor")])
+    screening = Screening([party_named("Kestrelmoor")])
     for id_, row in rows[::-1]:
         screening.pass_by(id_, row)
     assert ids(screening.candidates(0, 2)) == [f"ent_{0:024x}", f"ent_{1:024x}"]
 
 
 def test_names_are_found_by_how_they_sound() -> None:
-    assert index_tokens(known("Gaddafi")).keys() == index_tokens(known("Qadhafi")).keys()
+    assert (
+        index_tokens(party_named("Gaddafi")).keys() == index_tokens(party_named("Qadhafi")).keys()
+    )
 
 
 def test_without_the_extra_its_message_says_how_to_get_it(monkeypatch: Any) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from svc_core import data
 from svc_core.intel.linking.names import is_ordinary, is_uncommon, labels, normal
 
-SAME = [
+EQUAL = [
     ("BANK OF AMERICA CORP /DE/", "Bank of America Corporation"),
     ("NUTRIEN LTD /ADR", "Nutrien Ltd."),
     ("QUALCOMM INC/DE", "Qualcomm Incorporated"),
@@ -44,7 +44,7 @@ APART = [
 ]
 
 
-@pytest.mark.parametrize(("left", "right"), SAME)
+@pytest.mark.parametrize(("left", "right"), EQUAL)
 def test_forms_of_one_name_are_one(left: str, right: str) -> None:
     assert normal(left) == normal(right) != ""
 
@@ -85,6 +85,6 @@ def test_every_legal_form_is_written_as_names_are_compared() -> None:
     for line in data.lines("legal_forms.tsv"):
         place, countries, forms = line.split("\t")
         assert place in {"head", "tail"}
-        assert all(len(one) == 2 and one.isupper() for one in countries.split("|"))
+        assert all(len(item) == 2 and item.isupper() for item in countries.split("|"))
         for form in forms.split("|"):
             assert form == " ".join(word for word in form.lower().split() if word.isalnum())

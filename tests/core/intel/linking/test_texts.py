@@ -10,7 +10,7 @@ DAY = date(2024, 6, 1)
 MICROSOFT, APPLE = id_of("cik:0000789019"), id_of("cik:0000320193")
 TARGET, META = id_of("cik:0000027419"), id_of("cik:0001326801")
 
-FOUND = [
+MENTIONS = [
     ("Microsoft's cloud was down", MICROSOFT, "Microsoft"),
     ("Outage at AT&T", id_of("cik:0000732717"), "AT&T"),
     ("AT&T Outage Hits Millions Of Customers", id_of("cik:0000732717"), "AT&T"),
@@ -49,7 +49,7 @@ LEFT_OUT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "reference", "name"), FOUND)
+@pytest.mark.parametrize(("text", "reference", "name"), MENTIONS)
 def test_whom_a_text_mentions(text: str, reference: str, name: str) -> None:
     assert of_text(text, DAY).get(reference) == name
 
