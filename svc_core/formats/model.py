@@ -1,9 +1,14 @@
-"""What a source parser promises: records, counted rejections, one kind of refusal.
+"""Defines what a parser of an upstream document yields: records, rejections and metadata.
 
 Rule 1: a document is taken whole or refused whole (`DocumentRefused`).
 Rule 2: a record that cannot be used is a `Rejection`; it never fails its neighbours.
-Rule 3: nothing is invented: what is missing or unreadable is null or left out.
-Rule 4: everything taken from a document has a number that bounds it (`Format`, `FeedLimits`).
+Rule 3: a parser invents nothing: what is missing or unreadable is null or left out.
+Rule 4: everything read from a document has a bound (`Format`, `FeedLimits`).
+
+A parser is a generator function: it takes the bytes of a document (`Body`) and what is known of it
+beside them, and yields its contents one by one. It neither fetches nor stores anything, and it does
+not ask for the time, so a document always gives the same records. `table.read` runs a parser to its
+end before anything of the document counts, which is what makes rule 1 hold.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +20,7 @@ from attrs import field, frozen
 from svc_core.wire.constraints import Doc, Example
 
 Members = Mapping[str, Any]
-"""Members of a row in their wire names and JSON values."""
+"""The members of a row, by the camelCase names and with the JSON values of the wire."""
 
 
 # -- what a document says ----------------------------------------------------------------------
@@ -23,14 +28,15 @@ Members = Mapping[str, Any]
 
 @frozen
 class Record:
-    """What a document says of one row.
+    """The statement of one document about one row.
 
-    `resource` is the kind of row, `key` what it is known by among its kind, whoever tells of it:
-    the provider belongs to it only where the key is the provider's own (`us7000si5c` of `usgs`).
-    `also` are other keys that name the same row. `said` are members of the row; one that is null
-    says nothing. `stamp` is when its source last changed it, by the source's own word; without one
-    that of the document counts. `record_id` and `url` lead back to the record at its source, and
-    `raw` is the record itself. One that is `gone` was withdrawn by a delta.
+    `resource` is the kind of row. `key` names the row among its kind, the same in every source; the
+    provider is part of it only where the provider made the id (`usgs:us7000si5c`). `also` are other
+    keys of the same row, by which the records of several sources meet. `said` are members of the
+    row; a null member states nothing. `stamp` is when the source says that it last changed the
+    record; without it the stamp of the document counts. `record_id` and `url` lead back to the
+    record at its source, and `raw` is the record as published. `gone` marks a record that a delta
+    withdraws.
     """
 
     resource: str
@@ -47,7 +53,7 @@ class Record:
 
 @frozen
 class Rejection:
-    """Rows of one document left out for the same `reason`: how many, and one of them."""
+    """The records of one document that were left out for one `reason`: their count and a sample."""
 
     reason: Annotated[str, Doc("Why, without values."), Example("lacks 'id'")]
     count: Annotated[int, Doc("How many."), Example(1)]
@@ -56,9 +62,9 @@ class Rejection:
 
 @frozen
 class About:
-    """What a document says of itself, the last one told counts.
+    """What a document states about itself; a later one replaces an earlier one.
 
-    `stamp` is when it was made, by its own word; `records` how many it says that it holds.
+    `stamp` is when the document says that it was made, `records` how many it says that it holds.
     """
 
     stamp: datetime | None = None
@@ -70,12 +76,11 @@ class About:
 
 @frozen
 class Given:
-    """What is known of a document beside its bytes.
+    """Where a document came from: what is known of it beside its bytes.
 
-    `options` are what the source's owner says; `base_url` is the address it came from and `name`
-    that of its file; of `content_type` only the charset is used. Dates without a zone are read by
-    the clock of `zone`, else in the zone of the document's other dates, else by that of
-    `country_zone`, else in UTC.
+    `options` were set by the owner of the source, `base_url` is the address of the document and
+    `name` that of its file; of `content_type` only the charset is used. A date without a zone is in
+    `zone`, else in the zone of the document's other dates, else in `country_zone`, else in UTC.
     """
 
     options: Mapping[str, str] = field(factory=dict)
@@ -87,13 +92,14 @@ class Given:
 
 
 Contents = Iterator[About | Record | Rejection]
+"""What a parser yields, in the order of the document."""
 
 
 # -- what is refused ---------------------------------------------------------------------------
 
 
 class DocumentRefused(ValueError):  # noqa: N818  a refusal, not an error of the program
-    """The whole document is refused. `code` is stable, `reason` is a sentence for a person.
+    """A whole document is refused: `code` is stable, `reason` is a sentence for a person.
 
     Codes: `empty`, `tooLarge`, `tooManyItems`, `tooComplex`, `badEncoding`, `notAFeed`, `html`,
     `opml`, `entityBomb`, `truncated`, `malformed`; `unrecognised` where no format fits,
@@ -120,8 +126,11 @@ class MissingExtra(ImportError):  # noqa: N818  it names what is missing
 FAULTS = (
     ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
 )  # fmt: skip
-"""What code raises on data that is not what it takes it for; nested too deeply is among them."""
+"""Exceptions that code raises on data of an unexpected form, too deep nesting included."""
 
 
 class Unusable(ValueError):  # noqa: N818  it says what is wrong with a record
-    """One record cannot be used; the message is the reason of its `Rejection`, without values."""
+    """A single record cannot be used; the message becomes the `reason` of its `Rejection`.
+
+    The message holds no values of the record, so that equal faults are counted together.
+    """

@@ -1,11 +1,11 @@
-"""The table of formats: how a document is recognised, read and guarded (decisions: D13).
+"""Recognises the format of a document, parses it and checks that it is whole (decisions: D13).
 
-Rule 1: the content decides. Of a source that is known, a document in another format is refused:
-        a format that changed is an error, not a new meaning.
-Rule 2: a document is read to its end before anything of it counts. One that is cut off, or whose
-        own count is not that of its records, is refused whole.
-Rule 3: of two records of one document about one row, the one with the later stamp stays, of
-        equally late ones the last.
+Rule 1: the content decides the format. A document in another format than that of its source is
+        refused: a format that changed is an error, not a new meaning.
+Rule 2: a document is read to its end before anything of it counts. It is refused whole when it is
+        cut off, or when its own count differs from the number of its records.
+Rule 3: of two records of one document about one row, the one with the later stamp stays; with
+        equal stamps, or without one, the last.
 """
 
 from collections import Counter
@@ -75,17 +75,17 @@ TABLE: tuple[Format, ...] = (
     *(GDACS_RSS, *FEEDS, KEV, *_ECONOMY, *_COUNTRIES, *_CYBER),
     *(*_EVENTS, *_COMPANIES, *_MARKETS, *_SANCTIONS),
 )
-"""In the order in which they are tried: those with the plainer marks first."""
+"""All formats, in the order in which they are tried: those with the clearest marks first."""
 
 FORMATS: Mapping[str, Format] = MappingProxyType({format_.id: format_ for format_ in TABLE})
 
 BYTES_MAX = max(format_.bytes_max for format_ in TABLE)
-"""Of a document whose format is not known yet."""
+"""The largest document of any format: the bound while the format is not known yet."""
 
 KEY_CHARS_MAX = 10_000  # twice the address of a page
-REASONS_MAX = 20  # told of one document; of each a count and one sample
+REASONS_MAX = 20  # kept of one document, each with a count and one sample
 
-# What no format is, told by what it is instead.
+# Documents that people send by mistake, by the names of their root elements.
 _NEAR_MISSES = {
     "opml": ("opml", "This is OPML, a list of feeds: see svc sources import."),
     "html": ("html", "This is an HTML page, not data: the address may have moved."),
@@ -94,7 +94,7 @@ _NEAR_MISSES = {
 
 @frozen
 class Document:
-    """All that one document says."""
+    """One whole document: its metadata, its records, and what had to be left out."""
 
     format: Format
     about: About
@@ -103,15 +103,15 @@ class Document:
 
     @property
     def rejected(self) -> int:
-        """How many records could not be used."""
+        """The number of records that could not be used."""
         return sum(rejection.count for rejection in self.rejections)
 
 
 def recognised(body: Body) -> Format:
-    """The format of a document, by its content.
+    """Finds the format of a document by its content.
 
     Raises:
-        DocumentRefused: nobody recognises it; the reason says what it seems to be.
+        DocumentRefused: no format fits; the reason says what the document seems to be.
     """
     if not body.data.strip():
         raise DocumentRefused("empty", "The document is empty.")
@@ -127,10 +127,10 @@ def recognised(body: Body) -> Format:
 
 
 def read(body: Body, format_: Format, origin: Given) -> Document:
-    """All that a document of this format says.
+    """Parses a whole document of a format that is known.
 
     Raises:
-        DocumentRefused: it is too large, not whole, or of another format; an option is missing.
+        DocumentRefused: it is too large, not whole, or of another format, or an option is missing.
         MissingExtra: a library that this format needs is not installed.
     """
     check_options(format_, origin.options)
@@ -153,10 +153,10 @@ def read(body: Body, format_: Format, origin: Given) -> Document:
 
 
 def check_options(format_: Format, options: Mapping[str, str]) -> None:
-    """Pass options that this format takes.
+    """Checks that a format takes these options, and that none is missing.
 
     Raises:
-        DocumentRefused: `option`, for one that it does not know or that is missing.
+        DocumentRefused: `option`, for one that is unknown or missing.
     """
     unknown = sorted(set(options) - set(format_.options))
     missing = sorted(format_.required - set(options))
@@ -169,10 +169,10 @@ def check_options(format_: Format, options: Mapping[str, str]) -> None:
 
 
 def whole(format_: Format, contents: Iterator[About | Record | Rejection]) -> Document:
-    """All that is told by a document that was read to its end.
+    """Collects the contents of a document into one value, reading them to their end.
 
     Raises:
-        DocumentRefused: it holds too many records, or not as many as it says.
+        DocumentRefused: it holds too many records, or another number than it states.
     """
     about, total = About(), 0
     records: dict[tuple[str, str], Record] = {}
@@ -204,7 +204,7 @@ def whole(format_: Format, contents: Iterator[About | Record | Rejection]) -> Do
 
 
 def _check_key_length(part: About | Record | Rejection) -> About | Record | Rejection:
-    """What is told; a record with a key that no index holds is a rejection."""
+    """Turns a record whose key is too long for an index into a rejection."""
     if isinstance(part, Record) and any(len(key) > KEY_CHARS_MAX for key in (part.key, *part.also)):
         reason = f"has an id of more than {KEY_CHARS_MAX} characters"
         return Rejection(reason, 1, part.key[:SAMPLE_CHARS])
@@ -212,5 +212,5 @@ def _check_key_length(part: About | Record | Rejection) -> About | Record | Reje
 
 
 def is_older(left: datetime | None, right: datetime | None) -> bool:
-    """Whether the left stamp is before the right one; what has none is no older."""
+    """Whether the left stamp is before the right one; a missing stamp is never older."""
     return left is not None and right is not None and left < right

@@ -1,12 +1,13 @@
-"""What authors of backends and hosts test with: contracts, laws, a clock and identifiers.
+"""Test kit for authors of storage backends and of host applications.
 
-`storage_contract` states what every store promises, `storage_agreement` drives several stores
-with the same random work and compares them; both need the extra `testing`. What fails names the
-rule that was broken (`rules`).
+`storage_contract` holds the promises of every store as tests that its author inherits.
+`storage_agreement` runs the same random work on several stores and compares their answers. Both
+need the extra `testing`. `clock` makes time and identifiers predictable, and `rules` makes a
+failure begin with the sentence of the rule that it breaks.
 """
 
 import sys
 from contextlib import suppress
 
-with suppress(KeyError):  # pytest then shows the two sides of a promise that was not kept
+with suppress(KeyError):  # pytest then shows both sides of a failed comparison
     sys.modules["pytest"].register_assert_rewrite("svc_core.testing.promises")

@@ -1,7 +1,7 @@
-"""What Hypothesis learns of this library when both are installed.
+"""Registers strategies with Hypothesis for the classes of values that stores handle.
 
-Hypothesis takes a strategy for a class, not for an `Annotated` text, so texts with a pattern are
-made by `conforming.conforming`; the values that stores handle are known by their class.
+Hypothesis finds a strategy by class, so `st.from_type(Note)` works. It cannot find one for an
+`Annotated` text with a pattern; `from_annotation` of this kit makes those.
 """
 
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ from svc_core.testing.sample import Note
 
 
 def register() -> None:
-    """Teach `from_type` the values of stores. Called by Hypothesis itself."""
+    """Registers the strategies; Hypothesis calls it through its entry point."""
     st.register_type_strategy(Answer, strategies.answers)
     st.register_type_strategy(Note, st.text(min_size=1, max_size=3).flatmap(strategies.notes))
     st.register_type_strategy(

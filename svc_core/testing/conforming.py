@@ -1,7 +1,7 @@
-"""Random values that keep every constraint of their annotation.
+"""Hypothesis strategies for values that keep every constraint of their type annotation.
 
-`conforming(PlaceInput)` gives values of a model whose texts match their patterns, whose numbers
-keep their bounds and whose members may be unset, null or absent as the model allows.
+`from_annotation(PlaceInput)` makes instances of a model class: texts match their patterns, numbers
+keep their bounds, and members are unset, null or absent where the model allows it.
 """
 
 import re
@@ -21,32 +21,32 @@ from svc_core.wire.constraints import Pattern, check
 INTEGER_MAX = 2**53 - 1
 """Beyond it, JSON numbers lose digits in most readers."""
 ITEMS_MAX = 3
-"""Enough to meet none, one and several; more only makes failures longer."""
+"""Items in a list: enough for none, one and several; more only makes failures longer."""
 
 Constraints = tuple[object, ...]
 
 
-def conforming(annotation: Any) -> st.SearchStrategy[Any]:
-    """Values of a type, an `Annotated` type or a model class.
+def from_annotation(annotation: Any) -> st.SearchStrategy[Any]:
+    """A strategy for the values of a type, of an `Annotated` type or of a model class.
 
     Raises:
-        TypeError: there is no rule for this annotation.
+        TypeError: this kit makes no values of the annotation.
     """
-    return _of(annotation, ())
+    return _strategy_of(annotation, ())
 
 
-def _of(annotation: Any, constraints: Constraints) -> st.SearchStrategy[Any]:
+def _strategy_of(annotation: Any, constraints: Constraints) -> st.SearchStrategy[Any]:
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _of(inner[0], (*constraints, *inner[1:]))
+        return _strategy_of(inner[0], (*constraints, *inner[1:]))
     if origin is Literal:
         return st.sampled_from(inner)
     if origin in {Union, UnionType}:
-        return st.one_of([_of(each, constraints) for each in inner])
+        return st.one_of([_strategy_of(option, constraints) for option in inner])
     if origin in _CONTAINERS:
         return _CONTAINERS[origin](inner, constraints)
-    if annotation in _PLAIN:
-        return _PLAIN[annotation](constraints)
+    if annotation in _SCALARS:
+        return _SCALARS[annotation](constraints)
     if isinstance(annotation, type) and attrs.has(annotation):
         return st.deferred(lambda: _model(annotation))
     raise TypeError(f"no rule makes values of {annotation!r}")
@@ -54,7 +54,9 @@ def _of(annotation: Any, constraints: Constraints) -> st.SearchStrategy[Any]:
 
 def _model(cls: type[Any]) -> st.SearchStrategy[Any]:
     hints = get_type_hints(cls, include_extras=True)
-    fields = {each.name: _of(hints[each.name], ()) for each in attrs.fields(cls) if each.init}
+    fields = {
+        field.name: _strategy_of(hints[field.name], ()) for field in attrs.fields(cls) if field.init
+    }
     return st.builds(cls, **fields)
 
 
@@ -62,12 +64,14 @@ def _model(cls: type[Any]) -> st.SearchStrategy[Any]:
 
 
 def _texts(constraints: Constraints) -> st.SearchStrategy[str]:
-    patterns = _all(constraints, Pattern)
+    patterns = _of_kind(constraints, Pattern)
     low, high = _lengths(constraints)
     if not patterns:
         return st.text(min_size=low, max_size=high)
     texts = st.from_regex(re.compile(patterns[0].regex, re.ASCII), fullmatch=True)
-    return texts.filter(lambda text: all(check(each, text) is None for each in constraints))
+    return texts.filter(
+        lambda text: all(check(constraint, text) is None for constraint in constraints)
+    )
 
 
 def _integers(constraints: Constraints) -> st.SearchStrategy[int]:
@@ -79,7 +83,7 @@ def _floats(constraints: Constraints) -> st.SearchStrategy[float]:
     return st.floats(low, high, allow_nan=False, allow_infinity=False)
 
 
-_PLAIN: Mapping[Any, Callable[[Constraints], st.SearchStrategy[Any]]] = {
+_SCALARS: Mapping[Any, Callable[[Constraints], st.SearchStrategy[Any]]] = {
     str: _texts,
     int: _integers,
     float: _floats,
@@ -97,22 +101,24 @@ _PLAIN: Mapping[Any, Callable[[Constraints], st.SearchStrategy[Any]]] = {
 
 def _lists(inner: tuple[Any, ...], constraints: Constraints) -> st.SearchStrategy[list[Any]]:
     low, high = _lengths(constraints)
-    most = max(low, ITEMS_MAX) if high is None else min(high, max(low, ITEMS_MAX))
-    return st.lists(_of(inner[0], ()), min_size=low, max_size=most)
+    size_max = max(low, ITEMS_MAX) if high is None else min(high, max(low, ITEMS_MAX))
+    return st.lists(_strategy_of(inner[0], ()), min_size=low, max_size=size_max)
 
 
 def _tuples(inner: tuple[Any, ...], constraints: Constraints) -> st.SearchStrategy[tuple[Any, ...]]:
     if len(inner) == 2 and inner[1] is Ellipsis:
         return _lists(inner, constraints).map(tuple)
-    return st.tuples(*(_of(each, ()) for each in inner))
+    return st.tuples(*(_strategy_of(item, ()) for item in inner))
 
 
 def _mappings(
     inner: tuple[Any, ...], constraints: Constraints
 ) -> st.SearchStrategy[dict[Any, Any]]:
     low, high = _lengths(constraints)
-    most = ITEMS_MAX if high is None else min(high, ITEMS_MAX)
-    return st.dictionaries(_of(inner[0], ()), _of(inner[1], ()), min_size=low, max_size=most)
+    size_max = ITEMS_MAX if high is None else min(high, ITEMS_MAX)
+    return st.dictionaries(
+        _strategy_of(inner[0], ()), _strategy_of(inner[1], ()), min_size=low, max_size=size_max
+    )
 
 
 _CONTAINERS: Mapping[Any, Callable[[tuple[Any, ...], Constraints], st.SearchStrategy[Any]]] = {
@@ -127,17 +133,17 @@ _CONTAINERS: Mapping[Any, Callable[[tuple[Any, ...], Constraints], st.SearchStra
 # -- reading constraints -----------------------------------------------------------------------
 
 
-def _all(constraints: Constraints, kind: type[Any]) -> list[Any]:
-    return [each for each in constraints if isinstance(each, kind)]
+def _of_kind(constraints: Constraints, kind: type[Any]) -> list[Any]:
+    return [constraint for constraint in constraints if isinstance(constraint, kind)]
 
 
 def _bounds(constraints: Constraints, limit: int) -> tuple[Any, Any]:
-    low = max((each.ge for each in _all(constraints, Ge)), default=-limit)
-    high = min((each.le for each in _all(constraints, Le)), default=limit)
+    low = max((bound.ge for bound in _of_kind(constraints, Ge)), default=-limit)
+    high = min((bound.le for bound in _of_kind(constraints, Le)), default=limit)
     return low, high
 
 
 def _lengths(constraints: Constraints) -> tuple[int, int | None]:
-    low = max((each.min_length for each in _all(constraints, MinLen)), default=0)
-    high = min((each.max_length for each in _all(constraints, MaxLen)), default=None)
+    low = max((bound.min_length for bound in _of_kind(constraints, MinLen)), default=0)
+    high = min((bound.max_length for bound in _of_kind(constraints, MaxLen)), default=None)
     return low, high

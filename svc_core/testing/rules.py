@@ -1,7 +1,7 @@
-"""Failures that say which rule was broken, in words, before they say by what.
+"""Makes a failing test begin with the sentence of the rule that it breaks.
 
-A rule is a function that raises AssertionError where it does not hold: its words are the first
-sentence of its docstring, or its name.
+A rule is a function that raises AssertionError where it does not hold. Its sentence is the first
+paragraph of its docstring, else its name.
 """
 
 import traceback
@@ -13,30 +13,33 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def words_of(rule: Callable[..., object]) -> str:
-    """What a rule says, in words."""
-    said = (rule.__doc__ or "").partition("\n\n")[0]
-    return " ".join(said.split()) or rule.__name__.removeprefix("test_").replace("_", " ")
+def rule_text(rule: Callable[..., object]) -> str:
+    """The sentence of a rule: the first paragraph of its docstring, else its name in words."""
+    sentence = (rule.__doc__ or "").partition("\n\n")[0]
+    return " ".join(sentence.split()) or rule.__name__.removeprefix("test_").replace("_", " ")
 
 
-def named(rule: Callable[P, R]) -> Callable[P, R]:
-    """The rule, whose failures begin with its words; other exceptions carry them as a note."""
-    told = f"broken rule: {words_of(rule)}"
+def explain_failures(rule: Callable[P, R]) -> Callable[P, R]:
+    """Decorates a rule so that its failures begin with its sentence.
+
+    Exceptions that are no AssertionError carry the sentence as a note.
+    """
+    note = f"broken rule: {rule_text(rule)}"
 
     @wraps(rule)
-    def checked(*given: P.args, **how: P.kwargs) -> R:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return rule(*given, **how)
-        except AssertionError as broken:
-            raise AssertionError(f"{told}\n{_shown(broken)}") from broken
+            return rule(*args, **kwargs)
+        except AssertionError as error:
+            raise AssertionError(f"{note}\n{_failure_detail(error)}") from error
         except Exception as failure:
-            failure.add_note(told)
+            failure.add_note(note)
             raise
 
-    return checked
+    return wrapper
 
 
-def _shown(broken: AssertionError) -> str:
-    """What was asserted, and what it was asserted of."""
-    line = traceback.extract_tb(broken.__traceback__)[-1].line
-    return "\n".join(part for part in (line, str(broken)) if part)
+def _failure_detail(error: AssertionError) -> str:
+    """The source line of the failed assertion, and its message."""
+    line = traceback.extract_tb(error.__traceback__)[-1].line
+    return "\n".join(part for part in (line, str(error)) if part)

@@ -1,4 +1,4 @@
-"""A small value with every kind of filter, stored in one collection of each scope."""
+"""A small model class with every kind of filter, and one collection of it for each scope."""
 
 from attrs import evolve, frozen
 
@@ -7,7 +7,7 @@ from svc_core.operation.ports import Collection
 
 @frozen
 class Note:
-    """A note: when it was written, where it stands, what it is about, how much, and where."""
+    """A sample row: a text with an order, filters, a number and a position."""
 
     id: str
     text: str
@@ -38,17 +38,17 @@ NOTES: Collection[Note] = Collection(
     search=lambda note: note.text,
     kind="note",
 )
-"""Rows of a tenant."""
+"""A collection whose rows belong to one tenant."""
 
 NOTICES: Collection[Note] = evolve(
     NOTES, name="sample_notices", prefix="notice", scope="global", kind="notice"
 )
-"""Rows that everybody reads and the system writes."""
+"""A collection that every tenant reads and only the system writes."""
 
 SECRETS: Collection[Note] = evolve(
     NOTES, name="sample_secrets", prefix="secret", scope="system", kind=None
 )
-"""Rows that the system alone reads."""
+"""A collection that only the system reads and writes."""
 
 SAMPLES = (NOTES, NOTICES, SECRETS)
-"""What a store under test is opened with."""
+"""The collections with which a store under test is opened."""

@@ -1,4 +1,7 @@
-"""Sealed lines for stores under test, which never look into one."""
+"""Makes ledger lines, tree nodes and heads for stores under test.
+
+Stores keep them as opaque bytes, so these lines are neither JSON nor correctly hashed.
+"""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -9,7 +12,10 @@ from svc_core.testing.clock import START
 
 
 class Growth(NamedTuple):
-    """One append: its lines, the nodes that they complete, the head after them."""
+    """One append to a ledger: its lines, the tree nodes that they complete, the head after them.
+
+    `expect` is the size of the ledger before it.
+    """
 
     lines: tuple[SealedLine, ...]
     nodes: tuple[LedgerNode, ...]
@@ -18,7 +24,7 @@ class Growth(NamedTuple):
 
 
 def at(microseconds: int) -> str:
-    """A record time, so long after the beginning."""
+    """The record time of a line, so many microseconds after `clock.START`."""
     return f"{START + timedelta(microseconds=microseconds):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
@@ -31,24 +37,24 @@ def a_line(
     keys: tuple[str, ...] = (),
     time: int = 0,
 ) -> SealedLine:
-    """A line whose bytes are neither JSON nor text, and tell who it is."""
+    """A sealed line whose bytes hold its identifier, and are neither JSON nor text."""
     seal = f"{seq}/{id_}".encode().ljust(32, b"\x00")
     line = b'\xff{ "id" : ' + id_.encode() + b"}\r\x00 "
     return SealedLine(seq, id_, subject, opens, at(time), keys, seal, line)
 
 
 def growth(expect: int, lines: Iterable[SealedLine]) -> Growth:
-    """The append of these lines to a ledger of size `expect`."""
-    added = tuple(lines)
-    size = expect + len(added)
+    """The append of `lines` to a ledger that has `expect` lines."""
+    batch = tuple(lines)
+    size = expect + len(batch)
     nodes = tuple(
         LedgerNode(level, number, f"{level}:{number}".encode().ljust(32, b"\x01"))
         for level in LEDGER_LEVELS[1:]
         for number in range(expect >> level, size >> level)
     )
-    return Growth(added, nodes, LedgerHead(size, f"state {size}".encode()), expect)
+    return Growth(batch, nodes, LedgerHead(size, f"state {size}".encode()), expect)
 
 
 def plain(expect: int, *ids: str, time: int = 0) -> Growth:
-    """The append of lines with these identifiers, all about one subject."""
-    return growth(expect, (a_line(expect + at_, id_, time=time) for at_, id_ in enumerate(ids)))
+    """The append of one line for each identifier, all about one subject."""
+    return growth(expect, (a_line(expect + index, id_, time=time) for index, id_ in enumerate(ids)))

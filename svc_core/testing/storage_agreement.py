@@ -1,4 +1,6 @@
-"""Several stores, driven with the same random work, must say the same.
+"""A Hypothesis state machine that runs the same random work on several stores.
+
+Any difference between their answers is a failure:
 
     from svc_core.base import drive
     from svc_core.testing.sample import SAMPLES
@@ -8,8 +10,8 @@
     stores = {"memory": lambda: MemoryStorage(SAMPLES), "mine": lambda: MemoryStorage(SAMPLES)}
     TestAgreement = agreement_machine(stores, drive.run).TestCase  # or asyncio.Runner().run
 
-The plainest store goes first: it is the model with which the others are compared. A store that
-outlives its process is closed and opened again among the work.
+The first store is the model with which the others are compared, so it should be the simplest.
+A durable store can be closed and opened again in the middle of the work (`again`).
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,7 +31,7 @@ from svc_core.operation.ports import (
 )
 from svc_core.testing import storage_steps as steps
 from svc_core.testing import strategies
-from svc_core.testing.rules import named
+from svc_core.testing.rules import explain_failures
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
 from svc_core.testing.sealing import at
 from svc_core.testing.sync_store import Run, Store, SyncStore
@@ -48,7 +50,7 @@ _filters = st.fixed_dictionaries(
 )
 _places = st.sampled_from(strategies.DEGREES)
 _numbers = st.none() | st.integers(-3, 3)
-_narrowed = st.fixed_dictionaries(
+_narrowing = st.fixed_dictionaries(
     {},
     optional={
         "where": _filters,
@@ -65,8 +67,8 @@ _types = st.none() | st.lists(st.sampled_from(("note", "notice", "other")), max_
 _positions = st.builds(FeedPosition, everybody=st.integers(0, 6), own=st.integers(0, 6))
 
 
-class Mishap(Exception):  # noqa: N818 - what a unit of work raises to be undone
-    """Raised at the end of a unit that is to be undone."""
+class _Mishap(Exception):  # noqa: N818 - what a unit of work raises to be undone
+    """Raised at the end of a unit of work, so that the store undoes it."""
 
 
 def agreement_machine(
@@ -75,9 +77,10 @@ def agreement_machine(
     *,
     again: Mapping[str, Callable[[Store], Store]] | None = None,
 ) -> type[RuleBasedStateMachine]:
-    """A state machine over fresh stores made by `makers`; each is opened for `SAMPLES`.
+    """A state machine class over new stores, which `makers` open for `SAMPLES`, by name.
 
-    `again` opens what a closed store kept, for each store that outlives its process.
+    `run` runs one coroutine to its end. `again` holds, for each durable store, a function that
+    opens the content of a closed store again.
     """
 
     class Agreement(_Agreement):
@@ -94,15 +97,15 @@ class _Agreement(RuleBasedStateMachine):
     ) -> None:
         super().__init__()
         self.stores = stores
-        self.again = again
+        self.reopen = again
 
-    def agree(self, ask: Callable[[SyncStore], object]) -> Any:
-        """The answer that every store gives to the same question.
+    def agree(self, question: Callable[[SyncStore], object]) -> Any:
+        """Asks every store the same question and returns their common answer.
 
         Raises:
             AssertionError: two stores answer differently.
         """
-        answers = {name: _outcome(ask, sync) for name, sync in self.stores.items()}
+        answers = {name: _outcome(question, sync) for name, sync in self.stores.items()}
         model = next(iter(answers.values()))
         for name, answer in answers.items():
             if answer != model:
@@ -112,20 +115,20 @@ class _Agreement(RuleBasedStateMachine):
         return model
 
     @rule(unit=steps.units, fails=st.booleans() | st.just(False))
-    @named
-    def write(self, unit: tuple[str, list[steps.Work]], fails: bool) -> None:
-        tenant, works = unit
+    @explain_failures
+    def write(self, unit: tuple[str, list[steps.Step]], fails: bool) -> None:
+        tenant, step_list = unit
 
         async def work(tx: Transaction) -> list[object]:
-            results = [await each(tx) for each in works]
+            results = [await step(tx) for step in step_list]
             if fails:
-                raise Mishap(results[: steps.unsealed(works)])
+                raise _Mishap(results[: steps.steps_before_append(step_list)])
             return results
 
         self.agree(lambda sync: sync.write(tenant, work))
 
     @rule(tenant=steps.tenants, collection=_collections, id_=steps.ids)
-    @named
+    @explain_failures
     def get(self, tenant: str, collection: Collection[Note], id_: str) -> None:
         self.agree(lambda sync: sync.get(tenant, collection, id_))
 
@@ -134,7 +137,7 @@ class _Agreement(RuleBasedStateMachine):
         collection=_collections,
         ids=st.lists(steps.ids, max_size=4),
     )
-    @named
+    @explain_failures
     def get_many(self, tenant: str, collection: Collection[Note], ids: list[str]) -> None:
         self.agree(lambda sync: list(sync.get_many(tenant, collection, ids).items()))
 
@@ -144,16 +147,16 @@ class _Agreement(RuleBasedStateMachine):
         order=_orders,
         after=_after,
         limit=_limits,
-        how=_narrowed,
+        narrowing=_narrowing,
     )
-    @named
-    def scan(self, tenant: str, collection: Collection[Note], how: Any, **page: Any) -> None:
-        self.agree(lambda sync: sync.scan(tenant, collection, **page, **how))
+    @explain_failures
+    def scan(self, tenant: str, collection: Collection[Note], narrowing: Any, **page: Any) -> None:
+        self.agree(lambda sync: sync.scan(tenant, collection, **page, **narrowing))
 
-    @rule(tenant=steps.tenants, collection=_collections, limit=_limits, how=_narrowed)
-    @named
-    def count(self, tenant: str, collection: Collection[Note], limit: int, how: Any) -> None:
-        self.agree(lambda sync: sync.count(tenant, collection, limit=limit, **how))
+    @rule(tenant=steps.tenants, collection=_collections, limit=_limits, narrowing=_narrowing)
+    @explain_failures
+    def count(self, tenant: str, collection: Collection[Note], limit: int, narrowing: Any) -> None:
+        self.agree(lambda sync: sync.count(tenant, collection, limit=limit, **narrowing))
 
     @rule(
         tenant=steps.tenants,
@@ -161,27 +164,27 @@ class _Agreement(RuleBasedStateMachine):
         terms=st.dictionaries(strategies.words, st.integers(1, 3), max_size=3),
         after=_after,
         limit=_limits,
-        how=_narrowed,
+        narrowing=_narrowing,
     )
-    @named
+    @explain_failures
     def search(
         self,
         tenant: str,
         collection: Collection[Note],
         terms: dict[str, int],
-        how: Any,
+        narrowing: Any,
         **page: Any,
     ) -> None:
-        self.agree(lambda sync: sync.search(tenant, collection, terms, **page, **how))
+        self.agree(lambda sync: sync.search(tenant, collection, terms, **page, **narrowing))
 
     @rule(tenant=steps.tenants, after=_positions, types=_types, limit=_limits)
-    @named
-    def feed(self, tenant: str, after: FeedPosition, **how: Any) -> None:
-        self.agree(lambda sync: sync.feed(tenant, after, **how))
+    @explain_failures
+    def feed(self, tenant: str, after: FeedPosition, **query: Any) -> None:
+        self.agree(lambda sync: sync.feed(tenant, after, **query))
         self.agree(lambda sync: sync.head(tenant))
 
     @rule(tenant=steps.tenants, types=_types, limit=_limits)
-    @named
+    @explain_failures
     def whole_feed(self, tenant: str, types: tuple[str, ...] | None, limit: int) -> None:
         position: FeedPosition | None = FeedPosition()
         while position is not None:
@@ -194,17 +197,17 @@ class _Agreement(RuleBasedStateMachine):
         return part.position if part.more else None
 
     @rule(collection=_collections, where=_filters, end=_bounds, limit=_limits)
-    @named
-    def across(self, collection: Collection[Note], **how: Any) -> None:
-        self.agree(lambda sync: sync.across(collection, **how))
+    @explain_failures
+    def across(self, collection: Collection[Note], **query: Any) -> None:
+        self.agree(lambda sync: sync.across(collection, **query))
 
     @rule(tenant=steps.tenants, key=st.sampled_from(("k1", "k2")))
-    @named
+    @explain_failures
     def answer(self, tenant: str, key: str) -> None:
         self.agree(lambda sync: sync.read(tenant, lambda tx: tx.answers.get("op", key)))
 
     @rule(before=strategies.instants, limit=_limits)
-    @named
+    @explain_failures
     def purge(self, before: Any, limit: int) -> None:
         self.agree(
             lambda sync: sync.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))
@@ -213,8 +216,8 @@ class _Agreement(RuleBasedStateMachine):
     @rule(
         tenant=steps.tenants, id_=steps.records, start=st.integers(0, 9), count=st.integers(0, 300)
     )
-    @named
-    def sealed(self, tenant: str, id_: str, start: int, count: int) -> None:
+    @explain_failures
+    def ledger_lines(self, tenant: str, id_: str, start: int, count: int) -> None:
         self._ask(tenant, lambda ledger: ledger.head())
         self._ask(tenant, lambda ledger: ledger.get(id_))
         self._ask(tenant, lambda ledger: ledger.get_many((id_, "none", "1", "2", id_)))
@@ -232,18 +235,19 @@ class _Agreement(RuleBasedStateMachine):
         before=_sizes,
         limit=_limits,
     )
-    @named
-    def subjects(self, tenant: str, subject: str, key: str, size: int | None, **how: Any) -> None:
-        limit = how["limit"]
-        several = (subject, "none", "s", "t")
-        start = how["before"] or 0
+    @explain_failures
+    def subjects(self, tenant: str, subject: str, key: str, size: int | None, **page: Any) -> None:
+        limit = page["limit"]
+        subject_ids = (subject, "none", "s", "t")
+        start = page["before"] or 0
         self._ask(
-            tenant, lambda ledger: ledger.of_subjects(several, start=start, size=size, limit=limit)
+            tenant,
+            lambda ledger: ledger.of_subjects(subject_ids, start=start, size=size, limit=limit),
         )
-        self._ask(tenant, lambda ledger: ledger.counts_of(several, start=start))
+        self._ask(tenant, lambda ledger: ledger.counts_of(subject_ids, start=start))
         self._ask(tenant, lambda ledger: ledger.holders((key, "none"), size=size, limit=limit))
-        self._ask(tenant, lambda ledger: ledger.opened(size=size, **how))
-        self._ask(tenant, lambda ledger: ledger.opened(key=key, size=size, **how))
+        self._ask(tenant, lambda ledger: ledger.opened(size=size, **page))
+        self._ask(tenant, lambda ledger: ledger.opened(key=key, size=size, **page))
 
     @rule(
         tenant=steps.tenants,
@@ -252,7 +256,7 @@ class _Agreement(RuleBasedStateMachine):
         start=st.integers(0, 2),
         count=st.integers(0, 300),
     )
-    @named
+    @explain_failures
     def tree(self, tenant: str, time: int, level: int, start: int, count: int) -> None:
         self._ask(tenant, lambda ledger: ledger.size_at(at(time)))
         self._ask(tenant, lambda ledger: ledger.hashes(level, start, start + count))
@@ -261,21 +265,21 @@ class _Agreement(RuleBasedStateMachine):
         self.agree(lambda sync: sync.read(tenant, lambda tx: question(tx.ledger)))
 
     @rule()
-    @named
+    @explain_failures
     def restart(self) -> None:
-        for name, again in self.again.items():
-            self.stores[name].reopen(again)
+        for name, reopen in self.reopen.items():
+            self.stores[name].reopen(reopen)
 
     def teardown(self) -> None:
         for sync in self.stores.values():
             sync.close()
 
 
-def _outcome(ask: Callable[[SyncStore], object], sync: SyncStore) -> object:
-    """What came of a question: the answer, or the kind of refusal and what it carried."""
+def _outcome(question: Callable[[SyncStore], object], sync: SyncStore) -> object:
+    """The outcome of a question: its answer, or the kind of its refusal and the arguments."""
     try:
-        return ("said", ask(sync))
-    except Mishap as mishap:
+        return ("said", question(sync))
+    except _Mishap as mishap:
         return ("undone", mishap.args)
     except AssertionError:
         return ("refused", None)

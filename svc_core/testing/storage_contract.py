@@ -1,4 +1,4 @@
-"""What every store promises, as tests that its author runs.
+"""The promises of every store, as a test class from which the author of a backend derives.
 
     import asyncio
 
@@ -19,10 +19,10 @@
 
             return asyncio.run(together())
 
-`make_store` opens an empty store for `sample.SAMPLES`; each test gets its own and gives it back.
-`run` takes a coroutine to its end: `asyncio.Runner().run`, or `drive.run` where none waits.
+`make_store` opens an empty store for `sample.SAMPLES`; each test gets its own and closes it.
+`run` runs one coroutine to its end: `asyncio.Runner().run`, or `drive.run` where none suspends.
 `at_once` runs several at the same time: `asyncio.gather` with `return_exceptions`, or threads.
-`make_others` opens more stores over the same rows, where the store can be shared.
+`make_others` opens more stores over the same rows, for a store that several processes share.
 """
 
 from svc_core.testing.promises.answers import AnswerPromises
@@ -49,4 +49,4 @@ class StorageContract(
     LedgerPromises,
     LedgerReadingPromises,
 ):
-    """All promises of a store; an author's test class derives from it."""
+    """All promises of a store; the test class of a backend derives from it."""

@@ -1,4 +1,8 @@
-"""What a unit of work may do to a store: steps with few names, so that they often meet."""
+"""The steps that a random unit of work takes on a store.
+
+Names are few, so that steps often meet on the same row, key or line. A step returns what it read
+back, or the conflict that stopped it, so that the stores can be compared.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -21,18 +25,18 @@ from svc_core.testing import strategies
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
 from svc_core.testing.sealing import a_line, growth
 
-Work = Callable[[Transaction], Awaitable[Any]]
+Step = Callable[[Transaction], Awaitable[Any]]
 
 TENANTS = ("ann", "bob")
 IDS = ("a", "b", "c", "é", "d")
 UNIT_STEPS_MAX = 5
 
 ids = st.sampled_from(IDS)
-_expected = st.none() | st.integers(0, 3)
+_expected_versions = st.none() | st.integers(0, 3)
 
 
 async def put(collection: Collection[Note], note: Note, expect: int | None, tx: Transaction) -> Any:
-    """Write a row: the row as written, or the version that was in the way."""
+    """Writes a row and returns it, or the version that was in the way."""
     try:
         return await tx.documents.put(collection, note.id, note, expect=expect)
     except StaleVersionError as stale:
@@ -42,27 +46,27 @@ async def put(collection: Collection[Note], note: Note, expect: int | None, tx: 
 async def delete(
     collection: Collection[Note], id_: str, expect: int | None, tx: Transaction
 ) -> Any:
-    """Remove a row: the row that was, or the version that was in the way."""
+    """Deletes a row and returns it, or the version that was in the way."""
     try:
         return await tx.documents.delete(collection, id_, expect=expect)
     except StaleVersionError as stale:
         return ("stale", stale.current)
 
 
-async def change(entry: Change, tx: Transaction) -> FeedPosition:
-    """Write a change: the head of the feed after it."""
-    await tx.changes.append(entry)
+async def _append_change(change: Change, tx: Transaction) -> FeedPosition:
+    """Appends a change and returns the head of the feed after it."""
+    await tx.changes.append(change)
     return await tx.changes.head()
 
 
-async def keep(key: str, answer: Answer, tx: Transaction) -> Answer | None:
-    """Keep an answer: as it is found again."""
+async def _keep_answer(key: str, answer: Answer, tx: Transaction) -> Answer | None:
+    """Keeps an answer and returns it as the store reads it back."""
     await tx.answers.put("op", key, answer)
     return await tx.answers.get("op", key)
 
 
-class Entry(NamedTuple):
-    """What is to be said of a line beside its number."""
+class LineDraft(NamedTuple):
+    """A ledger line without its number, its record time and its seal."""
 
     id: str
     subject: str
@@ -70,27 +74,32 @@ class Entry(NamedTuple):
     keys: tuple[str, ...]
 
 
-async def seal(entries: tuple[Entry, ...], astray: int, time: int, tx: Transaction) -> Any:
-    """Append to the ledger, as if its size were `astray` more: the head, or what was in the way."""
+async def append_lines(
+    drafts: tuple[LineDraft, ...], size_error: int, time: int, tx: Transaction
+) -> Any:
+    """Append lines to the ledger as if its size were `size_error` more.
+
+    It gives the head after them, or the version or the record that was in the way.
+    """
     head = await tx.ledger.head()
-    size = max(0, (0 if head is None else head.size) + astray)
+    size = max(0, (0 if head is None else head.size) + size_error)
     # Two lines in three share a record time with the one before; some times fall.
-    made = growth(
+    batch = growth(
         size,
         (
             a_line(
                 seq,
-                entry.id,
-                entry.subject,
-                opens=entry.opens,
-                keys=entry.keys,
+                draft.id,
+                draft.subject,
+                opens=draft.opens,
+                keys=draft.keys,
                 time=seq // 3 + time,
             )
-            for seq, entry in enumerate(entries, size)
+            for seq, draft in enumerate(drafts, size)
         ),
     )
     try:
-        await tx.ledger.append(*made[:3], expect=made.expect)
+        await tx.ledger.append(*batch[:3], expect=batch.expect)
     except StaleVersionError as stale:
         return ("stale", stale.current)
     except DuplicateRecordError as duplicate:
@@ -98,74 +107,81 @@ async def seal(entries: tuple[Entry, ...], astray: int, time: int, tx: Transacti
     return await tx.ledger.head()
 
 
-def unsealed(works: Sequence[Work]) -> int:
-    """How many of the works come before the first that seals.
+def steps_before_append(steps: Sequence[Step]) -> int:
+    """The number of steps before the first append to the ledger.
 
-    Whether a line is taken a store may find out at its commit, which a unit that is undone never
-    has: what such a unit is told from there on is not the same in all of them.
+    A store may check an append only when it commits, and a unit that is undone never commits.
+    From the first append on, the answers within such a unit may differ between correct stores.
     """
-    return next((at for at, each in enumerate(works) if _function(each) is seal), len(works))
+    return next(
+        (index for index, step in enumerate(steps) if _function(step) is append_lines), len(steps)
+    )
 
 
-def _function(work: Work) -> object:
-    return getattr(work, "func", work)
+def _function(step: Step) -> object:
+    return getattr(step, "func", step)
 
 
 async def erase(id_: str, tx: Transaction) -> Any:
-    """Erase a record, if it is there: the line as it was and as it is."""
+    """Erases a record if it exists and returns its line before and after."""
     before = await tx.ledger.get(id_)
     if before is not None:
         await tx.ledger.erase(id_, b"erased " + before.seal)
     return before, await tx.ledger.get(id_)
 
 
-async def sign(day: str, size: int, text: bytes, tx: Transaction) -> tuple[LedgerCheckpoint, ...]:
-    """Keep a checkpoint: all that are kept."""
+async def _keep_checkpoint(
+    day: str, size: int, text: bytes, tx: Transaction
+) -> tuple[LedgerCheckpoint, ...]:
+    """Keeps a checkpoint and returns all checkpoints."""
     await tx.ledger.keep_checkpoint(day, size, text)
     return await tx.ledger.checkpoints()
 
 
-def _step(work: Callable[..., Awaitable[Any]], *arguments: Any) -> st.SearchStrategy[Work]:
-    return st.builds(partial, st.just(work), *arguments)
+def _step(function: Callable[..., Awaitable[Any]], *arguments: Any) -> st.SearchStrategy[Step]:
+    return st.builds(partial, st.just(function), *arguments)
 
 
 records = st.integers(0, 40).map(str)
 subjects = st.sampled_from("stu")
 designators = st.sampled_from(("lei:x", "name:é"))
 _entries = st.builds(
-    Entry,
+    LineDraft,
     id=records,
     subject=subjects,
     opens=st.booleans(),
     keys=st.lists(designators, max_size=2).map(tuple),
 )
 _bulk = st.integers(0, 2).map(
-    lambda run: tuple(Entry(f"bulk {run}/{each}", "s", False, ()) for each in range(250))
+    lambda run: tuple(LineDraft(f"bulk {run}/{number}", "s", False, ()) for number in range(250))
 )
-"""As many lines as complete a node, or nearly."""
+"""250 lines: two such appends complete a node of 256."""
 _seals = _step(
-    seal,
+    append_lines,
     st.lists(_entries, max_size=4).map(tuple) | _bulk,
     st.sampled_from((0, 0, 0, 0, -1, 1)),
     st.sampled_from((0, 0, 0, 0, 0, -1)),
 )
 _signs = _step(
-    sign,
+    _keep_checkpoint,
     st.sampled_from(("2026-01-01", "2026-01-02")),
     st.integers(0, 3),
     st.binary(max_size=3),
 )
 
 
-def steps(tenant: str) -> st.SearchStrategy[Work]:
-    """Steps that a transaction of `tenant` may take."""
+def _steps(tenant: str) -> st.SearchStrategy[Step]:
+    """A strategy for the steps that a transaction of `tenant` may take."""
     collections = st.sampled_from((NOTICES, SECRETS)) if tenant == SYSTEM else st.just(NOTES)
-    everybody = st.booleans() if tenant == SYSTEM else st.just(False)
+    scopes = st.booleans() if tenant == SYSTEM else st.just(False)
     return st.one_of(
-        _step(put, collections, ids.flatmap(strategies.notes), _expected),
-        _step(delete, collections, ids, _expected),
-        _step(change, everybody.flatmap(lambda all_: strategies.changes(everybody=all_))),
-        _step(keep, st.sampled_from(("k1", "k2")), strategies.answers),
+        _step(put, collections, ids.flatmap(strategies.notes), _expected_versions),
+        _step(delete, collections, ids, _expected_versions),
+        _step(
+            _append_change,
+            scopes.flatmap(lambda everybody: strategies.changes(everybody=everybody)),
+        ),
+        _step(_keep_answer, st.sampled_from(("k1", "k2")), strategies.answers),
         _seals,
         _step(erase, records),
         _signs,
@@ -174,7 +190,7 @@ def steps(tenant: str) -> st.SearchStrategy[Work]:
 
 units = st.sampled_from((*TENANTS, SYSTEM)).flatmap(
     lambda tenant: st.tuples(
-        st.just(tenant), st.lists(steps(tenant), min_size=1, max_size=UNIT_STEPS_MAX)
+        st.just(tenant), st.lists(_steps(tenant), min_size=1, max_size=UNIT_STEPS_MAX)
     )
 )
 tenants = st.sampled_from((*TENANTS, SYSTEM))

@@ -1,4 +1,4 @@
-"""Random values of the kinds that stores and operations handle."""
+"""Hypothesis strategies for the values that stores and operations handle."""
 
 from datetime import UTC, datetime
 
@@ -16,14 +16,14 @@ instants = st.datetimes(INSTANT_MIN, INSTANT_MAX, timezones=st.just(UTC))
 
 WORDS = ("flood", "flut", "köln", "大雨", "наводнение", "cve-2024-1", "x")
 words = st.sampled_from(WORDS)
-"""Prepared tokens of several scripts, few enough to meet again."""
+"""Search tokens in several scripts, few enough that rows share them."""
 
 
 DEGREES = (-180.0, -179.5, -0.1234567, 0.0, 12.3456789, 179.5, 180.0)
 
 
 def notes(id_: str) -> st.SearchStrategy[Note]:
-    """Notes with this identifier whose filters collide often."""
+    """A strategy for notes with this identifier, whose filter values often coincide."""
     return st.builds(
         Note,
         id=st.just(id_),
@@ -39,7 +39,7 @@ def notes(id_: str) -> st.SearchStrategy[Note]:
 
 
 def changes(*, everybody: bool) -> st.SearchStrategy[Change]:
-    """Change records for the feed of everybody or of one tenant."""
+    """A strategy for change records, of the feed of everybody or of one tenant."""
     return st.builds(
         Change,
         id=st.text(max_size=3),
@@ -65,4 +65,4 @@ answers = st.builds(
     body=st.binary(max_size=5),
     at=instants,
 )
-"""Kept answers."""
+"""Answers that are stored for a repeated request."""

@@ -1,6 +1,6 @@
-"""The bytes of a document, read at most once as what they are: text, JSON, lines, XML.
+"""Reads the bytes of a document as text, JSON, delimited rows or XML, each at most once.
 
-What a document *is* decides its format, not what its address, name or content type claim.
+The content of a document decides its format, not its address, its name or its content type.
 """
 
 import csv
@@ -36,7 +36,10 @@ _PAIR_CHARS = 12  # a character beyond U+FFFF: two escapes of six
 
 
 def _replace_unstorable(text: str) -> str:
-    """JSON text whose escapes can be written as UTF-8 and kept by any database (RFC 8259, 8.2)."""
+    """Replaces escapes that no UTF-8 text and no database can hold: NUL and lone surrogates.
+
+    RFC 8259, 8.2 allows them in JSON, and leaves open what a reader makes of them.
+    """
     if "\\u0000" not in text and "\\ud" not in text and "\\uD" not in text:
         return text
     return _ESCAPE.sub(_storable_escape, text)
@@ -52,9 +55,10 @@ def _refuse_constant(name: str) -> None:
 
 
 def _is_deep(value: Any) -> bool:
-    """Whether a JSON value has more levels than documents have; a fifth of the time it is read in.
+    """Whether a JSON value has more levels than `DEPTH_MAX`.
 
-    Level by level: what is nested ten thousand times would be too deep for recursion as well.
+    It goes level by level, as recursion would itself fail on a value that is nested ten thousand
+    times. It takes a fifth of the time that parsing takes.
     """
     level = [value]
     for _ in range(DEPTH_MAX):
@@ -70,16 +74,16 @@ _TOO_DEEP = ("tooComplex", "The document is nested too deeply.")
 
 
 class Body:
-    """One document. What it turns out to be is remembered, so that asking again costs nothing."""
+    """The bytes of one document, with lazily cached views: text, JSON, rows, XML elements."""
 
     def __init__(self, data: bytes, content_type: str | None = None) -> None:
-        """Hold `data`; nothing is read yet."""
+        """Keep `data`; nothing is parsed yet."""
         self.data = data
         self.content_type = content_type
 
     @cached_property
     def text(self) -> str:
-        """The characters, without a byte order mark and space before the first.
+        """The decoded text, without byte order mark and leading space.
 
         Raises:
             DocumentRefused: `badEncoding`.
@@ -88,7 +92,7 @@ class Body:
 
     @cached_property
     def head(self) -> str:
-        """The first characters; of binary data none."""
+        """The first `HEAD_CHARS` characters; empty for binary data."""
         try:
             return decode_text(self.data[:HEAD_CHARS], self.content_type).lstrip(_SPACE)
         except DocumentRefused:
@@ -96,7 +100,7 @@ class Body:
 
     @cached_property
     def first_line(self) -> str:
-        """The first line, without its end."""
+        """The first line, without its line end."""
         return self.head.partition("\n")[0].rstrip("\r")
 
     # -- JSON ----------------------------------------------------------------------------------
@@ -118,11 +122,11 @@ class Body:
 
     @property
     def json(self) -> Any:
-        """The JSON value; None where it is not JSON."""
+        """The parsed JSON value; None where the document is not whole JSON."""
         return self._json[0]
 
     def whole_json(self) -> Any:
-        """The JSON value.
+        """The parsed JSON value, or a refusal that says why there is none.
 
         Raises:
             DocumentRefused: `malformed`, `truncated` or `tooComplex`.
@@ -133,13 +137,15 @@ class Body:
         return value
 
     def has(self, *members: str) -> bool:
-        """Whether it is a JSON object with these members."""
+        """Whether the document is a JSON object that has these members."""
         return isinstance(self.json, dict) and all(name in self.json for name in members)
 
     # -- lines ---------------------------------------------------------------------------------
 
     def rows(self, delimiter: str = ",") -> Iterator[list[str]]:
-        """The rows of delimited text, quoted as RFC 4180 says; empty lines are left out.
+        """Yields the rows of delimited text, without empty ones.
+
+        Cells are quoted as in RFC 4180; text that tabs separate has no quotes.
 
         Raises:
             DocumentRefused: `malformed`, for a quote that is never closed or an endless field.
@@ -154,13 +160,13 @@ class Body:
             raise DocumentRefused("malformed", f"The table cannot be read: {fault}.") from fault
 
     def table(self, delimiter: str = ",") -> Iterator[dict[str, str]]:
-        """The rows under a header line, each by the names of its columns."""
+        """The rows below a header line, as mappings by column name."""
         rows = self.rows(delimiter)
         header = [name.strip() for name in next(rows, [])]
         return (dict(zip(header, row, strict=False)) for row in rows)
 
     def columns(self, delimiter: str = ",") -> Sequence[str]:
-        """The fields of the first line."""
+        """The cells of the first line."""
         return [name.strip().strip('"') for name in self.first_line.split(delimiter)]
 
     # -- XML -----------------------------------------------------------------------------------
@@ -174,9 +180,10 @@ class Body:
         return "" if match is None else match[2]
 
     def elements(self, *names: str) -> Iterator[Element]:
-        """The elements with one of these local names, each whole, in the order of their ends.
+        """Yields each element with one of these local names when it is complete.
 
-        An element is emptied after it was given out. Names keep their name space: `{uri}local`.
+        An element is cleared as soon as the next one is asked for. Tags keep their name space:
+        `{uri}local`.
 
         Raises:
             DocumentRefused: as `walked`.
@@ -188,7 +195,7 @@ class Body:
                 element.clear()
 
     def walk(self) -> Iterator[tuple[str, Element]]:
-        """The `start` and `end` of every element, in the order of the document.
+        """Yields the `start` and the `end` of every XML element, in document order.
 
         Raises:
             DocumentRefused: `entityBomb`, `malformed`, `truncated` or `tooComplex`.
@@ -200,7 +207,7 @@ class Body:
         except ImportError as missing:
             raise MissingExtra("defusedxml") from missing
         depth = 0
-        # What the declaration says of the encoding is settled, and may have been a lie.
+        # The text is decoded already; an encoding in the declaration would only mislead the parser.
         content = _DECLARATION.sub("", self.text, count=1).encode("utf-8", "replace")
         try:
             for event, element in iterparse(io.BytesIO(content), ("start", "end"), forbid_dtd=True):
@@ -219,7 +226,7 @@ class Body:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines with their ends; a stream of the text would hold four bytes for each character."""
+    """Yields the lines with their ends; `io.StringIO` would hold four bytes for each character."""
     start = 0
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)

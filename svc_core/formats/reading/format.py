@@ -1,4 +1,4 @@
-"""A format of documents: how it is recognised by its content, how it is read, and its bounds."""
+"""Describes a document format: how it is recognised by content, how it is parsed, its bounds."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -11,14 +11,17 @@ from svc_core.formats.model import FAULTS, Contents, DocumentRefused, Given
 from svc_core.formats.reading.body import Body
 
 Kind = Literal["snapshot", "window", "delta"]
-"""Whether what is absent from a document is gone, whether absence says nothing, or whether the
-document says itself what is gone."""
+"""What absence from a document means.
+
+A `snapshot` holds everything: a row that is absent is gone. A `window` holds a part: absence means
+nothing. A `delta` holds changes and says itself which rows are gone.
+"""
 
 MEBI = 2**20
 
 
 def _total_recogniser(recognise: Callable[[Body], object]) -> Callable[[Body], bool]:
-    """A document of another form than is looked for is of another format."""
+    """Turns the exceptions of `recognise` on foreign documents into False."""
 
     def is_of(body: Body) -> bool:
         try:
@@ -33,12 +36,12 @@ def _total_recogniser(recognise: Callable[[Body], object]) -> Callable[[Body], b
 
 @frozen
 class Format:
-    """One upstream format: how it is recognised by its content, and read.
+    """One upstream format: how it is recognised, how it is parsed, and what it brings.
 
-    `provider` is who publishes it, None where each document or an option says so. `brings` are the
-    kinds of rows. `options` are those that `svc sources add --option` takes, with their text; what
-    is in `required` has to be given. `license` and `attribution` are those of its data, None where
-    each publisher has its own. `bytes_max` and `records_max` bound one document.
+    `provider` is who publishes it, None where each document or an option names the publisher.
+    `brings` are the kinds of rows in it. `options` are what `svc sources add --option` takes, with
+    their help texts; those in `required` must be given. `license` and `attribution` are those of
+    the data, None where each publisher has its own. `bytes_max` and `records_max` bound a document.
     """
 
     id: str
@@ -63,7 +66,7 @@ def make_format(
     parse: Callable[[Body, Given], Contents],
     **fields: Any,
 ) -> Format:
-    """The format that a line of `formats.tsv` describes; `fields` are members that it does not."""
+    """Makes the format that a row of `formats.tsv` describes; `fields` are its other members."""
     title, kind, provider, brings, seconds, license_, attribution = _rows_by_id()[id_]
     fields |= {"license": license_ or None, "attribution": attribution or None}
     fields |= {"kind": kind, "brings": tuple(brings.split(",")), "cadence_seconds": int(seconds)}

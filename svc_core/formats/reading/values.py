@@ -1,6 +1,7 @@
-"""Values as upstream documents write them, into members of rows.
+"""Converts values as upstream documents write them into values that rows hold.
 
-What is missing is None; what is there and cannot be meant makes the record `Unusable`.
+A missing value is None. A value that is present and cannot be meant raises `Unusable`, which makes
+one rejection of its record.
 """
 
 import math
@@ -33,7 +34,10 @@ def records(
     make: Callable[[T], Record | Iterable[Record]],
     name: Callable[[T], Any] = str,
 ) -> Iterator[Record | Rejection]:
-    """What each item says; one that cannot be used is a rejection with a sample of it."""
+    """Makes the records of each item; an item that fails becomes a rejection with a sample.
+
+    `make` turns an item into records, `name` gives a text by which a reader finds it again.
+    """
     for item in items:
         try:
             outcome = make(item)
@@ -60,7 +64,7 @@ def _sample(item: T, name: Callable[[T], Any]) -> str:
 
 
 def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
-    """Plain text on one line: tags removed, entities decoded; None for nothing."""
+    """Plain text on one line, without tags and entities; None for no text."""
     if value is None:
         return None
     raw = str(value)
@@ -68,30 +72,30 @@ def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
 
 
 def objects(value: object) -> list[dict[str, Any]]:
-    """The JSON objects of a list; of anything else none."""
+    """The JSON objects in a list; an empty list for any other value."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def as_list(value: object) -> list[Any]:
-    """The elements of a list; of anything else only itself."""
+    """A list as it is; any other value as a list of one."""
     return value if isinstance(value, list) else [value]
 
 
 def comma_parts(value: object) -> list[str]:
-    """The parts of a comma list; of nothing none."""
+    """The parts of a text that commas separate, without blank ones."""
     return [part.strip() for part in str(value or "").split(",") if part.strip()]
 
 
 def strings(value: object, chars_max: int = 300) -> list[str]:
-    """The texts of a list, or of one value that is written without one."""
+    """The texts of a list, or of a single value written without one; empty texts are left out."""
     return [string for string in (text(item, chars_max) for item in as_list(value)) if string]
 
 
 def require(value: T | None, name: str) -> T:
-    """The value.
+    """Returns a value that must be present; `name` is what the rejection calls it.
 
     Raises:
-        Unusable: there is none.
+        Unusable: the value is None or an empty text.
     """
     if value is None or value == "":
         raise Unusable(f"lacks {name}")
@@ -99,10 +103,10 @@ def require(value: T | None, name: str) -> T:
 
 
 def number(value: object) -> int | float | None:
-    """A finite number, also from text; None for an empty one. Whole numbers stay exact.
+    """A finite number, also from text; None for an empty text. Whole numbers stay exact.
 
     Raises:
-        Unusable: it is no number, or a whole one beyond ±(2^53 - 1).
+        Unusable: it is no number, or a whole number beyond ±(2^53 - 1).
     """
     if value is None or isinstance(value, bool):
         return None
@@ -125,29 +129,31 @@ def number(value: object) -> int | float | None:
 
 
 def moment(value: object) -> datetime | None:
-    """An instant, from ISO 8601 or RFC 822 text; without a zone it is UTC; None for none."""
-    if isinstance(value, str) and value.endswith("Z"):  # nearly all: without the long way round
+    """An instant in UTC from ISO 8601 or RFC 822 text; None for text that names no instant."""
+    if isinstance(value, str) and value.endswith(
+        "Z"
+    ):  # nearly all of them; much faster than `parse_date`
         with suppress(ValueError):
             return in_utc(datetime.fromisoformat(value))
     return in_utc(parse_date(str(value))) if value else None
 
 
 def epoch_moment(value: object) -> datetime | None:
-    """An instant from milliseconds since 1970."""
+    """An instant in UTC from milliseconds since 1970."""
     milliseconds = number(value)
     return None if milliseconds is None else instants.from_millis(int(milliseconds))
 
 
 def at(value: datetime | None) -> str | None:
-    """An instant as rows write it: RFC 3339 with `Z`."""
+    """An instant as rows write it: RFC 3339 in UTC with `Z`."""
     return None if value is None else instants.render(value)
 
 
 def day(value: object) -> str | None:
-    """A calendar date as rows write it, from `2026-01-31`, `20260131` or the start of an instant.
+    """A calendar date as rows write it, from `2026-01-31`, `20260131` or a longer ISO 8601 text.
 
     Raises:
-        Unusable: there is no such day.
+        Unusable: the text names no day.
     """
     digits = str(value or "").strip()
     if not digits:
@@ -159,7 +165,7 @@ def day(value: object) -> str | None:
 
 
 def midnight(value: object) -> datetime | None:
-    """The beginning of a calendar date, in UTC."""
+    """The first instant of a calendar date, in UTC."""
     iso_date = day(value)
     return None if iso_date is None else datetime.fromisoformat(iso_date).replace(tzinfo=UTC)
 
@@ -178,7 +184,7 @@ def _countries() -> Mapping[str, Mapping[str, str]]:
 
 
 def country(code: object, scheme: str | None = None) -> str | None:
-    """ISO 3166-1 alpha-2 of a code; None for one that nobody knows.
+    """The ISO 3166-1 alpha-2 code of a country by its code in another scheme; None if unknown.
 
     `scheme` is `alpha2`, `alpha3`, `numeric` or `fips` (FIPS 10-4, which has other meanings for
     the same two letters); None tells the first three apart by their form.
@@ -192,14 +198,14 @@ def country(code: object, scheme: str | None = None) -> str | None:
 
 
 def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
-    """The alpha-2 codes of those that are known, each once, in their order."""
+    """The alpha-2 codes of the countries with these codes, each once, unknown ones left out."""
     alpha2_codes = (country(code, scheme) for code in codes)
     return list(dict.fromkeys(code for code in alpha2_codes if code))
 
 
 @cache
 def _names() -> Mapping[str, str]:
-    """Codes by the names that one country alone has."""
+    """Alpha-2 codes by the names that exactly one country has."""
     places = (line.partition("\t") for line in data.lines("places.tsv"))
     own_names = [rest for kind, _, rest in places if kind == "country"]
     owners: dict[str, set[str]] = {}
@@ -213,10 +219,10 @@ def _names() -> Mapping[str, str]:
 
 
 def country_named(name: object) -> str | None:
-    """ISO 3166-1 alpha-2 of a country by its name, also one written `Korea, Republic of`.
+    """The ISO 3166-1 alpha-2 code of a country by its name; None for an unknown or shared name.
 
-    Of `Ontario, Canada` it is that of the last part; what stands behind a name between brackets is
-    a former one. None for a name that nobody knows, or that several countries have.
+    Inverted names are understood (`Korea, Republic of`), and the last part of a longer one
+    (`Ontario, Canada`). A former name in brackets behind the name is ignored.
     """
     return _country_of(str(name or ""))
 
@@ -230,7 +236,7 @@ def _country_of(name: str) -> str | None:
 
 
 def countries_named(names: Iterable[object]) -> list[str]:
-    """The alpha-2 codes of the names that are known, each once, in their order."""
+    """The alpha-2 codes of the countries with these names, each once, unknown ones left out."""
     codes = map(country_named, names)
     return list(dict.fromkeys(code for code in codes if code))
 
@@ -239,7 +245,7 @@ def point(longitude: object, latitude: object) -> dict[str, Any] | None:
     """A GeoJSON point (RFC 7946: longitude first); None where a coordinate is missing.
 
     Raises:
-        Unusable: it is not on the globe; it is never turned round.
+        Unusable: a coordinate is out of range. Swapped coordinates are not guessed at.
     """
     west, north = number(longitude), number(latitude)
     if west is None or north is None:
@@ -255,10 +261,10 @@ _AMBIGUOUS_NAMES = {(None, "georgia")}  # also a State of the United States
 def place_id(
     name: str | None, country_code: str | None, admin1: str | None, geometry: Any = None
 ) -> str | None:
-    """The id of a place, the same whoever names it; None where its geometry is all that is known.
+    """The id of a place, the same in every source; None where only its geometry is known.
 
-    Of `Paris, France` the country is that of its last part; a country's own name names no more
-    than its code does.
+    The last part of `Paris, France` is taken for the country, and a country's own name for no more
+    than its code.
     """
     local_name, _, last = f", {' '.join((name or '').casefold().split())}".rpartition(", ")
     name_country = None if (country_code, last) in _AMBIGUOUS_NAMES else _names().get(last)
@@ -278,9 +284,9 @@ def place(
     precision: str | None = None,
     geonames: str | None = None,
 ) -> dict[str, Any] | None:
-    """A place as rows hold it; None where nothing is known of it.
+    """A place as rows hold it; None where neither name, country nor geometry is known.
 
-    `geonames` is its number there, where a source gives it.
+    `geonames` is the number of the place at GeoNames, where a source gives it.
     """
     label = text(name, 300)
     if label is None and country_code is None and geometry is None:
@@ -319,18 +325,18 @@ def measurement(
 
 
 def amount(metric: str, value: object, **measure: str) -> dict[str, Any] | None:
-    """A measured amount; None for one that is not known, which some write as -1."""
+    """A measurement of an amount; None where it is unknown, which some sources write as -1."""
     quantity = number(value)
     return None if quantity is None or quantity < 0 else measurement(metric, quantity, **measure)
 
 
 def designator(scheme: str, value: object, provider: str | None = None) -> dict[str, Any]:
-    """One of the names by which others know the same thing."""
+    """An identifier of the same thing in another scheme, with who states it."""
     return {"scheme": scheme, "value": str(value), "provider": provider}
 
 
 def web_url(value: object) -> str | None:
-    """An absolute http(s) address; None for anything else."""
+    """An absolute http(s) URL; None for any other value."""
     url = str(value or "").strip()
     if _WEB.fullmatch(url):
         return url

@@ -34,7 +34,7 @@ from svc_core.testing.ledger.questions import (
     valid_times,
 )
 from svc_core.testing.ledger.ranks import check_best, check_refuted
-from svc_core.testing.rules import named
+from svc_core.testing.rules import explain_failures
 
 __all__ = ["CHECKS", "Check", "Fold", "Question", "act", "check_agreement", "core", "laws"]
 
@@ -44,7 +44,7 @@ Check: TypeAlias = Callable[[Fold, History], None]
 # -- P1 to P6, P12: sets and prefixes ------------------------------------------------------------
 
 
-@named
+@explain_failures
 def check_order_independence(fold: Fold, history: History) -> None:
     """P1: the order of the records does not matter."""
     records = history.records
@@ -55,7 +55,7 @@ def check_order_independence(fold: Fold, history: History) -> None:
             check_same(fold(order, question), expected, question)
 
 
-@named
+@explain_failures
 def check_idempotence(fold: Fold, history: History) -> None:
     """P2: a record given twice counts once."""
     for question in questions(history):
@@ -63,7 +63,7 @@ def check_idempotence(fold: Fold, history: History) -> None:
         check_same(fold((*history.records, *history.records), question), expected, question)
 
 
-@named
+@explain_failures
 def check_incremental(fold: Fold, history: History) -> None:
     """P3: parts that overlap, joined in any order, fold as the whole does."""
     records, half = history.records, len(history.records) // 2
@@ -74,7 +74,7 @@ def check_incremental(fold: Fold, history: History) -> None:
         check_same(fold(union.records, question), expected, question)
 
 
-@named
+@explain_failures
 def check_monoid(_: Fold, history: History) -> None:
     """P4: sets under union are a commutative, idempotent monoid."""
     third = len(history.records) // 3
@@ -98,7 +98,7 @@ def check_monoid(_: Fold, history: History) -> None:
         holds(early | tail == whole, "incremental", size)
 
 
-@named
+@explain_failures
 def check_later_records(fold: Fold, history: History) -> None:
     """P5: what is recorded after a record time does not change a fold at it."""
     for at, prefix in _prefixes(history):
@@ -107,7 +107,7 @@ def check_later_records(fold: Fold, history: History) -> None:
             check_same(fold(history.records, at_time), fold(prefix, at_time), at_time)
 
 
-@named
+@explain_failures
 def check_restriction(fold: Fold, history: History) -> None:
     """P6: folding what was recorded by a time is folding at that record time."""
     for at, prefix in _prefixes(history):
@@ -116,7 +116,7 @@ def check_restriction(fold: Fold, history: History) -> None:
             check_same(fold(prefix, question), fold(history.records, at_time), at_time)
 
 
-@named
+@explain_failures
 def check_prefix_size(fold: Fold, history: History) -> None:
     """P12: each record time is one size."""
     for at, prefix in _prefixes(history):
@@ -139,7 +139,7 @@ def _by_id(record: Record) -> str:
 # -- P7, P11: valid time -------------------------------------------------------------------------
 
 
-@named
+@explain_failures
 def check_segments(fold: Fold, history: History) -> None:
     """P7: between two breakpoints a fold is constant."""
     for subject in history.subjects:
@@ -150,7 +150,7 @@ def check_segments(fold: Fold, history: History) -> None:
                 check_same(fold(history.records, opening), fold(history.records, closing), opening)
 
 
-@named
+@explain_failures
 def check_coverage(fold: Fold, history: History) -> None:
     """P11: what is in force covers the valid time, and is a statement."""
     records = {record.id: record for record in history.records}
@@ -163,7 +163,7 @@ def check_coverage(fold: Fold, history: History) -> None:
 # -- P8 to P10, P15: acts --------------------------------------------------------------------------
 
 
-@named
+@explain_failures
 def check_full_retraction(fold: Fold, history: History) -> None:
     """P8: a retraction without bounds removes its target at every valid time.
 
@@ -177,7 +177,7 @@ def check_full_retraction(fold: Fold, history: History) -> None:
                 holds(target.id not in live, question, target.id)
 
 
-@named
+@explain_failures
 def check_restoration(fold: Fold, history: History) -> None:
     """P9: retracting a retraction restores what it displaced, exactly."""
     for target in _statements(history):
@@ -189,7 +189,7 @@ def check_restoration(fold: Fold, history: History) -> None:
                 check_same(_present(after), _present(before), question, target.id)
 
 
-@named
+@explain_failures
 def check_erasure(fold: Fold, history: History) -> None:
     """P10: an erasure takes content away and never what is in force."""
     for target in _statements(history):
@@ -206,7 +206,7 @@ def check_erasure(fold: Fold, history: History) -> None:
                 holds(all(row["erased"] for row in rows), question, rows)
 
 
-@named
+@explain_failures
 def check_amendment(fold: Fold, history: History) -> None:
     """P15: an amendment changes nothing outside its interval."""
     for target in _statements(history):
@@ -271,7 +271,7 @@ def act(
 # -- P17, P18: verdicts ----------------------------------------------------------------------------
 
 
-@named
+@explain_failures
 def check_retracted_verdict(fold: Fold, history: History) -> None:
     """P17: retracting a verdict restores the one before it.
 
@@ -297,7 +297,7 @@ def check_retracted_verdict(fold: Fold, history: History) -> None:
                 holds(_dissent(after) == _dissent(before), question)
 
 
-@named
+@explain_failures
 def check_all_refuted(fold: Fold, history: History) -> None:
     """P18: where every claim under a predicate is refuted its value is null; all stay listed."""
     records = {record.id: record for record in history.records}
@@ -336,7 +336,7 @@ def _outcome(view: View) -> object:
 # -- P16: another implementation -------------------------------------------------------------------
 
 
-@named
+@explain_failures
 def check_agreement(fold: Fold, oracle: Fold, history: History) -> None:
     """P16: two implementations say the same at every record time and valid time."""
     for head in history.heads[1:]:

@@ -29,7 +29,7 @@ from svc_core.testing.ledger.edits import Edit
 from svc_core.testing.ledger.folds import act
 from svc_core.testing.ledger.histories import History
 from svc_core.testing.ledger.questions import Question, holds, questions
-from svc_core.testing.rules import named
+from svc_core.testing.rules import explain_failures
 
 Verify: TypeAlias = Callable[..., Outcome]
 
@@ -37,7 +37,7 @@ Verify: TypeAlias = Callable[..., Outcome]
 # -- P19 to P22: verification --------------------------------------------------------------------
 
 
-@named
+@explain_failures
 def check_sealed_verifies(verify: Verify, history: History) -> None:
     """P19: what was sealed verifies, at both levels, and its end is the head of the last append."""
     head = history.head
@@ -50,7 +50,7 @@ def check_sealed_verifies(verify: Verify, history: History) -> None:
         holds(outcome.erased == sum(record.payload is None for record in history.records), outcome)
 
 
-@named
+@explain_failures
 def check_edit_is_found(verify: Verify, history: History, edit: Edit) -> None:
     """P20, P21: an edit is found and its line named; a cut needs an anchor that covers more."""
     outcome = verify(edit.lines)
@@ -65,7 +65,7 @@ def check_edit_is_found(verify: Verify, history: History, edit: Edit) -> None:
     holds(fault is not None and fault.line == expected, edit.what, outcome.faults)
 
 
-@named
+@explain_failures
 def check_continuation(verify: Verify, history: History) -> None:
     """P22: verifying a log's end from a trusted head is verifying all of it."""
     # The rules on references look back before the head, so the levels that do not are compared.
@@ -111,7 +111,7 @@ def _prove(ranges: Iterable[tuple[int, int]], leaves: Sequence[bytes]) -> tuple[
     return proof_plan.combine([rows[level][start:end] for level, start, end in proof_plan.spans])
 
 
-@named
+@explain_failures
 def check_lawful_erasure(
     verify: Verify, history: History, receipts: Sequence[Receipt], vkey: VerifierKey
 ) -> None:
@@ -135,7 +135,7 @@ def check_lawful_erasure(
 # -- P29, P30: bytes --------------------------------------------------------------------
 
 
-@named
+@explain_failures
 def check_round_trip(
     decode: Callable[[bytes], Record], encode: Callable[[Record], bytes], history: History
 ) -> None:
@@ -145,7 +145,7 @@ def check_round_trip(
         holds(encode(record) == line and decode(encode(record)) == record, line)
 
 
-@named
+@explain_failures
 def check_export(bundle: Callable[[Sequence[Record], Question], bytes], history: History) -> None:
     """P30: the bytes of an export depend on the set of records and the two times alone."""
     for head in history.heads[-1:1:-3]:

@@ -42,7 +42,7 @@ from svc_core.testing.ledger.histories import (
     opened,
 )
 from svc_core.testing.ledger.questions import Fold, Question, core, holds, valid_times, view_content
-from svc_core.testing.rules import named
+from svc_core.testing.rules import explain_failures
 from svc_core.testing.sync_store import Run, Store
 
 TENANT = "ann"
@@ -74,7 +74,7 @@ class LedgerMachine(RuleBasedStateMachine):
     # -- what happens ----------------------------------------------------------------------------
 
     @rule(act=acts(), pause=st.integers(0, 3))
-    @named
+    @explain_failures
     def append(self, act: Act, pause: int) -> None:
         """Append what an act comes to, if the rules let it pass."""
         draft = draft_of(self.history, act)
@@ -82,7 +82,7 @@ class LedgerMachine(RuleBasedStateMachine):
             self._append([draft], instant(len(self.history.lines) + pause))
 
     @rule(act=acts(), behind=st.integers(1, 3))
-    @named
+    @explain_failures
     def append_to_what_was(self, act: Act, behind: int) -> None:
         """An append that builds on an earlier head leaves nothing."""
         draft = draft_of(self.history, act)
@@ -91,7 +91,7 @@ class LedgerMachine(RuleBasedStateMachine):
             self._expect_refusal(StaleVersionError, draft, earlier)
 
     @rule(pick=st.integers(0, 9))
-    @named
+    @explain_failures
     def append_again(self, pick: int) -> None:
         """A record whose identifier is taken leaves nothing."""
         records = [record for record in self.history.records if record.payload is not None]
@@ -101,7 +101,7 @@ class LedgerMachine(RuleBasedStateMachine):
     # -- what is always so -------------------------------------------------------------------------
 
     @invariant()
-    @named
+    @explain_failures
     def lines_are_as_sealed(self) -> None:
         """The store holds the lines, byte for byte, and the head over them."""
         head = self.history.head
@@ -112,7 +112,7 @@ class LedgerMachine(RuleBasedStateMachine):
         holds(self._ask(lambda tx: tx.ledger.head()) == LedgerHead(head.size, head.encode()))
 
     @invariant()
-    @named
+    @explain_failures
     def folds_are_those_of_the_model(self) -> None:
         """The stored lines of a subject fold as all the model's records do, at each append."""
         for subject in self.history.subjects:
@@ -126,7 +126,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 )
 
     @rule(back=st.integers(0, 5))
-    @named
+    @explain_failures
     def a_record_time_is_a_size(self, back: int) -> None:
         """What was recorded by a time are the first so many lines, and they fold alike."""
         at = self.history.records[-1 - back % len(self.history.records)].recorded_at

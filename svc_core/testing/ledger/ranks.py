@@ -11,10 +11,10 @@ from svc_core.ledger.fold.states import RANK
 from svc_core.ledger.records import Record
 from svc_core.testing.ledger.histories import History
 from svc_core.testing.ledger.questions import Fold, View, holds, questions, standing_rows
-from svc_core.testing.rules import named
+from svc_core.testing.rules import explain_failures
 
 
-@named
+@explain_failures
 def check_refuted(fold: Fold, history: History) -> None:
     """P13: what was refuted is never best, and every refuted record is listed as rejected."""
     for question in questions(history):
@@ -28,7 +28,7 @@ def check_refuted(fold: Fold, history: History) -> None:
                 holds(not candidate["best"] and candidate["rank"] < 0, question)
 
 
-@named
+@explain_failures
 def check_best(fold: Fold, history: History) -> None:
     """P14: the best candidates are those of the highest rank; the first of them is the value.
 

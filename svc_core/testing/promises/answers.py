@@ -7,11 +7,11 @@ from typing import Any
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import PURGED_BYTES, SYSTEM, Transaction
 from svc_core.testing.clock import START
-from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap, an_answer
-from svc_core.testing.sync_store import refused
+from svc_core.testing.promises.bench import ANN, BOB, Mishap, StoreTest, an_answer
+from svc_core.testing.sync_store import raises
 
 
-class AnswerPromises(Bench):
+class AnswerPromises(StoreTest):
     """Answers that are kept for a repeated request."""
 
     def test_an_answer_is_found_by_tenant_operation_and_key(self) -> None:
@@ -32,11 +32,11 @@ class AnswerPromises(Bench):
             answer = an_answer(b"")._replace(at=START + timedelta(minutes=minutes))
             self._keep(tenant, str(minutes), answer)
         before = START + timedelta(minutes=4)
-        assert self._purged(before, 1) == 1
+        assert self._purge(before, 1) == 1
         assert self.sync.read(BOB, lambda tx: tx.answers.get("op", "1")) is None
         assert self.sync.read(ANN, lambda tx: tx.answers.get("op", "2")) is not None
-        assert self._purged(before, 9) == 2
-        assert self._purged(before, 9) == 0
+        assert self._purge(before, 9) == 2
+        assert self._purge(before, 9) == 0
         assert self.sync.read(BOB, lambda tx: tx.answers.get("op", "4")) is not None
 
     def test_one_purge_forgets_no_more_once_it_was_much(self) -> None:
@@ -45,7 +45,7 @@ class AnswerPromises(Bench):
             answer = an_answer(large)._replace(at=START + timedelta(minutes=number))
             self._keep(ANN, str(number), answer)
         before = START + timedelta(days=1)
-        assert [self._purged(before, 9) for _ in range(4)] == [2, 2, 1, 0]
+        assert [self._purge(before, 9) for _ in range(4)] == [2, 2, 1, 0]
 
     def test_a_failed_purge_forgets_nothing(self) -> None:
         self._keep(ANN, "key", an_answer(b""))
@@ -54,15 +54,15 @@ class AnswerPromises(Bench):
             assert await tx.answers.purge(START + timedelta(days=1), limit=9) == 1
             raise Mishap
 
-        with refused(Mishap):
+        with raises(Mishap):
             self.sync.write(SYSTEM, unit)
         assert self.sync.read(ANN, lambda tx: tx.answers.get("op", "key")) is not None
 
-    def _purged(self, before: Any, limit: int) -> int:
+    def _purge(self, before: Any, limit: int) -> int:
         return self.sync.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))
 
     def test_a_tenant_forgets_nothing_of_others(self) -> None:
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.write(ANN, lambda tx: tx.answers.purge(START, limit=1))
 
     def _keep(self, tenant: str, key: str, answer: Answer) -> None:

@@ -21,7 +21,7 @@ class Mishap(Exception):  # noqa: N818 - what a unit of work raises to be undone
     """Raised inside a unit of work."""
 
 
-class Bench:
+class StoreTest:
     """Opens a store before a test and gives it back after it; a test that fails says its name."""
 
     sync: SyncStore
@@ -30,7 +30,7 @@ class Bench:
         """Have each promise named where it is broken."""
         for name, promise in list(vars(cls).items()):
             if name.startswith("test_"):
-                setattr(cls, name, rules.named(promise))
+                setattr(cls, name, rules.explain_failures(promise))
 
     def make_store(self) -> Store:
         """An empty store, opened for `SAMPLES`."""
@@ -57,8 +57,8 @@ class Bench:
     def stores(self) -> list[SyncStore]:
         """The store, and others over the same rows: opened when they are first asked for."""
         if not self._others:
-            made = self.make_others(self.sync.store)
-            self._others = [SyncStore(store, self.run) for store in made]
+            others = self.make_others(self.sync.store)
+            self._others = [SyncStore(store, self.run) for store in others]
         return [self.sync, *self._others]
 
     def teardown_method(self) -> None:
@@ -66,17 +66,19 @@ class Bench:
         for sync in (*self._others, self.sync):
             sync.close()
 
-    def note(self, id_: str, written: int = 0, **more: Any) -> None:
+    def note(self, id_: str, written: int = 0, **members: Any) -> None:
         """Keep a note of ANN's."""
-        self.sync.put(ANN, NOTES, id_, Note(id_, **{"text": "", "written": written, **more}))
+        self.sync.put(ANN, NOTES, id_, Note(id_, **{"text": "", "written": written, **members}))
 
-    def listed(self, **how: Any) -> list[str]:
+    def listed(self, **query: Any) -> list[str]:
         """The identifiers of ANN's notes, in list order."""
-        return [row.id for row in self.sync.scan(ANN, NOTES, **how).rows]
+        return [row.id for row in self.sync.scan(ANN, NOTES, **query).rows]
 
-    def found(self, *terms: str, **how: Any) -> set[str]:
+    def search_ids(self, *terms: str, **query: Any) -> set[str]:
         """The identifiers of ANN's notes that hold any of `terms`."""
-        return {row.id for row in self.sync.search(ANN, NOTES, dict.fromkeys(terms, 1), **how).rows}
+        return {
+            row.id for row in self.sync.search(ANN, NOTES, dict.fromkeys(terms, 1), **query).rows
+        }
 
 
 async def do_all_and_fail(tx: Transaction) -> None:

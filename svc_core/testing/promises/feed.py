@@ -8,11 +8,11 @@ from attrs import evolve
 
 from svc_core.operation.ports import SYSTEM, FeedPosition
 from svc_core.testing.clock import START
-from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap, do_all_and_fail
-from svc_core.testing.sync_store import a_change, refused
+from svc_core.testing.promises.bench import ANN, BOB, Mishap, StoreTest, do_all_and_fail
+from svc_core.testing.sync_store import a_change, raises
 
 
-class FeedPromises(Bench):
+class FeedPromises(StoreTest):
     """Changes in commit order, counted per scope."""
 
     def test_changes_come_in_commit_order_and_pages_join(self) -> None:
@@ -27,14 +27,14 @@ class FeedPromises(Bench):
             a_change("3", everybody=True),
         )
 
-    def _read_through(self, limit: int, **how: Any) -> list[str]:
+    def _read_through(self, limit: int, **query: Any) -> list[str]:
         ids: list[str] = []
-        position, more = FeedPosition(), True
-        while more:
-            part = self.sync.feed(ANN, position, limit=limit, **how)
+        position, has_more = FeedPosition(), True
+        while has_more:
+            part = self.sync.feed(ANN, position, limit=limit, **query)
             ids += [change.id for change in part.changes]
             assert part.position != position
-            position, more = part.position, part.more
+            position, has_more = part.position, part.more
         assert position == self.sync.head(ANN)
         return ids
 
@@ -59,22 +59,24 @@ class FeedPromises(Bench):
 
     def test_a_failed_unit_leaves_no_gap(self) -> None:
         self.sync.append(ANN, a_change("a"))
-        with refused(Mishap):
+        with raises(Mishap):
             self.sync.write(ANN, do_all_and_fail)
         self.sync.append(ANN, a_change("b"))
         assert self.sync.head(ANN) == FeedPosition(0, 2)
         assert [change.id for change in self.sync.feed(ANN, FeedPosition(0, 1)).changes] == ["b"]
 
     def test_a_change_comes_back_as_it_was(self) -> None:
-        made = evolve(a_change("a", version=3), occurred_at=START + timedelta(microseconds=1))
+        change_base = evolve(
+            a_change("a", version=3), occurred_at=START + timedelta(microseconds=1)
+        )
         changes = (
-            evolve(made, change_type="updated", changed_fields=()),
-            evolve(made, change_type="updated", changed_fields=("name", "nul\0é")),
-            evolve(made, change_type="deleted", last_state='{"name":"é\\u0000"}'.encode()),
-            evolve(made, change_type="merged", merged_into_id="b"),
-            evolve(made, change_type="restored"),
-            evolve(made, owner="c"),
-            evolve(made, change_type="updated", changed_fields=("name",), owner="c"),
+            evolve(change_base, change_type="updated", changed_fields=()),
+            evolve(change_base, change_type="updated", changed_fields=("name", "nul\0é")),
+            evolve(change_base, change_type="deleted", last_state='{"name":"é\\u0000"}'.encode()),
+            evolve(change_base, change_type="merged", merged_into_id="b"),
+            evolve(change_base, change_type="restored"),
+            evolve(change_base, owner="c"),
+            evolve(change_base, change_type="updated", changed_fields=("name",), owner="c"),
         )
         for change in changes:
             self.sync.append(ANN, change)
@@ -87,7 +89,7 @@ class FeedPromises(Bench):
             assert (part.changes, part.position, part.more) == ((), position, False)
 
     def test_only_the_system_tells_everybody(self) -> None:
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.append(ANN, a_change("a", everybody=True))
 
     def test_the_epoch_is_eight_bytes_and_stays(self) -> None:

@@ -13,12 +13,12 @@ from svc_core.operation.ports import (
     Transaction,
     key_digest,
 )
-from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap
+from svc_core.testing.promises.bench import ANN, BOB, Mishap, StoreTest
 from svc_core.testing.sealing import Growth, a_line, at, growth, plain
-from svc_core.testing.sync_store import refused
+from svc_core.testing.sync_store import raises
 
 
-class LedgerBench(Bench):
+class LedgerTest(StoreTest):
     """What is asked of a ledger, in few words."""
 
     def head(self, tenant: str = ANN) -> LedgerHead | None:
@@ -33,15 +33,17 @@ class LedgerBench(Bench):
         """The lines of a range."""
         return self.sync.read(tenant, lambda tx: tx.ledger.lines(start, end))
 
-    def about(self, subject: str, size: int | None = None, limit: int = 99) -> tuple[bytes, ...]:
+    def lines_about(
+        self, subject: str, size: int | None = None, limit: int = 99
+    ) -> tuple[bytes, ...]:
         """The lines about a subject of ANN's."""
-        found = self.sync.read(
+        pairs = self.sync.read(
             ANN, lambda tx: tx.ledger.of_subjects((subject,), size=size, limit=limit)
         )
-        assert {about for about, _ in found} <= {subject}
-        return tuple(line for _, line in found)
+        assert {about for about, _ in pairs} <= {subject}
+        return tuple(line for _, line in pairs)
 
-    def opened(
+    def opening_ids(
         self,
         *,
         before: int | None = None,
@@ -51,20 +53,20 @@ class LedgerBench(Bench):
         tenant: str = ANN,
     ) -> list[str]:
         """The identifiers of the lines that open a subject."""
-        found = self.sync.read(
+        openers = self.sync.read(
             tenant, lambda tx: tx.ledger.opened(before=before, size=size, key=key, limit=limit)
         )
-        return [line.id for line in found]
+        return [line.id for line in openers]
 
     def holders(
         self, key: str, *, size: int | None = None, limit: int = 99, tenant: str = ANN
     ) -> tuple[str, ...]:
         """The subjects that hold a designator."""
-        found = self.sync.read(
+        subjects = self.sync.read(
             tenant, lambda tx: tx.ledger.holders((key, "none"), size=size, limit=limit)
         )
-        assert found["none"] == ()
-        return found[key]
+        assert subjects["none"] == ()
+        return subjects[key]
 
     def size_at(self, time: str, tenant: str = ANN) -> int:
         """How many lines were recorded by then."""
@@ -76,16 +78,16 @@ class LedgerBench(Bench):
         """The hashes of a range of one level."""
         return self.sync.read(tenant, lambda tx: tx.ledger.hashes(level, start, end))
 
-    def keep(self, day: str, size: int, text: bytes, tenant: str = ANN) -> None:
+    def keep_checkpoint(self, day: str, size: int, text: bytes, tenant: str = ANN) -> None:
         """Keep a checkpoint."""
         self.sync.write(tenant, lambda tx: tx.ledger.keep_checkpoint(day, size, text))
 
-    def kept(self, tenant: str = ANN) -> tuple[bytes, ...]:
+    def checkpoint_texts(self, tenant: str = ANN) -> tuple[bytes, ...]:
         """The checkpoints that are kept."""
-        found = self.sync.read(tenant, lambda tx: tx.ledger.checkpoints())
-        return tuple(checkpoint.text for checkpoint in found)
+        checkpoints = self.sync.read(tenant, lambda tx: tx.ledger.checkpoints())
+        return tuple(checkpoint.text for checkpoint in checkpoints)
 
-    def stored(self, *numbers: int, tenant: str = ANN) -> tuple[SealedLine, ...]:
+    def stored_lines(self, *numbers: int, tenant: str = ANN) -> tuple[SealedLine, ...]:
         """All that is stored of lines."""
         return self.sync.read(tenant, lambda tx: tx.ledger.stored(numbers))
 
@@ -102,16 +104,16 @@ class LedgerBench(Bench):
         self.sync.write(tenant, lambda tx: tx.ledger.erase(id_, line))
 
 
-class LedgerPromises(LedgerBench):
+class LedgerPromises(LedgerTest):
     """What is sealed stays, whole and in its order."""
 
     def test_a_tenant_without_a_ledger_has_nothing(self) -> None:
         assert self.head() is None
         assert self.line("a") is None
-        assert self.lines() == self.about("s") == self.hashes(0) == self.hashes(8) == ()
-        assert self.opened() == self.opened(key="k") == []
+        assert self.lines() == self.lines_about("s") == self.hashes(0) == self.hashes(8) == ()
+        assert self.opening_ids() == self.opening_ids(key="k") == []
         assert self.holders("k") == ()
-        assert self.kept() == ()
+        assert self.checkpoint_texts() == ()
         assert self.size_at(at(9)) == 0
 
     def test_lines_are_kept_byte_for_byte(self) -> None:
@@ -133,9 +135,9 @@ class LedgerPromises(LedgerBench):
     def test_a_stale_size_never_appends(self) -> None:
         self.sync.seal(ANN, plain(0, "a", "b"))
         for expect in (0, 1, 3):
-            with refused(StaleVersionError, current=2):
+            with raises(StaleVersionError, current=2):
                 self.sync.seal(ANN, plain(expect, "c"))
-        with refused(StaleVersionError, current=0):
+        with raises(StaleVersionError, current=0):
             self.sync.seal(BOB, plain(1, "c"))
         assert len(self.lines()) == 2
         assert self.head() == LedgerHead(2, b"state 2")
@@ -143,22 +145,22 @@ class LedgerPromises(LedgerBench):
 
     def test_an_identifier_is_given_once(self) -> None:
         self.sync.seal(ANN, plain(0, "a", "b"))
-        for ids, taken in (("ca", "a"), ("cdc", "c"), ("cddb", "d"), ("ab", "a")):
-            with refused(DuplicateRecordError, id=taken):
+        for ids, duplicate in (("ca", "a"), ("cdc", "c"), ("cddb", "d"), ("ab", "a")):
+            with raises(DuplicateRecordError, id=duplicate):
                 self.sync.seal(ANN, plain(2, *ids))
             assert len(self.lines()) == 2
             assert self.line("c") is None
-        with refused(DuplicateRecordError, id="a"):
+        with raises(DuplicateRecordError, id="a"):
             self.sync.seal(BOB, plain(0, "a", "a"))
         assert self.head(BOB) is None
 
     def test_a_refused_append_leaves_nothing_when_it_is_caught(self) -> None:
-        keyed = growth(2, (a_line(2, "c", keys=("k",), opens=True), a_line(3, "a")))
+        refused_batch = growth(2, (a_line(2, "c", keys=("k",), opens=True), a_line(3, "a")))
         after = plain(2, "c", "d")
 
         async def unit(tx: Transaction) -> None:
             try:
-                await tx.ledger.append(*keyed[:3], expect=2)
+                await tx.ledger.append(*refused_batch[:3], expect=2)
             except DuplicateRecordError:
                 await tx.ledger.append(*after[:3], expect=2)
 
@@ -166,11 +168,11 @@ class LedgerPromises(LedgerBench):
         self.sync.write(ANN, unit)
         assert self.lines()[2:] == tuple(line.line for line in after.lines)
         assert self.holders("k") == ()
-        assert self.opened() == []
+        assert self.opening_ids() == []
 
     def test_an_exception_undoes_all_of_a_ledgers_work(self) -> None:
         async def unit(tx: Transaction) -> None:
-            await tx.ledger.append(*more[:3], expect=1)
+            await tx.ledger.append(*second[:3], expect=1)
             await tx.ledger.erase("a", b"erased")
             await tx.ledger.erase("b", b"erased")
             await tx.ledger.keep_checkpoint("2026-01-01", 2, b"two")
@@ -179,25 +181,25 @@ class LedgerPromises(LedgerBench):
             raise Mishap
 
         first = growth(0, [a_line(0, "a", opens=True, keys=("k",))])
-        more = growth(1, [a_line(1, "b", "t", opens=True, keys=("l",))])
+        second = growth(1, [a_line(1, "b", "t", opens=True, keys=("l",))])
         self.sync.seal(ANN, first)
-        self.keep("2026-01-01", 1, b"one")
-        with refused(Mishap):
+        self.keep_checkpoint("2026-01-01", 1, b"one")
+        with raises(Mishap):
             self.sync.write(ANN, unit)
         assert self.head() == first.head
         assert self.line("a") == first.lines[0]
         assert self.line("b") is None
         assert (self.holders("k"), self.holders("l")) == (("s",), ())
-        assert self.kept() == (b"one",)
-        self.sync.seal(ANN, more)
-        assert self.line("b") == more.lines[0]
+        assert self.checkpoint_texts() == (b"one",)
+        self.sync.seal(ANN, second)
+        assert self.line("b") == second.lines[0]
 
     def test_a_first_append_that_is_undone_leaves_no_ledger(self) -> None:
         async def unit(tx: Transaction) -> None:
             await tx.ledger.append(*plain(0, "a")[:3], expect=0)
             raise Mishap
 
-        with refused(Mishap):
+        with raises(Mishap):
             self.sync.write(ANN, unit)
         assert self.head() is None
         self.sync.seal(BOB, plain(0, "a"))
@@ -226,39 +228,39 @@ class LedgerPromises(LedgerBench):
             good._replace(head=LedgerHead(2, b"")),
             good._replace(nodes=(LedgerNode(8, 0, bytes(32)),)),
         ):
-            with refused(AssertionError):
+            with raises(AssertionError):
                 self.sync.seal(ANN, wrong)
         assert len(self.lines()) == 1
         self.sync.seal(ANN, good)
 
     def test_ledgers_are_invisible_to_each_other(self) -> None:
-        keyed = growth(0, [a_line(0, "a", opens=True, keys=("k",)), a_line(1, "b", time=1)])
-        self.sync.seal(ANN, keyed)
-        self.keep("2026-01-01", 2, b"two")
+        ann_lines = growth(0, [a_line(0, "a", opens=True, keys=("k",)), a_line(1, "b", time=1)])
+        self.sync.seal(ANN, ann_lines)
+        self.keep_checkpoint("2026-01-01", 2, b"two")
         assert self.head(BOB) is None
         assert self.line("a", BOB) is None
         assert self.lines(tenant=BOB) == self.hashes(0, tenant=BOB) == ()
-        assert self.opened(tenant=BOB) == self.opened(key="k", tenant=BOB) == []
+        assert self.opening_ids(tenant=BOB) == self.opening_ids(key="k", tenant=BOB) == []
         assert self.holders("k", tenant=BOB) == ()
-        assert self.kept(BOB) == ()
+        assert self.checkpoint_texts(BOB) == ()
         assert self.size_at(at(1), BOB) == 0
-        other = growth(0, [a_line(0, "a", "t", opens=True, keys=("k",), time=2)])
-        self.sync.seal(BOB, other)
+        bob_lines = growth(0, [a_line(0, "a", "t", opens=True, keys=("k",), time=2)])
+        self.sync.seal(BOB, bob_lines)
         self.erase("a", tenant=BOB)
-        assert self.line("a") == keyed.lines[0]
-        assert (self.holders("k"), self.opened(key="k")) == (("s",), ["a"])
+        assert self.line("a") == ann_lines.lines[0]
+        assert (self.holders("k"), self.opening_ids(key="k")) == (("s",), ["a"])
         assert len(self.lines()) == 2
         assert self.lines(tenant=BOB) == (b"erased",)
 
     def test_a_reading_unit_never_writes_to_a_ledger(self) -> None:
         self.sync.seal(ANN, plain(0, "a"))
-        more = plain(1, "b")
+        batch = plain(1, "b")
         for writing in (
-            lambda tx: tx.ledger.append(*more[:3], expect=1),
+            lambda tx: tx.ledger.append(*batch[:3], expect=1),
             lambda tx: tx.ledger.erase("a", b""),
             lambda tx: tx.ledger.keep_checkpoint("2026-01-01", 1, b""),
         ):
-            with refused(AssertionError):
+            with raises(AssertionError):
                 self.sync.read(ANN, writing)
 
     def test_the_version_grows_with_a_ledger(self) -> None:
@@ -267,68 +269,70 @@ class LedgerPromises(LedgerBench):
             lambda tx: tx.ledger.erase("a", b""),
             lambda tx: tx.ledger.keep_checkpoint("2026-01-01", 1, b""),
         ):
-            seen = self.sync.store.version
+            version = self.sync.store.version
             self.sync.write(ANN, writing)
-            assert self.sync.store.version > seen
+            assert self.sync.store.version > version
 
 
-class LedgerReadingPromises(LedgerBench):
+class LedgerReadingPromises(LedgerTest):
     """Lines are found by number, subject, designator, time and place in the tree."""
 
     def test_a_range_ends_before_its_end_and_with_the_ledger(self) -> None:
-        made = plain(0, "a", "b", "c")
-        self.sync.seal(ANN, made)
+        batch = plain(0, "a", "b", "c")
+        self.sync.seal(ANN, batch)
         self.sync.seal(BOB, plain(0, "a", "b"))
-        raw = tuple(line.line for line in made.lines)
+        raw = tuple(line.line for line in batch.lines)
         for start, end in ((0, 3), (1, 2), (2, 9), (0, 2**60), (3, 9), (1, 1), (2, 1)):
             assert self.lines(start, end) == raw[start:end]
 
     def test_the_lines_of_a_subject_come_in_order(self) -> None:
-        made = self._two_subjects()
-        of_s = tuple(line.line for line in made.lines if line.subject == "s")
-        assert self.about("s") == of_s
-        assert self.about("s", limit=2) == of_s[:2]
-        assert self.about("s", size=3) == of_s[:2]
-        assert self.about("s", size=0) == self.about("u") == ()
+        batch = self._two_subjects()
+        of_s = tuple(line.line for line in batch.lines if line.subject == "s")
+        assert self.lines_about("s") == of_s
+        assert self.lines_about("s", limit=2) == of_s[:2]
+        assert self.lines_about("s", size=3) == of_s[:2]
+        assert self.lines_about("s", size=0) == self.lines_about("u") == ()
 
     def test_the_lines_of_several_subjects_come_one_subject_after_the_other(self) -> None:
-        made = self._two_subjects()
-        about = {x: [(x, line.line) for line in made.lines if line.subject == x] for x in "st"}
+        batch = self._two_subjects()
+        about = {x: [(x, line.line) for line in batch.lines if line.subject == x] for x in "st"}
 
         several = ("t", "none", "s", "t")
 
-        def asked(limit: int, size: int | None = None, start: int = 0) -> list[tuple[str, bytes]]:
-            found = self.sync.read(
+        def read_subjects(
+            limit: int, size: int | None = None, start: int = 0
+        ) -> list[tuple[str, bytes]]:
+            pairs = self.sync.read(
                 ANN,
                 lambda tx: tx.ledger.of_subjects(several, start=start, size=size, limit=limit),
             )
-            return list(found)
+            return list(pairs)
 
-        assert asked(99) == about["t"] + about["s"]
-        assert asked(4) == (about["t"] + about["s"])[:4]
-        assert asked(99, size=0) == asked(0) == asked(99, start=6) == []
-        assert asked(99, start=3) == [
+        assert read_subjects(99) == about["t"] + about["s"]
+        assert read_subjects(4) == (about["t"] + about["s"])[:4]
+        assert read_subjects(99, size=0) == read_subjects(0) == read_subjects(99, start=6) == []
+        assert read_subjects(99, start=3) == [
             (line.subject, line.line)
             for about in "ts"
-            for line in made.lines[3:]
+            for line in batch.lines[3:]
             if line.subject == about
         ]
 
     def test_several_records_come_by_their_identifiers(self) -> None:
-        made = self._two_subjects()
-        known = {line.id: line for line in made.lines}
+        batch = self._two_subjects()
+        by_id = {line.id: line for line in batch.lines}
         ids = ("t0", "none", "s1", "t0")
-        found = self.sync.read(ANN, lambda tx: tx.ledger.get_many(ids))
-        assert list(found.items()) == [(id_, known[id_]) for id_ in ("t0", "s1")]
+        rows = self.sync.read(ANN, lambda tx: tx.ledger.get_many(ids))
+        assert list(rows.items()) == [(id_, by_id[id_]) for id_ in ("t0", "s1")]
         assert self.sync.read(BOB, lambda tx: tx.ledger.get_many(ids)) == {}
 
     def test_the_lines_of_a_subject_are_counted(self) -> None:
         def count(subject: str, tenant: str = ANN, start: int = 0) -> int:
-            found = self.sync.read(
+            counts = self.sync.read(
                 tenant, lambda tx: tx.ledger.counts_of((subject, "x"), start=start)
             )
-            assert found["x"] == 0
-            return found[subject]
+            assert counts["x"] == 0
+            return counts[subject]
 
         assert count("s") == 0
         self._two_subjects()
@@ -339,22 +343,22 @@ class LedgerReadingPromises(LedgerBench):
 
     def test_subjects_are_listed_newest_first(self) -> None:
         self._two_subjects()
-        assert self.opened() == ["t0", "s0"]
-        assert self.opened(limit=1) == ["t0"]
-        assert self.opened(before=1) == ["s0"]
-        assert self.opened(size=1) == ["s0"]
-        assert self.opened(before=1, size=0) == self.opened(before=0) == []
+        assert self.opening_ids() == ["t0", "s0"]
+        assert self.opening_ids(limit=1) == ["t0"]
+        assert self.opening_ids(before=1) == ["s0"]
+        assert self.opening_ids(size=1) == ["s0"]
+        assert self.opening_ids(before=1, size=0) == self.opening_ids(before=0) == []
 
     def test_subjects_are_found_by_a_designator(self) -> None:
         self._two_subjects()
         assert self.holders("k") == ("t", "s")
         assert self.holders("k", limit=1) == self.holders("k", size=4) == ("t",)
         assert self.holders("k", size=2) == self.holders("other") == ()
-        assert self.opened(key="k") == ["t0", "s0"]
-        assert self.opened(key="k", before=1) == self.opened(key="l") == ["s0"]
-        assert self.opened(key="k", size=4) == ["t0"]
-        assert self.opened(key="k", limit=1) == ["t0"]
-        assert self.opened(key="other") == []
+        assert self.opening_ids(key="k") == ["t0", "s0"]
+        assert self.opening_ids(key="k", before=1) == self.opening_ids(key="l") == ["s0"]
+        assert self.opening_ids(key="k", size=4) == ["t0"]
+        assert self.opening_ids(key="k", limit=1) == ["t0"]
+        assert self.opening_ids(key="other") == []
 
     def test_a_time_names_the_lines_recorded_by_then(self) -> None:
         self.sync.seal(ANN, plain(0, "a", time=2))
@@ -365,52 +369,52 @@ class LedgerReadingPromises(LedgerBench):
 
     def test_hashes_are_read_level_by_level(self) -> None:
         first = growth(0, (a_line(seq, f"{seq}") for seq in range(255)))
-        more = growth(255, (a_line(seq, f"{seq}") for seq in range(255, 513)))
+        second = growth(255, (a_line(seq, f"{seq}") for seq in range(255, 513)))
         self.sync.seal(ANN, first)
         assert self.hashes(8) == ()
-        self.sync.seal(ANN, more)
-        seals = tuple(line.seal for line in (*first.lines, *more.lines))
+        self.sync.seal(ANN, second)
+        seals = tuple(line.seal for line in (*first.lines, *second.lines))
         assert self.hashes(0, 250, 300) == seals[250:300]
         assert self.hashes(0, 510, 999) == seals[510:]
-        nodes = tuple(node.hash for node in more.nodes)
+        nodes = tuple(node.hash for node in second.nodes)
         assert len(nodes) == 2
         assert self.hashes(8) == nodes
         assert self.hashes(8, 1, 2) == nodes[1:]
         assert self.hashes(8, 2, 9) == self.hashes(16) == self.hashes(24) == ()
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.hashes(1)
 
     def test_nodes_of_an_append_that_is_undone_are_not_there(self) -> None:
         async def unit(tx: Transaction) -> None:
-            await tx.ledger.append(*made[:3], expect=0)
+            await tx.ledger.append(*batch[:3], expect=0)
             assert len(await tx.ledger.hashes(8, 0, 9)) == 1
             raise Mishap
 
-        made = growth(0, (a_line(seq, f"{seq}") for seq in range(256)))
-        with refused(Mishap):
+        batch = growth(0, (a_line(seq, f"{seq}") for seq in range(256)))
+        with raises(Mishap):
             self.sync.write(ANN, unit)
         assert self.hashes(8) == self.hashes(0) == ()
         self.sync.seal(ANN, plain(0, "a"))
         assert self.hashes(8) == ()
         self.sync.seal(ANN, growth(1, (a_line(seq, f"{seq}") for seq in range(1, 256))))
-        assert self.hashes(8) == (made.nodes[0].hash,)
+        assert self.hashes(8) == (batch.nodes[0].hash,)
 
     def test_an_erased_line_keeps_its_place_and_its_seal(self) -> None:
-        made = self._two_subjects()
+        batch = self._two_subjects()
         self.erase("t1", b"without content")
-        assert self.line("t1") == made.lines[3]._replace(line=b"without content", keys=())
-        assert self.lines()[3] == self.about("t")[1] == b"without content"
-        assert self.hashes(0) == tuple(line.seal for line in made.lines)
+        assert self.line("t1") == batch.lines[3]._replace(line=b"without content", keys=())
+        assert self.lines()[3] == self.lines_about("t")[1] == b"without content"
+        assert self.hashes(0) == tuple(line.seal for line in batch.lines)
         assert self.holders("k") == ("s", "t")
         self.erase("t2")
         assert self.holders("k") == ("s",)
-        assert self.opened(key="k") == ["s0"]
+        assert self.opening_ids(key="k") == ["s0"]
         self.erase("t0")
-        assert self.opened() == ["t0", "s0"]
-        assert self.head() == made.head
-        with refused(AssertionError):
+        assert self.opening_ids() == ["t0", "s0"]
+        assert self.head() == batch.head
+        with raises(AssertionError):
             self.erase("absent")
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.erase("t0", tenant=BOB)
 
     def test_the_last_checkpoint_of_each_day_is_kept(self) -> None:
@@ -421,29 +425,29 @@ class LedgerReadingPromises(LedgerBench):
             ("2026-01-02", 3, b"three, signed again"),
             ("2026-01-02", 2, b"late"),
         ):
-            self.keep(day, size, text)
-        assert self.kept() == (b"two", b"three, signed again")
-        kept = self.sync.read(ANN, lambda tx: tx.ledger.checkpoints())
-        assert kept[0] == LedgerCheckpoint("2026-01-01", 2, b"two")
-        self.keep("2026-01-02", 1, b"bob's", BOB)
-        assert self.kept(BOB) == (b"bob's",)
-        assert len(self.kept()) == 2
+            self.keep_checkpoint(day, size, text)
+        assert self.checkpoint_texts() == (b"two", b"three, signed again")
+        checkpoints = self.sync.read(ANN, lambda tx: tx.ledger.checkpoints())
+        assert checkpoints[0] == LedgerCheckpoint("2026-01-01", 2, b"two")
+        self.keep_checkpoint("2026-01-02", 1, b"bob's", BOB)
+        assert self.checkpoint_texts(BOB) == (b"bob's",)
+        assert len(self.checkpoint_texts()) == 2
 
     def test_all_that_is_stored_of_lines_can_be_compared_with_them(self) -> None:
-        assert (self.end(), self.stored(0), self.index()) == (LedgerEnd(0, ""), (), ())
-        made = self._two_subjects()
+        assert (self.end(), self.stored_lines(0), self.index()) == (LedgerEnd(0, ""), (), ())
+        batch = self._two_subjects()
         self.sync.seal(BOB, growth(0, [a_line(0, "b0", keys=("k", "l"), time=3)]))
-        assert self.stored(5, 1, 3, 6) == tuple(made.lines[number] for number in (1, 3, 5))
-        assert self.stored(0, tenant=BOB)[0].keys == ("k", "l")
+        assert self.stored_lines(5, 1, 3, 6) == tuple(batch.lines[number] for number in (1, 3, 5))
+        assert self.stored_lines(0, tenant=BOB)[0].keys == ("k", "l")
         assert (self.end(), self.end(BOB)) == (LedgerEnd(6, at(0)), LedgerEnd(1, at(3)))
         self.sync.seal(BOB, growth(1, [a_line(1, "b1", keys=("m", "m"), time=4)]))
         assert len(self.sync.read(BOB, lambda tx: tx.ledger.index(None, 9))) == 3
-        every = sorted(LedgerKey(key_digest(k), x.seq) for x in made.lines for k in x.keys)
+        every = sorted(LedgerKey(key_digest(k), x.seq) for x in batch.lines for k in x.keys)
         assert self.index() == tuple(every)
         assert self.index(limit=2) + self.index(every[1], 2) == tuple(every[:4])
         assert self.index(every[-1]) == ()
         self.erase("t1", b"without content")
-        assert self.stored(3) == (made.lines[3]._replace(line=b"without content", keys=()),)
+        assert self.stored_lines(3) == (batch.lines[3]._replace(line=b"without content", keys=()),)
         assert [entry.seq for entry in self.index()] == [x.seq for x in every if x.seq != 3]
 
     def _two_subjects(self) -> Growth:
@@ -455,6 +459,6 @@ class LedgerReadingPromises(LedgerBench):
             a_line(4, "s2", "s", keys=("k", "l")),
             a_line(5, "t2", "t", keys=("k",)),
         )
-        made = growth(0, lines)
-        self.sync.seal(ANN, made)
-        return made
+        batch = growth(0, lines)
+        self.sync.seal(ANN, batch)
+        return batch

@@ -4,12 +4,12 @@
 from typing import Any
 
 from svc_core.operation.ports import SYSTEM, Box, Position
-from svc_core.testing.promises.bench import ANN, BOB, Bench
+from svc_core.testing.promises.bench import ANN, BOB, StoreTest
 from svc_core.testing.sample import NOTES, NOTICES, Note
-from svc_core.testing.sync_store import refused
+from svc_core.testing.sync_store import raises
 
 
-class ListPromises(Bench):
+class ListPromises(StoreTest):
     """Order, pages, bounds and filters."""
 
     def test_rows_come_from_the_highest_order_and_identifier(self) -> None:
@@ -21,21 +21,21 @@ class ListPromises(Bench):
         for number in range(10):
             self.note(f"n{number}", number // 3)
         for limit in (1, 2, 3, 9, 10, 11):
-            assert self._walked(limit) == self.listed()
+            assert self._walk(limit) == self.listed()
 
     def test_paging_repeats_and_loses_nothing_while_rows_are_inserted(self) -> None:
         for number in range(20):
             self.note(f"n{number:02}", number // 4)
         at_first = self.listed()
-        pages = self._walked(3, between=lambda turn: self.note(f"x{turn}", turn))
+        pages = self._walk(3, between=lambda turn: self.note(f"x{turn}", turn))
         assert [id_ for id_ in pages if id_ in at_first] == at_first
         assert len(set(pages)) == len(pages)
 
-    def _walked(self, limit: int, between: Any = None, **how: Any) -> list[str]:
+    def _walk(self, limit: int, between: Any = None, **query: Any) -> list[str]:
         ids: list[str] = []
         after: Position | None = None
         for turn in range(100):
-            page = self.sync.scan(ANN, NOTES, after=after, limit=limit, **how)
+            page = self.sync.scan(ANN, NOTES, after=after, limit=limit, **query)
             assert len(page.rows) <= limit
             ids += [row.id for row in page.rows]
             after = page.end
@@ -74,7 +74,7 @@ class ListPromises(Bench):
         self.note("b", 2, status="done", author="x", topics=("u",))
         self.note("c", 3, status="open", author="y", topics=())
         self.note("d", 4, topics=("t",))
-        for where, ids in (
+        for filters, ids in (
             ({"status": ("open",)}, ["c", "a"]),
             ({"status": ("open", "done")}, ["c", "b", "a"]),
             ({"status": ("open", "open")}, ["c", "a"]),
@@ -90,7 +90,7 @@ class ListPromises(Bench):
             ({"status": ("no such",)}, []),
             ({}, ["d", "c", "b", "a"]),
         ):
-            assert self.listed(where=where) == ids, where
+            assert self.listed(where=filters) == ids, filters
 
     def test_filtered_pages_join_to_the_filtered_list(self) -> None:
         for number in range(12):
@@ -100,7 +100,7 @@ class ListPromises(Bench):
                 status="open" if number % 3 else "done",
                 topics=("t", "u") if number % 2 else ("u",),
             )
-        for where in (
+        for filters in (
             {"status": ("open", "done")},
             {"topic": ("t", "u")},
             {"topic": ("t", "u"), "status": ("open",)},
@@ -108,24 +108,26 @@ class ListPromises(Bench):
             ids: list[str] = []
             after: Position | None = None
             while True:
-                page = self.sync.scan(ANN, NOTES, where=where, start=1, end=4, after=after, limit=2)
+                page = self.sync.scan(
+                    ANN, NOTES, where=filters, start=1, end=4, after=after, limit=2
+                )
                 ids += [row.id for row in page.rows]
                 after = page.end
                 if after is None:
                     break
-            assert ids == self.listed(where=where, start=1, end=4)
+            assert ids == self.listed(where=filters, start=1, end=4)
 
     def test_a_list_goes_by_any_declared_number_with_rows_that_lack_it_last(self) -> None:
         for id_, weight in (("a", 2), ("b", None), ("c", 2**63 - 1), ("d", -5), ("e", 2)):
             self.note(id_, weight=weight, topics=("t",), status="open")
         self.note("f", weight=7, topics=("u",))
         assert self.listed(order="weight") == ["c", "f", "e", "a", "d", "b"]
-        for where in ({"topic": ("t", "v")}, {"status": ("open",)}):
-            assert self.listed(order="weight", where=where) == ["c", "e", "a", "d", "b"]
+        for filters in ({"topic": ("t", "v")}, {"status": ("open",)}):
+            assert self.listed(order="weight", where=filters) == ["c", "e", "a", "d", "b"]
         for limit in (1, 2, 5):
-            assert self._walked(limit, order="weight") == self.listed(order="weight")
-            where = {"topic": ("t", "u")}
-            assert self._walked(limit, order="weight", where=where) == self.listed(order="weight")
+            assert self._walk(limit, order="weight") == self.listed(order="weight")
+            filters = {"topic": ("t", "u")}
+            assert self._walk(limit, order="weight", where=filters) == self.listed(order="weight")
 
     def test_ranges_of_numbers_have_both_their_ends(self) -> None:
         for id_, weight in (("a", 1), ("b", 2), ("c", 3), ("d", None)):
@@ -165,34 +167,34 @@ class ListPromises(Bench):
 
     def test_a_list_is_narrowed_to_rows_that_hold_all_words(self) -> None:
         for number in range(6):
-            held = ("one two", "two three", "one two three")[number % 3]
-            self.note(f"n{number}", number, text=held, status="open" if number > 2 else "done")
+            words = ("one two", "two three", "one two three")[number % 3]
+            self.note(f"n{number}", number, text=words, status="open" if number > 2 else "done")
         assert self.listed(words=("two",)) == ["n5", "n4", "n3", "n2", "n1", "n0"]
         assert self.listed(words=("one", "three", "one")) == ["n5", "n2"]
         assert self.listed(words=("one", "tw")) == []
         assert self.listed(words=("one",), where={"status": ("open",)}) == ["n5", "n3"]
         assert self.listed(words=("one",), start=2, end=4) == ["n3", "n2"]
-        assert self._walked(1, words=("one",)) == ["n5", "n3", "n2", "n0"]
+        assert self._walk(1, words=("one",)) == ["n5", "n3", "n2", "n0"]
 
     def test_rows_are_counted_up_to_a_limit(self) -> None:
         for number in range(5):
             self.note(f"n{number}", number, text="one two", topics=("t", "u"), status="open")
-        for how in ({}, {"where": {"topic": ("t", "u")}}, {"words": ("one", "two")}):
-            assert self.sync.count(ANN, NOTES, **how) == 5
-            assert self.sync.count(ANN, NOTES, start=1, end=3, **how) == 3
-            assert self.sync.count(ANN, NOTES, **{"limit": 2, **how}) == 2
+        for query in ({}, {"where": {"topic": ("t", "u")}}, {"words": ("one", "two")}):
+            assert self.sync.count(ANN, NOTES, **query) == 5
+            assert self.sync.count(ANN, NOTES, start=1, end=3, **query) == 3
+            assert self.sync.count(ANN, NOTES, **{"limit": 2, **query}) == 2
         assert self.sync.count(ANN, NOTES, where={"topic": ()}) == 0
         assert self.sync.count(BOB, NOTES) == 0
 
     def test_an_undeclared_filter_is_refused(self) -> None:
-        for how in (
+        for query in (
             {"where": {"colour": ("red",)}},
             {"order": "status"},
             {"ranges": {"written": (1, 2)}},
         ):
-            with refused(AssertionError):
-                self.listed(**how)
-        with refused(AssertionError):
+            with raises(AssertionError):
+                self.listed(**query)
+        with raises(AssertionError):
             self.sync.across(NOTES, where={"colour": ("red",)})
 
     def test_a_changed_row_stands_where_it_now_belongs(self) -> None:
@@ -215,15 +217,15 @@ class ListPromises(Bench):
         self.sync.put(BOB, NOTES, "x", Note("x", "", 5, "done"))
         self.sync.put(BOB, NOTES, "a", Note("a", "", 5, "open", topics=("t",)))
         self.sync.put(BOB, NOTES, "z", Note("z", "", 1, "open"))
-        assert self._owned() == [(BOB, "z"), (ANN, "x"), (BOB, "a"), (BOB, "x")]
-        assert self._owned(limit=2) == [(BOB, "z"), (ANN, "x")]
-        assert self._owned(end=1) == [(BOB, "z")]
-        assert self._owned(after=(5, ANN, "x")) == [(BOB, "a"), (BOB, "x")]
-        assert self._owned(after=(1, "", ""), end=5, limit=2) == [(BOB, "z"), (ANN, "x")]
-        assert self._owned(where={"status": ("open",)}) == [(BOB, "z"), (ANN, "x"), (BOB, "a")]
-        assert self._owned(where={"topic": ("t",), "status": ("open",)}) == [(BOB, "a")]
+        assert self._owners() == [(BOB, "z"), (ANN, "x"), (BOB, "a"), (BOB, "x")]
+        assert self._owners(limit=2) == [(BOB, "z"), (ANN, "x")]
+        assert self._owners(end=1) == [(BOB, "z")]
+        assert self._owners(after=(5, ANN, "x")) == [(BOB, "a"), (BOB, "x")]
+        assert self._owners(after=(1, "", ""), end=5, limit=2) == [(BOB, "z"), (ANN, "x")]
+        assert self._owners(where={"status": ("open",)}) == [(BOB, "z"), (ANN, "x"), (BOB, "a")]
+        assert self._owners(where={"topic": ("t",), "status": ("open",)}) == [(BOB, "a")]
         self.sync.put(SYSTEM, NOTICES, "n", Note("n", ""))
-        assert [owned.tenant for owned in self.sync.across(NOTICES)] == [SYSTEM]
+        assert [row.tenant for row in self.sync.across(NOTICES)] == [SYSTEM]
 
-    def _owned(self, **how: Any) -> list[tuple[str, str]]:
-        return [(owned.tenant, owned.document.id) for owned in self.sync.across(NOTES, **how)]
+    def _owners(self, **query: Any) -> list[tuple[str, str]]:
+        return [(row.tenant, row.document.id) for row in self.sync.across(NOTES, **query)]

@@ -4,27 +4,27 @@
 from attrs import evolve
 
 from svc_core.operation.ports import SYSTEM, Collection, StaleVersionError, Transaction
-from svc_core.testing.promises.bench import ANN, BOB, Bench
+from svc_core.testing.promises.bench import ANN, BOB, StoreTest
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
-from svc_core.testing.sync_store import refused
+from svc_core.testing.sync_store import raises
 
 
-class RowPromises(Bench):
+class RowPromises(StoreTest):
     """Versions, and who sees what."""
 
     def test_a_new_row_has_version_one_and_its_wire_bytes(self) -> None:
         note = Note("a", "words", 7)
-        written = self.sync.put(ANN, NOTES, "a", note)
-        assert (written.version, written.order) == (1, 7)
-        assert NOTES.decode(written.raw) == note
-        assert self.sync.get(ANN, NOTES, "a") == written
+        row = self.sync.put(ANN, NOTES, "a", note)
+        assert (row.version, row.order) == (1, 7)
+        assert NOTES.decode(row.raw) == note
+        assert self.sync.get(ANN, NOTES, "a") == row
 
     def test_each_write_counts_the_version_up(self) -> None:
         for version in (1, 2, 3):
             assert self.sync.put(ANN, NOTES, "a", Note("a", str(version))).version == version
-        kept = self.sync.get(ANN, NOTES, "a")
-        assert kept is not None
-        assert (kept.version, NOTES.decode(kept.raw).text) == (3, "3")
+        row = self.sync.get(ANN, NOTES, "a")
+        assert row is not None
+        assert (row.version, NOTES.decode(row.raw).text) == (3, "3")
 
     def test_an_absent_row_is_none(self) -> None:
         assert self.sync.get(ANN, NOTES, "a") is None
@@ -34,36 +34,36 @@ class RowPromises(Bench):
         for id_ in ("a", "b", "é"):
             self.note(id_)
         self.sync.put(BOB, NOTES, "c", Note("c", ""))
-        found = self.sync.get_many(ANN, NOTES, ("é", "c", "x", "a", "a", 'q"'))
-        assert list(found) == ["é", "a"]
-        assert found["a"] == self.sync.get(ANN, NOTES, "a")
+        rows = self.sync.get_many(ANN, NOTES, ("é", "c", "x", "a", "a", 'q"'))
+        assert list(rows) == ["é", "a"]
+        assert rows["a"] == self.sync.get(ANN, NOTES, "a")
         assert self.sync.get_many(ANN, NOTES, ()) == {}
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.get_many(ANN, SECRETS, ("a",))
 
     def test_a_stale_version_never_writes_or_deletes(self) -> None:
         self.note("a", text="first")
         for expect in (0, 2):
-            with refused(StaleVersionError, current=1):
+            with raises(StaleVersionError, current=1):
                 self.sync.put(ANN, NOTES, "a", Note("a", "other"), expect=expect)
-            with refused(StaleVersionError, current=1):
+            with raises(StaleVersionError, current=1):
                 self.sync.delete(ANN, NOTES, "a", expect=expect)
-        kept = self.sync.get(ANN, NOTES, "a")
-        assert kept is not None
-        assert (kept.version, NOTES.decode(kept.raw).text) == (1, "first")
+        row = self.sync.get(ANN, NOTES, "a")
+        assert row is not None
+        assert (row.version, NOTES.decode(row.raw).text) == (1, "first")
 
     def test_the_expected_version_writes_and_deletes(self) -> None:
         assert self.sync.put(ANN, NOTES, "a", Note("a", ""), expect=0).version == 1
         assert self.sync.put(ANN, NOTES, "a", Note("a", ""), expect=1).version == 2
-        gone = self.sync.delete(ANN, NOTES, "a", expect=2)
-        assert gone is not None
-        assert gone.version == 2
+        row = self.sync.delete(ANN, NOTES, "a", expect=2)
+        assert row is not None
+        assert row.version == 2
 
     def test_an_absent_row_has_version_zero_for_those_who_expect(self) -> None:
         assert self.sync.delete(ANN, NOTES, "a", expect=0) is None
-        with refused(StaleVersionError):
+        with raises(StaleVersionError):
             self.sync.delete(ANN, NOTES, "a", expect=1)
-        with refused(StaleVersionError):
+        with raises(StaleVersionError):
             self.sync.put(ANN, NOTES, "a", Note("a", ""), expect=1)
 
     def test_a_deleted_row_is_gone_from_everywhere_and_may_come_again(self) -> None:
@@ -73,7 +73,7 @@ class RowPromises(Bench):
         assert self.listed() == []
         assert self.listed(where={"topic": ("t",)}) == []
         assert self.listed(where={"status": ("open",)}) == []
-        assert self.found("word") == set()
+        assert self.search_ids("word") == set()
         assert self.sync.put(ANN, NOTES, "a", Note("a", ""), expect=0).version == 1
 
     def test_tenants_are_invisible_to_each_other(self) -> None:
@@ -103,9 +103,9 @@ class RowPromises(Bench):
 
         assert self.sync.read(BOB, look) == (ANN, True, False)
         for unit in (self.sync.read, self.sync.write):
-            with refused(AssertionError):
+            with raises(AssertionError):
                 unit(BOB, meddle)
-        assert self.found("word") == {"a"}
+        assert self.search_ids("word") == {"a"}
 
     def test_global_rows_are_read_by_everybody_and_written_by_the_system(self) -> None:
         self.sync.put(SYSTEM, NOTICES, "n", Note("n", "hear", 1, topics=("t",)))
@@ -113,31 +113,31 @@ class RowPromises(Bench):
             assert self.sync.get(tenant, NOTICES, "n") is not None
             assert len(self.sync.scan(tenant, NOTICES, where={"topic": ("t",)}).rows) == 1
             assert len(self.sync.search(tenant, NOTICES, {"hear": 1}).rows) == 1
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.put(ANN, NOTICES, "n", Note("n", ""))
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.delete(ANN, NOTICES, "n")
 
     def test_system_rows_are_the_systems_alone(self) -> None:
         self.sync.put(SYSTEM, SECRETS, "s", Note("s", "hush"))
         assert self.sync.get(SYSTEM, SECRETS, "s") is not None
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.get(ANN, SECRETS, "s")
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.scan(ANN, SECRETS)
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.search(ANN, SECRETS, {"hush": 1})
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.put(ANN, SECRETS, "s", Note("s", ""))
 
     def test_the_system_writes_no_row_of_a_tenant(self) -> None:
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.put(SYSTEM, NOTES, "a", Note("a", ""))
         assert self.sync.scan(SYSTEM, NOTES).rows == ()
 
     def test_an_undeclared_collection_is_refused(self) -> None:
         unknown: Collection[Note] = evolve(NOTES, name="unknown")
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.get(ANN, unknown, "a")
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.put(ANN, unknown, "a", Note("a", ""))

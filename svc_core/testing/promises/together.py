@@ -8,7 +8,7 @@ from typing import Any
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import SYSTEM, FeedPosition, StaleVersionError, Transaction
 from svc_core.testing.clock import START
-from svc_core.testing.promises.bench import ANN, BOB, Bench, Mishap, an_answer
+from svc_core.testing.promises.bench import ANN, BOB, Mishap, StoreTest, an_answer
 from svc_core.testing.sample import NOTES, Note
 from svc_core.testing.sealing import a_line, growth
 from svc_core.testing.sync_store import a_change
@@ -21,15 +21,15 @@ PLACES = 7
 """What they compete for: fewer than there are units."""
 
 
-class TogetherPromises(Bench):
+class TogetherPromises(StoreTest):
     """Units that run at the same time, in one store and in several over the same rows."""
 
     def test_no_update_is_lost(self) -> None:
         self.note("count", weight=0)
         self._write([_count_up] * UNITS)
-        kept = self.sync.get(ANN, NOTES, "count")
-        assert kept is not None
-        assert (NOTES.decode(kept.raw).weight, kept.version) == (UNITS, UNITS + 1)
+        row = self.sync.get(ANN, NOTES, "count")
+        assert row is not None
+        assert (NOTES.decode(row.raw).weight, row.version) == (UNITS, UNITS + 1)
 
     def test_a_counted_limit_holds(self) -> None:
         def unit(number: int) -> Unit:
@@ -47,8 +47,8 @@ class TogetherPromises(Bench):
     def test_a_name_is_taken_once(self) -> None:
         def unit(number: int) -> Unit:
             async def take(tx: Transaction) -> bool:
-                where = {"author": (f"name {number % PLACES}",)}
-                if (await tx.documents.scan(NOTES, where=where, limit=1)).rows:
+                filters = {"author": (f"name {number % PLACES}",)}
+                if (await tx.documents.scan(NOTES, where=filters, limit=1)).rows:
                     return False
                 note = Note(f"n{number}", "", author=f"name {number % PLACES}")
                 await tx.documents.put(NOTES, note.id, note)
@@ -62,9 +62,9 @@ class TogetherPromises(Bench):
     def test_an_answer_is_kept_once_and_its_work_done_once(self) -> None:
         def unit(number: int) -> Unit:
             async def once(tx: Transaction) -> bytes:
-                kept = await tx.answers.get("op", "key")
-                if kept is not None:
-                    return kept.body
+                answer = await tx.answers.get("op", "key")
+                if answer is not None:
+                    return answer.body
                 await tx.documents.put(NOTES, f"n{number}", Note(f"n{number}", ""))
                 body = str(number).encode()
                 await tx.answers.put("op", "key", an_answer(body))
@@ -77,14 +77,14 @@ class TogetherPromises(Bench):
 
     def test_a_row_is_claimed_by_one_of_those_who_saw_it(self) -> None:
         self.note("job", status="open")
-        seen = self.sync.get(ANN, NOTES, "job")
-        assert seen is not None
+        job = self.sync.get(ANN, NOTES, "job")
+        assert job is not None
 
         def unit(number: int) -> Unit:
             async def claim(tx: Transaction) -> bool:
                 try:
-                    held = Note("job", "", author=f"worker {number}")
-                    await tx.documents.put(NOTES, "job", held, expect=seen.version)
+                    claimed_job = Note("job", "", author=f"worker {number}")
+                    await tx.documents.put(NOTES, "job", claimed_job, expect=job.version)
                 except StaleVersionError:
                     return False
                 return True
@@ -130,14 +130,14 @@ class TogetherPromises(Bench):
         async def write(tx: Transaction) -> None:
             await tx.changes.append(a_change("x"))
 
-        seen = 0
+        position = 0
         for _ in range(3):
-            reads = [_feed_after(seen)] * PLACES
-            told = self._mixed([write] * PLACES, reads)[PLACES:]
-            for heads, found in told:
-                assert found == [*range(seen, seen + heads)], told
-            seen += PLACES
-        assert len(self.sync.feed(ANN).changes) == seen
+            reads = [_feed_after(position)] * PLACES
+            readings = self._run_mixed([write] * PLACES, reads)[PLACES:]
+            for heads, places in readings:
+                assert places == [*range(position, position + heads)], readings
+            position += PLACES
+        assert len(self.sync.feed(ANN).changes) == position
 
     def test_a_reading_unit_sees_whole_units(self) -> None:
         self.note("left", weight=100)
@@ -151,7 +151,7 @@ class TogetherPromises(Bench):
             weights = [await _weight(tx, id_) for id_ in ("left", "right", "right", "left")]
             return sum(weights[:2]), sum(weights[2:])
 
-        assert set(self._mixed([move] * UNITS, [look] * UNITS)[UNITS:]) == {(100, 100)}
+        assert set(self._run_mixed([move] * UNITS, [look] * UNITS)[UNITS:]) == {(100, 100)}
 
     def test_a_unit_that_fails_takes_back_only_its_own(self) -> None:
         self.note("count", weight=0)
@@ -162,9 +162,9 @@ class TogetherPromises(Bench):
             raise Mishap
 
         self._write([_count_up, fail] * PLACES)
-        kept = self.sync.get(ANN, NOTES, "count")
-        assert kept is not None
-        assert NOTES.decode(kept.raw).weight == PLACES
+        row = self.sync.get(ANN, NOTES, "count")
+        assert row is not None
+        assert NOTES.decode(row.raw).weight == PLACES
         assert self.sync.feed(ANN).changes == ()
 
     def test_tenants_work_at_the_same_time_each_on_its_own(self) -> None:
@@ -178,9 +178,9 @@ class TogetherPromises(Bench):
             ]
         )
         for tenant in (ANN, BOB):
-            kept = self.sync.get(tenant, NOTES, "count")
-            assert kept is not None
-            assert NOTES.decode(kept.raw).weight == UNITS // 2
+            row = self.sync.get(tenant, NOTES, "count")
+            assert row is not None
+            assert NOTES.decode(row.raw).weight == UNITS // 2
 
     def test_a_purge_and_a_new_answer_do_not_hinder_each_other(self) -> None:
         def keep(number: int, body: bytes, days: int) -> Unit:
@@ -193,17 +193,17 @@ class TogetherPromises(Bench):
         for number in range(PLACES):
             self.sync.write(ANN, keep(number, b"old", 0))
         works = [self.sync.store.write(ANN, keep(number, b"new", 2)) for number in range(PLACES)]
-        works += [other.store.write(SYSTEM, purge) for other in self.stores]
+        works += [store.store.write(SYSTEM, purge) for store in self.stores]
         assert all(result is None or isinstance(result, int) for result in self.at_once(works))
         for number in range(PLACES):
-            kept = self.sync.read(ANN, _answer_of(f"key {number}"))
-            assert kept is not None
-            assert kept.body == b"new"
+            answer = self.sync.read(ANN, _answer_of(f"key {number}"))
+            assert answer is not None
+            assert answer.body == b"new"
 
     def _write(self, units: list[Unit]) -> list[Any]:
-        return self._mixed(units, [])
+        return self._run_mixed(units, [])
 
-    def _mixed(self, writes: list[Unit], reads: list[Unit]) -> list[Any]:
+    def _run_mixed(self, writes: list[Unit], reads: list[Unit]) -> list[Any]:
         """What the units came to, those of ANN that write before those that read.
 
         They are handed in by turns, to every store by turns.
@@ -215,10 +215,10 @@ class TogetherPromises(Bench):
                 if number < len(units):
                     works.append((units is reads, number, run(ANN, units[number])))
         results = self.at_once([work for _, _, work in works])
-        named = {
+        by_unit = {
             (kind, number): result for (kind, number, _), result in zip(works, results, strict=True)
         }
-        return [named[key] for key in sorted(named)]
+        return [by_unit[key] for key in sorted(by_unit)]
 
 
 async def _count_up(tx: Transaction) -> None:
@@ -231,20 +231,20 @@ async def _add(tx: Transaction, id_: str, by: int) -> None:
 
 
 async def _weight(tx: Transaction, id_: str) -> int:
-    kept = await tx.documents.get(NOTES, id_)
-    assert kept is not None
-    return NOTES.decode(kept.raw).weight or 0
+    row = await tx.documents.get(NOTES, id_)
+    assert row is not None
+    return NOTES.decode(row.raw).weight or 0
 
 
 def _answer_of(key: str) -> Callable[[Transaction], Awaitable[Answer | None]]:
     return lambda tx: tx.answers.get("op", key)
 
 
-def _feed_after(seen: int) -> Unit:
+def _feed_after(position: int) -> Unit:
     async def read(tx: Transaction) -> tuple[int, list[int]]:
-        head = (await tx.changes.head()).own - seen
-        found = await tx.changes.read(FeedPosition(own=seen), limit=100)
-        end = found.position.own
-        return head, [*range(end - len(found.changes), end)]
+        head = (await tx.changes.head()).own - position
+        part = await tx.changes.read(FeedPosition(own=position), limit=100)
+        end = part.position.own
+        return head, [*range(end - len(part.changes), end)]
 
     return read

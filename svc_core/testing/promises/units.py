@@ -5,31 +5,31 @@ from svc_core.operation.ports import SYSTEM, FeedPosition, StaleVersionError, Tr
 from svc_core.testing.clock import START
 from svc_core.testing.promises.bench import (
     ANN,
-    Bench,
     Mishap,
+    StoreTest,
     an_answer,
     do_all_and_fail,
     tenant_of,
 )
 from svc_core.testing.sample import NOTES, Note
-from svc_core.testing.sync_store import a_change, refused
+from svc_core.testing.sync_store import a_change, raises
 
 
-class UnitPromises(Bench):
+class UnitPromises(StoreTest):
     """All or nothing, and reading that only reads."""
 
     def test_an_exception_undoes_everything(self) -> None:
         self.note("kept", text="before", topics=("t",), status="open")
         self.note("other")
         self.sync.write(ANN, lambda tx: tx.answers.put("op", "old", an_answer(b"old")))
-        with refused(Mishap):
+        with raises(Mishap):
             self.sync.write(ANN, do_all_and_fail)
-        kept = self.sync.get(ANN, NOTES, "kept")
-        assert kept is not None
-        assert (kept.version, NOTES.decode(kept.raw).text) == (1, "before")
+        row = self.sync.get(ANN, NOTES, "kept")
+        assert row is not None
+        assert (row.version, NOTES.decode(row.raw).text) == (1, "before")
         assert self.listed() == ["other", "kept"]
         assert self.listed(where={"topic": ("t",), "status": ("open",)}) == ["kept"]
-        assert self.found("before", "after") == {"kept"}
+        assert self.search_ids("before", "after") == {"kept"}
         assert self.sync.feed(ANN).changes == ()
         old = self.sync.read(ANN, lambda tx: tx.answers.get("op", "old"))
         assert old == an_answer(b"old")
@@ -40,9 +40,9 @@ class UnitPromises(Bench):
             await tx.documents.put(NOTES, "a", Note("a", "word"))
             await tx.changes.append(a_change("c"))
             rows = await tx.documents.scan(NOTES, limit=9)
-            found = await tx.documents.search(NOTES, {"word": 1}, limit=9)
+            matches = await tx.documents.search(NOTES, {"word": 1}, limit=9)
             changes = await tx.changes.read(FeedPosition(), limit=9)
-            return len(rows.rows), len(found.rows), len(changes.changes)
+            return len(rows.rows), len(matches.rows), len(changes.changes)
 
         assert self.sync.write(ANN, unit) == (1, 1, 1)
 
@@ -64,9 +64,9 @@ class UnitPromises(Bench):
             lambda tx: tx.changes.append(a_change("c")),
             lambda tx: tx.answers.put("op", "key", an_answer(b"")),
         ):
-            with refused(AssertionError):
+            with raises(AssertionError):
                 self.sync.read(ANN, writing)
-        with refused(AssertionError):
+        with raises(AssertionError):
             self.sync.read(SYSTEM, lambda tx: tx.answers.purge(START, limit=1))
 
     def test_a_transaction_knows_its_tenant(self) -> None:
@@ -74,11 +74,11 @@ class UnitPromises(Bench):
         assert self.sync.write(SYSTEM, tenant_of) == SYSTEM
 
     def test_the_version_grows_when_an_answer_may_have_changed(self) -> None:
-        seen = self.sync.store.version
+        version = self.sync.store.version
         self.note("a")
-        assert self.sync.store.version > seen
-        seen = self.sync.store.version
+        assert self.sync.store.version > version
+        version = self.sync.store.version
         self.listed()
-        assert self.sync.store.version == seen
+        assert self.sync.store.version == version
         self.sync.delete(ANN, NOTES, "a")
-        assert self.sync.store.version > seen
+        assert self.sync.store.version > version

@@ -16,7 +16,7 @@ from svc_core.contract.answer import Answer
 from svc_core.operation.ports import FeedPosition, Position
 from svc_core.testing import _hook
 from svc_core.testing.clock import START, CountingIds, FrozenClock
-from svc_core.testing.conforming import conforming
+from svc_core.testing.conforming import from_annotation
 from svc_core.testing.sample import NOTES, Note
 from svc_core.wire.constraints import Ge, IdOf, Le, MaxLen, MinLen, Pattern
 
@@ -41,7 +41,7 @@ class Tree:
     note: Maybe[str | None] = UNSET
 
 
-@given(conforming(Tree))
+@given(from_annotation(Tree))
 def test_values_keep_every_constraint(tree: Tree) -> None:
     assert re.fullmatch("[a-z]{2,4}", tree.name)
     assert 1 <= tree.count <= 3
@@ -55,13 +55,13 @@ def test_values_keep_every_constraint(tree: Tree) -> None:
 
 
 def test_every_kind_of_absence_is_met() -> None:
-    for wanted in (UNSET, None, ""):
-        assert find(conforming(Maybe[str | None]), lambda value, w=wanted: value == w) == wanted
+    for sample in (UNSET, None, ""):
+        assert find(from_annotation(Maybe[str | None]), lambda x, s=sample: x == s) == sample
 
 
 def test_an_annotation_without_a_rule_is_refused() -> None:
     with pytest.raises(TypeError, match="no rule"):
-        conforming(complex)
+        from_annotation(complex)
 
 
 @given(st.data())

@@ -12,7 +12,7 @@ from svc_core.testing.ledger.edits import line_edits
 from svc_core.testing.ledger.histories import histories
 from svc_core.testing.ledger.logs import check_edit_is_found
 from svc_core.testing.sample import SAMPLES
-from svc_core.testing.storage_steps import Entry, erase, seal
+from svc_core.testing.storage_steps import LineDraft, append_lines, erase
 from svc_http.stores import MemoryStorage
 
 UNSHRUNK = settings(phases=[Phase.generate], max_examples=1_000, deadline=None)
@@ -47,8 +47,8 @@ def test_steps_of_a_ledger_are_taken_or_say_what_was_in_the_way():
     store = MemoryStorage(SAMPLES)
 
     def step(astray, *ids):
-        entries = tuple(Entry(id_, "s", False, ()) for id_ in ids)
-        return drive.run(store.write("ann", partial(seal, entries, astray, 0)))
+        entries = tuple(LineDraft(id_, "s", False, ()) for id_ in ids)
+        return drive.run(store.write("ann", partial(append_lines, entries, astray, 0)))
 
     assert step(0, "a", "b").size == 2
     assert step(1, "c") == ("stale", 2)

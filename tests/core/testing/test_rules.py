@@ -17,7 +17,7 @@ from svc_core.base import drive
 from svc_core.testing.ledger import folds, histories, logs
 from svc_core.testing.ledger.folds import core
 from svc_core.testing.ledger.machine import LedgerMachine
-from svc_core.testing.rules import words_of
+from svc_core.testing.rules import rule_text
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.storage_agreement import agreement_machine
 from svc_core.testing.storage_contract import StorageContract
@@ -208,7 +208,7 @@ PROMISES = sorted(name for name in dir(StorageContract) if name.startswith("test
 def test_a_broken_promise_is_named(name: str) -> None:
     said = [told for faulty in FAULTY if (told := _said(faulty, name))]
 
-    rule = f"broken rule: {words_of(getattr(StorageContract, name))}"
+    rule = f"broken rule: {rule_text(getattr(StorageContract, name))}"
     assert said
     for told in said:
         assert rule in told
@@ -245,7 +245,7 @@ def test_stores_that_differ_are_told_with_what_was_asked_of_them() -> None:
         sync.put("ann", NOTES, "a", Note("a", ""))
 
     with pytest.raises(AssertionError, match=r"^broken rule: scan\n(.*\n)?.*pager says"):
-        machine.scan("ann", NOTES, how={}, order=None, after=None, limit=6)  # type: ignore[attr-defined]
+        machine.scan("ann", NOTES, narrowing={}, order=None, after=None, limit=6)  # type: ignore[attr-defined]
 
 
 def test_a_ledger_that_is_not_kept_is_told() -> None:
