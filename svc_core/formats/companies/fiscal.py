@@ -1,4 +1,4 @@
-"""Fiscal periods of a company, told by the year ends that its annual reports state.
+"""Derives the fiscal year and period of dates from the year ends in annual reports.
 
 A fiscal year of 52 or 53 weeks ends up to six days before or after the same day of the year; months
 are counted with that slack.
@@ -25,19 +25,22 @@ _PERIODS: dict[int | None, dict[int, str]] = {
     9: {9: "M9"},
     12: {0: "FY"},
 }
-"""By its months, none for an instant, and how many months of the year are over at its end: the
-words of the SEC's document and entity information."""
+"""Names of fiscal periods, as in the SEC's document and entity information.
+
+The first key is the length in months, None for an instant; the second is how many months of the
+fiscal year are over at the end, modulo 12.
+"""
 
 
 def month_count(days: int) -> int | None:
-    """How many months so many days are; None where they are not a quarter or several."""
+    """The number of months in so many days: 3, 6, 9 or 12; None for other lengths."""
     count = round(days / MONTH_DAYS)
     is_near = abs(days - count * MONTH_DAYS) <= SLACK_DAYS
     return count if is_near and count in {3, 6, 9, 12} else None
 
 
 def annual_ends(facts: Iterable[dict[str, Any]]) -> Iterable[tuple[date, int | None]]:
-    """The ends of the years that annual reports are about, with the reports' names for them."""
+    """The last day of the fiscal year of each annual report, with its name for the year."""
     latest: dict[str, tuple[date, int | None]] = {}
     for fact in facts:
         if fact.get("fp") != "FY" or not str(fact.get("form")).startswith(ANNUAL_FORMS):
@@ -53,7 +56,10 @@ def annual_ends(facts: Iterable[dict[str, Any]]) -> Iterable[tuple[date, int | N
 
 @frozen
 class _Calendar:
-    """Year ends that are whole years apart, and how far the names of the years lead them."""
+    """Year ends that are whole years apart, as ordinals of days.
+
+    `lead` is the number that is added to the calendar year of an end to get the name of the year.
+    """
 
     ends: tuple[int, ...]
     lead: int
@@ -67,7 +73,7 @@ class FiscalYears:
     """
 
     def __init__(self, reports: Iterable[tuple[date, int | None]]) -> None:
-        """Know the ends of years that were reported, each with the name its report gives it."""
+        """Learn the calendars from year ends, each with the name that its report gives the year."""
         year_names = {end.toordinal(): year for end, year in reports}
         leads = {
             end: year - _year(date.fromordinal(end))
@@ -80,7 +86,7 @@ class FiscalYears:
         ]
 
     def period_of(self, start: date | None, end: date) -> dict[str, Any]:
-        """The fiscal year and period that a period, or an instant without a start, belongs to."""
+        """The members `fiscalYear` and `fiscalPeriod` of a period or an instant (no `start`)."""
         day = end.toordinal()
         ahead = [calendar for calendar in self._calendars if calendar.ends[-1] >= day - SLACK_DAYS]
         if not self._calendars:
@@ -102,7 +108,7 @@ class FiscalYears:
 
 
 def _runs(ends: Sequence[int]) -> list[tuple[int, ...]]:
-    """The ends, in order, by calendars; one alone amid another calendar is no year end."""
+    """Splits year ends, in order, into calendars; a lone end within a calendar is dropped."""
     runs: list[list[int]] = []
     for end in ends:
         if runs and _are_years(end - runs[-1][-1]):
@@ -124,5 +130,5 @@ def _mode(leads: Iterable[int]) -> int:
 
 
 def _year(end: date) -> int:
-    """The calendar year of a year end; 1 January ends a year of weeks of the year before."""
+    """The calendar year of a year end; a year of weeks that ends on 1 January is the one before."""
     return date.fromordinal(end.toordinal() - SLACK_DAYS).year

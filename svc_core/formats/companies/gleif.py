@@ -1,6 +1,6 @@
-"""Answers of GLEIF's API (JSON:API): legal entities, who consolidates them, their securities.
+"""Parses answers of GLEIF's API (JSON:API): legal entities, their parents, their securities.
 
-A list of children tells of its parent only in the address of its own links.
+A list of children names its parent only in the URL of its own links.
 """
 
 import re
@@ -26,7 +26,7 @@ def _facts(item: Item, places: leis.FactPaths) -> Item:
 
 
 def _path_value(node: Any, path: str) -> Any:
-    """What stands at the end of a path of names; null where something on the way is."""
+    """The value at a path of member names; None where a part of the path is missing."""
     for name in path.split("/"):
         node = (node or {}).get(name)
     return node

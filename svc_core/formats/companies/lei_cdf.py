@@ -1,4 +1,4 @@
-"""GLEIF's golden copy in XML: legal entities (LEI-CDF 1 to 3) and relationships (RR-CDF).
+"""Parses GLEIF's golden copy in XML: legal entities (LEI-CDF 1 to 3), relationships (RR-CDF).
 
 A window: a golden copy is published in parts and in deltas, under the record count of the whole.
 """
@@ -28,7 +28,7 @@ def _parse(body: Body, _: Given) -> Contents:
 
 
 def _find(element: Element, path: str) -> Element | None:
-    """What stands at the end of a path of local names."""
+    """The element at a path of local names, None where there is none."""
     space, node = element.tag[: element.tag.find("}") + 1], element
     for name in path.split("/"):  # quicker than the whole path at once
         step = node.find(space + name)

@@ -1,4 +1,4 @@
-"""Legal entities and who consolidates whom, as GLEIF tells of them in JSON and in XML."""
+"""Makes records of legal entities and of their relations from facts of GLEIF, JSON or XML."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,10 +19,10 @@ _CHANGE_DATE = ("registration/lastUpdateDate", "Registration/LastUpdateDate")
 _PERIOD = "Relationship/RelationshipPeriods/RelationshipPeriod[{*}PeriodType='RELATIONSHIP_PERIOD']"
 
 Designators = Iterable[tuple[str, object]]
-"""Designators, by scheme and value."""
+"""Designators as pairs of scheme and value."""
 
 FactPaths = Mapping[str, tuple[str, str]]
-"""Where the facts of a record stand in the JSON, and where in the XML."""
+"""Paths to the facts of a record: the first in JSON, the second in XML."""
 
 ENTITY: FactPaths = {
     "lei": ("lei", "LEI"),
@@ -54,17 +54,17 @@ _RELATIONS = {
     "IS_SUBFUND_OF": ("associate", "umbrellaFund"),
     "IS_FEEDER_TO": ("associate", "masterFund"),
 }
-"""Types of edges, with what level or role of the second end they are about."""
+"""Types of relations by those of GLEIF, each with the level or the role of its second end."""
 
 _PAGE = "https://search.gleif.org/#/record/"
 _JURISDICTION = re.compile("[A-Z]{2}(?:-[A-Z0-9]{1,3})?")
 
 
 def require_lei(value: object) -> str:
-    """A LEI with right check digits.
+    """Returns a LEI that must be well formed, with right check digits.
 
     Raises:
-        Unusable: it is none.
+        Unusable: it is not.
     """
     return require(lei(value), "a LEI with right check digits")
 
@@ -76,7 +76,7 @@ def legal_entity(
     *,
     is_succeeded: bool,
 ) -> Record:
-    """The legal entity of these facts; `other_names` are its names beside the legal one."""
+    """The record of a legal entity; `other_names` are its names beside the legal one."""
     code, legal = require_lei(facts["lei"]), require(text(facts["name"]), "a legal name")
     home = text(facts["jurisdiction"]) or ""
     status = _STATUSES.get(str(facts["status"]), "unknown")
@@ -98,16 +98,16 @@ def legal_entity(
 def lei_record(
     number: str, members: Members, designators: Designators, *, stamp: datetime | None = None
 ) -> Record:
-    """What is said of the legal entity with this LEI, `designators` being its other designators."""
+    """The record of the entity with this LEI; `designators` are those beside the LEI."""
     names, url = designator_keys([("lei", number), *designators]), _PAGE + number
     return parties.entity(names, members, provider="gleif", stamp=stamp, record_id=number, url=url)
 
 
 def lei_relation(facts: Mapping[str, Any]) -> Record:
-    """What consolidates, manages or heads what, both known by their LEI.
+    """The record of a relation between two entities: consolidation, management or headship.
 
     Raises:
-        Unusable: one has none, as those that GLEIF knows by other numbers only.
+        Unusable: an end has no LEI, as those that GLEIF knows by other numbers only.
     """
     ends = [require_lei(facts[end]) for end in ("child", "parent")]
     kind, level = require(_RELATIONS.get(str(facts["kind"])), "a kind of relation that is known")
@@ -123,5 +123,5 @@ def lei_relation(facts: Mapping[str, Any]) -> Record:
 
 
 def nearest_last(item: object) -> bool:
-    """Sorts direct relations behind others, so that of two between the same ends they stay."""
+    """A sort key that puts direct relations last, so that they replace ultimate ones."""
     return isinstance(item, Record) and item.said["attributes"]["level"] == "direct"

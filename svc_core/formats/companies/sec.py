@@ -1,4 +1,4 @@
-"""What the documents of the SEC have in common: entities, listings, addresses of filings."""
+"""Builds what all SEC parsers share: companies, listings, and the URLs of filings."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ _ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
 _COMPANY = "https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK="
 
 _MICS = {"Nasdaq": "XNAS", "NYSE": "XNYS", "OTC": "OTCM", "CBOE": "BATS"}
-"""Market codes (ISO 10383) of the names that EDGAR has for exchanges."""
+"""Market codes (ISO 10383) by the names of exchanges in EDGAR."""
 
 # EDGAR's codes of states are those of the post; those of other countries are its own, with a digit.
 _STATES = """
@@ -24,10 +24,10 @@ _STATES = """
 
 
 def require_cik(value: object) -> str:
-    """The CIK of a company.
+    """Returns a CIK that must be well formed, in ten digits.
 
     Raises:
-        Unusable: it is none.
+        Unusable: it is not.
     """
     return require(cik(value), "a CIK")
 
@@ -38,7 +38,7 @@ def filer(
     exchanges: Mapping[str, object] | None = None,
     lei: object = None,
 ) -> Record:
-    """What a document says of a company, by its LEI where it tells one.
+    """The record of a company that files with the SEC, by its LEI where it is known.
 
     `exchanges` are the tickers, each with the name of its exchange.
     """
@@ -55,17 +55,17 @@ def _listing(ticker: str, exchange: object) -> dict[str, Any]:
 
 
 def filing_page(number: str, accession: str, document: str | None = None) -> str:
-    """The address of a filing's document, or of its index."""
+    """The URL of a document of a filing, or of the index of the filing."""
     folder = f"{_ARCHIVES}/{int(number)}/{accession.replace('-', '')}"
     return f"{folder}/{document or accession + '-index.htm'}"
 
 
 def latest(moments: Iterable[object]) -> datetime | None:
-    """The last of the moments that are some."""
+    """The latest instant of these texts; None where none of them names an instant."""
     return max(filter(None, map(moment, {str(item) for item in moments})), default=None)
 
 
 def jurisdiction(code: object, name: object) -> str | None:
-    """ISO 3166 of one of EDGAR's codes: a state of the US, or a country by its name."""
+    """The ISO 3166 code of a place in EDGAR: a state of the US by code, or a country by name."""
     state = str(code or "").strip().upper()
     return f"US-{state}" if state in _STATES.split() else country_named(name)

@@ -1,8 +1,8 @@
-"""What one company reported to the SEC in XBRL, fact by fact and filing by filing.
+"""Parses the facts that one company reported to the SEC in XBRL, filing by filing.
 
 A window: what a filing said stays said, and the answer for one concept of a company has the same
-form. `fy` and `fp` describe the filing; the fiscal period of a fact is told from its dates. Which
-fact supersedes which is for the fold to say.
+form. `fy` and `fp` describe the filing; the fiscal period of a fact follows from its dates. Which
+fact supersedes which is decided later, when rows are folded.
 
 A filing states a metric by one concept: of those with its latest period of that length, the best.
 Another concept of it states a period only where it is no wider or narrower one (equity with the
@@ -29,7 +29,7 @@ from svc_core.formats.reading.values import day, midnight, number, records, requ
 Fact = dict[str, Any]
 
 FILINGS_MAX = 100
-"""Filings that may report one fact: a dozen do, and all of them are looked at for each."""
+"""The filings that may report one fact: a dozen usually do, and all are compared with each."""
 
 _NEVER = "9999"  # later than every day
 _FILING = ("accn", "form", "filed", "fy", "fp")
@@ -37,10 +37,10 @@ _FILING = ("accn", "form", "filed", "fy", "fp")
 
 @frozen
 class Company:
-    """The company of a document, and what many of its facts repeat.
+    """The company of a document, with caches of what its many facts repeat.
 
-    `period` is told by the start and the end of a fact, `filing` by its members of `_FILING`;
-    `states` tells whether a series states its metric by a fact; `filings` counts those of each.
+    `period` takes the start and the end of a fact, `filing` its members of `_FILING`. `states` says
+    whether a series states its metric by a fact, `filings` counts the filings of each fact.
     """
 
     cik: str
@@ -91,7 +91,7 @@ def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
 
 
 class _Statements:
-    """By which of its series each filing states a metric; the best series of each come first."""
+    """Decides which series of a filing states a metric; better series of a metric come first."""
 
     def __init__(
         self, period: Callable[..., dict[str, Any]], all_series: Sequence[xbrl.Series]
@@ -118,7 +118,7 @@ class _Statements:
                     yield series.key, self._statement_keys(series, fact), fact
 
     def holds(self, series: xbrl.Series, fact: Fact) -> bool:
-        """Whether the series states its metric by this fact of its own."""
+        """Whether the series states its metric by this fact, which is one of its own."""
         if series.metric is None:
             return False
         length, period_key, filing = self._statement_keys(series, fact)
@@ -130,7 +130,7 @@ class _Statements:
         return self._best[period_key, filing] == series.key
 
     def _statement_keys(self, series: xbrl.Series, fact: Fact) -> tuple[Any, Any, Any]:
-        """What its length, its period and its filing are told by."""
+        """Keys of a fact: metric and length, metric and period, filing."""
         start, end = fact.get("start") or None, fact["end"]
         measure = (series.metric, series.members["currency"], series.members["unit"])
         period = self._period(start, end)

@@ -1,7 +1,8 @@
-"""One company at the SEC and its filings, the newest thousand of them in parallel arrays.
+"""Parses a company at the SEC and its filings, of which a document has the newest thousand.
 
-`items` of an 8-K name what it is about: 1.05 is a material cybersecurity incident. Older filings
-stand in files of their own, which are those arrays alone and are named after the company.
+Filings are parallel arrays. Older ones stand in files of their own, which hold only those arrays
+and are named after the company. The `items` of an 8-K are its topics:
+1.05 is a cybersecurity incident.
 """
 
 import re
@@ -81,14 +82,14 @@ def _entity(number: str, document: dict[str, Any]) -> Record:
 
 
 def _is_person(document: dict[str, Any]) -> bool:
-    """Whoever only owns shares of others, and is neither classified nor taxed as a business."""
+    """Whether the filer is a person: owns shares of others, and is no business by class or tax."""
     marks = ("insiderTransactionForIssuerExists", "sic", "tickers", "stateOfIncorporation")
     is_business = str(document.get("ein") or "").strip("0") or any(map(document.get, marks))
     return bool(document.get("insiderTransactionForOwnerExists")) and not is_business
 
 
 def _homes(document: dict[str, Any]) -> list[str | None]:
-    """ISO 3166 of where it was founded, does business and has its post sent to."""
+    """ISO 3166 codes of its places of incorporation, business and mail."""
     addresses = document.get("addresses") or {}
     places = [(document, "stateOfIncorporation")]
     places += [(addresses.get(kind) or {}, "stateOrCountry") for kind in ("business", "mailing")]

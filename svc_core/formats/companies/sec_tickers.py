@@ -1,4 +1,4 @@
-"""The SEC's list of companies with tickers: one JSON snapshot; a company may have many tickers."""
+"""Parses the SEC's list of companies with tickers: one JSON snapshot, several tickers a company."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ def _recognise(body: Body) -> bool:
 
 
 def _rows(document: dict[str, Any]) -> Iterable[Any]:
-    """The rows of either form: objects under running numbers, or lists under `fields`."""
+    """The rows of both forms: objects under running numbers, or lists described by `fields`."""
     if "fields" not in document:
         return document.values()
     return [dict(zip(document["fields"], row, strict=False)) for row in document["data"]]

@@ -1,4 +1,4 @@
-"""Concepts and units of financial reports (XBRL), in the words of rows."""
+"""Maps concepts and units of financial reports (XBRL) to metrics, currencies and UCUM units."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -11,14 +11,14 @@ from svc_core.formats.reading.codes import currency
 from svc_core.formats.reading.values import number, require, text
 
 _UNITS = {"shares": "{share}", "pure": "1", "Year": "a", "Month": "mo", "Day": "d"}
-"""UCUM units of what reports measure in; all others are annotations."""
+"""UCUM units by the units of reports; any other unit becomes a UCUM annotation."""
 
 
 @frozen
 class Series:
-    """The facts of one concept in one unit: what they all say, and the metric that they state.
+    """The facts of one concept in one unit, with the members that they share and their metric.
 
-    A substitute is wider or narrower than the metric.
+    A substitute is a concept that is wider or narrower than its metric.
     """
 
     key: str
@@ -29,10 +29,10 @@ class Series:
 
 
 def series(taxonomies: dict[str, Any]) -> Iterator[Series]:
-    """The series of all concepts, those of the better concepts of a metric first.
+    """Yields the series of all concepts, better concepts of a metric before worse ones.
 
-    What is not of the form of a taxonomy, a concept or its units stands among the facts, none of
-    which it is.
+    A part that has not the form of a taxonomy, a concept or a unit is passed on as a fact, so that
+    it is rejected as one.
     """
     concepts = {
         f"{taxonomy}:{name}": ({"taxonomy": taxonomy, "name": name}, about)
@@ -54,13 +54,13 @@ def series(taxonomies: dict[str, Any]) -> Iterator[Series]:
 
 @cache
 def metrics() -> dict[str, str]:
-    """The canonical metric of each `taxonomy:Concept` that states one, its best concepts first."""
+    """Canonical metrics by `taxonomy:Concept`, the best concepts of each metric first."""
     return {name: metric for metric, *cells in _table() for cell in cells for name in cell.split()}
 
 
 @cache
 def substitutes() -> frozenset[str]:
-    """The concepts that are wider or narrower than the metric that they state."""
+    """The concepts that are wider or narrower than their metric."""
     return frozenset(name for _, _, column in _table() for name in column.split())
 
 
@@ -70,7 +70,7 @@ def _table() -> list[tuple[str, str, str]]:
 
 
 def split_unit(unit: str) -> dict[str, str | None]:
-    """The currency and the UCUM unit of a unit such as `USD/shares`."""
+    """The members `currency` and `unit` (UCUM) of a unit such as `USD/shares`."""
     over, _, under = unit.partition("/")
     per = f"{_ucum(under)}-1" if under else None
     if currency(over) == over:
@@ -83,10 +83,10 @@ def _ucum(unit: str) -> str:
 
 
 def exact(raw: object) -> int | float:
-    """A reported number; one with a fraction of nought is whole.
+    """A reported number; 5.0 becomes the whole number 5.
 
     Raises:
-        Unusable: it is none, or a whole one beyond ±(2^53 - 1).
+        Unusable: it is no number, or a whole number beyond ±(2^53 - 1).
     """
     value = require(number(raw), "a value")
     return require(number(int(value)), "") if value == int(value) else value

@@ -1,4 +1,4 @@
-"""Security advisories and VEX documents in CSAF 2.0 and 2.1."""
+"""Parses security advisories and VEX documents in CSAF 2.0 and 2.1."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -59,7 +59,7 @@ def _members(tree: Mapping[Any, Product], publisher: dict[str, Any], item: dict[
 
 
 def _scores(item: dict[str, Any], provider: str | None, role: str) -> list[Any] | None:
-    """Of CSAF 2.0 `scores`, of 2.1 `metrics`; what all products share is one score."""
+    """The scores of CSAF 2.0 (`scores`) or 2.1 (`metrics`), each once for all its products."""
     metrics = [*(item.get("scores") or ()), *(row["content"] for row in item.get("metrics") or ())]
     cvss = [row[name] for row in metrics for name in sorted(row, reverse=True) if "cvss" in name]
     scores = collect([cvss or None], lambda vector: score(vector, provider, role))

@@ -1,4 +1,4 @@
-"""Products of CSAF documents, with the status of their versions.
+"""Reads the products of a CSAF document and the status of their versions.
 
 A product is a path in a tree of branches, and may also be made of two others (`relationships`).
 """
@@ -29,7 +29,7 @@ _RANGE = re.compile(
 
 
 def products_by_id(tree: Mapping[str, Any]) -> dict[Any, Product]:
-    """What each product id stands for: vendor, product, version or range, CPE."""
+    """The vendor, product, version or range, and CPE name of each product id."""
     products = dict(_leaf({}, product) for product in objects(tree.get("full_product_names")))
     products |= _leaves(tree.get("branches"), {})
     for relationship in objects(tree.get("relationships")):
@@ -52,7 +52,7 @@ def _leaf(path: Product, product: Mapping[str, Any]) -> tuple[Any, Product]:
 
 
 def affected_products(tree: Mapping[Any, Product], statuses: Mapping[str, Any]) -> list[Any] | None:
-    """Each product that has a status, once, with its versions."""
+    """The products that have a status, each once with its versions."""
     return vulnerabilities.products(
         (product.get("vendor"), product["product_name"], product["cpe"], _versions(product, status))
         for name, status in STATUSES.items()

@@ -1,4 +1,4 @@
-"""CVE records (JSON 5.x) of cve.org: one record, or a list of them.
+"""Parses CVE records (JSON 5.x) of cve.org: one record, or a list of them.
 
 What CISA and others add stands in the same record, in containers of their own.
 """
@@ -60,7 +60,7 @@ def _record(item: dict[str, Any]) -> Record:
 
 
 def _metrics(containers: list[Any]) -> list[tuple[str, Any, str | None, str]]:
-    """By name, with who gives them: the assigner's are primary, those that others add secondary."""
+    """Metrics with name, provider and role: those of the assigner are primary, others secondary."""
     return [
         (name, value, _provider(part), "primary" if part is containers[0] else "secondary")
         for part in containers

@@ -1,6 +1,6 @@
-"""Base scores that vectors of CVSS 2.0, 3.0 and 3.1 come to, by their specifications of FIRST.
+"""Computes base scores of CVSS 2.0, 3.0 and 3.1 vectors, by the specifications of FIRST.
 
-Those of 4.0 are read from a table of expert judgements, not computed: none is given.
+CVSS 4.0 takes its scores from a table of expert judgements; they are not computed here.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _PRIVILEGES_CHANGED = {"N": 0.85, "L": 0.68, "H": 0.5}
 
 @lru_cache(VECTORS_MAX)
 def base_score(version: str, vector: str) -> float | None:
-    """The base score; None for a vector that lacks a base metric, and of other versions."""
+    """The base score of a vector; None if it lacks a base metric or is of another version."""
     metrics = dict(part.partition(":")[::2] for part in vector.strip("()").split("/"))
     try:
         if version == "2.0":

@@ -1,7 +1,8 @@
-"""Scores of the Exploit Prediction Scoring System, by FIRST: its daily CSV, or pages of its API.
+"""Parses EPSS scores of FIRST, the chance of exploitation: the daily CSV or pages of the API.
 
-The day's list names every published CVE, but extracts of it look the same and a CVE leaves it only
-by being rejected: absence says nothing, so it is a window; each score carries its own date.
+The daily list has every published CVE, but an extract of it looks the same, and a CVE leaves it
+only when it is rejected. Absence means nothing, so the format is a window, and each score has its
+own date.
 """
 
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ def _parse(body: Body, _: Given) -> Contents:
 
 
 def _list_contents(rows: Iterator[list[str]]) -> Contents:
-    """The first line tells model and date (none before 2022), the next the columns."""
+    """Parses the CSV: a comment with model and date (none before 2022), a header line, the rows."""
     header, banner = next(rows, [""]), {}
     if header[0].startswith("#"):
         banner = dict(part.lstrip("# ").split(":", 1) for part in header)

@@ -1,6 +1,6 @@
-"""CISA's catalogue of known exploited vulnerabilities: one JSON snapshot, entries changed in place.
+"""Parses CISA's catalogue of known exploited vulnerabilities (KEV): one JSON snapshot.
 
-CISA has published truncated files, so its own count must agree with what is there.
+CISA has published truncated files, so the count in the file must be that of its entries.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""Clusters of MISP galaxies as rows: alone, or in the events that name them.
+"""Makes records of the clusters of MISP galaxies, from galaxies or from events that quote them.
 
-A member of `meta` is text in one cluster and a list in the next.
+A member of `meta` may be a text in one cluster and a list in the next.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ _MUTUAL = {"similar", "related-to", "overlaps", "linked-to", "associated-with"}
 
 
 def cluster_records(clusters: list[tuple[Any, str]]) -> Contents:
-    """What clusters, each of a kind of galaxy, say: entities, and relations between them."""
+    """The entities of clusters, each with its kind of galaxy, and the relations between them."""
     yield from records(clusters, _entity, lambda pair: pair[0]["value"])
     for cluster, kind in clusters:
         if isinstance(cluster, dict):
@@ -65,7 +65,7 @@ def _entity(pair: tuple[Cluster, str]) -> Record:
 
 
 def _is_same(link: dict[str, Any]) -> bool:
-    """Whether it is the same thing, as far as anybody can say so."""
+    """Whether a link states almost certainly that both clusters are the same thing."""
     is_sure = _confidence(strings(link.get("tags"))) == CONFIDENCES["almost-certain"]
     return is_sure and link.get("type") == "similar" and bool(link.get("dest-uuid"))
 

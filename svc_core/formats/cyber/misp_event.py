@@ -1,6 +1,7 @@
-"""MISP events: what happened, who is named in it, and the indicators by which it is detected.
+"""Parses MISP events: an incident, the entities that it names, and its indicators.
 
-Times are texts of seconds since 1970. An event that is not published yet is its authors' own.
+Times are texts of seconds since 1970. An event that is not published yet is a private draft
+of its authors and is left out.
 """
 
 from collections.abc import Iterator
@@ -48,7 +49,7 @@ def _parse(body: Body, _: Given) -> Contents:
 
 
 def _events(body: Body) -> list[Any]:
-    """One event, alone or by its name, or those of an answer to a search."""
+    """The events of a document: a bare or wrapped event, or the answer to a search."""
     events = body.json["response"] if body.has("response") else body.json
     if body.has(*EVENT_MEMBERS):
         events = {"Event": events}
@@ -85,7 +86,10 @@ def _moment(seconds: object) -> datetime | None:
 
 
 def _indicator(event: str, item: Object) -> Iterator[Record]:
-    """An indicator is known by what it is, so that two events about it meet."""
+    """The records of an indicator and of its relation to the incident.
+
+    The key holds type and value, so that the indicators of two events meet.
+    """
     kind, value = (require(item["type"], "a type"), fold(str(require(item["value"], "a value"))))
     # Rules of detectors are long, and begin alike.
     key = f"misp:{kind}={value if len(value) <= VALUE_CHARS else item['uuid']}"

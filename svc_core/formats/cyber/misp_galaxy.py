@@ -1,4 +1,4 @@
-"""MISP galaxies: actors, malware, tools, sectors, and how sure who relates them is."""
+"""Parses MISP galaxies: actors, malware, tools and sectors, and the relations between them."""
 
 from svc_core.formats.cyber.misp_clusters import cluster_records
 from svc_core.formats.model import Contents, Given

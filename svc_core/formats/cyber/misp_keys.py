@@ -1,4 +1,4 @@
-"""By what clusters of MISP galaxies are known among rows, and what kind of entity they are."""
+"""Finds the key and the kind of entity of clusters of MISP galaxies."""
 
 import re
 from typing import Any
@@ -27,12 +27,12 @@ _MADE_FROM = re.compile(
 
 
 def type_of(kind: str) -> str | None:
-    """The kind of entity that a kind of galaxy holds; None for one that holds none."""
+    """The kind of entity in a kind of galaxy; None for galaxies without entities."""
     return _TYPES.get(_MADE_FROM.sub("", kind, 1))
 
 
 def cluster_key(cluster: Cluster, kind: str) -> str:
-    """By what a cluster is known: its id in ATT&CK, the code of its country, else its own.
+    """The key of a cluster: its ATT&CK id, its country code, else its own UUID.
 
     Raises:
         Unusable: its galaxy holds nothing that is an entity.

@@ -1,4 +1,4 @@
-"""What an event of MISP names: in its tags, its clusters and its attributes."""
+"""Finds the entities that a MISP event names in its tags, clusters and attributes."""
 
 import re
 from collections.abc import Iterator
@@ -16,19 +16,19 @@ _TAG = re.compile(r'misp-galaxy:([a-z0-9-]+)="(.+?)(?: - ([A-Z][0-9.]+))?"')
 
 
 def is_set(flag: object) -> bool:
-    """Whether a flag is set, which is a word or a digit in some exports."""
+    """Whether a flag is set; some exports write it as a word or a digit."""
     return str(flag).lower() in {"true", "1"}
 
 
 def event_clusters(event: Object) -> list[tuple[Object, str]]:
-    """Its clusters that are entities, each with the kind of its galaxy."""
+    """The clusters of an event that are entities, each with its kind of galaxy."""
     kinds = [(galaxy, str(galaxy.get("type"))) for galaxy in objects(event.get("Galaxy"))]
     galaxies = [(galaxy, kind) for galaxy, kind in kinds if type_of(kind)]
     return [(item, kind) for row, kind in galaxies for item in objects(row.get("GalaxyCluster"))]
 
 
 def event_mentions(event: Object) -> Iterator[Object]:
-    """What tags, clusters and attributes name; feeds of MISP have the tags alone."""
+    """The entities that an event mentions; MISP feeds have only tags, the API also clusters."""
     tags = (_TAG.fullmatch(str(tag.get("name"))) for tag in objects(event.get("Tag")))
     for tag in (match for match in tags if match is not None and type_of(match[1])):
         yield _mention(tag[3] and f"attack:{tag[3]}", tag[1], tag[2])
@@ -47,7 +47,7 @@ def _mention(key: str | None, kind: str, name: str) -> Object:
 
 
 def attributes(event: Object) -> list[Object]:
-    """Those of the event and of its objects that were not taken back."""
+    """The attributes of an event and of its objects, without deleted ones."""
     holders = (event, *_current_items(event.get("Object")))
     return [item for holder in holders for item in _current_items(holder.get("Attribute"))]
 

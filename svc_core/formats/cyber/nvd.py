@@ -1,4 +1,4 @@
-"""Pages of the NVD's CVE API 2.0, and its yearly files of the same form.
+"""Parses pages of the NVD's CVE API 2.0 and its yearly files, which have the same form.
 
 Times have no zone and are UTC. What the NVD repeats of CISA's catalogue (`cisaExploitAdd`, ...) is
 left to the catalogue itself, which also takes entries back. The NVD asks for no more than one poll
@@ -66,7 +66,7 @@ def _score(metric: dict[str, Any]) -> Any:
 
 
 def _matches(configurations: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """What is affected, and not what it only runs on or with."""
+    """The CPE matches that are vulnerable, without the platforms on which they run."""
     nodes = (node for configuration in configurations for node in configuration.get("nodes") or ())
     for node in (candidate for candidate in nodes if not candidate.get("negate")):
         yield from (match for match in node.get("cpeMatch") or () if match.get("vulnerable"))

@@ -1,4 +1,4 @@
-"""Bundles of STIX 2.0 and 2.1: the releases of MITRE ATT&CK, and what others publish.
+"""Parses STIX 2.0 and 2.1 bundles: releases of MITRE ATT&CK, and bundles of others.
 
 Objects are read one by one, never a bundle as a unit: it may break rules of STIX that its objects
 keep, as one of ATT&CK did.
@@ -32,7 +32,7 @@ def _is_bundle(body: Body) -> bool:
 
 
 def _is_attack(body: Body) -> bool:
-    """Most objects are ATT&CK's own: reports of others quote some of them."""
+    """Whether most objects are ATT&CK's own; bundles of others quote some of them."""
     bundle_objects = objects(body.json.get("objects"))
     return sum(map(_is_own, bundle_objects)) * 2 > len(bundle_objects)
 

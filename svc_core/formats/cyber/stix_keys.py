@@ -1,4 +1,4 @@
-"""By what objects of STIX are known among rows.
+"""Finds the keys of STIX objects, by which they meet the same things of other sources.
 
 Rule 1: an id of ATT&CK names only an object of its kind: deprecated mitigations bear the id of the
         technique that they were for.
@@ -20,13 +20,13 @@ TYPES: Mapping[str, str] = {
     "course-of-action": "courseOfAction", "indicator": "indicator", "identity": "organization",
     "vulnerability": "vulnerability", "location": "country",
 }  # fmt: skip
-"""Kinds of entities by those of objects."""
+"""Kinds of entities by types of STIX objects."""
 
 LETTERS: Mapping[str, str] = {
     "threatActor": "G", "malware": "S", "tool": "S", "attackPattern": "T", "campaign": "C",
     "courseOfAction": "M",
 }  # fmt: skip
-"""How ids of ATT&CK begin, by kinds of entities."""
+"""First letters of ATT&CK ids by kinds of entities."""
 
 _WIKI = "collaborate.mitre.org"
 _FINER = ("administrative_area", "city", "street_address", "postal_code", "latitude")
@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"[0-9]{4}(\.[0-9]{3})?")
 
 
 def key_of(item: Object) -> str | None:
-    """By what an object is known; None for kinds that no row has."""
+    """The key of an object; None for types of objects that become no row."""
     id_, kind = item["id"], item.get("type")
     if not isinstance(kind, str) or kind not in TYPES:
         return None
@@ -49,12 +49,12 @@ def key_of(item: Object) -> str | None:
 
 
 def outer_key(ref: str) -> str | None:
-    """The key of an object that is not in the bundle."""
+    """The key of an object outside the bundle, by its id; None for types that become no row."""
     return f"stix:{ref}" if ref.partition("--")[0] in TYPES else None
 
 
 def external_references(item: Object) -> list[Object]:
-    """Its external references."""
+    """The external references of an object."""
     return objects(item.get("external_references"))
 
 
@@ -67,6 +67,6 @@ def _external_ids(item: Object, source: str) -> Iterator[str]:
 
 
 def attack_id(ids: Iterable[str], type_: str) -> str | None:
-    """The first id that ATT&CK gives to entities of this kind."""
+    """The first of these ids that is an ATT&CK id of this kind of entity."""
     letter = LETTERS.get(type_)
     return next((id_ for id_ in ids if id_[:1] == letter and _NUMBER.fullmatch(id_[1:])), None)

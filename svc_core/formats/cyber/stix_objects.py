@@ -1,4 +1,4 @@
-"""Objects of STIX 2.0 and 2.1 as rows. What is revoked or deprecated is kept and says so."""
+"""Makes records of STIX 2.0 and 2.1 objects; revoked and deprecated ones are kept and marked."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -27,7 +27,7 @@ _MOTIVES = ("primary_motivation", "secondary_motivations", "personal_motivations
 def successors(
     objects: Iterable[Object], keys: Mapping[str, str | None]
 ) -> Mapping[str, str | None]:
-    """The keys of what stands in the place of revoked objects, by the ids of those."""
+    """The keys of the objects that replace revoked ones, by the ids of the revoked ones."""
     ties = (tie for tie in objects if tie.get("relationship_type") == "revoked-by")
     return {str(tie.get("source_ref")): keys.get(str(tie.get("target_ref"))) for tie in ties}
 
@@ -35,9 +35,9 @@ def successors(
 def object_records(
     keys: Mapping[str, str | None], new_keys: Mapping[str, str | None], item: Object
 ) -> Iterator[Record]:
-    """What an object says; nothing if no row is of its kind.
+    """The records of an object; none for types that become no row.
 
-    `keys` are those of its bundle, and `new_keys` those of what stands in the place of its objects.
+    `keys` are those of the objects of its bundle, `new_keys` those of their replacements.
     """
     if item["type"] == "relationship":
         refs = (item["source_ref"], item["target_ref"])

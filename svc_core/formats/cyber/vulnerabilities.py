@@ -1,7 +1,7 @@
-"""What the providers of vulnerabilities have in common: CVE ids, scores, weaknesses, versions.
+"""Builds the members that all vulnerability parsers share: CVE ids, scores, weaknesses, products.
 
-Rule 1: a score is its provider's: the number as published, never recomputed or put right here.
-Rule 2: what is published as "n/a" is unknown.
+Rule 1: a score stays as its provider published it; it is never recomputed or corrected here.
+Rule 2: a value that is published as "n/a" is unknown.
 """
 
 import re
@@ -29,10 +29,10 @@ _SSVC = ("exploitation", "automatable", "technicalImpact")
 
 
 def cve_id(value: object) -> str:
-    """A CVE id.
+    """The CVE id in a value.
 
     Raises:
-        Unusable: it is none.
+        Unusable: there is none.
     """
     id_ = str(value or "").strip().upper()
     if CVE_ID.fullmatch(id_) is None:
@@ -57,19 +57,23 @@ def cve_entry(cve: str, members: Members, page: str, publication: object, change
 
 
 def stated_name(value: object) -> str | None:
-    """A name or version; None for one that is not told. A range, `<V2.0`, is no markup."""
+    """A name or version; None where it is not stated. `<V2.0` is a range, not markup."""
     name = "" if value is None else fold(str(value))[:NAME_CHARS]
     return None if name.lower() in {"", "n/a"} else name
 
 
 def english(descriptions: Iterable[Members] | None) -> str | None:
-    """The first description in English."""
+    """The text of the first description in English."""
     texts = (item["value"] for item in descriptions or () if str(item["lang"]).startswith("en"))
     return text(next(texts, None))
 
 
 def collect(lists: Iterable[Any], make: Callable[[Any], T | None]) -> list[T] | None:
-    """What lists of a record hold; None where there are none or nothing in them can be meant."""
+    """Makes an output of each item of several lists.
+
+    None means that no list is present or that no item gave an output; an empty list means that
+    every list is empty.
+    """
     present_lists = [items for items in lists if isinstance(items, list)]
     rows = [row for items in present_lists for item in items if (row := make(item)) is not None]
     return rows or ([] if present_lists and not any(present_lists) else None)
@@ -81,7 +85,7 @@ def collect(lists: Iterable[Any], make: Callable[[Any], T | None]) -> list[T] | 
 def score(
     cvss: Members, provider: str | None, role: str, severity: object = None
 ) -> Members | None:
-    """A CVSS score as its provider gives it; None for one without number and vector."""
+    """A CVSS score as its provider gives it; None where it has neither number nor vector."""
     vector, base = stated_name(cvss.get("vectorString")), _base(cvss.get("baseScore"))
     prefix = _VECTOR.match(vector or "")
     version = prefix[1] if prefix else str(cvss.get("version") or "2.0")
@@ -108,7 +112,7 @@ def _severity_of(base: int | float | None, version: str) -> str | None:
 
 
 def ssvc(content: Members, provider: str | None) -> Members:
-    """A decision by the Stakeholder-Specific Vulnerability Categorization."""
+    """A decision by the Stakeholder-Specific Vulnerability Categorization (SSVC) of CISA."""
     points = [point for option in content.get("options") or () for point in option.items()]
     answers = {name.replace(" ", "").lower(): str(value).lower() for name, value in points}
     decision = {name: answers.get(name.lower()) for name in _SSVC}
@@ -119,7 +123,7 @@ def ssvc(content: Members, provider: str | None) -> Members:
 
 
 def weaknesses(lists: Iterable[Any]) -> list[Members] | None:
-    """The weaknesses that descriptions name, each once; `cweId` comes before the words."""
+    """The CWE ids in lists of descriptions, each once; `cweId` has precedence over the text."""
     rows = collect(lists, _weakness)
     return rows and list({row["id"]: row for row in reversed(rows)}.values())[::-1]
 
@@ -132,7 +136,7 @@ def _weakness(item: Members | str) -> Members | None:
 
 
 def reference_links(lists: Iterable[Any]) -> list[Members] | None:
-    """The addresses, each once with all its tags."""
+    """The reference URLs in several lists, each once with all its tags."""
     tags: dict[str, dict[str, None]] = {}
     for link in collect(lists, dict) or ():
         if (url := web_url(link.get("url"))) is not None:
@@ -141,7 +145,7 @@ def reference_links(lists: Iterable[Any]) -> list[Members] | None:
 
 
 def affected_product(item: Members) -> Members:
-    """A product with what is known of its versions, from the form that CVE records have."""
+    """A product with its affected versions, from the form of CVE records."""
     versions = [
         tuple(stated_name(version.get(name)) for name in _VERSION)
         for version in item.get("versions") or ()
@@ -157,7 +161,10 @@ def affected_product(item: Members) -> Members:
 
 
 def products(parts: Iterable[tuple[object, object, object, list[Members]]]) -> list[Members] | None:
-    """Each vendor's product once, with all CPE names and versions that are told of it."""
+    """The affected products, each once per vendor with all its CPE names and versions.
+
+    Each part is a vendor, a product, a CPE name and versions.
+    """
     groups: dict[tuple[object, object], tuple[list[object], list[Members]]] = {}
     for vendor, product, cpe, versions in parts:
         cpes, of_product = groups.setdefault((vendor, product), ([], []))

@@ -1,6 +1,6 @@
-"""Frankfurter: exchange rates of the ECB, of one day or of many.
+"""Parses exchange rates of the ECB from Frankfurter, of one day or of several.
 
-A rate is what `amount` of the base costs; the row is what one of it costs.
+A rate is the price of `amount` units of the base; a row holds the price of one.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def _parse(body: Body, _: Given) -> Contents:
 
 
 def _rates(document: Any) -> Iterator[dict[str, Any]]:
-    """The rates in the form of version 2, with the amount of the base that costs them."""
+    """The rates in the form of version 2, with the amount of the base to which they apply."""
     if isinstance(document, list):
         yield from document
         return

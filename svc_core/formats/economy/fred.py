@@ -1,8 +1,8 @@
-"""FRED: the observations of one series, or of several in one object by the names of the series.
+"""Parses observations of FRED: one series, or several in one object by their names.
 
-An answer says neither which series it is nor its unit, area or frequency: options say it, and
-without one the dates tell the frequency. A window of real time asks for vintages, each a row; the
-real time of one day is only when it was asked.
+An answer names neither its series nor its unit, area or frequency, so options do; without one the
+frequency follows from the dates. A real-time range of several days holds vintages, each of which is
+a row; a real-time range of one day is only the day of the request.
 """
 
 import re
@@ -26,7 +26,7 @@ _VINTAGE = re.compile(r".+_(\d{8})")  # a column of output types 2 and 3: GDP_20
 
 
 def _answers(document: Mapping[str, Any], series: str = "") -> Mapping[str, Any]:
-    """The answers by their series; one alone does not name it."""
+    """The answers by their series; `series` names one that stands alone."""
     return {series: document} if "observations" in document else document
 
 

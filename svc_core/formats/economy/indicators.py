@@ -1,4 +1,7 @@
-"""One observation of an indicator, as every source of statistics says it (Spec: FININT)."""
+"""Makes the record of one observation of an indicator, for all sources of statistics.
+
+The members are those of the specification (FININT).
+"""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,7 +19,7 @@ _DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(("name", "datasetId", "unit", "currency")),
     **dict.fromkeys(("unitMultiplier", "seasonalAdjustment", "releasedAt")),
 }
-"""What not every series says of itself."""
+"""Members that a series may leave out, with their defaults."""
 
 # Units as agencies write them, in UCUM; a code that stands for none becomes an annotation.
 _UNITS = {
@@ -32,14 +35,14 @@ _text = lru_cache(maxsize=4_096)(text)  # the values of a series have the same n
 
 @lru_cache(maxsize=4_096)
 def area(code: object, label: object = None, iso: object = None) -> dict[str, Any]:
-    """The area that a value is about; an aggregate such as the euro area is no country."""
+    """The area of a value; an aggregate such as the euro area has no country code."""
     code_text = _text(code, 100)
     return {"countryCode": country(iso or code), "code": code_text, "label": _text(label, 300)}
 
 
 @lru_cache(maxsize=256)
 def unit_members(unit: object) -> dict[str, str | None]:
-    """The members `unit` and `currency` of a unit as it is written."""
+    """The members `unit` (UCUM) and `currency` of a unit as an agency writes it."""
     name = _text(unit, 100) or ""
     ucum = _UNITS.get(name.upper())
     money = currency(name) if len(name) == 3 and not ucum else None

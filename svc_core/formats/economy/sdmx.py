@@ -1,6 +1,6 @@
-"""SDMX-JSON, 1.0 and 2.0, in every layout: flat, by series in time, across another dimension.
+"""Parses SDMX-JSON 1.0 and 2.0 in every layout: flat, by series in time, or across a dimension.
 
-What is not time, frequency or area makes the code of the indicator, in the order of the whole key.
+The indicator code is made of all dimensions but time, frequency and area, in the order of the key.
 A data set whose action is Delete withdraws what it names.
 """
 
@@ -59,7 +59,7 @@ def _parse(body: Body, given: Given) -> Contents:
 
 
 def _agency(name: object) -> str:
-    """An agency in lower case, without its departments."""
+    """The name of an agency in lower case, without its departments."""
     return str(name or "").partition(".")[0].lower()
 
 
@@ -68,7 +68,7 @@ def _sender(head: Mapping[str, Any]) -> str:
 
 
 def _flow(links: Iterable[Mapping[str, Any]]) -> tuple[str | None, str | None]:
-    """The agency, where it is told, and the dataflow."""
+    """The agency and the dataflow that links name; None for what they do not name."""
     matches = (_FLOW.search(f"{link.get('urn') or ''} {link.get('href') or ''}") for link in links)
     match = next(filter(None, matches), None)
     return (None, None) if match is None else (match[1] or match[3], match[2] or match[4])

@@ -1,4 +1,4 @@
-"""The cells of an SDMX-JSON data set, whatever its layout.
+"""Reads the observations of an SDMX-JSON data set, whatever its layout.
 
 A key such as `0:1` holds places in the lists of values of the dimensions of its level; the levels
 are those that are the same in the whole data set, in a series, and in one observation.
@@ -10,13 +10,13 @@ from typing import Any
 from svc_core.formats.reading.values import as_list
 
 Choices = list[tuple[str, Sequence[Any]]]
-"""The dimensions or attributes of one level: what each is called here, and its values."""
+"""The dimensions or attributes of one level: the local name of each, and its values."""
 
 Components = Sequence[Mapping[str, Any]] | None
 """The dimensions or attributes of one level, as a document has them."""
 
 Selection = dict[str, Mapping[str, Any]]
-"""The values that were chosen of them."""
+"""The chosen value of each dimension or attribute, by local name."""
 
 Cell = tuple[Selection, Selection, Any]
 """One observation: the values of its dimensions, of its attributes, and its own."""
@@ -34,13 +34,13 @@ _NAMES = {
     "adjustment": "ADJUSTMENT SEASONAL_ADJUST SEASONAL_ADJUSTMENT S_ADJUST",
 }
 _LOCAL_NAMES = {name: local for local, names in _NAMES.items() for name in names.split()}
-"""What a dimension or an attribute is called here, by its role or by its name at an agency."""
+"""Local names of dimensions and attributes, by their role or by their name at an agency."""
 
 _NON_CODE = frozenset({"time", "frequency", "area"})
 
 
 class Structure:
-    """What the numbers in keys and attributes of a data set stand for."""
+    """The structure of a data set: what the indexes in its keys and attributes stand for."""
 
     def __init__(self, description: Mapping[str, Any]) -> None:
         dimensions, attributes = description["dimensions"], description.get("attributes") or {}
@@ -54,7 +54,7 @@ class Structure:
 
 
 def _local_names(components: Components) -> dict[str, str]:
-    """What each is called here; of several that would be called the same only the first is."""
+    """The local name of each component; of several with the same name only the first gets it."""
     local_names: dict[str, str] = {}
     for part in components or ():
         roles = part.get("roles") or [part.get("role")]
@@ -70,7 +70,7 @@ def _choices(components: Components, local_names: Mapping[str, str] | None = Non
 
 
 def _select(choices: Choices, places: Sequence[Any]) -> Selection:
-    """The values at these places; one that is no place among them is the value itself."""
+    """The values at these indexes; what is no index is the value itself."""
     selection: Selection = {}
     for (name, values), place in zip(choices, places, strict=False):
         if not values or not isinstance(place, int):
@@ -95,7 +95,7 @@ def data_set_cells(
         in_series = constants | _select(dimensions["series"], _indexes(key))
         series_attrs = shared | _select(attributes["series"], group.get("attributes") or ())
         level = dimensions["observation"] if key else flat
-        # What deletes may name no cell; elsewhere a cell without anything tells nothing.
+        # A deletion may name no cell; elsewhere an empty cell states nothing.
         for place, cell in (group.get("observations") or ({"": None} if is_delete else {})).items():
             values = as_list(cell)
             if values or is_delete:
@@ -109,13 +109,13 @@ def _indexes(key: str) -> list[Any]:
 
 
 def code(value: Mapping[str, Any] | None) -> str:
-    """The code of a value, else its text; empty for none."""
+    """The code of a value, else its text; empty for a missing value."""
     item = value or {}
     return str(item.get("id") or item.get("value") or item.get("name") or "")
 
 
 def label(value: Mapping[str, Any] | None) -> str:
-    """What people call a value; empty for none."""
+    """The label of a value for people; empty for a missing value."""
     item = value or {}
     name = item.get("name") or item.get("names") or item.get("value") or item.get("id") or ""
     return str(next(iter(name.values()), "") if isinstance(name, dict) else name)

@@ -1,7 +1,7 @@
-"""The World Bank's API, version 2: pages of one indicator, and of a source with more dimensions.
+"""Parses the World Bank's API, version 2: pages of an indicator, or of a source with dimensions.
 
-The unit hides in the name of the indicator. Aggregates have codes of two letters, too, which are no
-countries.
+The unit stands only in the name of the indicator. Aggregates have codes of two letters as well,
+which are not those of countries.
 """
 
 from functools import partial
@@ -57,14 +57,17 @@ def _record(origin: dict[str, Any], row: dict[str, Any]) -> Record:
 
 
 def _plain_cells(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
-    """Indicator and its name, area and its name, period of a row of one indicator."""
+    """Indicator, its name, area, its name and period of a row of one indicator."""
     indicator, place = row["indicator"], row["country"]
     code, iso = require(indicator["id"], "an indicator"), row.get("countryiso3code")
     return code, indicator.get("value") or code, iso or place["id"], place.get("value"), row["date"]
 
 
 def _series_cells(row: dict[str, Any]) -> tuple[str, str, str, object, str]:
-    """The same of a row with more dimensions: those beyond the usual ones belong to the series."""
+    """Indicator, its name, area, its name and period of a row with more dimensions.
+
+    Dimensions beyond the usual ones become part of the indicator.
+    """
     variables = {variable["concept"].lower(): variable for variable in row["variable"]}
     place, time = variables.pop("country", None) or variables.pop("economy"), variables.pop("time")
     parts = [variables.pop("series"), *variables.values()]

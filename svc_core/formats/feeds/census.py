@@ -1,9 +1,9 @@
-"""One quick pass over an XML document before it is read in earnest: its root, size and dangers.
+"""Checks an XML document in one fast pass before it is parsed: root, size and dangerous content.
 
-expat checks the document without building anything. It costs a few percent of the reading and
-answers what a forgiving parser cannot: is this a feed, is it whole, and does it hold what makes
-that parser slow (it is quadratic in an element's attributes, an item's categories and the length
-of a name)?
+expat reads the document without building a tree, at a few percent of the cost of parsing. It finds
+out what the forgiving parser cannot: whether this is a feed, whether it is whole, and whether it
+would make that parser slow, which is quadratic in the attributes of an element, in the categories
+of an item and in the length of a name.
 """
 
 import re
@@ -30,7 +30,7 @@ ROOTS = frozenset({"rss", "RDF", "feed"})
 
 
 class Census:
-    """What one XML document holds. Read it after `take`, which may refuse the document."""
+    """The counts of an XML document, valid after `count`, which may refuse the document."""
 
     def __init__(self, document: bytes, limits: FeedLimits) -> None:
         """Prepare to count the UTF-8 `document` against `limits`."""
@@ -52,7 +52,7 @@ class Census:
         self._parser.StartDoctypeDeclHandler = self._doctype
 
     def count(self) -> "Census":
-        """Count until the end, or until the document is found malformed.
+        """Counts to the end, or to the first place where the document is malformed.
 
         Raises:
             DocumentRefused: `html`, `opml` or `notAFeed` by the root; `entityBomb` for any
@@ -125,7 +125,7 @@ class Census:
 
 
 def check_root(local: str) -> None:
-    """Refuse by the local name of the root element, unless it may be that of a feed.
+    """Refuses a document by the local name of its root, unless it may be that of a feed.
 
     Raises:
         DocumentRefused: `html`, `opml` or `notAFeed`.

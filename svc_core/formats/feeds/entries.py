@@ -1,10 +1,11 @@
-"""From what a format says of one entry to a `FeedItem`, and from entries to one batch.
+"""Turns the entries of any feed format into `FeedItem`s, and removes duplicates.
 
-Rule 1: every format fills a `Draft`; cleaning, bounds, identity and dedupe happen here, once.
-Rule 2: an entry is known by its permalink, whatever the format; by its guid where it has no page of
-its own, else by its words.
-Rule 3: an entry without title, text and link is rejected; of entries with one natural key the
-newest is kept, the first when nothing tells them apart, and the others are counted.
+Rule 1: every format fills an `EntryDraft`; cleaning, bounds, identity and duplicates are handled
+        here alone.
+Rule 2: the natural key of an entry is its permalink in every format, else its guid, else a hash of
+        its text.
+Rule 3: an entry without title, text and link is rejected. Of several entries with one natural key
+        the newest stays, the first without dates, and the others are counted.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +39,7 @@ _SAMPLE_CHARS_MAX = 200
 
 @frozen
 class Markup:
-    """A text as published: HTML, or declared plain."""
+    """A text as published: HTML, or declared as plain text."""
 
     source: str = ""
     is_html: bool = True
@@ -62,18 +63,18 @@ class EntryDraft:
     """Links that may be the entry's own page when `link` leads to another site."""
     published_at: datetime | None = None
     updated_at: datetime | None = None
-    """Both as they are written: with their own zone, or none."""
+    """Both dates keep the zone in which they are written, or none."""
     language: str = ""
     authors: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     image: str = ""
     is_linked_alone: bool = True
-    """Whether no other entry of the document has its link: what several share is nobody's page."""
+    """Whether no other entry has its link: a shared link is the permalink of none."""
 
 
 @frozen
 class Channel:
-    """What an entry takes from its feed: the bases of its links, language and authors."""
+    """The feed of an entry: bases of its links, defaults of language and authors, time zones."""
 
     limits: FeedLimits
     home_url: str | None = None
@@ -81,9 +82,9 @@ class Channel:
     language: str | None = None
     authors: tuple[str, ...] = ()
     zone: tzinfo | None = None
-    """Of dates without one, as its reader was told."""
+    """The zone of dates without one, where the owner of the source has set it."""
     country_zone: tzinfo | None = None
-    """The only one of the feed's country."""
+    """The zone of the country of the feed, where the country has only one."""
 
     def resolve(self, link: str) -> str | None:
         """`link` made absolute by the feed's home page, else by the document's own address."""
@@ -94,11 +95,11 @@ class Channel:
 
 
 Fields: TypeAlias = Mapping[str, Any]
-"""An entry or an item as its reader gives it."""
+"""The members of an entry, an item or a feed, as feedparser or JSON gives them."""
 
 
 def string(fields: Fields, name: str) -> str:
-    """A member that is a text; empty where there is none, or it is something else."""
+    """A member that is a text; empty where it is missing or has another type."""
     value = fields.get(name)
     return value if isinstance(value, str) else ""
 
@@ -109,14 +110,14 @@ def _sample(text: str) -> str:
 
 @frozen
 class RejectedEntry:
-    """An entry left out: why, and what it looked like."""
+    """An entry that is left out, with the reason and a sample of its text."""
 
     reason: str
     sample: str = field(converter=_sample)
 
 
 def finish(draft: EntryDraft, channel: Channel, zone: tzinfo = UTC) -> FeedItem | RejectedEntry:
-    """The item a draft describes, or why it cannot be used; `zone` is that of unzoned dates."""
+    """Makes the item of a draft, or its rejection; `zone` applies to dates without one."""
     limits = channel.limits
     title = clip(fold(draft.title.text(limits.markup_chars)), limits.title_chars)
     paragraphs = fold_lines(draft.summary.text(limits.markup_chars))
@@ -190,7 +191,7 @@ def _outcomes(
 
 
 def _shared_links(drafts: Sequence[EntryDraft]) -> set[str]:
-    """Links that entries of several guids have: a section's page or the home, nobody's own."""
+    """Links that entries with different guids share: the page of a section or the home page."""
     guids: dict[str, set[str]] = {}
     for draft in drafts:
         guids.setdefault(draft.link, set()).add(draft.guid)

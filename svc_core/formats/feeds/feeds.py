@@ -1,6 +1,6 @@
-"""One feed document, whatever its format: bytes in, a `ParsedFeed` or a refusal out.
+"""Parses a feed document of any format from bytes into a `ParsedFeed`.
 
-What the document *is* decides, not what its address, name or content type claim.
+The content of the document decides its format, not its address, name or content type.
 """
 
 from datetime import tzinfo
@@ -22,7 +22,7 @@ def parse_feed(
     country_zone: tzinfo | None = None,
     limits: FeedLimits = FeedLimits(),  # noqa: B008  frozen
 ) -> ParsedFeed:
-    """All of one document: RSS 0.9x/1.0/2.0, Atom, JSON Feed 1.x or RSS-in-JSON.
+    """Parses one feed: RSS 0.9x/1.0/2.0, Atom, JSON Feed 1.x or RSS-in-JSON.
 
     `base_url` is the address the document came from; relative links that the document does not
     resolve itself are resolved against it. Of `content_type` only the charset is used. Dates

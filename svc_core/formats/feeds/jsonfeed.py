@@ -1,4 +1,4 @@
-"""JSON Feed 1.0 and 1.1, and RSS-in-JSON (`{"rss": {"channel": ...}}`).
+"""Parses JSON Feed 1.0 and 1.1, and RSS-in-JSON (`{"rss": {"channel": ...}}`).
 
 Rule 1: every member may be of any type; a wrong type is as good as a missing member.
 Rule 2: an item's permalink is its `url`; `external_url` is only where a link-blog's item points
@@ -34,7 +34,7 @@ _NOT_A_FEED = "This is JSON, but neither JSON Feed nor RSS-in-JSON."
 
 
 def parse_json(text: str, channel: Channel) -> ParsedFeed:
-    """The feed in the JSON document `text`; `channel` brings the limits and the base address.
+    """Parses the feed in the JSON text; `channel` holds the limits and the base URL.
 
     Raises:
         DocumentRefused: when it is not a feed, not whole, or more than is read at once.

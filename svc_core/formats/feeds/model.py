@@ -1,4 +1,4 @@
-"""A feed as its documents tell of it: items, what it says of itself, and how much of it is read."""
+"""The model of a feed document: its items, its own metadata, and the limits for parsing it."""
 
 from datetime import datetime
 from typing import Literal
@@ -8,7 +8,7 @@ from attrs import frozen
 from svc_core.formats.model import Rejection
 
 FeedFormat = Literal["rss", "atom", "rdf", "jsonfeed", "rss-json"]
-"""The family a document belongs to: RSS 0.91-2.0, Atom, RSS 0.90/1.0 (RDF), JSON Feed and
+"""The format family of a document: RSS 0.91-2.0, Atom, RSS 0.90/1.0 (RDF), JSON Feed and
 RSS-in-JSON."""
 
 
@@ -73,7 +73,7 @@ class FeedItem:
 
 @frozen
 class ParsedFeed:
-    """One whole document. No items is a valid, empty feed."""
+    """One whole feed document; a feed without items is valid."""
 
     format: FeedFormat
     title: str | None

@@ -1,4 +1,4 @@
-"""News feeds as formats: RSS, Atom, RDF and JSON Feed bring items."""
+"""Declares the formats of news feeds: RSS, Atom, RDF and JSON Feed."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ def _parse(body: Body, origin: Given) -> Contents:
 
 
 def told(feed: ParsedFeed) -> Contents:
-    """What a feed says."""
+    """Yields the metadata, the records and the rejections of a feed."""
     yield About(title=feed.title, home_url=feed.home_url, language=feed.language)
     for item in feed.items:
         yield _record(item, feed.language)

@@ -1,9 +1,9 @@
-"""Lists of feeds: OPML 2.0, read and written.
+"""Reads and writes lists of feeds in OPML 2.0.
 
 Rule 1: an outline with an `xmlUrl` is a feed, whatever its `type`; one without is a folder, or
         nothing.
-Rule 2: the folders that a feed stands in and its categories are its labels; who reads them knows
-        which of them are topics.
+Rule 2: the folders and the categories of a feed are its labels; which of them are topics is
+        decided by the caller.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +30,7 @@ class Outline:
 
 
 def outlines(body: Body) -> tuple[Outline, ...]:
-    """The feeds of a list, each address once, with the labels of all its places.
+    """The feeds of a list, each URL once with the labels of all its occurrences.
 
     Raises:
         DocumentRefused: it is no OPML, not whole, or lists more than `FEEDS_MAX`.
@@ -74,7 +74,7 @@ def _categories(attributes: Mapping[str, str]) -> Iterator[str]:
 
 
 def written(title: str, feeds: Iterable[Outline]) -> str:
-    """A list of feeds as OPML 2.0."""
+    """Renders a list of feeds as OPML 2.0."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<opml version="2.0">',

@@ -1,6 +1,6 @@
-"""RSS 0.9x, 1.0 and 2.0 and Atom, read by feedparser from a document that was counted first.
+"""Parses RSS 0.9x, 1.0 and 2.0 and Atom with feedparser, after `census` has checked the document.
 
-Rule 1: feedparser is handed a stream, never bytes: bytes that name a file would be opened.
+Rule 1: feedparser gets a stream, never bytes: it would open bytes that name a file.
 Rule 2: a well-formed document is read as it is. A malformed one is kept only when it is whole:
 its root is closed and every item that was opened was read. Anything less is refused.
 Rule 3: links and markup are this package's business, so feedparser's slow sanitising is off.
@@ -51,12 +51,12 @@ _LONG_WORD = re.compile(r"[\w.+-]{1000}")
 _CUT_DOMAIN = re.compile(r"^[a-z]+(?: ?\(|$)|<[a-z]*>$")
 
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-"""What feedparser lets escape from documents it did not foresee."""
+"""Exceptions that escape from feedparser for unforeseen documents."""
 
 
 @frozen
 class _Reading:
-    """What feedparser made of a document, as plain mappings."""
+    """The result of feedparser as plain mappings."""
 
     version: str
     feed: Fields
@@ -64,7 +64,7 @@ class _Reading:
 
 
 def parse_xml(text: str, channel: Channel) -> ParsedFeed:
-    """The feed in the XML document `text`; `channel` brings the limits and the base address.
+    """Parses the feed in the XML text; `channel` holds the limits and the base URL.
 
     Raises:
         DocumentRefused: when it is not a feed, not whole, or more than is read at once.
@@ -97,7 +97,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _recover(text: str, limits: FeedLimits) -> _Reading:
-    """The whole of a malformed document, or a refusal."""
+    """Reads a malformed document that is whole, or refuses it."""
     if len(text) > limits.recovery_bytes:
         _check_whole(text[-_EDGE_CHARS:], text[:_EDGE_CHARS])
         raise DocumentRefused("malformed", "The XML is malformed, and too large to be recovered.")
@@ -124,7 +124,7 @@ def _check_whole(end: str, start: str) -> None:
 
 
 def _check_recoverable(markup: str, text: str, limits: FeedLimits) -> int:
-    """How many items the document opens; `markup` is its `text` without comments and CDATA."""
+    """The number of items in a document; `markup` is its `text` without comments and CDATA."""
     _check_whole(markup, markup)
     oddities = markup.count("<!") + markup.count("<?") + len(_TERM.findall(text))
     if oddities > _ODDITIES_MAX or markup.count("<") > limits.elements or _LONG_WORD.search(text):
@@ -217,7 +217,7 @@ def _content(entry: Fields) -> Markup:
 
 
 def _links(entry: Fields) -> tuple[str, list[str]]:
-    """The entry's link, and those that may be its own page instead."""
+    """The link of an entry, and related links that may be its own page instead."""
     original = string(entry, "feedburner_origlink")
     by_rel = [(string(link, "rel"), string(link, "href")) for link in _mappings(entry, "links")]
     related_links = [href for rel, href in by_rel if rel == "related" and href]
@@ -232,14 +232,14 @@ def _base(entry: Fields) -> str:
 
 
 def _own_link(entry: Fields) -> str:
-    """The link, unless it is a guid that feedparser, as RSS has it, took for an address."""
+    """The link, unless it is a guid that feedparser took for a URL, as RSS defines it."""
     link, guid = string(entry, "link"), string(entry, "id")
     is_guid = bool(entry.get("guidislink")) and link.endswith(guid)
     return "" if is_guid and not _web_links(guid) else link
 
 
 def _web_links(guid: str) -> tuple[str, ...]:
-    """A guid that is a whole web address; any other would only look like one once resolved."""
+    """A guid that is a whole URL; any other would become one only by resolving it."""
     return (guid,) if guid.startswith(("http://", "https://")) else ()
 
 

@@ -1,6 +1,6 @@
-"""Political violence and protest of ACLED: exports (CSV) and answers of its API (JSON).
+"""Parses political violence and protest of ACLED: CSV exports and JSON answers of its API.
 
-Its terms forbid to hand its data on: whoever adds it has to have the right.
+The terms of ACLED forbid redistribution: whoever adds the source needs a licence.
 """
 
 from svc_core.formats.hazards.events import (

@@ -1,6 +1,6 @@
-"""Natural events of NASA's EONET: one event with a series of positions, or one feature for each.
+"""Parses natural events of NASA's EONET: events with positions, or one feature per position.
 
-An event without `closed` is open. What was measured of it last is its measurement.
+An event without `closed` is open. Its measurement is the last one of its positions.
 """
 
 import re
@@ -65,7 +65,7 @@ def _parse(body: Body, _: Given) -> Contents:
 
 
 def _join(fragments: list[dict[str, Any]]) -> Any:
-    """The event that features tell, as the plain form tells it."""
+    """Joins the features of one event into the form that an event has outside GeoJSON."""
     positions = [position for fragment in fragments for position in _positions(fragment)]
     return fragments[0]["properties"] | {"geometry": positions}
 
@@ -111,7 +111,7 @@ def _record(event: dict[str, Any]) -> Record:
 
 
 def _sources(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The events of others that it was made of, by the addresses of its sources."""
+    """Designators of the USGS and GDACS events that it repeats, from the URLs of its sources."""
     for url in (str(source.get("url")) for source in objects(event.get("sources"))):
         quake, alert, number = (form.search(url) for form in (_USGS, _GDACS, _GDACS_ID))
         if quake:

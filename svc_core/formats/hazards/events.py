@@ -1,7 +1,7 @@
-"""What connectors of events share: kinds, severity, titles, geometries, and fragments of one event.
+"""Builds the members that all event parsers share: kind, severity, title, geometry, counts.
 
-Rule 1: an event is one record, of however many fragments a document tells it.
-Rule 2: kinds stand in `event_types.tsv`, severities in the table below; no connector has its own.
+Rule 1: an event is one record, even where a document splits it into several fragments.
+Rule 2: kinds stand in `event_types.tsv`, severities in the table below; no parser has its own.
 """
 
 import re
@@ -61,7 +61,7 @@ _UNITS = {
     "acres": ("area", "[acr_us]"),
     "nm^2": ("area", "[nmi_i]2"),
 }
-"""What a number measures by the unit that stands behind it upstream, and that unit in UCUM."""
+"""The metric that a number measures, and its unit in UCUM, by the unit written upstream."""
 
 _DEPTHS = {
     "Point": 0,
@@ -86,7 +86,7 @@ def _kinds() -> Mapping[tuple[str, str], tuple[str, str]]:
 
 
 def kind(scheme: str, *codes: object) -> dict[str, str]:
-    """The `type` and `category` of the first code that the scheme has; `other` of none."""
+    """The `type` and `category` of the first code that the scheme knows, else `other`."""
     matches = (_kinds().get((scheme, str(code).casefold())) for code in codes)
     type_, category = next(filter(None, matches), _UNKNOWN_KIND)
     return {"type": type_, "category": category}
@@ -118,7 +118,7 @@ def event_record(
 
 
 def severity(provider: str, scale: str, value: Any) -> Members:
-    """`severity` with its basis; nothing where the scale has no level for the value."""
+    """The members `severity` and `severityBasis`; none if the scale has no level for the value."""
     levels = _LEVELS[scale]
     if value is None:
         return {}
@@ -139,7 +139,7 @@ def _name(name: str) -> str | None:
 
 @lru_cache(maxsize=4_096)
 def day_start(date: str | None) -> str | None:
-    """The beginning of a calendar date, as rows write it."""
+    """The first instant of a calendar date, as rows write it."""
     return at(midnight(date))
 
 
@@ -151,7 +151,10 @@ def _words(type_: str) -> str:
 
 
 def actors(*participants: tuple[str | None, str, str | None]) -> list[dict[str, Any]]:
-    """Those who took part and have a name: name, role and country of each."""
+    """The participants that have a name, each with its role and country.
+
+    A participant is a name, a role and an alpha-2 country code.
+    """
     return [
         {"name": label, "countryCode": code, "role": role}
         for name, role, code in participants
@@ -160,7 +163,7 @@ def actors(*participants: tuple[str | None, str, str | None]) -> list[dict[str, 
 
 
 def headline(type_: str, actors: Iterable[Row] = (), site: Mapping[str, Any] | None = None) -> str:
-    """A title of facts, for events whose provider gives none: what, who, where."""
+    """A title made of type, actors and place, for events whose provider gives none."""
     names = " – ".join(actor["name"] for actor in actors)
     subject = ", ".join(filter(None, (names, (site or {}).get("name"))))
     return f"{_words(type_)}{subject and ': '}{subject}"
@@ -170,7 +173,7 @@ def headline(type_: str, actors: Iterable[Row] = (), site: Mapping[str, Any] | N
 
 
 def measures(provider: str, value: object, unit: object, **qualifiers: Any) -> list[dict[str, Any]]:
-    """A number with the unit that stands behind it; nothing for a unit that nobody knows."""
+    """The measurement of a number with an upstream unit, as a list; empty for an unknown unit."""
     metric, ucum = _UNITS.get(str(unit)) or _UNITS.get(str(unit).lower(), ("", ""))
     quantity = number(value) if metric else None
     if quantity is None:
@@ -179,7 +182,7 @@ def measures(provider: str, value: object, unit: object, **qualifiers: Any) -> l
 
 
 def count_measurements(provider: str, row: Row, **columns: str) -> list[dict[str, Any]]:
-    """The counts of a row: the metric of each, and its column."""
+    """The measurements of the counts in a row; `columns` maps each metric to its column."""
     counts = ((metric, number(row.get(column))) for metric, column in columns.items())
     return [
         measurement(metric, value, unit="1", provider=provider)
@@ -214,29 +217,29 @@ def _positions(nested: Any, depth: int) -> list[Any]:
 
 
 def first_object(candidates: Any) -> Mapping[str, Any]:
-    """The first object of a list; an empty one where there is none."""
+    """The first JSON object of a list; an empty one where there is none."""
     items = candidates if isinstance(candidates, list) else ()
     return next((item for item in items if isinstance(item, dict)), {})
 
 
 def features(document: Mapping[str, Any]) -> Any:
-    """The features of a GeoJSON document: those of a collection, or the one that it is."""
+    """The features of a GeoJSON document, which is a collection or a single feature."""
     return document.get("features", [document])
 
 
 def has_features(body: Body, *names: str) -> bool:
-    """Whether it is GeoJSON whose first feature has these properties."""
+    """Whether a document is GeoJSON whose first feature has these properties."""
     properties = first_object(features(body.json)).get("properties") if body.has("type") else None
     return isinstance(properties, dict) and set(names) <= properties.keys()
 
 
 def is_empty(body: Body) -> bool:
-    """Whether it is GeoJSON without a feature."""
+    """Whether a document is a GeoJSON collection without features."""
     return body.has("type", "features") and body.json["features"] == []
 
 
 def group_by(items: Iterable[Any], name: Callable[[Any], str]) -> Collection[list[Any]]:
-    """The fragments of each event; what has no name is a group of its own, to be told as such."""
+    """Groups fragments by the name of their event; one without a name forms a group of its own."""
     groups: dict[str | int, list[Any]] = {}
     for position, item in enumerate(items):
         try:
@@ -247,17 +250,17 @@ def group_by(items: Iterable[Any], name: Callable[[Any], str]) -> Collection[lis
 
 
 def optional_list(member: Any) -> list[Any]:
-    """A list, also of a single value or of none."""
+    """A list as it is, a single value as a list of one, an empty value as an empty list."""
     return member if isinstance(member, list) else [member] if member else []
 
 
 def table_records(
     body: Body, member: str, make: Callable[[Row], Record]
 ) -> Iterator[Record | Rejection]:
-    """The rows of a table, CSV or the list that a JSON object has as `member`, without blanks.
+    """The records of a table, which is CSV or the list under `member` of a JSON object.
 
-    Columns are named in lower case. The Humanitarian Data Exchange adds a second row of HXL tags,
-    which is none of the data.
+    Blank cells are left out, and columns are named in lower case. The Humanitarian Data Exchange
+    adds a second row, of HXL tags, which is skipped.
     """
     if body.head.startswith("{"):
         rows = body.whole_json()[member]

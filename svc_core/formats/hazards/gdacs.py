@@ -1,6 +1,6 @@
-"""Disaster alerts of GDACS, as the lists of its API tell them.
+"""Parses disaster alerts from the GeoJSON lists of the GDACS API.
 
-An event is about six features there: its centre, circles, cones and lines.
+An event is split into about six features: its centre, circles, cones and lines.
 """
 
 from typing import Any
@@ -48,7 +48,7 @@ def _record(fragments: list[dict[str, Any]]) -> Record:
 
 
 def _rank(feature: dict[str, Any]) -> tuple[str, bool, str]:
-    """The latest counts, and of equally late ones the centre."""
+    """Sorts features by date; of equally late ones the centre comes last."""
     class_ = _class(feature)
     return str(feature["properties"].get("datemodified") or ""), class_ == CENTRE, class_
 

@@ -1,6 +1,6 @@
-"""What an alert of GDACS says, by the names that its API and its feeds share.
+"""Makes the record of a GDACS alert from the members that its API and its feeds share.
 
-A number of 0 without a unit is none. Dates without a zone are UTC.
+A 0 without a unit stands for no number. Dates without a zone are in UTC.
 """
 
 import re
@@ -32,7 +32,7 @@ _DEPTH = re.compile(r"Depth:\s*([\d.]+)\s*km", re.IGNORECASE)
 
 
 def alert(fields: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Record:
-    """The record of an alert at a position, with the geometry of what it covers."""
+    """The record of an alert with these properties, its position and the area that it covers."""
     own_id = "".join(require(text(fields[name]), name).upper() for name in ("eventtype", "eventid"))
     measure, url = fields.get("severitydata") or {}, fields.get("url")
     depth = _DEPTH.search(str(measure.get("severitytext")))

@@ -1,4 +1,4 @@
-"""The RSS feeds of GDACS: the same events as its API tells, without their footprints."""
+"""Parses the RSS feeds of GDACS: the events of its API, without their footprints."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Events of GDELT, versions 1.0 and 2.0: what machines read out of the news, coded in CAMEO.
+"""Parses GDELT event files, versions 1.0 and 2.0: events that machines code from news in CAMEO.
 
 61 columns are version 2.0, 58 version 1.0, and 57 version 1.0 without the address of the article.
 Countries of places are FIPS 10-4, those of actors CAMEO (mostly ISO 3166-1 alpha-3).
@@ -77,7 +77,7 @@ def _record(row: Row) -> Record:
     )
 
 
-# A file tells of the same places, actors and kinds again and again: what they say is shared.
+# The rows of a file repeat the same places, actors and kinds, so their members are cached.
 
 
 @lru_cache(maxsize=4_096)

@@ -1,6 +1,6 @@
-"""Files of GDELT: lines of a fixed number of columns, or tables under a line of their names.
+"""Reads GDELT files: rows with a fixed number of columns, or tables with a header line.
 
-An export with names may have any of the columns, in any order.
+A table with a header line may have any of the columns, in any order.
 """
 
 import re
@@ -15,14 +15,14 @@ from svc_core.formats.reading.body import Body
 from svc_core.formats.reading.values import at, records
 
 Layout = Mapping[str, int]
-"""The position of each column that is used."""
+"""The index of each column that a parser uses, by its name."""
 
-HEAD_LINES = 5  # of which one at least has to be whole
+HEAD_LINES = 5  # of which at least one must be a whole row
 
 
 @lru_cache(maxsize=4_096)  # a file has few dates
 def gdelt_time(digits: str | None) -> datetime | None:
-    """The instant that `YYYYMMDD` or `YYYYMMDDHHMMSS` names, in UTC; None for none.
+    """The instant in UTC that `YYYYMMDD` or `YYYYMMDDHHMMSS` names; None for an absent cell.
 
     Raises:
         Unusable: there is no such instant.
@@ -38,14 +38,14 @@ def gdelt_time(digits: str | None) -> datetime | None:
 
 @lru_cache(maxsize=4_096)
 def gdelt_timestamp(digits: str | None) -> str | None:
-    """The same as rows write it."""
+    """The instant that `YYYYMMDD` or `YYYYMMDDHHMMSS` names, as rows write it."""
     return at(gdelt_time(digits))
 
 
 def gdelt_records(
     body: Body, layouts: Mapping[int, Layout], make: Callable[[Row], Record]
 ) -> Iterator[Record | Rejection]:
-    """The records of a file of GDELT by the names of its columns, without those that are empty."""
+    """The records of a GDELT file; `make` gets the filled cells of a row by column name."""
     rows = body.rows("\t" if "\t" in body.head else ",")
     if has_columns(body, "globaleventid"):
         header = [name.strip().lower() for name in next(rows, [])]
@@ -63,15 +63,15 @@ def gdelt_records(
 
 
 def has_columns(body: Body, *columns: str) -> bool:
-    """Whether the first line has names of columns, these among them."""
+    """Whether the first line is a header line that has these columns."""
     return body.json is None and all(name in body.first_line.lower() for name in columns)
 
 
 def event_id(row: Row) -> str:
-    """The number of an event.
+    """The number of the event in a row.
 
     Raises:
-        Unusable: it is none, as in a line of names between the others.
+        Unusable: it is no number, as in a header line between the rows.
     """
     number: str = row["GLOBALEVENTID"].strip()
     if not number.isdecimal():
@@ -80,6 +80,6 @@ def event_id(row: Row) -> str:
 
 
 def has_row(body: Body, lengths: Collection[int], beginning: str) -> bool:
-    """Whether one of the first lines has so many columns, and begins like this expression."""
+    """Whether one of the first lines has such a number of columns and matches `beginning`."""
     rows = body.head.splitlines()[:HEAD_LINES]
     return any(row.count("\t") + 1 in lengths and re.match(beginning, row) for row in rows)

@@ -1,4 +1,4 @@
-"""Mentions of GDELT 2.0: which article tells of which event, and how sure that is."""
+"""Parses GDELT 2.0 mentions: which article mentions which event, with what confidence."""
 
 from svc_core.formats.hazards import gdelt_lines as lines
 from svc_core.formats.hazards.events import Row

@@ -1,6 +1,6 @@
-"""Disasters of ReliefWeb (UN OCHA): lists and single ones of the API, versions 1 and 2.
+"""Parses disasters of ReliefWeb (UN OCHA): lists and single ones of its API, versions 1 and 2.
 
-A list has only the fields that were asked for; the GLIDE number tells kind and country as well.
+A list has only the fields that its URL requests; a GLIDE number also holds kind and country.
 """
 
 import re

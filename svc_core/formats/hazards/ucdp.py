@@ -1,4 +1,4 @@
-"""Armed conflict of the Uppsala programme (UCDP): its georeferenced events, CSV or API.
+"""Parses georeferenced events of armed conflict of the Uppsala programme (UCDP): CSV or API.
 
 `where_prec` and `date_prec` are codes of the codebook, not numbers of anything.
 """
@@ -23,7 +23,7 @@ from svc_core.formats.reading.values import country, country_named, number, plac
 _PLACE_PRECISION = {"1": "exact", "2": "locality", "3": "locality", "4": "admin1", "6": "country"}
 _DATE_PRECISION = {"1": "day", "2": "week", "3": "week", "4": "month", "5": "year"}
 _CONFIDENCE = {"1": 1.0, "2": 0.5}
-"""By `event_clarity`: told in full, or only as part of several events."""
+"""By `event_clarity`: 1 is reported in full, 2 only as part of several events."""
 
 
 def _recognise(body: Body) -> bool:

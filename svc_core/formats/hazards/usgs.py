@@ -1,7 +1,7 @@
-"""Earthquakes of the USGS: the summary feeds, answers of the event service, one event in detail.
+"""Parses earthquakes of the USGS: summary feeds, answers of its event service, single events.
 
-An event is re-keyed in place: its `ids` name all keys that it ever had. It leaves the feed by
-ageing or by a lower magnitude, so that only `status: deleted` says that it is gone.
+The id of an event can change: its `ids` hold all that it ever had. An event leaves the feed by age
+or by a lower magnitude, so only `status: deleted` means that it was withdrawn.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Markets of Kalshi's API v2: lists of markets, one market, events with theirs nested.
+"""Parses markets of Kalshi's API v2: lists of markets, one market, events with nested markets.
 
 Prices are text in dollars (`yes_bid_dollars`), quantities text in contracts (`volume_fp`). A market
 that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and no probability.
@@ -34,14 +34,14 @@ def _parse(body: Body, _: Given) -> Contents:
 
 
 def _dollars(row: Row, name: str) -> float | None:
-    """A price in dollars; the form before 2026 had whole cents."""
+    """A price in dollars; the API before 2026 had whole cents."""
     dollars = number(row.get(f"{name}_dollars"))
     cents = number(row.get(name)) if dollars is None else None
     return dollars if cents is None else cents / 100
 
 
 def _quote(row: Row) -> tuple[float | None, str | None]:
-    """The probability of yes while it is traded, and what it is taken from."""
+    """The probability of yes of an open market, and the price basis of it."""
     bid, ask = _dollars(row, "yes_bid") or 0, _dollars(row, "yes_ask") or 0
     if 0 < bid <= ask < 1 and round(ask - bid, 6) <= SPREAD_MAX:
         return round((bid + ask) / 2, 6), "mid"
@@ -50,7 +50,7 @@ def _quote(row: Row) -> tuple[float | None, str | None]:
 
 
 def _state(row: Row) -> tuple[str, float | None, str | None, str | None]:
-    """Status, probability of yes, its basis, and the outcome it was decided for."""
+    """Status, probability of yes, price basis, and the winning outcome."""
     status = require(_STATUSES.get(str(row.get("status"))), "a status that is known")
     result, settlement = str(row.get("result")).lower(), _dollars(row, "settlement_value")
     if status != "resolved":
@@ -62,7 +62,7 @@ def _state(row: Row) -> tuple[str, float | None, str | None, str | None]:
 
 
 def _question(row: Row, event: Row) -> str | None:
-    """The title, with what is asked of it where the title does not say so."""
+    """The title, followed by the label of yes where the title does not contain it."""
     title, label = text(row.get("title") or event.get("title")), text(row.get("yes_sub_title"))
     if title is None or label is None or label.casefold() in title.casefold():
         return title or label

@@ -1,7 +1,7 @@
-"""Markets of Manifold's API v0: lists, searches, and one market in full.
+"""Parses markets of Manifold's API v0: lists, searches, and one market in full.
 
-Lists leave out the answers of questions with several (`outcomes` is then null); the probability of
-a numeric question is a place on its scale and none of an outcome. Money is play money (MANA).
+Lists leave out the answers of questions that have several (`outcomes` is then null). The number of
+a numeric question is a place on its scale, not a probability. Amounts are in play money (MANA).
 """
 
 from contextlib import suppress
@@ -30,7 +30,7 @@ _AMOUNTS = {"volume": "volume", "volume24h": "volume24Hours", "liquidity": "tota
 _RESULTS: dict[Any, float | None] = {"YES": 1, "NO": 0}
 _LABELS: dict[Any, str | None] = {"YES": "Yes", "NO": "No"}
 _TIMES = ("createdTime", "lastUpdatedTime", "lastBetTime", "lastCommentTime", "resolutionTime")
-"""The times that a document cannot be older than."""
+"""Members with times that have passed: a document is at least as new as the latest of them."""
 
 
 def _recognise(body: Body) -> bool:
@@ -61,7 +61,7 @@ def _outcomes(row: Row, status: str) -> Outcomes:
 
 
 def _answer(item: Row, row: Row, status: str) -> Row:
-    """An item; of a question that was decided, what it was decided to be."""
+    """An answer with its probability, which is the result where the question is resolved."""
     share = number(item.get("probability"))
     if status == "resolved":
         shares = row.get("resolutions") or {row.get("resolution"): 100}
@@ -70,7 +70,7 @@ def _answer(item: Row, row: Row, status: str) -> Row:
 
 
 def _label(row: Row) -> str | None:
-    """The outcome that a question was decided for; null where it is shared between several."""
+    """The winning outcome of a question; None where several outcomes share the win."""
     labels = {outcome["id"]: text(outcome["text"]) for outcome in row.get("answers") or ()}
     return (_LABELS | labels).get(row.get("resolution"))
 
@@ -99,7 +99,7 @@ def _record(latest: float, row: Row) -> Record:
 
 
 def _time(row: Row, name: str) -> datetime | None:
-    """A moment; questions that shall never close do so after the year 9999, which is none."""
+    """An instant; None for one after the year 9999, which stands for never."""
     with suppress(InstantError):
         return epoch_moment(row.get(name))
     return None

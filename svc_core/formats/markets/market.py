@@ -1,4 +1,4 @@
-"""Prediction markets, whoever runs them: one row is one proposition with its outcomes."""
+"""Makes the records of prediction markets: one row is one proposition with its outcomes."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -12,7 +12,7 @@ Outcomes = list[dict[str, Any]] | None
 
 
 def market_rows(page: Any) -> Iterator[tuple[Any, Row]]:
-    """Every market of an answer with the event that it stands in: of lists, envelopes, events."""
+    """Yields each market of an answer (a list, an envelope or an event) with its event."""
     if isinstance(page, dict) and "question" not in page and isinstance(page.get("events"), list):
         page = page["events"]
     for item in as_list(page):
@@ -26,13 +26,13 @@ def market_rows(page: Any) -> Iterator[tuple[Any, Row]]:
 
 
 def binary(yes: float | None) -> Outcomes:
-    """The two outcomes of a question, whose probabilities sum to one; null where yes is unknown."""
+    """The outcomes Yes and No, whose probabilities sum to one; None where yes is unknown."""
     no = None if yes is None else round(1 - yes, 12)
     return [{"label": "Yes", "probability": yes}, {"label": "No", "probability": no}]
 
 
 def amounts(row: Row, names: Mapping[str, str], **unit: str) -> Row:
-    """Measurements by their name in rows, each from its upstream name."""
+    """Measurements by member name; `names` maps each to its upstream name."""
     return {name: amount(name, row.get(upstream), **unit) for name, upstream in names.items()}
 
 
@@ -46,9 +46,10 @@ def market(
     end: datetime | None,
     other_id: object = None,
 ) -> Record:
-    """The record of a market, whose times are moments in `members`.
+    """The record of a market; the times in `members` are datetimes.
 
-    Of one that is resolved, `winner` is the outcome, null where it is none, and `end` when it was.
+    For a resolved market, `winner` is the winning outcome, None where there is none, and `end` the
+    instant of the resolution.
     """
     market_id, exclusive = require(text(own_id), "an id"), members.get("mutuallyExclusive")
     resolution = {"label": winner, "resolvedAt": at(end)}

@@ -1,6 +1,6 @@
-"""Markets of Polymarket's Gamma API: lists of markets, events with theirs, a search's answer.
+"""Parses markets of Polymarket's Gamma API: lists of markets, events with markets, searches.
 
-An event is a group of propositions. Outcomes and prices are JSON written into JSON strings.
+An event is a group of markets. Outcomes and prices are JSON texts within JSON.
 """
 
 import json
@@ -36,7 +36,7 @@ def _items(value: Any) -> list[Any] | None:
 
 
 def _prices(row: Row, labels: list[str]) -> list[float | None]:
-    """A probability for each outcome; none where nobody quoted, or where they make no whole."""
+    """A probability for each outcome; None for all where the prices do not sum to about one."""
     prices = [number(price) for price in _items(row.get("outcomePrices")) or [None] * len(labels)]
     if len(prices) != len(labels):
         raise Unusable("has prices that do not match its outcomes")
@@ -46,7 +46,7 @@ def _prices(row: Row, labels: list[str]) -> list[float | None]:
 
 
 def _basis(row: Row, price: float | None) -> str | None:
-    """What an open price is: between the quotes, the last trade, or of an automatic maker."""
+    """The basis of an open price: the middle of the quotes, the last trade, or a market maker."""
     bid, ask, last = (number(row.get(name)) for name in ("bestBid", "bestAsk", "lastTradePrice"))
     if price is None:
         return None

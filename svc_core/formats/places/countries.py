@@ -1,6 +1,6 @@
-"""Countries: mledoze/countries and REST Countries 3.1 with their facts, and outlines as GeoJSON.
+"""Parses countries: facts of mledoze/countries and REST Countries 3.1, outlines as GeoJSON.
 
-Both give a centre as latitude and longitude. Of an outline the box is kept that holds it.
+Both give the centre as latitude and longitude. Of an outline only the bounding box is kept.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ _LISTS: dict[str, Callable[[Any], list[str]]] = {
     "currencies": currencies,
     "borders": lambda codes: countries(KOSOVO.get(code, code) for code in codes),
 }
-"""An empty one says that there are none, a missing one nothing."""
+"""List members with their readers: an empty list states that there are none."""
 
 
 def _items(page: Any) -> list[Any]:
@@ -52,10 +52,10 @@ def _parse(body: Body, _: Given) -> Contents:
 
 
 def country_record(code: object, members: Mapping[str, Any], provider_id: object = None) -> Record:
-    """What is said of the country with this code.
+    """The record of the country with this alpha-2 code.
 
     Raises:
-        Unusable: there is no such country (any more).
+        Unusable: ISO 3166-1 has no such code, or no longer.
     """
     alpha2 = country(code, "alpha2")
     if alpha2 is None:
@@ -65,7 +65,7 @@ def country_record(code: object, members: Mapping[str, Any], provider_id: object
 
 
 def numeric(code: object) -> str | None:
-    """Three digits of ISO 3166-1 or M49; None for none, which some write as 0."""
+    """A numeric code of ISO 3166-1 or M49 in three digits; None for 0, which means no code."""
     digits = str(code or "").strip().zfill(3)
     return None if digits == "000" else digits
 

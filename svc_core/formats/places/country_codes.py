@@ -1,4 +1,4 @@
-"""The table of country codes of datasets/country-codes: names of the UN, M49, money, telephones."""
+"""Parses the CSV of datasets/country-codes: UN names, M49, currencies, calling codes."""
 
 from svc_core.formats.model import Contents, Given, Record
 from svc_core.formats.places.countries import country_record, numeric

@@ -1,4 +1,4 @@
-"""GeoNames: the table of countries, whose notes begin with `#`, and the main table of places."""
+"""Parses GeoNames: the table of countries, with comments in `#`, and the table of places."""
 
 from collections.abc import Iterator
 
@@ -42,7 +42,7 @@ def _recognise(body: Body) -> bool:
 
 
 def _rows(body: Body) -> Iterator[list[str]]:
-    """The rows below notes and header."""
+    """The rows without comments and header."""
     rows = (row for row in body.rows("\t") if not row[0].startswith("#"))
     return (row for row in rows if row[0] not in _HEADERS)
 

@@ -1,6 +1,6 @@
-"""The box that holds an outline: GeoJSON polygons, in degrees (RFC 7946, 5).
+"""Computes the bounding box of GeoJSON polygons, in degrees (RFC 7946, 5).
 
-One on both sides of the antimeridian has a west beyond its east (RFC 7946, 5.2).
+A box that crosses the antimeridian has a west greater than its east (RFC 7946, 5.2).
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ Range = tuple[float, float]
 
 
 def box(geometry: Mapping[str, Any]) -> list[float]:
-    """West, south, east and north of a polygon or of several."""
+    """West, south, east and north of a Polygon or a MultiPolygon."""
     parts = geometry["coordinates"]
     rings = [polygon[0] for polygon in (parts if geometry["type"] == "MultiPolygon" else [parts])]
     norths = [corner[1] for ring in rings for corner in ring]
@@ -20,7 +20,7 @@ def box(geometry: Mapping[str, Any]) -> list[float]:
 
 
 def _span(ranges: Iterable[Range]) -> Range:
-    """The shortest way round the globe that passes all of these: what its widest gap leaves."""
+    """The shortest range of longitudes that covers all ranges: the complement of the widest gap."""
     spans: list[Range] = []
     for west, east in sorted(ranges):
         if spans and west <= spans[-1][1]:

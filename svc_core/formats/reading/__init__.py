@@ -1,1 +1,1 @@
-"""What parsers share: bytes, characters, text, dates, links, codes and the parties of documents."""
+"""Functions that all parsers share: bytes, text, dates, links, codes, entities and relations."""

@@ -1,4 +1,4 @@
-"""From the bytes of a feed to its characters, when prolog and header cannot be trusted.
+"""Decodes the bytes of a document whose XML prolog and content type cannot be trusted.
 
 The order: a byte order mark; the shape of UTF-16 without one; UTF-8 when every byte agrees (a
 text of another encoding is practically never valid UTF-8, so this beats a lying prolog); then
@@ -41,7 +41,7 @@ _MULTIBYTE = re.compile(rb"[\xc2-\xf4][\x80-\xbf]+")
 
 
 def decode_text(body: bytes, content_type: str | None) -> str:
-    """The characters of `body`.
+    """Decodes `body` to text.
 
     Raises:
         DocumentRefused: `badEncoding`, when it is UTF-16 or UTF-32 that does not decode, or binary.

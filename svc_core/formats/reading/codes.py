@@ -1,4 +1,4 @@
-"""Codes of money, languages and telephones as documents write them, into those of standards."""
+"""Converts codes of currencies, languages and telephones into those of standards."""
 
 import re
 from collections.abc import Iterable
@@ -18,13 +18,13 @@ def _languages() -> dict[str, str]:
 
 
 def currency(code: object) -> str | None:
-    """A code of ISO 4217, of today or of once; None for one that is none, such as GGP or USDC."""
+    """An ISO 4217 code, current or historical; None for others, such as GGP or USDC."""
     symbol = str(code or "").strip().upper()
     return symbol if symbol in _currencies() else None
 
 
 def currencies(codes: Iterable[object]) -> list[str]:
-    """The codes of ISO 4217 among these, each once."""
+    """The ISO 4217 codes among these codes, each once."""
     return list(dict.fromkeys(filter(None, map(currency, codes))))
 
 
@@ -34,6 +34,6 @@ def language(code: str) -> str:
 
 
 def calling_codes(codes: str) -> list[str]:
-    """Telephone codes of countries as E.164 writes them: `1-809 and 1-829` is `+1809`, `+1829`."""
+    """Country calling codes in E.164: `1-809 and 1-829` becomes `+1809`, `+1829`."""
     numbers = (re.sub(r"\D", "", code) for code in re.split(r",| and ", codes))
     return list(dict.fromkeys(f"+{digits}" for digits in numbers if digits))

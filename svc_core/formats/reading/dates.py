@@ -1,10 +1,10 @@
-"""Dates as feeds write them: RFC 3339 and W3C-DTF, RFC 822 and the ways to miss them.
+"""Reads dates as feeds write them: RFC 3339, W3C-DTF, RFC 822, and common errors in them.
 
-Rule 1: a date that is not fully there (a month, a year) or that stands for "none" (the epoch,
-year 1) is `None`.
-Rule 2: a time without a zone is `written` without one: whose clock it is, the document's other
-dates tell (`common_zone`), not its words. A zone with an unknown or ambiguous name (`IST` is India,
-Israel and Ireland) makes the date unreadable instead.
+Rule 1: an incomplete date (a month, a year) or one that stands for "none" (the epoch, year 1) is
+        `None`.
+Rule 2: a time without a zone stays without one; its zone is guessed from the other dates of the
+        document (`common_zone`). A zone with an unknown or ambiguous name (`IST` is India, Israel
+        and Ireland) makes the date unreadable instead.
 """
 
 import re
@@ -42,11 +42,11 @@ _ZONE_TABLE = """
 _ZONES = {
     name: int(minutes) for name, _, minutes in (row.partition(":") for row in _ZONE_TABLE.split())
 }
-"""Minutes east of UTC of the zone names that mean one thing in feeds."""
+"""Minutes east of UTC of the zone names that are unambiguous in feeds."""
 
 
 def parse_date(text: str) -> datetime | None:
-    """The moment that `text` names, with the zone that it names or none; `None` for no moment."""
+    """Parses a date with its own zone, or none; `None` where the text is no date."""
     text = text.strip()
     if len(text) > _CHARS_MAX:
         return None
@@ -58,7 +58,7 @@ def parse_date(text: str) -> datetime | None:
 
 
 def in_utc(moment: datetime | None, zone: tzinfo = UTC) -> datetime | None:
-    """A written moment in UTC, one without a zone by the clock of `zone`; `None` for no moment."""
+    """A date in UTC; one without a zone is taken to be in `zone`. `None` if it is out of range."""
     if moment is None:
         return None
     try:
@@ -69,7 +69,7 @@ def in_utc(moment: datetime | None, zone: tzinfo = UTC) -> datetime | None:
 
 
 def common_zone(moments: Iterable[datetime | None]) -> tzinfo | None:
-    """The offset that most of the moments are written with; `None` where none has one."""
+    """The most frequent UTC offset of these dates; `None` where none has an offset."""
     offsets = Counter(time.utcoffset() for time in moments if time is not None and time.tzinfo)
     by_count = sorted(offsets, key=lambda offset: (-offsets[offset], offset or timedelta()))
     return timezone(by_count[0] or timedelta()) if by_count else None

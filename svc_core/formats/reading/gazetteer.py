@@ -1,11 +1,11 @@
-"""Which places are the same, whoever names them: their ids.
+"""Derives the ids of places, so that one place has the same id in every source.
 
-Rule 1: a place of GeoNames, by a source or by the shipped table, has the id of its number there.
-        The table has countries, and large cities by their names in several languages.
-Rule 2: any other has the id of its country, its first-level area and its folded name; one without
-        a name that of its country. A place that has neither is known by its geometry alone: none.
-Rule 3: the table says nothing that is not sure: of a city the country is told, and a position, or
-        an area that the name tells, must not belie it.
+Rule 1: a place of GeoNames has an id made of its GeoNames number, which a source or the table
+        table gives. The table holds countries, and large cities by names in several languages.
+Rule 2: any other place has an id made of its country, its first-level area and its folded name; one
+        without a name has that of its country. A place with neither has no id, only a geometry.
+Rule 3: the table is used only where it is certain: the country of a city must be stated, and no position
+        and no area in the name may contradict the table.
 """
 
 import zlib
@@ -17,20 +17,20 @@ from svc_core import data
 from svc_core.base import ids
 
 NEAR_DEGREES = 0.5
-"""How far from the middle of a large city what is told of it may lie: some 55 km."""
+"""How far from the centre of a large city a position may lie: about 55 km."""
 
 Point = tuple[float, float]
 
 
 def place_id_by_designator(scheme: str, value: str) -> str:
-    """The id of the place with this designator."""
+    """The id of the place that has this designator."""
     return ids.derived_id("plc", "place", "", f"{scheme}:{value}")
 
 
 def place_id_by_name(
     country: str | None, area: str | None, name: str, point: Point | None
 ) -> str | None:
-    """The id of a place by its folded name, in which a country is not repeated.
+    """The id of a place by its folded name, which does not repeat the country.
 
     `point` is its longitude and latitude.
     """
@@ -45,14 +45,14 @@ def place_id_by_name(
 
 
 def _is_near(left: Point, right: Point) -> bool:
-    """Whether two positions lie as near as those of one city."""
+    """Whether two positions lie near enough to be in one city."""
     east = abs(left[0] - right[0]) * cos(radians(left[1]))  # no city is near the date line
     return max(east, abs(left[1] - right[1])) <= NEAR_DEGREES
 
 
 @cache
 def _table() -> Mapping[tuple[str, str], tuple[str, Point | None]]:
-    """Numbers and positions by countries and names; a country has no name and no position."""
+    """GeoNames numbers and positions by country and name; both are empty for a country itself."""
     table: dict[tuple[str, str], tuple[str, Point | None]] = {}
     for line in zlib.decompress(data.read("gazetteer.tsv.z")).decode().splitlines():
         number, country, *city = line.split("\t")

@@ -1,4 +1,4 @@
-"""Identifiers of companies and securities: one that is not well formed names nobody."""
+"""Checks identifiers of companies and securities; an ill-formed one is None."""
 
 import re
 
@@ -10,18 +10,18 @@ _CIK = re.compile("[0-9]{1,10}")
 
 
 def lei(value: object) -> str | None:
-    """A Legal Entity Identifier (ISO 17442) with right check digits."""
+    """A Legal Entity Identifier (ISO 17442) with right check digits; None for anything else."""
     code = str(value or "").strip().upper()
     return code if _LEI.fullmatch(code) and has_lei_digits(code) else None
 
 
 def isin(value: object) -> str | None:
-    """An International Securities Identification Number (ISO 6166) with a right check digit."""
+    """An ISIN (ISO 6166) with a right check digit; None for anything else."""
     code = str(value or "").strip().upper()
     return code if _ISIN.fullmatch(code) and has_isin_digit(code) else None
 
 
 def cik(value: object) -> str | None:
-    """A Central Index Key of the SEC, in ten digits."""
+    """A Central Index Key of the SEC in ten digits; None for anything else."""
     digits = str(value or "").strip()
     return digits.zfill(10) if _CIK.fullmatch(digits) and digits.strip("0") else None

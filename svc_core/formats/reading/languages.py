@@ -1,4 +1,4 @@
-"""Language tags (BCP 47) out of what feeds declare: `en_us`, ` EN-us `, `german`.
+"""Reads language tags (BCP 47) from what feeds declare: `en_us`, ` EN-us `, `german`.
 
 Only language, script and region are kept; nothing else is ever used to pick a language.
 """

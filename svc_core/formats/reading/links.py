@@ -1,6 +1,6 @@
-"""Links of feed items: absolute, http(s) only, and free of the parameters that track readers.
+"""Makes the links of feed items absolute and removes the parameters that track readers.
 
-Rule 1: what is dropped never selects content: campaign and click identifiers only.
+Rule 1: only campaign and click identifiers are removed, never a parameter that selects content.
 Rule 2: two links that differ in tracking, host case or default port are the same link.
 """
 
@@ -39,7 +39,7 @@ def absolute_url(link: str, bases: Iterable[str | None], *, chars_max: int) -> s
 
 
 def canonical_url(url: str) -> str:
-    """An absolute URL without tracking: what tells two links apart, and nothing else."""
+    """An absolute URL in canonical form: without tracking, default port and host case."""
     parts = urlsplit(url)
     port = None if parts.port == _DEFAULT_PORTS[parts.scheme] else parts.port
     host = _host(parts) if port is None else f"{_host(parts)}:{port}"
@@ -56,10 +56,10 @@ def same_site(left: str | None, right: str | None) -> bool:
 
 
 def permalink(link: str | None, candidates: Iterable[str | None], home: str | None) -> str | None:
-    """The entry's own page.
+    """Chooses the URL of an entry's own page.
 
-    A link-blog's link leads to somebody else's article; its own page is then the related link
-    or the guid on the feed's own site. Any other entry is at `link`.
+    The link of a link-blog leads to an article on another site; the page of the entry is then the
+    related link or the guid on the site of the feed. For any other entry it is `link`.
     """
     if link is None or (home is not None and not same_site(link, home)):
         return next((url for url in candidates if url and same_site(url, home)), link)

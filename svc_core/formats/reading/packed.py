@@ -1,8 +1,8 @@
-"""Documents that come packed: gzip, or a zip of one file, told by their first bytes.
+"""Unpacks documents in gzip, or in a zip with one file, recognised by their first bytes.
 
-Rule 1: never more is unpacked than a document may have; a bomb costs no more than that.
-Rule 2: what is packed twice, or holds several files, is refused: nobody says which of them is
-        the document.
+Rule 1: unpacking stops at the size that a document may have, so a bomb costs no more than that.
+Rule 2: data that is packed twice or holds several files is refused, as it is not clear which part
+        is the document.
 """
 
 import io
@@ -15,7 +15,7 @@ from types import MappingProxyType
 from svc_core.formats.model import DocumentRefused
 
 DIRECTORY_BYTES = 2**16
-"""Of a zip's list of files, which is read into objects before one is chosen: some hundred files."""
+"""The largest list of files in a zip, all of which becomes objects: some hundred files."""
 
 _END = b"PK\x05\x06"  # APPNOTE.TXT 4.3.16: the record that says how long the list is
 _END_BYTES, _COMMENT_BYTES = 22, 2**16
@@ -31,7 +31,7 @@ _UNREAD_MAGICS: Mapping[bytes, str] = {
 
 
 def unpacked(data: bytes, bytes_max: int) -> bytes:
-    """The document inside `data`; data that is not packed as it is.
+    """Returns the document inside `data`, or `data` itself where it is not packed.
 
     Raises:
         DocumentRefused: `tooLarge`, `truncated`, `malformed`, or `archive` for what is packed in
@@ -105,7 +105,7 @@ def _check_directory(data: bytes) -> None:
 
 
 def _is_document(file: zipfile.ZipInfo) -> bool:
-    """Whether it is no folder, and none of the files that macOS and others leave."""
+    """Whether a file in a zip is neither a folder nor a hidden file of macOS and others."""
     name = file.filename
     return not (file.is_dir() or name.startswith("__MACOSX/") or "/." in f"/{name}")
 

@@ -1,4 +1,4 @@
-"""Entities as several formats tell of them: by what they are known, and which is the strongest."""
+"""Builds the keys of entities from their designators, and the records of entities."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +13,7 @@ STRENGTH = (
     *("lei", "cik", "isin", "wikidata", "ofac-uid", "un-ref", "attack", "misp-galaxy", "stix"),
     *("ftm", "cpe-vendor", "registered"),
 )
-"""Schemes that name one entity alone, the strongest first."""
+"""Schemes that identify one entity, the strongest first."""
 
 EXCLUSIVE: Mapping[str, str] = {
     "lei": "ISO 17442: a legal entity has one, and keeps it",
@@ -31,7 +31,7 @@ _HOST = r"[^\s/:?#@\[\]]+"
 
 
 def _form(pattern: str, case: Callable[[str], str]) -> Callable[[object], str | None]:
-    """Reads the first group of what is of a form, in one case of letters."""
+    """Makes a reader that gives the first group of a match, in one letter case."""
     form = re.compile(pattern)
     return lambda value: match[1] if (match := form.fullmatch(case(str(value).strip()))) else None
 
@@ -59,7 +59,7 @@ FORMS_TOLD: Mapping[str, str] = {
 
 
 def well_formed(scheme: str, value: object) -> str | None:
-    """The value as rows write it; None where it cannot be of its scheme."""
+    """The normal form of a value of a scheme; None where it is ill-formed."""
     return _FORMS.get(scheme, str)(value)
 
 
@@ -68,9 +68,9 @@ _TAIL = re.compile(r"\s*[/\\]\s?[a-z]{2,8}[/\\]?\s*$")  # by which EDGAR tells e
 
 
 def registered(name: str, jurisdiction: str | None) -> str | None:
-    """The key of a company by its legal name, with its form, in the register of a jurisdiction.
+    """The key of a company by its legal name in the register of a jurisdiction.
 
-    No register admits a second company of one name.
+    The name includes the legal form. No register admits a second company of the same name.
     """
     if jurisdiction is None:
         return None
@@ -80,13 +80,13 @@ def registered(name: str, jurisdiction: str | None) -> str | None:
 
 
 def designator_keys(pairs: Iterable[tuple[str, object]]) -> list[str]:
-    """What names an entity, each once as `scheme:value`; ill-formed values are left out."""
+    """Keys `scheme:value` of an entity, each once; ill-formed values are left out."""
     read = [(scheme, well_formed(scheme, value)) for scheme, value in pairs if value]
     return list(dict.fromkeys(f"{scheme}:{form}" for scheme, form in read if form))
 
 
 def ranked_keys(pairs: Iterable[tuple[str, object]]) -> list[str]:
-    """What names an entity, the strongest first."""
+    """Keys `scheme:value` of an entity, the strongest scheme first."""
     return sorted(designator_keys(pairs), key=_strength)
 
 
@@ -102,9 +102,10 @@ def entity(
     provider: str | None = None,
     **record: Any,
 ) -> Record:
-    """What a document says of the entity that has these `own_keys`, the first that of its row.
+    """The record of the entity that has these `own_keys`, of which the first is that of the row.
 
-    `other_keys` are keys that nobody else needs to be told; `record` are members of a `Record`.
+    `own_keys` are shown as designators, `other_keys` only join rows. `record` are further members
+    of a `Record`.
     """
     key, *weaker_keys = dict.fromkeys(own_keys)
     pairs = [name.split(":", 1) for name in (key, *weaker_keys)]
@@ -115,5 +116,5 @@ def entity(
 
 
 def identifier(kind: str, value: str, country_code: str | None = None) -> dict[str, Any]:
-    """A number of a document or a register, which is told by its `kind` and its country."""
+    """A number of a paper or a register, with its kind and its country."""
     return {"kind": kind, "value": value, "countryCode": country_code}

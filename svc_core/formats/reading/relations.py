@@ -1,4 +1,4 @@
-"""Relations between rows, as the documents of several formats tell them."""
+"""Makes the records of relations between two rows, for all formats."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,12 +15,12 @@ _UNKNOWN: Members = {"confidence": None, "validFrom": None, "validTo": None, "ev
 def relation(
     kind: object, ends: Sequence[str], members: Members, *, is_directed: bool = True, **record: Any
 ) -> Record:
-    """What joins the rows of two keys; `record` are members of a `Record`.
+    """The record of a relation between the rows of two keys; `record` are members of a `Record`.
 
-    One that has no direction is the same whichever end is told first.
+    The ends of a relation without direction are sorted, so that their order does not matter.
 
     Raises:
-        Unusable: the kind is no word, or several.
+        Unusable: the kind is no word of at most 64 characters.
     """
     word = "-".join(kind.split()) if isinstance(kind, str) else ""
     kind = require(word if _TYPE.fullmatch(word) else None, "a type of relation")
@@ -33,5 +33,5 @@ def relation(
 
 
 def evidence_links(addresses: Iterable[object]) -> list[Members]:
-    """Where a relation is told of, each address once."""
+    """The URLs that are the evidence for a relation, each once."""
     return [{"url": url} for url in dict.fromkeys(map(web_url, addresses)) if url]

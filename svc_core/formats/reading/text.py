@@ -1,4 +1,4 @@
-"""Plain text out of feed markup, in linear time and without a tree.
+"""Extracts plain text from feed markup in linear time, without building a tree.
 
 Feeds are published by strangers, and a tree is a weapon in their hands: misnested formatting
 elements make an HTML5 tree grow with the square of its source. The text is never rendered as
@@ -44,7 +44,7 @@ _BYTES = {
 }
 _TRAIL = f"[{''.join(map(chr, (char for char, code in _BYTES.items() if code < 0xC0)))}]"
 _MOJIBAKE = re.compile(f"[\u00c2-\u00c5]{_TRAIL}|\u00e2{_TRAIL}{{2}}")
-"""Letters of Latin scripts and signs of punctuation whose UTF-8 was taken for Windows-1252."""
+"""Mojibake: UTF-8 of Latin letters and punctuation that was read as Windows-1252."""
 _ASCII = re.compile("[\x00-\x7f]+")
 _KEPT_SHARE_MIN = 0.8  # of a clipped text: rather split a word than lose a fifth
 
@@ -75,7 +75,7 @@ def plain_text(markup: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Text declared plain; but HTML or entities sent under that name are read as what they are.
+    """Text that is declared plain; HTML and entities in it are read as what they are.
 
     RFC 4287, 3.1.1.1 forbids markup in `type="text"`, JSON Feed in titles; publishers do it all
     the same. A lone `<b>` is taken for text, a closing tag or a line break for markup, and an
@@ -85,9 +85,9 @@ def literal(text: str) -> str:
 
 
 def repair_encoding(text: str) -> str:
-    """`text` without what its publisher encoded twice ("Ã©" for "é"), where that is certain.
+    """Repairs text that its publisher encoded twice ("Ã©" for "é"), where that is certain.
 
-    It is where most of the characters beyond ASCII stand in such sequences.
+    It is certain where most of the characters beyond ASCII belong to such sequences.
     """
     if text.isascii():
         return text

@@ -1,9 +1,9 @@
-"""Collections of FollowTheMoney, one JSON object a line, and the changes of such a collection.
+"""Parses FollowTheMoney collections, one JSON object a line, and deltas of such a collection.
 
-Rule 1: what is told with another entity (addresses, listings, papers) may stand on any line: all
-        are gone through once before any is told.
-Rule 2: a line that cannot be read is left out; the last one shows that a document is whole.
-Rule 3: a deletion may name no more than the id, which then is that of a party or of a relation.
+Rule 1: addresses, listings and papers of an entity may stand on any line, so all lines are indexed
+        before the first record is made.
+Rule 2: a line that cannot be read is rejected; a broken last line means that the document is cut.
+Rule 3: a deletion may have nothing but an id, which is then that of a party or of a relation.
 """
 
 import json
@@ -34,7 +34,7 @@ def _object(line: str) -> dict[str, Any]:
 
 
 def _first(body: Body) -> dict[str, Any]:
-    """The first object of lines; of anything else an empty one."""
+    """The object on the first line; an empty one where there is none."""
     if isinstance(body.json, dict):
         return body.json
     return _object(body.text.partition("\n")[0]) if body.head.startswith("{") else {}
@@ -57,7 +57,7 @@ def _parse(body: Body, _: Given) -> Contents:
             value = _object(line)
             for thing in things(value["entity"] if is_delta else value):
                 index.note(thing)
-    # A collection that lost what changed last is no older one; changes are, by what they change.
+    # A collection without its latest change is not older, so `last_change` only dates deltas.
     last_seen, last_change = index.latest.get("last_seen"), index.latest.get("last_change")
     yield About(moment(last_seen or (last_change if is_delta else None)))
     make = _change_records if is_delta else entity_records
@@ -73,7 +73,8 @@ def _change_records(index: CollectionIndex, value: dict[str, Any]) -> Iterator[R
         return
     used_keys: set[str] = set()
     for record in entity_records(index, entity):
-        # Kept by its id, so that a deletion finds it; of one with several ends the others are not.
+        # The id is the key, so that a deletion finds the record. Of the records of a relation with
+        # several ends only the first can have it.
         key = f"ftm:{record.record_id}"
         other_keys = (other for other in (record.key, *record.also) if other != key)
         yield record if key in used_keys else evolve(record, key=key, also=tuple(other_keys))

@@ -1,6 +1,6 @@
-"""The words of FollowTheMoney, and what of a collection is told with another entity than its own.
+"""The vocabulary of FollowTheMoney, and an index of what lines state about other entities.
 
-All values of FollowTheMoney are lists of texts; one that is written out in place stands for its id.
+All values of FollowTheMoney are lists of texts; a nested entity stands for its id.
 """
 
 import re
@@ -23,7 +23,7 @@ TYPES: Mapping[str, str] = {
     "Organization": "organization", "LegalEntity": "organization",
     "Vessel": "vessel", "Airplane": "aircraft",
 }  # fmt: skip
-"""Kinds of entities by schema."""
+"""Kinds of entities by FollowTheMoney schema."""
 
 EDGES: Mapping[str, tuple[str, str, str, bool]] = {
     "Ownership": ("owns", "owner", "asset", True),
@@ -38,12 +38,12 @@ EDGES: Mapping[str, tuple[str, str, str, bool]] = {
     "Associate": ("associate", "person", "associate", False),
     "UnknownLink": ("associate", "subject", "object", False),
 }
-"""Types of relations by schema, with the properties that are their ends, and if they point."""
+"""Types of relations by schema, with the properties of both ends and whether it is directed."""
 
 SHARED: Mapping[str, str] = {
     "Sanction": "entity", "Passport": "holder", "Identification": "holder", "Address": "",
 }  # fmt: skip
-"""Schemas that are told with the entity that they are about, and the property that names it."""
+"""Schemas that describe another entity, with the property that names it."""
 
 _SCHEMES = {
     "leiCode": "lei", "cikCode": "cik", "isinCode": "isin", "wikidataId": "wikidata",
@@ -61,7 +61,7 @@ _OFAC = re.compile("ofac-([0-9]+)")  # what OpenSanctions makes of OFAC's own nu
 
 @frozen(eq=False)
 class Thing:
-    """An entity with the texts of its properties, each once."""
+    """An entity of FollowTheMoney; each text of a property stands once."""
 
     id: str
     schema: str
@@ -69,26 +69,26 @@ class Thing:
     source: Entity
 
     def values(self, *names: str) -> list[str]:
-        """The values of some properties."""
+        """The values of several properties, each once."""
         strings = [string for name in names if name in self.texts for string in self.texts[name]]
         return list(dict.fromkeys(strings)) if strings else strings
 
     def first(self, *names: str) -> str | None:
-        """The first value of some properties."""
+        """The first value of several properties, None where none has one."""
         return next((self.texts[name][0] for name in names if name in self.texts), None)
 
     @property
     def referents(self) -> list[str]:
-        """The ids that were merged into its own."""
+        """The ids of entities that were merged into this one."""
         ids = self.source.get("referents")
         return [id_ for id_ in ids if isinstance(id_, str)] if isinstance(ids, list) else []
 
 
 def things(entity: Entity) -> Iterator[Thing]:
-    """The entities that are written out inside of one, then that one itself.
+    """Yields the entities nested in an entity, then the entity itself.
 
     Raises:
-        Unusable: one has no id.
+        Unusable: one of them has no id.
     """
     properties = entity.get("properties")
     texts: dict[str, list[str]] = {}
@@ -109,16 +109,16 @@ def things(entity: Entity) -> Iterator[Thing]:
 
 @frozen
 class CollectionIndex:
-    """What a collection says of entities beside their own lines, by their ids."""
+    """An index of what a collection states about entities on other lines, by entity id."""
 
     names: dict[str, list[tuple[str, object]]] = field(factory=lambda: defaultdict(list))
     attachments: dict[str, list[Thing]] = field(factory=lambda: defaultdict(list))
     schemas: set[str] = field(factory=set)
     latest: dict[str, str] = field(factory=dict)
-    """When any of them was last seen and last changed."""
+    """The latest `last_seen` and `last_change` of all entities."""
 
     def note(self, thing: Thing) -> None:
-        """Take in what an entity says of itself and of others."""
+        """Index what an entity states about itself and about others."""
         self.schemas.add(thing.schema)
         for name in ("last_seen", "last_change"):
             self.latest[name] = max(self.latest.get(name, ""), str(thing.source.get(name) or ""))
@@ -129,7 +129,7 @@ class CollectionIndex:
                 self.attachments[party].append(thing)
 
     def keys(self, id_: str) -> list[str]:
-        """By what an entity, which may be none of this collection, is known."""
+        """The keys of an entity, the strongest first; it need not be in the collection."""
         refs = [
             ("un-ref", ref)
             for thing in self.related(id_, "Sanction")
@@ -138,16 +138,16 @@ class CollectionIndex:
         return ranked_keys([*self.names.get(id_, ()), *refs, ("ftm", id_)])
 
     def related(self, id_: str, *schemas: str) -> list[Thing]:
-        """What is told with an entity."""
+        """The things of these schemas that describe an entity."""
         return [thing for thing in self.attachments.get(id_, ()) if thing.schema in schemas]
 
     def listings(self, id_: str) -> list[Members] | None:
-        """Of an entity; None where the collection has none at all."""
+        """The sanction listings of an entity; None where the collection has none at all."""
         listings = [_listing(thing) for thing in self.related(id_, "Sanction")]
         return listings if "Sanction" in self.schemas else None
 
     def identifiers(self, thing: Thing) -> Iterator[Members]:
-        """Numbers of an entity in registers and of its papers."""
+        """The numbers of an entity in registers and on its papers."""
         for name, kind in _IDENTIFIERS.items():
             yield from (identifier(kind, number) for number in thing.texts.get(name, ()))
         for doc in self.related(thing.id, *_PAPERS):
@@ -155,7 +155,7 @@ class CollectionIndex:
             yield from (identifier(_PAPERS[doc.schema], id_, land) for id_ in doc.values("number"))
 
     def addresses(self, thing: Thing) -> Iterator[str]:
-        """Those of an entity, also what is told with others."""
+        """The addresses of an entity, its own and those of other lines."""
         yield from thing.values("address")
         for address in (
             place for id_ in thing.values("addressEntity") for place in self.related(id_, "Address")
@@ -170,7 +170,7 @@ def _names(thing: Thing) -> list[tuple[str, object]]:
 
 
 def _listing(thing: Thing) -> Members:
-    """A listing; one that ended is over, unless it was seen before its end."""
+    """A sanction listing; it is delisted if its end date lies before the entity was last seen."""
     end_date = thing.first("endDate")
     last_seen = str(thing.source.get("last_seen") or thing.source.get("last_change") or "9999")
     return {

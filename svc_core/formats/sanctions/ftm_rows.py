@@ -1,4 +1,4 @@
-"""Rows of entities of FollowTheMoney: parties, and what joins two of them."""
+"""Makes records of FollowTheMoney entities: parties, and relations between them."""
 
 import re
 from collections.abc import Iterator
@@ -28,10 +28,10 @@ _AMOUNTS = {"amountEur": "EUR", "amountUsd": "USD"}
 
 
 def entity_records(index: CollectionIndex, source: Entity) -> Iterator[Record]:
-    """What an entity says of rows, with what is written out inside of it.
+    """Yields the records of an entity and of the entities nested in it.
 
     Raises:
-        Unusable: no row shows it, or it lacks what its row needs.
+        Unusable: its schema becomes no row, or it lacks a member that its row needs.
     """
     for thing in things(source):
         if thing.schema in ftm.TYPES:
@@ -43,10 +43,10 @@ def entity_records(index: CollectionIndex, source: Entity) -> Iterator[Record]:
 
 
 def withdrawals(entity: Entity) -> Iterator[Record]:
-    """What is no more: of an entity that names no schema a party or a relation.
+    """Yields the withdrawals of a deleted entity: of a party and a relation where it has no schema.
 
     Raises:
-        Unusable: it has no id.
+        Unusable: the entity has no id.
     """
     (*_, thing) = things(entity)
     key, kind = f"ftm:{thing.id}", entity.get("schema")
@@ -107,7 +107,7 @@ def _relations(around: CollectionIndex, thing: Thing) -> Iterator[Record]:
     for ends in product(sources, targets):
         keys = [around.keys(end)[0] for end in ends]
         record = relation(kind, keys, members, is_directed=is_directed, **_provenance(thing))
-        # Of payments between the same two each is one of its own.
+        # Several payments between the same two parties are several rows.
         yield evolve(record, key=f"{record.key}|{thing.id}") if kind == "paid" else record
 
 

@@ -1,8 +1,8 @@
-"""The lists of the US Treasury's OFAC as headerless CSV: names, other names and addresses.
+"""Parses the sanctions lists of OFAC (US Treasury), headerless CSV: names, aliases, addresses.
 
-Rule 1: the columns tell the files apart: SDN has 12, and so has the consolidated list; ALT has 5,
-        ADD 6.
-Rule 2: all of them tell of the entity of their `ent_num`; the lines of one entity are one record.
+Rule 1: the number of columns distinguishes the files: SDN and the consolidated list have 12, ALT
+        (aliases) 5, ADD (addresses) 6.
+Rule 2: all lines with one `ent_num` belong to one entity, and to one record of it.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""Rows of the parts of OFAC's lists: each part tells of the entity of its `ent_num`."""
+"""Makes records of the parts of OFAC's lists, each for the entity of its `ent_num`."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,10 +11,10 @@ from svc_core.formats.reading.values import countries_named, records, require, t
 from svc_core.formats.sanctions import remarks as parts
 
 Designator = tuple[str, object]
-"""A scheme and a value in it."""
+"""A designator as a pair of scheme and value."""
 
 Row = Sequence[str | None]
-"""The fields of a line, None where it has no value."""
+"""The cells of a line, None for an empty one."""
 
 PAGE = "https://sanctionssearch.ofac.treas.gov"
 _TYPES = {"individual": "person", "vessel": "vessel", "aircraft": "aircraft"}
@@ -30,7 +30,7 @@ def _record(number: str | None, members: Members, names: Iterable[Designator] = 
 
 
 def entities(rows: Sequence[Row], list_name: str) -> Contents:
-    """Who is listed; a link is told where the part has one entity of that name."""
+    """The listed entities; a link is kept where exactly one entity of the part has its name."""
     names = Counter(_plain(row[1]) for row in rows)
     ids = {name: row[0] for row in rows if names[name := _plain(row[1])] == 1}
     yield from records(rows, partial(_entity, ids, list_name), lambda row: row[0])
@@ -86,7 +86,7 @@ def _addresses(number: str | None, rows: list[Row]) -> Record:
 
 
 aliases = partial(_group_records, _aliases)
-"""Other names of entities, weak ones by their remarks."""
+"""Makes records of aliases, of which remarks mark weak ones."""
 
 addresses = partial(_group_records, _addresses)
-"""Where entities are."""
+"""Makes records of addresses."""

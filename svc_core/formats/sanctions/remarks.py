@@ -1,7 +1,7 @@
-"""Remarks of OFAC: facts that a list in columns has no column for, parted by semicolons.
+"""Reads the remarks of OFAC lists: facts without a column, separated by semicolons.
 
-Each begins with its label, "alt." before it where there are several. What has no known label says
-something in words, and is left out. A remark that was cut off at its end is read as far as it goes.
+Each remark begins with its label, or with "alt." and the label where there are several. A remark
+without a known label is prose, and is left out. One that is cut off is read as far as it goes.
 """
 
 import re
@@ -40,7 +40,7 @@ _DATE = re.compile(rf"(?:circa )?(?:(?:(\d\d) )?({'|'.join(_MONTHS)}) )?(\d{{4}}
 
 
 def parse_remarks(remarks: str | None) -> Notes:
-    """What remarks say, by label."""
+    """The texts of remarks by their labels."""
     by_label: dict[str, list[str]] = {}
     for note in map(_NOTE.fullmatch, (remarks or "").strip().removesuffix(".").split("; ")):
         if note is not None:
@@ -50,12 +50,12 @@ def parse_remarks(remarks: str | None) -> Notes:
 
 
 def notes_of(notes: Notes, *labels: str) -> list[str]:
-    """What stands behind some labels."""
+    """The texts of the remarks with these labels."""
     return [text for label in labels if label in notes for text in notes[label]]
 
 
 def party_members(notes: Notes, flag: str | None = None) -> dict[str, Any]:
-    """What remarks say of a party, as members of its row; `flag` is the country of a vessel."""
+    """The members of a party that remarks state; `flag` is the country of a vessel."""
     registrations = notes_of(notes, "Nationality of Registration")
     lands = [*notes_of(notes, "nationality", "citizen"), *registrations, flag]
     founding = next(dates(notes_of(notes, "Organization Established Date")), None)
@@ -73,12 +73,12 @@ def party_members(notes: Notes, flag: str | None = None) -> dict[str, Any]:
 
 
 def designators(notes: Notes) -> list[tuple[str, object]]:
-    """Pairs of scheme and value."""
+    """The designators in remarks, as pairs of scheme and value."""
     return [(scheme, value) for scheme, value, _ in _numbers(notes, _SCHEMES)]
 
 
 def _numbers(notes: Notes, kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str | None]]:
-    """Kind and number of each, with its country."""
+    """Yields kind, number and country of each remark with one of these labels."""
     for label in filter(kinds.__contains__, notes):
         for text in notes[label]:
             land = country_named(text.partition(" (")[2].partition(")")[0])
@@ -86,7 +86,7 @@ def _numbers(notes: Notes, kinds: Mapping[str, str]) -> Iterator[tuple[str, str,
 
 
 def dates(texts: list[str]) -> Iterator[str]:
-    """Dates as exact as they are told, `1967-08-25`, `1967-08` or `1967`, and intervals of two."""
+    """Dates as exact as stated: `1967-08-25`, `1967-08`, `1967`, or an interval of two."""
     for text in texts:
         ends = [_date(end) for end in text.replace("-", " to ").split(" to ")]
         if all(ends):
@@ -102,7 +102,7 @@ def _date(text: str) -> str | None:
 
 
 def sanctions(program: str | None, notes: Notes, list_name: str) -> list[Members]:
-    """A listing under each program; a date of listing belongs to the program that it names."""
+    """A sanction listing for each program; a listing date belongs to the program that it names."""
     listing_dates = [
         parts.groups("")
         for parts in map(_LISTING.fullmatch, notes_of(notes, "Listing Date"))

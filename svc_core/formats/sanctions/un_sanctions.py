@@ -1,7 +1,7 @@
-"""The consolidated list of the Security Council of the United Nations, in XML.
+"""Parses the consolidated sanctions list of the UN Security Council, in XML.
 
-Rule: quality tells aliases apart: `Low` ones are weak. `Good` ones, and the `a.k.a.` and `f.k.a.`
-      of entities, are as good as names.
+Rule: an alias of quality `Low` is weak. One of quality `Good`, and the `a.k.a.` and `f.k.a.` of an
+      entity, is as good as a name.
 """
 
 import re
@@ -37,7 +37,7 @@ def _parse(body: Body, _: Given) -> Contents:
 
 
 def _elements(element: Element, *path: str) -> list[Element]:
-    """The elements at a path, in whatever name space."""
+    """The elements at a path of local names, in any name space."""
     return element.findall("/".join(f"{{*}}{name}" for name in path))
 
 
@@ -93,13 +93,13 @@ def _listing(element: Element) -> Members:
 
 
 def _date(element: Element) -> str | None:
-    """As exact as it is told: a day, a year, or an interval of years."""
+    """A date as exact as stated: a day, a year, or an interval of years."""
     years = _field(element, "FROM_YEAR", "TO_YEAR", separator="/")
     return _day(_field(element, "DATE")) or _field(element, "YEAR") or years
 
 
 def _day(string: str | None) -> str | None:
-    """A date; some were entered in other forms, which say nothing."""
+    """A date; None for the few that are written in another form."""
     try:
         return day(string)
     except Unusable:

@@ -25,9 +25,9 @@ XML = [
 
 @pytest.mark.parametrize(("document", "code"), XML)
 def test_xml_that_is_hostile_or_not_whole_is_refused(document: bytes, code: str) -> None:
-    with pytest.raises(DocumentRefused) as caught:
+    with pytest.raises(DocumentRefused) as refusal:
         list(Body(document).elements("item"))
-    assert caught.value.code == code
+    assert refusal.value.code == code
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1", "windows-1251", "utf-16"])
@@ -38,7 +38,7 @@ def test_xml_is_read_by_the_encoding_that_it_has(encoding: str) -> None:
     # It is emptied after it was given out.
     assert (item.tag, item.text) == ("{u:x}item", None)
     body = Body(text.encode(encoding))
-    assert [one.text for one in body.elements("item")] == [word]
+    assert [item.text for item in body.elements("item")] == [word]
 
 
 JSON = [
@@ -63,9 +63,9 @@ def test_json_may_have_as_many_levels_as_the_cap() -> None:
 
 @pytest.mark.parametrize(("document", "code"), JSON)
 def test_json_that_is_hostile_or_not_whole_is_refused(document: bytes, code: str) -> None:
-    with pytest.raises(DocumentRefused) as caught:
+    with pytest.raises(DocumentRefused) as refusal:
         Body(document).whole_json()
-    assert caught.value.code == code
+    assert refusal.value.code == code
     assert Body(document).json is None
 
 

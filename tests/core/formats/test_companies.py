@@ -22,20 +22,20 @@ ACCESSION = "0000320193-19-000119"
 Json = dict[str, Any]
 
 
-def document(told: object, name: str = "", **options: str) -> Document:
-    raw = told if isinstance(told, bytes) else json.dumps(told).encode()
+def document(text: object, name: str = "", **options: str) -> Document:
+    raw = text if isinstance(text, bytes) else json.dumps(text).encode()
     body = Body(raw)
     return read(body, recognised(body), Given(options=options, name=name))
 
 
-def only(told: object, **more: str) -> Record:
-    records = document(told, **more).records
+def only(content: object, **extra: str) -> Record:
+    records = document(content, **extra).records
     assert len(records) == 1
     return records[0]
 
 
-def reasons(told: object) -> list[tuple[str, int]]:
-    return [(one.reason, one.count) for one in document(told).rejections]
+def reasons(content: object) -> list[tuple[str, int]]:
+    return [(rejection.reason, rejection.count) for rejection in document(content).rejections]
 
 
 # -- real documents ----------------------------------------------------------------------------
@@ -83,10 +83,10 @@ def test_every_row_of_a_real_document_comes_in(
 ) -> None:
     path = next(path for path in real_documents(folder) if path.name == file)
     body = Body(path.read_bytes())
-    assert [one.id for one in FORMATS.values() if one.recognise(body)] == [format_id]
-    found = read(body, FORMATS[format_id], Given(name=file))
-    assert Counter(one.resource for one in found.records) == counts
-    assert found.rejections == ()
+    assert [format_.id for format_ in FORMATS.values() if format_.recognise(body)] == [format_id]
+    document = read(body, FORMATS[format_id], Given(name=file))
+    assert Counter(record.resource for record in document.records) == counts
+    assert document.rejections == ()
 
 
 CIK = "0000320193"
@@ -264,24 +264,24 @@ def real(real_documents: Callable[[str], list[Path]]) -> Callable[[str], dict[st
         for folder in ("sec_edgar", "gleif_api", "gleif_xml")
         for path in real_documents(folder)
     }
-    kept: dict[str, dict[str, Record]] = {}
+    cache: dict[str, dict[str, Record]] = {}
 
     def rows(file: str) -> dict[str, Record]:
-        if file not in kept:
+        if file not in cache:
             records = document(paths[file].read_bytes(), file).records
-            kept[file] = {one.key: one for one in records}
-        return kept[file]
+            cache[file] = {record.key: record for record in records}
+        return cache[file]
 
     return rows
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
-@pytest.mark.parametrize(("file", "key", "what", "values"), VALUES)
+@pytest.mark.parametrize(("file", "key", "member", "values"), VALUES)
 def test_what_a_real_document_says_is_said(
-    file: str, key: str, what: str, values: Json, real: Callable[[str], dict[str, Record]]
+    file: str, key: str, member: str, values: Json, real: Callable[[str], dict[str, Record]]
 ) -> None:
-    said = real(file)[key].said
-    assert {name: said[name] for name in values} == values, what
+    members = real(file)[key].said
+    assert {name: members[name] for name in values} == values, member
 
 
 # -- figures -----------------------------------------------------------------------------------
@@ -298,14 +298,14 @@ FACT = {
 }
 
 
-def facts(*told: Json, concept: str = "Revenues", unit: str = "USD") -> Json:
-    concepts = {concept: {"label": None, "units": {unit: list(told)}}}
+def facts(*text: Json, concept: str = "Revenues", unit: str = "USD") -> Json:
+    concepts = {concept: {"label": None, "units": {unit: list(text)}}}
     return {"cik": "1", "entityName": "Quay Inc.", "facts": {"us-gaap": concepts}}
 
 
-def observations(told: object) -> list[Json]:
-    records = document(told).records
-    return [dict(one.said) for one in records if one.resource == "financialObservation"]
+def observations(content: object) -> list[Json]:
+    records = document(content).records
+    return [dict(record.said) for record in records if record.resource == "financialObservation"]
 
 
 @pytest.mark.parametrize(
@@ -327,40 +327,40 @@ def observations(told: object) -> list[Json]:
     ],
 )
 def test_a_value_is_exact_or_its_fact_is_rejected(change: Json, expected: object) -> None:
-    told = facts(FACT | change)
-    found = [one["value"] for one in observations(told)]
-    assert (found[0] if found else reasons(told)[0][0]) == expected
-    assert type(found[0]) is type(expected) if found else True
+    content = facts(FACT | change)
+    actual = [row["value"] for row in observations(content)]
+    assert (actual[0] if actual else reasons(content)[0][0]) == expected
+    assert type(actual[0]) is type(expected) if actual else True
 
 
 def test_one_fact_that_cannot_be_used_spoils_no_other() -> None:
-    told = facts({"end": "2024-12-31"}, FACT, *[None] * 2)  # type: ignore[arg-type]
-    assert len(observations(told)) == 1
-    assert sum(count for _, count in reasons(told)) == 3
+    content = facts({"end": "2024-12-31"}, FACT, *[None] * 2)  # type: ignore[arg-type]
+    assert len(observations(content)) == 1
+    assert sum(count for _, count in reasons(content)) == 3
 
 
-@pytest.mark.parametrize("broken", [None, [], {}, "x", {"units": None}, {"units": {"USD": None}}])
-def test_a_concept_of_no_form_spoils_no_other(broken: object) -> None:
-    told = facts(FACT)
-    told["facts"]["us-gaap"]["Assets"] = broken
-    told["facts"]["dei"] = broken
-    assert [one["value"] for one in observations(told)] == [5]
-    assert [count for _, count in reasons(told)] != []
+@pytest.mark.parametrize("damage", [None, [], {}, "x", {"units": None}, {"units": {"USD": None}}])
+def test_a_concept_of_no_form_spoils_no_other(damage: object) -> None:
+    content = facts(FACT)
+    content["facts"]["us-gaap"]["Assets"] = damage
+    content["facts"]["dei"] = damage
+    assert [row["value"] for row in observations(content)] == [5]
+    assert [count for _, count in reasons(content)] != []
 
 
 def test_a_fact_has_so_many_filings_and_no_more() -> None:
-    told = facts(*[FACT | {"accn": f"0000000001-25-{one:06}"} for one in range(FILINGS_MAX + 2)])
-    assert len(observations(told)) == FILINGS_MAX
-    assert reasons(told) == [(f"is reported by more than {FILINGS_MAX} filings", 2)]
+    content = facts(*[FACT | {"accn": f"0000000001-25-{row:06}"} for row in range(FILINGS_MAX + 2)])
+    assert len(observations(content)) == FILINGS_MAX
+    assert reasons(content) == [(f"is reported by more than {FILINGS_MAX} filings", 2)]
 
 
 def test_the_best_concept_of_a_filing_states_the_metric() -> None:
     unusable = {"label": None, "units": {"USD": [FACT | {"val": None}]}}
-    told = facts(FACT, concept="SalesRevenueNet")
-    told["facts"]["us-gaap"]["Revenues"] = unusable
+    text = facts(FACT, concept="SalesRevenueNet")
+    text["facts"]["us-gaap"]["Revenues"] = unusable
     part = {"label": None, "units": {"USD": [FACT, FACT | {"accn": "0000000001-26-000001"}]}}
-    told["facts"]["us-gaap"]["RevenueFromContractWithCustomerExcludingAssessedTax"] = part
-    stated = [(one["concept"]["name"], one["metric"]) for one in observations(told)]
+    text["facts"]["us-gaap"]["RevenueFromContractWithCustomerExcludingAssessedTax"] = part
+    stated = [(row["concept"]["name"], row["metric"]) for row in observations(text)]
     assert stated == [
         ("RevenueFromContractWithCustomerExcludingAssessedTax", "revenue"),
         ("RevenueFromContractWithCustomerExcludingAssessedTax", "revenue"),
@@ -394,7 +394,7 @@ def test_a_unit_is_of_ucum_or_a_currency(
 
 def test_how_long_quarters_of_weeks_and_of_months_are() -> None:
     days = {84: 3, 91: 3, 98: 3, 182: 6, 273: 9, 364: 12, 371: 12, 112: None, 30: None, 730: None}
-    assert {one: month_count(one) for one in days} == days
+    assert {item: month_count(item) for item in days} == days
 
 
 WEEKS = [(date(2016, 1, 2), 2015), (date(2016, 12, 31), 2016), (date(2017, 12, 30), 2017)]
@@ -446,34 +446,34 @@ def test_the_fiscal_period_is_that_of_the_dates(
     period: str | None,
 ) -> None:
     first = date.fromisoformat(start) if start else None
-    found = FiscalYears(ends).period_of(first, date.fromisoformat(end))
-    assert found == {"fiscalYear": year, "fiscalPeriod": period}
+    actual = FiscalYears(ends).period_of(first, date.fromisoformat(end))
+    assert actual == {"fiscalYear": year, "fiscalPeriod": period}
 
 
 # -- lists and filings -------------------------------------------------------------------------
 
 
 def test_a_company_is_one_row_however_many_tickers_it_has() -> None:
-    told = {
+    content = {
         "0": {"cik_str": 7, "ticker": "QUAY", "title": "Quay Inc."},
         "1": {"cik_str": "0000000007", "ticker": "QUAY-A", "title": "Quay Inc."},
         "2": {"cik_str": None, "ticker": "NONE", "title": "None Inc."},
         "3": {"cik_str": 0, "ticker": "NIL", "title": "Nil Inc."},
         "4": "broken",
     }
-    rows = document(told | {"1": told["1"] | {"cik_str": 7}})  # type: ignore[operator]
-    assert [one.key for one in rows.records] == ["cik:0000000007"]
-    assert [one["ticker"] for one in rows.records[0].said["listings"]] == ["QUAY", "QUAY-A"]
+    rows = document(content | {"1": content["1"] | {"cik_str": 7}})  # type: ignore[operator]
+    assert [record.key for record in rows.records] == ["cik:0000000007"]
+    assert [record["ticker"] for record in rows.records[0].said["listings"]] == ["QUAY", "QUAY-A"]
     assert rows.rejected == 3
-    assert [one.key for one in document(told).records] == ["cik:0000000007"]
+    assert [record.key for record in document(content).records] == ["cik:0000000007"]
 
 
 def test_the_list_with_exchanges_names_their_market_codes() -> None:
-    told = {
+    content = {
         "fields": ["cik", "name", "ticker", "exchange"],
         "data": [[7, "Quay Inc.", "QUAY", "NYSE"], [7, "Quay Inc.", "QUAYQ", None]],
     }
-    assert only(told).said["listings"] == [
+    assert only(content).said["listings"] == [
         {"ticker": "QUAY", "exchangeName": "NYSE", "mic": "XNYS"},
         {"ticker": "QUAYQ", "exchangeName": None, "mic": None},
     ]
@@ -490,8 +490,8 @@ FILINGS = {
 }
 
 
-def submissions(**more: object) -> Json:
-    return {"cik": "7", "name": "Quay Inc.", "filings": {"recent": FILINGS, "files": []}} | more
+def submissions(**extra: object) -> Json:
+    return {"cik": "7", "name": "Quay Inc.", "filings": {"recent": FILINGS, "files": []}} | extra
 
 
 def test_filings_stand_in_parallel_arrays() -> None:
@@ -510,7 +510,7 @@ def test_filings_stand_in_parallel_arrays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("extra", "members"),
     [
         ({"lei": MICROSOFT}, {"key": f"lei:{MICROSOFT}", "also": ("cik:0000000007",)}),
         ({"lei": MICROSOFT[:-1] + "5"}, {"key": "cik:0000000007", "also": ()}),
@@ -544,10 +544,10 @@ def test_filings_stand_in_parallel_arrays() -> None:
         ({"formerNames": [{"name": "Quay Inc."}, {"name": "Old"}]}, {"aliases": ["Old"]}),
     ],
 )
-def test_what_submissions_say_of_their_company(more: Json, said: Json) -> None:
-    record = document(submissions(**more)).records[0]
-    told = dict(record.said) | {"key": record.key, "also": record.also}
-    assert {name: told[name] for name in said} == said
+def test_what_submissions_say_of_their_company(extra: Json, members: Json) -> None:
+    record = document(submissions(**extra)).records[0]
+    fields = dict(record.said) | {"key": record.key, "also": record.also}
+    assert {name: fields[name] for name in members} == members
 
 
 def test_older_filings_are_those_of_the_company_their_file_is_named_after() -> None:
@@ -574,13 +574,17 @@ def test_a_country_is_known_by_its_name() -> None:
 
 
 def lei_record(number: str = APPLE, **entity: object) -> Json:
-    told = {"legalName": {"name": "Quay N.V."}, "status": "ACTIVE", "jurisdiction": "NL"} | entity
-    attributes = {"lei": number, "entity": told, "registration": None, "bic": None}
+    content = {
+        "legalName": {"name": "Quay N.V."},
+        "status": "ACTIVE",
+        "jurisdiction": "NL",
+    } | entity
+    attributes = {"lei": number, "entity": content, "registration": None, "bic": None}
     return {"type": "lei-records", "id": number, "attributes": attributes}
 
 
 @pytest.mark.parametrize(
-    ("entity", "said"),
+    ("entity", "members"),
     [
         ({"category": "RESIDENT_GOVERNMENT_ENTITY"}, {"type": "government"}),
         ({"category": None}, {"type": "organization", "status": "active"}),
@@ -605,25 +609,25 @@ def lei_record(number: str = APPLE, **entity: object) -> Json:
         ),
     ],
 )
-def test_what_a_legal_entity_says(entity: Json, said: Json) -> None:
-    told = only({"data": lei_record(**entity)}).said
-    assert {name: told[name] for name in said} == said
+def test_what_a_legal_entity_says(entity: Json, members: Json) -> None:
+    fields = only({"data": lei_record(**entity)}).said
+    assert {name: fields[name] for name in members} == members
 
 
 def test_children_are_those_of_the_parent_that_the_address_names() -> None:
     for level in ("direct", "ultimate"):
         address = f"https://api.gleif.org/api/v1/lei-records/{MICROSOFT}/{level}-children?page=1"
         rows = document({"links": {"first": address}, "data": [lei_record()]})
-        assert [one.resource for one in rows.records] == ["entity", "relation"]
+        assert [record.resource for record in rows.records] == ["entity", "relation"]
         assert rows.records[1].key == f"subsidiaryOf|lei:{APPLE}|lei:{MICROSOFT}"
         assert rows.records[1].said["attributes"]["level"] == level
 
 
 def test_securities_are_designators_of_their_entity() -> None:
     isins = ["US0378331005", "US5949181045", "US0378331005"]
-    data = [{"type": "isins", "attributes": {"lei": APPLE, "isin": one}} for one in isins]
-    told = [(one["scheme"], one["value"]) for one in only({"data": data}).said["designators"]]
-    assert told == [("lei", APPLE), ("isin", isins[0]), ("isin", isins[1])]
+    data = [{"type": "isins", "attributes": {"lei": APPLE, "isin": item}} for item in isins]
+    members = [(name["scheme"], name["value"]) for name in only({"data": data}).said["designators"]]
+    assert members == [("lei", APPLE), ("isin", isins[0]), ("isin", isins[1])]
 
 
 NODES = {"startNode": {"id": APPLE, "type": "LEI"}, "endNode": {"id": MICROSOFT, "type": "LEI"}}
@@ -633,9 +637,9 @@ PERIODS = [
 ]
 
 
-def relationship(kind: str = "IS_DIRECTLY_CONSOLIDATED_BY", **more: object) -> Json:
-    told = NODES | {"type": kind, "status": "ACTIVE", "periods": PERIODS} | more
-    return {"type": "relationship-records", "id": "r", "attributes": {"relationship": told}}
+def relationship(kind: str = "IS_DIRECTLY_CONSOLIDATED_BY", **extra: object) -> Json:
+    content = NODES | {"type": kind, "status": "ACTIVE", "periods": PERIODS} | extra
+    return {"type": "relationship-records", "id": "r", "attributes": {"relationship": content}}
 
 
 def test_a_relationship_has_the_period_of_the_relation_and_not_of_its_accounts() -> None:
@@ -669,7 +673,7 @@ def test_a_relationship_has_the_period_of_the_relation_and_not_of_its_accounts()
 )
 def test_a_record_that_cannot_be_used_spoils_no_other(item: Any, reason: str) -> None:
     rows = document({"data": [lei_record(MICROSOFT), item]})
-    assert [one.key for one in rows.records] == [f"lei:{MICROSOFT}"]
+    assert [record.key for record in rows.records] == [f"lei:{MICROSOFT}"]
     assert rows.rejections[0].reason.startswith(reason)
 
 
@@ -687,7 +691,7 @@ def xml(*records: str, root: str = "LEIData", space: str = "l") -> bytes:
 
 
 def test_the_golden_copy_says_what_the_api_says() -> None:
-    told = xml(
+    content = xml(
         "<l:LEIHeader><l:ContentDate>2025-01-02T00:00:00Z</l:ContentDate></l:LEIHeader>",
         f"<l:LEIRecord><l:LEI>{APPLE}</l:LEI><l:Entity><l:LegalName>Quay N.V.</l:LegalName>"
         "<l:TransliteratedOtherEntityNames><l:TransliteratedOtherEntityName>Kaai"
@@ -699,14 +703,14 @@ def test_the_golden_copy_says_what_the_api_says() -> None:
         "<l:LEIRecord><l:LEI>5</l:LEI><l:Entity/></l:LEIRecord>",
         "<l:LEIRecord/>",
     )
-    rows = document(told)
+    rows = document(content)
     api = lei_record(
         status="INACTIVE",
         otherNames=[{"name": "Kaai"}],
         expiration={"date": "2024-04-01T00:00:00Z"},
         successorEntity={"lei": MICROSOFT},
     )
-    assert [dict(one.said) for one in rows.records] == [dict(only({"data": api}).said)]
+    assert [dict(record.said) for record in rows.records] == [dict(only({"data": api}).said)]
     assert rows.rejected == 2
     assert rows.about.stamp is not None
 
@@ -724,14 +728,14 @@ def test_of_two_relations_between_the_same_ends_the_direct_one_stays() -> None:
             "<r:PeriodType>RELATIONSHIP_PERIOD</r:PeriodType></r:RelationshipPeriod>"
             "</r:RelationshipPeriods>"
         )
-        told = f"<r:Relationship>{ends}{kind}{period}</r:Relationship>"
-        return f"<r:RelationshipRecord>{told}</r:RelationshipRecord>"
+        text = f"<r:Relationship>{ends}{kind}{period}</r:Relationship>"
+        return f"<r:RelationshipRecord>{text}</r:RelationshipRecord>"
 
-    broken = "<r:RelationshipRecord><r:Relationship/></r:RelationshipRecord>"
+    damage = "<r:RelationshipRecord><r:Relationship/></r:RelationshipRecord>"
     both = (consolidated("DIRECTLY"), consolidated("ULTIMATELY"))
-    for told in (both, both[::-1]):
-        rows = document(xml(*told, broken, root="RelationshipData", space="r"))
-        assert [dict(one.said) for one in rows.records] == [
+    for content in (both, both[::-1]):
+        rows = document(xml(*content, damage, root="RelationshipData", space="r"))
+        assert [dict(record.said) for record in rows.records] == [
             dict(only({"data": relationship()}).said)
         ]
         assert rows.rejected == 1

@@ -14,15 +14,15 @@ from svc_core.formats.table import FORMATS, Document, read, recognised
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
 
 
-def taken(format_: str, told: Any) -> Document:
-    body = told.encode() if isinstance(told, str) else told
+def parse(format_: str, content: Any) -> Document:
+    body = content.encode() if isinstance(content, str) else content
     body = body if isinstance(body, bytes) else json.dumps(body).encode()
     assert recognised(Body(body)).id == format_
     return read(Body(body), FORMATS[format_], Given())
 
 
-def one(format_: str, told: Any) -> dict[str, Any]:
-    (record,) = taken(format_, told).records
+def item(format_: str, content: Any) -> dict[str, Any]:
+    (record,) = parse(format_, content).records
     return dict(record.said)
 
 
@@ -39,7 +39,7 @@ WHOLE = {
     "geonames/cities_canada-usa_a.tsv": ("geonames", 1499, {}),
 }  # fmt: skip
 
-KNOWN = [
+FACTS = [
     ("countries/mledoze_countries.json", "AF", "borders", ["IR", "PK", "TM", "UZ", "TJ", "CN"]),
     ("countries/mledoze_countries.json", "AF", "numeric", "004"),
     ("countries/mledoze_countries.json", "AF", "languages", ["prs", "ps", "tk"]),
@@ -70,17 +70,17 @@ KNOWN = [
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_real_document_gives_every_country_and_place(name: str) -> None:
     format_, count, reasons = WHOLE[name]
-    document = taken(format_, (REAL / name).read_bytes())
+    document = parse(format_, (REAL / name).read_bytes())
     assert len(document.records) == count
-    assert {each.reason: each.count for each in document.rejections} == reasons
+    assert {rejection.reason: rejection.count for rejection in document.rejections} == reasons
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
-@pytest.mark.parametrize(("name", "key", "member", "expected"), KNOWN)
+@pytest.mark.parametrize(("name", "key", "member", "expected"), FACTS)
 def test_a_real_row_says_what_its_document_says(
     name: str, key: str, member: str, expected: Any
 ) -> None:
-    document = taken(WHOLE[name][0], (REAL / name).read_bytes())
+    document = parse(WHOLE[name][0], (REAL / name).read_bytes())
     assert next(row.said[member] for row in document.records if row.key == key) == expected
 
 
@@ -122,15 +122,15 @@ MEMBERS = [
 
 @pytest.mark.parametrize(("members", "name", "expected"), MEMBERS)
 def test_a_member_of_a_country(members: dict[str, Any], name: str, expected: Any) -> None:
-    assert one("countries", [country(**members)]).get(name) == expected
-    assert one("countries", country(**members)).get(name) == expected
+    assert item("countries", [country(**members)]).get(name) == expected
+    assert item("countries", country(**members)).get(name) == expected
 
 
 @pytest.mark.parametrize(
-    "broken", [{"cca2": "AN"}, {"cca2": None}, {"name": None}, {"latlng": [91, 4]}, {"area": "big"}]
+    "damage", [{"cca2": "AN"}, {"cca2": None}, {"name": None}, {"latlng": [91, 4]}, {"area": "big"}]
 )
-def test_a_country_that_cannot_be_used_leaves_the_others(broken: dict[str, Any]) -> None:
-    document = taken("countries", [country(), {**country(cca2="FR"), **broken}])
+def test_a_country_that_cannot_be_used_leaves_the_others(damage: dict[str, Any]) -> None:
+    document = parse("countries", [country(), {**country(cca2="FR"), **damage}])
     assert ([row.key for row in document.records], document.rejected) == (["BE"], 1)
 
 
@@ -151,8 +151,8 @@ BOXES = [
 def test_an_outline_gives_the_box_that_holds_it(kind: str, coordinates: Any, expected: Any) -> None:
     geometry = {"type": kind, "coordinates": coordinates}
     feature = {"type": "Feature", "properties": {"cca2": "fj"}, "geometry": geometry}
-    told = {"type": "FeatureCollection", "features": [feature]}
-    assert one("countries", told) == {"countryCode": "FJ", "bbox": expected}
+    content = {"type": "FeatureCollection", "features": [feature]}
+    assert item("countries", content) == {"countryCode": "FJ", "bbox": expected}
 
 
 # -- country-codes -----------------------------------------------------------------------------
@@ -162,7 +162,7 @@ HEAD += ",ISO4217-currency_alphabetic_code,Languages,Capital,CLDR display name,T
 
 
 def test_a_row_of_country_codes_in_any_order_of_columns() -> None:
-    row = one(
+    row = item(
         "country-codes", f'{HEAD}\n"",PRI,PR,630,,"1-787,1-939"," USD","en, es",,Puerto Rico, \n'
     )
     assert row["name"] == "Puerto Rico"
@@ -172,10 +172,12 @@ def test_a_row_of_country_codes_in_any_order_of_columns() -> None:
 
 
 def test_a_code_of_nobody_is_counted() -> None:
-    told = f"{HEAD}\nSark,,,680,680\nNamibia,NAM,NA,516,516\n"
-    document = taken("country-codes", told)
+    text = f"{HEAD}\nSark,,,680,680\nNamibia,NAM,NA,516,516\n"
+    document = parse("country-codes", text)
     assert [row.key for row in document.records] == ["NA"]
-    assert [(each.count, each.sample) for each in document.rejections] == [(1, "Sark")]
+    assert [(rejection.count, rejection.sample) for rejection in document.rejections] == [
+        (1, "Sark")
+    ]
 
 
 # -- GeoNames ----------------------------------------------------------------------------------
@@ -184,15 +186,15 @@ BELGIUM = "BE\tBEL\t056\tBE\tBelgium\tBrussels\t30510\t11403000\tEU\t.be\tEUR\tE
 
 
 @pytest.mark.parametrize(
-    "told",
+    "content",
     [
         f"{BELGIUM}\tnl-BE,fr-BE\t2802361\tDE,NL\t\n",
         f"# notes\twith a tab\n#\n#ISO\tISO3\n\n{BELGIUM}\tnl-BE,fr-BE\t2802361\tDE,NL\n",
         "ISO\tISO3\tISO-Numeric\n" + f"{BELGIUM}\tnl-BE,fr-BE\t2802361\tDE,NL\t\r\n",
     ],
 )
-def test_countries_of_geonames_with_and_without_notes(told: str) -> None:
-    row = one("geonames", told)
+def test_countries_of_geonames_with_and_without_notes(content: str) -> None:
+    row = item("geonames", content)
     assert (row["name"], row["borders"], row["tld"]) == ("Belgium", ["DE", "NL"], [".be"])
     assert row["languages"] == ["nl-BE", "fr-BE"]
 
@@ -214,17 +216,17 @@ PLACES = [
 
 @pytest.mark.parametrize(("cells", "expected"), PLACES)
 def test_a_place_of_geonames(cells: tuple[str, ...], expected: tuple[Any, ...]) -> None:
-    (record,) = taken("geonames", "geonameid" + "\tx" * 18 + "\n" + place(*cells)).records
-    told = record.said
-    assert (told["countryCode"], told["admin1Code"], told["precision"]) == expected
-    assert told["geometry"] == {"type": "Point", "coordinates": [4.4, 51.2]}
+    (record,) = parse("geonames", "geonameid" + "\tx" * 18 + "\n" + place(*cells)).records
+    members = record.said
+    assert (members["countryCode"], members["admin1Code"], members["precision"]) == expected
+    assert members["geometry"] == {"type": "Point", "coordinates": [4.4, 51.2]}
     assert (record.key, str(record.stamp)) == ("geonames:1", "2024-02-29 00:00:00+00:00")
 
 
 def test_a_place_off_the_globe_is_never_turned_round() -> None:
-    told = place("1", "A", "4.4", "151.2", "P", "PPL", "BE", "") + place(
+    content = place("1", "A", "4.4", "151.2", "P", "PPL", "BE", "") + place(
         "2", "B", "151.2", "4.4", "P", "PPL", "BE", ""
     )
-    document = taken("geonames", told + "3\tcut off\n")
+    document = parse("geonames", content + "3\tcut off\n")
     assert [record.key for record in document.records] == ["geonames:1"]
     assert document.rejected == 2

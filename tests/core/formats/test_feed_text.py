@@ -58,11 +58,11 @@ def test_tags_go_first_and_entities_are_decoded_after(markup: str, text: str) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "cache"),
     [("the <b> tag", "the <b> tag"), ("<b>x</b>", "x"), ("a<br>b", "a\nb"), ("A &amp; B", "A & B")],
 )
-def test_text_declared_plain_is_kept_unless_it_is_plainly_html(text: str, kept: str) -> None:
-    assert literal(text) == kept
+def test_text_declared_plain_is_kept_unless_it_is_plainly_html(text: str, cache: str) -> None:
+    assert literal(text) == cache
 
 
 @given(st.text())
@@ -125,10 +125,10 @@ NO_DATES = (
 
 @pytest.mark.parametrize(("text", "moment"), DATES.items())
 def test_a_date_is_read_in_utc(text: str, moment: str) -> None:
-    found = in_utc(parse_date(text))
-    assert found is not None
-    assert found.isoformat() == moment
-    assert found.utcoffset() == timedelta(0)
+    actual = in_utc(parse_date(text))
+    assert actual is not None
+    assert actual.isoformat() == moment
+    assert actual.utcoffset() == timedelta(0)
 
 
 @pytest.mark.parametrize("text", NO_DATES)
@@ -144,8 +144,8 @@ def test_every_written_date_is_read_back(moment: datetime) -> None:
 
 @given(st.text())
 def test_any_text_is_a_date_or_none(text: str) -> None:
-    found = in_utc(parse_date(text))
-    assert found is None or found.tzinfo is UTC
+    actual = in_utc(parse_date(text))
+    assert actual is None or actual.tzinfo is UTC
 
 
 def test_the_zone_of_most_dates_is_that_of_the_others() -> None:
@@ -203,23 +203,23 @@ def test_a_relative_link_without_a_base_is_no_link() -> None:
 
 
 def test_a_link_blog_entry_is_at_its_own_page() -> None:
-    home, own, other = (
+    home, own, second = (
         "https://www.blog.example/",
         "https://blog.example/1",
         "https://news.example/",
     )
-    assert permalink(other, [own], home) == own
-    assert permalink(own, [other], home) == own
-    assert permalink(other, [other, None], home) == other
-    assert permalink(other, [own], None) == other
+    assert permalink(second, [own], home) == own
+    assert permalink(own, [second], home) == own
+    assert permalink(second, [second, None], home) == second
+    assert permalink(second, [own], None) == second
     assert permalink(None, [own], home) == own
     assert not same_site(None, None)
 
 
 @given(st.text(), st.sampled_from(["https://example.com/", None, "::"]))
 def test_any_link_is_a_web_address_or_none(link: str, base: str | None) -> None:
-    found = absolute_url(link, [base], chars_max=4096)
-    assert found is None or canonical_url(canonical_url(found)) == canonical_url(found)
+    actual = absolute_url(link, [base], chars_max=4096)
+    assert actual is None or canonical_url(canonical_url(actual)) == canonical_url(actual)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def only(body: bytes, **options: Any) -> FeedItem:
     return item
 
 
-def refused(body: bytes, **options: Any) -> str:
+def refusal_code(body: bytes, **options: Any) -> str:
     with pytest.raises(DocumentRefused) as refusal:
         parse_feed(body, **options)
     assert refusal.value.reason.endswith(".")
@@ -149,10 +149,10 @@ def test_atom_texts_follow_their_type() -> None:
 
 
 def test_atom_tells_publication_from_change_and_rss_does_not() -> None:
-    changed = "2017-01-07T00:00:00Z"
-    entry = only(atom(f"<entry><title>x</title><updated>{changed}</updated></entry>"))
+    changed_at = "2017-01-07T00:00:00Z"
+    entry = only(atom(f"<entry><title>x</title><updated>{changed_at}</updated></entry>"))
     assert (entry.published_at, entry.updated_at) == (None, datetime(2017, 1, 7, tzinfo=UTC))
-    item = only(rss(f"<item><title>x</title><dc:date>{changed}</dc:date></item>", DC))
+    item = only(rss(f"<item><title>x</title><dc:date>{changed_at}</dc:date></item>", DC))
     assert item.published_at == item.updated_at == datetime(2017, 1, 7, tzinfo=UTC)
     assert only(rss("<item><title>x</title></item>")).published_at is None
 
@@ -305,9 +305,9 @@ def test_json_members_of_a_wrong_type_are_missing_members() -> None:
         feed = parse_feed(json_feed(dict.fromkeys(members, value) | {"content_text": "t"}, value))
         assert len(feed.items) == 1
     feed = parse_feed(json_feed("text", 7))
-    assert [(each.reason, each.count, each.sample) for each in feed.rejections] == [
-        ("notAnObject", 2, "str")
-    ]
+    assert [
+        (rejection.reason, rejection.count, rejection.sample) for rejection in feed.rejections
+    ] == [("notAnObject", 2, "str")]
 
 
 def test_json_feed_items_follow_both_versions() -> None:
@@ -480,11 +480,11 @@ REFUSALS: dict[str, tuple[str, bytes]] = {
 @pytest.mark.parametrize("name", REFUSALS)
 def test_what_is_no_whole_feed_is_refused_with_its_reason(name: str) -> None:
     code, body = REFUSALS[name]
-    assert refused(body) == code
+    assert refusal_code(body) == code
 
 
 def test_a_document_past_the_byte_limit_is_refused() -> None:
-    assert refused(rss(ITEM), limits=FeedLimits(body_bytes=20)) == "tooLarge"
+    assert refusal_code(rss(ITEM), limits=FeedLimits(body_bytes=20)) == "tooLarge"
 
 
 @pytest.mark.parametrize(
@@ -511,7 +511,7 @@ def test_html_entities_need_no_declaration() -> None:
 def test_a_file_named_by_the_body_is_not_opened(tmp_path: Path) -> None:
     path = tmp_path / "feed.xml"
     path.write_bytes(rss(ITEM))
-    assert refused(str(path).encode()) == "notAFeed"
+    assert refusal_code(str(path).encode()) == "notAFeed"
 
 
 def test_a_missing_parser_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -581,12 +581,12 @@ def test_a_mutated_document_is_read_or_refused(body: bytes, data: st.DataObject)
 def test_a_cut_feed_never_passes_for_a_whole_one(cut: int) -> None:
     for body in (rss(ITEM * 20), json_feed(*({"title": str(n)} for n in range(20)))):
         cut %= len(body)
-        assert refused(body[:cut]) in {"truncated", "empty", "notAFeed"}
+        assert refusal_code(body[:cut]) in {"truncated", "empty", "notAFeed"}
 
 
 def test_a_feed_without_its_last_characters_is_truncated() -> None:
     body = rss(ITEM)
-    assert {refused(body[: len(body) - missing]) for missing in range(1, 30)} == {"truncated"}
+    assert {refusal_code(body[: len(body) - missing]) for missing in range(1, 30)} == {"truncated"}
 
 
 # --- real documents -----------------------------------------------------------------------------
@@ -600,7 +600,7 @@ def test_every_real_xml_feed_is_read_whole(
     for path in real_documents("news_feed"):
         body = path.read_bytes()
         if path.name in NOT_FEEDS:
-            assert refused(body) == NOT_FEEDS[path.name]
+            assert refusal_code(body) == NOT_FEEDS[path.name]
             continue
         feed = parse_feed(body)
         read = len(feed.items) + sum(rejection.count for rejection in feed.rejections)
@@ -618,8 +618,10 @@ def test_every_real_json_feed_is_read_whole(
         feed = parse_feed(body)
         document = json.loads(body)
         rows = document.get("items") or document["rss"]["channel"]["item"]
-        assert len(feed.items) + sum(each.count for each in feed.rejections) == len(rows), path.name
-        assert refused(body[:-20]) == "truncated"
+        assert len(feed.items) + sum(rejection.count for rejection in feed.rejections) == len(
+            rows
+        ), path.name
+        assert refusal_code(body[:-20]) == "truncated"
 
 
 def test_one_real_feed_in_two_formats_has_the_same_items(
@@ -628,10 +630,10 @@ def test_one_real_feed_in_two_formats_has_the_same_items(
     documents = {
         path.name: path for kind in ("news_feed", "json_feed") for path in real_documents(kind)
     }
-    for one, other in (
+    for item, second in (
         ("allthis.atom", "allthis.json"),
         ("scriptingNews.rss", "ScriptingNews.json"),
     ):
-        left, right = (parse_feed(documents[name].read_bytes()).items for name in (one, other))
+        left, right = (parse_feed(documents[name].read_bytes()).items for name in (item, second))
         assert [item.natural_key for item in left] == [item.natural_key for item in right]
         assert [item.published_at for item in left] == [item.published_at for item in right]

@@ -21,7 +21,7 @@ from svc_http.run.demo.documents import DemoDocument, data_documents, documents
 from tests.sampling import examples
 
 NOW = datetime(2026, 2, 1, 12, tzinfo=UTC)
-DEMO = {one.file_name: one for one in (*documents(NOW), *data_documents(NOW))}
+DEMO = {path.file_name: path for path in (*documents(NOW), *data_documents(NOW))}
 REAL = os.environ.get("SVC_REAL_DATA")  # noqa: TID251 - what the tests are given
 
 FORMAT_OF_FOLDER = {
@@ -44,21 +44,21 @@ FORMAT_OF_FILE = {
 
 
 def whole(body: bytes, options: Any = (), name: str = "") -> Document:
-    held = Body(body)
-    found = recognised(held)
-    told = {"series": "DEMO"} if "series" in found.required else {}
-    taken = {key: value for key, value in dict(options).items() if key in found.options}
-    return read(held, found, Given(options=told | taken, name=name))
+    items = Body(body)
+    actual = recognised(items)
+    content = {"series": "DEMO"} if "series" in actual.required else {}
+    taken = {key: value for key, value in dict(options).items() if key in actual.options}
+    return read(items, actual, Given(options=content | taken, name=name))
 
 
-def demo(one: DemoDocument) -> Document:
-    return whole(one.body, one.options, one.file_name)
+def demo(item: DemoDocument) -> Document:
+    return whole(item.body, item.options, item.file_name)
 
 
 # -- the table ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format_", TABLE, ids=lambda one: one.id)
+@pytest.mark.parametrize("format_", TABLE, ids=lambda case: case.id)
 def test_a_format_is_declared_whole(format_: Format) -> None:
     assert FORMATS[format_.id] is format_
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", format_.id)
@@ -68,15 +68,15 @@ def test_a_format_is_declared_whole(format_: Format) -> None:
     assert all(text and not text.endswith(".") for text in format_.options.values())
 
 
-@pytest.mark.parametrize("format_", TABLE, ids=lambda one: one.id)
+@pytest.mark.parametrize("format_", TABLE, ids=lambda case: case.id)
 def test_the_demo_has_a_document_of_every_format(format_: Format) -> None:
-    assert format_.id in {recognised(Body(one.body)).id for one in DEMO.values()}
+    assert format_.id in {recognised(Body(item.body)).id for item in DEMO.values()}
 
 
 def test_an_option_that_a_format_does_not_take_is_refused() -> None:
-    with pytest.raises(DocumentRefused, match="kev takes no series; it takes: none") as refused:
+    with pytest.raises(DocumentRefused, match="kev takes no series; it takes: none") as refusal:
         check_options(FORMATS["kev"], {"series": "X"})
-    assert refused.value.code == "option"
+    assert refusal.value.code == "option"
 
 
 # -- documents of the demo ---------------------------------------------------------------------
@@ -90,8 +90,8 @@ def test_a_document_is_of_one_format_alone(name: str) -> None:
 
 def _check_alone(body: Body, id_: str) -> None:
     """A document of GDACS is an RSS feed as well, which is asked for after it."""
-    found = [one.id for one in TABLE if one.recognise(body)]
-    assert found == [id_, *(["rss"] if id_ == "gdacs-rss" else [])]
+    actual = [item.id for item in TABLE if item.recognise(body)]
+    assert actual == [id_, *(["rss"] if id_ == "gdacs-rss" else [])]
 
 
 @pytest.mark.parametrize("name", sorted(DEMO))
@@ -117,15 +117,15 @@ def test_what_is_cut_off_or_damaged_is_refused_or_told_and_never_fails(name: str
     body, format_ = DEMO[name].body, demo(DEMO[name]).format
     options = dict.fromkeys(format_.required, "X") | dict(DEMO[name].options)
     for part in (b"", body[:1], body[: len(body) // 2], body[:-2], body[::-1], body * 2):
-        for found in (format_, None):
-            refused = _refusal(part, found, Given(options=options, name=name))
+        for actual in (format_, None):
+            refused = _refusal(part, actual, Given(options=options, name=name))
             assert refused is None or refused.reason.endswith((".", "--format"))
 
 
-def _refusal(body: bytes, format_: Format | None, given: Given) -> DocumentRefused | None:
+def _refusal(body: bytes, format_: Format | None, options: Given) -> DocumentRefused | None:
     try:
-        held = Body(body)
-        read(held, format_ or recognised(held), given)
+        items = Body(body)
+        read(items, format_ or recognised(items), options)
     except DocumentRefused as refusal:
         return refusal
     return None
@@ -141,8 +141,8 @@ def test_members_of_other_types_never_fail(data: st.DataObject) -> None:
     )
     value = _swapped(json.loads(DEMO[name].body), data, odd)
     options = dict.fromkeys(format_.required, "X") | dict(DEMO[name].options)
-    asked = Given(options=options, name=name)
-    refused = _refusal(json.dumps(value).encode(), format_, asked)
+    window = Given(options=options, name=name)
+    refused = _refusal(json.dumps(value).encode(), format_, window)
     assert refused is None or refused.code
 
 
@@ -174,11 +174,11 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize(("body", "code"), UNKNOWN.items(), ids=lambda one: str(one)[:20])
+@pytest.mark.parametrize(("body", "code"), UNKNOWN.items(), ids=lambda case: str(case)[:20])
 def test_what_no_format_is_says_what_it_seems_to_be(body: bytes, code: str) -> None:
-    with pytest.raises(DocumentRefused) as refused:
+    with pytest.raises(DocumentRefused) as refusal:
         recognised(Body(body))
-    assert refused.value.code == code
+    assert refusal.value.code == code
 
 
 PAST_A_LIMIT = {
@@ -195,39 +195,41 @@ def test_a_document_past_a_limit_or_without_what_its_format_needs_is_refused(cod
     assert refused.code == code
 
 
-@pytest.mark.parametrize("named", ["id", "ids"])
-def test_an_id_that_is_no_id_but_a_book_is_refused_alone(named: str) -> None:
-    told = json.loads(DEMO["usgs.json"].body)
-    one = told["features"][0]
-    (one if named == "id" else one["properties"])[named] = f",us{'0' * 10_000},"
-    left = whole(json.dumps(told).encode())
-    assert len(left.records) == len(told["features"]) - 1
-    assert [one.reason for one in left.rejections] == ["has an id of more than 10000 characters"]
+@pytest.mark.parametrize("reference", ["id", "ids"])
+def test_an_id_that_is_no_id_but_a_book_is_refused_alone(reference: str) -> None:
+    content = json.loads(DEMO["usgs.json"].body)
+    item = content["features"][0]
+    (item if reference == "id" else item["properties"])[reference] = f",us{'0' * 10_000},"
+    left = whole(json.dumps(content).encode())
+    assert len(left.records) == len(content["features"]) - 1
+    assert [rejection.reason for rejection in left.rejections] == [
+        "has an id of more than 10000 characters"
+    ]
 
 
 def test_a_document_of_another_format_is_no_new_meaning() -> None:
-    feed = next(one for one in documents(NOW) if one.file_name.endswith(".rss"))
-    with pytest.raises(DocumentRefused, match=r"is rss, and its source is kev\.") as refused:
+    feed = next(path for path in documents(NOW) if path.file_name.endswith(".rss"))
+    with pytest.raises(DocumentRefused, match=r"is rss, and its source is kev\.") as refusal:
         read(Body(feed.body), FORMATS["kev"], Given())
-    assert refused.value.code == "anotherFormat"
+    assert refusal.value.code == "anotherFormat"
 
 
 # -- real documents ----------------------------------------------------------------------------
 
 
 def _real() -> list[tuple[Path, str]]:
-    found = []
+    actual = []
     for path in sorted(Path(REAL or "/nonexistent").glob("*/*")):
         named = (id_ for part, id_ in FORMAT_OF_FILE.items() if path.name.startswith(part))
         id_ = next(named, FORMAT_OF_FOLDER.get(path.parent.name))
         if id_ is not None and id_ in FORMATS:
-            found.append((path, id_))
-    return found
+            actual.append((path, id_))
+    return actual
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
 @pytest.mark.parametrize(
-    ("path", "id_"), _real(), ids=lambda one: one.name if isinstance(one, Path) else one
+    ("path", "id_"), _real(), ids=lambda case: case.name if isinstance(case, Path) else case
 )
 def test_a_real_document_is_of_one_format_and_read_whole(path: Path, id_: str) -> None:
     body = Body(path.read_bytes())

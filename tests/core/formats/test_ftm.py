@@ -20,15 +20,15 @@ def entity(id_: str, schema: str, **properties: Any) -> dict[str, Any]:
     return {"id": id_, "schema": schema, "properties": texts}
 
 
-def taken(*lines: Any, id_: str = "ftm") -> Document:
-    told = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-    body = Body("\n".join(told).encode())
+def parse(*lines: Any, id_: str = "ftm") -> Document:
+    content = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    body = Body("\n".join(content).encode())
     assert recognised(body).id == id_
     return read(body, FORMATS[id_], Given())
 
 
-def said(document: Document, key: str) -> Any:
-    (record,) = (one for one in document.records if one.key == key)
+def members(document: Document, key: str) -> Any:
+    (record,) = (record for record in document.records if record.key == key)
     return record.said
 
 
@@ -42,21 +42,21 @@ COMPANY = entity("c", "Company", name="Pier AG")
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_a_real_collection_is_counted_to_the_last_line() -> None:
     body = Body((REAL / "ftm" / "entities.ftm.json").read_bytes())
-    found = read(body, recognised(body), Given())
+    document = read(body, recognised(body), Given())
     # One of the 290 payments went to two parties.
-    assert Counter(one.said["type"] for one in found.records) == {
+    assert Counter(record.said["type"] for record in document.records) == {
         "company": 56,
         "person": 22,
         "organization": 18,
         "paid": 291,
     }
-    assert found.rejections == ()
-    daimler = said(found, "ftm:66ce9f62af8c7d329506da41cb7c36ba058b3d28")
+    assert document.rejections == ()
+    daimler = members(document, "ftm:66ce9f62af8c7d329506da41cb7c36ba058b3d28")
     assert daimler["name"] == "Daimler AG"
     assert daimler["countryCodes"] == ["DE"]
     assert daimler["addresses"] == [", 70546 Stuttgart", "Mercedesstraße 137, 70327 Stuttgart"]
     assert daimler["sanctions"] is None
-    gift = next(one for one in found.records if one.record_id[:8] == "2216b422")
+    gift = next(record for record in document.records if record.record_id[:8] == "2216b422")
     assert gift.said["attributes"] == {"amount": 100_000, "currency": "EUR"}
     assert gift.said["validFrom"] == "2011-12-29"
     assert gift.said["target"] == "ftm:6d03aec76fdeec8f9697d8b19954ab6fc2568bc8"
@@ -88,13 +88,13 @@ def test_a_real_collection_is_counted_to_the_last_line() -> None:
     ],
 )  # fmt: skip
 def test_a_party_is_told_by_its_properties(properties: Any, expected: Any) -> None:
-    found = said(taken(entity("p", "LegalEntity", **properties)), "ftm:p")
-    assert {name: found[name] for name in expected} == expected
-    assert found["type"] == "organization"
+    actual = members(parse(entity("p", "LegalEntity", **properties)), "ftm:p")
+    assert {name: actual[name] for name in expected} == expected
+    assert actual["type"] == "organization"
 
 
 @pytest.mark.parametrize(
-    ("properties", "more", "key", "also"),
+    ("properties", "extra", "key", "also"),
     [
         ({}, {}, "ftm:p", ()),
         ({"leiCode": "HWUPKR0MPOU8FGXBT394", "cikCode": "320193", "wikidataId": "q312"}, {},
@@ -105,9 +105,9 @@ def test_a_party_is_told_by_its_properties(properties: Any, expected: Any) -> No
         ({}, {"referents": None}, "ftm:p", ()),
     ],
 )  # fmt: skip
-def test_the_strongest_designator_is_the_key(properties, more, key, also) -> None:
-    found = taken(entity("p", "Company", name="A", **properties) | more)
-    (record,) = found.records
+def test_the_strongest_designator_is_the_key(properties, extra, key, also) -> None:
+    document = parse(entity("p", "Company", name="A", **properties) | extra)
+    (record,) = document.records
     assert (record.key, record.also) == (key, also)
 
 
@@ -122,8 +122,8 @@ def test_what_is_told_beside_an_entity_may_come_before_or_after_it() -> None:
         COMPANY,
     ]  # fmt: skip
     for order in (lines, lines[::-1]):
-        found = taken(*order)
-        ann = said(found, "un-ref:KPi.1")
+        document = parse(*order)
+        ann = members(document, "un-ref:KPi.1")
         assert ann["sanctions"] == [
             {
                 "programId": "UN-KP",
@@ -135,12 +135,12 @@ def test_what_is_told_beside_an_entity_may_come_before_or_after_it() -> None:
             }
         ]
         assert ann["addresses"] == ["Quay 1, Suva"]
-        assert sorted((one["kind"], one["countryCode"]) for one in ann["identifiers"]) == [
+        assert sorted((item["kind"], item["countryCode"]) for item in ann["identifiers"]) == [
             ("nationalId", None),
             ("passport", "CY"),
         ]
-        assert said(found, "ftm:c")["sanctions"] == []
-        assert (len(found.records), found.rejected) == (2, 0)
+        assert members(document, "ftm:c")["sanctions"] == []
+        assert (len(document.records), document.rejected) == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_what_is_told_beside_an_entity_may_come_before_or_after_it() -> None:
 )
 def test_a_listing_that_ended_before_it_was_last_seen_is_over(ended, seen, status) -> None:
     listing = entity("s", "Sanction", entity="p", **({"endDate": ended} if ended else {}))
-    found = said(taken(PERSON, listing | {"last_seen": seen}), "ftm:p")
-    assert [one["status"] for one in found["sanctions"]] == [status]
+    actual = members(parse(PERSON, listing | {"last_seen": seen}), "ftm:p")
+    assert [item["status"] for item in actual["sanctions"]] == [status]
 
 
 # -- relations ---------------------------------------------------------------------------------
@@ -179,8 +179,8 @@ def test_a_listing_that_ended_before_it_was_last_seen_is_over(ended, seen, statu
     ],
 )  # fmt: skip
 def test_a_schema_of_two_ends_is_a_relation(schema, properties, key, attributes) -> None:
-    found = taken(entity("e", schema, **properties, startDate="2009", endDate="2010-05-06"))
-    (record,) = found.records
+    document = parse(entity("e", schema, **properties, startDate="2009", endDate="2010-05-06"))
+    (record,) = document.records
     assert (record.resource, record.key) == ("relation", key)
     assert record.said["attributes"] == attributes
     assert (record.said["validFrom"], record.said["validTo"]) == ("2009", "2010-05-06")
@@ -189,8 +189,8 @@ def test_a_schema_of_two_ends_is_a_relation(schema, properties, key, attributes)
 
 def test_ends_are_named_by_their_strongest_keys() -> None:
     apple = entity("c", "Company", name="Apple", leiCode="HWUPKR0MPOU8FGXBT394")
-    found = taken(entity("e", "Ownership", owner=["p", "q"], asset="c"), apple)
-    assert [one.key for one in found.records][:2] == [
+    document = parse(entity("e", "Ownership", owner=["p", "q"], asset="c"), apple)
+    assert [record.key for record in document.records][:2] == [
         "owns|ftm:p|lei:HWUPKR0MPOU8FGXBT394",
         "owns|ftm:q|lei:HWUPKR0MPOU8FGXBT394",
     ]
@@ -201,9 +201,9 @@ def test_ends_are_named_by_their_strongest_keys() -> None:
 
 def test_what_is_written_out_in_place_is_told_as_well() -> None:
     owner = entity("p", "Person", name="Ann", position=entity("z", "Position", name="Mayor"))
-    found = taken(entity("e", "Ownership", owner=owner, asset="c"), COMPANY)
-    assert [one.key for one in found.records] == ["ftm:p", "owns|ftm:p|ftm:c", "ftm:c"]
-    assert found.rejected == 0
+    document = parse(entity("e", "Ownership", owner=owner, asset="c"), COMPANY)
+    assert [record.key for record in document.records] == ["ftm:p", "owns|ftm:p|ftm:c", "ftm:c"]
+    assert document.rejected == 0
 
 
 @pytest.mark.parametrize(
@@ -224,26 +224,28 @@ def test_what_is_written_out_in_place_is_told_as_well() -> None:
     ],
 )  # fmt: skip
 def test_a_line_that_cannot_be_used_fails_no_other(line: Any, reason: str) -> None:
-    found = taken(PERSON, line, "", COMPANY)
-    assert [one.key for one in found.records] == ["ftm:p", "ftm:c"]
-    assert [(one.reason, one.count) for one in found.rejections] == [(reason, 1)]
+    document = parse(PERSON, line, "", COMPANY)
+    assert [record.key for record in document.records] == ["ftm:p", "ftm:c"]
+    assert [(rejection.reason, rejection.count) for rejection in document.rejections] == [
+        (reason, 1)
+    ]
 
 
 def test_a_separator_within_a_text_ends_no_line() -> None:
     line = json.dumps(entity("p", "Person", name="A\u2028B"), ensure_ascii=False)
-    assert said(taken(line, COMPANY), "ftm:p")["name"] == "A B"
+    assert members(parse(line, COMPANY), "ftm:p")["name"] == "A B"
 
 
 def test_one_line_alone_is_a_collection() -> None:
-    assert [one.key for one in taken(PERSON).records] == ["ftm:p"]
+    assert [record.key for record in parse(PERSON).records] == ["ftm:p"]
 
 
 @pytest.mark.parametrize("id_", ["ftm", "ftm-delta"])
 def test_a_document_that_ends_within_a_line_is_refused(id_: str) -> None:
     line = PERSON if id_ == "ftm" else {"op": "ADD", "entity": PERSON}
-    with pytest.raises(DocumentRefused) as refused:
-        taken(line, json.dumps(line)[:-5], id_=id_)
-    assert refused.value.code == "truncated"
+    with pytest.raises(DocumentRefused) as refusal:
+        parse(line, json.dumps(line)[:-5], id_=id_)
+    assert refusal.value.code == "truncated"
 
 
 @pytest.mark.parametrize(
@@ -259,7 +261,7 @@ def test_other_lines_are_no_collection(body: bytes) -> None:
 
 def test_changes_add_replace_and_take_away() -> None:
     edge = entity("e", "Ownership", owner="p", asset="c")
-    found = taken(
+    document = parse(
         {"op": "ADD", "entity": PERSON},
         {"op": "MOD", "entity": edge},
         {"op": "DEL", "entity": {"id": "gone"}},
@@ -267,20 +269,20 @@ def test_changes_add_replace_and_take_away() -> None:
         {"op": "DEL", "entity": entity("s", "Sanction")},
         id_="ftm-delta",
     )
-    assert [(one.resource, one.key, one.gone) for one in found.records] == [
+    assert [(record.resource, record.key, record.gone) for record in document.records] == [
         ("entity", "ftm:p", False),
         ("relation", "ftm:e", False),
         ("entity", "ftm:gone", True),
         ("relation", "ftm:gone", True),
         ("relation", "ftm:o", True),
     ]
-    assert [one.also for one in found.records][:2] == [(), ("owns|ftm:p|ftm:c",)]
+    assert [record.also for record in document.records][:2] == [(), ("owns|ftm:p|ftm:c",)]
 
 
 def test_a_change_of_what_has_several_owners_tells_of_each() -> None:
     edge = entity("e", "Ownership", owner=["p", "q"], asset="c")
-    found = taken({"op": "ADD", "entity": edge}, id_="ftm-delta")
-    assert [one.key for one in found.records] == ["ftm:e", "owns|ftm:q|ftm:c"]
+    document = parse({"op": "ADD", "entity": edge}, id_="ftm-delta")
+    assert [record.key for record in document.records] == ["ftm:e", "owns|ftm:q|ftm:c"]
 
 
 @pytest.mark.parametrize(
@@ -296,6 +298,6 @@ def test_a_change_of_what_has_several_owners_tells_of_each() -> None:
 )
 def test_a_change_that_cannot_be_read_fails_no_other(line: Any, reason: str) -> None:
     change = {"op": "ADD", "entity": PERSON}
-    found = taken(change, line, change, id_="ftm-delta")
-    assert [one.key for one in found.records] == ["ftm:p"]
-    assert [one.reason for one in found.rejections] == [reason]
+    document = parse(change, line, change, id_="ftm-delta")
+    assert [record.key for record in document.records] == ["ftm:p"]
+    assert [rejection.reason for rejection in document.rejections] == [reason]

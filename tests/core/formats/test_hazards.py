@@ -17,11 +17,11 @@ Real = Callable[[str], list[Path]]
 
 
 def document(body: bytes) -> Document:
-    held = Body(body)
-    return read(held, recognised(held), Given())
+    items = Body(body)
+    return read(items, recognised(items), Given())
 
 
-def said(record: Record, path: str) -> Any:
+def members(record: Record, path: str) -> Any:
     """What stands at `place.geometry.coordinates` or `measurements.0.value`; None for nothing."""
     value: Any = record.said
     for name in path.split("."):
@@ -33,20 +33,20 @@ def said(record: Record, path: str) -> Any:
 
 
 def check(record: Record, expected: Mapping[str, Any]) -> None:
-    assert {path: said(record, path) for path in expected} == expected
+    assert {path: members(record, path) for path in expected} == expected
 
 
 def only(body: bytes) -> Record:
-    told = document(body)
-    assert told.rejections == ()
-    (record,) = told.records
+    content = document(body)
+    assert content.rejections == ()
+    (record,) = content.records
     return record
 
 
 def reasons(body: bytes) -> dict[str, int]:
-    told = document(body)
-    assert told.records == ()
-    return {one.reason: one.count for one in told.rejections}
+    content = document(body)
+    assert content.records == ()
+    return {rejection.reason: rejection.count for rejection in content.rejections}
 
 
 # -- real documents ----------------------------------------------------------------------------
@@ -227,8 +227,8 @@ def real(real_documents: Real) -> dict[str, Document]:
 
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_every_real_document_is_read_whole(real: dict[str, Document]) -> None:
-    assert {name: len(one.records) for name, one in real.items()} == RECORDS
-    assert not [name for name, one in real.items() if one.rejections]
+    assert {name: len(item.records) for name, item in real.items()} == RECORDS
+    assert not [name for name, item in real.items() if item.rejections]
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
@@ -241,24 +241,26 @@ def test_real_values_are_right(real: dict[str, Document]) -> None:
 
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_real_counts_are_right(real: dict[str, Document]) -> None:
-    told = real["ucdp_ged_BGD_a.csv"].records
-    deaths = [sum(said(one, f"measurements.{n}.value") for one in told) for n in range(3)]
+    content = real["ucdp_ged_BGD_a.csv"].records
+    deaths = [
+        sum(members(number, f"measurements.{n}.value") for number in content) for n in range(3)
+    ]
     assert deaths == [903, 926, 1336]
-    assert sum(len(one.said["track"]) for one in real["eonet_events.json"].records) == 384
+    assert sum(len(record.said["track"]) for record in real["eonet_events.json"].records) == 384
     events = real["20191024143000.export.part1.CSV"].records
-    countries = Counter(said(one, "place.countryCode") for one in events)
+    countries = Counter(members(item, "place.countryCode") for item in events)
     assert (countries["US"], countries["CN"], countries["ZA"], countries["DE"]) == (200, 27, 22, 20)
-    assert Counter(one.said["type"] for one in events)["protest"] == 16
+    assert Counter(item.said["type"] for item in events)["protest"] == 16
     mentions = real["mentions_a.csv"].records
-    assert round(sum(one.said["confidence"] for one in mentions), 2) == 222.1
+    assert round(sum(item.said["confidence"] for item in mentions), 2) == 222.1
     disasters = real["disasters_list_v1.json"].records
-    assert Counter(said(one, "severityBasis.value") for one in disasters)["past"] == 813
+    assert Counter(members(item, "severityBasis.value") for item in disasters)["past"] == 813
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_an_event_that_was_keyed_anew_names_its_old_key(real: dict[str, Document]) -> None:
     before, after = (
-        {one.key: one for one in real[f"usgs_2.5_day_2026-05-04T{at}Z.json"].records}
+        {item.key: item for item in real[f"usgs_2.5_day_2026-05-04T{at}Z.json"].records}
         for at in ("1628", "1728")
     )
     assert "usgs:us7000si5c" in before
@@ -269,15 +271,15 @@ def test_an_event_that_was_keyed_anew_names_its_old_key(real: dict[str, Document
 # -- USGS --------------------------------------------------------------------------------------
 
 
-def quake(**changed: Any) -> dict[str, Any]:
-    told = {
+def quake(**changed_at: Any) -> dict[str, Any]:
+    content = {
         "mag": 4.5, "place": "Off the coast", "time": 1_700_000_000_000, "ids": ",us1,pt2,",
         "updated": 1_700_000_100_000, "status": "reviewed", "type": "earthquake", "magType": "mb",
         "url": "https://quakes.example/us1", "title": "M 4.5 - Off the coast",
     }  # fmt: skip
     members = {"type": "Feature", "id": "us1", "geometry": {"coordinates": [179.5, -20, 33]}}
-    members |= {name: changed.pop(name) for name in ("id", "geometry") if name in changed}
-    return members | {"properties": told | changed}
+    members |= {name: changed_at.pop(name) for name in ("id", "geometry") if name in changed_at}
+    return members | {"properties": content | changed_at}
 
 
 def quakes(*events: Any) -> bytes:
@@ -300,9 +302,9 @@ QUAKES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "expected"), QUAKES)
-def test_an_earthquake(changed: dict[str, Any], expected: dict[str, Any]) -> None:
-    check(only(quakes(quake(**changed))), expected)
+@pytest.mark.parametrize(("changed_at", "expected"), QUAKES)
+def test_an_earthquake(changed_at: dict[str, Any], expected: dict[str, Any]) -> None:
+    check(only(quakes(quake(**changed_at))), expected)
 
 
 def test_one_earthquake_in_detail_is_a_document_too() -> None:
@@ -310,15 +312,19 @@ def test_one_earthquake_in_detail_is_a_document_too() -> None:
 
 
 def test_an_earthquake_is_gone_only_where_its_status_says_so() -> None:
-    gone = only(quakes(quake(status="deleted", mag=None, time=None, geometry=None)))
-    assert (gone.gone, gone.said, gone.also) == (True, {}, ("usgs:us1", "usgs:pt2"))
+    withdrawal = only(quakes(quake(status="deleted", mag=None, time=None, geometry=None)))
+    assert (withdrawal.gone, withdrawal.said, withdrawal.also) == (
+        True,
+        {},
+        ("usgs:us1", "usgs:pt2"),
+    )
     nothing = document(quakes())
     assert (nothing.format.kind, nothing.records) == ("window", ())
     assert nothing.about.stamp == datetime(2023, 11, 14, 22, 16, 40, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("changed", "reason"),
+    ("changed_at", "reason"),
     [
         ({"geometry": {"coordinates": [-20, 179.5, 33]}}, "has coordinates out of range"),
         ({"id": None}, "lacks id"),
@@ -326,27 +332,27 @@ def test_an_earthquake_is_gone_only_where_its_status_says_so() -> None:
         ({"ids": 5}, "is not of the form of its kind (AttributeError)"),
     ],
 )
-def test_an_earthquake_that_cannot_be_meant(changed: dict[str, Any], reason: str) -> None:
-    assert reasons(quakes(quake(**changed))) == {reason: 1}
+def test_an_earthquake_that_cannot_be_meant(changed_at: dict[str, Any], reason: str) -> None:
+    assert reasons(quakes(quake(**changed_at))) == {reason: 1}
 
 
 # -- GDACS -------------------------------------------------------------------------------------
 
 
-def alert(class_: str, geometry: Any, **changed: Any) -> dict[str, Any]:
-    told = {
+def alert(class_: str, geometry: Any, **changed_at: Any) -> dict[str, Any]:
+    content = {
         "eventtype": "EQ", "eventid": 7, "episodeid": 1, "name": "Earthquake in Tonga",
         "alertlevel": "Orange", "istemporary": "false", "iscurrent": "true", "iso3": "TON",
         "fromdate": "2026-01-01T02:00:00", "todate": "2026-01-01T02:00:00", "Class": class_,
         "datemodified": "2026-01-01T03:00:00", "country": "Tonga",
         "severitydata": {"severity": 6.1, "severityunit": "M", "severitytext": "Depth:7.5km"},
     }  # fmt: skip
-    return {"type": "Feature", "geometry": geometry, "properties": told | changed}
+    return {"type": "Feature", "geometry": geometry, "properties": content | changed_at}
 
 
 def alerts(*features: Any) -> bytes:
-    told = {"type": "FeatureCollection", "features": features, "bbox": None}
-    return json.dumps(told).encode()
+    content = {"type": "FeatureCollection", "features": features, "bbox": None}
+    return json.dumps(content).encode()
 
 
 POINT = {"type": "Point", "coordinates": [-175.0, -20.0]}
@@ -407,9 +413,9 @@ def test_an_alert_is_one_event_of_many_features(
 
 
 def test_an_alert_without_a_number_does_not_cost_its_neighbours() -> None:
-    told = document(alerts(alert(CENTRE, POINT), {"properties": {"eventtype": "EQ"}}, 5))
-    assert [one.key for one in told.records] == ["gdacs:EQ7"]
-    assert {one.reason: one.count for one in told.rejections} == {
+    content = document(alerts(alert(CENTRE, POINT), {"properties": {"eventtype": "EQ"}}, 5))
+    assert [record.key for record in content.records] == ["gdacs:EQ7"]
+    assert {rejection.reason: rejection.count for rejection in content.rejections} == {
         "lacks 'eventid'": 1,
         "is not of the form of its kind (TypeError)": 1,
     }
@@ -442,9 +448,9 @@ BARE = GEO.removeprefix("<geo:Point>").removesuffix("</geo:Point>")
 @pytest.mark.parametrize("where", [GEO, BARE, "<georss:point>-20 -175</georss:point>"])
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1"])
 def test_a_feed_and_the_api_name_one_event_alike(where: str, encoding: str) -> None:
-    told = document(alert_feed(ALERT.format(where), encoding))
-    assert told.about.stamp == datetime(2026, 1, 1, tzinfo=UTC)
-    (record,) = told.records
+    content = document(alert_feed(ALERT.format(where), encoding))
+    assert content.about.stamp == datetime(2026, 1, 1, tzinfo=UTC)
+    (record,) = content.records
     assert record.key == only(alerts(alert(CENTRE, POINT))).key
     check(record, {"title": "Séisme", "place.geometry": POINT, "severity": None})
     assert record.stamp == datetime(2026, 1, 1, 3, tzinfo=UTC)
@@ -458,11 +464,11 @@ NEIC = (
 
 def test_the_name_of_an_earthquake_at_its_other_provider_is_told() -> None:
     (fed,) = document(alert_feed(ALERT.format(NEIC))).records
-    asked = only(alerts(alert(CENTRE, POINT, source="NEIC", sourceid="us9", glide="EQ-2026-1-X")))
-    assert fed.said["measurements"] == asked.said["measurements"]
-    assert [one["value"] for one in fed.said["measurements"]] == [6.1, 7.5]
-    assert [one["value"] for one in asked.said["designators"]] == ["EQ7", "EQ-2026-1-X", "us9"]
-    assert fed.said["designators"][1] == asked.said["designators"][2]
+    window = only(alerts(alert(CENTRE, POINT, source="NEIC", sourceid="us9", glide="EQ-2026-1-X")))
+    assert fed.said["measurements"] == window.said["measurements"]
+    assert [item["value"] for item in fed.said["measurements"]] == [6.1, 7.5]
+    assert [name["value"] for name in window.said["designators"]] == ["EQ7", "EQ-2026-1-X", "us9"]
+    assert fed.said["designators"][1] == window.said["designators"][2]
 
 
 @pytest.mark.parametrize(
@@ -485,17 +491,17 @@ def test_a_feed_of_alerts_may_be_empty_and_may_not_be_cut_off() -> None:
 # -- EONET -------------------------------------------------------------------------------------
 
 
-def natural(*positions: Any, **changed: Any) -> dict[str, Any]:
-    told = {
+def natural(*positions: Any, **changed_at: Any) -> dict[str, Any]:
+    content = {
         "id": "EONET_1", "title": "Storm", "description": None, "closed": None,
         "link": "https://eonet.example/1", "categories": [{"id": "severeStorms"}], "sources": [],
     }  # fmt: skip
-    return told | {"geometry": positions} | changed
+    return content | {"geometry": positions} | changed_at
 
 
-def position(day: int, longitude: float = 1.0, **changed: Any) -> dict[str, Any]:
-    told = {"magnitudeValue": 35.00, "magnitudeUnit": "kts", "date": f"2026-01-0{day}T06:00:00Z"}
-    return told | {"type": "Point", "coordinates": [longitude, 2.0]} | changed
+def position(day: int, longitude: float = 1.0, **changed_at: Any) -> dict[str, Any]:
+    content = {"magnitudeValue": 35.00, "magnitudeUnit": "kts", "date": f"2026-01-0{day}T06:00:00Z"}
+    return content | {"type": "Point", "coordinates": [longitude, 2.0]} | changed_at
 
 
 def fragments(event: dict[str, Any]) -> list[dict[str, Any]]:
@@ -504,10 +510,10 @@ def fragments(event: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             "type": "Feature",
-            "properties": shared | {name: one[name] for name in one if name[0] in "dm"},
-            "geometry": {"type": one["type"], "coordinates": one["coordinates"]},
+            "properties": shared | {name: item[name] for name in item if name[0] in "dm"},
+            "geometry": {"type": item["type"], "coordinates": item["coordinates"]},
         }
-        for one in event["geometry"]
+        for item in event["geometry"]
     ]
 
 
@@ -566,22 +572,25 @@ def test_many_features_are_few_events() -> None:
         natural(*(position(day) for day in range(1, 10)), id=f"EONET_{number}")
         for number in range(10)
     ]
-    features = [one for event in events for one in fragments(event)]
-    told = document(json.dumps({"type": "FeatureCollection", "features": features}).encode())
-    assert (len(features), len(told.records), told.rejections) == (90, 10, ())
+    features = [item for event in events for item in fragments(event)]
+    content = document(json.dumps({"type": "FeatureCollection", "features": features}).encode())
+    assert (len(features), len(content.records), content.rejections) == (90, 10, ())
 
 
 def test_a_line_of_places_with_their_dates_is_a_track() -> None:
-    told = natural(position(1, 3.0), position(2, 4.0), position(3, 5.0))
-    (feature, *_) = fragments(told)
-    dates = [one["date"] for one in told["geometry"]]
-    line_ = {"type": "LineString", "coordinates": [one["coordinates"] for one in told["geometry"]]}
+    content = natural(position(1, 3.0), position(2, 4.0), position(3, 5.0))
+    (feature, *_) = fragments(content)
+    dates = [item["date"] for item in content["geometry"]]
+    line_ = {
+        "type": "LineString",
+        "coordinates": [item["coordinates"] for item in content["geometry"]],
+    }
     feature |= {"geometry": line_}
     feature["properties"] |= {"geometryDates": dates}
     document_ = {"type": "FeatureCollection", "features": [feature]}
     tracks = [
-        [(one["at"], one["geometry"]) for one in only(body).said["track"]]
-        for body in (eonet(told), json.dumps(document_).encode())
+        [(item["at"], item["geometry"]) for item in only(body).said["track"]]
+        for body in (eonet(content), json.dumps(document_).encode())
     ]
     assert tracks[0] == tracks[1]
     feature["properties"]["geometryDates"] = dates[:2]
@@ -597,8 +606,8 @@ def test_a_natural_event_that_cannot_be_meant() -> None:
     nowhere = only(eonet(natural()))
     check(nowhere, {"occurredAt": None, "place": None, "track": []})
     for empty in ({"title": "EONET Events", "events": []}, {"type": "FeatureCollection"}):
-        told = document(json.dumps(empty | {"features": []}).encode())
-        assert (told.format.id, told.records) == ("eonet", ())
+        content = document(json.dumps(empty | {"features": []}).encode())
+        assert (content.format.id, content.records) == ("eonet", ())
 
 
 # -- ReliefWeb ---------------------------------------------------------------------------------
@@ -606,7 +615,7 @@ def test_a_natural_event_that_cannot_be_meant() -> None:
 
 def reliefweb(*fields: dict[str, Any], version: int = 2, **members: Any) -> bytes:
     base = f"https://api.reliefweb.int/v{version}/disasters"
-    data = [{"id": "9", "fields": told, "href": f"{base}/9"} for told in fields]
+    data = [{"id": "9", "fields": content, "href": f"{base}/9"} for content in fields]
     return json.dumps({"href": base, "count": 1, "data": data} | members).encode()
 
 
@@ -730,25 +739,25 @@ CONFLICT: list[tuple[Mapping[str, Any], dict[str, Any], dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("base", "changed", "expected"), CONFLICT)
+@pytest.mark.parametrize(("base", "changed_at", "expected"), CONFLICT)
 def test_an_event_of_conflict(
-    base: Mapping[str, Any], changed: dict[str, Any], expected: dict[str, Any]
+    base: Mapping[str, Any], changed_at: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    record = only(table(base, changed, delimiter=";"))
+    record = only(table(base, changed_at, delimiter=";"))
     check(record, expected)
-    told = {
+    content = {
         "success": True,
         "count": 1,
-        "data" if base is ACLED else "Result": [{**base, **changed}],
+        "data" if base is ACLED else "Result": [{**base, **changed_at}],
     }
-    assert only(json.dumps(told).encode()).said == record.said
+    assert only(json.dumps(content).encode()).said == record.said
 
 
 def test_tags_of_columns_are_no_data() -> None:
     tags = dict.fromkeys(UCDP, "") | {"best": "#affected+killed", "side_a": "#group"}
-    told = document(table(UCDP, tags, {}, {"id": ""}, {"date_start": "2020-02-30"}) + b"\n7,8\n")
-    assert [one.key for one in told.records] == ["ucdp:1"]
-    assert {one.reason: one.count for one in told.rejections} == {
+    content = document(table(UCDP, tags, {}, {"id": ""}, {"date_start": "2020-02-30"}) + b"\n7,8\n")
+    assert [record.key for record in content.records] == ["ucdp:1"]
+    assert {rejection.reason: rejection.count for rejection in content.rejections} == {
         "lacks id": 1,
         "has a date that is none": 1,
         "has another number of columns than the first line": 1,
@@ -756,8 +765,8 @@ def test_tags_of_columns_are_no_data() -> None:
 
 
 def test_an_answer_without_events_is_none_the_less_one() -> None:
-    told = document(b'{"status": 200, "success": true, "count": 0, "data": []}')
-    assert (told.format.id, told.records) == ("acled", ())
+    content = document(b'{"status": 200, "success": true, "count": 0, "data": []}')
+    assert (content.format.id, content.records) == ("acled", ())
     assert only(table(ACLED, {})).stamp == datetime(2024, 5, 3, 1, 33, 20, tzinfo=UTC)
 
 
@@ -774,18 +783,18 @@ PLACES_V2 = (0, 1, 6, 7, 15, 17, 26, 28, 29, 30, 51, 52, 53, 56, 57, 59, 60)
 PLACES_V1 = (0, 1, 6, 7, 15, 17, 26, 28, 29, 30, 49, 50, 51, 53, 54, 56, 57)
 
 
-def line(length: int, **changed: str) -> str:
+def line(length: int, **changed_at: str) -> str:
     row = [""] * length
     places = PLACES_V2 if length == 61 else PLACES_V1
-    for place, cell in zip(places, (CELLS | changed).values(), strict=True):
+    for place, cell in zip(places, (CELLS | changed_at).values(), strict=True):
         if place < length:
             row[place] = cell
     return "\t".join(row)
 
 
-def headed(delimiter: str = ",", **changed: str) -> bytes:
-    names = [name for name in reversed(CELLS) if name not in changed or changed[name]]
-    cells = CELLS | changed
+def headed(delimiter: str = ",", **changed_at: str) -> bytes:
+    names = [name for name in reversed(CELLS) if name not in changed_at or changed_at[name]]
+    cells = CELLS | changed_at
     rows = (names, [cells[name] for name in names])
     return "\n".join(delimiter.join(row) for row in rows).encode()
 
@@ -842,9 +851,9 @@ def test_lines_of_several_lengths_and_damaged_ones_are_told_apart() -> None:
         line(58, GLOBALEVENTID="6", EventRootCode=""),
         line(58, GLOBALEVENTID="7", QuadClass='"3'),
     ]
-    told = document("\n".join(rows).encode())
-    assert [one.key for one in told.records] == ["gdelt:1", "gdelt:2"]
-    assert {one.reason: one.count for one in told.rejections} == {
+    content = document("\n".join(rows).encode())
+    assert [record.key for record in content.records] == ["gdelt:1", "gdelt:2"]
+    assert {rejection.reason: rejection.count for rejection in content.rejections} == {
         "has a number of columns that its format does not have": 2,
         "has a date that is none": 1,
         "has coordinates out of range": 1,

@@ -14,13 +14,13 @@ from svc_core.formats.table import FORMATS, Document, read, recognised
 Json = dict[str, Any]
 
 
-def document(told: object) -> Document:
-    body = Body(told if isinstance(told, bytes) else json.dumps(told).encode())
+def document(content: object) -> Document:
+    body = Body(content if isinstance(content, bytes) else json.dumps(content).encode())
     return read(body, recognised(body), Given())
 
 
-def said(told: object) -> Json:
-    records = document(told).records
+def members(content: object) -> Json:
+    records = document(content).records
     assert len(records) == 1
     return dict(records[0].said)
 
@@ -29,10 +29,10 @@ def shares(row: Json) -> list[float | None] | None:
     """The probabilities, which sum to one where there are two of them."""
     if row["outcomes"] is None:
         return None
-    found = [one["probability"] for one in row["outcomes"]]
-    if len(found) == 2 and found[0] is not None:
-        assert abs(sum(found) - 1) <= 0.01
-    return found
+    actual = [item["probability"] for item in row["outcomes"]]
+    if len(actual) == 2 and actual[0] is not None:
+        assert abs(sum(actual) - 1) <= 0.01
+    return actual
 
 
 # -- real documents ----------------------------------------------------------------------------
@@ -148,12 +148,12 @@ def test_what_a_real_document_says_is_said(
 ) -> None:
     path = next(path for path in real_documents(format_id) if path.name == file)
     body = Body(path.read_bytes())
-    assert [one.id for one in FORMATS.values() if one.recognise(body)] == [format_id]
-    found = read(body, FORMATS[format_id], Given())
-    assert (len(found.records), found.rejections) == (count, ())
-    row = next(dict(one.said) for one in found.records if one.record_id == own_id)
-    told = row | {"shares": shares(row)}
-    assert {name: told[name] for name in values} == values
+    assert [format_.id for format_ in FORMATS.values() if format_.recognise(body)] == [format_id]
+    document = read(body, FORMATS[format_id], Given())
+    assert (len(document.records), document.rejections) == (count, ())
+    row = next(dict(record.said) for record in document.records if record.record_id == own_id)
+    content = row | {"shares": shares(row)}
+    assert {name: content[name] for name in values} == values
 
 
 # -- Polymarket --------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def test_a_price_of_polymarket_says_what_it_is(
     basis: str | None,
     label: str | None,
 ) -> None:
-    row = said([POLY | change])
+    row = members([POLY | change])
     assert (row["status"], shares(row), row["priceBasis"]) == (status, share, basis)
     assert (row["resolution"] or {}).get("label") == label
     assert (row["resolution"] is None) == (status != "resolved")
@@ -248,7 +248,7 @@ EVENT = {"id": 9, "slug": "harbour", "negRisk": True, "tags": [{"label": "Ports"
 
 
 @pytest.mark.parametrize(
-    ("told", "group", "exclusive", "url"),
+    ("content", "group", "exclusive", "url"),
     [
         (POLY, None, None, "https://polymarket.com/market/quay"),
         ([POLY], None, None, "https://polymarket.com/market/quay"),
@@ -265,18 +265,18 @@ EVENT = {"id": 9, "slug": "harbour", "negRisk": True, "tags": [{"label": "Ports"
     ],
 )
 def test_every_answer_of_polymarket_holds_the_same_market(
-    told: object, group: str | None, exclusive: bool | None, url: str
+    content: object, group: str | None, exclusive: bool | None, url: str
 ) -> None:
-    row = said(told)
+    row = members(content)
     assert (row["groupId"], row["mutuallyExclusive"], row["url"]) == (group, exclusive, url)
-    assert [one["tokenId"] for one in row["outcomes"]] == ["1", "2"]
+    assert [item["tokenId"] for item in row["outcomes"]] == ["1", "2"]
 
 
 def test_a_market_of_a_search_without_an_id_is_known_by_its_condition() -> None:
     nameless = {name: value for name, value in POLY.items() if name != "id"}
-    listed, found = document([POLY]).records[0], document([nameless]).records[0]
+    listed, actual = document([POLY]).records[0], document([nameless]).records[0]
     assert (listed.key, listed.also) == ("polymarket:7", ("polymarket:0x7",))
-    assert found.key in listed.also
+    assert actual.key in listed.also
 
 
 # -- Kalshi ------------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ def test_a_price_of_kalshi_says_what_it_is(
     basis: str | None,
     label: str | None,
 ) -> None:
-    row = said({"markets": [KALSHI | change], "cursor": ""})
+    row = members({"markets": [KALSHI | change], "cursor": ""})
     assert (row["status"], shares(row), row["priceBasis"]) == (status, share, basis)
     assert (row["resolution"] or {}).get("label") == label
     assert (row["resolution"] is None) == (status != "resolved")
@@ -353,7 +353,7 @@ KALSHI_EVENT = {
 
 
 @pytest.mark.parametrize(
-    ("told", "exclusive"),
+    ("content", "exclusive"),
     [
         ([KALSHI], None),
         ({"market": KALSHI}, None),
@@ -363,9 +363,15 @@ KALSHI_EVENT = {
         ({"events": [KALSHI_EVENT | {"markets": [KALSHI]}], "cursor": ""}, True),
     ],
 )
-def test_every_answer_of_kalshi_holds_the_same_market(told: object, exclusive: bool | None) -> None:
-    assert [one.id for one in FORMATS.values() if one.recognise(Body(json.dumps(told).encode()))]
-    row = said(told)
+def test_every_answer_of_kalshi_holds_the_same_market(
+    content: object, exclusive: bool | None
+) -> None:
+    assert [
+        format_.id
+        for format_ in FORMATS.values()
+        if format_.recognise(Body(json.dumps(content).encode()))
+    ]
+    row = members(content)
     assert (row["groupId"], row["mutuallyExclusive"]) == ("KXQUAY-26", exclusive)
     assert row["category"] == ("Ports" if exclusive else None)
     assert row["url"] == "https://kalshi.com/markets/kxquay#kxquay-26-a"
@@ -381,13 +387,13 @@ def test_every_answer_of_kalshi_holds_the_same_market(told: object, exclusive: b
     ],
 )
 def test_a_question_of_kalshi_says_what_is_asked(change: Json, question: str) -> None:
-    assert said([KALSHI | change])["question"] == question
+    assert members([KALSHI | change])["question"] == question
 
 
 def test_quantities_of_kalshi_are_contracts_in_both_forms() -> None:
-    for told in ({"volume_fp": "12.50", "volume": 12}, {"volume": 12.5}):
-        assert said([KALSHI | told])["volume"]["value"] == 12.5
-    assert said([KALSHI | {"liquidity_dollars": "3.00"}])["liquidity"]["currency"] == "USD"
+    for content in ({"volume_fp": "12.50", "volume": 12}, {"volume": 12.5}):
+        assert members([KALSHI | content])["volume"]["value"] == 12.5
+    assert members([KALSHI | {"liquidity_dollars": "3.00"}])["liquidity"]["currency"] == "USD"
 
 
 # -- Manifold ----------------------------------------------------------------------------------
@@ -445,7 +451,7 @@ def test_a_probability_of_manifold_is_that_of_an_outcome(
     basis: str | None,
     label: str | None,
 ) -> None:
-    row = said([MANI | change])
+    row = members([MANI | change])
     assert (row["status"], shares(row), row["priceBasis"]) == (status, share, basis)
     assert (row["resolution"] or {}).get("label") == label
     assert row["mutuallyExclusive"] is (True if "answers" in change else None)
@@ -453,19 +459,19 @@ def test_a_probability_of_manifold_is_that_of_an_outcome(
 
 def test_answers_that_are_questions_of_their_own_each_have_their_result() -> None:
     answers = [{"id": "a", "text": "N", "resolution": "YES"}, {"id": "b", "text": "S"}]
-    told = MANI | MULTI | CHOSEN | {"answers": answers, "resolution": "MKT"}
-    assert shares(said(told | {"shouldAnswersSumToOne": False})) == [1, 0]
+    content = MANI | MULTI | CHOSEN | {"answers": answers, "resolution": "MKT"}
+    assert shares(members(content | {"shouldAnswersSumToOne": False})) == [1, 0]
 
 
 def test_one_market_in_full_is_the_row_of_the_list() -> None:
-    listed, full = said([MANI]), said(MANI | {"textDescription": "By the port's word."})
+    listed, full = members([MANI]), members(MANI | {"textDescription": "By the port's word."})
     assert full == listed | {"rules": "By the port's word."}
     assert listed["url"] == "https://manifold.markets/joan/quay"
-    assert said(MANI | {"token": "CASH", "volume": 1})["volume"]["unit"] == "CASH"
+    assert members(MANI | {"token": "CASH", "volume": 1})["volume"]["unit"] == "CASH"
 
 
 def test_a_question_that_never_closes_is_open() -> None:
-    row = said([MANI | {"closeTime": 10**15}])
+    row = members([MANI | {"closeTime": 10**15}])
     assert (row["status"], row["closesAt"]) == ("open", None)
 
 
@@ -494,11 +500,11 @@ def test_a_market_that_cannot_be_used_spoils_no_other(
     rows = document([good, good | change, None])
     assert len(rows.records) == 1
     assert rows.rejected == 2
-    assert reason in {one.reason for one in rows.rejections}
+    assert reason in {rejection.reason for rejection in rows.rejections}
 
 
 @pytest.mark.parametrize(
-    ("told", "format_id"),
+    ("content", "format_id"),
     [
         ({"markets": [], "cursor": ""}, "kalshi"),
         ({"events": [], "cursor": ""}, "kalshi"),
@@ -506,13 +512,13 @@ def test_a_market_that_cannot_be_used_spoils_no_other(
         ([EVENT | {"markets": []}, EVENT | {"markets": [POLY]}], "polymarket"),
     ],
 )
-def test_an_answer_without_markets_is_an_empty_window(told: object, format_id: str) -> None:
-    assert document(told).format.id == format_id
+def test_an_answer_without_markets_is_an_empty_window(content: object, format_id: str) -> None:
+    assert document(content).format.id == format_id
 
 
 @pytest.mark.parametrize(
-    "told", [[], [5], {"markets": 5}, {"event": "x"}, {"events": 5}, {"question": "Why?"}]
+    "content", [[], [5], {"markets": 5}, {"event": "x"}, {"events": 5}, {"question": "Why?"}]
 )
-def test_what_only_looks_like_markets_is_recognised_as_none(told: object) -> None:
+def test_what_only_looks_like_markets_is_recognised_as_none(content: object) -> None:
     with pytest.raises(DocumentRefused, match="unrecognised"):
-        document(told)
+        document(content)

@@ -41,8 +41,8 @@ def test_a_list_that_was_written_is_read_as_it_was() -> None:
         Outline("https://a.example/?x=1&y='2'", 'A "quoted" <name> & more', ("world", "ai")),
         Outline("https://b.example/feed", "https://b.example/feed", ()),
     )
-    made = opml.written("Sources & <feeds>", feeds)
-    assert opml.outlines(Body(made.encode())) == feeds
+    draft = opml.written("Sources & <feeds>", feeds)
+    assert opml.outlines(Body(draft.encode())) == feeds
     unnamed = opml.written("", [Outline("https://b.example/feed", None, (), "https://b.example/")])
     assert 'htmlUrl="https://b.example/"' in unnamed
     assert opml.outlines(Body(unnamed.encode())) == feeds[1:]
@@ -62,6 +62,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("document", "code"), REFUSED)
 def test_what_is_no_whole_list_is_refused(document: bytes, code: str) -> None:
-    with pytest.raises(DocumentRefused) as caught:
+    with pytest.raises(DocumentRefused) as refusal:
         opml.outlines(Body(document))
-    assert caught.value.code == code
+    assert refusal.value.code == code

@@ -16,18 +16,18 @@ DOCUMENT = b"cve,epss,percentile\nCVE-2024-1,0.1,0.5\n"
 
 
 def zipped(*files: tuple[str, bytes], way: int = zipfile.ZIP_DEFLATED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", way) as archive:
+    draft = io.BytesIO()
+    with zipfile.ZipFile(draft, "w", way) as archive:
         for name, content in files:
             archive.writestr(name, content)
-    return made.getvalue()
+    return draft.getvalue()
 
 
 def tarred() -> bytes:
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w") as archive:
+    draft = io.BytesIO()
+    with tarfile.open(fileobj=draft, mode="w") as archive:
         archive.addfile(tarfile.TarInfo("a.csv"))
-    return made.getvalue()
+    return draft.getvalue()
 
 
 def encrypted() -> bytes:
@@ -92,6 +92,6 @@ REFUSED = {
 def test_what_is_no_one_document_is_refused_with_a_reason(name: str) -> None:
     packed, code = REFUSED[name]
     limit = 1_000 if "bomb" in name else 100_000
-    with pytest.raises(DocumentRefused) as caught:
+    with pytest.raises(DocumentRefused) as refusal:
         unpacked(packed, limit)
-    assert caught.value.code == code
+    assert refusal.value.code == code

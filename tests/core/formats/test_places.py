@@ -25,7 +25,7 @@ def at(longitude: float, latitude: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("told", "id_"),
+    ("content", "id_"),
     [
         # Accents, case, width, alternate names, a country that is told twice.
         (("Köln", "DE", None), COLOGNE),
@@ -49,8 +49,8 @@ def at(longitude: float, latitude: float) -> dict[str, Any]:
         ((", ", None, None, at(9, 50)), None),
     ],
 )
-def test_a_place_of_geonames_has_the_id_of_its_number(told: Any, id_: str | None) -> None:
-    assert place_id(*told) == id_
+def test_a_place_of_geonames_has_the_id_of_its_number(content: Any, id_: str | None) -> None:
+    assert place_id(*content) == id_
 
 
 LINE = {"type": "LineString", "coordinates": [[9, 50], [10, 51]]}
@@ -58,7 +58,7 @@ LINE = {"type": "LineString", "coordinates": [[9, 50], [10, 51]]}
 
 def test_what_is_not_surely_the_same_is_not() -> None:
     """Each of these is a place of its own, and none is a city or country of the table."""
-    told: list[Any] = [
+    content: list[Any] = [
         ("Paris", None, None),  # in whatever country
         ("Paris", "US", None),
         ("Paris, Texas, United States", "US", None),
@@ -78,11 +78,11 @@ def test_what_is_not_surely_the_same_is_not() -> None:
         ("Pacific Ocean", None, None),
         ("Mozambique, Malawi", "MZ", None),
     ]
-    ids = [place_id(*one) for one in told]
+    ids = [place_id(*item) for item in content]
     assert None not in ids
     assert len(set(ids)) == len(ids)
-    known = {line.split("\t")[0] for line in _gazetteer()}
-    assert not {designated("geonames", number) for number in known}.intersection(ids)
+    index = {line.split("\t")[0] for line in _gazetteer()}
+    assert not {designated("geonames", number) for number in index}.intersection(ids)
 
 
 def _gazetteer() -> list[str]:
@@ -90,12 +90,12 @@ def _gazetteer() -> list[str]:
 
 
 def test_a_name_without_a_number_is_folded() -> None:
-    for one, other in (
+    for item, second in (
         (("Banda Sea", None, None), ("BANDA  sea", None, None, at(128, -5))),
         (("Saint-Étienne-du-Bois", "FR", None), ("saint-etienne-du-bois, France", None, None)),
         (("Bonn, Germany", "DE", None, LINE), ("Bonn", "DE", None)),
     ):
-        assert place_id(*one) == place_id(*other) is not None
+        assert place_id(*item) == place_id(*second) is not None
     assert place_id("Sana'a", "YE", None, at(44.2, 15.35)) != place_id("Sana'a", "YE", "YE-SN")
 
 
@@ -110,9 +110,9 @@ def test_a_city_reaches_as_far_north_as_it_does_east() -> None:
 
 
 def test_a_number_of_a_source_is_that_of_the_table() -> None:
-    told = place(name="Colonia", geonames="2886242", country_code="DE")
-    assert told is not None
-    assert told["id"] == COLOGNE == KINDS["place"].derived("geonames:2886242")
+    text = place(name="Colonia", geonames="2886242", country_code="DE")
+    assert text is not None
+    assert text["id"] == COLOGNE == KINDS["place"].derived("geonames:2886242")
 
 
 def test_the_table_has_each_country_once_and_each_name_of_a_country_once() -> None:
@@ -135,7 +135,7 @@ def test_every_place_that_is_named_has_an_id_whatever_names_it() -> None:
     by_id: dict[str, set[tuple[Any, ...]]] = {}
     routes: Counter[tuple[str, str]] = Counter()
     numbers = {designated("geonames", line.split("\t")[0]) for line in _gazetteer()}
-    for path in sorted(each for each in root.rglob("*") if each.is_file()):
+    for path in sorted(item for item in root.rglob("*") if item.is_file()):
         for format_, record in _records(path):
             where = record.said.get("place") if record.resource != "place" else record.said
             if not isinstance(where, dict) or "countryCode" not in where:
@@ -148,7 +148,7 @@ def test_every_place_that_is_named_has_an_id_whatever_names_it() -> None:
                 by_id.setdefault(id_, set()).add((where["countryCode"], where["name"]))
     assert {format_ for format_, _ in routes} >= {*NAMING} - {"acled"}
     # What has one id is named for one country.
-    assert all(len({code for code, _ in told if code}) <= 1 for told in by_id.values())
+    assert all(len({code for code, _ in content if code}) <= 1 for content in by_id.values())
     assert {route for _, route in routes} == {"none", "number", "name"}
 
 
@@ -156,10 +156,10 @@ def _records(path: Path) -> list[tuple[str, Record]]:
     try:
         body = Body(path.read_bytes())
         format_ = recognised(body)
-        found = read(body, format_, Given(name=path.name))
+        document = read(body, format_, Given(name=path.name))
     except DocumentRefused:
         return []
-    return [(format_.id, one) for one in found.records if isinstance(one, Record)]
+    return [(format_.id, record) for record in document.records if isinstance(record, Record)]
 
 
 assert set(NAMING) <= set(FORMATS)

@@ -15,19 +15,19 @@ from svc_core.formats.table import FORMATS, Document, read, recognised
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
 
 
-def taken(text: str | bytes, id_: str, name: str = "", **options: str) -> Document:
+def parse(text: str | bytes, id_: str, name: str = "", **options: str) -> Document:
     data = text if isinstance(text, bytes) else text.encode()
     assert recognised(Body(data)).id == id_
     return read(Body(data), FORMATS[id_], Given(options=options, name=name))
 
 
-def said(document: Document, key: str) -> Any:
-    (record,) = (one for one in document.records if one.key == key)
+def members(document: Document, key: str) -> Any:
+    (record,) = (record for record in document.records if record.key == key)
     return record.said
 
 
 def kinds(document: Document) -> dict[str, int]:
-    return dict(Counter(one.said.get("type") for one in document.records))
+    return dict(Counter(record.said.get("type") for record in document.records))
 
 
 # -- OFAC: real documents ----------------------------------------------------------------------
@@ -48,18 +48,18 @@ def kinds(document: Document) -> dict[str, int]:
     ],
 )
 def test_every_line_of_a_real_list_is_counted(name: str, counts: Any) -> None:
-    found = taken((REAL / "ofac" / name).read_bytes(), "ofac", name)
-    assert (kinds(found), found.rejections) == (counts, ())
+    document = parse((REAL / "ofac" / name).read_bytes(), "ofac", name)
+    assert (kinds(document), document.rejections) == (counts, ())
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_the_parts_of_a_real_list_tell_of_the_same_entity() -> None:
     sdn, alt, add = (
-        said(taken((REAL / "ofac" / f"{part}.csv").read_bytes(), "ofac"), "ofac-uid:306")
+        members(parse((REAL / "ofac" / f"{part}.csv").read_bytes(), "ofac"), "ofac-uid:306")
         for part in ("sdn", "alt", "add")
     )
     assert (sdn["name"], sdn["weakAliases"]) == ("BANCO NACIONAL DE CUBA", ["BNC"])
-    assert [one["programId"] for one in sdn["sanctions"]] == ["CUBA"]
+    assert [item["programId"] for item in sdn["sanctions"]] == ["CUBA"]
     assert alt["aliases"] == ["NATIONAL BANK OF CUBA"]
     assert add["countryCodes"] == ["CH", "ES", "JP", "PA"]
     assert add["addresses"][0] == "Zweierstrasse 35, Zurich CH-8022, Switzerland"
@@ -67,18 +67,18 @@ def test_the_parts_of_a_real_list_tell_of_the_same_entity() -> None:
 
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_a_real_listing_has_its_securities_its_programs_and_its_date() -> None:
-    found = taken((REAL / "ofac" / "cons_prim.csv").read_bytes(), "ofac", "cons_prim.csv")
-    (telecom,) = (one for one in found.records if "ofac-uid:30882" in one.also)
+    document = parse((REAL / "ofac" / "cons_prim.csv").read_bytes(), "ofac", "cons_prim.csv")
+    (telecom,) = (record for record in document.records if "ofac-uid:30882" in record.also)
     assert telecom.key == "isin:CND100020NC4"
     (listed,) = telecom.said["sanctions"]
     assert (listed["programId"], listed["listedDate"]) == ("CMIC-EO13959", "2021-06-03")
     assert listed["listName"] == "Consolidated List"
-    rosneft = said(found, "ofac-uid:17022")
-    assert [one["programId"] for one in rosneft["sanctions"]] == [
+    rosneft = members(document, "ofac-uid:17022")
+    assert [item["programId"] for item in rosneft["sanctions"]] == [
         "UKRAINE-EO13662",
         "RUSSIA-EO14024",
     ]
-    assert [(one["kind"], one["value"]) for one in rosneft["identifiers"]] == [
+    assert [(item["kind"], item["value"]) for item in rosneft["identifiers"]] == [
         ("registration", "1027700043502"),
         ("taxId", "7706107510"),
     ]
@@ -123,17 +123,19 @@ def sdn(remarks_: str = "", *, uid: str = "7", name: str = "A", rest: str = "") 
     ],
 )  # fmt: skip
 def test_remarks_are_unpacked(remarks_: str, members: dict[str, Any]) -> None:
-    found = taken(sdn(remarks_), "ofac").records[1].said
-    told = {name: found[name] for name in members}
-    if "designators" in told:
-        told["designators"] = [f"{one['scheme']}:{one['value']}" for one in told["designators"]]
-    assert told == members
+    document = parse(sdn(remarks_), "ofac").records[1].said
+    content = {name: document[name] for name in members}
+    if "designators" in content:
+        content["designators"] = [
+            f"{name['scheme']}:{name['value']}" for name in content["designators"]
+        ]
+    assert content == members
 
 
 def test_a_listing_has_a_reason_and_a_date_only_of_its_own_program() -> None:
     rest = '-0- ,"SDGT] [RUSSIA-EO14024",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- '
     note = "Secondary sanctions risk: Section 11; Listing Date (EO 14024 Directive 3): 24 Feb 2022"
-    row = said(taken(sdn(f"{note}; Listing Date soon.", rest=rest), "ofac"), "ofac-uid:7")
+    row = members(parse(sdn(f"{note}; Listing Date soon.", rest=rest), "ofac"), "ofac-uid:7")
     assert row["type"] == "organization"
     assert row["sanctions"] == [
         {
@@ -151,18 +153,18 @@ def test_a_listing_has_a_reason_and_a_date_only_of_its_own_program() -> None:
 def test_a_vessel_has_its_flag_and_its_marks() -> None:
     rest = '"vessel","CUBA",-0- ,"CL2","General Cargo","2,597","1098","Cuba","Owner" '
     note = "Vessel Registration Identification IMO 9187629."
-    row = said(taken(sdn(note, rest=rest), "ofac"), "ofac-uid:7")
+    row = members(parse(sdn(note, rest=rest), "ofac"), "ofac-uid:7")
     assert (row["type"], row["description"], row["countryCodes"]) == (
         "vessel", "General Cargo", ["CU"],
     )  # fmt: skip
-    assert [(one["kind"], one["value"]) for one in row["identifiers"]] == [
+    assert [(item["kind"], item["value"]) for item in row["identifiers"]] == [
         ("imo", "9187629"),
         ("callSign", "CL2"),
     ]
 
 
 def relations(text: str) -> list[Record]:
-    return [one for one in taken(text, "ofac").records if one.resource == "relation"]
+    return [record for record in parse(text, "ofac").records if record.resource == "relation"]
 
 
 def test_a_link_leads_to_the_one_entity_of_that_name() -> None:
@@ -188,13 +190,13 @@ def test_a_link_leads_to_the_one_entity_of_that_name() -> None:
     ],
 )
 def test_a_line_that_cannot_be_used_fails_no_other(body: str, records: int, rejected: int) -> None:
-    found = taken(body, "ofac")
-    assert (len(found.records), found.rejected) == (records, rejected)
+    document = parse(body, "ofac")
+    assert (len(document.records), document.rejected) == (records, rejected)
 
 
 def test_a_weak_alias_is_marked_in_its_remarks() -> None:
-    row = said(
-        taken('36,12,"aka","A",-0- \r\n36,13,"fka","B","weak aka"\r\n', "ofac"), "ofac-uid:36"
+    row = members(
+        parse('36,12,"aka","A",-0- \r\n36,13,"fka","B","weak aka"\r\n', "ofac"), "ofac-uid:36"
     )
     assert (row["aliases"], row["weakAliases"]) == (["A"], ["B"])
 
@@ -209,9 +211,9 @@ def test_a_weak_alias_is_marked_in_its_remarks() -> None:
     ],
 )
 def test_a_list_that_is_cut_off_or_another_part_is_refused(body, options, code) -> None:
-    with pytest.raises(DocumentRefused) as refused:
-        taken(body, "ofac", **options)
-    assert refused.value.code == code
+    with pytest.raises(DocumentRefused) as refusal:
+        parse(body, "ofac", **options)
+    assert refusal.value.code == code
 
 
 @pytest.mark.parametrize(
@@ -247,8 +249,8 @@ NAMED = tags(DATAID="1", FIRST_NAME="Ri", SECOND_NAME="Won", REFERENCE_NUMBER="K
 
 
 def individual(**members: str) -> Any:
-    found = taken(un(f"<INDIVIDUAL>{NAMED}{tags(**members)}</INDIVIDUAL>"), "un-sanctions")
-    (record,) = found.records
+    document = parse(un(f"<INDIVIDUAL>{NAMED}{tags(**members)}</INDIVIDUAL>"), "un-sanctions")
+    (record,) = document.records
     return record
 
 
@@ -320,24 +322,24 @@ def test_a_listing_has_its_dates(members: Any, date: Any, status: str, stamp: An
 def test_an_entity_is_an_organization_and_its_aliases_are_strong() -> None:
     alias = f"<ENTITY_ALIAS>{tags(QUALITY='f.k.a.', ALIAS_NAME='Old')}</ENTITY_ALIAS>"
     body = un(entity=f"<ENTITY>{NAMED}{alias}</ENTITY>")
-    found = taken(body, "un-sanctions")
-    (record,) = found.records
+    document = parse(body, "un-sanctions")
+    (record,) = document.records
     assert (record.said["type"], record.said["aliases"]) == ("organization", ["Old"])
-    assert found.about.stamp.isoformat() == "2026-01-02T03:04:05+00:00"
+    assert document.about.stamp.isoformat() == "2026-01-02T03:04:05+00:00"
 
 
 def test_name_spaces_change_nothing() -> None:
     body = un(f"<INDIVIDUAL>{NAMED}</INDIVIDUAL>").replace(
         "<CONSOLIDATED_LIST", '<CONSOLIDATED_LIST xmlns="urn:un"'
     )
-    assert [one.said["name"] for one in taken(body, "un-sanctions").records] == ["Ri Won"]
+    assert [record.said["name"] for record in parse(body, "un-sanctions").records] == ["Ri Won"]
 
 
 def test_one_without_a_reference_or_a_name_is_left_out() -> None:
     bare = "<INDIVIDUAL><DATAID>9</DATAID><FIRST_NAME>Ri</FIRST_NAME></INDIVIDUAL>"
     nameless = f"<ENTITY>{tags(REFERENCE_NUMBER='KPe.1')}</ENTITY>"
-    found = taken(un(bare, entity=nameless), "un-sanctions")
-    assert [(one.reason, one.sample) for one in found.rejections] == [
+    document = parse(un(bare, entity=nameless), "un-sanctions")
+    assert [(rejection.reason, rejection.sample) for rejection in document.rejections] == [
         ("lacks REFERENCE_NUMBER", "9"),
         ("lacks a name", "None"),
     ]
@@ -352,6 +354,6 @@ def test_one_without_a_reference_or_a_name_is_left_out() -> None:
     ],
 )  # fmt: skip
 def test_a_list_that_is_not_whole_xml_is_refused(body: str, code: str) -> None:
-    with pytest.raises(DocumentRefused) as refused:
-        taken(body, "un-sanctions")
-    assert refused.value.code == code
+    with pytest.raises(DocumentRefused) as refusal:
+        parse(body, "un-sanctions")
+    assert refusal.value.code == code

@@ -14,18 +14,18 @@ from svc_core.formats.table import FORMATS, Document, read
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
 
 
-def taken(format_: str, told: Any, **options: str) -> Document:
-    body = told if isinstance(told, bytes) else json.dumps(told).encode()
+def parse(format_: str, content: Any, **options: str) -> Document:
+    body = content if isinstance(content, bytes) else json.dumps(content).encode()
     return read(Body(body), FORMATS[format_], Given(options=options))
 
 
-def brief(one: Record) -> tuple[Any, ...]:
+def brief(item: Record) -> tuple[Any, ...]:
     """The key of a row without its provider, and its value."""
-    return one.key.partition("|")[2], one.said["value"]
+    return item.key.partition("|")[2], item.said["value"]
 
 
-def members(one: Record, *names: str) -> tuple[Any, ...]:
-    return tuple(one.said[name] for name in names)
+def members(item: Record, *names: str) -> tuple[Any, ...]:
+    return tuple(item.said[name] for name in names)
 
 
 # -- real documents ----------------------------------------------------------------------------
@@ -60,16 +60,16 @@ WHOLE = {
 def test_a_real_document_gives_all_its_values(name: str) -> None:
     options, count, key, value = WHOLE[name]
     format_ = {"sdmx_json": "sdmx"}.get(name.partition("/")[0], name.partition("/")[0])
-    document = taken(format_, (REAL / name).read_bytes(), **options)
+    document = parse(format_, (REAL / name).read_bytes(), **options)
     assert (len(document.records), document.rejected) == (count, 0)
-    assert {one.key: one.said["value"] for one in document.records}[key] == value
+    assert {record.key: record.said["value"] for record in document.records}[key] == value
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_one_rate_is_the_same_row_in_every_layout_of_sdmx() -> None:
     names = ("flat.json", "ts.json", "exr-time-series_v2.json")
-    told = [taken("sdmx", (REAL / "sdmx_json" / name).read_bytes()) for name in names]
-    rows = [{one.key: dict(one.said) for one in document.records} for document in told]
+    content = [parse("sdmx", (REAL / "sdmx_json" / name).read_bytes()) for name in names]
+    rows = [{record.key: dict(record.said) for record in document.records} for document in content]
     assert rows[0] == rows[1] == rows[2]
     assert rows[0]["ecb|EXR|NZD.EUR.SP00.A||D|2013-01-18"] == {
         "provider": "ecb", "datasetId": "EXR", "indicatorCode": "NZD.EUR.SP00.A",
@@ -86,17 +86,17 @@ def test_one_rate_is_the_same_row_in_every_layout_of_sdmx() -> None:
 
 
 def fred(*rows: tuple[str, Any], **about: Any) -> dict[str, Any]:
-    told = [{"date": date, "value": value} for date, value in rows]
-    asked = {"realtime_start": "2024-03-01", "realtime_end": "2024-03-01"}
+    content = [{"date": date, "value": value} for date, value in rows]
+    window = {"realtime_start": "2024-03-01", "realtime_end": "2024-03-01"}
     span = {"observation_start": "1999-01-01", "units": "lin", "count": len(rows)}
-    return {**asked, **span, "observations": [{**asked, **row} for row in told], **about}
+    return {**window, **span, "observations": [{**window, **row} for row in content], **about}
 
 
 MONTHS = (("2024-01-01", "1.5"), ("2024-02-01", "."))
 
 
 def test_a_missing_value_of_fred_is_null_and_no_zero() -> None:
-    document = taken("fred", fred(*MONTHS), series="GDP", currency="usd", area="US", title="Output")
+    document = parse("fred", fred(*MONTHS), series="GDP", currency="usd", area="US", title="Output")
     first, second = document.records
     assert members(first, "name", "currency", "value", "status") == ("Output", "USD", 1.5, None)
     assert first.said["area"] == {"countryCode": "US", "code": "US", "label": None}
@@ -119,29 +119,29 @@ def test_the_frequency_is_that_of_the_option_else_of_the_dates(
     option: str, rows: Any, expected: list[str]
 ) -> None:
     options = {"series": "X"} | ({"frequency": option} if option else {})
-    found = taken("fred", fred(*rows), **options).records
-    assert [one.key.removeprefix("fred||X||") for one in found] == expected
+    document = parse("fred", fred(*rows), **options).records
+    assert [item.key.removeprefix("fred||X||") for item in document] == expected
 
 
 def test_the_only_date_tells_no_frequency() -> None:
-    (rejection,) = taken("fred", fred(("2024-01-01", "1")), series="X").rejections
+    (rejection,) = parse("fred", fred(("2024-01-01", "1")), series="X").rejections
     assert (rejection.count, rejection.sample) == (1, "2024-01-01")
     assert rejection.reason.endswith("--option frequency=")
 
 
 def test_changes_of_a_series_are_a_series_of_their_own() -> None:
-    (first, _) = taken("fred", fred(*MONTHS, units="pc1"), series="GDP", currency="USD").records
+    (first, _) = parse("fred", fred(*MONTHS, units="pc1"), series="GDP", currency="USD").records
     assert members(first, "indicatorCode", "unit", "currency") == ("GDP_PC1", "%", None)
-    (first, _) = taken("fred", fred(*MONTHS, units="chg"), series="GDP", currency="USD").records
+    (first, _) = parse("fred", fred(*MONTHS, units="chg"), series="GDP", currency="USD").records
     assert members(first, "indicatorCode", "unit", "currency") == ("GDP_CHG", None, "USD")
 
 
 def test_vintages_are_rows_of_their_own() -> None:
-    told = fred(("2024-01-01", "1"), ("2024-01-01", "2"), realtime_end="9999-12-31")
-    told["observations"][1] |= {"realtime_start": "2024-05-30", "realtime_end": "9999-12-31"}
-    document = taken("fred", told, series="X", frequency="M")
+    text = fred(("2024-01-01", "1"), ("2024-01-01", "2"), realtime_end="9999-12-31")
+    text["observations"][1] |= {"realtime_start": "2024-05-30", "realtime_end": "9999-12-31"}
+    document = parse("fred", text, series="X", frequency="M")
     assert document.about.stamp is None
-    assert [brief(one) for one in document.records] == [
+    assert [brief(record) for record in document.records] == [
         ("|X||M|2024-01|2024-03-01", 1),
         ("|X||M|2024-01|2024-05-30", 2),
     ]
@@ -149,12 +149,12 @@ def test_vintages_are_rows_of_their_own() -> None:
 
 
 def test_columns_of_vintages_are_rows_too() -> None:
-    told = fred(*MONTHS)
-    told["observations"] = [
+    content = fred(*MONTHS)
+    content["observations"] = [
         {"date": "2024-01-01", "X_20240301": "1", "X_20240401": "1.5"},
         {"date": "2024-02-01", "X_20240301": ".", "X_20240401": "2"},
     ]
-    assert [brief(one) for one in taken("fred", told, series="X").records] == [
+    assert [brief(record) for record in parse("fred", content, series="X").records] == [
         ("|X||M|2024-01|2024-03-01", 1),
         ("|X||M|2024-01|2024-04-01", 1.5),
         ("|X||M|2024-02|2024-04-01", 2),
@@ -162,14 +162,14 @@ def test_columns_of_vintages_are_rows_too() -> None:
 
 
 def test_an_object_names_its_series_itself() -> None:
-    told = {"A": fred(*MONTHS), "B": fred(*MONTHS)}
-    assert [one.key for one in taken("fred", told, series="-").records] == [
+    content = {"A": fred(*MONTHS), "B": fred(*MONTHS)}
+    assert [record.key for record in parse("fred", content, series="-").records] == [
         "fred||A||M|2024-01", "fred||A||M|2024-02", "fred||B||M|2024-01", "fred||B||M|2024-02",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("told", "options", "code"),
+    ("content", "options", "code"),
     [
         (fred(*MONTHS), {}, "option"),
         (fred(*MONTHS), {"series": "X", "frequency": "hourly"}, "option"),
@@ -180,14 +180,14 @@ def test_an_object_names_its_series_itself() -> None:
     ],
 )
 def test_a_page_may_be_one_of_many_and_nothing_is_cut_off(
-    told: Any, options: dict[str, str], code: str | None
+    content: Any, options: dict[str, str], code: str | None
 ) -> None:
     if code is None:
-        assert len(taken("fred", told, **options).records) == 2
+        assert len(parse("fred", content, **options).records) == 2
         return
-    with pytest.raises(DocumentRefused) as refused:
-        taken("fred", told, **options)
-    assert refused.value.code == code
+    with pytest.raises(DocumentRefused) as refusal:
+        parse("fred", content, **options)
+    assert refusal.value.code == code
 
 
 # -- the World Bank ----------------------------------------------------------------------------
@@ -198,11 +198,11 @@ def world_bank(*rows: dict[str, Any], **meta: Any) -> list[Any]:
     return [head, list(rows)]
 
 
-def value_of(date: str, value: Any = 1.5, iso3: str = "DEU", **more: Any) -> dict[str, Any]:
+def value_of(date: str, value: Any = 1.5, iso3: str = "DEU", **extra: Any) -> dict[str, Any]:
     return {
         "indicator": {"id": "NY.GDP.MKTP.CD", "value": "GDP (current US$)"},
         "country": {"id": "DE", "value": "Germany"},
-        "countryiso3code": iso3, "date": date, "value": value, "unit": "", **more,
+        "countryiso3code": iso3, "date": date, "value": value, "unit": "", **extra,
     }  # fmt: skip
 
 
@@ -227,28 +227,28 @@ def value_of(date: str, value: Any = 1.5, iso3: str = "DEU", **more: Any) -> dic
     ],
 )
 def test_a_row_of_the_world_bank_is_told_in_full(row: Any, key: str, expected: Any) -> None:
-    (one,) = taken("worldbank", world_bank(row, sourceid="2")).records
-    assert one.key == f"worldbank|2|NY.GDP.MKTP.CD|{key}"
-    found = members(one, "currency", "unit", "area", "value", "status")
-    assert (*found[:2], found[2]["countryCode"], *found[3:]) == expected
+    (record,) = parse("worldbank", world_bank(row, sourceid="2")).records
+    assert record.key == f"worldbank|2|NY.GDP.MKTP.CD|{key}"
+    actual = members(record, "currency", "unit", "area", "value", "status")
+    assert (*actual[:2], actual[2]["countryCode"], *actual[3:]) == expected
 
 
 def test_more_dimensions_belong_to_the_series() -> None:
-    told = {"Country": ("ECU", "Ecuador"), "Time": ("YR2024", "2024"), "Series": ("DT", "Debt")}
-    variables = [{"concept": k, "id": id_, "value": v} for k, (id_, v) in told.items()]
+    content = {"Country": ("ECU", "Ecuador"), "Time": ("YR2024", "2024"), "Series": ("DT", "Debt")}
+    variables = [{"concept": k, "id": id_, "value": v} for k, (id_, v) in content.items()]
     variables.append({"concept": "Counterpart-Area", "id": "730", "value": "China"})
     data = [{"variable": variables, "value": 7}, {"variable": variables[:1], "value": 7}]
     head = {"page": 1, "pages": 3, "total": 126}
     for source in ({"id": "6", "data": data}, [{"id": "6", "data": data}]):
-        document = taken("worldbank", {**head, "source": source}, provider="wb-mirror")
-        (one,) = document.records
-        assert one.key == "wb-mirror|6|DT.730|ECU|A|2024"
-        assert members(one, "name", "value", "provider") == ("Debt: China", 7, "wb-mirror")
+        document = parse("worldbank", {**head, "source": source}, provider="wb-mirror")
+        (record,) = document.records
+        assert record.key == "wb-mirror|6|DT.730|ECU|A|2024"
+        assert members(record, "name", "value", "provider") == ("Debt: China", 7, "wb-mirror")
         assert document.rejected == 1
 
 
 def test_no_rows_are_an_answer_and_no_fault() -> None:
-    document = taken("worldbank", [{"page": 0, "pages": 0, "total": 0}, None])
+    document = parse("worldbank", [{"page": 0, "pages": 0, "total": 0}, None])
     assert (document.records, document.rejections) == ((), ())
 
 
@@ -256,15 +256,15 @@ def test_no_rows_are_an_answer_and_no_fault() -> None:
     "row", [value_of("2014-2020"), value_of("2024", "many"), value_of("2024", country=None), 7]
 )
 def test_a_row_that_cannot_be_used_is_counted(row: Any) -> None:
-    document = taken("worldbank", world_bank(row, value_of("2023")))
+    document = parse("worldbank", world_bank(row, value_of("2023")))
     assert (len(document.records), document.rejected) == (1, 1)
 
 
 def test_one_page_of_one_holds_as_many_rows_as_it_says() -> None:
-    with pytest.raises(DocumentRefused) as refused:
-        taken("worldbank", world_bank(value_of("2024"), total=2))
-    assert refused.value.code == "wrongCount"
-    assert taken("worldbank", world_bank(value_of("2024"), total=2, pages="2")).records
+    with pytest.raises(DocumentRefused) as refusal:
+        parse("worldbank", world_bank(value_of("2024"), total=2))
+    assert refusal.value.code == "wrongCount"
+    assert parse("worldbank", world_bank(value_of("2024"), total=2, pages="2")).records
 
 
 # -- Frankfurter -------------------------------------------------------------------------------
@@ -294,14 +294,16 @@ RATES = {
 
 @pytest.mark.parametrize("name", RATES)
 def test_a_rate_is_what_one_of_the_base_costs(name: str) -> None:
-    told, expected = RATES[name]
-    assert [brief(one) for one in taken("frankfurter", told).records] == expected
+    content, expected = RATES[name]
+    assert [brief(record) for record in parse("frankfurter", content).records] == expected
 
 
 def test_what_is_no_money_of_iso_has_a_unit() -> None:
-    told = {"base": "EUR", "date": "2024-03-01", "rates": {"XYZ": 2, "USD": 1}}
-    found = [members(one, "currency", "unit") for one in taken("frankfurter", told).records]
-    assert found == [(None, "{XYZ}"), ("USD", None)]
+    content = {"base": "EUR", "date": "2024-03-01", "rates": {"XYZ": 2, "USD": 1}}
+    actual = [
+        members(record, "currency", "unit") for record in parse("frankfurter", content).records
+    ]
+    assert actual == [(None, "{XYZ}"), ("USD", None)]
 
 
 # -- SDMX-JSON ---------------------------------------------------------------------------------
@@ -309,11 +311,11 @@ def test_what_is_no_money_of_iso_has_a_unit() -> None:
 FLOW = "urn:sdmx:org.sdmx.infomodel.datastructure.Dataflow=OECD.SDD:DSD@DF_KEI(4.0)"
 
 
-def dimension(id_: str, *values: Any, **more: Any) -> dict[str, Any]:
-    told = [
-        each if isinstance(each, dict) else {"id": each, "name": f"The {each}"} for each in values
+def dimension(id_: str, *values: Any, **extra: Any) -> dict[str, Any]:
+    content = [
+        item if isinstance(item, dict) else {"id": item, "name": f"The {item}"} for item in values
     ]
-    return {"id": id_, "values": told, **more}
+    return {"id": id_, "values": content, **extra}
 
 
 TIME = dimension("TIME_PERIOD", "2024-Q1", "2024-Q2", role="TIME_PERIOD")
@@ -354,8 +356,8 @@ LAYOUTS = {
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_every_layout_of_sdmx_gives_the_same_values(name: str) -> None:
     data_set, levels = LAYOUTS[name]
-    document = taken("sdmx", sdmx(data_set, **levels))
-    assert [brief(one) for one in document.records] == [
+    document = parse("sdmx", sdmx(data_set, **levels))
+    assert [brief(record) for record in document.records] == [
         ("DSD@DF_KEI|CPI|DEU|Q|2024-Q1", 1.5),
         ("DSD@DF_KEI|CPI|DEU|Q|2024-Q2", None),
     ]
@@ -379,7 +381,7 @@ def test_attributes_tell_status_unit_and_multiplier() -> None:
         "attributes": [0],
         "series": {"0:1": {"attributes": [0, 0, "Y"], "observations": {"0": [7, 1], "1": [8, 2]}}},
     }
-    first, second = taken("sdmx", sdmx(data_set, attributes=attributes, **BY_SERIES)).records
+    first, second = parse("sdmx", sdmx(data_set, attributes=attributes, **BY_SERIES)).records
     names = ("name", "currency", "unit", "unitMultiplier", "seasonalAdjustment", "status")
     assert members(first, *names) == ("Money supply", "EUR", None, 6, "Y", "P")
     assert first.said["area"] == {"countryCode": None, "code": "EA20", "label": "The EA20"}
@@ -399,7 +401,7 @@ def test_attributes_tell_status_unit_and_multiplier() -> None:
 )
 def test_a_unit_is_ucum_or_money(unit: str, expected: tuple[str | None, str | None]) -> None:
     levels = {**BY_SERIES, "dataSet": [FREQ, dimension("UNIT_MEASURE", unit)]}
-    first = taken("sdmx", sdmx(SERIES, **levels)).records[0]
+    first = parse("sdmx", sdmx(SERIES, **levels)).records[0]
     assert members(first, "unit", "currency") == expected
 
 
@@ -408,7 +410,7 @@ def test_a_unit_is_ucum_or_money(unit: str, expected: tuple[str | None, str | No
 )
 def test_areas_of_agencies_are_countries_where_they_are(code: str, expected: str | None) -> None:
     levels = {**BY_SERIES, "series": [MEASURE, dimension("GEO", code)]}
-    first = taken("sdmx", sdmx(SERIES, **levels)).records[0]
+    first = parse("sdmx", sdmx(SERIES, **levels)).records[0]
     assert first.said["area"]["countryCode"] == expected
 
 
@@ -421,10 +423,10 @@ def test_a_data_set_that_deletes_withdraws_what_it_names() -> None:
             "~:1": {"observations": {"0": []}},
         },
     }
-    document = taken("sdmx", sdmx(data_set, **BY_SERIES))
-    (gone,) = document.records
-    assert (gone.gone, brief(gone)[0]) == (True, "DSD@DF_KEI|CPI|DEU|Q|2024-Q1")
-    assert [(one.reason, one.count) for one in document.rejections] == [
+    document = parse("sdmx", sdmx(data_set, **BY_SERIES))
+    (withdrawal,) = document.records
+    assert (withdrawal.gone, brief(withdrawal)[0]) == (True, "DSD@DF_KEI|CPI|DEU|Q|2024-Q1")
+    assert [(rejection.reason, rejection.count) for rejection in document.rejections] == [
         ("names no single value", 2)
     ]
     assert FORMATS["sdmx"].kind == "delta"
@@ -433,9 +435,9 @@ def test_a_data_set_that_deletes_withdraws_what_it_names() -> None:
 def test_a_place_beyond_the_values_leaves_one_row_out() -> None:
     data_set = {"series": {"0:9": {"observations": {"0": [1]}}, **SERIES["series"], "9:0": {}}}
     data_set["series"]["0:0"] = {"observations": {"0": [1], "9": [2]}}
-    document = taken("sdmx", sdmx(data_set, **BY_SERIES))
+    document = parse("sdmx", sdmx(data_set, **BY_SERIES))
     assert len(document.records) == 2
-    assert [one.reason for one in document.rejections] == ["lacks a dimension"]
+    assert [rejection.reason for rejection in document.rejections] == ["lacks a dimension"]
 
 
 @pytest.mark.parametrize(
@@ -452,27 +454,27 @@ def test_a_place_beyond_the_values_leaves_one_row_out() -> None:
 def test_the_provider_is_the_agency_else_the_option_else_the_sender(
     link: str, options: dict[str, str], provider: str, dataset: str
 ) -> None:
-    told = sdmx(SERIES, link, **BY_SERIES)
-    first = taken("sdmx", told, **options).records[0]
+    content = sdmx(SERIES, link, **BY_SERIES)
+    first = parse("sdmx", content, **options).records[0]
     assert first.key == f"{provider}|{dataset}|CPI|DEU|Q|2024-Q1"
 
 
 def test_without_agency_and_sender_the_option_is_asked_for() -> None:
-    told = sdmx(SERIES, "", **BY_SERIES)
-    told["meta"]["sender"] = [{}]
+    content = sdmx(SERIES, "", **BY_SERIES)
+    content["meta"]["sender"] = [{}]
     with pytest.raises(DocumentRefused, match="--option provider="):
-        taken("sdmx", told)
+        parse("sdmx", content)
 
 
 def test_two_measures_and_two_areas_keep_their_own_places() -> None:
-    told = sdmx(
+    content = sdmx(
         {"series": {"0:0": {"observations": {"0": [1.5, 9, 0]}}}},
         attributes={"observation": [dimension("OBS_STATUS", "E")]},
         series=[AREA, dimension("COUNTRY", "FRA")],
         observation=[TIME],
     )
-    told["data"]["structures"][0]["measures"] = {"observation": [{"id": "A"}, {"id": "B"}]}
-    (one,) = taken("sdmx", told).records
-    assert (one.key, *members(one, "value", "status")) == (
+    content["data"]["structures"][0]["measures"] = {"observation": [{"id": "A"}, {"id": "B"}]}
+    (record,) = parse("sdmx", content).records
+    assert (record.key, *members(record, "value", "status")) == (
         "oecd|DSD@DF_KEI|FRA|DEU|Q|2024-Q1", 1.5, "E",
     )  # fmt: skip

@@ -19,20 +19,20 @@ UUID = "00000000-0000-4000-8000-00000000000{}"
 Documents = Callable[[str], list[Path]]
 
 
-def taken(document: object) -> Document:
+def parse(document: object) -> Document:
     body = Body(json.dumps(document).encode())
     return read(body, recognised(body), Given())
 
 
 def by_key(document: Document) -> dict[str, Record]:
-    assert len({one.key for one in document.records}) == len(document.records)
-    return {one.key: one for one in document.records}
+    assert len({record.key for record in document.records}) == len(document.records)
+    return {record.key: record for record in document.records}
 
 
 def real(real_documents: Documents, name: str) -> Document:
     folder, _, file_name = name.partition("/")
-    (path,) = (one for one in real_documents(folder) if one.name == file_name)
-    return taken(json.loads(path.read_text("utf-8")))
+    (path,) = (path for path in real_documents(folder) if path.name == file_name)
+    return parse(json.loads(path.read_text("utf-8")))
 
 
 # -- real documents ----------------------------------------------------------------------------
@@ -62,9 +62,9 @@ COUNTS = [
 def test_real_documents_bring_all_that_rows_have_room_for(
     real_documents: Documents, name: str, format_id: str, counts: dict[str, int]
 ) -> None:
-    found = real(real_documents, name)
-    assert (found.format.id, found.rejections) == (format_id, ())
-    assert Counter(one.resource for one in found.records) == counts
+    document = real(real_documents, name)
+    assert (document.format.id, document.rejections) == (format_id, ())
+    assert Counter(record.resource for record in document.records) == counts
 
 
 VALUES: list[tuple[str, str, dict[str, object]]] = [
@@ -116,12 +116,12 @@ VALUES: list[tuple[str, str, dict[str, object]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "key", "members"), VALUES, ids=lambda one: str(one)[:45])
+@pytest.mark.parametrize(("name", "key", "members"), VALUES, ids=lambda case: str(case)[:45])
 def test_a_real_row_says_what_its_document_says(
     real_documents: Documents, name: str, key: str, members: dict[str, object]
 ) -> None:
-    said = by_key(real(real_documents, name))[key].said
-    assert {path: said[path] for path in members} == members
+    fields = by_key(real(real_documents, name))[key].said
+    assert {path: fields[path] for path in members} == members
 
 
 # -- STIX --------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def thing(kind: str, number: int = 1, /, **members: Any) -> dict[str, Any]:
     return {"type": kind, "id": id_, "modified": "2024-01-02T03:04:05Z", "name": "N"} | members
 
 
-def named(source: str, id_: str, url: str = "https://attack.mitre.org/x") -> dict[str, object]:
+def reference(source: str, id_: str, url: str = "https://attack.mitre.org/x") -> dict[str, object]:
     return {"external_references": [{"source_name": source, "external_id": id_, "url": url}]}
 
 
@@ -147,31 +147,31 @@ def bundle(*objects: object, **members: object) -> dict[str, object]:
     return {"type": "bundle", "id": "bundle--1", "objects": list(objects)} | members
 
 
-ACTOR = thing("intrusion-set", **named("mitre-attack", "G0007"))
+ACTOR = thing("intrusion-set", **reference("mitre-attack", "G0007"))
 KEYS: list[tuple[str, dict[str, Any], str, dict[str, object]]] = [
     ("an id of ATT&CK", ACTOR, "attack:G0007", {"type": "threatActor", "attackId": "G0007"}),
-    ("of an older domain", thing("malware", **named("mitre-mobile-attack", "S0289")),
+    ("of an older domain", thing("malware", **reference("mitre-mobile-attack", "S0289")),
      "attack:S0289", {"type": "malware"}),
-    ("a part of a technique", thing("attack-pattern", **named("mitre-attack", "T1566.001")),
+    ("a part of a technique", thing("attack-pattern", **reference("mitre-attack", "T1566.001")),
      "attack:T1566.001", {"type": "attackPattern"}),
     ("a mitigation with the id of its technique",
-     thing("course-of-action", x_mitre_deprecated=True, **named("mitre-attack", "T1053")),
+     thing("course-of-action", x_mitre_deprecated=True, **reference("mitre-attack", "T1053")),
      "stix:course-of-action--" + UUID.format(1), {"deprecated": True}),
-    ("software that the wiki for ICS numbered anew", thing("malware", **named(
+    ("software that the wiki for ICS numbered anew", thing("malware", **reference(
         "mitre-ics-attack", "S0017", "https://collaborate.mitre.org/attackics/S0017")),
      "stix:malware--" + UUID.format(1), {"name": "N"}),
-    ("a technique of that wiki", thing("attack-pattern", **named(
+    ("a technique of that wiki", thing("attack-pattern", **reference(
         "mitre-ics-attack", "T0803", "https://collaborate.mitre.org/attackics/T0803")),
      "attack:T0803", {"name": "N"}),
     ("an actor of a report",
      thing("threat-actor", aliases="A", primary_motivation="revenge", sophistication="expert",
            personal_motivations=["ideology"], first_seen="2020-02-03T00:00:00Z",
-           **named("capec", "CAPEC-98")),
+           **reference("capec", "CAPEC-98")),
      "stix:threat-actor--" + UUID.format(1),
      {"aliases": ["A"], "motivations": ["revenge", "ideology"], "sophistication": "expert",
       "firstSeenDate": "2020-02-03", "lastSeenDate": None, "attackId": None,
       "crossReferences": [{"provider": "capec", "id": "CAPEC-98"}]}),
-    ("a CVE by its reference", thing("vulnerability", **named("cve", "cve-2024-0002")),
+    ("a CVE by its reference", thing("vulnerability", **reference("cve", "cve-2024-0002")),
      "CVE-2024-0002", {"cveId": "CVE-2024-0002"}),
     ("a CVE by its name", thing("vulnerability", name=" CVE-2024-0002"), "CVE-2024-0002", {}),
     ("a fault without a CVE", thing("vulnerability", name="Odd"),
@@ -188,38 +188,38 @@ KEYS: list[tuple[str, dict[str, Any], str, dict[str, object]]] = [
 
 
 @pytest.mark.parametrize(
-    ("one", "key", "members"), [case[1:] for case in KEYS], ids=[case[0] for case in KEYS]
+    ("item", "key", "members"), [case[1:] for case in KEYS], ids=[case[0] for case in KEYS]
 )
 def test_an_object_is_known_by_its_strongest_id(
-    one: dict[str, Any], key: str, members: dict[str, object]
+    item: dict[str, Any], key: str, members: dict[str, object]
 ) -> None:
-    found = by_key(taken(bundle(one, thing("report"), thing("x-mitre-asset"))))
-    assert list(found) == [key]
-    assert {name: found[key].said[name] for name in members} == members
-    assert f"stix:{one['id']}" in (key, *found[key].also)
+    document = by_key(parse(bundle(item, thing("report"), thing("x-mitre-asset"))))
+    assert list(document) == [key]
+    assert {name: document[key].said[name] for name in members} == members
+    assert f"stix:{item['id']}" in (key, *document[key].also)
 
 
 @pytest.mark.parametrize(
-    "one", [thing("location", country="US", city="Boston"), thing("location", region="europe"),
+    "item", [thing("location", country="US", city="Boston"), thing("location", region="europe"),
             thing("sighting"), {"type": 1, "id": "x--1"}],
 )  # fmt: skip
-def test_what_no_row_is_of_is_passed_over(one: dict[str, Any]) -> None:
-    found = taken(bundle(one, tie("targets", ACTOR["id"], one["id"])))
-    assert (found.records, found.rejections) == ((), ())
+def test_what_no_row_is_of_is_passed_over(item: dict[str, Any]) -> None:
+    document = parse(bundle(item, tie("targets", ACTOR["id"], item["id"])))
+    assert (document.records, document.rejections) == ((), ())
 
 
 def test_what_joins_two_objects_names_their_rows() -> None:
     unseen = f"malware--{UUID.format(5)}"
-    found = by_key(
-        taken(
+    document = by_key(
+        parse(
             bundle(
                 ACTOR,
                 tie("uses", ACTOR["id"], unseen, confidence=85, start_time="2024-01-02T00:00:00Z",
-                    revoked=True, **named("Pier", "", "https://pier.example/1")),
+                    revoked=True, **reference("Pier", "", "https://pier.example/1")),
             )
         )
     )  # fmt: skip
-    uses = found[f"uses|attack:G0007|stix:{unseen}"].said
+    uses = document[f"uses|attack:G0007|stix:{unseen}"].said
     assert (uses["confidence"], uses["validFrom"], uses["validTo"]) == (
         0.85,
         "2024-01-02T00:00:00Z",
@@ -233,37 +233,37 @@ def test_attack_is_told_from_a_report_that_quotes_it() -> None:
     own = thing("malware", 2, x_mitre_version="1")
     by_mitre = tie("uses", ACTOR["id"], own["id"], created_by_ref=MITRE)
     foreign = [thing("indicator", number) for number in (3, 4, 5)]
-    assert taken(bundle(ACTOR, own, by_mitre, foreign[0], spec_version="2.0")).format.id == "attack"
-    assert taken(bundle(ACTOR, *foreign)).format.id == "stix"
-    assert taken(bundle()).format.id == "stix"
-    assert taken({"more": False, "objects": foreign}).format.id == "stix"
+    assert parse(bundle(ACTOR, own, by_mitre, foreign[0], spec_version="2.0")).format.id == "attack"
+    assert parse(bundle(ACTOR, *foreign)).format.id == "stix"
+    assert parse(bundle()).format.id == "stix"
+    assert parse({"more": False, "objects": foreign}).format.id == "stix"
 
 
 @pytest.mark.parametrize(
     ("options", "provider"), [({}, "stix"), ({"provider": "pier-cert"}, "pier-cert")]
 )
 def test_rows_of_a_bundle_tell_who_publishes_it(options: dict[str, str], provider: str) -> None:
-    document = taken(bundle(thing("malware")))
+    document = parse(bundle(thing("malware")))
     check_options(document.format, options)
     source = Source(
         id="src_" + "0" * 24, location="a", name="A", home_url=None, domain="", format="stix",
         language=None, country_code=None, topics=(), cadence_seconds=900, options=options,
         created_at=datetime(2026, 1, 2, tzinfo=UTC),
     )  # fmt: skip
-    told = reading(source, document.format, document.about, document.records[0]).contribution
-    assert (told.said["provider"], told.ref["provider"]) == (provider, provider)
+    members = reading(source, document.format, document.about, document.records[0]).contribution
+    assert (members.said["provider"], members.ref["provider"]) == (provider, provider)
 
 
 def test_of_two_versions_of_an_object_the_later_stays() -> None:
     older = ACTOR | {"modified": "2023-01-01T00:00:00Z", "name": "Old"}
-    (record,) = taken(bundle(ACTOR, older)).records
+    (record,) = parse(bundle(ACTOR, older)).records
     assert record.said["name"] == "N"
     assert record.also == (f"stix:{ACTOR['id']}", f"misp-galaxy:{UUID.format(1)}")
     assert record.url == "https://attack.mitre.org/x"
 
 
 @pytest.mark.parametrize(
-    ("one", "reason"),
+    ("item", "reason"),
     [
         (7, "is not of the form of its kind (TypeError)"),
         ({"id": "malware--1"}, "lacks 'type'"),
@@ -274,10 +274,10 @@ def test_of_two_versions_of_an_object_the_later_stays() -> None:
         (thing("campaign", first_seen="2020-13-01"), "has a date that is none"),
     ],
 )
-def test_an_object_that_cannot_be_used_fails_no_other(one: object, reason: str | None) -> None:
-    found = taken(bundle(ACTOR, one))
-    assert [record.key for record in found.records] == ["attack:G0007"]
-    assert [rejection.reason for rejection in found.rejections] == ([reason] if reason else [])
+def test_an_object_that_cannot_be_used_fails_no_other(item: object, reason: str | None) -> None:
+    document = parse(bundle(ACTOR, item))
+    assert [record.key for record in document.records] == ["attack:G0007"]
+    assert [rejection.reason for rejection in document.rejections] == ([reason] if reason else [])
 
 
 # -- MISP --------------------------------------------------------------------------------------
@@ -322,13 +322,13 @@ CLUSTERS: list[tuple[str, dict[str, Any], str, dict[str, object]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "one", "key", "members"), CLUSTERS)
+@pytest.mark.parametrize(("kind", "item", "key", "members"), CLUSTERS)
 def test_a_cluster_is_an_entity_of_its_galaxys_kind(
-    kind: str, one: dict[str, Any], key: str, members: dict[str, object]
+    kind: str, item: dict[str, Any], key: str, members: dict[str, object]
 ) -> None:
-    found = by_key(taken(galaxy(kind, one)))
-    assert list(found) == [key]
-    assert {name: found[key].said[name] for name in members} == members
+    document = by_key(parse(galaxy(kind, item)))
+    assert list(document) == [key]
+    assert {name: document[key].said[name] for name in members} == members
 
 
 def test_what_relates_clusters_is_as_sure_as_its_words() -> None:
@@ -338,20 +338,22 @@ def test_what_relates_clusters_is_as_sure_as_its_words() -> None:
 
     first = cluster(1) | {"related": [related(2, "similar", "x", "likely"), related(3, "uses")]}
     second = cluster(2) | {"related": [related(1, "similar", "almost-certain"), {"type": "uses"}]}
-    found = taken(galaxy("threat-actor", first, second))
-    said = {one.key: one.said for one in found.records if one.resource == "relation"}
+    document = parse(galaxy("threat-actor", first, second))
+    members = {
+        record.key: record.said for record in document.records if record.resource == "relation"
+    }
     keys = [f"misp-galaxy:{UUID.format(number)}" for number in (1, 2, 3)]
-    assert {key: one["confidence"] for key, one in said.items()} == {
+    assert {key: item["confidence"] for key, item in members.items()} == {
         f"similar|{keys[0]}|{keys[1]}": 0.97,
         f"uses|{keys[0]}|{keys[2]}": None,
     }
-    assert [one.reason for one in found.rejections] == ["lacks 'dest-uuid'"]
+    assert [rejection.reason for rejection in document.rejections] == ["lacks 'dest-uuid'"]
 
 
 def test_a_galaxy_without_entities_says_so() -> None:
-    found = taken(galaxy("cancer", cluster(), {"value": ""}, 5))
-    assert not found.records
-    assert [(one.reason, one.count) for one in found.rejections] == [
+    document = parse(galaxy("cancer", cluster(), {"value": ""}, 5))
+    assert not document.records
+    assert [(rejection.reason, rejection.count) for rejection in document.rejections] == [
         ("is of a galaxy that holds no entities: cancer", 2),
         ("is not of the form of its kind (AttributeError)", 1),
     ]
@@ -367,7 +369,7 @@ def mark(kind: str, value: object, **members: object) -> dict[str, object]:
 
 
 def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
-    one = event(
+    item = event(
         Tag=[{"name": 'misp-galaxy:mitre-intrusion-set="APT28 - G0007"'},
              {"name": 'misp-galaxy:sector="Finance"'}, {"name": 'misp-galaxy:cancer="x"'},
              {"name": "tlp:white"}],
@@ -381,8 +383,8 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
                                mark("ip-dst", ""), mark("ip-dst", None)]},
                 {"deleted": True, "Attribute": [mark("ip-dst", "192.0.2.9")]}],
     )  # fmt: skip
-    found = taken(one)
-    rows = by_key(found)
+    document = parse(item)
+    rows = by_key(document)
     incident = rows[f"misp:{UUID.format(7)}"]
     assert incident.stamp is not None
     assert incident.stamp.isoformat() == "2016-07-08T09:44:58+00:00"
@@ -391,7 +393,7 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
         "active",
         "2024-01-02T00:00:00Z",
     )
-    assert [(each["key"], each["role"], each["name"]) for each in incident.said["entities"]] == [
+    assert [(item["key"], item["role"], item["name"]) for item in incident.said["entities"]] == [
         ("attack:G0007", "actor", "APT28"),
         (None, "target", "Finance"),
         (f"misp-galaxy:{UUID.format(1)}", "actor", "Reed"),
@@ -401,11 +403,13 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
     assert "misp:domain=a<b>.example" in rows
     assert len(rows["misp:yara=y"].said["name"]) == 1_000
     assert not any("gone" in key or "192.0.2.9" in key for key in rows)
-    assert [(one.reason, one.count) for one in found.rejections] == [("lacks a value", 2)]
+    assert [(rejection.reason, rejection.count) for rejection in document.rejections] == [
+        ("lacks a value", 2)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("one", "reason"),
+    ("item", "reason"),
     [
         (event(published=False), "is not published"),
         (event(published="0"), "is not published"),
@@ -414,25 +418,25 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
         (event(date="soon"), "has a date that is none"),
     ],
 )
-def test_an_event_that_cannot_be_used_brings_nothing(one: object, reason: str) -> None:
-    found = taken({"response": [one, event(uuid=UUID.format(8), published=None)]})
-    assert [record.key for record in found.records] == [f"misp:{UUID.format(8)}"]
-    assert [rejection.reason for rejection in found.rejections] == [reason]
+def test_an_event_that_cannot_be_used_brings_nothing(item: object, reason: str) -> None:
+    document = parse({"response": [item, event(uuid=UUID.format(8), published=None)]})
+    assert [record.key for record in document.records] == [f"misp:{UUID.format(8)}"]
+    assert [rejection.reason for rejection in document.rejections] == [reason]
 
 
 def test_an_event_without_its_name_is_one() -> None:
-    assert [one.key for one in taken(event()["Event"]).records] == [f"misp:{UUID.format(7)}"]
+    assert [record.key for record in parse(event()["Event"]).records] == [f"misp:{UUID.format(7)}"]
 
 
 @pytest.mark.parametrize("document", [{"Event": []}, [event(), 5]])
 def test_odd_events_are_told(document: object) -> None:
-    assert taken(document).rejected == 1
+    assert parse(document).rejected == 1
 
 
 @pytest.mark.parametrize(
     "document", [{"response": []}, {"objects": []}, galaxy("x") | {"values": 1}]
 )
 def test_what_is_none_of_these_is_unrecognised(document: object) -> None:
-    with pytest.raises(DocumentRefused) as refused:
-        taken(document)
-    assert refused.value.code == "unrecognised"
+    with pytest.raises(DocumentRefused) as refusal:
+        parse(document)
+    assert refusal.value.code == "unrecognised"

@@ -15,16 +15,16 @@ from svc_core.formats.table import Document, read, recognised
 V31 = "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"
 
 
-def taken(document: object) -> Document:
+def parse(document: object) -> Document:
     text = document if isinstance(document, str) else json.dumps(document)
     body = Body(text.encode())
     return read(body, recognised(body), Given())
 
 
 def only(document: object) -> Record:
-    found = taken(document)
-    assert not found.rejections
-    (record,) = found.records
+    actual = parse(document)
+    assert not actual.rejections
+    (record,) = actual.records
     return record
 
 
@@ -50,11 +50,11 @@ FILES = {
 def test_real_documents_bring_every_vulnerability(
     real_documents: Callable[[str], list[Path]], folder: str
 ) -> None:
-    documents = {path.name: taken(path.read_text("utf-8")) for path in real_documents(folder)}
+    documents = {path.name: parse(path.read_text("utf-8")) for path in real_documents(folder)}
     for name, count in FILES[folder].items():
         assert len(documents[name].records) == count
-    assert all(record.resource == "cve" for one in documents.values() for record in one.records)
-    assert all(not one.rejections for one in documents.values())
+    assert all(record.resource == "cve" for row in documents.values() for record in row.records)
+    assert all(not path.rejections for path in documents.values())
 
 
 VALUES: list[tuple[str, str, dict[str, object]]] = [
@@ -116,13 +116,13 @@ VALUES: list[tuple[str, str, dict[str, object]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "key", "members"), VALUES, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("name", "key", "members"), VALUES, ids=lambda case: str(case)[:40])
 def test_a_real_vulnerability_says_what_its_document_says(
     real_documents: Callable[[str], list[Path]], name: str, key: str, members: dict[str, object]
 ) -> None:
     folder, _, file_name = name.partition("/")
-    (path,) = (one for one in real_documents(folder) if one.name == file_name)
-    (record,) = (one for one in taken(path.read_text("utf-8")).records if one.key == key)
+    (path,) = (path for path in real_documents(folder) if path.name == file_name)
+    (record,) = (record for record in parse(path.read_text("utf-8")).records if record.key == key)
     assert {path: at(record.said, path) for path in members} == members
     assert record.said.get("cveId") == key or folder == "epss_csv"
 
@@ -141,24 +141,24 @@ def nvd(**members: Any) -> dict[str, object]:
 
 
 def cpes(*matches: dict[str, object]) -> list[object]:
-    return [{"nodes": [{"cpeMatch": [{"vulnerable": True, **one} for one in matches]}]}]
+    return [{"nodes": [{"cpeMatch": [{"vulnerable": True, **item} for item in matches]}]}]
 
 
 def cve(
     cna: object = None, adp: object = (), state: str = "PUBLISHED", **about: object
 ) -> dict[str, object]:
-    told = {"cveId": "CVE-2024-0002", "state": state} | about
-    return {"cveMetadata": told, "containers": {"cna": cna or {}, "adp": adp}}
+    content = {"cveId": "CVE-2024-0002", "state": state} | about
+    return {"cveMetadata": content, "containers": {"cna": cna or {}, "adp": adp}}
 
 
 def by(name: str, **members: object) -> dict[str, object]:
     return {"providerMetadata": {"shortName": name}, **members}
 
 
-def csaf(tree: object, told: Mapping[str, object], **members: object) -> dict[str, object]:
+def csaf(tree: object, content: Mapping[str, object], **members: object) -> dict[str, object]:
     document = {"csaf_version": "2.0", "tracking": {"id": "A"}, "publisher": {"name": "Pier"}}
-    one = {"cve": "CVE-2024-0002", **told}
-    return {"document": document | members, "product_tree": tree, "vulnerabilities": [one]}
+    item = {"cve": "CVE-2024-0002", **content}
+    return {"document": document | members, "product_tree": tree, "vulnerabilities": [item]}
 
 
 CPE = "cpe:2.3:a:pier:crane:{}:*:*:*:*:*:*"
@@ -225,8 +225,8 @@ TRAPS: list[tuple[str, object, dict[str, object]]] = [
     ),
     (
         "weaknesses without an id are none, each is told once",
-        nvd(weaknesses=[{"description": [{"value": one}]}
-                        for one in ("NVD-CWE-noinfo", "CWE-79", "CWE-79")]),
+        nvd(weaknesses=[{"description": [{"value": item}]}
+                        for item in ("NVD-CWE-noinfo", "CWE-79", "CWE-79")]),
         {"weaknesses": [{"id": "CWE-79", "name": None}]},
     ),
     (
@@ -331,24 +331,24 @@ def test_a_trap_is_seen(document: object, members: dict[str, object]) -> None:
     record = only(document)
     assert record.key == "CVE-2024-0002"
     assert {path: at(record.said, path) for path in members} == members
-    assert "kev" not in record.said or taken(document).format.id == "kev"
+    assert "kev" not in record.said or parse(document).format.id == "kev"
 
 
 def test_each_provider_stamps_what_it_says() -> None:
-    changed = datetime(2024, 5, 6, tzinfo=UTC)
+    changed_at = datetime(2024, 5, 6, tzinfo=UTC)
     page = "https://nvd.nist.gov/vuln/detail/CVE-2024-0002"
-    said = only(nvd(lastModified="2024-05-06T00:00:00.000"))
-    assert (said.stamp, said.url, said.record_id) == (changed, page, "CVE-2024-0002")
-    assert only(cve(dateUpdated="2024-05-06T00:00:00")).stamp == changed
+    members = only(nvd(lastModified="2024-05-06T00:00:00.000"))
+    assert (members.stamp, members.url, members.record_id) == (changed_at, page, "CVE-2024-0002")
+    assert only(cve(dateUpdated="2024-05-06T00:00:00")).stamp == changed_at
     scored = only(
         "#model_version:v1,score_date:2024-05-06T00:00:00Z\ncve,epss,percentile\n"
         "CVE-2024-0002,0.1,0.2"
     )
-    assert scored.stamp == changed
+    assert scored.stamp == changed_at
     links = [{"category": "self", "url": f"https://a.example/{name}"} for name in ("json", "page")]
     tracking = {"id": "A-1", "current_release_date": "2024-05-06T00:00:00.000Z"}
     advised = only(csaf(None, {}, tracking=tracking, references=links))
-    assert (advised.stamp, advised.url) == (changed, "https://a.example/page")
+    assert (advised.stamp, advised.url) == (changed_at, "https://a.example/page")
 
 
 # -- what cannot be used -----------------------------------------------------------------------
@@ -371,9 +371,9 @@ REJECTED: list[tuple[object, str]] = [
 
 @pytest.mark.parametrize(("document", "reason"), REJECTED)
 def test_what_cannot_be_used_says_why(document: object, reason: str) -> None:
-    found = taken(document)
-    assert not found.records
-    assert [(one.reason, one.count) for one in found.rejections] == [(reason, 1)]
+    actual = parse(document)
+    assert not actual.records
+    assert [(rejection.reason, rejection.count) for rejection in actual.rejections] == [(reason, 1)]
 
 
 @pytest.mark.parametrize(
@@ -388,9 +388,9 @@ def test_what_cannot_be_used_says_why(document: object, reason: str) -> None:
     ],
 )
 def test_a_document_that_is_not_whole_is_refused(document: object, code: str) -> None:
-    with pytest.raises(DocumentRefused) as refused:
-        taken(document)
-    assert refused.value.code == code
+    with pytest.raises(DocumentRefused) as refusal:
+        parse(document)
+    assert refusal.value.code == code
 
 
 @pytest.mark.parametrize(
@@ -423,6 +423,6 @@ def test_a_deep_tree_of_products_is_walked_to_its_end() -> None:
     tree: Any = {"product": {"product_id": "P"}, "name": "leaf"}
     for _ in range(28):
         tree = {"category": "product_family", "name": "f", "branches": [tree]}
-    told = {"product_status": {"known_affected": ["P"]}}
-    document = csaf({"branches": [tree]}, told)
+    content = {"product_status": {"known_affected": ["P"]}}
+    document = csaf({"branches": [tree]}, content)
     assert only(document).said["affected"]

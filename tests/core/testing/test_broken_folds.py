@@ -16,8 +16,8 @@ Y20, Y21, *_ = VALID_TIMES
 @pytest.fixture(scope="module")
 def history() -> History:
     """One subject, and claims of two authors that contradict each other."""
-    made = opened(1)
-    (subject,) = made.subjects
+    sample = opened(1)
+    (subject,) = sample.subjects
     for number, (author, value, confidence, end) in enumerate(
         [
             ("key_ann", "Zug", 40, None),
@@ -32,13 +32,13 @@ def history() -> History:
         if confidence is not None:
             payload["confidence"] = confidence
         draft = Draft("claim", "assert", subject, None, Y20, end, author, payload)
-        made = made.append([draft], instant(number + 9))
-    return made
+        sample = sample.append([draft], instant(number + 9))
+    return sample
 
 
 def _reading(change: Callable[[Record, Sequence[Record]], Record]) -> Fold:
     """A fold that takes some records for others."""
-    return lambda records, question: core([change(each, records) for each in records], question)
+    return lambda records, question: core([change(row, records) for row in records], question)
 
 
 def _showing(change: Callable[[Any], None]) -> Fold:
@@ -58,39 +58,39 @@ def _limited(record: Record, _: Sequence[Record]) -> Record:
 
 
 def _unlimited(record: Record, records: Sequence[Record]) -> Record:
-    verdicts = {each.id for each in records if each.op == "verify"}
+    verdicts = {row.id for row in records if row.op == "verify"}
     return record._replace(valid_from=None, valid_to=None) if record.target in verdicts else record
 
 
 def _count_all(candidates: Any) -> None:
-    for each in candidates:
-        each["authors"] = len(each["support"])
+    for row in candidates:
+        row["authors"] = len(row["support"])
 
 
 def _forget_confidence(candidates: Any) -> None:
-    for each in candidates:
-        each["confidence"] = None
+    for row in candidates:
+        row["confidence"] = None
 
 
 def _misquote(candidates: Any) -> None:
-    for each in candidates:
-        each["value"] = "Olten"
+    for row in candidates:
+        row["value"] = "Olten"
 
 
 def _count_withdrawn_dissent(candidates: Any) -> None:
     for each in candidates:
         for row in each["support"]:
-            told = row["verification"]
-            told["dissent"] = [v for v in told["verdicts"] if v["state"] != told["state"]]
+            payload = row["verification"]
+            payload["dissent"] = [v for v in payload["verdicts"] if v["state"] != payload["state"]]
 
 
 def _forgetful(records: Sequence[Record], question: Question) -> Any:
-    return core([each for each in records if each.op != "erase"], question)
+    return core([row for row in records if row.op != "erase"], question)
 
 
 def _forgetful_of_later(records: Sequence[Record], question: Question) -> Any:
     last = question.record_time or "9"
-    return core([each for each in records if each.recorded_at <= last], question)
+    return core([row for row in records if row.recorded_at <= last], question)
 
 
 BROKEN = {
@@ -105,13 +105,13 @@ BROKEN = {
     ),
     "an erasure is not heeded": (_forgetful, folds.check_erasure),
     "a later erasure is not heeded": (_forgetful_of_later, folds.check_erasure),
-    "candidates are turned round": (_showing(lambda each: each.reverse()), ranks.check_best),
+    "candidates are turned round": (_showing(lambda sample: sample.reverse()), ranks.check_best),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_fold_is_caught(name: str, history: History) -> None:
-    broken, check = BROKEN[name]
+    fault, check = BROKEN[name]
     check(core, history)
     with pytest.raises(AssertionError):
-        check(broken, history)
+        check(fault, history)

@@ -87,12 +87,12 @@ def test_the_clock_moves_only_when_it_is_moved() -> None:
 
 
 def test_identifiers_count_and_two_counters_agree() -> None:
-    one, two = CountingIds(), CountingIds(FrozenClock())
-    assert [one.new("prf"), one.new("prf")] == [two.new("prf"), two.new("prf")]
-    made = [one.new("prf") for _ in range(300)]
-    assert made == sorted(made)
-    assert len(set(made)) == 300
-    assert all(is_id("prf", each) for each in made)
+    row, two = CountingIds(), CountingIds(FrozenClock())
+    assert [row.new("prf"), row.new("prf")] == [two.new("prf"), two.new("prf")]
+    sample = [row.new("prf") for _ in range(300)]
+    assert sample == sorted(sample)
+    assert len(set(sample)) == 300
+    assert all(is_id("prf", row) for row in sample)
 
 
 @pytest.mark.parametrize("size", [0, 1, 8, 12, 32, 33, 100])

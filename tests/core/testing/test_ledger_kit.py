@@ -20,22 +20,22 @@ UNSHRUNK = settings(phases=[Phase.generate], max_examples=1_000, deadline=None)
 
 def edited():
     return histories(erasures=False).flatmap(
-        lambda made: st.tuples(st.just(made), line_edits(made))
+        lambda sample: st.tuples(st.just(sample), line_edits(sample))
     )
 
 
 def test_every_kind_of_edit_of_lines_is_made_and_found():
-    for what in ("swap", "delete", "repeat", "cut"):
-        wanted = lambda made, what=what: made[1].what.startswith(what)  # noqa: E731
-        history, edit = find(edited(), wanted, settings=UNSHRUNK)
-        assert (edit.line is None) == (what == "cut")
+    for aspect in ("swap", "delete", "repeat", "cut"):
+        predicate = lambda sample, aspect=aspect: sample[1].what.startswith(aspect)  # noqa: E731
+        history, edit = find(edited(), predicate, settings=UNSHRUNK)
+        assert (edit.line is None) == (aspect == "cut")
         check_edit_is_found(verify, history, edit)
         assert pretty(edit) == repr(edit) == f"<Edit {edit.what}>"
 
 
 def test_a_history_is_shown_in_short():
-    wanted = lambda made: len(made.records) > 9  # noqa: E731
-    history = find(histories(), wanted, settings=UNSHRUNK)
+    predicate = lambda sample: len(sample.records) > 9  # noqa: E731
+    history = find(histories(), predicate, settings=UNSHRUNK)
     shown = pretty(history)
     assert shown == repr(history)
     assert len(shown) < 300 * len(history.records)

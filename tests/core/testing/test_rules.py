@@ -34,14 +34,14 @@ settings.load_profile("strict")
 
 
 def _examples() -> dict[str, str]:
-    found = {}
+    matches = {}
     for module in pkgutil.walk_packages(svc_core.testing.__path__, "svc_core.testing."):
         doc = import_module(module.name).__doc__ or ""
         lines = [line for line in doc.splitlines() if not line or line.startswith("    ")]
         code = textwrap.dedent("\n".join(lines)).strip()
         if code:
-            found[module.name] = code
-    return found
+            matches[module.name] = code
+    return matches
 
 
 def test_every_example_of_the_kit_passes_as_it_stands(tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ class _Part:
         self._room, self._change, self._is_calm = room, change, is_calm
 
     def __getattr__(self, name: str) -> Any:
-        async def call(*given: Any, **how: Any) -> Any:
+        async def call(*args: Any, **how: Any) -> Any:
             try:
-                return self._change(await getattr(self._room, name)(*given, **how))
+                return self._change(await getattr(self._room, name)(*args, **how))
             except Exception:
                 if self._is_calm:
                     return self._change(None)
@@ -108,13 +108,13 @@ class Careless(MemoryStorage):
     async def write(self, tenant: str, unit: Any) -> Any:
         failed: list[Exception] = []
 
-        async def kept(tx: Any) -> Any:
+        async def rows(tx: Any) -> Any:
             try:
                 return await unit(tx)
             except Exception as failure:
                 failed.append(failure)
 
-        result = await super().write(tenant, kept)
+        result = await super().write(tenant, rows)
         if failed:
             raise failed[0]
         return result
@@ -180,7 +180,7 @@ class _Bench(StorageContract):
         return drive.run(coroutine)
 
     def at_once(self, coroutines: Any) -> list[Any]:
-        return [_outcome(each) for each in coroutines]
+        return [_outcome(row) for row in coroutines]
 
 
 def _outcome(coroutine: Any) -> Any:
@@ -206,13 +206,13 @@ PROMISES = sorted(name for name in dir(StorageContract) if name.startswith("test
 
 @pytest.mark.parametrize("name", PROMISES)
 def test_a_broken_promise_is_named(name: str) -> None:
-    said = [told for faulty in FAULTY if (told := _said(faulty, name))]
+    fields = [payload for faulty in FAULTY if (payload := _said(faulty, name))]
 
     rule = f"broken rule: {rule_text(getattr(StorageContract, name))}"
-    assert said
-    for told in said:
-        assert rule in told
-        assert len(told) > 1, "and by what it was broken"
+    assert fields
+    for payload in fields:
+        assert rule in payload
+        assert len(payload) > 1, "and by what it was broken"
 
 
 def test_a_broken_law_is_named() -> None:
@@ -233,9 +233,9 @@ def test_every_law_is_a_test_of_its_own_that_fails_by_its_name() -> None:
 
     laws = folds.laws(wrong)
     assert len([name for name in dir(laws) if name.startswith("test_")]) == len(folds.CHECKS)
-    with pytest.raises(LookupError) as told:
+    with pytest.raises(LookupError) as payload:
         laws().test_idempotence()  # type: ignore[attr-defined]
-    assert "broken rule: P2: a record given twice counts once." in told.value.__notes__
+    assert "broken rule: P2: a record given twice counts once." in payload.value.__notes__
 
 
 def test_stores_that_differ_are_told_with_what_was_asked_of_them() -> None:
