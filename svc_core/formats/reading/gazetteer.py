@@ -4,8 +4,8 @@ Rule 1: a place of GeoNames has an id made of its GeoNames number, which a sourc
         table gives. The table holds countries, and large cities by names in several languages.
 Rule 2: any other place has an id made of its country, its first-level area and its folded name; one
         without a name has that of its country. A place with neither has no id, only a geometry.
-Rule 3: the table is used only where it is certain: the country of a city must be stated, and no position
-        and no area in the name may contradict the table.
+Rule 3: the table is used only where it is certain: the country of a city must be stated, and no
+        position and no area in the name may contradict the table.
 """
 
 import zlib
