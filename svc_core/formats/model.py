@@ -53,7 +53,7 @@ class Record:
 
 @frozen
 class Rejection:
-    """The records of one document that were left out for one `reason`: their count and a sample."""
+    """Rows of one document left out for the same `reason`: how many, and one of them."""
 
     reason: Annotated[str, Doc("Why, without values."), Example("lacks 'id'")]
     count: Annotated[int, Doc("How many."), Example(1)]
