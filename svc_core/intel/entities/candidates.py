@@ -47,16 +47,16 @@ async def candidates(ctx: Context, row: bytes) -> tuple[Candidate, ...]:
     facts: dict[str, Any] = json.loads(row)
     if "cveId" in facts:
         return ()  # its id says who it is
-    own = {facts["id"], *facts["mergedIds"]}
+    own_ids = {facts["id"], *facts["mergedIds"]}
     query = party(facts)
     terms = sorted(index_tokens(query).items(), key=lambda term: (-term[1], term[0]))[:_TERMS_MAX]
     weights = {term: round(weight * _WEIGHT) or 1 for term, weight in terms}
     if not weights:
         return ()
-    near = await ctx.tx.documents.search(ENTITIES, weights, limit=_NEAR)
-    apart = own | await distinct_from(ctx, own)
+    neighbours = await ctx.tx.documents.search(ENTITIES, weights, limit=_NEAR)
+    excluded_ids = own_ids | await distinct_from(ctx, own_ids)
     screening = Screening([query])
-    for document in near.rows:
-        if document.id not in apart:
+    for document in neighbours.rows:
+        if document.id not in excluded_ids:
             screening.pass_by(document.id, party(json.loads(document.raw)))
     return tuple(candidate(*match) for match in screening.candidates(0, MATCHES_MAX))

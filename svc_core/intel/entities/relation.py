@@ -81,7 +81,7 @@ RELATIONS: Collection[Relation] = Collection(
     name="relations",
     model=Relation,
     prefix="rel",
-    # A row keeps its place whoever tells of it again, so that a walk meets each one once.
+    # A row keeps its place when it is written again, so that a walk meets each one once.
     order=lambda _: 0,
     scope="global",
     keys={

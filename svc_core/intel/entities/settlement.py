@@ -116,13 +116,13 @@ async def part_entity(ctx: Context, request: PartEntity) -> One[Settlement]:
     own_merges = [c for c in merges if c.names[1] == request.merged_id]
     if not own_merges and row.id == request.merged_id:
         if merges:
-            todo = ", ".join(f"svc entities part {merge.names[1]}" for merge in merges)
-            detail = f"Others were merged into {row.id}; to part them: {todo}"
+            commands = ", ".join(f"svc entities part {merge.names[1]}" for merge in merges)
+            detail = f"Others were merged into {row.id}; to part them: {commands}"
             raise Problem(problem.RESOURCE_CONFLICT, detail)
         return _settled(row, None, None, "parted", is_new=False)
     await writing.write(ctx, rules.KIND, {claim.id: claim for claim in own_merges}, {})
     if not own_merges and row.id != request.merged_id:
-        # What is one by its legal name alone comes apart when it is said to be distinct.
+        # Rows that only a legal name joins come apart once they are declared distinct.
         await _save_word(ctx, _word_of(ctx, "distinct", *sorted((row.id, request.merged_id))))
     alone = await _entity(ctx, request.merged_id)
     if alone.id == row.id:
@@ -147,9 +147,9 @@ async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> On
 
 async def distinct_from(ctx: Context, ids: Iterable[str]) -> frozenset[str]:
     """The ids of entities that the operator declared distinct from the one with these ids."""
-    own = frozenset(ids)
-    claims = [claim for claim in await _words(ctx, own) if claim.pair == "distinct"]
-    return frozenset(name for claim in claims for name in claim.names) - own
+    own_ids = frozenset(ids)
+    claims = [claim for claim in await _words(ctx, own_ids) if claim.pair == "distinct"]
+    return frozenset(name for claim in claims for name in claim.names) - own_ids
 
 
 # -- the operator's word -----------------------------------------------------------------------

@@ -83,9 +83,9 @@ async def _place(ctx: Context, placement: Placement, closure: Claims, grouping: 
     for row, group in rows.items():
         for claim in group:
             old_row = closure[claim.id].row if claim.id in closure else row
-            apart = tuple(sorted(grouping.apart.get(claim.id, ())))
-            if (claim.row, claim.apart) != (row, apart):
-                placement.after[claim.id] = attrs.evolve(claim, row=row, apart=apart)
+            refusals = tuple(sorted(grouping.apart.get(claim.id, ())))
+            if (claim.row, claim.apart) != (row, refusals):
+                placement.after[claim.id] = attrs.evolve(claim, row=row, apart=refusals)
             if old_row != row:
                 placement.row_ids.add(old_row)
                 if old_row not in rows:

@@ -110,7 +110,7 @@ def group_claims(
 ) -> Grouping:
     """The rows that contributions make; names in `common`, or of over `limit` rows, join none."""
     muted_names = common | shared_names(claims, limit)
-    groups, apart = _Groups(), defaultdict[str, set[str]](set)
+    groups, refusals = _Groups(), defaultdict[str, set[str]](set)
     by_weight = sorted((c for c in claims if not c.pair), key=lambda c: _weight(kind, c))
     named_claims = [(c, *_exclusive_names(kind, c)) for c in by_weight]
     pairs = sorted((c for c in claims if c.pair), key=lambda c: (c.read_at, c.id))
@@ -123,13 +123,13 @@ def group_claims(
     for claim, _, doubtful in named_claims:
         for name in claim.names[1:]:
             if name in muted_names or name in doubtful or not groups.join(claim.names[0], name):
-                apart[claim.id].add(name)
+                refusals[claim.id].add(name)
     row_names: dict[str, str] = {}
     for claim in sorted(by_weight, key=lambda claim: _age(kind, claim)):
         row_names.setdefault(groups.leader(claim.names[0]), claim.names[0])
     merges = [claim for claim in pairs if claim.pair == "merge"]
-    _join_merges(groups, row_names, apart, merges, distinct)
-    return Grouping(_rows(groups, row_names, claims, limit), apart)
+    _join_merges(groups, row_names, refusals, merges, distinct)
+    return Grouping(_rows(groups, row_names, claims, limit), refusals)
 
 
 def _join_merges(
@@ -177,7 +177,7 @@ def _contested_names(
             owners[name].update(claim.names)
             for scheme, mark in claim_marks.items():
                 marks[name][scheme].add(mark)
-    split = {name for name, own in owners.items() if any(own.issuperset(two) for two in distinct)}
+    split = {name for name, ids in owners.items() if any(ids.issuperset(two) for two in distinct)}
     return split | {
         name for name, values in marks.items() if any(len(v) > 1 for v in values.values())
     }
@@ -201,8 +201,10 @@ def _exclusive_names(kind: RowKind, claim: Contribution) -> tuple[dict[str, str]
             values[scheme].append(kind.derived(value if scheme == "cve" else f"{scheme}:{value}"))
     doubtful = {name for names in values.values() if len(names) > 1 for name in names}
     marks = {scheme: names[0] for scheme, names in values.items() if len(names) == 1}
-    own = {scheme: claim.names[0] for scheme, names in values.items() if claim.names[0] in names}
-    return marks | own, doubtful
+    own_marks = {
+        scheme: claim.names[0] for scheme, names in values.items() if claim.names[0] in names
+    }
+    return marks | own_marks, doubtful
 
 
 def shared_names(contributions: Iterable[Contribution], limit: int) -> set[str]:

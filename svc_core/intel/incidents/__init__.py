@@ -1,1 +1,1 @@
-"""Incidents: what several rows tell of one happening; stories of news, signals about them."""
+"""Incidents: joins the rows that are about one event, groups news into stories, links signals."""

@@ -185,7 +185,7 @@ references, of which `svc_core.intel.entities.directory` tells whom they mean.""
 
 @frozen
 class IncidentDue:
-    """An incident that is to be folded again: what tells of it changed, or its status may."""
+    """An incident that is to be folded again: its members changed, or its status may change."""
 
     id: IncidentId
     at: datetime

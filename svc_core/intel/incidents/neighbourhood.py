@@ -112,8 +112,8 @@ async def _near(
     cells = {} if area.cells is None else {"cell": area.cells}
     types = _STORMS if member.type in _STORMS else (member.type,)
     clause = {**cells, rule.name: types if rule is _HAZARDS else member.categories}
-    near = await scan(where=clause | {"provider": peers}, box=lying(area), limit=EVENTS_READ)
-    events = [OSINT_EVENTS.decode(row.raw) for row in near.rows]
+    page = await scan(where=clause | {"provider": peers}, box=lying(area), limit=EVENTS_READ)
+    events = [OSINT_EVENTS.decode(row.raw) for row in page.rows]
     places = [(event.incident_id, exact_point(event.place)) for event in events]
     kms = [
         (id_, distance_km(point, to)) for id_, to in places if id_ is not None and to is not None

@@ -43,11 +43,11 @@ PUT_OFF = timedelta(days=1)
 HOPS_MAX = 8
 """The longest chain of marks between two members of an incident: no event has a longer one."""
 ALIKE_READ = 5 * ALIKE_MAX
-"""Events with one mark that are read to see how many incidents have it: beyond, it says nothing,
-and a unit that read them all would hold the writer for seconds."""
+"""The most events with one mark that are read: a mark of more joins nothing, and a unit that read
+them all would hold the writer for seconds."""
 MEMBERS_MAX = 2_000
-"""Members that are looked at in one unit, some 200 ms; of a single incident what is beyond is left
-out, several are then folded each in a unit of its own."""
+"""The most members that are read in one unit, some 200 ms. Beyond it several incidents are folded
+in units of their own, and a single incident is folded without the rest of its members."""
 ROWS_SCANNED = 500
 
 
@@ -226,17 +226,17 @@ class _Scene:
 
     async def _write(self, name: str, group: Sequence[Member], merged_ids: set[str]) -> None:
         stored, incident = self.rows.get(name), self.incidents.get(name)
-        near = await related_incidents(self.ctx, name, group, self.nearby)
+        related_ids = await related_incidents(self.ctx, name, group, self.nearby)
         row, until = fold_members(
             group, self.ctx.now, incident, id=name, merged_ids=tuple(sorted(merged_ids)),
-            related_incident_ids=near,
+            related_incident_ids=related_ids,
         )  # fmt: skip
         if until is not None:
             await self.ctx.save(INCIDENTS_DUE, name, IncidentDue(name, until))
         if incident is not None and says_the_same(row, incident):
             return
         related_before = set() if incident is None else set(incident.related_incident_ids)
-        await queue.note(self.ctx, related_before ^ set(near))
+        await queue.note(self.ctx, related_before ^ set(related_ids))
         if stored is None and any(name in old.merged_ids for old in self.incidents.values()):
             document = await self.ctx.tx.documents.put(INCIDENTS, name, row)
             await self.ctx.record(INCIDENTS, name, "restored", document.version)

@@ -119,7 +119,7 @@ async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
     )
     edges = bounds(request.datetime)
     order = "strength" if request.sort == "strength" else None
-    # The clock goes on between two pages of one list; the states that were asked for do not.
+    # The cursor is bound to the requested states, as the range of ends moves with the clock.
     parameters = sent(request, "type", "tag", "entity_id", "incident_id", "status")
     binding = ctx.list_binding(parameters, order, **(edges | {"ranges": ranges}))
     page = await ctx.tx.documents.scan(

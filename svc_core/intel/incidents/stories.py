@@ -42,24 +42,24 @@ from svc_core.text.frequencies import Frequencies
 from svc_core.text.grouping import SPAN, grouped
 
 WINDOW_ITEMS_MAX = 1_000
-"""Items that are grouped in one go: about 0.3 s beside everything else."""
+"""The most items of a window that is grouped as a whole: about 0.3 s beside other work."""
 BULK, BULK_SHARE = 10, 5
-"""So many times larger may a window be that is grouped as a whole where it has at most so many
-items for each new one: a known item costs 0.8 ms, a new one that is sought for by itself 4 ms."""
+"""A window up to `BULK` times larger is still grouped as a whole if it has at most `BULK_SHARE`
+items for each new one: an item in a window costs 0.8 ms, a search for neighbours 4 ms."""
 NEW_AT_ONCE = 100
-"""New items that one pass over a larger window looks at: each is sought for in some 5 ms."""
+"""The most new items of one pass over a larger window: each takes a search of some 5 ms."""
 NEAR_TERMS, NEAR_ITEMS = 8, 12
-"""Rarest terms by which the neighbours of an item are sought, and how many of these are taken:
-twice as many as it borrows from."""
+"""How many of its rarest terms an item's neighbours are searched by, and how many neighbours are
+taken: twice as many as an item borrows terms from."""
 MEMBERS_MAX = 1_000
-"""Items of known stories that are looked at beside, the newest."""
+"""The most items of known stories that are read in addition, the newest."""
 ROWS_AT_ONCE = 100
 """Rows written in one unit: about 50 ms."""
 TRIES_MAX = 3
-"""How often a pass begins again because another wrote; what is left then waits for the next."""
+"""How often a pass begins again because another pass wrote; then the rest waits for the next."""
 PASSES_MAX = 50
-"""Passes in one go, so that who writes without end does not keep a process from reading sources:
-5,000 new items of a large window, some 50 s beside everything else."""
+"""Passes of one call, so that a stream of writes does not keep a process from reading sources:
+5,000 new items of a large window, some 50 s beside other work."""
 
 _NEWS = "news"
 _SPAN = SPAN // timedelta(microseconds=1)
@@ -130,7 +130,7 @@ def _new_name(event: Sequence[Evidence], used_names: Set[str]) -> str:
     """A new name derived from the story's two oldest items, which no other story has."""
     first, second = (item.id for item in sorted(event, key=_age)[:2])
     name = ids.derived_id("inc", "story", first, second)
-    while name in used_names:  # the others of a story that these two began have kept its name
+    while name in used_names:  # the story that these two began lives on without them
         name = ids.derived_id("inc", "story", name, first)
     return name
 
@@ -195,7 +195,7 @@ async def _near(
         title, lead, _ = (NEWS_TEXTS.decode(row.raw).read().terms or "").split("\n")
         terms = set(f"{title} {lead}".split())
         rarest = sorted(terms, key=lambda term: (table.counts.get(term, 0), term))[:NEAR_TERMS]
-        near = await corpus.candidates(
+        neighbours = await corpus.candidates(
             ctx,
             dict.fromkeys(rarest, 1.0),
             table,
@@ -204,7 +204,7 @@ async def _near(
             end=row.order + _SPAN,
             limit=NEAR_ITEMS,
         )
-        documents.update((document.id, document) for document in near)
+        documents.update((document.id, document) for document in neighbours)
     return documents
 
 

@@ -39,7 +39,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import Position
 
 ROWS_SCANNED = 500  # contributions that are read at once in search of absent ones
-HELD_COUNTED = 1_000_000  # twice as many as one document may bring
+HELD_COUNTED = 1_000_000  # contributions that are counted: twice as many as a document may have
 
 
 @frozen

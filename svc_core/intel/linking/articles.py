@@ -15,7 +15,7 @@ def page_of(url: str | None) -> SplitResult | None:
     return page if page.hostname else None
 
 
-@lru_cache(maxsize=4_096)  # an article is told by several rows
+@lru_cache(maxsize=4_096)  # several rows may be about one article
 def incident_of_article(url: str | None) -> str | None:
     """The id of the incident that an article is about, the same from every source.
 
@@ -26,5 +26,5 @@ def incident_of_article(url: str | None) -> str | None:
     if page is None:
         return None
     host = str(page.hostname).removeprefix("www.")
-    own = page._replace(scheme="", netloc="", path=page.path.rstrip("/"), fragment="")
-    return ids.derived_id("inc", "article", "", f"{host} {own.geturl()}")
+    address = page._replace(scheme="", netloc="", path=page.path.rstrip("/"), fragment="")
+    return ids.derived_id("inc", "article", "", f"{host} {address.geturl()}")

@@ -23,7 +23,7 @@ _RUN = re.compile(rf"{_CAPITAL}(?:{_FORM}(?:(?:{'|'.join(sorted(_LINKS))}) )?{_C
 _END = re.compile(r"(?<=[.!?…:])\s+|\n")
 _QUOTES = " \"'“”‘’«»([-–—"
 _LETTERS = 4  # of a word that title case gives a capital
-_TITLE_CASE_SHARE = 0.75  # of the longer words of a line; above, its capitals tell nothing
+_TITLE_CASE_SHARE = 0.75  # of the longer words of a line; above, it is in title case
 _SUBJECT_MAX = 3  # words of the name that a headline in title case begins with
 
 

@@ -23,7 +23,7 @@ _CACHE_SIZE = 262_144  # words of about a hundred thousand names
 _ALIKE_MIN = 0.8  # of two words; below, they are two words
 _SOUND, _SOUND_MIN = 0.9, 3  # what equal consonants say, and how many there have to be
 _INITIAL = 0.6  # what a first letter says of a word
-_LEFT_OUT = 0.9  # a person whose every told word agrees, while the other name has more
+_LEFT_OUT = 0.9  # all words of a person's shorter name agree, and the longer has more
 _PARTICLES = frozenset(["al", "el", "bin", "bint", "ibn", "de", "la", "von", "van", "der"])
 _SOUNDS = (
     ("sch", "s"), ("tch", "s"), ("ch", "s"), ("sh", "s"), ("zh", "s"), ("ph", "f"), ("kh", "h"),

@@ -81,8 +81,10 @@ def _assigners(claims: Sequence[Contribution]) -> frozenset[str]:
     for claim in claims:
         names += (claim.said.get("assigner") or {}).values()
         if claim.format == "cve":
-            own = [score for score in claim.said.get("scores") or () if score["role"] == "primary"]
-            names += [score["provider"] for score in own]
+            primary_scores = [
+                score for score in claim.said.get("scores") or () if score["role"] == "primary"
+            ]
+            names += [score["provider"] for score in primary_scores]
     return frozenset(filter(None, names))
 
 
@@ -99,12 +101,12 @@ def preferred_score(scores: Sequence[Item], assigners: frozenset[str]) -> Item |
 
 def _epss(claims: Sequence[Contribution]) -> Item | None:
     """The newest EPSS reading, with the latest one of an earlier day."""
-    own = [claim for claim in claims if claim.said.get("epss")]
-    if not own:
+    with_epss = [claim for claim in claims if claim.said.get("epss")]
+    if not with_epss:
         return None
-    newest: Item = own[0].said["epss"]
-    readings = [claim.said["epss"] for claim in own] + [
-        claim.earlier["said"] for claim in own if claim.earlier
+    newest: Item = with_epss[0].said["epss"]
+    readings = [claim.said["epss"] for claim in with_epss] + [
+        claim.earlier["said"] for claim in with_epss if claim.earlier
     ]
     with_date = [score for score in readings if score["scoreDate"] and newest["scoreDate"]]
     earlier = [score for score in with_date if score["scoreDate"] < newest["scoreDate"]]
@@ -119,7 +121,7 @@ def is_quiet(names: Sequence[str], before: Item, after: Item) -> bool:
     if tuple(names) != ("epss",) or not (old and new):
         return False
     is_band_change = any((old["percentile"] < band) != (new["percentile"] < band) for band in BANDS)
-    # Scores have five decimals: a move by exactly a hundredth is told.
+    # Scores have five decimals; rounding makes a move by exactly a hundredth no quiet one.
     return not is_band_change and round(abs(new["score"] - old["score"]), 9) < EPSS_CHANGE_MIN
 
 
