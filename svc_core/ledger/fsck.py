@@ -1,11 +1,11 @@
-"""What a store keeps beside the lines of a ledger, made anew from the lines and compared.
+"""Checks a ledger's stored nodes, indexes and head against its lines, by recomputing them.
 
-Rule 1: the lines are what was sealed; nodes, indexes and the stored head follow from them. Where
-        they differ, nothing is said of which was changed: the outcome over the lines tells that.
-Rule 2: it takes lines in by runs, which may be read one after another while the ledger grows, and
-        needs no more memory however many there are.
-Rule 3: lines may be damaged. One that is not what was sealed in its place says nothing of what is
-        kept beside it, and after one whose head is not, the tree cannot be told.
+Rule 1: the lines are what was sealed; nodes, indexes and the stored head follow from them. A
+        difference does not say which side was changed: the verification of the lines does.
+Rule 2: lines are read in runs, which may be read one after another while the ledger grows; memory
+        is constant.
+Rule 3: lines may be damaged. A line that is not the sealed one is not compared with its index
+        entries, and after a line whose head is not the sealed one the tree cannot be checked.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -36,7 +36,7 @@ _NODE: Final = "The kept node is not the hash of these lines."
 
 
 class StoredLedger(NamedTuple):
-    """What is kept of a ledger as a whole: its head, its end, and the nodes beyond the head."""
+    """The stored data of a ledger as a whole: head, end, checkpoints, nodes beyond the head."""
 
     head: LedgerHead | None
     end: LedgerEnd
@@ -45,10 +45,10 @@ class StoredLedger(NamedTuple):
 
 
 class LineRun(NamedTuple):
-    """The stored lines numbered from `start` to before `stop`, and what is kept of them.
+    """The stored lines from number `start` to before `stop`, with their index and tree data.
 
-    `by_id` are the numbers under which their identifiers are found, `nodes` the nodes that they
-    complete.
+    `by_id` are the line numbers that the index gives for their identifiers, `nodes` the stored
+    nodes that they complete.
     """
 
     start: int
@@ -59,16 +59,16 @@ class LineRun(NamedTuple):
 
 
 def completed_nodes(start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """The level and number of each kept node that these leaves complete."""
+    """Yield the level and number of each stored node that these leaves complete."""
     for level in tree.KEPT_LEVELS:
         for number in range(start >> level, stop >> level):
             yield level, number
 
 
 class Fsck:
-    """Feed it the runs of a ledger in order, then the index, then compare the head.
+    """The check of one ledger: feed it all runs in order, then the index, then the head.
 
-    `roots` has the root at each of the `sizes` that were asked for, as the lines have it.
+    `roots` has the root at each of the requested `sizes`, computed from the lines.
     """
 
     def __init__(self, sizes: Collection[int] = ()) -> None:
@@ -86,7 +86,7 @@ class Fsck:
     # -- lines -----------------------------------------------------------------------------------
 
     def feed(self, run: LineRun) -> None:
-        """Take in a run: compare what its lines are found by, and the nodes over them."""
+        """Compare the index data of a run's lines, and the nodes over them."""
         nodes = {(node.level, node.number): node.hash for node in run.nodes}
         rows = {row.seq: row for row in run.rows}
         for seq in range(run.start, run.stop):
@@ -102,7 +102,7 @@ class Fsck:
         self._grow(nodes)
 
     def _follows(self, line: Line, seq: int) -> bool:
-        """Take the line as the next leaf, if it can be."""
+        """Add the line as the next leaf if it is sealed and continues the chain."""
         if self._frontier is None or not line.is_sealed or line.head is None or line.seq != seq:
             return False
         self._ledger = self._ledger or line.head.ledger.decode()
@@ -114,7 +114,7 @@ class Fsck:
         return True
 
     def _grow(self, nodes: Mapping[tuple[int, int], bytes]) -> None:
-        """Grow the tree by the leaves that wait, and compare the nodes that they complete."""
+        """Add the pending leaves to the tree, and compare the nodes that they complete."""
         if self._frontier is None:
             return
         growth = tree.grow(self._frontier, self._size - len(self._leaves), self._leaves)
@@ -142,7 +142,7 @@ class Fsck:
     # -- what finds them -------------------------------------------------------------------------
 
     def feed_index(self, entries: Iterable[LedgerKey], rows: Iterable[SealedLine]) -> None:
-        """Take in entries of the index, and what is stored of the lines that they name."""
+        """Compare entries of the designator index with the stored lines that they name."""
         pairs = {(key_digest(key), row.seq) for row in rows for key in row.keys}
         for entry in entries:
             if entry not in pairs:
@@ -151,7 +151,7 @@ class Fsck:
     # -- the ledger as a whole -------------------------------------------------------------------
 
     def compare(self, ledger: StoredLedger, size: int) -> None:
-        """Compare what is kept of the ledger as a whole; `size` lines of it were to be fed."""
+        """Compare head, end and checkpoints of the ledger, of which `size` lines were to be fed."""
         head, end = ledger.head, ledger.end
         head_size = 0 if head is None else head.size
         for node in ledger.beyond:
@@ -207,7 +207,7 @@ class Fsck:
 
 
 def _tree_head(head: LedgerHead) -> TreeHead | None:
-    """What a stored head says of the lines; None where it says nothing."""
+    """Decode a stored head without its host; None if it is unreadable."""
     try:
         # Its host is no matter of the lines.
         return evolve(TreeHead.decode(head.tree_head), host=None)

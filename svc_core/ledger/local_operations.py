@@ -1,8 +1,8 @@
-"""The operations on a workspace's ledger without a route: what only its keeper does.
+"""Local operations on a workspace's ledger, for its operator: without a public route.
 
-Rule 1: with marks, an append that is repeated finds what it appended before, and says so.
-Rule 2: an import is verified strictly before anything is stored, and stored in short parts, between
-        which others write. One that is cut off goes on when it is done again.
+Rule 1: with marks, a repeated append finds what it appended before, and reports it.
+Rule 2: an import is verified strictly before anything is stored, and stored in short runs, so that
+        other writers can go between. Repeating an interrupted import continues it.
 """
 
 import re
@@ -64,19 +64,19 @@ STEP_LINES = 16
 
 
 class UnreadableExport(Exception):  # noqa: N818 - said as the state that it is
-    """A file cannot be read; the message is one line."""
+    """An export file cannot be read; the message is one line."""
 
     exit_code = 2
 
 
 class Exports(Protocol):
-    """Exports of ledgers as files."""
+    """Access to files that hold exports of ledgers."""
 
     def blocks(self, path: str, note: str, tell: Tell) -> Callable[[], Iterator[bytes]]:
-        """What opens a file anew on each call, as blocks of its unpacked bytes.
+        """Return a function that opens a file and yields blocks of its unpacked bytes.
 
         Raises:
-            UnreadableExport: it cannot be read, now or while it is; the message says why.
+            UnreadableExport: the file cannot be read, now or in the course; the message says why.
         """
 
 
@@ -287,7 +287,7 @@ async def append_entries(ctx: Context, request: AppendEntries) -> One[AppendRepo
 
 
 async def _old_ids(ctx: Context, entries: Sequence[Entry], salts: list[bytes]) -> tuple[str, ...]:
-    """The records of the first entries, as far as they are there already."""
+    """Return the ids of those leading entries that the ledger has already."""
     batch = drafts(tuple(entries), author="system", salts=salts)
     ids = [record_id(draft.kind, payload_hash(payload_bytes(draft.payload))) for draft in batch]
     lines = await ctx.tx.ledger.get_many(ids)
@@ -356,10 +356,10 @@ async def import_ledger(ctx: WorkContext, request: ImportLedger) -> One[Imported
 
 
 def _verify(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> Outcome:
-    """The outcome, which is that the file is sound.
+    """Verify an export strictly, and return the outcome of a sound one.
 
     Raises:
-        Problem: RESOURCE_CONFLICT, and the line where it is not.
+        Problem: RESOURCE_CONFLICT, with the line, if the file is not sound.
     """
     outcome = verify_export(blocks, allow_content=True, start=after)  # what is erased is not stored
     first = outcome.first_fault
@@ -374,7 +374,7 @@ def _verify(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> Ou
 
 
 async def _holders(ctx: WorkContext, ledger: str) -> tuple[str, ...]:
-    """The other workspaces that go on as the same ledger."""
+    """Return the other workspaces that continue the same ledger."""
     tenants = [id_ for id_ in await ctx.work.tenants() if id_ != ctx.actor.tenant]
     return tuple([id_ for id_ in tenants if (await ctx.work.read(id_, head_of)).ledger == ledger])
 

@@ -1,4 +1,4 @@
-"""What the ledger's operations answer with, besides the view of a subject."""
+"""Response models of the ledger's operations, except the view of a subject (`fold.view`)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
@@ -68,7 +68,7 @@ class LedgerRecord(RecordHead):
 
 
 def public_record(record: Record, receipt: Maybe[str] = UNSET) -> LedgerRecord:
-    """The public form of a record."""
+    """Convert a record to its response model."""
     return LedgerRecord(**record._asdict(), receipt=receipt)
 
 
@@ -170,7 +170,7 @@ def verification(
     checkpoint: str | None,
     consistency: Consistency | None,
 ) -> Verification:
-    """The public form of an outcome."""
+    """Convert the outcome of a verification to its response model."""
     return Verification(
         **{name: getattr(outcome, name) for name in _OUTCOME_MEMBERS},
         ledger=ledger,

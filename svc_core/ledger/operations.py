@@ -463,7 +463,7 @@ _BUNDLE = {"type": "bundle", "id": "bundle--438e322a-3d78-550d-ae4a-d14028864e6e
 
 
 def _examples(class_: type, *optional: str) -> dict[str, Any]:
-    """The example values of what a class must have, and of some that it may have, as sent."""
+    """Collect the example values of the required members of a class, and of some optional ones."""
     return {
         wire.camel(member.name): mark.value
         for member in attrs.fields(class_)
@@ -474,7 +474,7 @@ def _examples(class_: type, *optional: str) -> dict[str, Any]:
 
 
 def _entry(kind: Kind, op: Op, *optional: str, **instead: Any) -> dict[str, Any]:
-    """An entry of the example values of what it must have, with some of what it may have."""
+    """Build an example entry from the example values of its members."""
     head = {"kind": kind, "op": op}
     return head | _examples(ENTRIES[kind, op], *optional) | head | instead
 
@@ -495,13 +495,13 @@ APPENDS: Final[Mapping[str, Any]] = {
     "erase": _entry("claim", "erase", "legal_basis", reason="request of 3 March"),
     "batch": [_DESIGNATOR, _CLAIM, _VERDICT],
 }
-"""What `POST /ledger/records` takes, by what it does: head and payload members side by side."""
+"""Example bodies of `POST /ledger/records` by operation: head and payload members side by side."""
 
 
 def _ledger(
     id_: str, method: Literal["GET", "POST"], path: str, **members: Any
 ) -> Operation[Any, Any]:
-    """What all operations of the ledger have in common.
+    """Declare an operation of the ledger, with the members that all of them share.
 
     Request class and response are those that `run` is annotated with.
     """
@@ -523,7 +523,7 @@ def _read(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
 
 
 def _checkpoint(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
-    """The checkpoint, at one of its two addresses."""
+    """Declare the checkpoint operation, at one of its two paths."""
     return _read(
         id_,
         path,
@@ -538,7 +538,7 @@ def _checkpoint(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
 
 
 def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
-    """What both appending operations have in common."""
+    """Declare an appending operation, with the members that both of them share."""
     return _ledger(
         id_,
         "POST",

@@ -1,4 +1,4 @@
-"""What was believed of a subject, when and for when, as SVG: valid time across, record time up.
+"""Draws the history of a subject as SVG: valid time across, record time upwards.
 
 Rule 1: a shape says what the fold says at every point under it: the statement is in force, in this
         state, and contested where another value of a single-valued predicate is in force as well.
@@ -64,7 +64,7 @@ def svg(
     size: int | None = None,
     valid_time: str | None = None,
 ) -> str:
-    """The picture of what was recorded of `subject`, as an SVG document.
+    """Draw the records of `subject` as an SVG document.
 
     `record_time` and `size` bound the records as they do a fold; `valid_time` is marked by a line.
     Times are the ledger's texts of 27 characters. Records of other subjects are passed over.
@@ -99,7 +99,7 @@ def svg(
 
 
 class Cell(NamedTuple):
-    """From `since` on and before `until` (None: to the end) a statement held at `periods`.
+    """One state of a statement between two record times, and the valid times at which it held.
 
     `contested` are those of them at which another value was held as well.
     """
@@ -113,7 +113,7 @@ class Cell(NamedTuple):
 
 @frozen
 class Lane:
-    """A statement, what it was believed to hold for, and the records that act on it."""
+    """One row of the picture: a statement, its states over time, the records that act on it."""
 
     record: Record
     name: str
@@ -123,19 +123,19 @@ class Lane:
 
     @property
     def current_periods(self) -> Periods:
-        """The valid times for which the statement is still held."""
+        """The valid times at which the statement is in force at the newest record time."""
         return self.cells[-1].periods if self.cells and self.cells[-1].until is None else NEVER
 
 
 def intervals(periods: Periods) -> list[tuple[str | None, str | None]]:
-    """The intervals of a set of valid times, ascending; None is an open side."""
+    """Return the intervals of a set of valid times, ascending; None is an open side."""
     bounds = [None, *periods.changes] if periods.starts_inside else list(periods.changes)
     ends = [*bounds, None] if len(bounds) % 2 else bounds
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 def _rows(records: Sequence[Record], moments: Sequence[str]) -> list[Lane]:
-    """The newest statements of each kind for which there is room, by kind and name."""
+    """Return the rows of the newest statements for which there is room, by kind and name."""
     kinds = list(_MEMBERS)
     newest = [record for record in reversed(records) if record.op in STATEMENTS][:ROWS_MAX]
     rows, room = [], SHAPES_MAX
@@ -154,7 +154,7 @@ def _rows(records: Sequence[Record], moments: Sequence[str]) -> list[Lane]:
 def _cells(
     records: Sequence[Record], statements: Sequence[Record], moments: Sequence[str]
 ) -> Iterator[tuple[Cell, ...]]:
-    """What was believed of each of the statements asked for, at each of the record times."""
+    """Compute the cells of each statement over the record times `moments`."""
     cells_by_key: dict[_Key, list[Cell]] = {(row.seq, row.id): [] for row in statements}
     rivals = _rivals(records)
     for moment in moments:
@@ -183,7 +183,7 @@ def _rivals(records: Iterable[Record]) -> _Rivals:
 
 
 def _contests(rivals: _Rivals, cells: Mapping[_Key, Cell]) -> dict[str, Periods]:
-    """The valid times at which a predicate has several values."""
+    """Return, for each predicate, the valid times at which it has several values."""
     periods_by_rival: dict[tuple[str, str], list[Periods]] = {}
     for key, rival in rivals.items():
         if key in cells and cells[key].state != "refuted":
@@ -195,7 +195,7 @@ def _contests(rivals: _Rivals, cells: Mapping[_Key, Cell]) -> dict[str, Periods]
 
 
 def _merge(cells: Sequence[Cell]) -> tuple[Cell, ...]:
-    """The cells without those that only go on, each with its end; empty ones are left out."""
+    """Merge equal neighbouring cells, set their ends, and drop empty ones."""
     distinct = [next(run) for _, run in groupby(cells, key=lambda cell: cell[:3])]
     ends = [*[cell.since for cell in distinct[1:]], None]
     runs = [cell._replace(until=end) for cell, end in zip(distinct, ends, strict=True)]
@@ -206,13 +206,13 @@ def _merge(cells: Sequence[Cell]) -> tuple[Cell, ...]:
 
 
 def row_name(record: Record) -> str:
-    """What a row is about: the predicate of a claim, the scheme of a designator."""
+    """Return the name of a row: the predicate of a claim, the scheme of a designator."""
     name = (record.payload or {}).get(_MEMBERS[record.kind][0])
     return name if isinstance(name, str) else record.kind
 
 
 def statement_words(record: Record) -> str:
-    """What a statement says, as much of it as fits."""
+    """Return the content of a statement, shortened to the column."""
     if record.payload is None:
         return "(erased)"
     value = record.payload.get(_MEMBERS[record.kind][1])
@@ -221,7 +221,7 @@ def statement_words(record: Record) -> str:
 
 
 def _title(standing: Standing, subject: str) -> str:
-    """What the newest record in force calls the subject, or its identifier."""
+    """Return the label by the newest record in force, or else the subject's identifier."""
     labels = [
         (record.payload or {}).get("label")
         for record in reversed(standing.records)
@@ -231,7 +231,7 @@ def _title(standing: Standing, subject: str) -> str:
 
 
 def _description(rows: Sequence[Lane], subject: str, known_at: str) -> str:
-    """In words, what is held at the end of the record times."""
+    """Describe in words what is in force at the newest record time."""
     sentences = [
         f"{row.name} {row.words}, {row.cells[-1].state}, "
         + " and ".join(_period(*interval) for interval in intervals(row.current_periods))
@@ -245,7 +245,7 @@ def _description(rows: Sequence[Lane], subject: str, known_at: str) -> str:
 
 
 def _act(act: Record, acts: Iterable[Record]) -> str:
-    """What a record did to a statement, or to one of the `acts` on it."""
+    """Describe a record that acts on a statement, or on one of the `acts` on it."""
     aims = "".join(f" of {earlier.op}" for earlier in acts if earlier.id == act.target)
     state = f" {(act.payload or {}).get('state', '')}" if act.op == "verify" else ""
     return f"{_date_text(act.recorded_at)[:19]} {act.op}{aims}{state} · {act.author}"
@@ -279,7 +279,7 @@ def _escape(text: str) -> str:
 
 
 def _shorten(text: str, width: float, size: float) -> str:
-    """As much of the text as fits at a size in pixels, with an ellipsis where it is cut."""
+    """Cut a text to a width in pixels at a font size, with an ellipsis."""
     text = _plain(text[:2_000])
     ends = list(accumulate([size * _advance(character) for character in text], initial=0))
     cut = text[: sum(end <= width - size for end in ends) - 1].rstrip()
@@ -287,7 +287,7 @@ def _shorten(text: str, width: float, size: float) -> str:
 
 
 def _advance(character: str) -> float:
-    """About how wide a character is, in its size; rather more than less."""
+    """Estimate the width of a character in units of the font size, rather too wide."""
     if unicodedata.east_asian_width(character) in "WF":
         return 1.05
     if character in " .,:;'-|ijl()[]":
@@ -331,7 +331,7 @@ vision tell apart) and what is drawn on a tile of 8 pixels; `contested` lies ove
 
 
 def _definitions() -> str:
-    """The dark theme, the patterns, and the fading of what is open at a side."""
+    """Return the dark theme, the patterns of the states, and the gradient for open sides."""
     dark = "".join(f".{n}{{fill:{dark};stop-color:{dark}}}" for n, (_, dark) in THEME.items())
     patterns = "".join(
         f'<pattern id="svc-{name}" width="8" height="8" patternUnits="userSpaceOnUse">'
@@ -375,7 +375,7 @@ def _days(instant: str) -> float:
 
 
 def positions(instants: Iterable[str]) -> dict[str, float]:
-    """Where bounds of valid time are drawn: true to length, save that none is too near the next."""
+    """Return the x positions of bounds of valid time: to scale, with a minimum distance."""
     points = sorted(set(instants))
     if len(points) < 2:
         return dict.fromkeys(points, (_LEFT + _RIGHT) / 2)
@@ -390,7 +390,7 @@ def positions(instants: Iterable[str]) -> dict[str, float]:
 def _plot(
     rows: Sequence[Lane], moments: Sequence[str], valid_time: str | None
 ) -> tuple[str, float]:
-    """The legend and all rows, over the two scales that they share; and how high it is."""
+    """Draw the legend and all rows over their common scales; return the SVG and its height."""
     sets = [item for row in rows for cell in row.cells for item in (cell.periods, cell.contested)]
     marks = [] if valid_time is None else [valid_time]
     across = positions([*marks, *[bound for periods in sets for bound in periods.changes]])
@@ -415,7 +415,7 @@ def _plot(
 
 
 def _legend() -> Iterator[str]:
-    """What the patterns mean, and which way the two times run."""
+    """Draw the meaning of the patterns, and the direction of the two axes."""
     for place, name in enumerate(PATTERNS):
         yield _box(20 + 126 * place, 80, 26, 16, f'fill="url(#svc-{name})"')
         yield _text(53 + 126 * place, 92, name, 12, "text")
@@ -424,7 +424,7 @@ def _legend() -> Iterator[str]:
 
 
 def _axis(across: _Scale, y: float) -> Iterator[str]:
-    """The bounds of valid time that have room."""
+    """Draw labels for those bounds of valid time that have room."""
     free = 0.0
     for bound, x in across.items():
         half = len(_date_text(bound)) * 11 * _advance("0") / 2
@@ -435,7 +435,7 @@ def _axis(across: _Scale, y: float) -> Iterator[str]:
 
 
 def _shapes(row: Lane, foot: float, across: _Scale, above: _Scale) -> Iterator[str]:
-    """The cells of a row, and over them what is contested."""
+    """Draw the cells of a row, and contested periods over them."""
     for cell in row.cells:
         head = foot - (_ROW if cell.until is None else above[cell.until])
         height = foot - above[cell.since] - head
@@ -454,7 +454,7 @@ def _shapes(row: Lane, foot: float, across: _Scale, above: _Scale) -> Iterator[s
 
 
 def _words(row: Lane, y: float) -> Iterator[str]:
-    """What is stated, by whom and how surely; and what was done, the newest on top."""
+    """Draw name, content and author of a row, and the newest records that act on it."""
     acts = [row.record, *row.acts][::-1]
     confidence = (row.record.payload or {}).get("confidence")
     certainty = f" · {confidence} %" if isinstance(confidence, int) else ""

@@ -1,4 +1,4 @@
-"""The registry of predicates: what a claim can say, how often at once, in which type of value.
+"""The registry of claim predicates: name, cardinality and value type of each.
 
 Rule 1: it is data with a version. An unknown predicate is welcome: it may hold several values at
         once, each of any type but null.
@@ -27,7 +27,7 @@ _DECIMAL: Final = r"-?(?:0|[1-9][0-9]{0,27})(?:\.[0-9]{1,18})?"
 
 @frozen
 class Predicate:
-    """What a claim says about its subject. `single`: two values at once contradict each other."""
+    """A property that claims can state. If `single`, two values at one time contradict."""
 
     name: str
     single: bool
@@ -36,13 +36,13 @@ class Predicate:
 
 
 def is_single(predicate: str) -> bool:
-    """Whether one value holds at a time; an unknown predicate may hold many."""
+    """Whether a predicate has at most one value at a time; an unknown predicate may have many."""
     rule = PREDICATES.get(predicate)
     return rule is not None and rule.single
 
 
 def value_faults(predicate: str, value: Any, pointer: str = "/value") -> tuple[Fault, ...]:
-    """What is wrong with `value` as a value of `predicate`, each fault under `pointer`."""
+    """Check a value against the type of its predicate; return the faults, located by `pointer`."""
     if value is None:
         return (Fault(pointer, "must not be null"),)
     rule = PREDICATES.get(predicate)
@@ -57,7 +57,7 @@ def value_faults(predicate: str, value: Any, pointer: str = "/value") -> tuple[F
 
 
 def edge(value: Any) -> str | None:
-    """The other subject where the value is an edge, `{"subject": "sbj_…"}`; else None."""
+    """Return the subject that a value refers to, `{"subject": "sbj_…"}`; None for other values."""
     if not isinstance(value, dict) or value.keys() != {"subject"}:
         return None
     subject = value["subject"]

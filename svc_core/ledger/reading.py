@@ -1,4 +1,4 @@
-"""Reading the ledger: lists, folds, exports and tiles. Nothing here writes."""
+"""Queries of a ledger: subject lists, folds, pictures, exports and tiles; nothing here writes."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -37,7 +37,7 @@ _SUBJECT_KIND: Final = b',"kind":"subject",'
 
 @frozen
 class FoldBounds:
-    """What a fold is asked for, in the ledger's own texts."""
+    """The bounds of a fold: record time, valid time and ledger size, as the ledger's texts."""
 
     record_time: str | None
     valid_time: str
@@ -48,7 +48,7 @@ class FoldBounds:
 
 
 async def subject_rows(ctx: Context, openings: Sequence[SealedLine]) -> tuple[SubjectRow, ...]:
-    """The subjects that these records opened, as they are described now."""
+    """Return the list rows of the subjects that these records opened, as described now."""
     by_subject = {opening.subject: opening for opening in openings}
     rows = {
         subject: _subject_row(ctx, by_subject[subject], lines)
@@ -76,13 +76,14 @@ def _subject_row(ctx: Context, opening: SealedLine, lines: Iterable[bytes]) -> S
 async def known_records(
     ctx: Context, subject: str, bounds: FoldBounds
 ) -> tuple[TreeHead, tuple[Record, ...]]:
-    """The prefix that the bounds name, and the records of a subject in it; none if it came later.
+    """Read the records of a subject within the bounds, and the ledger's head there.
 
-    With a record time and a size, the prefix is the smaller of the two.
+    With a record time and a size, the smaller prefix counts. A subject that was opened later has no
+    records in it.
 
     Raises:
-        Problem: NOT_FOUND where the ledger holds no such subject at all; INVALID_PARAMETER for a
-            size that the ledger never had.
+        Problem: NOT_FOUND if the ledger has no such subject at all; INVALID_PARAMETER for a size
+            that the ledger never had.
     """
     sizes = [] if bounds.size is None else [bounds.size]
     if bounds.record_time is not None:
@@ -97,7 +98,7 @@ async def known_records(
 async def view_of(
     ctx: Context, subject: str, bounds: FoldBounds, *, history: bool = False, segments: bool = False
 ) -> SubjectView:
-    """The fold of a subject, on the prefix that the bounds name.
+    """Fold a subject on the prefix of the ledger that the bounds name.
 
     Raises:
         Problem: as `known_records`.
@@ -118,7 +119,7 @@ async def view_of(
 
 
 async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[CollisionView, ...]:
-    """Which designators in force other subjects bear in force as well."""
+    """Find designators in force that other subjects have in force as well."""
     names = {
         f"{row.scheme}:{row.value}": (row.scheme, row.value)
         for row in view.designators
@@ -145,14 +146,14 @@ async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[
 
 
 def _live_names(records: Sequence[Record], subject: str, valid_time: str) -> set[tuple[str, str]]:
-    """The designators that a subject has in force."""
+    """Return the designators that a subject has in force, as scheme and value."""
     live = Standing.of(records, subject).live(valid_time)
     payloads = [record.payload or {} for record in live if record.kind == "designator"]
     return {(str(payload.get("scheme")), str(payload.get("value"))) for payload in payloads}
 
 
 async def picture_of(ctx: Context, subject: str, bounds: FoldBounds, *, is_marked: bool) -> bytes:
-    """What was recorded of a subject, as SVG; with `is_marked` the valid time is drawn as a line.
+    """Draw a subject as SVG; with `is_marked` the valid time is drawn as a line.
 
     Raises:
         Problem: as `known_records`.
@@ -168,10 +169,10 @@ async def picture_of(ctx: Context, subject: str, bounds: FoldBounds, *, is_marke
 
 
 async def bundle_of(ctx: Context, subject: str, bounds: FoldBounds, tlp: Tlp) -> bytes:
-    """The fold of a subject as a STIX bundle, with the subjects that its claims lead to.
+    """Export the fold of a subject as a STIX bundle, with the subjects that its claims refer to.
 
     Raises:
-        Problem: as `known_records`; INVALID_PARAMETER where the claims lead to too many subjects.
+        Problem: as `known_records`; INVALID_PARAMETER if the claims refer to too many subjects.
     """
     head, records = await known_records(ctx, subject, bounds)
     peers = related_subjects(
@@ -202,10 +203,10 @@ async def bundle_of(ctx: Context, subject: str, bounds: FoldBounds, tlp: Tlp) ->
 async def export_lines(
     ctx: Context, start: int, end: int, *, bytes_max: int = EXPORT_BYTES_MAX
 ) -> tuple[bytes, ...]:
-    """Raw lines from `start` up to and without `end`, fewer where they would grow too large.
+    """Return raw lines from `start` to before `end`, fewer if the page would grow too large.
 
     Raises:
-        Problem: SERVICE_UNAVAILABLE where some are gone.
+        Problem: SERVICE_UNAVAILABLE if lines are missing.
     """
     lines: list[bytes] = []
     bytes_ = 0
@@ -221,11 +222,11 @@ async def export_lines(
 
 
 async def tile_bytes(ctx: Context, path: str) -> bytes:
-    """The bytes of a tile (C2SP tlog-tiles).
+    """Return the bytes of a tile (C2SP tlog-tiles).
 
     Raises:
-        Problem: NOT_FOUND where the path names none, or the ledger has not filled it yet;
-            SERVICE_UNAVAILABLE where something of it is gone.
+        Problem: NOT_FOUND if the path names no tile, or the ledger has not filled it yet;
+            SERVICE_UNAVAILABLE if part of it is missing.
     """
     missing = Problem(
         problem.NOT_FOUND,

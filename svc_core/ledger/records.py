@@ -1,4 +1,4 @@
-"""A ledger record: its head, its payload and its one line, byte for byte.
+"""Encodes and decodes ledger records: a head, a payload and a seal, in one line of bytes.
 
 Rule 1: one record is one line of RFC 8785 bytes, `{"head":…,"payload":…,"seal":"…"}`; LF ends it.
 Rule 2: a head has fourteen fixed members of ASCII and no floats, so its canonical form is a regular
@@ -49,6 +49,29 @@ _INSTANT = (
 )
 _ID = r"(?:sbj|dsg|obs|clm)_[0-9a-f]{24}"
 
+# Why a head is matched by a regular expression and not read by a JSON parser.
+#
+# The seal of a record is the SHA-256 of its head, so a verifier must know that it hashes the same
+# bytes that the writer hashed. With a JSON parser in between, two parsers can disagree: about a
+# member that comes twice, about 1.0 and 1, about `\u0041` and `A`, about white space. Each such
+# disagreement is two readings of one sealed line. Here every head has the same fourteen members in
+# the one order of RFC 8785, 3.2.3 (sorted by UTF-16 units), each value of a form that has only one
+# spelling:
+#
+#   - identifiers, kinds and operations are ASCII words that need no escape; `author` leaves out
+#     the quote (0x22) and the backslash (0x5C), so that no value can end its own string;
+#   - hashes and seals are lower-case hex of a fixed length;
+#   - `seq` is a decimal integer without leading zeros, of at most 16 digits;
+#   - instants are 27 characters in UTC, so that comparing bytes compares times;
+#   - what may be absent is the literal null. No member is optional, none may be added.
+#
+# A language of that kind is regular. One `fullmatch` therefore accepts exactly the canonical heads
+# and gives the members as groups. Text that matches is canonical JSON,
+# so nothing needs to be encoded again to check it.
+#
+# The price: the form is fixed for good. A new member needs a new version (`"v":2`), which programs
+# of today refuse by its number and do not misread. The grammar admits days that no calendar has
+# (31 February); appends never write them, and the fold compares instants only as texts.
 HEAD: Final = re.compile(
     (
         r'\{"author":"(?P<author>[\x21\x23-\x5b\x5d-\x7e]{1,128})"'
@@ -73,7 +96,7 @@ DRAFT_MEMBERS: Final = re.compile(
     r" (?:subject|designator|observation|claim) (?:assert|amend|supersede|retract|verify|erase)"
     r" [\x21\x23-\x5b\x5d-\x7e]{1,128}"
 )
-"""The part of that grammar which drafts fill: subject, target, interval, kind, op and author."""
+"""The members of a head that a draft provides, one blank between them; checked before sealing."""
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _PAYLOAD_MARK: Final = b',"payload":'
@@ -82,9 +105,9 @@ _LINE_START: Final = b'{"head":'
 
 
 class Record(NamedTuple):
-    """One sealed record. `payload` is None once it was erased; `seal` is 64 hex digits.
+    """One sealed record. `payload` is None after an erasure; `seal` is 64 hex digits.
 
-    A named tuple, because folds and checks make many of them.
+    It is a named tuple because folds and verifications create very many of them.
     """
 
     seq: int
@@ -106,9 +129,10 @@ class Record(NamedTuple):
 
 @frozen
 class Draft:
-    """What is to be sealed next: valid, normalised, with its salt in the payload.
+    """A record before it is sealed: valid and normalised, with its salt in the payload.
 
-    `subject` is None for a subject's own assertion, whose identifier follows from its payload.
+    `subject` is None for the assertion that opens a subject: its identifier is derived from the
+    payload.
     """
 
     kind: Kind
@@ -122,7 +146,7 @@ class Draft:
 
 
 class Parts(NamedTuple):
-    """A line cut at its marks: the bytes of head and payload, and the seal's 64 digits."""
+    """The parts of a line as bytes: the head, the payload, and the 64 digits of the seal."""
 
     head: bytes
     payload: bytes
@@ -147,9 +171,9 @@ def head_text(  # noqa: PLR0917 - a record's members in its order; naming them c
     prev: str,
     ledger: str,
 ) -> str:
-    """The canonical text of a head from its members, in the order in which a `Record` has them.
+    """Return the canonical text of a head; the arguments come in the order of `Record`.
 
-    They are written as they are; `HEAD` tells whether they were fit to be written.
+    The members are not checked: match the text against `HEAD` for that.
     """
     quoted_target = "null" if target is None else f'"{target}"'
     start = "null" if valid_from is None else f'"{valid_from}"'
@@ -164,7 +188,7 @@ def head_text(  # noqa: PLR0917 - a record's members in its order; naming them c
 
 
 def encode_line(head: bytes, payload: bytes | None, seal: str) -> bytes:
-    """The line of a record, without its LF; a payload of None was erased."""
+    """Return the line of a record without its LF; a payload of None is an erased one."""
     content = b"null" if payload is None else payload
     return b"".join(
         (_LINE_START, head, _PAYLOAD_MARK, content, _SEAL_MARK, seal.encode("ascii"), b'"}')
@@ -172,9 +196,9 @@ def encode_line(head: bytes, payload: bytes | None, seal: str) -> bytes:
 
 
 def payload_bytes(payload: Payload, pointer: str = "") -> bytes:
-    """The canonical bytes of a payload that may be sealed: reading them gives the payload back.
+    """Return the canonical bytes of a payload, if parsing them gives the same payload back.
 
-    `pointer` is the JSON Pointer of the payload in the refusal.
+    `pointer` is the JSON Pointer of the payload in the problem detail.
 
     Raises:
         Problem: RECORD_TOO_LARGE beyond 60,000 bytes or 16 levels; NUMBER_PRECISION for a number
@@ -200,7 +224,7 @@ def _checked_bytes(payload: Payload) -> bytes:
 def sealing_faults(
     value: Any, pointer: str = "", depth: int = 1
 ) -> Iterator[tuple[ProblemType, str, str]]:
-    """What of a value cannot be sealed and read back as it is, each by its JSON Pointer.
+    """Yield each part of a value that would not survive a round trip: type, pointer, reason.
 
     RFC 8785 writes 2^53 as a float without point or exponent; a reader takes it for an integer that
     it then has to refuse. From 1e21 on it has an exponent and stays a float.
@@ -229,10 +253,10 @@ _TAIL_BYTES: Final = len(_SEAL_MARK) + 64 + len(b'"}')
 
 
 def split(line: bytes) -> Parts:
-    """Cut a line (without its LF) at its marks. Head and payload are not looked into.
+    """Split a line (without its LF) into head, payload and seal, without parsing them.
 
     Raises:
-        ValueError: it is longer than a line may be, or a mark is not in its place.
+        ValueError: the line is too long, or one of the marks between the parts is misplaced.
     """
     if len(line) > LINE_BYTES_MAX:
         raise ValueError(f"A line has at most {LINE_BYTES_MAX} bytes.")
@@ -260,7 +284,7 @@ _read_json = JSONDecoder(parse_constant=_refuse_constant).decode
 
 
 def decode(line: bytes) -> Record:
-    """The record of a line (without its LF). It does not check hashes: that is verification.
+    """Parse a line (without its LF) into a record. Hashes are not checked; see `verify`.
 
     Raises:
         ValueError: the line is cut wrongly, its head breaks the grammar, or its payload is neither

@@ -1,4 +1,4 @@
-"""A workspace's ledger as use cases read it: its head, its past heads, its proofs and its records.
+"""Reads a workspace's ledger from the store: its head, past heads, proofs and records.
 
 Rule 1: a ledger exists as soon as its workspace does; its identifier follows from the workspace's
         and tells nothing of it.
@@ -46,10 +46,10 @@ RETRY_SECONDS: Final = 5
 
 
 async def head_of(ctx: Context) -> TreeHead:
-    """The head of the caller's ledger; an empty one before the first append.
+    """Read the head of the caller's ledger; an empty one before the first append.
 
     Raises:
-        Problem: SERVICE_UNAVAILABLE where it was damaged.
+        Problem: SERVICE_UNAVAILABLE if the stored head is damaged.
     """
     row = await ctx.tx.ledger.head()
     try:
@@ -59,21 +59,21 @@ async def head_of(ctx: Context) -> TreeHead:
 
 
 def with_host(ctx: CallContext, tree_head: TreeHead | None) -> TreeHead:
-    """The stored head, or that of a ledger that is empty yet, with the host that names it."""
+    """Return a head with its host set; None stands for a ledger that is still empty."""
     head = TreeHead.empty(_own_id(ctx)) if tree_head is None else tree_head
     return head if head.host else attrs.evolve(head, host=ctx.host.origin.partition("://")[2])
 
 
 def _own_id(ctx: CallContext) -> str:
-    """The identifier of the ledger that a workspace has from its beginning."""
+    """Derive the identifier of a workspace's own ledger."""
     return ids.derived_id("led", "ledger", "workspace", ctx.actor.tenant)
 
 
 def signer_of(ctx: CallContext) -> Signer:
-    """The key that signs checkpoints.
+    """Return the key that signs checkpoints.
 
     Raises:
-        Problem: SERVICE_UNAVAILABLE where the deployment has none.
+        Problem: SERVICE_UNAVAILABLE if the deployment has none.
     """
     if ctx.host.signer is None:
         raise Problem(
@@ -86,31 +86,31 @@ def signer_of(ctx: CallContext) -> Signer:
 
 
 def vkey_of(ctx: CallContext, head: TreeHead) -> VerifierKey:
-    """The key that verifies a log's checkpoints, whose name is its origin."""
+    """Return the key that verifies a log's checkpoints; its name is the log's origin."""
     own = _own_id(ctx)
     path = head.ledger if head.ledger == own else f"{own}/{head.ledger}"
     return VerifierKey(f"{head.host}/{path}", signer_of(ctx).public)
 
 
 def checkpoint_of(ctx: Context, head: TreeHead) -> str:
-    """The signed checkpoint of a head."""
+    """Sign the checkpoint of a head."""
     origin = vkey_of(ctx, head).name
     return sign(Checkpoint(origin, head.size, head.root), signer_of(ctx))
 
 
 @frozen
 class Proofs:
-    """Reads kept hashes and makes proofs of them; what one proof read, the next has at hand."""
+    """Builds proofs from stored hashes, caching what earlier proofs of the same tree have read."""
 
     ctx: Context
     _read: dict[Span, Sequence[bytes]] = field(factory=dict, init=False)
     _parts: PartHashes = field(factory=dict, init=False)
 
     async def receipt(self, index: int, seal: bytes, head: TreeHead, checkpoint: str) -> str:
-        """The receipt of record `index` under the checkpoint of a head, once it was seen to hold.
+        """Build the receipt of record `index` under the checkpoint of a head, and verify it.
 
         Raises:
-            Problem: SERVICE_UNAVAILABLE where what is kept of the tree was damaged.
+            Problem: SERVICE_UNAVAILABLE if the stored tree is damaged.
         """
         try:
             path = await self.hashes(inclusion_ranges(index, head.size))
@@ -120,7 +120,7 @@ class Proofs:
         return Receipt(index, path, checkpoint).text
 
     async def hashes(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
-        """The hashes over these ranges of leaves."""
+        """Compute the hashes over these ranges of leaves."""
         proof = plan(ranges)
         return proof.combine([await self._span(span) for span in proof.spans], self._parts)
 
@@ -131,14 +131,14 @@ class Proofs:
 
 
 async def prefix(ctx: Context, size: int | None) -> TreeHead:
-    """The head that the ledger had at `size`, remade from what is kept; without one, its head.
+    """Rebuild the head that the ledger had at `size`; without a size, return the present head.
 
-    It is compared with the head by a consistency proof, so that no root is signed or told that the
-    log never had.
+    A consistency proof checks it against the present head, so that no root is signed or shown that
+    the log never had.
 
     Raises:
-        Problem: INVALID_PARAMETER when it never was that large; SERVICE_UNAVAILABLE where what is
-            kept of the tree was damaged.
+        Problem: INVALID_PARAMETER if the ledger never was that large; SERVICE_UNAVAILABLE if the
+            stored tree is damaged.
     """
     head = await head_of(ctx)
     if size is None or size == head.size:
@@ -162,7 +162,7 @@ async def prefix(ctx: Context, size: int | None) -> TreeHead:
 
 
 def _recorded_at(line: bytes) -> str | None:
-    """The record time in a line; None where the line was damaged, which verification will say."""
+    """Return the record time of a line; None if it is damaged, which verification will report."""
     try:
         return decode(line).recorded_at
     except ValueError:
@@ -180,15 +180,15 @@ def _damage() -> Problem:
 
 
 async def receipt_of(ctx: Context, line: SealedLine, head: TreeHead) -> str:
-    """The receipt of a stored line under the signed head, as `Proofs.receipt` makes it."""
+    """Build the receipt of a stored line under the signed head (`Proofs.receipt`)."""
     return await Proofs(ctx).receipt(line.seq, line.seal, head, checkpoint_of(ctx, head))
 
 
 def check_all(rows: Sequence[bytes], count: int) -> Sequence[bytes]:
-    """The lines or hashes that were found, of which the head says how many there are.
+    """Return the lines or hashes read from the store, after checking their number.
 
     Raises:
-        Problem: SERVICE_UNAVAILABLE where some are gone.
+        Problem: SERVICE_UNAVAILABLE if some are missing.
     """
     if len(rows) != count:
         raise _damage()
@@ -196,10 +196,10 @@ def check_all(rows: Sequence[bytes], count: int) -> Sequence[bytes]:
 
 
 async def check_end(ctx: Context, head: TreeHead) -> None:
-    """Pass a ledger whose last line is the one that its head seals.
+    """Check that the last stored seal is the one in the ledger's head.
 
     Raises:
-        Problem: SERVICE_UNAVAILABLE where it is another, or gone.
+        Problem: SERVICE_UNAVAILABLE if it differs or is missing.
     """
     if head.size:
         seals = await ctx.tx.ledger.hashes(0, head.size - 1, head.size)
@@ -208,7 +208,7 @@ async def check_end(ctx: Context, head: TreeHead) -> None:
 
 
 async def records_of(ctx: Context, subject: str, *, size: int | None = None) -> tuple[Record, ...]:
-    """The records of a subject among the first `size`, oldest first."""
+    """Read the records of a subject among the first `size`, oldest first."""
     lines = await ctx.tx.ledger.of_subjects((subject,), size=size, limit=SUBJECT_LINES_MAX)
     return tuple([decode(line) for _, line in lines])
 
@@ -216,9 +216,10 @@ async def records_of(ctx: Context, subject: str, *, size: int | None = None) -> 
 async def lines_of(
     ctx: Context, subjects: Iterable[str], *, start: int = 0, size: int | None = None
 ) -> AsyncIterator[tuple[str, tuple[bytes, ...]]]:
-    """The lines about each of the subjects that has any, from number `start` up to `size`.
+    """Yield each of the subjects with its lines, from number `start` up to `size`.
 
-    Those of one subject come oldest first. No more are held at a time than one may have.
+    The lines of a subject come oldest first. At most as many lines are in memory as one subject may
+    have. Subjects without lines are left out.
     """
     rest = list(dict.fromkeys(subjects))
     while rest:

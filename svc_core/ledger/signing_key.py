@@ -1,7 +1,8 @@
-"""The keys that a store signs with: made once, sealed at rest, kept by rotations.
+"""Stores the Ed25519 signing keys of a deployment, encrypted under its master secret.
 
-One signs the tree heads of ledgers, another receipts of payments: a signature for one purpose says
-nothing for another.
+There is one key for the tree heads of ledgers and one for the receipts of payments, so that a
+signature for one purpose is worthless for the other. A key is created once and survives rotations
+of the master secret, because its public half is what clients have noted.
 """
 
 from datetime import datetime
@@ -22,7 +23,7 @@ Purpose = Literal["ledger", "receipt"]
 
 @frozen
 class SigningKey:
-    """The sealed seed of an Ed25519 key."""
+    """An encrypted Ed25519 seed, with the purpose that the key serves."""
 
     sealed: str
     created_at: datetime
@@ -43,16 +44,16 @@ _IDS: Final[dict[Purpose, str]] = {
 
 
 def seed_of(key: SigningKey, keyring: Keyring) -> bytes:
-    """The seed under the seal.
+    """Decrypt the seed of a key.
 
     Raises:
-        SealError: its master key is not among those of the ring.
+        SealError: the master key that it was encrypted under is not in the ring.
     """
     return seals.unlock(keyring, key.sealed, _place(key.purpose))
 
 
 async def stored_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Signer | None:
-    """The signer, where there is one and its seal is by the present master key.
+    """Return the stored signer; None if there is none or it needs re-encryption (read only).
 
     Raises:
         SealError: its master key is no longer among the secrets.
@@ -64,7 +65,7 @@ async def stored_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Sig
 
 
 async def kept_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Signer:
-    """The signer; made now where there is none, sealed anew after a rotation.
+    """Return the signer; create it if there is none, and encrypt it under the newest master key.
 
     Raises:
         SealError: its master key is no longer among the secrets.

@@ -1,4 +1,4 @@
-"""Instants of the ledger: texts of 27 characters in UTC, whose byte order is their time order.
+"""Parses and formats the ledger's instants: 27-character UTC texts that sort by time.
 
 Rule 1: what is sealed is what was sent. A leap second or a seventh digit, which other readers map
         or cut, is refused here with its own code, because a sealed value is never altered.
@@ -32,10 +32,10 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def canonical_time(text: str, pointer: str = "timestamp") -> str:
-    """The instant that an RFC 3339 date-time names, as `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
+    """Convert an RFC 3339 date-time to the canonical text `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
 
     Order is kept, the same instant in two offsets gives one text, and a canonical text is itself.
-    `pointer` names the input in the refusal, as a JSON Pointer or a parameter name.
+    `pointer` names the input in the problem detail: a JSON Pointer or a parameter name.
 
     Raises:
         Problem: TIMESTAMP_INVALID where the text is anything else or lies outside the years 0001
@@ -66,13 +66,13 @@ def canonical_time(text: str, pointer: str = "timestamp") -> str:
 
 
 def utc_text(instant: datetime) -> str:
-    """The text of an aware `datetime`."""
+    """Format an aware `datetime` as the canonical text."""
     # `strftime` does not fill the year up to four digits everywhere; `isoformat` does.
     return f"{instant.astimezone(UTC).isoformat(timespec='microseconds')[:-6]}Z"
 
 
 def successor(text: str) -> str:
-    """The text one microsecond after a canonical one.
+    """Return the canonical text of the next microsecond.
 
     Raises:
         Problem: TIMESTAMP_INVALID at the end of the year 9999.
@@ -87,17 +87,17 @@ def successor(text: str) -> str:
 
 
 def check_interval(start: str | None, end: str | None, pointer: str = "/validTo") -> None:
-    """Pass a valid interval `[start, end)` of canonical texts; None is an open side.
+    """Check that the interval `[start, end)` is not empty; None is an open side.
 
     Raises:
-        Problem: INTERVAL_EMPTY where both are given and `start` is not before `end`.
+        Problem: INTERVAL_EMPTY if both are set and `start` is not before `end`.
     """
     if start is not None and end is not None and start >= end:
         raise Problem(problem.INTERVAL_EMPTY, f"{pointer}: must be later than validFrom")
 
 
 def _minute(match: re.Match[str]) -> datetime:
-    """The minute that is named, in UTC.
+    """Return the matched date-time in UTC, cut to the minute.
 
     Raises:
         ValueError: there is no such day, time or offset.

@@ -1,9 +1,9 @@
-"""The stored ledger, walked: the outcome over its lines, and over what is kept beside them.
+"""Verifies a stored ledger: its lines, and the nodes, indexes and head stored beside them.
 
-Rule 1: it is read in short units of work, one after another, however long the ledger is; nothing
-        else waits for it. What was there when it began does not change but for erasures, and these
-        are asked for at the end.
-Rule 2: whatever is stored, the outcome is an outcome. What cannot be told is null in it.
+Rule 1: the ledger is read in short units of work, one after another, so that nothing waits for it
+        however long it is. Lines that existed at the start can change only by erasures, which are
+        looked up at the end.
+Rule 2: damage is reported in the outcome and never raised; what cannot be decided is null in it.
 Rule 3: a root is signed only after the lines were found to have it.
 """
 
@@ -39,7 +39,7 @@ _NUMBER_MAX: Final = 1 << 60
 
 @frozen
 class TrustedTree:
-    """The tree that a caller has seen before; `root` is 32 bytes, None where only its size."""
+    """The tree that a caller saw earlier; `root` (32 bytes) is None if only the size is known."""
 
     size: int
     root: bytes | None
@@ -47,7 +47,7 @@ class TrustedTree:
 
 @frozen
 class _WalkStart:
-    """What was there when the walk began: `head` is the stored one, where it can be read.
+    """The stored state at the start of a verification; `head` is None if it is unreadable.
 
     `size` lines are to be verified, of which those before `stop` may be there.
     """
@@ -62,10 +62,10 @@ class _WalkStart:
 async def verify_stored(
     ctx: WorkContext, *, level: Level, size: int | None = None, anchor: TrustedTree | None = None
 ) -> Verification:
-    """The outcome over the ledger's first `size` records, and all that is kept beside them.
+    """Verify the ledger's first `size` records, and everything stored beside them.
 
     Raises:
-        Problem: INVALID_PARAMETER for sizes of which nothing says that the ledger had them.
+        Problem: INVALID_PARAMETER for sizes that the ledger never had, as far as is known.
     """
     walk = await _Walk.start(ctx, level=level, size=size, anchor=anchor)
     outcome = await walk.outcome()
@@ -87,7 +87,7 @@ async def verify_stored(
 
 @define
 class _Walk:
-    """One verification, unit by unit."""
+    """One verification of a stored ledger, in several units of work."""
 
     _work: Units
     _tenant: str
@@ -123,11 +123,11 @@ class _Walk:
 
     @property
     def head(self) -> TreeHead | None:
-        """The stored head, where it can be read."""
+        """The stored head; None if it is unreadable."""
         return self._start.head
 
     async def outcome(self) -> Outcome:
-        """The outcome over the lines, and over what is kept beside them."""
+        """Verify the lines and everything stored beside them."""
         sweep = Sweep(self._anchors)
         await self._read(sweep, is_first=True)
         await self._read_index()
@@ -140,7 +140,7 @@ class _Walk:
         return beside(outcome, self._fsck.findings)
 
     async def _read(self, verifier: Sweep | Diagnosis, *, is_first: bool) -> None:
-        """Feed the lines to the verifier, and, the first time, to all that looks at them."""
+        """Feed the lines to the verifier, and the first time to the store check as well."""
         position, is_wanted = 0, True
 
         def feed(run: LineRun) -> bool:
@@ -166,7 +166,7 @@ class _Walk:
             after = entries[-1]
 
     async def _erased_ids(self) -> set[str]:
-        """The records whose content was erased by a record after those that are verified."""
+        """Return the records erased by a record after the verified ones."""
         ids: set[str] = set()
         for subject in sorted(self._part.subjects):
             query = partial(ids_erased_later, subject=subject, size=self._start.size)
@@ -174,7 +174,7 @@ class _Walk:
         return ids
 
     async def consistency(self, outcome: Outcome) -> Consistency | None:
-        """Whether the ledger continues what was seen, and the proof that it does."""
+        """Check and prove that the ledger extends the tree that the caller saw."""
         anchor = self._anchor
         if anchor is None:
             return None
@@ -196,7 +196,7 @@ class _Walk:
 
 
 def _check_sizes(start: _WalkStart, size: int | None, anchor: TrustedTree | None) -> None:
-    """Pass sizes that the ledger has, or had as far as anything says.
+    """Check that the ledger has the requested sizes, as far as is known.
 
     Raises:
         Problem: INVALID_PARAMETER.
@@ -239,7 +239,7 @@ async def _begin(ctx: Context, *, size: int | None) -> _WalkStart:
 
 
 async def _run(ctx: Context, *, start: int, stop: int) -> LineRun:
-    """The lines from `start` on, as many as may be held at a time, with what is kept of them."""
+    """Read a run of lines from `start` on, bounded in memory, with their index and tree data."""
     ledger = ctx.tx.ledger
     rows: list[SealedLine] = []
     position = start
@@ -265,7 +265,7 @@ async def _index(
 
 
 async def _proof(ctx: Context, *, old: int, size: int) -> tuple[bytes, ...]:
-    """The consistency proof; empty where nodes are missing that it needs."""
+    """Build a consistency proof; empty if stored nodes are missing."""
     try:
         return await Proofs(ctx).hashes(consistency_ranges(old, size))
     except ValueError:

@@ -1,1 +1,1 @@
-"""Appending: what clients send is read, judged, sealed and stored; erasures and imports as well."""
+"""Appends to a ledger: validation, admission rules, sealing and storage; erasures and imports."""

@@ -1,10 +1,10 @@
-"""Appending: entries are judged, sealed, stored and vouched for in one unit of work.
+"""Appends entries to a ledger: checks, seals and stores them in one unit of work.
 
 Rule 1: a batch is all or nothing, has one record time, and each of its entries is judged after
         those before it.
 Rule 2: every append answers with receipts: whoever keeps one can prove a later cut or rewriting.
-Rule 3: an erasure takes the content out of the line and the indexes; heads, seals, proofs and
-        checkpoints stay as they were. An answer is kept for retries, sealed and for a day, and
+Rule 3: an erasure removes the content from the line and the indexes; heads, seals, proofs and
+        checkpoints stay as they were. The answer for retries is stored encrypted, for a day, and
         is given only to a client that sends the same content again.
 """
 
@@ -45,14 +45,14 @@ _MEMBERS: Final = {
     "observation": "observations",
     "claim": "claims",
 }
-"""The member of a subject that shows records of a kind."""
+"""The member of a subject's view that shows the records of a kind."""
 
 _NO_SALT: Final = bytes(SALT_BYTES)
 
 
 @frozen
 class AppendedBatch:
-    """What was appended, each record with its receipt, and the head after it."""
+    """The result of an append: the records, the receipt of each, and the ledger's new head."""
 
     records: tuple[Record, ...]
     receipts: tuple[str, ...]
@@ -63,7 +63,7 @@ Prefetch = Callable[[Context], Awaitable[BatchSnapshot | None]]
 
 
 def prefetch(entries: Sequence[Entry]) -> Prefetch | None:
-    """What is to be read on a snapshot before these entries are appended, where that is much."""
+    """Return the read to run on a snapshot before the unit of work; None if little must be read."""
     if all(
         entry.op in {"assert", "erase"} and not getattr(entry, "evidence", ()) for entry in entries
     ):
@@ -87,14 +87,15 @@ async def append(
     is_batch: bool = True,
     salts: Sequence[bytes] | None = None,
 ) -> AppendedBatch:
-    """Append entries, all or nothing; the salts are drawn unless they are given.
+    """Append entries, all or nothing; salts are random unless they are passed.
 
-    In a batch refusals name the number of the entry. `ctx.ahead` is what `ahead` said, if anything.
+    In a batch, problem details name the number of the entry. `ctx.ahead` holds the result of the
+    read that `prefetch` returned, if there was one.
 
     Raises:
-        Problem: PRECONDITION_FAILED where the ledger is not at `If-Match`; what makes an entry
-            unfit (`drafts`) or inadmissible (`rules`); RESOURCE_CONFLICT when another append was
-            first; DUPLICATE_RECORD; SERVICE_UNAVAILABLE where what is stored was damaged.
+        Problem: PRECONDITION_FAILED if the ledger is not at `If-Match`; for an invalid
+            (`drafts`) or inadmissible (`rules`) entry; RESOURCE_CONFLICT if another append came
+            first; DUPLICATE_RECORD; SERVICE_UNAVAILABLE if the stored ledger is damaged.
     """
     batch_salts = [ctx.ids.random(SALT_BYTES) for _ in entries] if salts is None else salts
     # The person, whichever key is used (four eyes are two people's); opaque, because heads cannot
@@ -157,7 +158,7 @@ async def _store(ctx: Context, head: TreeHead, batch: Batch) -> None:
 
 
 def stored_line(record: Record, seal: bytes, line: bytes) -> SealedLine:
-    """A sealed line as it is stored, with what finds it."""
+    """Return the stored form of a sealed line, with the index keys derived from its record."""
     return SealedLine(
         seq=record.seq,
         id=record.id,
@@ -178,9 +179,9 @@ def _keys(record: Record) -> tuple[str, ...]:
 
 
 def subject_members(records: Sequence[Record]) -> dict[str, tuple[str, ...] | None]:
-    """The subjects that records are about, each with the members of it that they bear on.
+    """Return the subjects of records, each with the names of the view members that change.
 
-    None stands for one that they open.
+    None stands for a subject that the records open.
     """
     members: dict[str, set[str]] = {}
     for record in records:
@@ -192,9 +193,9 @@ def subject_members(records: Sequence[Record]) -> dict[str, tuple[str, ...] | No
 async def publish_head(
     ctx: Context, head: TreeHead, subjects: Mapping[str, tuple[str, ...] | None]
 ) -> str:
-    """Sign the head, keep it as the checkpoint of its day, and publish what was appended to.
+    """Sign the head, store it as the checkpoint of its day, and publish a change per subject.
 
-    One change for each subject that was `touched`; its version is the ledger's size.
+    `subjects` come from `subject_members`; the version of each change is the ledger's size.
     """
     checkpoint = checkpoint_of(ctx, head)
     await ctx.tx.ledger.keep_checkpoint(str(head.recorded_at)[:10], head.size, checkpoint.encode())
@@ -217,5 +218,5 @@ async def publish_head(
 
 
 def subject_path(subject: str) -> str:
-    """The path of a subject under the origin."""
+    """Return the URL path of a subject."""
     return f"{BASE_V2}/ledger/subjects/{subject}"

@@ -1,7 +1,7 @@
-"""What a client sends to the ledger: one flat object per record, told apart by `kind` and `op`.
+"""Request models of ledger entries: one flat class for each pair of `kind` and `op`.
 
-Rule 1: a class for each kind and what is done to it says which members it needs and takes; what
-        is read, described and documented are these classes, and no table beside them.
+Rule 1: each class says which members an entry needs and takes. Parsing, the OpenAPI schema and the
+        documentation are all derived from these classes; there is no second table.
 Rule 2: head and payload members stand side by side. A member of the head that has no meaning in a
         record is null in its line, and may be sent as null.
 """
@@ -390,7 +390,7 @@ def _classes() -> Mapping[tuple[Kind, Op], type[Any]]:
 
 
 ENTRIES: Final = _classes()
-"""The class of each record that there is; a verdict on a subject, which is no assertion, is not."""
+"""The class of each kind and operation. There is no verdict on a subject: it asserts nothing."""
 
 
 @frozen
@@ -404,5 +404,5 @@ class NewSubject:
     valid_to: ValidTo = UNSET
 
     def entry(self) -> SubjectAssertion:
-        """The record that opens the subject."""
+        """Return the entry that opens the subject."""
         return SubjectAssertion(kind="subject", **attrs.asdict(self))

@@ -1,7 +1,7 @@
-"""Erasing content: who may, what goes, and what a part of a log lacks because of it.
+"""Erases the content of records: permission, removal, and tracking of erased records in a log.
 
-Rule 1: an erasure takes the content out of the line and the indexes, and out of answers that were
-        kept for retries; heads, seals, proofs and checkpoints stay as they were.
+Rule 1: an erasure removes the content from the line, from the indexes and from answers that are
+        stored for retries; heads, seals, proofs and checkpoints stay as they were.
 Rule 2: a log that is verified up to some size may lack content that was erased later. Only sealed
         lines count as erasures, and only of records of the same subject.
 Rule 3: lines may be damaged; nothing raises for what a line holds.
@@ -30,7 +30,7 @@ def may_erase(ctx: Context) -> bool:
 
 
 async def erase_content(ctx: Context, target: str) -> None:
-    """Take the content of a record out of what is stored."""
+    """Remove the content of a record from the store."""
     line = await ctx.tx.ledger.get(target)
     if line is None:
         raise AssertionError("only what the ledger holds is admitted for erasure")
@@ -39,9 +39,9 @@ async def erase_content(ctx: Context, target: str) -> None:
 
 
 async def redact_answer(ctx: Context, body: bytes) -> bytes:
-    """The kept answer to an append, byte for byte unless content of its records was erased.
+    """Return the stored answer to an append, with `payload` null for records erased since.
 
-    A record without content shows `payload` null here too, as it does in every other view.
+    Without an erasure it is the same answer, byte for byte.
     """
     answer: Any = wire.read_json(body)
     rows = answer["data"] if isinstance(answer["data"], list) else [answer["data"]]
@@ -59,16 +59,16 @@ async def redact_answer(ctx: Context, body: bytes) -> bytes:
 
 @define
 class Part:
-    """A part of a log: take in its lines, then ask what of it a record after it `erased`.
+    """Tracks, over the lines of part of a log, which records lack content without an erasure.
 
-    `size` is how many lines there are before it, and then with those that were taken in.
+    `size` is the number of lines up to here, those before the part included.
     """
 
     size: int = 0
     _subjects: dict[str, str] = field(factory=dict, init=False)
 
     def take(self, lines: Iterable[bytes]) -> None:
-        """Take in the next lines, without LF."""
+        """Process the next lines, without LF."""
         for raw in lines:
             self.size += 1
             if _EMPTY not in raw and ERASES not in raw:
@@ -94,17 +94,17 @@ class Part:
 
 
 async def ids_erased_later(ctx: Context, subject: str, size: int) -> set[str]:
-    """The records about a subject whose content a record after the first `size` erases.
+    """Return the records of a subject that are erased by a record after the first `size`.
 
-    The records of a subject that lacks content are asked, and not all that follow: the work stays
-    within that of the verification, however long the ledger is.
+    Only the records of that subject are read, not all that follow, so the work stays within that of
+    the verification however long the ledger is.
     """
     rows = await ctx.tx.ledger.of_subjects((subject,), limit=SUBJECT_LINES_MAX)
     return ids_erased_by([line for _, line in rows], subject, start=size)
 
 
 def ids_erased_by(lines: Iterable[bytes], subject: str, *, start: int) -> set[str]:
-    """The records that lines of a subject erase; only those numbered from `start` on count."""
+    """Return the records that the lines of a subject erase, counting lines from `start` on."""
     sealed_lines = [line for line in (read_line(0, raw) for raw in lines) if line.is_sealed]
     return {
         line.head.target.decode()

@@ -1,16 +1,15 @@
-"""Importing: the lines of an export become a workspace's ledger, byte for byte.
+"""Imports the lines of an export into a workspace's ledger, byte for byte.
 
-Rule 1: the ledger here is empty, or it is the beginning of what is imported, or what is imported
-        is a part that follows it; it then goes on as that ledger, under its identifier. Everything
-        else is refused, and nothing is stored.
-Rule 2: lines are verified before (`verify`), and once more before any of them is stored and while
-        they are: a file may have changed in between.
-Rule 3: what a record erases is not stored, and what is stored here already is erased only where
-        the deployment allows that.
-Rule 4: lines are stored in runs, each in a unit of work of its own, so that others write meanwhile.
-        What is there of an import that was cut off is the beginning of it: it goes on when it is
-        done again.
-Rule 5: what a part refers to before its beginning is looked up here, run by run.
+Rule 1: the workspace's ledger must be empty, or the beginning of the export, or the export must be
+        a part that follows it. The workspace then continues that ledger under its identifier.
+        Every other import is refused, and nothing is stored.
+Rule 2: the caller verifies the lines first (`verify`). They are verified again before any of them
+        is stored, and while they are stored, because the file may have changed.
+Rule 3: content that the export itself erases is not stored. Content that this ledger stores is
+        erased only if the deployment allows erasures.
+Rule 4: lines are stored in runs, each in its own unit of work, so that other writers can go
+        between. An interrupted import leaves a beginning of the export; repeating it continues.
+Rule 5: records that a part refers to and that precede it are looked up here, run by run.
 """
 
 from collections import Counter
@@ -41,12 +40,12 @@ IMPORT_RECORDS_MAX: Final = 1_000_000
 """Records of one file: a few minutes, and 200 MB if each has a subject of its own."""
 
 Runs = Callable[[], Iterator[Sequence[bytes]]]
-"""Gives lines from the first on, in runs of at most 512."""
+"""Opens the lines anew on each call and yields them in runs of at most 512."""
 
 
 @frozen
 class ImportSummary:
-    """What an import did: the ledger's size before and after it, and its head now."""
+    """The result of an import: the size before, the head after, the number of subjects."""
 
     before: int
     head: TreeHead
@@ -54,13 +53,13 @@ class ImportSummary:
 
 
 async def importable_head(ctx: Context, outcome: Outcome) -> TreeHead:
-    """The head of the ledger here, once it is clear that these lines may be imported into it.
+    """Check that the verified lines may be imported, and return the head of the ledger here.
 
-    `outcome` is that of a strict verification of the lines.
+    `outcome` is the outcome of a strict verification of the lines.
 
     Raises:
-        Problem: RESOURCE_CONFLICT with the reason why not; SERVICE_UNAVAILABLE where what is stored
-            was damaged.
+        Problem: RESOURCE_CONFLICT with the reason why not; SERVICE_UNAVAILABLE if the stored
+            ledger is damaged.
     """
     head, new = await head_of(ctx), outcome.head
     await check_end(ctx, head)
@@ -89,12 +88,12 @@ async def importable_head(ctx: Context, outcome: Outcome) -> TreeHead:
 
 
 async def head_before(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
-    """The head that a part of this ledger follows, of which these are the first lines.
+    """Return the head of this ledger that an export, given its first lines, continues.
 
-    None for a file that begins with the first record, or with what is no record.
+    None for a file that begins with record 0, or with something that is no record.
 
     Raises:
-        Problem: RESOURCE_CONFLICT where the ledger here ends before that.
+        Problem: RESOURCE_CONFLICT if the ledger here is shorter than that.
     """
     first = read_line(1, lines[0]) if lines else None
     if first is None or first.head is None or not first.seq:
@@ -108,15 +107,15 @@ async def head_before(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
 async def import_lines(
     work: Units, tenant: str, runs: Runs, outcome: Outcome, after: TreeHead | None = None
 ) -> ImportSummary:
-    """Store the lines that follow those that are here, a run of them in each unit of work.
+    """Store those lines of an export that this ledger does not have yet, run by run.
 
-    `runs` begins anew on each call, with the lines of which `outcome` is the outcome, without LF;
-    they follow the head `after`, or are a ledger from its beginning.
+    `runs` opens the verified lines (without LF) anew on each call; `outcome` is their outcome. They
+    continue the head `after`, or are a ledger from its beginning.
 
     Raises:
-        Problem: RESOURCE_CONFLICT where they may not be imported (`fit`), do not begin as the
-            ledger here does, or are not those that were verified; ERASURE_NOT_ALLOWED. Nothing is
-            stored then, unless the file or the ledger changed while runs were stored.
+        Problem: RESOURCE_CONFLICT if they may not be imported (`importable_head`), differ from
+            the ledger here, or are not the verified ones; ERASURE_NOT_ALLOWED. Nothing is stored
+            then, unless the file or the ledger changed while runs were stored.
     """
     before = await work.read(tenant, lambda ctx: importable_head(ctx, outcome))
     survey = await work.aside(lambda: _survey_of(runs(), outcome, after, before.size))
@@ -169,9 +168,9 @@ def _change_refusal(count: int = 0) -> Problem:
 
 @define
 class _Survey:
-    """What the lines that are new here come to: how many of each subject, and what they erase.
+    """The new lines in summary: how many for each subject, and which records they erase.
 
-    `ends` are the seals that the runs of lines end with.
+    `ends` are the seals of the last line of each run.
     """
 
     ends: list[str] = field(factory=list)
@@ -182,10 +181,10 @@ class _Survey:
 def _survey_of(
     runs: Iterable[Sequence[bytes]], outcome: Outcome, after: TreeHead | None, size: int
 ) -> _Survey:
-    """The survey of the verified lines, of which those from number `size` on are new.
+    """Survey the verified lines; those from number `size` on are new to this ledger.
 
     Raises:
-        Problem: RESOURCE_CONFLICT where they are not those lines.
+        Problem: RESOURCE_CONFLICT if they are not the lines that were verified.
     """
     if outcome.root is None:
         raise AssertionError("a sound log has a root")
@@ -208,7 +207,7 @@ def _survey_of(
 
 
 async def _check(ctx: Context, survey: _Survey, size: int) -> None:
-    """Pass lines whose subjects have room, and that erase nothing here that must stay."""
+    """Check that the subjects have room, and that nothing is erased here against the settings."""
     candidates = [name for name, count in survey.counts.items() if count + size > SUBJECT_LINES_MAX]
     for subject, count in (await ctx.tx.ledger.counts_of(candidates)).items():
         if count + survey.counts[subject] > SUBJECT_LINES_MAX:
@@ -224,7 +223,7 @@ async def _check(ctx: Context, survey: _Survey, size: int) -> None:
 
 
 def _is_as_surveyed(sweep: Sweep, lines: Sequence[bytes], end: str) -> bool:
-    """Whether a run is the one that was surveyed: each seal pins all that comes before it."""
+    """Whether a run is the surveyed one; its last seal depends on all lines before it."""
     return sweep.feed(lines) and split(lines[-1]).seal.decode() == end
 
 
@@ -243,7 +242,7 @@ async def _compare(ctx: Context, lines: Sequence[bytes], start: int) -> None:
 
 @frozen
 class _Part:
-    """A run of lines to be stored after `size` others, and the head after them."""
+    """A run of lines to store after the first `size`, and the head that results."""
 
     size: int
     seal: str
@@ -277,7 +276,7 @@ def _part(before: TreeHead, lines: Sequence[bytes]) -> _Part:
 
 
 async def _check_known(ctx: Context, part: _Part, count: int) -> None:
-    """Pass a run whose records act on such that it or the ledger here has."""
+    """Check that every target of the run is in the run or in the ledger here."""
     rows = await ctx.tx.ledger.get_many(sorted(part.targets))
     unknown = part.targets - {*rows}
     if unknown:
@@ -285,7 +284,7 @@ async def _check_known(ctx: Context, part: _Part, count: int) -> None:
 
 
 async def _store(ctx: Context, part: _Part, count: int) -> None:
-    """Store a run, erase what it erases, vouch for the ledger and tell what changed."""
+    """Store a run, carry out its erasures, and publish the new head."""
     before = await head_of(ctx)
     if (before.size, before.seal) != (part.size, part.seal):
         raise _refusal("the ledger here went on meanwhile", count)

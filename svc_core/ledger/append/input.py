@@ -1,6 +1,6 @@
-"""The members of which a client makes the records that it sends to the ledger.
+"""Annotated types of the members of ledger entries: bounds, examples and documentation.
 
-Rule: instants are texts here, for the ledger refuses what other readers would map or cut.
+Rule: instants stay texts here, because the ledger refuses what a parser would round or convert.
 """
 
 from typing import Annotated, Final, Literal

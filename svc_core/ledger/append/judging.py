@@ -1,11 +1,11 @@
-"""What is known of the subjects of a batch while its entries are judged, one after another.
+"""Admits the drafts of a batch one after another, with the state of their subjects in memory.
 
-Rule 1: the standing of a subject is made once a batch; each entry then costs what it changes.
-Rule 2: what the records of whole subjects say is read before the unit of work that appends
-        (`look`), on a snapshot; in it, what was appended since is read and nothing else, so that
-        other writers wait for the entries and not for all that was ever said.
-Rule 3: what would take long all the same is refused: too many records about all the subjects of
-        one batch, or records that act on each other in chains which its entries change.
+Rule 1: the standing of a subject is computed once per batch; each draft then costs what it changes.
+Rule 2: the records of whole subjects are read before the unit of work, on a snapshot
+        (`read_snapshot`). The unit of work reads only what was appended since, so that other
+        writers wait for the entries and not for a subject's whole past.
+Rule 3: what would still take long is refused: too many records about all subjects of a batch, or
+        long chains of records that act on each other and that its entries change.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,12 +30,12 @@ LINES_AT_ONCE: Final = 100
 """Lines of named records that are read together: 6 MB at most."""
 
 _MEMBERS: Final = ("state", "source")
-"""The members of a payload that the rules look at."""
+"""The payload members that the admission rules read."""
 
 
 @frozen
 class BatchSnapshot:
-    """What a ledger of so many records says of all that drafts are about."""
+    """The state of the subjects of a batch at ledger size `size`, read before the unit of work."""
 
     size: int
     standings: Mapping[str, RunningStanding]
@@ -44,10 +44,10 @@ class BatchSnapshot:
 
 
 async def read_snapshot(ctx: Context, drafts: Sequence[Draft]) -> BatchSnapshot:
-    """What the ledger says now of all that drafts are about.
+    """Read the state of all subjects and records that the drafts refer to.
 
     Raises:
-        Problem: RESOURCE_CONFLICT when there is more than one batch may act on.
+        Problem: RESOURCE_CONFLICT if the subjects have more records than one batch may act on.
     """
     subjects = _whole_subjects(drafts)
     counts = await ctx.tx.ledger.counts_of(_subjects(drafts))
@@ -70,7 +70,7 @@ async def read_snapshot(ctx: Context, drafts: Sequence[Draft]) -> BatchSnapshot:
 
 @define
 class BatchAdmission:
-    """What is known of the subjects of a batch, growing with each admitted record."""
+    """Checks drafts against the ledger and against the drafts admitted before them."""
 
     _allow_erasure: bool
     _standings: dict[str, RunningStanding]
@@ -82,12 +82,12 @@ class BatchAdmission:
     async def of(
         cls, ctx: Context, drafts: Sequence[Draft], snapshot: BatchSnapshot | None
     ) -> "BatchAdmission":
-        """What the ledger says of all that the drafts of a batch are about.
+        """Create the admission of a batch, by a snapshot and what was appended after it.
 
-        `snapshot` is what it said before, of these drafts and perhaps of more.
+        `snapshot` may be of more drafts than these; without one, everything is read now.
 
         Raises:
-            Problem: as `look`.
+            Problem: as `read_snapshot`.
         """
         before = await read_snapshot(ctx, drafts) if snapshot is None else snapshot
         standings = {id_: before.standings[id_].copy() for id_ in _whole_subjects(drafts)}
@@ -105,7 +105,7 @@ class BatchAdmission:
         )
 
     def admit(self, draft: Draft, record: Record) -> None:
-        """Pass a draft that may follow; its record is known from then on.
+        """Check that a draft may follow, and count its record from then on.
 
         Raises:
             Problem: it may not.
@@ -120,9 +120,10 @@ class BatchAdmission:
             self._standings[record.subject].add(record)
 
     def _standing(self, draft: Draft) -> RunningStanding:
-        """The standing of the draft's subject, as far as it is asked for.
+        """Return the standing of the draft's subject, as far as the rules need it.
 
-        An assertion acts on nothing, and an erasure on content, in force or not.
+        An assertion acts on nothing, and an erasure on content, in force or not: for these only the
+        records that they name are taken.
         """
         if draft.op not in {"assert", "erase"}:
             return self._standings[str(draft.subject)]
@@ -144,7 +145,7 @@ class BatchAdmission:
 
 
 def _whole_subjects(drafts: Iterable[Draft]) -> list[str]:
-    """The subjects of which all records are asked for: those with something to be displaced."""
+    """Return the subjects whose records are all needed: those with a record to displace."""
     acts = (draft.subject for draft in drafts if draft.op not in {"assert", "erase"})
     return sorted({subject for subject in acts if subject})
 
@@ -154,7 +155,7 @@ def _subjects(drafts: Iterable[Draft]) -> list[str]:
 
 
 def _lookup_ids(drafts: Sequence[Draft]) -> list[str]:
-    """The records that are named, but for those whose content must be there still."""
+    """Return the records that drafts refer to, except those whose current content matters."""
     return sorted({*_subjects(drafts)}.union(*map(cited_ids, drafts)))
 
 
@@ -167,7 +168,7 @@ async def _records_of(ctx: Context, ids: Sequence[str]) -> dict[str, Record]:
 
 
 def _slim_record(line: bytes) -> Record:
-    """A record with what the rules look at, so that many of them fit into memory."""
+    """Decode a record with only the members that the rules read, to save memory."""
     record = decode(line)
     if record.payload is None:
         return record

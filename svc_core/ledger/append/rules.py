@@ -1,6 +1,8 @@
-"""Which drafts may be sealed after what is known. Only appends ask; a fold takes what there is.
+"""The admission rules: which drafts may be appended to a ledger, given its present state.
 
-Rule 1: nothing is judged by the records of other subjects but the evidence that is cited.
+A fold does not apply them: it accepts any set of records.
+
+Rule 1: a draft is judged by the records of its own subject and by the evidence that it cites.
 Rule 2: a verdict follows the state that its target is in, by the table of `states`. Retracting a
         verdict takes its target back to the verdict before it, or to none. Retracting that
         retraction gives the verdict again, so it is judged as the verdict would be.
@@ -11,8 +13,8 @@ Rule 4: a full subject takes no more statements, but they can still be withdrawn
 Rule 5: content can be erased only where the operator allows it, whether it is in force or not.
         An erasure stands: it has no content to erase, and it cannot be withdrawn.
 
-What the rules do not stop: an author may retract a verdict on a statement of their own. Both
-records stay, with who made them.
+A known gap: an author may retract a verdict on a statement of their own. Both records stay in the
+ledger, with their authors.
 """
 
 import re
@@ -46,10 +48,10 @@ _HOST: Final = re.compile("https?://([^/?#]+)")
 
 @frozen
 class LedgerFacts:
-    """What the ledger holds when a draft is judged, those before it in its batch included.
+    """The ledger as one draft finds it, earlier drafts of the same batch included.
 
-    `standing` is that of the draft's subject; `evidence` holds the cited records that exist, of
-    whatever subject.
+    `standing` is that of the draft's subject; `evidence` holds the cited records that exist, of any
+    subject.
     """
 
     standing: RunningStanding = Factory(RunningStanding)
@@ -58,17 +60,17 @@ class LedgerFacts:
 
 
 def cited_ids(draft: Draft) -> frozenset[str]:
-    """The ids of the records that a draft rests on."""
+    """Return the ids of the records that a draft cites as evidence."""
     return frozenset(draft.payload.get("evidence", ()))
 
 
 def admit(draft: Draft, facts: LedgerFacts) -> None:
-    """Pass a draft that may be sealed after what is known.
+    """Check that a draft may be appended to the ledger as it is.
 
     Raises:
         Problem: ERASURE_NOT_ALLOWED, UNKNOWN_SUBJECT, UNKNOWN_TARGET, UNKNOWN_EVIDENCE,
             TARGET_NOT_IN_FORCE, FOUR_EYES_REQUIRED, TRANSITION_NOT_ALLOWED, or VALIDATION_FAILED
-            where the operation does not act on such a target; the first that applies.
+            if the operation does not act on such a target; the first that applies.
     """
     if draft.op == "erase" and not facts.allow_erasure:
         raise Problem(problem.ERASURE_NOT_ALLOWED, "/op: erase is not allowed in this workspace")
@@ -89,10 +91,10 @@ def admit(draft: Draft, facts: LedgerFacts) -> None:
 
 
 def check_new(ids: Iterable[str]) -> None:
-    """Pass the ids of a batch of records to be sealed where each is new in it.
+    """Check that no two records of a batch have the same id.
 
     Raises:
-        Problem: DUPLICATE_RECORD, naming the first that is not.
+        Problem: DUPLICATE_RECORD, naming the first that repeats.
     """
     seen: set[str] = set()
     for id_ in ids:
@@ -102,10 +104,10 @@ def check_new(ids: Iterable[str]) -> None:
 
 
 def check_room(op: Op, count: int) -> None:
-    """Pass an operation on a subject that has `count` records.
+    """Check that a subject with `count` records takes one more with this operation.
 
     Raises:
-        Problem: RESOURCE_CONFLICT where it is full.
+        Problem: RESOURCE_CONFLICT if the subject is full.
     """
     limit = SUBJECT_RECORDS_MAX * (2 if op == "retract" else 1)
     if op != "erase" and count >= limit:
@@ -191,7 +193,7 @@ def _is_independent(evidence: Record, target: Record) -> bool:
 
 
 def _origin(record: Record) -> str | None:
-    """Who published what a record rests on: the publisher, or else the host. None if not told."""
+    """Return the publisher of a record's source, or else its host; None if neither is stated."""
     match (record.payload or {}).get("source"):
         case {"publisher": str(publisher)}:
             return publisher.casefold()
@@ -222,7 +224,7 @@ def _check_withdrawal(draft: Draft, target: Record, facts: LedgerFacts) -> None:
 
 
 def _verdict_behind(target: Record, facts: LedgerFacts) -> tuple[Record | None, bool]:
-    """The verdict that a chain of retractions ends in; whether retracting `target` restores it."""
+    """Return the verdict at the end of a chain of retractions, and whether this restores it."""
     restores = False
     while target.op == "retract":
         restores = not restores
@@ -234,6 +236,6 @@ def _verdict_behind(target: Record, facts: LedgerFacts) -> tuple[Record | None, 
 
 
 def _is_newest(verdict: Record, facts: LedgerFacts) -> bool:
-    """Whether a verdict would be the one that counts, were it in force."""
+    """Whether a verdict, if it were in force, would be the one that counts."""
     current = facts.standing.verdict(verdict.target or "")
     return current is None or current.seq <= verdict.seq

@@ -1,12 +1,11 @@
-"""Entries into drafts: complete, normalised, with their salt; or every reason why not.
+"""Validates entries and turns them into drafts, reporting all faults together.
 
 Rule 1: all faults of an entry, and of all entries of a batch, come together by JSON Pointer. Faults
         of one kind keep its code; several kinds come as VALIDATION_FAILED.
-Rule 2: what is kept is what was sent, but for the one form of instants and designators; the
-        spelling of a designator that changed is kept beside it as `raw`.
-Rule 3: a salt keeps people from finding an erased payload by hashing guesses. One that comes again
-        when the same input is appended again takes the master secret to make: what was appended
-        does not suffice.
+Rule 2: members are stored as sent, except that instants and designators get their one canonical
+        form; a designator's original spelling is then stored beside it as `raw`.
+Rule 3: a salt keeps people from finding an erased payload by hashing guesses. A repeatable salt
+        (`repeatable_salt`) is derived with the master secret, so it cannot be guessed either.
 """
 
 from base64 import urlsafe_b64encode
@@ -42,11 +41,11 @@ T = TypeVar("T")
 def drafts(
     entries: Sequence[Entry], *, author: str, salts: Sequence[bytes], is_batch: bool = True
 ) -> tuple[Draft, ...]:
-    """The drafts of entries, each with its own salt; in a batch pointers begin at their numbers.
+    """Validate entries and return their drafts; in a batch, pointers begin with the entry's number.
 
     Raises:
-        Problem: VALIDATION_FAILED for members that are unfit;
-            where all faults are of one kind, TIMESTAMP_INVALID, TIMESTAMP_LEAP_SECOND,
+        Problem: VALIDATION_FAILED for invalid members;
+            if all faults are of one kind, TIMESTAMP_INVALID, TIMESTAMP_LEAP_SECOND,
             TIMESTAMP_PRECISION, INTERVAL_EMPTY, DESIGNATOR_INVALID, NUMBER_PRECISION or
             RECORD_TOO_LARGE.
     """
@@ -61,7 +60,7 @@ def drafts(
 
 @define
 class _Faults:
-    """What was found wrong so far, as the problem's type and its `pointer: reason`."""
+    """The faults so far, each as a problem type and the text `pointer: reason`."""
 
     _items: list[tuple[ProblemType, str]] = field(factory=list)
 
@@ -72,7 +71,7 @@ class _Faults:
         self._items.append((type_, f"{place or '(body)'}: {reason}"))
 
     def attempt(self, check: Callable[..., T], *arguments: Any) -> T | None:
-        """What `check` gives, or None where it refuses."""
+        """Return the result of `check`; record the problem and return None if it raises one."""
         try:
             return check(*arguments)
         except Problem as error:
@@ -91,14 +90,14 @@ class _Faults:
 
 @define
 class _Reader:
-    """Reads one entry; its pointers begin with `where`."""
+    """Turns one entry into a draft; the pointers of its faults begin with `_pointer`."""
 
     _entry: Entry
     _pointer: str
     _faults: _Faults
 
     def draft(self, author: str, salt: bytes) -> Draft:
-        """The draft; it means something only where no fault was added."""
+        """Return the draft; it is meaningful only if no fault was added."""
         entry, before = self._entry, len(self._faults)
         payload = self._payload()
         self._check_values(payload)
@@ -180,27 +179,27 @@ _HEAD: Final = frozenset({"kind", "op", "subject", "target", "valid_from", "vali
 
 
 def _plain(value: Any) -> Any:
-    """The JSON value of a member."""
+    """Convert a member to its JSON value."""
     if isinstance(value, CitedSource):
         return wire.to_json(value)
     return list(value) if isinstance(value, tuple) else value
 
 
 def repeatable_salt(keyring: Keyring, tenant: str, mark: str) -> bytes:
-    """The salt of the place `mark` in an input to a tenant; another after the secret was changed.
+    """Derive the salt for the input position `mark` from the master secret.
 
-    The same record under the same salt has the same identifier, so an append that is repeated finds
-    what it did before.
+    The same record with the same salt has the same identifier, so a repeated append finds what it
+    appended before. After a change of the secret the salt is another one.
     """
     info = f"svc ledger salt\n{tenant}\n{mark}".encode()
     return HKDF(SHA256(), SALT_BYTES, salt=None, info=info).derive(keyring.keys[keyring.current])
 
 
 def _salt(salt: bytes) -> str:
-    """22 characters of base64url.
+    """Encode a salt as 22 characters of base64url.
 
     Raises:
-        ValueError: the salt has not 16 bytes.
+        ValueError: the salt does not have 16 bytes.
     """
     if len(salt) != SALT_BYTES:
         raise ValueError(f"A salt has {SALT_BYTES} bytes.")

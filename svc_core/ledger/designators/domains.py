@@ -1,4 +1,4 @@
-"""Domain names in their one comparable form: lower case A-labels without a dot at the end.
+"""Normalises domain names: lower-case A-labels without a trailing dot.
 
 The `idna` codec of the standard library is that of 2003: it writes `straße` as `strasse`, which is
 another domain. Here a label is mapped as UTS 46 maps it without transition (NFKC, lower case) and
@@ -17,10 +17,10 @@ _NAME_MAX: Final = 253  # RFC 1035, 2.3.4: 255 octets with the length of each la
 
 
 def read_domain(text: str) -> str:
-    """The name of at least two labels.
+    """Normalise a domain name of at least two labels.
 
     Raises:
-        ValueError: the text is no such name.
+        ValueError: the text is not such a name.
     """
     labels = [_label(label) for label in _LABEL_DOTS.split(text)]
     if not labels[-1]:
@@ -36,7 +36,7 @@ def read_domain(text: str) -> str:
 
 
 def _label(text: str) -> str:
-    """The A-label, or nothing for nothing."""
+    """Convert one label to its A-label; an empty label stays empty."""
     label = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
     if not label.isascii():
         label = _PREFIX + _punycode(label)

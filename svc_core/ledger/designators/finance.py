@@ -1,4 +1,4 @@
-"""Designators of companies and securities."""
+"""Designator schemes of companies and securities: LEI, ISIN, CIK, ticker, FIGI."""
 
 from typing import Final
 

@@ -1,11 +1,11 @@
-"""Addresses of the Internet Protocol, each in its one text form."""
+"""Normalises IP addresses to their canonical text form."""
 
 from collections.abc import Callable
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 
 def read_ipv4(text: str) -> str:
-    """Four decimal numbers without leading zeros.
+    """Normalise an IPv4 address: four decimal numbers without leading zeros.
 
     Raises:
         ValueError: the text is no such address.
@@ -14,7 +14,7 @@ def read_ipv4(text: str) -> str:
 
 
 def read_ipv6(text: str) -> str:
-    """The address as RFC 5952 writes it, IPv4-mapped ones with dots (RFC 5952, 5).
+    """Normalise an IPv6 address as RFC 5952 writes it, IPv4-mapped ones with dots (RFC 5952, 5).
 
     Raises:
         ValueError: the text is no such address, or has a zone, which means nothing elsewhere.

@@ -1,4 +1,4 @@
-"""Designators of people, accounts and entries in other registers."""
+"""Designator schemes of people and accounts: wallet, Wikidata, phone, handle, name and others."""
 
 import unicodedata
 from typing import Final

@@ -1,4 +1,4 @@
-"""Designators of the Internet: addresses, names and what is reached by them."""
+"""Designator schemes of the Internet: domain, URL, IP address, ASN, e-mail."""
 
 from typing import Final
 

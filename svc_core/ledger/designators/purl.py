@@ -1,4 +1,4 @@
-"""Package URLs: `pkg:type/namespace/name@version?qualifiers#subpath`.
+"""Normalises package URLs: `pkg:type/namespace/name@version?qualifiers#subpath`.
 
 Every component is decoded and encoded again, so that one package has one text. Of the rules of
 single package types only those that change names are kept: which types write names in lower case.
@@ -16,10 +16,10 @@ _LOWER_CASE: Final = frozenset({"bitbucket", "github", "composer", "deb", "apk",
 
 
 def read_purl(text: str) -> str:
-    """The canonical form of a package URL.
+    """Normalise a package URL.
 
     Raises:
-        ValueError: it has no type or no name, or a part that cannot be one.
+        ValueError: type or name are missing, or a component is malformed.
     """
     scheme, _, rest = text.partition(":")
     if scheme.lower() != "pkg":

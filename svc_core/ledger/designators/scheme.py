@@ -1,4 +1,4 @@
-"""What a scheme of designators is, and the one way in which its readers refuse."""
+"""The `Scheme` of a designator, and the helper that builds its readers from a pattern."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from attrs import frozen
 
 @frozen
 class Scheme:
-    """A way in which the world names things: its name, what it names, an example, its reader.
+    """An identifier scheme: its name, a description, an example, and the reader of its values.
 
     `read` gives the normalised value of a text without outer white space and control characters.
     It raises `ValueError` with the reason in words, and nothing else.
@@ -21,7 +21,7 @@ class Scheme:
 
 
 def matcher(pattern: str, reason: str, fold: Callable[[str], str] = str) -> Callable[[str], str]:
-    """A reader that passes the texts which match as a whole after they were folded."""
+    """Build a reader that accepts texts which, after `fold`, match the whole pattern."""
     regex = re.compile(pattern, re.ASCII)
 
     def read(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Every scheme of designators by its name, and the one text that each makes of a value."""
+"""The registry of designator schemes, and the normalisation of their values."""
 
 import re
 from collections.abc import Mapping
@@ -28,12 +28,12 @@ _UNSTORABLE: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 def normalise(scheme: str, value: str, pointer: str = "value") -> str:
-    """The one text by which `scheme` names what `value` names.
+    """Normalise a value of a scheme: two spellings of one identifier give one text.
 
-    `pointer` names the input in the refusal, as a JSON Pointer or a parameter name.
+    `pointer` names the input in the problem detail: a JSON Pointer or a parameter name.
 
     Raises:
-        Problem: DESIGNATOR_INVALID, where the scheme is unknown or the value is not one of it.
+        Problem: DESIGNATOR_INVALID if the scheme is unknown or the value is invalid for it.
     """
     if scheme not in SCHEMES:
         raise Problem(

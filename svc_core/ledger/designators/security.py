@@ -1,4 +1,4 @@
-"""Designators of weaknesses, products, techniques and artefacts of computer security."""
+"""Designator schemes of computer security: CVE, CWE, CPE, ATT&CK, purl, hashes."""
 
 from typing import Final
 

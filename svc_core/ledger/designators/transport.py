@@ -1,4 +1,4 @@
-"""Designators of ships and aircraft."""
+"""Designator schemes of ships and aircraft: IMO, MMSI, ICAO 24-bit address."""
 
 from typing import Final
 

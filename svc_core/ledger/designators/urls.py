@@ -1,7 +1,7 @@
-"""Web addresses in their one comparable form (RFC 3986, 6.2.2 and 6.2.3).
+"""Normalises web addresses (RFC 3986, 6.2.2 and 6.2.3).
 
-Case of scheme and host, default port, dot segments and needless percent-encoding are taken away;
-path, query and fragment otherwise stay, because servers tell them apart.
+Scheme and host become lower case; default ports, dot segments and needless percent-encoding are
+removed. Path, query and fragment otherwise stay, because servers distinguish them.
 """
 
 import re
@@ -24,7 +24,7 @@ _PORT_MAX: Final = 65_535
 
 
 def read_url(text: str) -> str:
-    """The normalised URL, of http, https or ftp.
+    """Normalise an http, https or ftp URL.
 
     Raises:
         ValueError: the text is no such URL, or holds a user or a password.
@@ -59,7 +59,7 @@ def _host(text: str) -> str:
 
 
 def _encode(text: str) -> str:
-    """Escapes in upper case and only where they are needed; what is not ASCII as UTF-8."""
+    """Normalise escapes: upper case, only where needed; encode non-ASCII characters as UTF-8."""
     return quote(_ESCAPE.sub(_escape, text), safe=_SAFE)
 
 
@@ -69,7 +69,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """RFC 3986, 5.2.4, for the path of a URL with an authority."""
+    """Remove dot segments (RFC 3986, 5.2.4) from the path of a URL with an authority."""
     output: list[str] = []
     *segments, last = path.split("/")
     for segment in segments[1:]:

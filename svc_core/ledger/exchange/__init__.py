@@ -1,1 +1,1 @@
-"""STIX ids, markings and observables, as bundles of the ledger and of graphs write them."""
+"""STIX 2.1 identifiers, markings and observables, shared by the exports of ledger and graphs."""

@@ -1,4 +1,4 @@
-"""How far an export may be passed on: the Traffic Light Protocol 2.0 as STIX markings."""
+"""The markings of the Traffic Light Protocol 2.0 as STIX objects."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal
@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 Tlp = Literal["clear", "green", "amber", "amber+strict", "red"]
 
 AMBER: Final[Tlp] = "amber"
-"""The marking of an export that asks for none."""
+"""The default marking of an export."""
 
 _EXTENSION: Final = "extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d"
 
@@ -17,11 +17,11 @@ IDS: Final[Mapping[Tlp, str]] = {
     "amber+strict": "marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003",
     "red": "marking-definition--e828b379-4e03-4974-9ac4-e53a884c97c1",
 }
-"""The identifiers that OASIS gave the markings; everybody uses the same objects."""
+"""The identifiers that OASIS assigned to the markings; all producers use the same objects."""
 
 
 def definition(tlp: Tlp) -> dict[str, Any]:
-    """The marking as the object that OASIS published."""
+    """Return a marking as the STIX object that OASIS published."""
     return {
         "type": "marking-definition",
         "spec_version": "2.1",

@@ -1,4 +1,4 @@
-"""Designators as cyber observables, and the patterns that find them.
+"""Converts designators to STIX cyber observables and to the patterns that match them.
 
 Rule 1: the same designator is the same object in every export of every ledger, but for its marking.
 Rule 2: a pattern quotes its text: nothing in a designator can end the quotation.
@@ -19,7 +19,7 @@ _ACCOUNT_TYPES: Final = frozenset(
 
 @frozen
 class Observable:
-    """An observable: its type, its properties, which all contribute to its identifier."""
+    """A STIX observable: its type and its properties, all of which contribute to its id."""
 
     type: str
     properties: Mapping[str, Any]
@@ -31,7 +31,7 @@ class Observable:
 
     @property
     def pattern(self) -> str:
-        """The comparison of the STIX pattern that finds it, without brackets."""
+        """The STIX pattern expression that matches it, without brackets."""
         comparisons = [f"{self.type}:{path} = {value}" for path, value in _paths(self.properties)]
         return " AND ".join(comparisons)
 
@@ -47,13 +47,13 @@ def _paths(properties: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def quote(text: str) -> str:
-    """The text as a string of a STIX pattern (STIX 2.1, 9.2)."""
+    """Quote a text as a string literal of a STIX pattern (STIX 2.1, 9.2)."""
     body = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{body}'"
 
 
 def observable(scheme: Any, value: Any) -> Observable | None:
-    """The observable that a designator names; None where STIX has none for its scheme."""
+    """Return the observable of a designator; None if STIX has none for its scheme."""
     make = _MAKERS.get(scheme) if isinstance(scheme, str) else None
     return make(value) if make is not None and isinstance(value, str) and value else None
 

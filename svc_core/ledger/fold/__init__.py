@@ -1,4 +1,4 @@
-"""The fold: what a set of records says of a subject, as known at one time and held at another.
+"""The bitemporal fold: computes the view of a subject from records, at a record and a valid time.
 
-It is pure and total: any set of records has a view, and the order of its records leaves no trace.
+It is a pure and total function: every set of records has a view, whatever order they come in.
 """

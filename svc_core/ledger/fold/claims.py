@@ -1,4 +1,4 @@
-"""Claims by predicate and value: who says what, which value ranks highest, what is contested.
+"""Groups claims by predicate and value, ranks the values, and finds contested predicates.
 
 Rule 1: values are equal where their canonical bytes are equal; 1 and 1.0 are, 1 and true are not.
 Rule 2: a refuted claim lends its value no weight; where all of them are refuted the value ranks
@@ -21,17 +21,17 @@ from svc_core.ledger.records import Payload, Record
 REFUTED_RANK: Final = RANK["refuted"]
 
 Values: TypeAlias = dict[str | tuple[str], tuple[Any, list[SupportView]]]
-"""Values that claims give, each with those claims, oldest first.
+"""The values claimed under one predicate, each with its claims, oldest first.
 
-A text stands for itself, so that its canonical form need not be made; any other value is known by
-the tuple of its canonical text.
+An ASCII text is its own key, which saves encoding it; any other value has the tuple of its
+canonical text as key.
 """
 Groups: TypeAlias = dict[str, Values]
-"""The values that claims give, by predicate."""
+"""The claimed values by predicate."""
 
 
 def add_claim(groups: Groups, record: Record, verification: VerificationView) -> bool:
-    """Put a claim into its group; whether it can be read. Claims are added oldest first."""
+    """Add a claim to its group, oldest first; return False if it cannot be read."""
     payload: Payload = record.payload or {}
     predicate, value = payload.get("predicate"), payload.get("value")
     key = _key(value)
@@ -57,7 +57,7 @@ def _key(value: Any) -> str | tuple[str] | None:
 
 
 def value_text(value: Any) -> str | None:
-    """The canonical text of a value, or None where it is null or has none."""
+    """Return the canonical JSON text of a value; None if it is null or has none."""
     if type(value) is str and value.isascii():
         return encode_basestring(value)
     raw = None if value is None else canonical_form(value)
@@ -80,11 +80,11 @@ def _support(record: Record, verification: VerificationView, payload: Payload) -
 
 
 Weight: TypeAlias = tuple[int, int, int, int]
-"""What a value weighs: rank, distinct authors, confidence, newest record; the greater is first."""
+"""The sort key of a value: rank, distinct authors, confidence, newest record; greatest first."""
 
 
 def rank_claims(groups: Groups) -> dict[str, ClaimView]:
-    """What is claimed under each predicate, its values ranked."""
+    """Return the view of each predicate, with its values ranked."""
     return {predicate: _claim(predicate, values.values()) for predicate, values in groups.items()}
 
 

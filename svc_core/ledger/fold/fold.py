@@ -1,10 +1,10 @@
-"""The bitemporal fold: what a ledger says of a subject at a record time, for a valid time.
+"""Computes the view of a subject at a record time and a valid time: the bitemporal fold.
 
 Rule 1: a fold is a function of the set of records and the two times, nothing else: whatever order
         the records come in, however often, and in how many parts, the view has the same bytes.
 Rule 2: nothing overwrites. Contradicting claims coexist; the fold ranks them and says "contested".
-Rule 3: it is total. It enforces none of the guards of appending, and no set of records, however
-        ill made, makes it raise.
+Rule 3: it is total. It does not apply the rules of appending, and no set of records makes it raise,
+        however malformed.
 """
 
 from collections.abc import Iterable
@@ -52,11 +52,11 @@ def fold(
     with_history: bool = False,
     with_segments: bool = False,
 ) -> SubjectView:
-    """The view of `subject` at `valid_time` of what was recorded at or before `record_time`.
+    """Compute the view of `subject` at `valid_time`, from records up to `record_time`.
 
-    `size` takes the first so many records of the ledger instead; with both, both bound it. Without
-    either, all records count. Records of other subjects are passed over. Times are the ledger's
-    texts of 27 characters. `basis` is repeated in the view as it is given.
+    `size` limits it to the first records of the ledger; with both, both apply; without either, all
+    records count. Records of other subjects are ignored. Times are the ledger's texts of 27
+    characters. `basis` is copied into the view.
     """
     standing = Standing.of(records, subject, record_time=record_time, size=size)
     newest = max([record.recorded_at for record in standing.records], default=None)
@@ -84,7 +84,7 @@ def fold(
 
 @define
 class _Rows:
-    """What is in force, sorted by what it is; oldest first in each."""
+    """The records in force by the list of the view that shows them, oldest first in each."""
 
     identities: list[IdentityView] = Factory(list)
     designators: list[DesignatorView] = Factory(list)
@@ -119,7 +119,7 @@ def _sort_rows(standing: Standing, valid_time: str) -> _Rows:
 
 
 def _row(class_: type[R], record: Record, verification: VerificationView) -> R:
-    """A record in force as a row that shows its payload by the names of its members."""
+    """Return a record in force as a row of its view class, which shows its payload members."""
     payload = record.payload or {}
     members: dict[str, Any] = {name: payload.get(wire) for name, wire in _MEMBERS[class_]}
     if "confidence" in members:

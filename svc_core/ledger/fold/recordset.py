@@ -1,4 +1,4 @@
-"""Sets of records: what folds are taken of.
+"""Sets of records with a union, from which folds are computed.
 
 Rule 1: joining two sets is their union: commutative, associative, idempotent, with the empty set as
         its neutral element. Order of arrival, repetition and partition of records leave no trace.
@@ -24,7 +24,7 @@ _recorded_at = attrgetter("recorded_at")
 
 @frozen
 class RecordSet:
-    """A set of records, in order of their `seq`; make one with `RecordSet.of`.
+    """A set of records in order of their `seq`; create one with `RecordSet.of`.
 
     `erased_ids` holds the ids of the records whose content is known to be erased.
     """
@@ -34,17 +34,17 @@ class RecordSet:
 
     @staticmethod
     def of(records: "Iterable[Record] | RecordSet") -> "RecordSet":
-        """The set of these records, given in any order and any number of times."""
+        """Create the set of these records, in any order and with any repetitions."""
         return records if isinstance(records, RecordSet) else _set(records, frozenset())
 
     def __or__(self, other: "RecordSet") -> "RecordSet":
-        """The records that are in either."""
+        """Return the union of two sets."""
         if not other.records and other.erased_ids <= self.erased_ids:
             return self
         return _set((*self.records, *other.records), self.erased_ids | other.erased_ids)
 
     def restrict(self, *, record_time: str | None = None, size: int | None = None) -> "RecordSet":
-        """What of it was recorded at or before `record_time`, and is among the first `size`."""
+        """Return the records up to `record_time` that are among the first `size`."""
         records = self.records
         if size is not None:
             records = records[: bisect_left(records, size, key=_seq)]
@@ -80,7 +80,7 @@ def _has_copies(records: tuple[Record, ...]) -> bool:
 
 
 def _distinct(records: Iterable[Record]) -> tuple[Record, ...]:
-    """Each record once, in a total order that all its members but its content decide.
+    """Remove repetitions; sort by all members except the content, which is a total order.
 
     Copies that differ in content alone are one record: the copy whose content was erased is the
     one that counts, and of two contents under one seal, which no ledger holds, the lesser text.
@@ -93,13 +93,13 @@ def _distinct(records: Iterable[Record]) -> tuple[Record, ...]:
 
 
 def _head(record: Record) -> tuple[Any, ...]:
-    """All but the content, in a form that sorts: null comes before every text."""
+    """Return a sort key of all members except the content; null sorts before every text."""
     members = record._replace(payload=None)
     return tuple([(member is not None, member) for member in members])
 
 
 def _content(record: Record) -> bytes:
-    """A text of the content that sorts; none for none, which comes first.
+    """Return a sort key of the content; an erased one is empty and sorts first.
 
     What has no canonical form comes last, told apart by how it is written in the code.
     """
@@ -110,7 +110,7 @@ def _content(record: Record) -> bytes:
 
 
 def canonical_form(value: object) -> bytes | None:
-    """The canonical bytes of a JSON value, or None where it has none."""
+    """Return the canonical bytes of a JSON value; None if it has no canonical form."""
     try:
         return canonical.dumps(value)
     except canonical.CanonicalError:

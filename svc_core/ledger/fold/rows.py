@@ -1,4 +1,4 @@
-"""Records as rows of a view: head, verification, content, and what displaces them."""
+"""Converts records to the rows of a view: head, verification, content and displacers."""
 
 from collections.abc import Callable
 from operator import attrgetter
@@ -17,30 +17,30 @@ _head: Callable[[Record], Members] = attrgetter(
 
 
 def row_head(record: Record) -> tuple[*Members, bool]:
-    """What every row begins with, in the order of `RecordView`."""
+    """Return the members that every row begins with, in the order of `RecordView`."""
     return (*_head(record), record.payload is None)
 
 
 def public_payload(record: Record) -> dict[str, Any] | None:
-    """What a record says, without the salt, which would let others guess what was erased."""
+    """Return the payload without its salt, which would help to guess an erased payload."""
     if record.payload is None:
         return None
     return {name: value for name, value in record.payload.items() if name != "salt"}
 
 
 def confidence_of(payload: Payload) -> int | None:
-    """The confidence, where it is one."""
+    """Return the confidence of a payload; None if it is not an integer from 0 to 100."""
     value = payload.get("confidence")
     return value if type(value) is int and 0 <= value <= 100 else None
 
 
 def text_of(value: Any) -> str | None:
-    """The value where it is a text."""
+    """Return a value if it is a text, else None."""
     return value if type(value) is str else None
 
 
 def texts_of(value: Any) -> tuple[str, ...]:
-    """The texts in the value where it is an array."""
+    """Return the texts among the items of a value if it is an array."""
     if not value or type(value) is not list:
         return ()
     return tuple([item for item in value if type(item) is str])
@@ -52,7 +52,7 @@ NOT_JUDGED: Final = VerificationView(UNVERIFIED, CREDIBILITY[UNVERIFIED], (), ()
 
 
 def verification_view(standing: Standing, record: Record) -> VerificationView:
-    """The state of a record and all that was said of it; NOT_JUDGED says it where nothing was."""
+    """Return the state of a record with its verdicts; use NOT_JUDGED if it has none."""
     verdicts = standing.verdicts(record)
     return VerificationView(
         verdicts.state,
@@ -86,7 +86,7 @@ def _verdict_row(record: Record, *, counts: bool) -> VerdictView:
 
 
 def history(standing: Standing) -> tuple[HistoryView, ...]:
-    """Every record that is displaced at some valid time, oldest first."""
+    """Return every record that is displaced at some valid time, oldest first."""
     displacements = standing.displacements
     return tuple(
         [

@@ -1,8 +1,8 @@
-"""The standing of a subject whose records come one after another, as appending judges them.
+"""Maintains the standing of a subject incrementally, one appended record after another.
 
-Rule 1: after each record it is the standing before and that record: what it says is what
-        `Standing` says of all records together, for a subject of a ledger that verifies.
-Rule 2: a record costs what it changes and not what is there; `steps` counts it.
+Rule 1: after each record it agrees with the `Standing` of all records so far, for a subject of a
+        ledger that verifies.
+Rule 2: the cost of a record is what it changes, not what is there; `steps` counts it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _Acts = tuple[Record, "_Acts"] | None  # the newest, and those before it
 
 @define(eq=False)
 class RunningStanding:
-    """What stands of the records so far; `add` the next one, or `copy` it to go on apart.
+    """The standing of the records so far; `add` appends one, `copy` makes an independent one.
 
     `records` has them by id, oldest first; `erased_ids` the ids whose content is gone, or is to go.
     """
@@ -34,14 +34,14 @@ class RunningStanding:
 
     @staticmethod
     def of(records: Iterable[Record]) -> "RunningStanding":
-        """The standing of the records of one subject, oldest first."""
+        """Create the standing of the records of one subject, oldest first."""
         standing = RunningStanding()
         for record in records:
             standing.add(record)
         return standing
 
     def copy(self) -> "RunningStanding":
-        """One that goes on by itself, with nothing counted."""
+        """Return an independent copy with `steps` at 0."""
         return RunningStanding(
             dict(self.records),
             set(self.erased_ids),
@@ -52,7 +52,7 @@ class RunningStanding:
         )
 
     def add(self, record: Record) -> None:
-        """Take in the next record. What it acts on is there before it, or it acts on nothing."""
+        """Add the next record; a target that was not added before is ignored."""
         self.records[record.id] = record
         if record.payload is None:
             self.erased_ids.add(record.id)
@@ -67,18 +67,18 @@ class RunningStanding:
             self._displace(target, record)
 
     def in_force(self, id_: str) -> bool:
-        """Whether a record is there and not displaced at every valid time."""
+        """Whether a record exists and is not displaced at every valid time."""
         return id_ in self.records and self._displaced_periods(id_) != ALWAYS
 
     def verdict(self, id_: str) -> Record | None:
-        """The newest verdict on a record that is in force: the one that counts."""
+        """Return the newest verdict in force on a record: the one that counts."""
         for verdict in self._chain(self._verdicts.get(id_)):
             if self.in_force(verdict.id):
                 return verdict
         return None
 
     def state(self, id_: str) -> State:
-        """The verification state of a record."""
+        """Return the verification state of a record."""
         verdict = self.verdict(id_)
         return UNVERIFIED if verdict is None else state_of(verdict)
 
@@ -97,7 +97,7 @@ class RunningStanding:
             target = self.records[target.target]
 
     def _displaced_periods(self, id_: str) -> Periods:
-        """The valid times at which a record is displaced; without recursion, as `Standing`."""
+        """Compute the valid times at which a record is displaced, without recursion."""
         stack = [id_]
         while stack:
             acts = self._displacers.get(stack[-1])

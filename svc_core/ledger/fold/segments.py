@@ -1,7 +1,7 @@
-"""Valid time cut in pieces: sets of valid times, breakpoints, and the segments between them.
+"""Sets of valid times, the breakpoints of records, and the segments between them.
 
-Rule 1: an interval takes its beginning in and leaves its end out; null is minus or plus infinity.
-Rule 2: between two breakpoints nothing begins and nothing ends: a fold is constant there.
+Rule 1: an interval includes its start and excludes its end; null is minus or plus infinity.
+Rule 2: between two breakpoints no interval begins or ends, so a fold is constant there.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,17 +18,17 @@ from svc_core.wire.constraints import Doc, Example
 
 @frozen
 class Periods:
-    """A set of valid times: whether minus infinity is in it, and where that changes, ascending."""
+    """A set of valid times: whether it contains minus infinity, and where membership flips."""
 
     starts_inside: bool
     changes: tuple[str, ...] = ()
 
     def __invert__(self) -> "Periods":
-        """The valid times that are not in it."""
+        """Return the complement."""
         return Periods(not self.starts_inside, self.changes)
 
     def within(self, start: str | None, end: str | None) -> "Periods":
-        """Those of it from `start` on and before `end`."""
+        """Return the intersection with the interval `[start, end)`."""
         if start is not None and end is not None and start >= end:
             return NEVER
         changes = self.changes
@@ -49,7 +49,7 @@ ALWAYS: Final = Periods(True)
 
 
 def union(sets: list[Periods], *, at_least: int = 1) -> Periods:
-    """The valid times that are in any of them, or in so many of them."""
+    """Return the valid times that are in at least `at_least` of the sets."""
     if len(sets) == at_least == 1:
         return sets[0]
     depth = sum(periods.starts_inside for periods in sets)
@@ -86,11 +86,11 @@ class Segment:
 
 
 def breakpoints(records: Iterable[Record]) -> list[str]:
-    """Where the interval of any of them begins or ends, ascending, each once."""
+    """Return the instants at which the interval of a record begins or ends, ascending, unique."""
     bounds = chain.from_iterable([(record.valid_from, record.valid_to) for record in records])
     return sorted({bound for bound in bounds if bound is not None})
 
 
 def segments(records: Iterable[Record]) -> tuple[Segment, ...]:
-    """All of valid time, cut where the interval of any of the records begins or ends."""
+    """Partition all of valid time at the breakpoints of the records."""
     return tuple([Segment(*bounds) for bounds in pairwise((None, *breakpoints(records), None))])

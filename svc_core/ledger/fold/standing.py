@@ -1,13 +1,35 @@
-"""What stands: which records others displace, where in valid time, and which verdicts count.
+"""Computes which records displace others, at which valid times, and which verdicts count.
 
-Rule 1: `k` displaces its target where `k` itself is not displaced: a supersession everywhere, an
-        amendment or a retraction where its interval covers. So whoever takes a displacer away
-        restores what it displaced, exactly.
-Rule 2: only an earlier record can be a target, so every question is answered newest first in one
-        pass, without recursion, whatever the records say of each other.
+Rule 1: a record displaces its target where it is not displaced itself: a supersession everywhere,
+        an amendment or a retraction within its interval. Retracting a displacer therefore restores
+        exactly what it displaced.
+Rule 2: only an earlier record can be a target, so one pass, newest first, answers every question
+        without recursion, whatever the records say of each other.
 Rule 3: a verdict counts until it is displaced at every valid time; it has no valid time itself.
-Rule 4: an erased or unreadable verdict says "unverified". The verdict before it is not revived.
+Rule 4: an erased or unreadable verdict means "unverified". The verdict before it is not revived.
 """
+
+# The states of a record in a fold, and the moves between them.
+#
+# At a given record time and valid time a record is in one of three states:
+#
+#   displaced   a later record that is in force there replaces or withdraws it
+#   in force    it is not displaced, and if it is a statement its own interval covers the time
+#   erased      a property besides: the content is gone, but the record keeps its place and effect
+#
+# Let D(r) be the set of valid times at which r is displaced, and E(k) what a displacer k covers:
+# all times for `supersede`, its interval for `amend` and `retract`. Then
+#
+#   D(r) = union, over all later k that target r, of  E(k) minus D(k)
+#
+# That is a definition by itself, because a target must have a smaller `seq`: D of the newest record
+# is empty, and each D needs only those of newer records. So the equation has exactly one solution,
+# cycles cannot arise, and one pass from the newest record back computes it (`displacements`). For
+# one valid time the sets shrink to yes or no, and the pass to a dictionary (`displaced_at`).
+#
+# What follows: retracting a retraction restores its target on exactly the times that it took away.
+# Nothing depends on the order in which records arrived, only on their numbers. Records whose target
+# is unknown, of another subject or later act on nothing, so any set of records has a standing.
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -26,7 +48,7 @@ DISPLACERS: Final = frozenset({"amend", "supersede", "retract"})
 
 
 class Displacement(NamedTuple):
-    """What displaces a record somewhere, oldest first, and at which valid times."""
+    """The records that displace a record, oldest first, and the valid times at which they do."""
 
     displacers: tuple[Record, ...]
     periods: Periods
@@ -38,7 +60,7 @@ class Displacement(NamedTuple):
 
 
 class RecordVerdicts(NamedTuple):
-    """Every verdict on a record, oldest first; those that count; the state that follows."""
+    """All verdicts on a record, oldest first; those that count; the resulting state."""
 
     rows: tuple[Record, ...]
     counting: tuple[Record, ...]
@@ -50,7 +72,7 @@ NO_VERDICTS: Final = RecordVerdicts((), (), UNVERIFIED)
 
 @frozen(slots=False)
 class Standing:
-    """The records of a subject, with what they do to each other. Nothing in it depends on now."""
+    """The records of a subject and their effects on each other, whatever the present time is."""
 
     records: tuple[Record, ...]
 
@@ -62,7 +84,7 @@ class Standing:
         record_time: str | None = None,
         size: int | None = None,
     ) -> "Standing":
-        """The standing of what is known of the subject at a record time, at a size."""
+        """Create the standing of a subject at a record time or at a ledger size."""
         visible = RecordSet.of(records).restrict(record_time=record_time, size=size).records
         return Standing(tuple([record for record in visible if record.subject == subject]))
 
@@ -77,7 +99,7 @@ class Standing:
         return tuple([record for record in self._acts if record.op in DISPLACERS])
 
     def displaced_at(self, valid_time: str) -> Mapping[str, int]:
-        """For each id that is displaced at a valid time, the newest `seq` that does it.
+        """Return, for each id displaced at a valid time, the greatest `seq` that displaces it.
 
         A record is displaced if its own `seq` is less: a target is always earlier.
         """
@@ -90,7 +112,7 @@ class Standing:
         return newest
 
     def live(self, valid_time: str) -> list[Record]:
-        """The statements in force at a valid time, oldest first."""
+        """Return the statements in force at a valid time, oldest first."""
         newest = self.displaced_at(valid_time)
         return [
             record
@@ -102,13 +124,13 @@ class Standing:
         ]
 
     def validity(self, record: Record) -> Periods:
-        """The valid times at which a statement is in force."""
+        """Return the valid times at which a statement is in force."""
         displacement = self.displacements.get((record.seq, record.id))
         free = ALWAYS if displacement is None else ~displacement.periods
         return free.within(record.valid_from, record.valid_to)
 
     def verdicts(self, record: Record) -> RecordVerdicts:
-        """The verdicts on a record, and the state that the newest counting one gives it."""
+        """Return the verdicts on a record, and the state by the newest one that counts."""
         verdicts = self.verdicts_by_target.get(record.id)
         if verdicts is None:
             return NO_VERDICTS
@@ -149,7 +171,7 @@ class Standing:
 
     @cached_property
     def displacements(self) -> Mapping[tuple[int, str], Displacement]:
-        """Of every record that is displaced somewhere, by `seq` and id: what displaces it."""
+        """The displacement of every record that is displaced somewhere, by `seq` and id."""
         effects: dict[str, list[tuple[Record, Periods]]] = {}
         # What is done to an id is forgotten after its oldest bearer, which bounds the memory.
         oldest = {record.id: index for index, record in reversed(list(enumerate(self.records)))}
@@ -176,14 +198,14 @@ def covers(record: Record, valid_time: str) -> bool:
 
 
 def effect(displacer: Record, periods: Periods) -> Periods:
-    """Where a displacer displaces its target, given where it is displaced itself."""
+    """Return where a displacer displaces its target, given where it is displaced itself."""
     if displacer.op == "supersede":
         return ~periods
     return (~periods).within(displacer.valid_from, displacer.valid_to)
 
 
 def state_of(verdict: Record) -> states.State:
-    """The state that a verdict gives; an erased or unreadable one says "unverified"."""
+    """Return the state of a verdict; "unverified" if it is erased or unreadable."""
     state = (verdict.payload or {}).get("state")
     return _STATES.get(state, UNVERIFIED) if type(state) is str else UNVERIFIED
 

@@ -1,6 +1,6 @@
-"""What a fold answers with, as it goes over the wire.
+"""Response models of a fold: the view of a subject, and its canonical bytes.
 
-Rule 1: nothing is dropped. What was refuted, erased or cannot be read is listed as such.
+Rule 1: nothing is dropped. Refuted, erased and unreadable records are listed as such.
 Rule 2: every order is total, so the same set of records at the same record time and valid time
         has the same bytes (`encode`).
 """
@@ -315,7 +315,7 @@ class SubjectView:
 
 
 def encode(view: SubjectView) -> bytes:
-    """The canonical bytes (RFC 8785) of a view.
+    """Encode a view as canonical JSON (RFC 8785).
 
     What has no canonical form, which no ledger that verifies holds, is shown as null.
     """
@@ -326,7 +326,7 @@ def encode(view: SubjectView) -> bytes:
 
 
 def _plain(value: Any, leaf: Callable[[Any], Any]) -> Any:
-    """The value as JSON; `leaf` is asked for what is no view and holds none."""
+    """Convert a view to plain JSON; `leaf` converts values that contain no view."""
     shape = _SHAPES.get(type(value))
     if shape is not None:
         names, members = shape
@@ -343,7 +343,7 @@ def _plain(value: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def _showable(value: Any) -> Any:
-    """The value, or null where it has no canonical form at the depth at which it is shown."""
+    """Return the value, or None if it has no canonical form at the depth where it is shown."""
     container = value
     for _ in range(_LEVELS_ABOVE):
         container = [container]

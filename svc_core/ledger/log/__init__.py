@@ -1,4 +1,4 @@
-"""The log: records sealed in a chain and a Merkle tree, and what is signed and proven of them.
+"""The append-only log: hash chain, Merkle tree, signed checkpoints, proofs and receipts.
 
-It knows bytes, hashes and keys; no store and no meaning of what a record says.
+This package handles bytes, hashes and keys. It knows no store, and not what a record means.
 """

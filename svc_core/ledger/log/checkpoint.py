@@ -1,8 +1,8 @@
-"""Checkpoints: what a log signs of its tree at one size (C2SP tlog-checkpoint).
+"""Checkpoints: the signed size and root hash of a log's tree (C2SP tlog-checkpoint).
 
 Rule 1: the text is origin, size and root, one a line; we write no extension line, but read them,
         because what others signed must be read as they signed it.
-Rule 2: a checkpoint counts when the log's own key has signed it, whose name is the origin.
+Rule 2: a checkpoint counts if the log's own key signed it; that key's name is the origin.
 """
 
 import re
@@ -22,7 +22,7 @@ _LINES_MIN: Final = 3
 
 @frozen
 class Checkpoint:
-    """The root of a log's tree at one size. `origin` names the log."""
+    """The root hash (32 bytes) of a log's tree at one size; `origin` names the log."""
 
     origin: str
     size: int
@@ -37,10 +37,10 @@ class Checkpoint:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The checkpoint of a note's text; its own `text` is the same one.
+        """Parse the text of a note; `text` of the result is the same text.
 
         Raises:
-            NoteError: the text is not one.
+            NoteError: it is not the text of a checkpoint.
         """
         lines = text.split("\n")
         if lines.pop() or len(lines) < _LINES_MIN or "" in lines:
@@ -53,7 +53,7 @@ class Checkpoint:
 
 
 def decimal(text: str) -> int:
-    """A size or an index as the tlog formats write it: ASCII digits, no zero in front.
+    """Parse a size or an index of the tlog formats: ASCII digits without leading zeros.
 
     Raises:
         NoteError: it is written otherwise, or exceeds 2^63-1.
@@ -64,7 +64,7 @@ def decimal(text: str) -> int:
 
 
 def sign(checkpoint: Checkpoint, signer: Signer) -> str:
-    """The signed checkpoint, a note; the key's name is the origin.
+    """Sign a checkpoint and return the note; the name of the key is the origin.
 
     Raises:
         NoteError: the origin cannot be a key's name.
@@ -73,10 +73,10 @@ def sign(checkpoint: Checkpoint, signer: Signer) -> str:
 
 
 def open_checkpoint(note_text: str, vkey: VerifierKey) -> Checkpoint:
-    """The checkpoint in a note, when the log that owns `vkey` has signed it.
+    """Return the checkpoint in a signed note, after checking the signature by `vkey`.
 
     Raises:
-        NoteError: it is no such note, or its origin is another than the key's name.
+        NoteError: it is no such note, or its origin is not the name of the key.
     """
     checkpoint = Checkpoint.parse(note.open_note(note_text, [vkey]).text)
     if checkpoint.origin != vkey.name:

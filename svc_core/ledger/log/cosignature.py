@@ -1,4 +1,4 @@
-"""Witnesses: who saw a checkpoint, and when (C2SP tlog-cosignature).
+"""Verifies cosignatures: witnesses' signatures over a checkpoint (C2SP tlog-cosignature).
 
 Rule 1: a cosignature states a time. Ed25519 signs it with the checkpoint's text, ML-DSA-44 with
         its size and root; both are lines of the same note.
@@ -33,7 +33,7 @@ _mldsa: Any = import_module(_MODULE) if find_spec(_MODULE) else None
 
 
 def cosigners(note: SignedNote, keys: Iterable[VerifierKey]) -> dict[VerifierKey, int]:
-    """Those of `keys` that have cosigned the checkpoint, with the latest time of each.
+    """Return the keys that cosigned the checkpoint, each with its latest time (Unix seconds).
 
     Raises:
         NoteError: the note holds no checkpoint, or a cosignature by one of `keys` is false.

@@ -1,4 +1,4 @@
-"""Signed notes: a text, a blank line, and lines of signatures (C2SP signed-note).
+"""Reads, signs and verifies notes: a text, a blank line, signature lines (C2SP signed-note).
 
 Rule 1: a note is read strictly: one form, one meaning. What does not parse whole is no note.
 Rule 2: a signature belongs to a key when name and key id are both its own; others are ignored.
@@ -37,7 +37,7 @@ _KEY_ID = re.compile(r"[0-9a-f]{8}")
 
 
 class NoteError(ValueError):
-    """It is no note or key, or the note is not signed as it must be."""
+    """A text is not a valid note or key, or a note lacks the required signatures."""
 
 
 @frozen
@@ -48,7 +48,7 @@ class Ed25519Signer:
 
     @classmethod
     def from_seed(cls, seed: bytes) -> Self:
-        """The key of a 32-byte seed.
+        """Create the signer of a 32-byte seed.
 
         Raises:
             ValueError: the seed has another length.
@@ -61,7 +61,7 @@ class Ed25519Signer:
         return self._private.public_key().public_bytes_raw()
 
     def sign(self, message: bytes) -> bytes:
-        """The signature of `message`, 64 bytes."""
+        """Sign `message`; the signature has 64 bytes."""
         return self._private.sign(message)
 
 
@@ -85,7 +85,7 @@ class VerifierKey:
 
     @classmethod
     def parse(cls, vkey: str) -> Self:
-        """The key of a text `name+keyid+base64`.
+        """Parse a key from its text `name+keyid+base64`.
 
         Raises:
             NoteError: it is not one, its key id is another key's, or its algorithm is unknown.
@@ -116,7 +116,7 @@ class VerifierKey:
 
 @frozen
 class Signature:
-    """One signature line. `blob` is what follows the key id; the algorithm gives it meaning."""
+    """One signature line of a note; the form of `blob` depends on the key's algorithm."""
 
     name: str
     key_id: bytes
@@ -130,7 +130,7 @@ class Signature:
 
 @frozen
 class SignedNote:
-    """A text that ends with LF, and its signatures. Nothing has been verified."""
+    """A parsed note: a text that ends with LF, and its signatures, none of them verified."""
 
     text: str
     signatures: tuple[Signature, ...]
@@ -140,7 +140,7 @@ class SignedNote:
         return f"{self.text}\n{''.join(signature.line for signature in self.signatures)}"
 
     def signatures_of(self, key: VerifierKey) -> tuple[Signature, ...]:
-        """The signatures that bear the name and the id of `key`; whether they verify is open."""
+        """Return the signatures with the name and id of `key`, not verified."""
         identity = key.name, key.id
         return tuple(line for line in self.signatures if (line.name, line.key_id) == identity)
 
@@ -149,10 +149,10 @@ class SignedNote:
 
 
 def parse_note(text: str) -> SignedNote:
-    """Read a note; writing it again gives the same text.
+    """Parse a note; `str` of the result gives the same text.
 
     Raises:
-        NoteError: it is not one.
+        NoteError: the text is not a note.
     """
     _check_text(text, "A note")
     if len(text.encode()) > NOTE_BYTES_MAX:
@@ -184,20 +184,20 @@ def _signature(row: str) -> Signature:
 
 
 def is_key_name(name: str) -> bool:
-    """Whether a key may be called so: not empty, without Unicode spaces, plus and controls."""
+    """Whether a name is valid for a key: not empty, without Unicode spaces, plus and controls."""
     return bool(name) and not _NO_NAME.search(name) and not any(c.isspace() for c in name)
 
 
 def to_base64(data: bytes) -> str:
-    """Standard Base 64 with padding (RFC 4648, 4)."""
+    """Encode as standard Base64 with padding (RFC 4648, 4)."""
     return b64encode(data).decode()
 
 
 def from_base64(text: str) -> bytes:
-    """The bytes of which `to_base64` gives exactly this text.
+    """Decode Base64; only the one text that `to_base64` would give is accepted.
 
     Raises:
-        NoteError: there are none.
+        NoteError: the text is not in that form.
     """
     try:
         data = b64decode(text.encode("ascii"), validate=True)
@@ -222,10 +222,10 @@ def _check_text(text: str, label: str) -> None:
 
 
 def sign_note(text: str, name: str, signer: Signer) -> str:
-    """The note of `text` with one signature, by the key `name`.
+    """Sign a text and return the note, with one signature under the key name `name`.
 
     Raises:
-        NoteError: the text cannot be a note's, or the name not a key's.
+        NoteError: the text is not valid for a note, or the name for a key.
     """
     _check_text(text, "The text of a note")
     if not text.endswith("\n"):
@@ -235,7 +235,7 @@ def sign_note(text: str, name: str, signer: Signer) -> str:
 
 
 def open_note(text: str, keys: Iterable[VerifierKey]) -> SignedNote:
-    """The note, when a key of `keys` (Ed25519) has signed it.
+    """Parse a note and check that at least one of `keys` (Ed25519) signed it.
 
     Raises:
         NoteError: it is no note, a signature by one of `keys` is false, or there is none.
@@ -247,7 +247,7 @@ def open_note(text: str, keys: Iterable[VerifierKey]) -> SignedNote:
 
 
 def signers(note: SignedNote, keys: Iterable[VerifierKey]) -> tuple[VerifierKey, ...]:
-    """Those of `keys` (Ed25519) that have signed the note.
+    """Return those of `keys` (Ed25519) whose signatures on the note verify.
 
     Raises:
         NoteError: a signature by one of `keys` is false.

@@ -1,4 +1,4 @@
-"""Which logs and how many witnesses make a checkpoint good (C2SP tlog-policy).
+"""Witness policies: which logs and how many witnesses must sign a checkpoint (C2SP tlog-policy).
 
 Rule 1: a policy is data: keys by name, groups with a threshold, and the one quorum.
 Rule 2: lines refer to earlier ones only, and each name is a member once, so that no witness counts
@@ -34,18 +34,18 @@ _THRESHOLD = re.compile(r"[1-9][0-9]{0,4}")
 
 
 class PolicyError(ValueError):
-    """The text is no policy, or a checkpoint does not meet it."""
+    """A text is not a valid policy, or a checkpoint does not satisfy the policy."""
 
 
 class Group(NamedTuple):
-    """Members, witnesses or groups, of which `threshold` must have seen a checkpoint."""
+    """A set of witnesses or groups, of which `threshold` must cosign a checkpoint."""
 
     threshold: int
     members: tuple[str, ...]
 
 
 class WitnessedCheckpoint(NamedTuple):
-    """A checkpoint that met a policy, and when (seconds since 1970) each witness saw it."""
+    """A checkpoint that satisfies a policy, with the Unix time of each witness's cosignature."""
 
     checkpoint: Checkpoint
     times: Mapping[str, int]
@@ -53,7 +53,7 @@ class WitnessedCheckpoint(NamedTuple):
 
 @frozen
 class Policy:
-    """Trusted logs, known witnesses by name, groups in the order of definition, and the quorum."""
+    """The trusted logs, the witnesses by name, the groups in order of definition, the quorum."""
 
     logs: tuple[VerifierKey, ...]
     witnesses: Mapping[str, VerifierKey]
@@ -62,10 +62,10 @@ class Policy:
 
     @classmethod
     def parse(cls, text: bytes) -> Self:
-        """Read a policy file.
+        """Parse a policy file.
 
         Raises:
-            PolicyError: it is not one; the line at fault is named.
+            PolicyError: the file is invalid; the message names the line.
         """
         reader = _Reader()
         for number, words in enumerate(_lines(text), 1):
@@ -78,7 +78,7 @@ class Policy:
         return cls(tuple(reader.logs), reader.witnesses, reader.groups, reader.quorum)
 
     def is_met_by(self, witnesses: Collection[str]) -> bool:
-        """Whether the quorum has seen what the witnesses of these names have."""
+        """Whether cosignatures by these witnesses satisfy the quorum."""
         satisfied_names = {NONE} | (set(witnesses) & self.witnesses.keys())
         for name, group in self.groups.items():
             if len(satisfied_names.intersection(group.members)) >= group.threshold:
@@ -86,7 +86,7 @@ class Policy:
         return self.quorum in satisfied_names
 
     def judge(self, note_text: str) -> WitnessedCheckpoint:
-        """The checkpoint in a note, when a log of the policy signed it and its quorum saw it.
+        """Return the checkpoint in a note, after checking that log and quorum signed it.
 
         Raises:
             PolicyError: no log of the policy has signed it, or too few witnesses have.
@@ -120,7 +120,7 @@ def _lines(text: bytes) -> list[list[str]]:
 
 
 class _Reader:
-    """The names that the lines so far have defined."""
+    """The definitions of a policy file, collected line by line."""
 
     def __init__(self) -> None:
         self.logs: list[VerifierKey] = []

@@ -1,8 +1,8 @@
-"""Proofs: which hashes they consist of, how they are made from a store, and what they show.
+"""Builds and verifies Merkle inclusion and consistency proofs (RFC 9162, 2.1.3 and 2.1.4).
 
 Rule 1: a proof is a list of ranges of leaves, each of which stands for the hash of its subtree.
-Rule 2: a plan is made from ranges alone. It names spans of kept hashes, reads nothing itself, and
-        combines what was read into the hashes of the proof.
+Rule 2: a plan is made from ranges alone. It names the spans of stored hashes to read, reads
+        nothing itself, and combines the hashes that the caller read into those of the proof.
 Rule 3: no plan reads the log: at most 255 hashes of each level beside a path, and as many at the
         right edge, however long the log is.
 """
@@ -22,14 +22,14 @@ GAP_MAX: Final = 256
 
 
 class ProofError(ValueError):
-    """The proof does not show what it should."""
+    """A proof does not prove the statement that it is given for."""
 
 
 # -- what proofs consist of --------------------------------------------------------------------
 
 
 def inclusion_ranges(index: int, size: int) -> Iterator[tuple[int, int]]:
-    """The leaves under each hash of an inclusion proof, from the leaf upwards.
+    """Return the range of leaves under each hash of an inclusion proof, from the leaf upwards.
 
     Raises:
         ValueError: there is no such leaf.
@@ -40,7 +40,7 @@ def inclusion_ranges(index: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 def consistency_ranges(old: int, size: int) -> Iterator[tuple[int, int]]:
-    """The leaves under each hash of a consistency proof, in its order.
+    """Yield the range of leaves under each hash of a consistency proof, in its order.
 
     Raises:
         ValueError: the old tree is larger.
@@ -58,7 +58,7 @@ def consistency_ranges(old: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 def frontier_ranges(size: int) -> Iterator[tuple[int, int]]:
-    """The leaves under each hash of the frontier that a tree of `size` leaves has."""
+    """Yield the range of leaves under each hash of the frontier of a tree of `size` leaves."""
     start = 0
     for level in reversed(range(size.bit_length())):
         if size >> level & 1:
@@ -87,7 +87,7 @@ def _zeros(number: int) -> int:
 
 
 class Span(NamedTuple):
-    """The kept hashes of `level` from number `start` up to and without `end`."""
+    """The stored hashes of one tree level, from number `start` to before `end`."""
 
     level: int
     start: int
@@ -100,13 +100,13 @@ PartHashes = dict[Part, Hash]
 
 @frozen
 class ProofPlan:
-    """Hashes to be made, each from the spans of its part. `spans` are all that must be read."""
+    """The hashes of a proof to compute, each from stored spans; `spans` says what to read."""
 
     parts: tuple[Part, ...]
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """What to read, by level and number; near ones are joined."""
+        """The spans to read from the store, sorted; close ones are merged into one read."""
         spans: list[Span] = []
         for span in sorted(span for part in self.parts for span in part):
             last = spans[-1] if spans else span
@@ -119,13 +119,13 @@ class ProofPlan:
     def combine(
         self, reads: Sequence[Sequence[Hash]], cache: PartHashes | None = None
     ) -> tuple[Hash, ...]:
-        """The hashes of the proof, from those of each of `spans`, in that order.
+        """Compute the hashes of the proof; `reads` are the hashes of each of `spans`, in order.
 
-        `cache` remembers each part, for further plans on the same tree: proofs of records that
-        stand together have most of their hashes in common.
+        `cache` keeps each computed hash for further plans on the same tree: proofs of
+        neighbouring records have most of their hashes in common.
 
         Raises:
-            ValueError: a span has another number of hashes.
+            ValueError: the number of hashes does not fit the span.
         """
         sources = list(zip(self.spans, reads, strict=True))
         for span, hashes in sources:
@@ -139,7 +139,7 @@ class ProofPlan:
 
 
 def plan(ranges: Iterable[tuple[int, int]]) -> ProofPlan:
-    """The plan of the hashes over these ranges of leaves, such as those of a proof."""
+    """Plan the computation of the hashes over these ranges of leaves."""
     return ProofPlan(tuple(_spans(start, end) for start, end in ranges))
 
 
@@ -177,7 +177,7 @@ def _cut(span: Span, sources: Sequence[tuple[Span, Sequence[Hash]]]) -> Sequence
 
 
 def verify_inclusion(index: int, size: int, leaf: Hash, proof: Sequence[Hash], root: Hash) -> None:
-    """Check that `leaf` has number `index` in the tree of `size` leaves with that `root`.
+    """Check that `leaf` is leaf number `index` of the tree with this `size` and `root`.
 
     Raises:
         ProofError: the proof does not show it.
@@ -192,7 +192,7 @@ def verify_inclusion(index: int, size: int, leaf: Hash, proof: Sequence[Hash], r
 def verify_consistency(
     old: int, size: int, old_root: Hash, root: Hash, proof: Sequence[Hash]
 ) -> None:
-    """Check that the tree of `size` leaves with `root` begins with that of `old` and `old_root`.
+    """Check that the tree of `size` and `root` is an extension of that of `old` and `old_root`.
 
     Raises:
         ProofError: the proof does not show it.

@@ -1,7 +1,7 @@
-"""Receipts: a record's place in a signed tree, to be kept and checked by anybody, offline.
+"""Receipts: offline proofs that a record is in a signed tree (C2SP tlog-proof).
 
-The text is that of C2SP tlog-proof: index, inclusion proof and checkpoint. Who holds one holds the
-anchor that shows a log's later truncation or rewriting.
+A receipt holds an index, an inclusion proof and a signed checkpoint. Whoever keeps one can prove
+that the log was later truncated or rewritten.
 """
 
 import re
@@ -25,7 +25,7 @@ _SEAL = re.compile(r"[0-9a-f]{64}")
 
 @frozen
 class Receipt:
-    """Record `index`, the `proof` of it, and the signed checkpoint that the proof leads to.
+    """An inclusion proof of record `index`, with the signed checkpoint that it leads to.
 
     `extra` is not covered by any signature.
     """
@@ -37,7 +37,7 @@ class Receipt:
 
     @property
     def text(self) -> str:
-        """The receipt as text; `parse` gives it back."""
+        """The receipt as text; `parse` reads it."""
         extra = [] if self.extra is None else [f"{_EXTRA}{note.to_base64(self.extra)}"]
         hashes = [note.to_base64(hash_) for hash_ in self.proof]
         lines = [_HEADER, *extra, f"{_INDEX}{self.index}", *hashes]
@@ -45,10 +45,10 @@ class Receipt:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a receipt; its own `text` is the same one. Nothing is verified.
+        """Parse a receipt without verifying it; `text` of the result is the same text.
 
         Raises:
-            NoteError: it is not one.
+            NoteError: the text is not a receipt.
         """
         # No line of the proof is empty, so the first empty line is the one before the checkpoint.
         head, blank, checkpoint = text.partition("\n\n")
@@ -75,7 +75,7 @@ def _hashes(lines: list[str]) -> tuple[Hash, ...]:
 
 
 def verify_receipt(receipt: Receipt, seal: str, vkey: VerifierKey) -> Checkpoint:
-    """Check that the log of `vkey` has signed a tree with the record of this seal; give its head.
+    """Check that the log of `vkey` signed a tree with this seal in it; return the checkpoint.
 
     Raises:
         NoteError: the checkpoint is not signed by the log.

@@ -1,11 +1,11 @@
-"""Sealing: drafts become records, each bound to all before it.
+"""Seals drafts into records: assigns number, time and hashes, and links each to the one before.
 
 Rule 1: a record's seal is SHA-256(0x00 || head), which is its leaf hash in the tree as well: one
         hash serves the chain and the tree, so that the two cannot disagree.
 Rule 2: a head holds the seal before it and the hash of its payload. The first one holds the genesis
         of its ledger, so that no line fits into another ledger.
-Rule 3: record time never stands still between batches and never runs backwards, whatever the clock
-        does; within a batch it is one instant, so that each record time is one prefix of the log.
+Rule 3: record time rises with every batch, whatever the clock does; within a batch it is one
+        instant, so that each record time stands for exactly one prefix of the log.
 """
 
 from collections.abc import Iterable
@@ -37,31 +37,32 @@ TAG_DIGITS: Final = 16
 
 
 def genesis(ledger: str) -> str:
-    """What the first record of `ledger` holds in the place of a seal before it."""
+    """The hash that the first record of `ledger` holds as `prev`, where others hold a seal."""
     return sha256(_GENESIS + ledger.encode("ascii")).hexdigest()
 
 
 def seal_of(head: bytes) -> str:
-    """The seal of a record with this head."""
+    """Compute the seal of a head: SHA-256(0x00 || head), in hex."""
     return sha256(b"\x00" + head).hexdigest()
 
 
 def payload_hash(content: bytes) -> str:
-    """The hash that a head holds of its payload's bytes."""
+    """Compute the hash of a payload's canonical bytes, in hex."""
     return sha256(content).hexdigest()
 
 
 def record_id(kind: Kind, payload_hash: str) -> str:
-    """The identifier of the record of that kind and payload."""
+    """Derive the identifier of a record from its kind and payload hash."""
     return f"{KIND_PREFIX[kind]}_{payload_hash[:ID_DIGITS]}"
 
 
 @frozen
 class TreeHead:
-    """All of a ledger that is needed to append to it, and to vouch for what it holds.
+    """The state of a ledger that an append continues: size, last seal, time and tree frontier.
 
-    `seal` is the last one, or the genesis of an empty ledger, which has no `recorded_at`. `host` is
-    that of the service when the ledger was made, and names it in checkpoints from then on.
+    `seal` is that of the last record, or the genesis of an empty ledger, which has no
+    `recorded_at`. `host` is the host name of the service when the ledger began; checkpoints carry
+    it from then on.
     """
 
     ledger: str
@@ -87,16 +88,16 @@ class TreeHead:
         return f"{self.size}-{self.seal[:TAG_DIGITS]}"
 
     def encode(self) -> bytes:
-        """The head as bytes to be stored; `decode` gives it back."""
+        """Encode the head for storage; `decode` reads it."""
         frontier = [hash_.hex() for hash_ in self.frontier]
         return canonical.dumps({**asdict(self), "frontier": frontier})
 
     @classmethod
     def decode(cls, data: bytes) -> Self:
-        """The head of which these are the stored bytes.
+        """Decode a stored head.
 
         Raises:
-            ValueError: they are not.
+            ValueError: these are not the bytes of a head.
         """
         try:
             members = loads(data)
@@ -114,10 +115,10 @@ _record = Record._make
 
 
 class Batch(NamedTuple):
-    """What one append seals.
+    """The result of sealing: the new records in every form that a store needs.
 
-    `lines` are without LF, `seals` their leaf hashes, `nodes` what the store keeps of the tree, and
-    `head` the ledger's after it.
+    `lines` are without LF, `seals` are the leaf hashes (32 bytes), `nodes` the completed inner
+    nodes that the store keeps, and `head` is the ledger's new head.
     """
 
     records: tuple[Record, ...]
@@ -128,7 +129,7 @@ class Batch(NamedTuple):
 
 
 def next_time(head: TreeHead, now: str) -> str:
-    """The record time of an append at `now`: later than all before, even if the clock went back."""
+    """Return the record time of an append: `now`, or else a microsecond after the last one."""
     if head.recorded_at is None or now > head.recorded_at:
         return now
     return successor(head.recorded_at)

@@ -1,4 +1,4 @@
-"""Tiles: the tree and its entries as files that never change (C2SP tlog-tiles).
+"""Tiles: paths and contents of the immutable files of a log (C2SP tlog-tiles).
 
 Rule 1: a path has one spelling. What is spelt otherwise names nothing.
 Rule 2: a tile of hashes holds those of one kept level of the tree, 256 to a tile; one at the right
@@ -24,12 +24,12 @@ _PATH = re.compile(
 
 
 class TileError(ValueError):
-    """The path or the bytes are no tile's."""
+    """A path does not name a tile, or the bytes are not those of one."""
 
 
 @frozen
 class Tile:
-    """Tile `number` of a level, or of the entries where `level` is None; `width` of 256 is full.
+    """One tile: 256 hashes of a level, or 256 entries if `level` is None; a short one is partial.
 
     Raises:
         TileError: a member is out of its bounds.
@@ -47,10 +47,10 @@ class Tile:
 
     @classmethod
     def parse(cls, path: str) -> Self:
-        """The tile that a path names, such as `tile/0/x001/234.p/8` or `tile/entries/000`.
+        """Parse a path such as `tile/0/x001/234.p/8` or `tile/entries/000`.
 
         Raises:
-            TileError: it names none.
+            TileError: the path does not name a tile.
         """
         match = _PATH.fullmatch(path)
         if match is None:
@@ -77,17 +77,17 @@ class Tile:
 
     @property
     def span(self) -> Span:
-        """The hashes of the tree that the tile is made of; of entries, their leaf hashes."""
+        """The hashes of the tree in the tile; for a tile of entries, their leaf hashes."""
         start = self.number * WIDTH
         return Span(HEIGHT * (self.level or 0), start, start + self.width)
 
     def is_in(self, size: int) -> bool:
-        """Whether a tree of `size` leaves has all of the tile."""
+        """Whether a tree of `size` leaves contains the whole tile."""
         return self.span.end <= size >> self.span.level
 
 
 def entry_bytes(entries: Sequence[bytes]) -> bytes:
-    """The bytes of a tile of entries: each after its length as uint16, big-endian.
+    """Encode a tile of entries: each entry after its length as a big-endian uint16.
 
     The head of a record has less than a kibibyte, so two bytes always do.
     """

@@ -1,1 +1,1 @@
-"""The ledger as STIX 2.1 (OASIS Standard, 10 June 2021)."""
+"""Exports subjects of the ledger as STIX 2.1 (OASIS Standard, 10 June 2021)."""

@@ -1,4 +1,4 @@
-"""A subject's fold as one STIX 2.1 bundle.
+"""Exports the fold of a subject as one STIX 2.1 bundle.
 
 Rule 1: the bytes depend on the set of records, the two times, the size and the marking: not on the
         order of the records, nor on the process that writes them.
@@ -39,7 +39,7 @@ def stix_bundle(
     size: int | None = None,
     tlp: Tlp = AMBER,
 ) -> bytes:
-    """The canonical bytes of the bundle of `subject`, as known at one time and held at another.
+    """Build the bundle of `subject` at a record and a valid time, as canonical bytes.
 
     `records` are those of the subject and of every subject that it is claimed to be related to
     (`others` names them); further ones are passed over. `record_time` and `size` bound them as
@@ -70,7 +70,7 @@ def related_subjects(
     valid_time: str,
     record_time: str | None = None,
 ) -> tuple[str, ...]:
-    """The subjects that claims in force lead to, whose records a bundle of `subject` needs."""
+    """Return the subjects that claims in force refer to: their records belong in the bundle."""
     standing = Standing.of(records, subject, record_time=record_time)
     subjects = [other_subject(record) for record in standing.live(valid_time)]
     return tuple(dict.fromkeys(name for name in subjects if name is not None and name != subject))
@@ -79,7 +79,7 @@ def related_subjects(
 def _objects(
     issuer: Issuer, state: SubjectState, subjects: dict[str, SubjectState], valid_time: str
 ) -> dict[str, Object]:
-    """What the report is about, by identifier, in the order of the records."""
+    """Build the objects of the bundle by identifier, in the order of the records."""
     maker = Maker(issuer, state)
     objects = [subject_object(issuer, state)]
     for record in state.standing.live(valid_time):
@@ -125,7 +125,7 @@ def _report(
 
 
 def _summary(state: SubjectState, visible: RecordSet, valid_time: str) -> str | None:
-    """What the fold comes to, a line for each predicate."""
+    """Summarise the fold as text, one line for each predicate."""
     view = fold(visible, state.subject, valid_time=valid_time)
     lines = []
     for predicate, claim in sorted(view.claims.items()):

@@ -1,4 +1,4 @@
-"""Who issues an export, how its objects are marked, and what proves where each comes from.
+"""The issuer of a STIX export: identifiers, markings, and the extension that proves origin.
 
 Rule 1: whatever a record became bears the proof of its origin: ledger, record, place and seal.
         With the ledger's log anybody can check it.
@@ -54,25 +54,25 @@ _OF_RECORD: Final = ("seq", "seal", "kind", "recorded_at", "valid_from", "valid_
 
 @frozen
 class Issuer:
-    """The ledger that issues objects, and the marking that it gives them."""
+    """A ledger as producer of STIX objects, and the marking of an export."""
 
     ledger: str
     tlp: Tlp = AMBER
 
     @property
     def producer_id(self) -> str:
-        """The identity of the ledger, which made all objects of its records."""
+        """The id of the identity object that stands for the ledger as producer."""
         return object_id("identity", self.ledger, "producer")
 
     def id(self, type_: str, *parts: str) -> str:
-        """The identifier of an object of this ledger under this marking."""
+        """Derive the identifier of an object of this ledger under this marking."""
         suffix = () if self.tlp == AMBER else (f"tlp:{self.tlp}",)
         return object_id(type_, self.ledger, *parts, *suffix)
 
     def stix_object(
         self, type_: str, parts: tuple[str, ...], created: str, modified: str, **members: Any
     ) -> Object:
-        """An object of this ledger; members that are None or empty are left out."""
+        """Build an object of this ledger; members that are None or empty are left out."""
         return {
             "type": type_,
             "spec_version": "2.1",
@@ -85,7 +85,7 @@ class Issuer:
         }
 
     def origin(self, record: Record, state: State) -> Object:
-        """The proof of origin of what a record became."""
+        """Build the extension that proves from which record an object was made."""
         payload = payload_of(record)
         evidence = list(texts_of(payload.get("evidence")))
         return self.proof(
@@ -97,13 +97,13 @@ class Issuer:
         )
 
     def proof(self, **members: Any) -> Object:
-        """The extension with these members; those that are None are left out."""
+        """Build the extension with these members; those that are None are left out."""
         contents = {name: value for name, value in members.items() if value is not None}
         extension = {"extension_type": "property-extension", "ledger": self.ledger, **contents}
         return {EXTENSION_ID: extension}
 
     def preamble(self) -> list[Object]:
-        """Who issues the export and what its proofs of origin are; the same in every export."""
+        """Build the identities and the extension definition, the same in every export."""
         common = {
             "spec_version": "2.1",
             "created_by_ref": _FORMAT_ID,

@@ -1,4 +1,4 @@
-"""What the statements in force become: relationships, notes, observed data, indicators.
+"""Converts statements to STIX objects: relationships, notes, observed data, indicators.
 
 Rule 1: an object is made of what is known at the record time; the valid time only decides whether
         it is in the export at all.
@@ -26,7 +26,7 @@ MALICIOUS: Final = "malicious"
 
 
 class ObjectGroup(NamedTuple):
-    """What a statement became, and which of its objects a verdict on it is about."""
+    """The objects made from one statement, and the ids of those that a verdict on it refers to."""
 
     objects: tuple[Object, ...]
     about: tuple[str, ...]
@@ -41,13 +41,13 @@ def _single(item: Object) -> ObjectGroup:
 
 @frozen
 class Maker:
-    """Makes the objects of one subject's statements."""
+    """Builds the objects of one subject's statements."""
 
     issuer: Issuer
     subject_state: SubjectState
 
     def objects_of(self, record: Record, peer: SubjectState | None) -> ObjectGroup:
-        """What a statement becomes; `peer` is the subject that a claim leads to, if it does."""
+        """Build the objects of a statement; `peer` is the subject that a claim refers to."""
         payload = payload_of(record)
         if not payload:
             return self._unreadable(record)
@@ -62,7 +62,7 @@ class Maker:
                 return NO_OBJECTS  # the subject's own object says it
 
     def opinions(self, record: Record, about: tuple[str, ...]) -> list[Object]:
-        """The verdicts on a statement that count, each as an opinion."""
+        """Build an opinion for each verdict that counts on a statement."""
         verdicts = self.subject_state.standing.verdicts(record).counting
         return [self._opinion(verdict, about) for verdict in verdicts] if about else []
 
@@ -216,7 +216,7 @@ class Maker:
     # -- indicators --------------------------------------------------------------------------------
 
     def _observables(self, record: Record, value: Any) -> list[Observable]:
-        """What a claim calls malicious: the designator in its value, or all while it holds."""
+        """Return what a claim calls malicious: the designator in its value, or all that overlap."""
         if isinstance(value, str):
             scheme, _, rest = value.partition(":")
             matches = [observable(scheme, rest)]
@@ -265,13 +265,13 @@ _OPINIONS: Final = {
 
 
 def other_subject(record: Record) -> str | None:
-    """The subject that a claim leads to; None for any other record."""
+    """Return the subject that a claim refers to; None for any other record."""
     payload = payload_of(record, "claim")
     return edge(payload.get("value")) if text_in(payload.get("predicate")) else None
 
 
 def _sources(source: Payload) -> list[Object]:
-    """A source as external references: the page itself, and the copy that is kept of it."""
+    """Convert a source to external references: the page and its archived copy."""
     url, copy = text_in(source.get("url")), text_in(source.get("archiveUrl"))
     page = {
         "source_name": text_in(source.get("publisher")) or "source",
@@ -285,14 +285,14 @@ def _sources(source: Payload) -> list[Object]:
 
 
 def _address(url: str | None, sha256: str | None) -> Object:
-    """Where a source is: only with a hash is its address a URL, as STIX 2.1, 2.5 asks for both."""
+    """Return the reference of a page: as URL only with a hash, because STIX 2.1, 2.5 wants both."""
     if sha256 is None:
         return {"external_id": url}
     return {"url": url, "hashes": {"SHA-256": sha256}}
 
 
 def _overlap(first: Record, second: Record) -> bool:
-    """Whether two records hold at a common time."""
+    """Whether the intervals of two records overlap."""
     starts = [record.valid_from for record in (first, second) if record.valid_from is not None]
     ends = [record.valid_to for record in (first, second) if record.valid_to is not None]
     return not starts or not ends or max(starts) < min(ends)

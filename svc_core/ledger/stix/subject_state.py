@@ -1,4 +1,4 @@
-"""What an export knows of one subject: what stands of it, and when each thing last changed.
+"""The state of one subject for a STIX export: its standing, and when each record last changed.
 
 Rule 1: all of it depends on the record time and never on the valid time. So whatever an object
         takes from here is the same in the exports of every valid time.
@@ -19,14 +19,14 @@ Object = dict[str, Any]
 
 
 def payload_of(record: Record | None, kind: Kind | None = None) -> Payload:
-    """What a record, of this kind, says; nothing where that was erased or has no canonical form."""
+    """Return the payload of a record of this kind; empty if erased or without canonical form."""
     if record is None or (kind is not None and record.kind != kind):
         return {}
     return (record.payload or {}) if canonical_form(record.payload) else {}
 
 
 def text_in(value: Any) -> str | None:
-    """The value where it is a text that is not empty."""
+    """Return a value if it is a non-empty text, else None."""
     return value if isinstance(value, str) and value else None
 
 
@@ -44,7 +44,7 @@ class SubjectState:
 
     @cached_property
     def latest(self) -> Mapping[str, str]:
-        """For each record, by its id, when the newest record that touches it was recorded."""
+        """For each record id, the record time of the newest record that acts on it."""
         times: dict[str, str] = {}
         for record in reversed(self.records):
             times[record.id] = max(times.get(record.id, ""), record.recorded_at)
@@ -54,7 +54,7 @@ class SubjectState:
 
     @cached_property
     def newest(self) -> str | None:
-        """When the newest of its records was recorded."""
+        """The record time of the newest record."""
         return max([record.recorded_at for record in self.records], default=None)
 
     @cached_property
@@ -72,13 +72,13 @@ class SubjectState:
 
     @cached_property
     def identity(self) -> Record | None:
-        """The newest standing record that says what the subject is."""
+        """The newest standing record of the subject itself, with label and type."""
         records = [record for record in self.standing_statements if payload_of(record, "subject")]
         return records[-1] if records else None
 
     @cached_property
     def shape_time(self) -> str:
-        """When what decides the STIX type of the subject last changed; an empty text for never.
+        """The newest record time that may affect the STIX type of the subject; empty if none does.
 
         Every object about the subject refers to it by an identifier in which that type stands.
         """
@@ -90,7 +90,7 @@ class SubjectState:
 
 
 def subject_states(records: Iterable[Record]) -> dict[str, SubjectState]:
-    """The records by the subject that they are about."""
+    """Group records by subject."""
     by_subject: dict[str, list[Record]] = {}
     for record in records:
         by_subject.setdefault(record.subject, []).append(record)

@@ -1,4 +1,4 @@
-"""A subject as a STIX domain object.
+"""Converts a subject to a STIX domain object.
 
 Rule 1: the object is the same whichever export it is in, its own or one that refers to it.
 """
@@ -21,20 +21,20 @@ _COUNTRY: Final = re.compile("([A-Z]{2})(?:-[A-Z0-9]{1,3})?")
 
 
 def subject_id(issuer: Issuer, state: SubjectState) -> str:
-    """The identifier of the object that a subject is."""
+    """Return the identifier of a subject's object."""
     return issuer.id(_shape(state)[0], state.subject)
 
 
 def subject_label(state: SubjectState) -> str:
-    """What people call the subject, or its identifier where that is not known."""
+    """Return the label of a subject, or its identifier if it has none."""
     payload = _payload(state)
     return text_in(payload.get("label")) or state.subject
 
 
 def subject_object(issuer: Issuer, state: SubjectState) -> Object:
-    """The subject with every name that STIX has no object for.
+    """Build a subject's object, with external references for designators without an object.
 
-    One of which nothing is visible at the record time is an identity of an unknown class.
+    A subject without records at the record time becomes an identity of unknown class.
     """
     type_, members = _shape(state)
     first = next(
@@ -59,7 +59,7 @@ def _payload(state: SubjectState) -> Mapping[str, Any]:
 
 
 def _shape(state: SubjectState) -> tuple[str, dict[str, Any]]:
-    """The STIX type of a subject with the members that the type asks for."""
+    """Return the STIX type of a subject, with the members that the type requires."""
     kind = text_in(_payload(state).get("type"))
     if kind == "event":
         return "incident", {}
@@ -74,7 +74,7 @@ def _shape(state: SubjectState) -> tuple[str, dict[str, Any]]:
 
 
 def _country(state: SubjectState) -> str | None:
-    """The country that the newest standing claim puts a location in."""
+    """Return the country of a location by the newest standing claim."""
     for statement in reversed(state.standing_statements):
         payload = payload_of(statement, "claim")
         value = payload.get("value")

@@ -1,1 +1,1 @@
-"""Verification: whether lines are the log that was sealed, and if not, which line is at fault."""
+"""Verifies a log: whether its lines are those that were sealed, and which line is at fault."""

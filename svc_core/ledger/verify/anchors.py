@@ -1,13 +1,13 @@
-"""What a log is held to: its ledger, a trusted beginning, and roots that others keep of it.
+"""Anchors of a verification: the ledger, a trusted start, and root hashes kept by others.
 
-Rule 1: an anchor counts when its checkpoint is signed as the caller asks; what does not count is a
-        fault of its own and never an excuse for the lines.
-Rule 2: a receipt is judged only where the log reproduces the root that it leads to. Where it does
-        not, the log is what is at fault, and that is told already.
-Rule 3: what proves that nothing was cut off or made anew is held by others: a root that the caller
-        vouches for, or one under a signature that was verified. What the keeper of a log holds
-        itself must be reproduced and proves nothing of that kind.
-Rule 4: a record that is not among the lines, because it is trusted or was cut off, is not judged.
+Rule 1: an anchor counts if its checkpoint is signed as the caller requires; one that does not count
+        is a fault of its own and never excuses a line.
+Rule 2: a receipt is checked only if the log reproduces the root that it leads to. Otherwise the log
+        is at fault, and that is reported already.
+Rule 3: only others can prove that nothing was cut off or replaced: by a root that the caller
+        vouches for, or one under a verified signature. Checkpoints that the log's keeper stores
+        must be reproduced, but prove nothing of that kind.
+Rule 4: receipts of records that are not among the lines, trusted or cut off, are not checked.
 """
 
 import re
@@ -92,7 +92,7 @@ class Evidence(TypedDict, total=False):
 
 @frozen
 class Anchors:
-    """What both passes go by.
+    """The checked evidence that both passes compare the lines with.
 
     `roots` are larger than the trusted beginning, by size. `assurance` and `anchored_size` are what
     a log without faults has. `undone` names the checks for which there is nothing to check.
@@ -115,11 +115,11 @@ class Anchors:
 
     @property
     def base(self) -> int:
-        """Lines that are trusted and not looked at."""
+        """The number of trusted lines, which are not read."""
         return self.start.size if self.start else 0
 
     def references(self) -> References:
-        """What is to be taken in of identifiers at this level."""
+        """Create the check of identifiers for this level."""
         return References(
             is_partial=self.start is not None,
             only_erasures=self.level != "strict",
@@ -138,9 +138,9 @@ class Anchors:
         findings: Findings,
         whole: bool = True,
     ) -> Outcome:
-        """The outcome over lines in which this was found, read as a `whole` or in part.
+        """Build the outcome from the findings; `whole` says whether every line was readable.
 
-        `frontier` is None where the tree cannot be told.
+        `frontier` is None if the tree could not be computed.
         """
         findings.take(*self.faults)
         undone = {*self.undone, *(() if frontier is not None else ("tree",))}
@@ -189,7 +189,7 @@ class AnchoredTree:
         return self._due[-1].size if self._due else None
 
     def extend(self, leaves: Sequence[bytes]) -> None:
-        """The next leaves; no anchor is of a size between the first and the last of them."""
+        """Add leaves; no anchor may lie between the first and the last of them."""
         if self.frontier is None:
             return
         start = self.size
@@ -211,18 +211,18 @@ class AnchoredTree:
             self.wrong_anchor, self.wrong_root = anchor, root
 
     def lose(self) -> None:
-        """The next leaf is not known, so that nothing after it can be judged."""
+        """Give up the tree: the next leaf is unknown, so nothing after it can be checked."""
         self.frontier = None
 
     def fits(self, *seals: str) -> bool:
-        """Whether an anchor tells that these are the next leaves."""
+        """Whether an anchor confirms that these seals are the next leaves."""
         if self.frontier is None:
             return False
         root = tree.root(tree.extend(self.frontier, self.size, map(bytes.fromhex, seals)))
         return any(anchor[:2] == (self.size + len(seals), root) for anchor in self._roots)
 
     def false_receipts(self) -> Iterator[Fault]:
-        """The receipts that are false, though the log reproduces the roots that they lead to."""
+        """Yield a fault for each false receipt under a root that the log reproduces."""
         for name, receipt, checkpoint in self._inclusions:
             size, root = checkpoint.size, checkpoint.root
             leaf = self._leaves.get(receipt.index)
@@ -239,7 +239,7 @@ class AnchoredTree:
 
 
 def gather(**evidence: Unpack[Evidence]) -> Anchors:
-    """Check the evidence that a verification is given, and return what the lines are held to.
+    """Check the evidence of a verification, and return the anchors for its passes.
 
     `level` is `strict` unless the evidence says otherwise.
 
@@ -297,7 +297,7 @@ def _ledger_of(notes: Iterable[tuple[str, Checkpoint]], key: VerifierKey | None)
 
 
 def _is_extended(anchor: Anchor, base: int, root: bytes) -> bool | None:
-    """Whether the trusted beginning continues the anchor; None when that cannot be told."""
+    """Whether the trusted start extends the anchor; None if that cannot be decided."""
     if anchor.proof is None and 0 < anchor.size < base:
         return None
     try:
@@ -319,7 +319,7 @@ def _is_witnessed(note_text: str, policy: Policy) -> bool:
 def _read(
     checkpoints: Iterable[Text], receipts: Iterable[Text], key: VerifierKey | None
 ) -> tuple[list[tuple[str, Checkpoint]], list[Inclusion], list[Fault]]:
-    """The checkpoints that count, as texts and read; what receipts show; what is wrong."""
+    """Return the notes that count, with their checkpoints; the inclusions; the faults."""
     notes: list[tuple[str, Checkpoint]] = []
     inclusions: list[Inclusion] = []
     faults: list[Fault] = []
@@ -347,7 +347,7 @@ def _read(
 def _read_own(
     texts: Iterable[Text], key: VerifierKey | None
 ) -> tuple[list[tuple[str, Checkpoint]], list[Fault]]:
-    """The kept checkpoints that the key has signed, under whatever name; what is wrong."""
+    """Return the keeper's own notes that the key signed, under any name; the faults."""
     notes: list[tuple[str, Checkpoint]] = []
     faults: list[Fault] = []
     for number, raw in enumerate(texts, 1):
@@ -366,7 +366,7 @@ def _text(raw: Text) -> str:
 
 
 def _unread(name: str, error: Exception) -> Fault:
-    """The fault of a checkpoint or a receipt that does not count."""
+    """Build the fault of a checkpoint or receipt that does not count."""
     if isinstance(error, _RefusedError):
         code, reason = error.args
     else:
@@ -376,7 +376,7 @@ def _unread(name: str, error: Exception) -> Fault:
 
 
 class _RefusedError(Exception):
-    """A checkpoint can be read but does not count: the code and the reason."""
+    """A readable checkpoint does not count; the arguments are the code and the reason."""
 
 
 def _open(note_text: str, key: VerifierKey | None) -> Checkpoint:
@@ -396,7 +396,7 @@ def _open(note_text: str, key: VerifierKey | None) -> Checkpoint:
 
 
 def _is_bare(text: str) -> bool:
-    """Whether it is a checkpoint's text alone, with or without the line that ends it."""
+    """Whether a text is a checkpoint without signatures, with or without its last LF."""
     try:
         Checkpoint.parse(text.rstrip("\n") + "\n")
     except NoteError:

@@ -1,8 +1,8 @@
-"""The diagnosing pass: which lines are at fault, and what was done to them.
+"""The slow pass of a verification: finds which lines are at fault, and what was done to them.
 
-A line can be judged by three witnesses: the seal its head has, the seal that stands in it, and the
-seal that the next line's head holds. Two that agree convict the third. So each line is settled only
-when the next one was read.
+Three hashes speak for a line: the hash of its head, the seal that stands in it, and the seal that
+the next line's head holds as `prev`. Two that agree convict the third. So each line is settled only
+when the next one has been read.
 
 Rule 1: it is a whole verification by itself, slower than the fast pass; it never raises for what a
         line holds and needs 8 bytes a line, and what `References` takes.
@@ -53,7 +53,7 @@ class _Gap:
 
 
 class Diagnosis:
-    """Feed it all lines in order, then ask for the outcome by `finish`."""
+    """One diagnosis: call `feed` with all lines in order, then `finish` for the outcome."""
 
     def __init__(self, anchors: Anchors) -> None:
         start = anchors.start
@@ -85,7 +85,7 @@ class Diagnosis:
         self._is_whole = True
 
     def feed(self, lines: Iterable[bytes]) -> bool:
-        """Take in the next lines, without LF; all are wanted."""
+        """Process the next lines, without LF; return True, because all are needed."""
         for raw in lines:
             self._lines += 1
             line = read_line(self._lines, raw)
@@ -95,7 +95,7 @@ class Diagnosis:
         return True
 
     def finish(self, erased_later: Iterable[str] = ()) -> Outcome:
-        """The outcome over all lines that were fed; `erased_later` as `Sweep.finish` takes it."""
+        """Return the outcome over all lines; `erased_later` is as in `Sweep.finish`."""
         if self._previous is not None:
             self._settle(self._previous, None)
         self._push(self._loose_seals if len(self._loose_seals) == self._loose else None)
@@ -132,7 +132,7 @@ class Diagnosis:
             self._distrust(line, after)
 
     def _distrust(self, line: Line, after: Line | None) -> None:
-        """A line whose head is not the one that its seal is of, or that is no record at all."""
+        """Handle a line whose head does not match its seal, or that is no record at all."""
         self._is_whole = False
         seal: str | None = None
         if line.is_cut and line.computed == line.seal:
@@ -152,7 +152,7 @@ class Diagnosis:
             self._loose_seals.append(seal)
 
     def _convict(self, line: Line, after: Line | None) -> Breach:
-        """Whether the head or the seal was altered, and which seal the line should have."""
+        """Decide whether head or seal was altered, and which seal the line should have."""
         pinned_seal = after.prev if after is not None else ""
         is_head_sealed = pinned_seal == line.computed or (
             after is None and not self._loose and self._tree.fits(*self._pending(), line.computed)
@@ -165,7 +165,7 @@ class Diagnosis:
         return Breach("HEAD_ALTERED", detail, expected, line.computed)
 
     def _place(self, line: Line, head: Head, after: Line | None) -> None:
-        """A line whose head and seal agree: where does it belong?"""
+        """Handle a line whose head and seal agree: find the place where it belongs."""
         ledger = head.ledger.decode()
         if ledger != self._ledger:
             detail = "The line is of another ledger."
@@ -196,7 +196,7 @@ class Diagnosis:
         self._loose += 1
 
     def _accept(self, line: Line, seq: int, tip: str) -> None:
-        """The line is record `seq`, and its seal was `tip`; all before it is settled."""
+        """Accept the line as record `seq` with the seal `tip`; all before it is settled."""
         self._push(self._between(seq - self._next, line.prev))
         self._loose, self._loose_seals = 0, []
         self._next, self._tip, self._tip_line, self._rival = seq + 1, tip, line.number, ""
@@ -206,7 +206,7 @@ class Diagnosis:
     # -- its neighbours --------------------------------------------------------------------------
 
     def _chain(self, line: Line, after: Line | None) -> str:
-        """Whether the line holds the seal before it; the seal that it had itself."""
+        """Check that the line holds the seal before it; return its own original seal."""
         tip = self._tip
         if line.prev == tip:
             return line.computed
@@ -223,7 +223,7 @@ class Diagnosis:
         return line.computed
 
     def _is_rechained(self, line: Line, after: Line | None) -> bool:
-        """Whether it was this line that was sealed again, with another seal before it."""
+        """Whether this line was sealed again, with another `prev`."""
         rechained_seal = line.sealed_after(self._tip)
         if after is not None:
             return after.is_sealed and after.prev == rechained_seal
@@ -231,18 +231,18 @@ class Diagnosis:
         return self._tree.fits(*pending) or self._tree.fits(*pending, rechained_seal)
 
     def _is_renumbered(self, line: Line, after: Line | None) -> bool:
-        """Whether it holds the seal before it, and nothing after it knows it by its number."""
+        """Whether only the number of the line is wrong: it continues the chain, none follows it."""
         if line.prev != self._tip or self._loose:
             return False
         return after is None or not after.is_sealed or after.prev != line.computed
 
     def _reseal(self, line: Line, seal: str | None, after: Line | None) -> str:
-        """Convict the line of having been sealed again; the seal that it had."""
+        """Report that the line was sealed again; return its original seal."""
         self._tell(line, "RESEALED", _RESEAL, seal, line.computed, pinned_by=after)
         return line.computed if seal is None else seal
 
     def _look_back(self, line: Line, head: Head) -> None:
-        """A line whose number has passed already."""
+        """Handle a line whose number has passed: a duplicate, a fork, or one that comes late."""
         seq = line.seq
         if seq < self._anchors.base or self._shown_seals.has(seq, line.computed):
             detail = f"Record {seq} stands in the log already."
@@ -293,7 +293,7 @@ class Diagnosis:
         self._time = head.recorded_at
 
     def _judge(self, line: Line, head: Head, seq: int) -> None:
-        """The payload of record `seq`, and at level `strict` what the head says."""
+        """Check the payload of record `seq`, and at level `strict` the rules for its head."""
         if not line.has_payload:
             expected = head.payload_hash.decode()
             detail = "The payload is not the one that was sealed."
@@ -316,11 +316,11 @@ class Diagnosis:
     # -- the tree --------------------------------------------------------------------------------
 
     def _pending(self) -> list[str]:
-        """The seal of the tip, unless the tree has it already."""
+        """Return the seal of the tip, unless the tree has it already."""
         return [self._tip] if self._tree.size < self._next else []
 
     def _between(self, count: int, last: str) -> list[str] | None:
-        """The seals of `count` records after the tip, if they are known; the last one is."""
+        """Return the seals of `count` records after the tip if known; the last is given."""
         if count < 2:
             return [last] * count
         if len(self._loose_seals) != count:
@@ -379,7 +379,7 @@ def _with_proven_root(fault: Fault, *, proven: int) -> Fault:
 
 
 class SealIndex:
-    """Which numbers of records the log has shown already, and under which seals.
+    """A compact index of the record numbers that the log has shown, with the start of each seal.
 
     8 bytes of a seal are kept for a line: enough to tell a line that stands twice from two records
     with one number. Lines that follow each other share a run, so that nothing depends on how large
@@ -390,7 +390,7 @@ class SealIndex:
         self._runs: list[tuple[int, bytearray]] = []
 
     def add(self, seq: int, seal: str) -> None:
-        """Remember that this number stood in the log."""
+        """Add the number and the seal of a record."""
         runs = self._runs
         if not runs or runs[-1][0] + len(runs[-1][1]) // _SEAL_KEPT != seq:
             if len(runs) == _RUNS_MAX:
@@ -402,7 +402,7 @@ class SealIndex:
         return self._seal_prefix(seq) is not None
 
     def has(self, seq: int, seal: str) -> bool:
-        """Whether this number was seen under this seal."""
+        """Whether this number was added with this seal."""
         return self._seal_prefix(seq) == bytes.fromhex(seal)[:_SEAL_KEPT]
 
     def _seal_prefix(self, seq: int) -> bytes | None:
@@ -414,7 +414,7 @@ class SealIndex:
 
 
 def _unread(head: bytes) -> str:
-    """Why a head cannot be read: a newer program may have written it."""
+    """Explain why a head cannot be read: a newer program may have written it."""
     version = _VERSION.search(head)
     if version is None:
         return "The head does not follow its grammar."

@@ -1,4 +1,4 @@
-"""One line of a log: its members as bytes, the rules it must keep, and what can be read of it.
+"""Parses one line of a log, damaged or not, and checks the rules for heads and payloads.
 
 Rule 1: a hash proves that nothing changed since it was sealed. `head_breaches` and `payload_breach`
         find what should not have been sealed; `strict` verification applies them to every line.
@@ -52,7 +52,7 @@ class Head(NamedTuple):
 
 
 class Breach(NamedTuple):
-    """A rule that a line breaks."""
+    """One broken rule of a line: code, explanation, expected and actual text."""
 
     code: str
     detail: str
@@ -61,7 +61,7 @@ class Breach(NamedTuple):
 
 
 def head_breaches(head: Head) -> Iterator[Breach]:
-    """What is wrong with a head that follows its grammar."""
+    """Yield the rules that a well-formed head breaks."""
     id_ = b"%b_%b" % (_PREFIX[head.kind], head.payload_hash[:24])
     if head.id != id_:
         yield _differ("ID_MISMATCH", "The id is not made of the payload's hash.", id_, head.id)
@@ -84,7 +84,7 @@ def head_breaches(head: Head) -> Iterator[Breach]:
 
 
 def payload_breach(content: bytes) -> Breach | None:
-    """What is wrong with the bytes of a payload, if anything."""
+    """Return the rule that the bytes of a payload break; None if they break none."""
     if content == NO_PAYLOAD:
         return None
     try:
@@ -114,7 +114,7 @@ _NO_PARTS: Final = Parts(b"", b"", b"")
 
 
 class Line(NamedTuple):
-    """The line with this number, counted from 1, and what it holds.
+    """A parsed line, with its number counted from 1.
 
     `parts` are empty unless `is_cut`; `head` is None when it does not follow the grammar.
     `computed` is the seal that its head has. `breach` tells of a form that is wrong.
@@ -129,47 +129,47 @@ class Line(NamedTuple):
 
     @property
     def seal(self) -> str:
-        """The seal that stands in the line, whatever it is."""
+        """The seal that stands in the line, valid or not."""
         return self.parts.seal.decode("ascii", "backslashreplace")
 
     @property
     def is_sealed(self) -> bool:
-        """Whether the line can be read and its head is the one that its seal is of."""
+        """Whether the head is well formed and the seal is its hash."""
         return self.head is not None and self.computed == self.seal
 
     @property
     def may_erase(self) -> bool:
-        """Whether it may have been an erasure; a lost line feed leaves one in the line before."""
+        """Whether it may be an erasure; a lost line feed can leave one inside the line before."""
         return self.head is None or self.head.op == b"erase" or ERASES in self.parts.payload
 
     @property
     def seq(self) -> int:
-        """The number that the head tells; -1 without one."""
+        """The record number in the head; -1 without a head."""
         return int(self.head.seq) if self.head else -1
 
     @property
     def prev(self) -> str:
-        """The seal before this one that the head tells; empty without one."""
+        """The previous seal in the head; empty without a head."""
         return self.head.prev.decode() if self.head else ""
 
     @property
     def has_payload(self) -> bool:
-        """Whether the payload is the one that the head has the hash of; an erased one passes."""
+        """Whether the payload has the hash in the head; an erased payload passes."""
         expected = self.head.payload_hash.decode() if self.head else ""
         return self.parts.payload == NO_PAYLOAD or self.payload_hash == expected
 
     @property
     def payload_hash(self) -> str:
-        """The hash that the payload has."""
+        """The hash of the payload's bytes."""
         return sha256(self.parts.payload).hexdigest()
 
     def sealed_after(self, prev: str) -> str:
-        """The seal that the head would have if it told `prev` as the seal before."""
+        """Compute the seal that the head would have with `prev` as the previous seal."""
         return seal_of(self.parts.head.replace(self.prev.encode(), prev.encode()))
 
 
 def read_line(number: int, raw: bytes) -> Line:
-    """The line with this number. It never raises."""
+    """Parse a line; damage is reported in the result and never raised."""
     if len(raw) > LINE_BYTES_MAX:
         detail = f"The line is longer than {LINE_BYTES_MAX} bytes."
         return Line(number, False, _NO_PARTS, None, "", Breach("MALFORMED", detail))
@@ -205,7 +205,7 @@ def _parts(raw: bytes) -> Parts | None:
 
 
 def _canonical(raw: bytes) -> bytes | None:
-    """The line in its canonical form, if it is a line in another."""
+    """Return the canonical form of a line written differently; None if it is no line."""
     try:
         value = loads(raw)
         if type(value) is not dict or value.keys() != _MEMBERS:

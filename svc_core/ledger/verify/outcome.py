@@ -1,4 +1,4 @@
-"""What a verification finds: codes, faults, checks and the outcome.
+"""The outcome of a verification: fault codes, faults, checks, and the level of assurance.
 
 Rule 1: a code never changes its meaning. A line that has several faults tells them in the order of
         `CODES`: what was done to its bytes first, what its content says last.
@@ -148,20 +148,20 @@ class Outcome:
 
 
 def _in_order(faults: Iterable[Fault]) -> list[Fault]:
-    """Faults by line, those of checkpoints last; several of a line by the order of `CODES`."""
+    """Sort faults by line, those without a line last; within a line by the order of `CODES`."""
     return sorted(faults, key=lambda f: (f.line is None, f.line or 0, _RANK[f.code]))
 
 
 @define
 class Findings:
-    """Faults as they are found: all are counted, the first are kept, each fails its check."""
+    """Collects faults: counts all of them, keeps the first, and notes the checks that fail."""
 
     count: int = 0
     failures: set[str] = field(factory=set)
     _first: list[Fault] = field(factory=list)
 
     def take(self, *faults: Fault) -> None:
-        """Take in faults, in any order."""
+        """Add faults, in any order."""
         for fault in faults:
             self.count += 1
             self.failures.add(CODES[fault.code])
@@ -170,24 +170,24 @@ class Findings:
                 self._first = self.first
 
     def join(self, other: "Findings") -> None:
-        """Take in what another has found."""
+        """Add the findings of another collection."""
         self.take(*other.first)
         self.count += other.count - len(other.first)
         self.failures |= other.failures
 
     @property
     def is_of_one_line(self) -> bool:
-        """Whether all that was found is of one line."""
+        """Whether all faults are of one line."""
         return len({fault.line for fault in self.first}) == 1
 
     def reword_first(self, reword: Callable[[Fault], Fault]) -> None:
-        """Say the first fault in other words."""
+        """Replace the text of the first fault."""
         first, *rest = self.first
         self._first = [reword(first), *rest]
 
     @property
     def first(self) -> list[Fault]:
-        """At most as many faults as an outcome lists, in their order."""
+        """The first faults in order, at most as many as an outcome lists."""
         return _in_order(self._first)[:FAULTS_MAX]
 
 
@@ -213,7 +213,7 @@ def checks(
 
 
 def beside(outcome: Outcome, store: Findings) -> Outcome:
-    """The outcome over lines with what was found in what is kept beside them."""
+    """Merge the findings of the store check into the outcome over the lines."""
     if not store.count:
         return evolve(outcome, checks=evolve(outcome.checks, store=True))
     return evolve(

@@ -1,4 +1,4 @@
-"""Which identifiers a log recorded, erased and referred to, in bounded memory.
+"""Checks identifiers, targets and erasures of a log in bounded memory.
 
 Rule 1: 28 bytes are kept for a record, and as many for a reference until it was judged; references
         are judged when they number a quarter of the records. A million records thus take less than
@@ -35,7 +35,7 @@ _REFERENCES_MIN: Final = 1 << 16
 
 
 class References:
-    """Take in records line by line, then ask for `findings` and `erased_count`.
+    """The check of identifiers: add records line by line, then read `findings`.
 
     With `is_partial` the log was not taken in from its beginning, or not all of it: a target that
     is unknown may lie outside. With `only_erasures` nothing but missing payloads and what erases
@@ -59,7 +59,7 @@ class References:
         self._findings = Findings()
 
     def record(self, line: int, head: Head, *, is_empty: bool) -> None:
-        """Take in the record of a line, whose payload is null if `is_empty`, and its reference."""
+        """Add the record of a line and its reference; with `is_empty` its payload is null."""
         erases = head.op == b"erase"
         if is_empty or not self._only_erasures:
             self._record_count += 1
@@ -85,7 +85,7 @@ class References:
         self._lost_line = max(self._lost_line, line)
 
     def findings(self, erased_later: Iterable[str] = ()) -> Findings:
-        """What is wrong; ends the taking in. What follows the log erases `erased_later`."""
+        """Return all faults; no record may be added after. Later records erase `erased_later`."""
         self._erased_later = {_bucket_key(id_.encode()) for id_ in erased_later}
         self._judge(is_last=True)
         return self._findings
@@ -148,7 +148,7 @@ class References:
 
 
 def _bucket_key(id_: bytes) -> tuple[int, bytes]:
-    """The bucket of an identifier, and what tells it from the others in there."""
+    """Return the bucket of an identifier, and its key within the bucket."""
     hash_ = unhexlify(id_[4:])
     return _FIRSTS[id_[0]] + hash_[0], hash_[1:]
 

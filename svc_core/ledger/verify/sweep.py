@@ -1,4 +1,4 @@
-"""The fast pass: is anything irregular? What it is, is for the diagnosis to say.
+"""The fast pass of a verification: decides only whether anything in a log is irregular.
 
 Rule 1: constant memory but for the identifiers (`References`).
 Rule 2: lines are cut and hashed by list comprehensions over runs of up to 512, and each check is
@@ -46,7 +46,7 @@ _HEAD_REST: Final = len(_SHORTEST) - _HASH_FROM
 
 
 def _member(mark: bytes, bytes_: int) -> tuple[int, int]:
-    """Where a member's value stands, counted from the mark of the payload's hash."""
+    """Return start and end of a member's value, counted from the mark of the payload hash."""
     start = _SHORTEST.index(mark) + len(mark) - _HASH_FROM
     return start, start + bytes_
 
@@ -62,7 +62,7 @@ Places = Sequence[int]
 
 
 class Sweep:
-    """Feed it the lines in order; `finish` gives an outcome, or None when a diagnosis is needed."""
+    """One fast pass: call `feed` with the lines in order, then `finish` for the outcome."""
 
     def __init__(self, anchors: Anchors) -> None:
         start = anchors.start
@@ -78,7 +78,7 @@ class Sweep:
         self._ledger_mark = b""
 
     def feed(self, lines: Lines) -> bool:
-        """Take in the next lines, without LF; False when no more are wanted."""
+        """Check the next lines, without LF; return False if no more are needed."""
         position = 0
         while self._is_regular and position < len(lines):
             stop = position + self._stride()
@@ -87,7 +87,7 @@ class Sweep:
         return self._is_regular
 
     def finish(self, erased_later: Iterable[str] = ()) -> Outcome | None:
-        """The outcome, or None when something is irregular.
+        """Return the outcome, or None if something is irregular and needs a diagnosis.
 
         `erased_later` are more records that were erased by a record after the lines.
         """
@@ -109,13 +109,13 @@ class Sweep:
         )
 
     def _stride(self) -> int:
-        """Lines to the end of a run: at 512, at an anchor, and before numbers get a digit more."""
+        """Return the length of the next run: up to 512, an anchor, or a number with more digits."""
         size = self._tree.size
         run, digits = size - size % RUN_LINES_MAX + RUN_LINES_MAX, int(10 ** len(str(size)))
         return min(run, digits, self._tree.next_anchor or run) - size
 
     def _take(self, lines: Lines) -> bool:
-        """Check a run of lines; whether all is well."""
+        """Check a run of lines; return whether all of it is regular."""
         if not self._ledger_mark and not self._begin(lines[0]):
             return False
         try:
@@ -139,7 +139,7 @@ class Sweep:
         )
 
     def _begin(self, line: bytes) -> bool:
-        """Learn the ledger from the first line, if nobody told it, and what is the same in each."""
+        """Take the ledger from the first line, unless it is known, and prepare fixed texts."""
         if self._ledger is None:
             match = HEAD.match(line, len(_START))
             if match is None:
@@ -187,9 +187,9 @@ class Sweep:
         return True
 
     def _refers(self, lines: Lines, marks: Places, ends: Places) -> bool:
-        """Take in identifiers and references, at level `strict` if the lines are as ruled.
+        """Add identifiers and references; at level `strict` check the rules for heads as well.
 
-        Below it they matter once a payload is missing, and then of erasures alone.
+        At `integrity` they matter only once a payload is missing, and then for erasures alone.
         """
         cuts = zip(lines, marks, ends, strict=True)
         for number, (line, at, end) in enumerate(cuts, self._tree.size + 1):
@@ -208,7 +208,7 @@ class Sweep:
         return True
 
     def _grow(self, seals: Sequence[bytes], line: bytes, at: int) -> bool:
-        """Take the run into the tree; its last line has the latest time. Ask the anchors there."""
+        """Add the run to the tree, and compare the anchors that it reaches."""
         self._tree.extend(seals)
         self._seal = seals[-1].hex().encode()
         self._time = line[at + _TIME : at + _TIME_END]

@@ -1,7 +1,7 @@
-"""Verification of a log: a fast pass, and a diagnosis when anything is irregular.
+"""Verifies a log in two passes: a fast sweep, and a diagnosis if anything is irregular.
 
-Lines are handed over in order and without LF, as sequences of any length. What cannot wait in a
-loop, because its lines come from storage, drives the `PASSES` as `judge` does.
+Lines are passed in order and without LF, as sequences of any length. A caller whose lines come from
+storage, asynchronously, drives the `PASSES` itself, as `_run_passes` does.
 
 What the levels prove: `integrity` that nothing changed since it was sealed, in this order, with
 record times that do not run backwards, under this ledger's genesis, that payloads are missing only
@@ -23,7 +23,7 @@ from svc_core.ledger.verify.sweep import RUN_LINES_MAX, Sweep
 Chunks = Iterable[list[bytes]]
 
 PASSES: Final[tuple[type[Sweep] | type[Diagnosis], ...]] = (Sweep, Diagnosis)
-"""Each is fed all lines until it returns False; the first outcome that is not None counts."""
+"""Each pass is fed all lines until it returns False; the first outcome that is not None counts."""
 
 _BYTES_MAX: Final = 4 << 20
 _LINE_KEPT: Final = LINE_BYTES_MAX + 1
@@ -32,9 +32,9 @@ _LINE_KEPT: Final = LINE_BYTES_MAX + 1
 def verify(
     lines: Collection[bytes] | Callable[[], Iterable[bytes]], **evidence: Unpack[Evidence]
 ) -> Outcome:
-    """The outcome over lines without LF, or over those that a function opens anew on each call.
+    """Verify lines without LF, or those that a function opens anew on each call.
 
-    Whatever lines, checkpoints and receipts hold, the outcome is an outcome.
+    Damage of any kind is reported in the outcome and never raised.
 
     Raises:
         ValueError: `vkey` is no key.
@@ -44,7 +44,7 @@ def verify(
 
 
 def verify_export(blocks: Callable[[], Iterable[bytes]], **evidence: Unpack[Evidence]) -> Outcome:
-    """The outcome over an export, opened anew on each call as blocks of its bytes.
+    """Verify an export file, which `blocks` opens anew on each call as blocks of its bytes.
 
     The memory it takes does not depend on what is in the file; see `chunks` and `references`.
 
@@ -55,7 +55,7 @@ def verify_export(blocks: Callable[[], Iterable[bytes]], **evidence: Unpack[Evid
 
 
 def _run_passes(anchors: Anchors, opener: Callable[[], Chunks]) -> Outcome:
-    """The outcome of the first pass that comes to one, over lines that can be opened again."""
+    """Run the passes over lines that can be opened again; return the first outcome."""
     for make in PASSES:
         verifier = make(anchors)
         for lines in opener():
@@ -74,7 +74,7 @@ def _runs(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def chunks(blocks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """The lines of an export, without their LF, from its bytes in blocks of any size.
+    """Split an export into runs of lines without LF, from blocks of any size.
 
     A last line without LF is a line. One that is longer than a record's may be keeps one byte too
     many, so that it is seen to be too long, and the rest of it is passed over. At most 512 lines,

@@ -1,4 +1,4 @@
-"""What a verification found, in words for people, and what to do about it."""
+"""Formats the outcome of a verification as text for people, with what to do next."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -35,7 +35,7 @@ _NO_KEY_FAULT: Final = (
     "are, and anybody can make some that do not agree with a sound ledger."
 )
 _COMPARISON_CODES: Final = frozenset({"HISTORY_REWRITTEN", "TRUNCATED"})
-"""What is found by comparing with what is held against the file."""
+"""Codes of faults that are found only by comparison with outside evidence."""
 
 _RECHECK: Final = (
     "Export the ledger again. If the line is the same there, what is stored was changed: compare "
@@ -86,7 +86,7 @@ _NEXT: Final[Mapping[str, str]] = {
 
 
 def words(name: str, outcome: Outcome, *, is_keyed: bool, has_notes: bool) -> Iterator[str]:
-    """The outcome over the file `name`, line by line."""
+    """Yield the outcome of the file `name` as lines of text."""
     first, is_open = outcome.first_fault, has_notes and not is_keyed
     if first is None:
         yield from _sound(name, outcome)

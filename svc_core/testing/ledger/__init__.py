@@ -1,1 +1,1 @@
-"""What ledgers, folds and their stores are tested with: histories, properties, a machine."""
+"""Test kit for ledgers, folds and stores: random histories, laws, and a state machine."""

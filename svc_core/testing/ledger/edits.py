@@ -1,6 +1,6 @@
-"""Bad edits of a ledger's lines, each with the line that verification must name.
+"""Hypothesis strategies of damage to a ledger's lines, each with the line that must be reported.
 
-Only edits that cannot be lawful are made: another byte at a place, and lines out of their places.
+Only edits that cannot be lawful are generated: a changed byte, and misplaced or missing lines.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ Lines = tuple[bytes, ...]
 
 @frozen(repr=False)
 class Edit:
-    """The lines after an edit, and the number of the first bad one, counted from 1.
+    """Damaged lines, and the number of the first bad one, counted from 1.
 
     None stands for an edit that only an anchor outside the lines can show.
     """

@@ -7,7 +7,7 @@
 
 `my_fold(records, question)` returns the view as plain JSON with the members of `SubjectView`;
 `core` is the fold of this library in that form. Each law is a test of its own. Each check raises
-AssertionError, which begins with the law that was broken and tells the question.
+AssertionError, with the broken law first and then the question.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -127,7 +127,7 @@ def check_prefix_size(fold: Fold, history: History) -> None:
 
 
 def _prefixes(history: History) -> Iterator[tuple[str, tuple[Record, ...]]]:
-    """Two record times, one before the last append, with what was recorded by then."""
+    """Yield a few record times before the last append, with the records up to each."""
     for head in history.heads[-1:1:-3]:
         yield head.recorded_at or "", history.records[: head.size]
 
@@ -227,14 +227,14 @@ def _present(view: View) -> View:
 
 
 def _middle(history: History) -> tuple[str | None, str | None]:
-    """An interval that begins and ends inside valid time, where the history has breakpoints."""
+    """Return an interval between two breakpoints in the middle of valid time."""
     times = breakpoints(history.records) or ["2021-01-01T00:00:00.000000Z"]
     middle = len(times) // 2
     return times[middle], times[middle + 1] if middle + 1 < len(times) else None
 
 
 def _statements(history: History) -> list[Record]:
-    """Up to two statements that are not displaced everywhere, the last made first."""
+    """Return up to two statements that are not displaced everywhere, newest first."""
     statements: list[Record] = []
     for subject in history.subjects:
         standing = Standing.of(history.records, subject)
@@ -253,7 +253,7 @@ def act(
     interval: tuple[str | None, str | None] = (None, None),
     payload: Mapping[str, Any] | None = None,
 ) -> History:
-    """The history after one more act; an amendment says what its target says."""
+    """Return the history after one more act; an amendment repeats its target's payload."""
     members = payload or (target.payload if op in STATEMENTS else None) or {"reason": "other"}
     head = history.head
     draft = Draft(
@@ -355,7 +355,7 @@ CHECKS: Final[tuple[Check, ...]] = (
 
 
 def laws(fold: Fold) -> type:
-    """A class with a test of every law, over random histories, for pytest to find.
+    """Create a test class with one test for each law, over random histories.
 
     None of them has a deadline: how long a history takes depends on the machine.
     """

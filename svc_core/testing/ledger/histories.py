@@ -1,6 +1,6 @@
-"""Random ledgers: valid under the rules of appending, small, and full of collisions.
+"""Hypothesis strategies of random ledgers: small, valid by the rules, with many conflicts.
 
-Few instants, values, authors and subjects meet again and again, because that is where folds and
+A few instants, values, authors and subjects recur all the time, because that is where folds and
 proofs go wrong. A history is sealed like any other ledger; its erasures are carried out.
 """
 
@@ -39,7 +39,7 @@ EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def instant(microseconds: int) -> str:
-    """A ledger's text of an instant, so long after `EPOCH`."""
+    """Return the ledger's text of the instant so many microseconds after `EPOCH`."""
     return f"{EPOCH + timedelta(microseconds=microseconds):%Y-%m-%dT%H:%M:%S.%f}Z"
 
 
@@ -47,8 +47,8 @@ def instant(microseconds: int) -> str:
 class History:
     """A sealed ledger: its lines (without LF), their records, and its head after each append.
 
-    What was erased is gone from both, as a store keeps them. It shows what was done and not the
-    bytes, for Hypothesis writes strategies out with their arguments, and warns of long ones.
+    Erased content is removed from both, as in a store. Its `repr` shows the acts and not the bytes,
+    because Hypothesis prints strategies with their arguments, and warns of long ones.
     """
 
     lines: tuple[bytes, ...] = ()
@@ -74,7 +74,7 @@ class History:
         return tuple(dict.fromkeys([record.subject for record in self.records]))
 
     def append(self, drafts: Iterable[Draft], now: str) -> "History":
-        """The history after these drafts were sealed as one batch; erasures are carried out."""
+        """Return the history with these drafts sealed as one batch, and erasures carried out."""
         batch = seal_batch(self.head, drafts, now)
         erased_ids = {record.target for record in batch.records if record.op == "erase"}
         lines, records = (*self.lines, *batch.lines), (*self.records, *batch.records)
@@ -100,7 +100,7 @@ def _in_short(record: Record) -> str:
 
 
 def line_without_payload(line: bytes) -> bytes:
-    """The line after its content was erased."""
+    """Return a line with its payload erased."""
     parts = split(line)
     return encode_line(parts.head, None, parts.seal.decode())
 
@@ -122,9 +122,9 @@ _STATES: Final = ("under_review", "corroborated", "verified", "disputed", "refut
 
 @frozen
 class Act:
-    """A wish to append. `pick` chooses its target among those that there are, if there are any.
+    """A random request to append; `pick` chooses one of the possible targets.
 
-    `is_joined` puts it into the batch of the act before it.
+    `is_joined` puts it into the batch of the act before.
     """
 
     op: Op
@@ -162,7 +162,7 @@ _claims = st.fixed_dictionaries(
 
 
 def acts(*, erasures: bool = True) -> st.SearchStrategy[Act]:
-    """One wish; claims, retractions and verdicts are the most frequent."""
+    """Generate one act; claims, retractions and verdicts are the most frequent."""
     return st.builds(
         Act,
         op=st.sampled_from((*_OPS, "erase") if erasures else _OPS),
@@ -184,13 +184,13 @@ def acts(*, erasures: bool = True) -> st.SearchStrategy[Act]:
 def histories(
     *, acts_min: int = 4, acts_max: int = ACTS_MAX, subjects: int = 2, erasures: bool = True
 ) -> st.SearchStrategy[History]:
-    """Ledgers of so many subjects that every rule of appending lets pass."""
+    """Generate ledgers of so many subjects that satisfy all admission rules."""
     wishes = st.lists(acts(erasures=erasures), min_size=acts_min, max_size=acts_max)
     return st.builds(grow_history, st.just(opened(subjects)), wishes, st.integers(0, 3))
 
 
 def opened(subjects: int) -> History:
-    """A ledger that has opened so many subjects, each in an append of its own."""
+    """Create a ledger with so many subjects, each opened in an append of its own."""
     history = History()
     for number in range(subjects):
         content = {"type": "organization", "label": f"S{number}", "salt": _salt(number, 0)}
@@ -200,9 +200,9 @@ def opened(subjects: int) -> History:
 
 
 def grow_history(history: History, wishes: Iterable[Act], pace: int = 1) -> History:
-    """The history after these acts, as far as the rules let them pass.
+    """Return the history after those of the acts that the admission rules allow.
 
-    The clock moves `pace` microseconds between acts; record time moves on where it stands still.
+    The clock moves `pace` microseconds between acts; record time advances even if it stands still.
     """
     before = history
     batch: list[Draft] = []
@@ -217,7 +217,7 @@ def grow_history(history: History, wishes: Iterable[Act], pace: int = 1) -> Hist
 
 
 def draft_of(history: History, act: Act) -> Draft | None:
-    """The draft that an act comes to, or None where the rules have something against it."""
+    """Return the draft of an act; None if the admission rules refuse it."""
     subject = history.subjects[act.number % len(history.subjects)]
     standing = Standing.of(history.records, subject)
     target = None if act.op == "assert" else _target(standing, act)
@@ -240,7 +240,7 @@ def draft_of(history: History, act: Act) -> Draft | None:
 
 
 def facts_for(history: History, subject: str, draft: Draft) -> LedgerFacts:
-    """What the rules of appending are told of a history."""
+    """Collect the facts that the admission rules need from a history."""
     ids = frozenset(draft.payload.get("evidence", ()))
     return LedgerFacts(
         RunningStanding.of(record for record in history.records if record.subject == subject),
@@ -261,7 +261,7 @@ def _target(standing: Standing, act: Act) -> Record | None:
 
 
 def _fit(act: Act, target: Record, standing: Standing) -> Act:
-    """The act as the rules let it pass more often: other eyes, a state that may follow, no bounds.
+    """Adapt an act so that the rules allow it more often: other author, possible state, no bounds.
 
     Without this most verdicts, and nearly all that take one back, would be refused.
     """

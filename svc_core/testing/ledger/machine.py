@@ -1,4 +1,4 @@
-"""A ledger that grows at random, put into a store and folded: both must say what the model says.
+"""A Hypothesis state machine that compares a store and a fold with a model of the ledger.
 
     from svc_core.base import drive
     from svc_core.testing.ledger.folds import core
@@ -53,7 +53,7 @@ Work = Callable[[Transaction], Awaitable[Any]]
 
 
 class LedgerMachine(RuleBasedStateMachine):
-    """Derive a class that says how a store is made, how coroutines are run, and which fold."""
+    """The machine; a subclass sets how to make a store, how to run coroutines, which fold."""
 
     make_store: Callable[[], Store]
     run: Run
@@ -76,7 +76,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(act=acts(), pause=st.integers(0, 3))
     @explain_failures
     def append(self, act: Act, pause: int) -> None:
-        """Append what an act comes to, if the rules let it pass."""
+        """Append the draft of an act, if the rules allow it."""
         draft = draft_of(self.history, act)
         if draft is not None:
             self._append([draft], instant(len(self.history.lines) + pause))
@@ -179,7 +179,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
 
 def _draft_of_record(record: Record) -> Draft:
-    """The draft of a record that was sealed."""
+    """Return the draft that a sealed record was made from."""
     return Draft(
         record.kind,
         record.op,

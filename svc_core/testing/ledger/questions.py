@@ -1,6 +1,6 @@
-"""What a fold is asked, and how two answers are compared: the footing of the laws.
+"""Questions for folds, and the comparison of answers: the basis of the laws.
 
-A fold under test is a function of records and a `Question`; it answers with the view as plain JSON,
+A fold under test is a function of records and a `Question` that returns the view as plain JSON,
 with the members of `SubjectView`. `core` is the fold of this library in that form.
 """
 
@@ -23,7 +23,7 @@ View: TypeAlias = Mapping[str, Any]
 
 @frozen
 class Question:
-    """What a fold is asked."""
+    """The arguments of a fold."""
 
     subject: str
     valid_time: str
@@ -35,7 +35,7 @@ Fold: TypeAlias = Callable[[Sequence[Record], Question], View]
 
 
 def core(records: Iterable[Record], question: Question) -> View:
-    """The fold of this library, with history, as plain JSON."""
+    """Fold with this library, with history, and return the view as plain JSON."""
     view: View = json.loads(
         encode(
             fold(
@@ -55,14 +55,14 @@ def core(records: Iterable[Record], question: Question) -> View:
 
 
 def questions(history: History, *subjects: str) -> Iterator[Question]:
-    """Each subject, or these, before the first breakpoint, at each, and just before each."""
+    """Yield a question for each subject before the first breakpoint, at each, just before each."""
     for subject in subjects or history.subjects:
         for valid_time in valid_times(history.records):
             yield Question(subject, valid_time)
 
 
 def valid_times(records: Iterable[Record]) -> list[str]:
-    """The first and the last microsecond of every segment."""
+    """Return the first and the last microsecond of every segment."""
     times = ["0001-01-01T00:00:00.000000Z"]
     for at in breakpoints(records):
         times += [_before(at), at]
@@ -74,13 +74,13 @@ def _before(at: str) -> str:
 
 
 def view_content(view: View) -> View:
-    """A view without what it repeats of the question."""
+    """Return a view without the members that repeat the question."""
     echoes = {"recordTime", "validTime", "basis"}
     return {name: member for name, member in view.items() if name not in echoes}
 
 
 def standing_rows(view: View) -> Iterator[Mapping[str, Any]]:
-    """Every record in force that a view shows, once or more often."""
+    """Yield every record in force that a view shows, some of them more than once."""
     if view["identity"] is not None:
         yield view["identity"]
     for name in ("otherIdentities", "designators", "observations", "rejected", "unreadable"):
@@ -91,12 +91,12 @@ def standing_rows(view: View) -> Iterator[Mapping[str, Any]]:
 
 
 def live_ids(view: View) -> frozenset[str]:
-    """The records that a view says are in force."""
+    """Return the ids of the records that a view shows as in force."""
     return frozenset([row["id"] for row in standing_rows(view)])
 
 
 def check_same(first: View, second: View, *context: object) -> None:
-    """Pass two views of the same content.
+    """Check that two views have the same content.
 
     Raises:
         AssertionError: they differ.
@@ -108,10 +108,10 @@ def check_same(first: View, second: View, *context: object) -> None:
 
 
 def holds(law: bool, *context: object) -> None:
-    """Pass what is true.
+    """Check that a condition is true.
 
     Raises:
-        AssertionError: it is not.
+        AssertionError: it is false.
     """
     if not law:
         raise AssertionError(repr(context))

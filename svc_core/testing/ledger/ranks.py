@@ -1,4 +1,4 @@
-"""The laws of what a fold ranks: what was refuted, and which value is best (P13, P14).
+"""Laws of ranking in a fold: refuted records, and the best value of a claim (P13, P14).
 
 They are among those of `folds`, which says what a fold under test is.
 """
@@ -62,7 +62,7 @@ def _value_text(claim: Record) -> bytes:
 
 
 def _weight(candidate: Mapping[str, Any]) -> tuple[int, int, int, int]:
-    """By what candidates are ordered; what a refuted claim says of one has no weight.
+    """Compute the sort key of a candidate, in which refuted claims have no weight.
 
     Raises:
         AssertionError: its authors or its confidence are not those of the claims that give it.
