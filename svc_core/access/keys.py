@@ -181,8 +181,10 @@ def grandfather(
     if key.grandfathered:
         return key
     if before is None or key.created_at >= before:
-        created, day = (instants.render(at) if at else "not set" for at in (key.created_at, before))
-        detail = f"The key was made on {created}, and lite_keys_before is {day}."
+        creation, day = (
+            instants.render(at) if at else "not set" for at in (key.created_at, before)
+        )
+        detail = f"The key was made on {creation}, and lite_keys_before is {day}."
     elif sum(key.grandfathered for key in siblings) >= keys_max:
         detail = f"Of one account {keys_max} keys are grandfathered, and it has as many."
     else:

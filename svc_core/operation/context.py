@@ -259,10 +259,10 @@ class Context(CallContext):
     ) -> Page[T]:
         """One page of a list, continued from the cursor `after`, with the cursor to the next.
 
-        Of rows that have an owner there are the caller's own. A filter in `where` that was not
-        sent filters nothing; `order` names a declared number to
-        sort by, and `bounds` are those of `Documents.scan`. `asked` are filters as they were sent
-        whose values in `where` were looked up, and may be others when the next page is read.
+        In a collection with owners it has the caller's own rows only. An unset filter in `where`
+        filters nothing. `order` names a declared number to sort by, and `bounds` are those of
+        `Documents.scan`. `asked` are the raw values of filters whose values in `where` were
+        looked up: the cursor is bound to the raw ones, as a later look-up may give others.
 
         Raises:
             Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.

@@ -69,8 +69,8 @@ class Rows(Generic[T]):
     """Declares the operations on the rows of one collection.
 
     `param` is the path parameter that names a row. Reading needs one of the scopes `read`, writing
-    one of `write`. `shows` is the model of rows in lists, where these have more members than the
-    answer for one row; `foreign` is a collection of rows that may be read and not changed.
+    one of `write`. `shows` is the model of rows in lists, where these have more members
+    than the answer for one row; `foreign` is a collection of rows that may be read and not changed.
     """
 
     collection: Collection[T]

@@ -46,13 +46,13 @@ class Host:
     `origin` is its public address without a path. `is_development` allows what only a developer's
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
     workspaces whose ledger content may be erased; `"*"` in it names all. `signer` is the key of the
-    ledgers, `receipt_signer` that of payments; `receipts_by_transaction` says that receipts are
-    found by their transfers, too. `speaks` says that reports can be spoken, `audio_wait` how long
-    an event waits for that; `media_base_url` is where a CDN has the files, None where this service
-    has them. `threads_kept` is how long a conversation may be silent; `ui_finish_reason` says that
-    the UI message stream tells why an answer ended in a member of its own. `aliases_until` is when
-    deprecated members end, None where they stay. `lite_keys_before` is when the last keys were made
-    that may go on under a plan without new keys, None where there are none.
+    ledgers, `receipt_signer` that of payments; with `receipts_by_transaction` a receipt can also be
+    looked up by its transfer. `speaks`: the host has a voice for reports; `audio_wait` is how
+    long an event waits for a recording. `media_base_url` is the CDN of the media files, None where
+    this service has them. `threads_kept` is how long a silent conversation is stored.
+    `ui_finish_reason`: the UI message stream has the finish reason in a member of its own.
+    `aliases_until` is when deprecated members end, None for never. `lite_keys_before` is the day
+    before which a key must have been made to be grandfathered, None for none.
     `lends` holds the providers of what only a host can reach (publishers, voices, files), each
     under the Protocol that a feature declares for it.
     """

@@ -116,7 +116,7 @@ def document(
 def _flatten_choices(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
     """The components with nested `oneOf` schemas merged into one."""
     root = "#/components/schemas/"
-    flattened, inlined = dict(schemas), set()
+    components, inner_names = dict(schemas), set()
     for name, schema in schemas.items():
         names = [choice["$ref"].removeprefix(root) for choice in schema.get("oneOf", ())]
         inner = {choice for choice in names if "oneOf" in schemas[choice]}
@@ -124,9 +124,9 @@ def _flatten_choices(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
             parts = [schemas[part].get("oneOf", [{"$ref": root + part}]) for part in names]
             # No member tells them apart by itself any more; their constants together do.
             members = {word: text for word, text in schema.items() if word != "discriminator"}
-            flattened[name] = {**members, "oneOf": [choice for part in parts for choice in part]}
-            inlined |= inner
-    return {name: schema for name, schema in flattened.items() if name not in inlined}
+            components[name] = {**members, "oneOf": [choice for part in parts for choice in part]}
+            inner_names |= inner
+    return {name: schema for name, schema in components.items() if name not in inner_names}
 
 
 def _servers(base_url: str, data_url: str | None, *, flat: bool) -> list[dict[str, str]]:
@@ -148,18 +148,18 @@ def _paths(
 ) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for operation in operations:
-        described = writer.operation(operation)
+        description = writer.operation(operation)
         links = _links(operation, operations)
         if links:
-            described["responses"][str(operation.success)]["links"] = links
+            description["responses"][str(operation.success)]["links"] = links
         if operation.version == "2.0" and not flat:
             address = writer.base_url + BASE_V2
-            described["servers"] = [{"url": address, "description": "The v2 interface."}]
+            description["servers"] = [{"url": address, "description": "The v2 interface."}]
         path = operation.address if flat else operation.path.replace("{+", "{")
         item = paths.setdefault(path, {})
         if operation.method.lower() in item:
             raise TypeError(f"{operation.method} {operation.path} is declared twice.")
-        item[operation.method.lower()] = described
+        item[operation.method.lower()] = description
     return paths
 
 

@@ -47,15 +47,16 @@ class Collection(Generic[T]):
     """The one declaration from which every backend makes its tables and indexes.
 
     `order` gives the sort key (microseconds since 1970 for times); lists run from the highest to
-    the lowest `(order, id)`. `keys` are single-valued filters, `facets` many-valued ones; each
-    gets an index that ends in the sort key. `numbers` are further sort keys, which are also ranges
-    that a list is narrowed to; `place` is where the row lies, as longitude and latitude in degrees
-    (WGS 84). `ranked` are numbers by which rows of one value of a key are often sorted: a store may
-    keep an index of both. `search` gives the space-joined tokens of the text index. `kind` is the
-    `resourceType` of its changes, or None where changes are not published; what is published can
-    be read, under `base` at `path`, which is the collection's name unless another is given. Rows
-    that are part of another have its identifier for the `*` in their path, which `parent` gives.
-    `owner` names the key that says whose a row is: it is shown to that person alone of the tenant.
+    the lowest `(order, id)`. `keys` are single-valued filters, `facets` many-valued ones; each gets
+    an index that ends in the sort key. `numbers` are further sort keys, which are also ranges that
+    a list is narrowed to; `place` is where the row lies, as longitude and latitude in degrees (WGS
+    84). `ranked` names numbers by which rows of one value of a key are often sorted, so that a
+    store may keep an index of both. `search` gives the space-joined tokens of the text index.
+    `kind` is the `resourceType` of its changes, or None where changes are not published; what is
+    published can be read, under `base` at `path`, which is the collection's name unless another is
+    given. Rows that are part of another have its identifier for the `*` in their path, which
+    `parent` gives. `owner` names the key that says whose a row is: it is shown to that person alone
+    of the tenant.
     """
 
     name: str
