@@ -32,20 +32,20 @@ from svc_http.settings_text import (
     contact,
     counting_place,
     dollars,
+    duration_text,
     evm_address,
-    instant,
+    instant_text,
     integer,
     media_place,
     nonempty,
     proxies,
-    secrets,
-    shown,
-    span,
+    read_secrets,
     switch,
-    tables,
+    toml_tables,
     web_address,
     web_origin,
-    words,
+    without_secret,
+    word_list,
     workspaces,
 )
 
@@ -86,11 +86,11 @@ def _setting(
     *,
     read: Reader | None = None,
     secret: bool = False,
-    shown: Callable[[Any], str] | None = None,
+    show: Callable[[Any], str] | None = None,
 ) -> Any:
     """A member, whose text is read by its type where no reader is given."""
     metadata = {"doc": Doc(doc), "read": read, "example": example, "secret": secret}
-    return field(default=default, metadata=metadata, repr=shown or not secret)
+    return field(default=default, metadata=metadata, repr=show or not secret)
 
 
 # -- the settings ------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Settings:
         f"The SQLite file, or the address of a PostgreSQL database, `{EXAMPLE_DSN}` "
         '(`pip install "svc-intelligence[postgres]"`); `:memory:` keeps everything in memory and '
         "loses it when the server ends.",
-        shown=shown,
+        show=without_secret,
     )
     host: str = _setting("127.0.0.1", "0.0.0.0", "The address to listen on.")  # noqa: S104 - an example
     port: int = _setting(8000, "8080", "The TCP port; 0 picks a free one.", read=integer(0, 65_535))
@@ -150,7 +150,7 @@ class Settings:
         "the former 64 hex digits",
         "Former master keys, which still open the cursors that they sealed; separated by commas or "
         "line breaks. Empty it a day after a rotation.",
-        read=secrets,
+        read=read_secrets,
         secret=True,
     )
     plans: str = _setting(
@@ -163,7 +163,7 @@ class Settings:
         {},
         "pro.chatCredits=1000,pro.perDay=9000",
         "What differs there, by the names of `svc plans show --json`; a table `[plan.pro]` each.",
-        read=tables,
+        read=toml_tables,
     )
     lite_keys_before: datetime | None = _setting(  # noqa: RUF009 - makes a field
         None,
@@ -183,7 +183,7 @@ class Settings:
         'Redis or Valkey server (`pip install "svc-intelligence[redis]"`). Default: `database` '
         "with PostgreSQL, else `memory`.",
         read=counting_place,
-        shown=lambda place: repr(place and shown(place)),
+        show=lambda place: repr(place and without_secret(place)),
     )
     counters_down: Literal["refuse", "admit"] = _setting(
         "refuse",
@@ -349,7 +349,7 @@ class Settings:
         "90s",
         "How long the event of a report waits for its recording, where the subscription wants "
         "audio; later ones it does not tell of. `0s` waits for none.",
-        read=span,
+        read=duration_text,
     )
     speech_voice: str | None = _setting(
         None, "en-gb", "The voice that reads every report. Default: one for each report's language."
@@ -498,7 +498,7 @@ class Settings:
         "Which background workers run inside the server: `all`, `none`, or some of "
         f"{', '.join(f'`{name}`' for name in WORKERS)}, separated by commas. `svc worker` runs "
         "them elsewhere.",
-        read=words(*WORKERS),
+        read=word_list(*WORKERS),
     )
     processes: int | None = _setting(
         None,
@@ -512,27 +512,29 @@ class Settings:
         try:
             self.plan_table  # noqa: B018 - sees that there is one
         except ValueError as unfit:
-            raise refused("plan", " ".join(f"does not fit: {unfit}".split())) from unfit
+            raise setting_error("plan", " ".join(f"does not fit: {unfit}".split())) from unfit
         if self.sunset_at is not None and self.sunset_at < self.deprecated_at:
-            raise refused("sunset_at", "is before deprecated_at")
+            raise setting_error("sunset_at", "is before deprecated_at")
         if self.data_origin and _authority(self.data_origin) == _authority(self.origin):
-            raise refused(
+            raise setting_error(
                 "data_url", "has the host and port of base_url, which nothing tells apart"
             )
         if self.x402_network == networks.BASE.id and self.x402_pay_to is None:
-            raise refused("x402_pay_to", "is missing, and x402_network takes real money")
+            raise setting_error("x402_pay_to", "is missing, and x402_network takes real money")
         if self.speech == "command" and self.speech_command is None:
-            raise refused("speech_command", "is missing, and speech is command")
+            raise setting_error("speech_command", "is missing, and speech is command")
         if self.speech in {"espeak", "command"} and self.media_place is None:
-            raise refused("media", "is missing, and db keeps nothing on a disk")
+            raise setting_error("media", "is missing, and db keeps nothing on a disk")
         if self.media_place == DATABASE and self.media_base_url is not None:
-            raise refused("media", "is database, where no CDN finds what media_base_url serves")
+            raise setting_error(
+                "media", "is database, where no CDN finds what media_base_url serves"
+            )
         if self.agent_url is not None and self.agent_model is None:
-            raise refused("agent_model", "is missing, and agent_url is set")
+            raise setting_error("agent_model", "is missing, and agent_url is set")
         if self.rewrite_reports and self.agent_url is None:
-            raise refused("agent_url", "is missing, and rewrite_reports is set")
+            raise setting_error("agent_url", "is missing, and rewrite_reports is set")
         if self.counters == "database" and self.dsn is None:
-            raise refused("counters", "is database, and db is no PostgreSQL database")
+            raise setting_error("counters", "is database, and db is no PostgreSQL database")
 
     def runs(self, worker: str) -> bool:
         """Whether a background worker was chosen."""
@@ -569,7 +571,7 @@ class Settings:
     @property
     def shown_db(self) -> str:
         """The database in words that may be printed: an address has its password left out."""
-        return shown(self.db)
+        return without_secret(self.db)
 
     @property
     def media_place(self) -> str | None:
@@ -612,7 +614,7 @@ MEMBERS: Mapping[str, "attrs.Attribute[Any]"] = {
 }
 
 
-def refused(name: str, why: str) -> SettingsError:
+def setting_error(name: str, why: str) -> SettingsError:
     """The fault of a setting, in one line with an example of a right value."""
     example = MEMBERS[name].metadata["example"]
     return SettingsError(f"setting {name!r} {why}; for example {PREFIX}{name.upper()}={example}")
@@ -648,19 +650,19 @@ def _from_file(path: str | Path) -> dict[str, object]:
         return tomllib.loads(Path(path).read_text("utf-8"))
     except OSError as missing:
         raise SettingsError(f"settings file {path} cannot be read: {missing.strerror}") from missing
-    except (ValueError, RecursionError) as broken:
-        raise SettingsError(f"settings file {path} is not TOML: {broken}") from broken
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"settings file {path} is not TOML: {error}") from error
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for name, attribute in MEMBERS.items():
         variable = PREFIX + name.upper()
         if variable in environ:
-            found[name] = environ[variable]
+            values[name] = environ[variable]
         elif attribute.metadata["secret"] and f"{variable}_FILE" in environ:
-            found[name] = _secret_file(name, environ[f"{variable}_FILE"])
-    return found
+            values[name] = _secret_file(name, environ[f"{variable}_FILE"])
+    return values
 
 
 def without_settings(environ: Mapping[str, str]) -> dict[str, str]:
@@ -687,18 +689,18 @@ def _secret_file(name: str, path: str) -> str:
 
 def _read(name: str, value: object) -> Any:
     """A value of the right type stands as it is; text, numbers and lists are read."""
-    if isinstance(value, dict) and _reader(MEMBERS[name]) is not tables:
-        raise refused(name, "is no table")
+    if isinstance(value, dict) and _reader(MEMBERS[name]) is not toml_tables:
+        raise setting_error(name, "is no table")
     if isinstance(value, dict) or (isinstance(value, datetime) and value.tzinfo is not None):
         return value
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     try:
         return _reader(MEMBERS[name])(text)
     except ValueError as fault:
-        raise refused(name, str(fault)) from fault
+        raise setting_error(name, str(fault)) from fault
 
 
-_BY_TYPE: Mapping[Any, Reader] = {str: nonempty, bool: switch, datetime: instant}
+_BY_TYPE: Mapping[Any, Reader] = {str: nonempty, bool: switch, datetime: instant_text}
 
 
 def _reader(member: "attrs.Attribute[Any]") -> Reader:

@@ -43,18 +43,18 @@ def argv(text: str) -> str:
     return text
 
 
-def choice(*allowed: str) -> Reader:
+def choice(*words_allowed: str) -> Reader:
     """One of these words."""
 
     def read(text: str) -> str:
-        if text not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
+        if text not in words_allowed:
+            raise ValueError(f"must be one of {', '.join(words_allowed)}")
         return text
 
     return read
 
 
-def words(*allowed: str) -> Reader:
+def word_list(*words_allowed: str) -> Reader:
     """A comma list of these words, or `all` or `none` of them."""
 
     def read(text: str) -> tuple[str, ...]:
@@ -63,22 +63,22 @@ def words(*allowed: str) -> Reader:
             return ()
         if entries == ("all",):
             return entries
-        if not entries or not {*entries} <= {*allowed}:
-            raise ValueError(f"must be all, none, or some of {', '.join(allowed)}")
+        if not entries or not {*entries} <= {*words_allowed}:
+            raise ValueError(f"must be all, none, or some of {', '.join(words_allowed)}")
         return entries
 
     return read
 
 
-def shown(place: str) -> str:
+def without_secret(place: str) -> str:
     """A database in words that may be printed: an address without its password and options."""
     scheme, is_address, rest = place.partition("://")
     if not is_address:
         return place
-    people, at, where = rest.rpartition("@")
+    people, at, host = rest.rpartition("@")
     if {"?", "#"} & {*people}:
         return f"{scheme}://..."  # of what stands before the last @, anything may be a password
-    return f"{scheme}://{people.partition(':')[0]}{at}{re.split('[?#]', where)[0]}"
+    return f"{scheme}://{people.partition(':')[0]}{at}{re.split('[?#]', host)[0]}"
 
 
 def counting_place(text: str) -> str:
@@ -102,27 +102,27 @@ def cents(text: str) -> tuple[tuple[str, int], ...]:
     return tuple((name.strip(), number(amount.strip())) for name, _, amount in pairs)
 
 
-def tables(text: str) -> dict[str, Any]:
+def toml_tables(text: str) -> dict[str, Any]:
     """Members of tables in one line, such as `pro.perDay=9000,pro.newKeys=true` (TOML)."""
     try:
         read: dict[str, Any] = tomllib.loads(f"all={{{text}}}")["all"]
-    except (ValueError, RecursionError) as broken:
-        raise ValueError("must be NAME.MEMBER=NUMBER, with commas between several") from broken
+    except (ValueError, RecursionError) as error:
+        raise ValueError("must be NAME.MEMBER=NUMBER, with commas between several") from error
     return read
 
 
-def integer(least: int, most: int) -> Reader:
+def integer(least: int, maximum: int) -> Reader:
     """A whole number in ASCII digits, both bounds included."""
 
     def read(text: str) -> int:
-        if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
+        if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= maximum:
+            raise ValueError(f"must be a whole number from {least} to {maximum}")
         return int(text)
 
     return read
 
 
-def span(text: str) -> timedelta:
+def duration_text(text: str) -> timedelta:
     """A span of time, up to a day."""
     value = instants.span(text)
     if value is None or value > timedelta(days=1):
@@ -144,7 +144,7 @@ def switch(text: str) -> bool:
     return text.lower() in {"true", "1", "yes", "on"}
 
 
-def instant(text: str) -> datetime:
+def instant_text(text: str) -> datetime:
     """A moment (RFC 3339)."""
     return instants.parse(text)
 
@@ -203,7 +203,7 @@ def workspaces(text: str) -> tuple[str, ...]:
     return entries
 
 
-def secrets(text: str) -> tuple[str, ...]:
+def read_secrets(text: str) -> tuple[str, ...]:
     """Some secrets, with commas or line breaks between them."""
     parts = tuple(part.strip() for part in re.split(r"[,\r\n]", text) if part.strip())
     if len(parts) > SECRETS_MAX:

@@ -22,11 +22,11 @@ class _Node:
     `rest` is the resource that takes all segments that are left, however many.
     """
 
-    __slots__ = ("any", "fixed", "resource", "rest")
+    __slots__ = ("children", "resource", "rest", "wildcard")
 
     def __init__(self) -> None:
-        self.fixed: dict[str, _Node] = {}
-        self.any: _Node | None = None
+        self.children: dict[str, _Node] = {}
+        self.wildcard: _Node | None = None
         self.resource: Resource | None = None
         self.rest: Resource | None = None
 
@@ -38,10 +38,10 @@ class _Node:
                 node.rest = resource
                 return
             if segment.startswith("{"):
-                node.any = node.any or _Node()
-                node = node.any
+                node.wildcard = node.wildcard or _Node()
+                node = node.wildcard
             else:
-                node = node.fixed.setdefault(segment, _Node())
+                node = node.children.setdefault(segment, _Node())
         node.resource = resource
 
     def find(self, segments: list[str], at: int, values: list[str]) -> Resource | None:
@@ -49,12 +49,12 @@ class _Node:
         if at == len(segments):
             return self.resource
         segment = segments[at]
-        child = self.fixed.get(segment)
+        child = self.children.get(segment)
         if child is not None and (match := child.find(segments, at + 1, values)) is not None:
             return match
-        if self.any is not None and segment:
+        if self.wildcard is not None and segment:
             values.append(segment)
-            match = self.any.find(segments, at + 1, values)
+            match = self.wildcard.find(segments, at + 1, values)
             if match is not None:
                 return match
             values.pop()
@@ -76,26 +76,26 @@ class Dispatcher(Router):
         routes: Iterable[BaseRoute] = (),
         lifespan: Lifespan[Any] | None = None,
     ) -> None:
-        ours = tuple(resources)
+        own = tuple(resources)
         super().__init__(
             [
-                *(Route(r.pattern, r, methods=[*r.handlers], name=r.path) for r in ours),
+                *(Route(r.pattern, r, methods=[*r.handlers], name=r.path) for r in own),
                 *routes,
             ],
             redirect_slashes=False,
-            default=_nothing,
+            default=_not_found,
             lifespan=lifespan,
         )
-        self._ours = len(ours)
-        self._fixed = {resource.path: resource for resource in ours if not resource.names}
+        self._own_count = len(own)
+        self._by_path = {resource.path: resource for resource in own if not resource.names}
         self._root = _Node()
-        for resource in ours:
+        for resource in own:
             if resource.names:
                 self._root.add(resource.path.split("/"), resource)
 
     def find(self, path: str) -> tuple[Resource, Mapping[str, str]] | None:
         """The resource at a path and the values in it."""
-        resource = self._fixed.get(path)
+        resource = self._by_path.get(path)
         if resource is not None:
             return resource, NO_VALUES
         values: list[str] = []
@@ -117,10 +117,10 @@ class Dispatcher(Router):
             return match[0].serve(exchange, match[1])
         if exchange.path == "*" and exchange.method == "OPTIONS":
             return exchange.answer(204, [*exchange.version_headers])
-        if len(self.routes) == self._ours:  # the trie has looked at them all
+        if len(self.routes) == self._own_count:  # the trie has looked at them all
             raise Problem(problem.ROUTE_NOT_FOUND)
         return super().app(scope, receive, send)
 
 
-async def _nothing(_scope: Scope, _receive: Receive, _send: Send) -> None:
+async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise Problem(problem.ROUTE_NOT_FOUND)

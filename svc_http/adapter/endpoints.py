@@ -45,7 +45,7 @@ class Endpoint:
 
     def __init__(self, operation: Operation[Any, Any], runtime: Surroundings) -> None:
         settings = runtime.settings
-        declared = declaration(operation)
+        declared_inputs = declaration(operation)
         self._operation = operation
         self._runtime = runtime
         self._paywall = Paywall.of(operation, settings)
@@ -55,11 +55,11 @@ class Endpoint:
             binding=operation.binding,
             pool=operation.pool if settings.rate_limits else "none",
         )
-        self._uncounted = attrs.evolve(self._access, pool="none")
-        self._declared = declared
+        self._access_again = attrs.evolve(self._access, pool="none")
+        self._inputs = declared_inputs
         self._is_remembered = operation.timeless and not operation.writes
         self._id = operation.id
-        self._varying = tuple(name.encode() for name in declared.fields)
+        self._varying = tuple(name.encode() for name in declared_inputs.fields)
         self._deprecation = answers.deprecation(settings)
 
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
@@ -95,16 +95,16 @@ class Endpoint:
             async def work() -> KeptAnswer:
                 with exchange.working():
                     execution = await self._execution(exchange, values, case)
-                    return answers.kept(await self._run(exchange, execution))
+                    return answers.stored_answer(await self._run(exchange, execution))
 
             return self._sell(exchange, till.serve(exchange, block, purchase, work))
         if till is not None:
-            till.challenged(block)
+            till.note_challenge(block)
         raise paywall.ask(exchange, takes=till is not None)
 
     async def _sell(self, exchange: Exchange, sale: Awaitable[Served]) -> None:
         exchange.fields.pop(b"if-none-match", None)  # nobody pays to be told that nothing changed
-        await answers.served(exchange, await sale)
+        await answers.send_sale(exchange, await sale)
 
     async def _when_let_in(
         self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
@@ -160,17 +160,17 @@ class Endpoint:
         async def still() -> None:
             gate = runtime.gate
             if not gate.is_unchanged(facts):
-                shown = gate.facts(exchange)
-                await gate.let_in(self._uncounted, exchange, shown, runtime.now())
+                current = gate.facts(exchange)
+                await gate.let_in(self._access_again, exchange, current, runtime.now())
 
         streams, block = runtime.streams[self._operation.pool], runtime.gate.block(exchange)
-        whose = {"key": actor.key_id or "", "address": block, "workspace": actor.tenant}
+        holders = {"key": actor.key_id or "", "address": block, "workspace": actor.tenant}
         flow = Flow(
             exchange=exchange,
             stream=stream,
             watch=runtime.watch(actor.tenant, context),
-            begin=lambda: answers.begin(exchange, answer, limits),
-            room=streams.one(**whose),
+            begin=lambda: answers.begin_stream(exchange, answer, limits),
+            room=streams.room(**holders),
             still=still,
             drain=runtime.drain,
             origin=runtime.settings.origin,
@@ -194,7 +194,7 @@ class Endpoint:
     async def _run(self, exchange: Exchange, execution: Execution) -> Ready:
         async with self._turn(exchange, execution):
             reply = await execution.reply()
-        return answers.ready(self._operation, reply, self._deprecated(execution.prepared))
+        return answers.ready(self._operation, reply, self._deprecation_fields(execution.prepared))
 
     async def _execution(
         self, exchange: Exchange, values: Mapping[str, str], case: _Case
@@ -203,9 +203,9 @@ class Endpoint:
         if self._access.pool == "address":
             await self._runtime.count_stranger(exchange, case.now)
         call = Call(values, exchange.query.decode("ascii"), exchange.header)
-        prepared = prepare(self._operation, call, case.site)
-        execution = Execution(prepared, case.grant.actor, case.now, self._runtime.service)
-        if not self._declared.reads_body:
+        request = prepare(self._operation, call, case.site)
+        execution = Execution(request, case.grant.actor, case.now, self._runtime.service)
+        if not self._inputs.reads_body:
             return execution
         try:
             body = await exchange.body(self._runtime.settings.body_seconds_max)
@@ -213,7 +213,7 @@ class Endpoint:
             # It is read before the unit of work begins, and judged after what it is for.
             await execution.examine()
             raise
-        return attrs.evolve(execution, prepared=attrs.evolve(prepared, body=body))
+        return attrs.evolve(execution, prepared=attrs.evolve(request, body=body))
 
     def _turn(self, exchange: Exchange, execution: Execution) -> AbstractAsyncContextManager[None]:
         """The turn of a request, where others with the same key, or all, are to wait for it."""
@@ -224,9 +224,9 @@ class Endpoint:
             return turns.take((tenant, self._id), exchange, problem.OVERLOADED)
         return nullcontext()
 
-    def _deprecated(self, prepared: Prepared) -> tuple[Header, ...]:
-        names = self._declared.traits[Trait.DEPRECATED]
-        return () if names.isdisjoint(prepared.query.given) else self._deprecation
+    def _deprecation_fields(self, request: Prepared) -> tuple[Header, ...]:
+        names = self._inputs.traits[Trait.DEPRECATED]
+        return () if names.isdisjoint(request.query.given) else self._deprecation
 
 
 def resources(operations: Iterable[Operation[Any, Any]], runtime: Surroundings) -> list[Resource]:

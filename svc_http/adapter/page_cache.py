@@ -20,33 +20,33 @@ class PageCache:
     def __init__(self, entries_max: int = ENTRIES_MAX, bytes_max: int = BYTES_MAX) -> None:
         self._entries_max = entries_max
         self._bytes_max = bytes_max
-        self._kept: OrderedDict[Hashable, tuple[int, Ready, int]] = OrderedDict()
+        self._answers: OrderedDict[Hashable, tuple[int, Ready, int]] = OrderedDict()
         self.size = 0
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._answers)
 
     def get(self, key: Hashable, version: int) -> Ready | None:
         """The answer made under this version of the store."""
-        entry = self._kept.get(key)
+        entry = self._answers.get(key)
         if entry is None or entry[0] != version:
             return None
-        self._kept.move_to_end(key)
+        self._answers.move_to_end(key)
         return entry[1]
 
     def put(self, key: Hashable, version: int, answer: Ready) -> None:
         """Keep an answer; `version` was read before the answer was made."""
-        old = self._kept.pop(key, None)
+        old = self._answers.pop(key, None)
         if old is not None:
             self.size -= old[2]
         size = answer.size
-        self._kept[key] = (version, answer, size)
+        self._answers[key] = (version, answer, size)
         self.size += size
-        while len(self._kept) > self._entries_max or self.size > self._bytes_max:
-            _, (_, _, freed) = self._kept.popitem(last=False)
-            self.size -= freed
+        while len(self._answers) > self._entries_max or self.size > self._bytes_max:
+            _, (_, _, length) = self._answers.popitem(last=False)
+            self.size -= length
 
     def clear(self) -> None:
         """Forget everything."""
-        self._kept.clear()
+        self._answers.clear()
         self.size = 0

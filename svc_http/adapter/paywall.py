@@ -18,7 +18,7 @@ _PATH = "/:@!$&'()*+,;=-._~"
 _QUERY = f"{_PATH}?%"
 
 
-def terms(settings: Settings) -> Terms | None:
+def terms_of(settings: Settings) -> Terms | None:
     """Whom payments go to and where; None where the operator takes none."""
     if settings.x402_pay_to is None:
         return None
@@ -40,11 +40,11 @@ class Paywall:
     def of(cls, operation: Operation[Any, Any], settings: Settings) -> "Paywall | None":
         """The paywall of an operation that has a price; None for any other, and where the
         operator takes no payments."""
-        chosen = terms(settings)
-        priced = None if chosen is None else offer(operation, chosen)
-        if priced is None or operation.tier is None:
+        payment_terms = terms_of(settings)
+        price_offer = None if payment_terms is None else offer(operation, payment_terms)
+        if price_offer is None or operation.tier is None:
             return None
-        return cls(operation, operation.tier, priced, settings.origin)
+        return cls(operation, operation.tier, price_offer, settings.origin)
 
     def is_paid(self, exchange: Exchange) -> bool:
         """Whether the request brings a payment that may be taken: none is for an empty answer."""
@@ -64,14 +64,14 @@ class Paywall:
 
     def ask(self, exchange: Exchange, *, takes: bool) -> Problem:
         """The refusal that says what to pay and how; or, where none are taken, that one came."""
-        paid = PAYMENT in exchange.fields and not takes
-        error = ERROR_UNSETTLED if paid else ERROR_UNPAID
+        has_payment = PAYMENT in exchange.fields and not takes
+        error = ERROR_UNSETTLED if has_payment else ERROR_UNPAID
         challenge = self._offer.header(self._url(exchange), error)
         return Problem(
             problem.PAYMENT_REQUIRED,
-            ERROR_UNSETTLED if paid else "",
+            ERROR_UNSETTLED if has_payment else "",
             {"PAYMENT-REQUIRED": challenge},
-            resolution="Send Authorization: Bearer <API_KEY> instead." if paid else "",
+            resolution="Send Authorization: Bearer <API_KEY> instead." if has_payment else "",
         )
 
     def _url(self, exchange: Exchange) -> str:

@@ -24,7 +24,7 @@ from svc_http.exchange.exchange import Exchange
 from svc_http.settings import Settings
 
 
-class Gate(Protocol):
+class GatePort(Protocol):
     """Lets requests in or refuses them, the same way for every operation."""
 
     waits: bool
@@ -53,11 +53,11 @@ class Gate(Protocol):
 class Streams(Protocol):
     """Room for event streams."""
 
-    def one(self, **whose: str) -> AbstractContextManager[None]:
+    def room(self, **holders: str) -> AbstractContextManager[None]:
         """Count one stream, of a `key`, an `address` and a `workspace`; or OVERLOADED is raised."""
 
 
-class Turns(Protocol):
+class LocksPort(Protocol):
     """Requests that wait for each other."""
 
     def take(
@@ -66,10 +66,10 @@ class Turns(Protocol):
         """Hold the key while the block runs; or `late` is raised."""
 
 
-class Till(Protocol):
+class CheckoutPort(Protocol):
     """Where requests pay."""
 
-    def challenged(self, address: str) -> None:
+    def note_challenge(self, address: str) -> None:
         """Count a request that brings no payment; or PAYMENT_RATE_LIMITED is raised."""
 
     async def serve(
@@ -88,11 +88,11 @@ class Surroundings(Protocol):
     pages: PageCache
 
     @property
-    def gate(self) -> Gate:
+    def gate(self) -> GatePort:
         """Who is let in."""
 
     @property
-    def turns(self) -> Turns:
+    def turns(self) -> LocksPort:
         """The turns of requests that wait for each other."""
 
     @property
@@ -100,7 +100,7 @@ class Surroundings(Protocol):
         """Room for streams, by the pool that they are counted in."""
 
     @property
-    def till(self) -> Till | None:
+    def till(self) -> CheckoutPort | None:
         """Where requests pay; None where nothing is sold."""
 
     @property

@@ -64,7 +64,7 @@ def deprecation(settings: Settings) -> tuple[Header, ...]:
     return *fields, (b"sunset", format_datetime(settings.sunset_at, usegmt=True).encode())
 
 
-def encoded(headers: Iterable[tuple[str, str]]) -> list[Header]:
+def encode_fields(headers: Iterable[tuple[str, str]]) -> list[Header]:
     """Header fields as ASGI wants them: bytes, names in lower case."""
     return [(_lower(name), value.encode("latin-1")) for name, value in headers]
 
@@ -78,7 +78,7 @@ def ready(
     operation: Operation[object, object], reply: Reply, extra: tuple[Header, ...] = ()
 ) -> Ready:
     """A reply with its constant fields."""
-    own = encoded(reply.headers)
+    own = encode_fields(reply.headers)
     usual: tuple[Header, ...] = V1 if operation.version == "1.0" else V2
     if any(name == _CSP for name, _ in own):
         usual = tuple(pair for pair in usual if pair[0] != _CSP)
@@ -112,7 +112,7 @@ def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
     return exchange.finish(answer.status, headers, answer.body)
 
 
-def kept(answer: Ready) -> KeptAnswer:
+def stored_answer(answer: Ready) -> KeptAnswer:
     """An answer to be held back until it is paid for, and sent to its payer alone.
 
     Raises:
@@ -130,20 +130,20 @@ def kept(answer: Ready) -> KeptAnswer:
     return KeptAnswer(answer.status, None, fields, answer.body)
 
 
-def served(exchange: Exchange, sold: Served) -> Awaitable[None]:
+def send_sale(exchange: Exchange, sale: Served) -> Awaitable[None]:
     """Send an answer that a payment was brought for, with what became of the payment."""
-    answer = sold.answer
+    answer = sale.answer
     fields = {
         "PAYMENT-RESPONSE": answer.payment_response,
-        "X-Svc-Payment-Receipt": sold.receipt_id,
+        "X-Svc-Payment-Receipt": sale.receipt_id,
         "Cache-Control": "private, no-store",
     }
     own = [(name, value) for name, value in fields.items() if value is not None]
-    headers = [*encoded(answer.headers), *encoded(own), exchange.id_header]
+    headers = [*encode_fields(answer.headers), *encode_fields(own), exchange.id_header]
     return exchange.finish(answer.status, headers, answer.body)
 
 
-def begin(exchange: Exchange, answer: Ready, limits: Sequence[Header]) -> Awaitable[None]:
+def begin_stream(exchange: Exchange, answer: Ready, limits: Sequence[Header]) -> Awaitable[None]:
     """Send the head of an answer whose body comes in parts."""
     return exchange.begin(answer.status, [*answer.headers, *limits, exchange.id_header])
 
@@ -155,7 +155,9 @@ Pages = Callable[[Exchange, Problem], Page | None]
 """Makes the page of a refusal; None where no person looks for one."""
 
 
-def refuse(exchange: Exchange, refusal: Problem, origin: str, pages: Pages) -> Awaitable[None]:
+def send_problem(
+    exchange: Exchange, refusal: Problem, origin: str, pages: Pages
+) -> Awaitable[None]:
     """Send a refusal: as problem+json, or as a page where a person looks for one."""
     page, usual = pages(exchange, refusal), [*exchange.version_headers]
     if page is None:
@@ -169,7 +171,7 @@ def refuse(exchange: Exchange, refusal: Problem, origin: str, pages: Pages) -> A
         (b"content-type", form.encode()),
         _NO_STORE,
         length(body),
-        *encoded(refusal.headers.items()),
+        *encode_fields(refusal.headers.items()),
     ]
     if refusal.type is problem.NOT_ACCEPTABLE:
         headers.append(_VARY)

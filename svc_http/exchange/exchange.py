@@ -37,10 +37,10 @@ write, and the most memory that a client which does not read it can hold."""
 VOUCH = "svc.vouch"
 """The name in a connection's state (ASGI) of what hears that a key was let in over it."""
 
-ABORTED = 499
+CLIENT_CLOSED = 499
 """The status in the log when the client left before its answer."""
 
-EXPOSED = (
+EXPOSED_FIELDS = (
     "ETag, Location, Link, X-Request-Id, X-Svc-API-Version, X-Svc-Schema-Version, X-Svc-Agent, "
     "X-Svc-Agent-Mode, X-Svc-Ledger-Size, X-Svc-Ledger-Root, X-Svc-Ledger-Vkey, X-Thread-Id, "
     "Accept-Ranges, Content-Range, Idempotency-Key, Idempotency-Replayed, PAYMENT-REQUIRED, "
@@ -49,7 +49,7 @@ EXPOSED = (
 )
 """The fields that a page of another origin may read; `*` would not cover Authorization's kin."""
 
-_EXPOSE = (b"access-control-expose-headers", EXPOSED.encode())
+_EXPOSE = (b"access-control-expose-headers", EXPOSED_FIELDS.encode())
 _ORIGIN = (b"access-control-allow-origin", b"*")
 _CLOSE = (b"connection", b"close")
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
@@ -125,7 +125,7 @@ class Exchange:
         load.in_flight += 1
         self.request_id = system.new_request_id()
         self.id_header: Header = b"x-request-id", self.request_id.encode()
-        self.started = system.monotonic()
+        self.start = system.monotonic()
         self.bytes_max = bytes_max
         self.method: str = scope["method"]
         self.path: str = scope["path"]
@@ -235,13 +235,13 @@ class Exchange:
 
     async def _read(self) -> bytes:
         chunks: list[bytes] = []
-        more = True
-        while more:
+        has_more = True
+        while has_more:
             message = await self.receive()
             if message["type"] == "http.disconnect":
                 raise ClientGoneError
             chunks.append(message.get("body", b""))
-            more = self.unread
+            has_more = self.unread
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def too_large(self) -> Problem:
@@ -304,7 +304,7 @@ class Exchange:
         """Send the end of the body."""
         await self._pass_on({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def left(self) -> None:
+    async def wait_closed(self) -> None:
         """Return when the client has left; what it still sends is thrown away."""
         while (await self._receive())["type"] != "http.disconnect":
             continue

@@ -48,9 +48,9 @@ class End:
     is_ours: bool = False
 
 
-LEFT: Final = End()
+CLIENT_END: Final = End()
 """The client is gone or does not read: there is nobody to tell."""
-DONE: Final = End()
+STREAM_END: Final = End()
 TIME: Final = End(is_told=True, is_ours=True)
 
 
@@ -79,8 +79,8 @@ class Flow:
     recheck_seconds: float = RECHECK_SECONDS
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     slow_seconds: float = SLOW_SECONDS
-    _made: bytes = field(default=b"", init=False)
-    _held: bytes = field(default=b"", init=False)
+    _buffer: bytes = field(default=b"", init=False)
+    _pending: bytes = field(default=b"", init=False)
     _is_held: asyncio.Event = field(factory=asyncio.Event, init=False)
     _is_taken: asyncio.Event = field(factory=asyncio.Event, init=False)
     _turn: asyncio.Lock = field(factory=asyncio.Lock, init=False)
@@ -97,7 +97,7 @@ class Flow:
         is_whole = False
         try:
             with self.room:
-                end = await self._ended()
+                end = await self._wait_end()
             is_whole = self._is_begun and await self._part_with(end)
         finally:
             try:
@@ -117,20 +117,20 @@ class Flow:
     async def _part_with(self, end: End) -> bool:
         """Say why it ends; whether all was said, so that what was cut short shows it."""
         if not end.is_told:
-            return end is DONE
+            return end is STREAM_END
         if end.is_ours:
-            self._held, self._made = self._held + self._made, b""
-        last = self.stream.farewell(self._told(end.failure))
+            self._pending, self._buffer = self._pending + self._buffer, b""
+        last = self.stream.farewell(self._last_frame(end.failure))
         try:
             async with asyncio.timeout(FAREWELL_SECONDS):
-                await self.exchange.part(self._held + last)
+                await self.exchange.part(self._pending + last)
         except OSError:
             return False
-        return bool(last or not self._made)
+        return bool(last or not self._buffer)
 
     def _raise_what_is_left(self, end: End) -> None:
         """What the edge has to answer or to log."""
-        if not self._is_begun and end is LEFT:
+        if not self._is_begun and end is CLIENT_END:
             raise ClientGoneError
         if not self._is_begun and end is TIME:
             raise Problem(problem.UPSTREAM_TIMEOUT)
@@ -138,7 +138,7 @@ class Flow:
         if end.failure is not None and not is_said:
             raise end.failure
 
-    async def _ended(self) -> End:
+    async def _wait_end(self) -> End:
         if not self.stream.patience_seconds:
             await self._send()
         works = (
@@ -151,17 +151,17 @@ class Flow:
         )
         tasks = [asyncio.create_task(work) for work in works]
         try:
-            done, _ = await asyncio.wait(
+            finished_tasks, _ = await asyncio.wait(
                 tasks,
                 timeout=self.stream.seconds_max or STREAM_SECONDS,
                 return_when=asyncio.FIRST_COMPLETED,
             )
-            ends = [task.result() for task in tasks if task in done]
+            ends = [task.result() for task in tasks if task in finished_tasks]
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return LEFT if LEFT in ends else next(iter(ends), TIME)
+        return CLIENT_END if CLIENT_END in ends else next(iter(ends), TIME)
 
     async def _pour(self) -> End:
         try:
@@ -170,21 +170,21 @@ class Flow:
                 stop_at = 0.0
                 async for part in parts:
                     if part:
-                        self._made = part
+                        self._buffer = part
                         await self.still()  # what was written since is not for a key that is gone
-                        self._held, self._made = self._held + part, b""
+                        self._pending, self._buffer = self._pending + part, b""
                         self._is_taken.clear()
                         self._is_held.set()
-                    if len(self._held) >= HELD_BYTES:
+                    if len(self._pending) >= HELD_BYTES:
                         await self._is_taken.wait()
                     # Nobody need have waited for anything.
                     if system.monotonic() >= stop_at:
                         await asyncio.sleep(0)
                         stop_at = system.monotonic() + STOP_SECONDS
-            end = DONE
+            end = STREAM_END
         except Exception as failure:
             end = End(is_told=True, failure=failure)
-        if self._held or self._is_begun or end is DONE:
+        if self._pending or self._is_begun or end is STREAM_END:
             self._is_held.set()
             await self._is_taken.wait()
         return end
@@ -196,10 +196,10 @@ class Flow:
                 await self._is_held.wait()
                 self._is_held.clear()
                 await self._send()
-                if not self._held:
+                if not self._pending:
                     self._is_taken.set()
         except ClientGoneError:
-            return LEFT
+            return CLIENT_END
 
     async def _beat(self) -> End:
         """Break every silence of ours, and find that of a client that does not read."""
@@ -207,19 +207,19 @@ class Flow:
             while True:
                 now = system.monotonic()
                 if self._turn.locked():
-                    left = self._taken_at + self.slow_seconds - now
-                    if left <= 0:
-                        return LEFT
+                    rest_seconds = self._taken_at + self.slow_seconds - now
+                    if rest_seconds <= 0:
+                        return CLIENT_END
                 else:
                     is_begun = self._is_begun
                     quiet = self.heartbeat_seconds if is_begun else self.stream.patience_seconds
-                    left = self._taken_at + quiet - now
-                    if left <= 0:
+                    rest_seconds = self._taken_at + quiet - now
+                    if rest_seconds <= 0:
                         async with asyncio.timeout(self.slow_seconds):
                             await self._send(self.stream.heartbeat)
-                await asyncio.sleep(min(max(left, 0), self.slow_seconds))
+                await asyncio.sleep(min(max(rest_seconds, 0), self.slow_seconds))
         except (ClientGoneError, TimeoutError):
-            return LEFT
+            return CLIENT_END
 
     async def _recheck(self) -> End:
         try:
@@ -234,11 +234,11 @@ class Flow:
         return End(is_told=True, failure=busy(problem.SHUTTING_DOWN), is_ours=True)
 
     async def _until_left(self) -> End:
-        await self.exchange.left()
-        return LEFT
+        await self.exchange.wait_closed()
+        return CLIENT_END
 
-    async def _send(self, more: bytes = b"") -> None:
-        """Send what is held and `more`, once the part before was taken; the head before the first.
+    async def _send(self, tail: bytes = b"") -> None:
+        """Send what is held and `tail`, once the part before was taken; the head before the first.
 
         Raises:
             ClientGoneError: the connection is broken.
@@ -248,17 +248,17 @@ class Flow:
             self._taken_at = system.monotonic()
             if not self._is_begun:
                 await self.begin()
-            part, self._held = self._held + more, b""
+            part, self._pending = self._pending + tail, b""
             if part:
                 await self.exchange.part(part)
-        except OSError as broken:
-            raise ClientGoneError from broken
+        except OSError as error:
+            raise ClientGoneError from error
         finally:
             self._turn.release()
 
-    def _told(self, ended: Exception | None) -> bytes | None:
-        if ended is None:
+    def _last_frame(self, failure: Exception | None) -> bytes | None:
+        if failure is None:
             return None
-        kind = _KINDS.get(type(ended), problem.INTERNAL_ERROR)
-        refusal = ended if isinstance(ended, Problem) else Problem(kind)
+        kind = _KINDS.get(type(failure), problem.INTERNAL_ERROR)
+        refusal = failure if isinstance(failure, Problem) else Problem(kind)
         return problem.body(refusal, base_url=self.origin, request_id=self.exchange.request_id)

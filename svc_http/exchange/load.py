@@ -32,45 +32,47 @@ SEARCHED_MAX = 1_000
 class Room(Generic[P]):
     """So many places, shared among callers; for one event loop."""
 
-    def __init__(self, most: int, is_spare: Callable[[P], bool] = lambda _: False) -> None:
-        self._most = most
+    def __init__(self, size: int, is_spare: Callable[[P], bool] = lambda _: False) -> None:
+        self._size = size
         self._is_spare = is_spare
-        self._held: dict[P, tuple[str, ...]] = {}
+        self._shares_of: dict[P, tuple[str, ...]] = {}
         self._shares: dict[str, dict[P, None]] = {}
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._shares_of)
 
     def __contains__(self, place: object) -> bool:
-        return place in self._held
+        return place in self._shares_of
 
     def enter(self, place: P, *shares: str) -> P | None:
         """Take a place, which counts in each of these shares; the one that is given up for it."""
-        self._held[place] = shares
+        self._shares_of[place] = shares
         for share in shares:
             self._shares.setdefault(share, {})[place] = None
-        if len(self._held) <= self._most:
+        if len(self._shares_of) <= self._size:
             return None
         largest = max(self._shares.values(), key=len)
-        crowd = largest if len(largest) > FEW else self._held
-        gone = next(filter(self._is_spare, islice(crowd, SEARCHED_MAX)), next(iter(crowd)))
-        self.leave(gone)
-        return gone
+        crowd = largest if len(largest) > FEW else self._shares_of
+        evicted_holder = next(
+            filter(self._is_spare, islice(crowd, SEARCHED_MAX)), next(iter(crowd))
+        )
+        self.leave(evicted_holder)
+        return evicted_holder
 
     def leave(self, place: P) -> None:
         """Give a place back. Safe to repeat."""
-        for share in self._held.pop(place, ()):
+        for share in self._shares_of.pop(place, ()):
             places = self._shares[share]
             del places[place]
             if not places:
                 del self._shares[share]
 
 
-class Waits:
+class WaitingRoom:
     """Places for those who wait for their client, each for a time."""
 
-    def __init__(self, most: int) -> None:
-        self._room: Room[asyncio.Timeout] = Room(most)
+    def __init__(self, size: int) -> None:
+        self._room: Room[asyncio.Timeout] = Room(size)
 
     def __len__(self) -> int:
         return len(self._room)
@@ -83,9 +85,9 @@ class Waits:
             TimeoutError: it ran so long, or its place was given up for another.
         """
         async with asyncio.timeout(seconds) as limit:
-            gone = self._room.enter(limit, *shares)
-            if gone is not None and not gone.expired():
-                gone.reschedule(asyncio.get_running_loop().time())
+            evicted_holder = self._room.enter(limit, *shares)
+            if evicted_holder is not None and not evicted_holder.expired():
+                evicted_holder.reschedule(asyncio.get_running_loop().time())
             try:
                 yield
             finally:
@@ -103,5 +105,5 @@ class Load:
         self.block = block
         self.in_flight = 0
         self.in_flight_max = in_flight_max
-        self.bodies = Waits(in_flight_max)
-        self.lingering = Waits(LINGERING_MAX)
+        self.bodies = WaitingRoom(in_flight_max)
+        self.lingering = WaitingRoom(LINGERING_MAX)

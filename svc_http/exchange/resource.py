@@ -73,10 +73,12 @@ class Resource:
         fields = {"Allow": self.allow, **self._patch}
         if exchange.header("access-control-request-method") is not None:
             fields["Access-Control-Allow-Methods"] = self.allow
-            wanted = exchange.header("access-control-request-headers") or ""
+            request_headers = exchange.header("access-control-request-headers") or ""
             # Clients of others send fields of their own; a key in a header says who may ask.
             fields["Access-Control-Allow-Headers"] = (
-                wanted if wanted.isascii() and wanted else (_ALLOWED_HEADERS)
+                request_headers
+                if request_headers.isascii() and request_headers
+                else (_ALLOWED_HEADERS)
             )
             fields["Access-Control-Max-Age"] = str(_PREFLIGHT_SECONDS)
         return [(name.lower().encode(), value.encode()) for name, value in fields.items()]

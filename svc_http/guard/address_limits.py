@@ -19,7 +19,7 @@ PER_DAY: Final = 20_000
 random bits of one."""
 
 
-async def count(counters: Counters, block: str, now: datetime, *, admits: bool) -> None:
+async def count_by_address(counters: Counters, block: str, now: datetime, *, admits: bool) -> None:
     """Count a request of a block of addresses.
 
     Raises:
@@ -45,10 +45,10 @@ async def wait_seconds(
     """
     second = int(now.timestamp())
     try:
-        counted = await counters.hit(pools, second)
+        counts = await counters.hit(pools, second)
     except SharedUnavailable as down:
         if admits:
             return None
         raise busy(problem.SERVICE_UNAVAILABLE, "Requests cannot be counted now.") from down
-    opens = limits.opens_at(pools, counted, second)
+    opens = limits.opens_at(pools, counts, second)
     return None if opens is None else opens - second

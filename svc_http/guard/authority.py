@@ -45,7 +45,7 @@ def is_authority(value: bytes) -> bool:
 
 
 @lru_cache(maxsize=1_024)
-def names(host: bytes, origin: str) -> bool:
+def authority_names(host: bytes, origin: str) -> bool:
     """Whether a `Host` field names the host and the port of an origin, compared whole.
 
     Letter case, a default port that is written out, and the ways to write one IPv6 address make no

@@ -40,7 +40,7 @@ AT_ONCE_MAX: Final = 128
 and a few kilobytes as a rule."""
 
 _NO_LIMIT: Final = 10**9
-_COUNTED: Final = frozenset(
+_COUNTED_FIELDS: Final = frozenset(
     {problem.INVALID_PAYMENT, problem.PAYMENT_INVALID, problem.PAYMENT_REPLAYED}
 )
 """Refusals that cost an address as much as a challenge."""
@@ -65,10 +65,10 @@ Tally = Callable[[str, str, str], Counter[str]]
 class Addresses:
     """How often each was refused in the present minute (UTC); of those before nothing is kept."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, size: int) -> None:
+        self._size = size
         self._minute = 0
-        self._refused: Counter[str] = Counter()
+        self._refusals: Counter[str] = Counter()
 
     def check(self, address: str, now: datetime) -> None:
         """Pass who may be refused once more.
@@ -79,17 +79,17 @@ class Addresses:
         minute = minute_of(now)
         if minute > self._minute:
             self._minute = minute
-            self._refused.clear()
-        if self._refused[address] >= self._most:
+            self._refusals.clear()
+        if self._refusals[address] >= self._size:
             wait = self._minute + MINUTE_SECONDS - now.timestamp()
             raise limited("This address was told too often what to pay.", wait)
 
     def note(self, address: str) -> None:
         """Count one refusal."""
-        self._refused[address] += 1
+        self._refusals[address] += 1
 
 
-class Till:
+class PaymentCheckout:
     """The payments of one process."""
 
     def __init__(
@@ -120,16 +120,16 @@ class Till:
         self._states = tally("svc_payments", text, "state")
         text = "What was paid, in the smallest unit of the asset, by what was bought."
         self._revenue = tally("svc_payments_revenue_units", text, "operation")
-        unlimited = Limits(_NO_LIMIT, _NO_LIMIT**2, _NO_LIMIT, _NO_LIMIT, _NO_LIMIT)
+        no_limits = Limits(_NO_LIMIT, _NO_LIMIT**2, _NO_LIMIT, _NO_LIMIT, _NO_LIMIT)
         self._checkout = Checkout(
-            store=StoredPayments(storage, self._heard),
+            store=StoredPayments(storage, self._note_move),
             facilitator=facilitator,
             judge=judge,
             ids=ids,
             clock=now,
             chain=chain,
             gate=self._pass,
-            policy=Policy(self._limits or unlimited),
+            policy=Policy(self._limits or no_limits),
         )
 
     @property
@@ -139,7 +139,7 @@ class Till:
 
     # -- a request -----------------------------------------------------------------------------
 
-    def challenged(self, address: str) -> None:
+    def note_challenge(self, address: str) -> None:
         """Count a request that brings no payment.
 
         Raises:
@@ -161,33 +161,33 @@ class Till:
         if len(self._under_way) >= AT_ONCE_MAX or self._of[address] >= AT_ONCE_MAX // 2:
             raise busy(problem.OVERLOADED, "Too many payments are under way.")
         exchange.rest()
-        left = asyncio.create_task(exchange.left())
-        purchase = attrs.evolve(purchase, is_awaited=lambda: not left.done())
+        departure = asyncio.create_task(exchange.wait_closed())
+        purchase = attrs.evolve(purchase, is_awaited=lambda: not departure.done())
         serving = asyncio.create_task(self.checkout.serve(purchase, work))
         self._under_way.add(serving)
         self._of[address] += 1
 
-        def ended(task: asyncio.Task[Served]) -> None:
-            left.cancel()
+        def on_end(task: asyncio.Task[Served]) -> None:
+            departure.cancel()
             self._under_way.discard(task)
             self._of -= Counter((address,))  # which keeps nobody who has none
             if not task.cancelled():
                 task.exception()  # it was told, or there is nobody to tell
 
-        serving.add_done_callback(ended)
+        serving.add_done_callback(on_end)
         try:
             return await asyncio.shield(serving)
         except asyncio.CancelledError:
-            left.cancel()  # whoever cut the request off does not wait for its answer
+            departure.cancel()  # whoever cut the request off does not wait for its answer
             raise
         except Abandoned as left_alone:
             raise ClientGoneError from left_alone
         except Problem as refusal:
-            if refusal.type in _COUNTED:
+            if refusal.type in _COUNTED_FIELDS:
                 self._addresses.note(address)
             raise
 
-    async def drained(self, seconds: float) -> None:
+    async def drain(self, seconds: float) -> None:
         """Wait for what is under way; what takes longer than that is recovered later."""
         if self._under_way:
             _, late = await asyncio.wait(self._under_way, timeout=seconds)
@@ -213,7 +213,7 @@ class Till:
         if wait is not None:
             raise limited("This operation was paid for too often in this minute.", wait)
 
-    def _heard(self, before: Payment | None, after: Payment) -> None:
+    def _note_move(self, before: Payment | None, after: Payment) -> None:
         """Count what a payment came to, once that is kept."""
         if before is None or before.state is not after.state:
             self._states[after.state] += 1

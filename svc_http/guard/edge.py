@@ -21,7 +21,7 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.ports import NO_SPACE, Overloaded, StorageUnavailable
 from svc_http import system
 from svc_http.exchange import answers
-from svc_http.exchange.exchange import ABORTED, ClientGoneError, Exchange, busy
+from svc_http.exchange.exchange import CLIENT_CLOSED, ClientGoneError, Exchange, busy
 from svc_http.exchange.load import Load
 from svc_http.guard import authority
 from svc_http.settings import Settings
@@ -38,7 +38,7 @@ SINGLETONS = frozenset(
 """Fields of which a second line would leave open which one counts (RFC 9110 5.5)."""
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-OTHER = "OTHER"
+OTHER_METHOD = "OTHER"
 """What counts and logs call every other method, so that nobody can fill them with inventions."""
 
 LOOK_SECONDS = 1.0
@@ -52,13 +52,13 @@ ALWAYS_ANSWERED = frozenset({"/livez", "/readyz", "/metrics"})
 """What a supervisor asks, most of all while the server is busy or stopping."""
 
 
-class Journal(Protocol):
+class JournalPort(Protocol):
     """The log, as far as every request fills it."""
 
-    def request(self, exchange: Exchange, ended: float, milliseconds: float) -> None:
+    def request(self, exchange: Exchange, end: float, milliseconds: float) -> None:
         """Note a request that has ended."""
 
-    def unread(self, request_id: str, method: str, status: int, ended: float) -> None:
+    def unread(self, request_id: str, method: str, status: int, end: float) -> None:
         """Note what the server below refused."""
 
     def failure(self, event: str, error: BaseException, request_id: str = "") -> None:
@@ -68,14 +68,14 @@ class Journal(Protocol):
         """Note a failure of which the traceback was told."""
 
 
-class Metrics(Protocol):
+class MetricsPort(Protocol):
     """The counts of requests."""
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one finished request."""
 
 
-class Surroundings(Protocol):
+class EdgeHost(Protocol):
     """What every request passes on its way, as the edge sees it."""
 
     settings: Settings
@@ -85,11 +85,11 @@ class Surroundings(Protocol):
     is_doubted: bool
 
     @property
-    def journal(self) -> Journal:
+    def journal(self) -> JournalPort:
         """The log."""
 
     @property
-    def metrics(self) -> Metrics:
+    def metrics(self) -> MetricsPort:
         """The counts."""
 
     @property
@@ -107,7 +107,7 @@ class Edge:
     """
 
     def __init__(
-        self, app: ASGIApp, runtime: Surroundings, lenient: frozenset[str], pages: answers.Pages
+        self, app: ASGIApp, runtime: EdgeHost, lenient: frozenset[str], pages: answers.Pages
     ) -> None:
         self._app = app
         self._lenient = lenient
@@ -144,10 +144,10 @@ class Edge:
         exchange = Exchange(scope, receive, send, self._bytes_max, self._load)
         scope["svc"] = exchange
         task = self._open[exchange] = asyncio.current_task()
-        if exchange.started >= self._look_at:
-            self._cut_unread(exchange.started)
+        if exchange.start >= self._look_at:
+            self._cut_unread(exchange.start)
         try:
-            await self._guarded(exchange)
+            await self._guard(exchange)
         except asyncio.CancelledError:
             if task is None or not exchange.is_cut:
                 raise
@@ -161,18 +161,18 @@ class Edge:
                 exchange.rest()
             if self._is_quiet is not None and not self._open:
                 self._is_quiet.set()
-            seconds = system.monotonic() - exchange.started
+            seconds = system.monotonic() - exchange.start
             if exchange.is_cut or not exchange.status:
-                exchange.status = ABORTED
+                exchange.status = CLIENT_CLOSED
             if exchange.method not in METHODS:
-                exchange.method = OTHER
+                exchange.method = OTHER_METHOD
             self._metrics.observe(exchange.method, exchange.route, exchange.status, seconds)
             self._journal.request(exchange, system.timestamp(), seconds * 1000)
 
     def unread(self, request_id: str, status: int) -> None:
         """Count and log what the server below refused before it was a request."""
-        self._metrics.observe(OTHER, "", status, 0.0)
-        self._journal.unread(request_id, OTHER, status, system.timestamp())
+        self._metrics.observe(OTHER_METHOD, "", status, 0.0)
+        self._journal.unread(request_id, OTHER_METHOD, status, system.timestamp())
 
     def _cut_unread(self, now: float) -> None:
         """Cut off the answers that their clients do not read.
@@ -185,10 +185,10 @@ class Edge:
                 exchange.is_cut = True
                 task.cancel()
 
-    async def _guarded(self, exchange: Exchange) -> None:
+    async def _guard(self, exchange: Exchange) -> None:
         """The one place where a refusal becomes an answer."""
         try:
-            judge(exchange)
+            judge_request(exchange)
             if self._data_origin is not None:
                 _judge_origin(exchange, self._data_origin)
             if self._load.in_flight > self._load.in_flight_max or self._runtime.drain.is_set():
@@ -198,7 +198,7 @@ class Edge:
             await self._app(exchange.scope, exchange.receive, exchange.relay)
             return
         except Problem as refusal:
-            refused = self._as_said(exchange, refusal)
+            problem_ = self._as_said(exchange, refusal)
         except ClientGoneError:
             return
         except StorageUnavailable as failure:
@@ -206,24 +206,24 @@ class Edge:
             tell = self._journal.trouble if self._runtime.is_doubted else self._journal.failure
             tell("storage", failure, exchange.request_id)
             self._runtime.is_doubted = True
-            refused = busy(problem.STORAGE_UNAVAILABLE, FULL if failure.is_full else "")
+            problem_ = busy(problem.STORAGE_UNAVAILABLE, FULL if failure.is_full else "")
         except Overloaded:
-            refused = busy(problem.OVERLOADED)
+            problem_ = busy(problem.OVERLOADED)
         except HTTPException as foreign:
-            refused = _of_starlette(foreign)
+            problem_ = _of_starlette(foreign)
         except Exception as failure:  # The last resort: whatever escaped is a defect of ours.
             self._journal.failure("failure", failure, exchange.request_id)
-            refused = Problem(problem.INTERNAL_ERROR, "The request could not be completed.")
+            problem_ = Problem(problem.INTERNAL_ERROR, "The request could not be completed.")
         if exchange.method == "CONNECT":
             # Whoever takes this for a tunnel may have sent on before the answer: nobody here may
             # read that as requests.
             exchange.closing = True
         # An answer that has begun cannot be taken back: it ends here, visibly cut short.
         if not exchange.status:
-            await self._refuse(exchange, refused)
+            await self._refuse(exchange, problem_)
 
     def _refuse(self, exchange: Exchange, refusal: Problem) -> Awaitable[None]:
-        return answers.refuse(exchange, refusal, self._runtime.settings.origin, self._pages)
+        return answers.send_problem(exchange, refusal, self._runtime.settings.origin, self._pages)
 
     async def _refuse_websocket(self, scope: Scope, receive: Receive, send: Send) -> str:
         """Refuse what the server below has taken for a WebSocket, as an ordinary refusal where it
@@ -283,9 +283,9 @@ _FOREIGN = {
 
 def _of_starlette(foreign: HTTPException) -> Problem:
     """The refusal of a Starlette route that was added beside ours."""
-    other = problem.BAD_REQUEST if foreign.status_code < 500 else problem.INTERNAL_ERROR
+    type_ = problem.BAD_REQUEST if foreign.status_code < 500 else problem.INTERNAL_ERROR
     return Problem(
-        _FOREIGN.get(foreign.status_code, other),
+        _FOREIGN.get(foreign.status_code, type_),
         headers=dict(foreign.headers or {}),
         resolution="Ask who serves this path, which is no part of the interface.",
     )
@@ -309,7 +309,7 @@ def _judge_origin(exchange: Exchange, data_origin: str) -> None:
         Problem: ROUTE_NOT_FOUND.
     """
     host = exchange.target_authority or exchange.fields.get(b"host", b"")
-    exchange.is_secondary = authority.names(host, data_origin)
+    exchange.is_secondary = authority.authority_names(host, data_origin)
     if exchange.is_secondary and not SECONDARY.fullmatch(exchange.path):
         raise Problem(problem.ROUTE_NOT_FOUND)
 
@@ -317,7 +317,7 @@ def _judge_origin(exchange: Exchange, data_origin: str) -> None:
 # -- framing and limits ------------------------------------------------------------------------
 
 
-def judge(exchange: Exchange) -> None:
+def judge_request(exchange: Exchange) -> None:
     """Refuse what no application may be asked, and read the path as it is to be routed.
 
     Raises:
@@ -387,11 +387,11 @@ def _origin_form(exchange: Exchange, raw: bytes) -> bytes:
 
 
 def _judge_path(raw: bytes) -> None:
-    decoded = unquote_to_bytes(raw)
+    plain = unquote_to_bytes(raw)
     try:
-        text = decoded.decode()
-    except UnicodeDecodeError as broken:
-        raise _bad("The path is not UTF-8.") from broken
+        text = plain.decode()
+    except UnicodeDecodeError as error:
+        raise _bad("The path is not UTF-8.") from error
     if b"#" in raw or not raw.isascii():
         raise _bad("The request target holds a fragment or a raw character beyond ASCII.")
     if any(character < " " or character == "\x7f" for character in text):
@@ -403,10 +403,10 @@ def _judge_path(raw: bytes) -> None:
 
 def _join_repeated(exchange: Exchange) -> None:
     """Join the lines of repeated list fields as RFC 9110 5.3 allows; refuse other repetitions."""
-    joined: dict[bytes, list[bytes]] = {}
+    by_name: dict[bytes, list[bytes]] = {}
     for name, value in exchange.scope["headers"]:
-        joined.setdefault(name, []).append(value)
-    for name, values in joined.items():
+        by_name.setdefault(name, []).append(value)
+    for name, values in by_name.items():
         if len(values) > 1 and name in SINGLETONS:
             exchange.closing = True
             raise _bad(f"The field {name.decode('latin-1')} may stand only once.")

@@ -28,7 +28,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import SYSTEM, Storage, Transaction
 from svc_http.exchange.exchange import VOUCH, Exchange, busy
-from svc_http.exchange.load import Waits
+from svc_http.exchange.load import WaitingRoom
 from svc_http.guard.key_uses import Uses
 
 TTL_SECONDS = 1.0
@@ -141,14 +141,14 @@ class Gate:
     def __init__(
         self,
         principals: Principals,
-        trusted: Trusted,
+        proxies: Trusted,
         lockouts: MemoryLockouts | None = None,
     ) -> None:
         self._principals = principals
-        self._trusted = trusted
+        self._proxies = proxies
         self._lockouts = MemoryLockouts() if lockouts is None else lockouts
         self._lookups = asyncio.Semaphore(LOOKUPS_MAX)
-        self._strangers = Waits(STRANGERS_MAX)
+        self._strangers = WaitingRoom(STRANGERS_MAX)
         self.uses = Uses()
 
     def facts(self, exchange: Exchange) -> Facts:
@@ -240,9 +240,9 @@ class Gate:
             if refusal.type is problem.INVALID_API_KEY:
                 self._lockouts.note(facts.address.text, now)
             raise
-        return self._granted(exchange, facts, grant, now)
+        return self._note_grant(exchange, facts, grant, now)
 
-    def _granted(self, exchange: Exchange, facts: Facts, grant: Grant, now: datetime) -> Grant:
+    def _note_grant(self, exchange: Exchange, facts: Facts, grant: Grant, now: datetime) -> Grant:
         exchange.limit_headers = grant.headers
         if facts.principal is not None:
             state = exchange.scope.get("state")
@@ -257,7 +257,7 @@ class Gate:
 
     def _client(self, exchange: Exchange) -> ClientAddress:
         peer = exchange.scope.get("client")
-        forwarded = None
+        proxy_fields = None
         if not exchange.fields.keys().isdisjoint(_FORWARDING):
-            forwarded = Forwarded(*map(exchange.lines, _FORWARDING))
-        return address.resolve(peer[0] if peer else None, forwarded, self._trusted)
+            proxy_fields = Forwarded(*map(exchange.lines, _FORWARDING))
+        return address.resolve(peer[0] if peer else None, proxy_fields, self._proxies)

@@ -12,18 +12,18 @@ class Uses:
 
     def __init__(self, keys_max: int = KEYS_MAX) -> None:
         self._keys_max = keys_max
-        self._noted: dict[str, datetime] = {}
+        self._uses: dict[str, datetime] = {}
 
     def note(self, key_id: str, at: datetime) -> None:
         """Note one use; beyond the most keys, only those that are known go on."""
-        if key_id in self._noted or len(self._noted) < self._keys_max:
-            self._noted[key_id] = at
+        if key_id in self._uses or len(self._uses) < self._keys_max:
+            self._uses[key_id] = at
 
     def take(self) -> Mapping[str, datetime]:
         """What was noted, which is then forgotten here."""
-        taken, self._noted = self._noted, {}
-        return taken
+        uses, self._uses = self._uses, {}
+        return uses
 
-    def give_back(self, taken: Mapping[str, datetime]) -> None:
+    def give_back(self, uses: Mapping[str, datetime]) -> None:
         """Note again what could not be written, unless it was used since."""
-        self._noted = {**taken, **self._noted}
+        self._uses = {**uses, **self._uses}

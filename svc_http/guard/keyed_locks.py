@@ -13,13 +13,13 @@ from weakref import WeakValueDictionary
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
 from svc_http.exchange.exchange import Exchange, busy
-from svc_http.exchange.load import Waits
+from svc_http.exchange.load import WaitingRoom
 
 WAIT_SECONDS_MAX = 5.0
 """How long a request waits for another with its key; clients give up not much later."""
 
 
-class Turns:
+class KeyedLocks:
     """A lock for each key that is in use, gone with the last request that needs it.
 
     So many requests wait at once; for one more, one of the caller that has the most gives up.
@@ -27,7 +27,7 @@ class Turns:
 
     def __init__(self, waiting_max: int) -> None:
         self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
-        self._waits = Waits(waiting_max)
+        self._waits = WaitingRoom(waiting_max)
 
     @asynccontextmanager
     async def take(
@@ -47,7 +47,7 @@ class Turns:
                 try:
                     async with self._waits.place(WAIT_SECONDS_MAX, *exchange.shares):
                         await lock.acquire()
-                except TimeoutError as missed:
-                    raise busy(late) from missed
+                except TimeoutError as error:
+                    raise busy(late) from error
                 stack.callback(lock.release)
             yield

@@ -46,14 +46,14 @@ class SharedGate(Gate):
     def __init__(
         self,
         principals: Principals,
-        trusted: Trusted,
+        proxies: Trusted,
         counters: Counters,
         lockouts: Lockouts,
         *,
         monotonic: Callable[[], float],
         admits: bool,
     ) -> None:
-        super().__init__(principals, trusted)
+        super().__init__(principals, proxies)
         self._counters = counters
         self._shared_lockouts = lockouts
         self._monotonic = monotonic
@@ -73,14 +73,14 @@ class SharedGate(Gate):
             facts = facts._replace(failures=await self._failures(address))
         facts = await self._looked_up(exchange, facts, now)
         try:
-            grant = await self._authorized(access, facts, now)
+            grant = await self._authorize(access, facts, now)
         except Problem as refusal:
             if refusal.type is problem.INVALID_API_KEY:
                 lockout.check(await self._record(address, now), now)
             raise
-        return self._granted(exchange, facts, grant, now)
+        return self._note_grant(exchange, facts, grant, now)
 
-    async def _authorized(self, access: OperationAccess, facts: Facts, now: datetime) -> Grant:
+    async def _authorize(self, access: OperationAccess, facts: Facts, now: datetime) -> Grant:
         try:
             return await authorize_shared(access, facts, now, self._counters)
         except SharedUnavailable as down:

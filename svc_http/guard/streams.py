@@ -21,18 +21,18 @@ AGENT_STREAMS_PART_MAX: Final = 200
 and two minutes at most. Nobody has more than half; the agent's rates keep a key far below that."""
 
 
-class Open:
+class StreamRooms:
     """The streams that are open now; for one event loop."""
 
     def __init__(
         self,
-        most: int = STREAMS_MAX,
+        total: int = STREAMS_MAX,
         *,
         of_key: int = STREAMS_PER_KEY_MAX,
         of_address: int = STREAMS_PER_ADDRESS_MAX,
         of_workspace: int = STREAMS_PER_WORKSPACE_MAX,
     ) -> None:
-        self._most = most
+        self._total = total
         self._bounds = {"key": of_key, "address": of_address, "workspace": of_workspace}
         self._shares: Counter[tuple[str, str]] = Counter()
         self._open = 0
@@ -41,20 +41,20 @@ class Open:
         return self._open
 
     @contextmanager
-    def one(self, **whose: str) -> Iterator[None]:
+    def room(self, **holders: str) -> Iterator[None]:
         """Count one stream, of a `key`, an `address` and a `workspace`, for as long as it is open.
 
         Raises:
             Problem: OVERLOADED, there are too many already.
         """
-        shares = whose.items()
-        if len(self) >= self._most or any(
+        shares = holders.items()
+        if len(self) >= self._total or any(
             self._shares[share] >= self._bounds[share[0]] for share in shares
         ):
-            bounds = ", ".join(f"{most} of one {name}" for name, most in self._bounds.items())
+            bounds = ", ".join(f"{bound} of one {name}" for name, bound in self._bounds.items())
             raise Problem(
                 problem.OVERLOADED,
-                f"At most {self._most} streams are open at once, {bounds}.",
+                f"At most {self._total} streams are open at once, {bounds}.",
                 {"Retry-After": str(RETRY_SECONDS)},
                 resolution="Close a stream, or retry after Retry-After seconds.",
             )
@@ -67,8 +67,8 @@ class Open:
             self._shares -= Counter(shares)
 
 
-def rooms() -> Mapping[str, Open]:
+def rooms() -> Mapping[str, StreamRooms]:
     """Room for streams by the pool that they are counted in, so that none takes another's."""
     part = AGENT_STREAMS_PART_MAX
-    agent = Open(AGENT_STREAMS_MAX, of_key=part, of_address=part, of_workspace=part)
-    return {"account": Open(), "agent": agent}
+    agent = StreamRooms(AGENT_STREAMS_MAX, of_key=part, of_address=part, of_workspace=part)
+    return {"account": StreamRooms(), "agent": agent}

@@ -28,7 +28,7 @@ _ANY_KEY: Final = OperationAccess(pool="none")
 Speak = Callable[[Surroundings, Exchange, Actor, bytes], Awaitable[None]]
 
 
-def resources(runtime: Surroundings) -> list[Resource]:
+def mcp_resources(runtime: Surroundings) -> list[Resource]:
     """The one place of the endpoint; what is no POST is 405, as the protocol has it."""
 
     speak: Speak | None = None
@@ -65,8 +65,8 @@ def _speaking() -> Speak:
         Problem: SERVICE_UNAVAILABLE, its library is not installed.
     """
     try:
-        from svc_http.mcp.message import speak  # noqa: PLC0415 - of an extra
+        from svc_http.mcp.message import answer_message  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as missing:
         detail = 'MCP needs a library here; run: pip install "svc-intelligence[mcp]"'
         raise Problem(problem.SERVICE_UNAVAILABLE, detail) from missing
-    return speak
+    return answer_message

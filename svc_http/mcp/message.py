@@ -18,14 +18,16 @@ from svc_core.operation.caller import Actor
 from svc_http.adapter.surroundings import Surroundings
 from svc_http.exchange import answers
 from svc_http.exchange.exchange import Exchange, Header, length
-from svc_http.mcp.server import answered, make, refused
+from svc_http.mcp.server import call_result, mcp_server, tool_refusal
 
 _CALLER: Final = "svc.mcp"
 _NO_STORE: Final[Header] = (b"cache-control", b"private, no-store")
-_SERVER: Final = make(lambda ctx: ctx.request.scope[_CALLER])  # type: ignore[union-attr]
+_SERVER: Final = mcp_server(lambda ctx: ctx.request.scope[_CALLER])  # type: ignore[union-attr]
 
 
-async def speak(runtime: Surroundings, exchange: Exchange, actor: Actor, body: bytes) -> None:
+async def answer_message(
+    runtime: Surroundings, exchange: Exchange, actor: Actor, body: bytes
+) -> None:
     """Hand a message to the library and send what it answers, with the fields of every answer.
 
     Raises:
@@ -51,7 +53,7 @@ class _Answer:
     """A request that was read, and the whole answer to it, in ASGI's words."""
 
     exchange: Exchange
-    asked: bytes
+    question: bytes
     status: int = 0
     headers: list[Header] = field(factory=list)
     body: bytes = b""
@@ -61,7 +63,7 @@ class _Answer:
         if self._is_read:
             return await self.exchange.receive()
         self._is_read = True
-        return {"type": "http.request", "body": self.asked, "more_body": False}
+        return {"type": "http.request", "body": self.question, "more_body": False}
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -101,11 +103,11 @@ class KeyCaller:
             site = runtime.site(runtime.now())
             reply = await tools.reply(tool, arguments, runtime.service, actor, site)
         except Problem as refusal:
-            return self._refused(refusal)
+            return self._refusal(refusal)
         except Exception as failure:  # it is the edge's: the library would log it in its own way
             self.failure = failure
             return CallToolResult(content=[], is_error=True)
-        return answered(json.loads(reply.body))
+        return call_result(json.loads(reply.body))
 
     async def _let_in(self, tool: Tool) -> Actor:
         runtime, exchange, operation = self._runtime, self._exchange, tool.operation
@@ -114,10 +116,10 @@ class KeyCaller:
         facts = runtime.gate.facts(exchange)
         return (await runtime.gate.let_in(access, exchange, facts, runtime.now())).actor
 
-    def _refused(self, refusal: Problem) -> CallToolResult:
+    def _refusal(self, refusal: Problem) -> CallToolResult:
         id_, wait = self._exchange.request_id, refusal.headers.get("Retry-After")
         body = problem.body(refusal, base_url=self._runtime.settings.origin, request_id=id_)
         if wait is None:
-            return refused(json.loads(body))
-        self.headers = answers.encoded(refusal.headers.items())
-        return refused(json.loads(body), f"Retry after {wait} seconds.")
+            return tool_refusal(json.loads(body))
+        self.headers = answers.encode_fields(refusal.headers.items())
+        return tool_refusal(json.loads(body), f"Retry after {wait} seconds.")

@@ -39,15 +39,15 @@ class Caller(Protocol):
         """Call one; what refuses it is told in the result."""
 
 
-def make(caller_of: Callable[[ServerRequestContext[Any]], Caller]) -> Server[Any]:
+def mcp_server(caller_of: Callable[[ServerRequestContext[Any]], Caller]) -> Server[Any]:
     """The server, asked of each message who calls."""
 
-    async def listed(
+    async def list_tools(
         ctx: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=_shown(await caller_of(ctx).tools()))
+        return types.ListToolsResult(tools=_tool_specs(await caller_of(ctx).tools()))
 
-    async def called(
+    async def call_tool(
         ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         tool = BY_NAME.get(params.name)
@@ -60,35 +60,35 @@ def make(caller_of: Callable[[ServerRequestContext[Any]], Caller]) -> Server[Any
         title=openapi.TITLE,
         version=service_version(),
         instructions=INSTRUCTIONS,
-        on_list_tools=listed,
-        on_call_tool=called,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
         get_tool_input_schema=lambda name: spec(BY_NAME[name]).parameters,
     )
 
 
-def _shown(names: Iterable[str]) -> list[types.Tool]:
-    return [_told(BY_NAME[name]) for name in names]
+def _tool_specs(names: Iterable[str]) -> list[types.Tool]:
+    return [_tool_spec(BY_NAME[name]) for name in names]
 
 
-def _told(tool: Tool) -> types.Tool:
-    described = spec(tool)
+def _tool_spec(tool: Tool) -> types.Tool:
+    spec_ = spec(tool)
     return types.Tool(
-        name=described.name,
+        name=spec_.name,
         title=tool.operation.summary,
-        description=described.description,
-        input_schema=dict(described.parameters),
+        description=spec_.description,
+        input_schema=dict(spec_.parameters),
         annotations=types.ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
     )
 
 
-def answered(body: Mapping[str, Any]) -> types.CallToolResult:
+def call_result(body: Mapping[str, Any]) -> types.CallToolResult:
     """What an operation answered, as members and, for clients of old, as text."""
     return _result(body, False)
 
 
-def refused(body: Mapping[str, Any], *hints: str) -> types.CallToolResult:
+def tool_refusal(body: Mapping[str, Any], *hints: str) -> types.CallToolResult:
     """A problem (Spec: Errors), and what else helps to mend it."""
     return _result(body, True, hints)
 

@@ -28,9 +28,9 @@ from svc_core.payments.challenge import Terms
 from svc_core.payments.receipts import Signing
 from svc_http.exchange.exchange import Exchange, busy
 from svc_http.exchange.resource import Handler, Resource
-from svc_http.pages.files import COMMON, CSP, Page, files, give, kept
-from svc_http.pages.markup import HTML, POLICY, STATIC, render, root
-from svc_http.pages.readiness import Readiness, Store
+from svc_http.pages.files import COMMON, CSP, StaticPage, give, remember_page, static_files
+from svc_http.pages.markup import HTML, POLICY, STATIC, render_template, site_root
+from svc_http.pages.readiness import ProbeTarget, Readiness
 from svc_http.settings import Settings
 from svc_http.version import service_version
 
@@ -51,7 +51,7 @@ def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def description(
+def openapi_bytes(
     operations: Iterable[Operation[Any, Any]], settings: Settings, *, flat: bool
 ) -> dict[str, Any]:
     """The OpenAPI document of a service with these settings: it names no field that is not sent."""
@@ -66,7 +66,7 @@ def description(
     )
 
 
-class Surroundings(Store, Protocol):
+class PagesHost(ProbeTarget, Protocol):
     """The service that the pages tell of."""
 
     settings: Settings
@@ -83,7 +83,7 @@ class Pages:
     def __init__(
         self,
         operations: Sequence[Operation[Any, Any]],
-        runtime: Surroundings,
+        runtime: PagesHost,
         terms: Terms | None,
         metrics: Callable[[], Awaitable[bytes]],
     ) -> None:
@@ -100,7 +100,7 @@ class Pages:
 
     def resources(self) -> list[Resource]:
         """Every page at its path."""
-        pages: dict[str, Callable[[], Page]] = {
+        pages: dict[str, Callable[[], StaticPage]] = {
             "/openapi.json": lambda: self._document(flat=False),
             "/openapi.flat.json": lambda: self._document(flat=True),
             "/docs": self._docs,
@@ -108,7 +108,7 @@ class Pages:
             "/docs/deprecations": self._deprecations,
             "/llms.txt": self._llms,
         }
-        answered: dict[str, Handler] = {
+        handlers: dict[str, Handler] = {
             "/": self._index,
             "/problems": self._problems,
             "/problems/{slug}": self._problem,
@@ -117,13 +117,13 @@ class Pages:
         }
         if self._terms is not None:
             pages["/.well-known/x402"] = self._offers
-            answered["/.well-known/did.json"] = self._did
+            handlers["/.well-known/did.json"] = self._did
         if self._runtime.settings.metrics_port is None:
-            answered["/metrics"] = self._metrics
+            handlers["/metrics"] = self._metrics
         return [
-            *(Resource(path, {"GET": kept(make)}) for path, make in pages.items()),
-            *(Resource(path, {"GET": handler}) for path, handler in answered.items()),
-            *files(STATIC),
+            *(Resource(path, {"GET": remember_page(make)}) for path, make in pages.items()),
+            *(Resource(path, {"GET": handler}) for path, handler in handlers.items()),
+            *static_files(STATIC),
         ]
 
     # -- index ---------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ class Pages:
     async def _index(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         await give(exchange, self._index_page(_choose(exchange, (JSON, HTML))))
 
-    def _made_index(self, form: Representation) -> Page:
+    def _made_index(self, form: Representation) -> StaticPage:
         paths = {
             "v1": BASE_V1,
             "v2": BASE_V2,
@@ -151,22 +151,20 @@ class Pages:
         else:
             body = _json(members)
         # RFC 8631: where machines and people find the description of this service.
-        described = (
-            f'<{links["openapi"]}>; rel="service-desc", <{links["docs"]}>; rel="service-doc"'
-        )
-        return Page(form.media_type, body, extra=((b"link", described.encode()),))
+        text = f'<{links["openapi"]}>; rel="service-desc", <{links["docs"]}>; rel="service-doc"'
+        return StaticPage(form.media_type, body, extra=((b"link", text.encode()),))
 
     # -- documents -----------------------------------------------------------------------------
 
-    def _document(self, *, flat: bool) -> Page:
-        described = description(self._operations, self._runtime.settings, flat=flat)
-        return Page(JSON.media_type, _json(described))
+    def _document(self, *, flat: bool) -> StaticPage:
+        text = openapi_bytes(self._operations, self._runtime.settings, flat=flat)
+        return StaticPage(JSON.media_type, _json(text))
 
-    def _docs(self) -> Page:
+    def _docs(self) -> StaticPage:
         groups = reference.by_tag(self._operations)
-        return Page(HTML.media_type, _page("/docs", "docs", groups=groups))
+        return StaticPage(HTML.media_type, _page("/docs", "docs", groups=groups))
 
-    def _trial(self) -> Page:
+    def _trial(self) -> StaticPage:
         main = _page("/docs/try", "try", scalar=SCALAR[1:])
         settings = self._runtime.settings
         # The page may send trial requests to the service's own origins and nowhere else.
@@ -178,9 +176,9 @@ class Pages:
             f"img-src 'self' data:; font-src 'self' data:; connect-src {reach}; "
             "worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         )
-        return Page(HTML.media_type, main, policy.encode())
+        return StaticPage(HTML.media_type, main, policy.encode())
 
-    def _deprecations(self) -> Page:
+    def _deprecations(self) -> StaticPage:
         settings = self._runtime.settings
         main = _page(
             "/docs/deprecations",
@@ -192,9 +190,9 @@ class Pages:
             aliases_until=settings.aliases_until,
             legacy_ids_until=settings.legacy_ids_until,
         )
-        return Page(HTML.media_type, main)
+        return StaticPage(HTML.media_type, main)
 
-    def _llms(self) -> Page:
+    def _llms(self) -> StaticPage:
         lines = [
             f"# {openapi.TITLE}",
             "",
@@ -216,7 +214,7 @@ class Pages:
             "",
             *(f"- {op.method} {op.address}: {op.summary}" for op in self._operations),
         ]
-        return Page(_TEXT, ("\n".join(lines) + "\n").encode())
+        return StaticPage(_TEXT, ("\n".join(lines) + "\n").encode())
 
     # -- what agents buy -----------------------------------------------------------------------
 
@@ -238,30 +236,30 @@ class Pages:
                 yield f"- {op.method} {op.address}: {op.tier.price_usd} USD ({op.tier.name})"
         yield ""
 
-    def _offers(self) -> Page:
+    def _offers(self) -> StaticPage:
         assert self._terms is not None  # noqa: S101 - the page is there with them alone
         offers = prices.offered(self._operations, self._terms, self._origin)
-        return Page(JSON.media_type, _json(offers))
+        return StaticPage(JSON.media_type, _json(offers))
 
     async def _did(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         signer = self._runtime.host.receipt_signer
         if signer is None:  # the secret that sealed it is not listed
             raise Problem(problem.SERVICE_UNAVAILABLE, "The key of receipts cannot be opened.")
         document = Signing(signer, self._origin).document()
-        await give(exchange, Page(JSON.media_type, _json(document)))
+        await give(exchange, StaticPage(JSON.media_type, _json(document)))
 
     # -- problems ------------------------------------------------------------------------------
 
     async def _problems(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         await give(exchange, self._problems_page(_choose(exchange, (HTML, JSON))))
 
-    def _made_problems(self, form: Representation) -> Page:
+    def _made_problems(self, form: Representation) -> StaticPage:
         kinds = CATALOGUE.values()
         if form is not HTML:
-            return Page(form.media_type, _json({"problems": [*map(self._told, kinds)]}))
+            return StaticPage(form.media_type, _json({"problems": [*map(self._members_of, kinds)]}))
         by_status = groupby(sorted(kinds, key=_status), _status)
-        groups = [(HTTPStatus(status), [*same]) for status, same in by_status]
-        return Page(form.media_type, _page("/problems", "problems", groups=groups))
+        groups = [(HTTPStatus(status), [*kinds]) for status, kinds in by_status]
+        return StaticPage(form.media_type, _page("/problems", "problems", groups=groups))
 
     async def _problem(self, exchange: Exchange, values: Mapping[str, str]) -> None:
         kind = self._slugs.get(values["slug"])
@@ -273,16 +271,16 @@ class Pages:
             )
         await give(exchange, self._problem_page(kind, _choose(exchange, (HTML, JSON))))
 
-    def _made_problem(self, kind: ProblemType, form: Representation) -> Page:
+    def _made_problem(self, kind: ProblemType, form: Representation) -> StaticPage:
         if form is not HTML:
-            return Page(form.media_type, _json(self._told(kind)))
-        shown = {
+            return StaticPage(form.media_type, _json(self._members_of(kind)))
+        members = {
             "example": reference.example(kind, base_url=self._origin),
             "repeat": reference.REPEAT[kind.retryable],
         }
-        return Page(form.media_type, _page("/problems/", "problem", kind=kind, **shown))
+        return StaticPage(form.media_type, _page("/problems/", "problem", kind=kind, **members))
 
-    def _told(self, kind: ProblemType) -> Mapping[str, object]:
+    def _members_of(self, kind: ProblemType) -> Mapping[str, object]:
         return {
             "type": f"{self._origin}/problems/{kind.slug}",
             "code": kind.code,
@@ -314,12 +312,12 @@ def _status(kind: ProblemType) -> int:
 
 
 def _page(path: str, template: str, **values: Any) -> bytes:
-    return render(template, root(path), **values)
+    return render_template(template, site_root(path), **values)
 
 
 def _choose(exchange: Exchange, offers: tuple[Representation, ...]) -> Representation:
     try:
         return media.negotiate(offers, exchange.header("accept"), None)
-    except media.NotAcceptable as refused:
-        offered = ", ".join(offer.media_type for offer in offers)
-        raise Problem(problem.NOT_ACCEPTABLE, f"This page is offered as: {offered}.") from refused
+    except media.NotAcceptable as refusal:
+        types = ", ".join(offer.media_type for offer in offers)
+        raise Problem(problem.NOT_ACCEPTABLE, f"This page is offered as: {types}.") from refusal

@@ -28,11 +28,11 @@ COMPRESS_BYTES_MIN: Final = 1_024  # below this a compressed file saves less tha
 
 CSP: Final = b"content-security-policy"
 COMMON: Final = tuple(pair for pair in V1 if pair[0] not in {CSP, b"x-svc-schema-version"})
-_KEPT: Final = (b"cache-control", b"public, max-age=300")
+_CACHE_CONTROL: Final = (b"cache-control", b"public, max-age=300")
 
 
 @frozen
-class Page:
+class StaticPage:
     """A finished page."""
 
     media_type: str
@@ -40,45 +40,45 @@ class Page:
     policy: bytes = POLICY.encode()
     extra: tuple[Header, ...] = ()
     tag: str = field(init=False)
-    packed: bytes | None = field(init=False)
+    gzip_body: bytes | None = field(init=False)
 
     @tag.default
     def _tag(self) -> str:
         return etag.make(self.media_type, self.body)
 
-    @packed.default
-    def _packed(self) -> bytes | None:
+    @gzip_body.default
+    def _gzip_body(self) -> bytes | None:
         if len(self.body) < COMPRESS_BYTES_MIN:
             return None
         return gzip.compress(self.body, compresslevel=6, mtime=0)
 
 
-async def give(exchange: Exchange, page: Page) -> None:
+async def give(exchange: Exchange, page: StaticPage) -> None:
     """Send a page, compressed where the client takes it, or 304."""
     headers: list[Header] = [
         *COMMON,
         (CSP, page.policy),
         REFERRER,
-        _KEPT,
+        _CACHE_CONTROL,
         (b"vary", b"Accept, Accept-Encoding"),
         *page.extra,
     ]
     accepts = exchange.header("accept-encoding") or ""
-    packed = page.packed if media.is_coding_welcome(accepts, "gzip") else None
+    gzip_body = page.gzip_body if media.is_coding_welcome(accepts, "gzip") else None
     # A strong tag is of the bytes that travel, so the compressed form has its own.
-    tag = page.tag if packed is None else f'{page.tag[:-1]}-gz"'
+    tag = page.tag if gzip_body is None else f'{page.tag[:-1]}-gz"'
     headers.append((b"etag", tag.encode()))
-    sent = exchange.header("if-none-match")
-    if sent is not None and not etag.none_match(sent, tag):
+    tags = exchange.header("if-none-match")
+    if tags is not None and not etag.none_match(tags, tag):
         await exchange.answer(304, headers)
         return
     headers.append((b"content-type", page.media_type.encode()))
-    if packed is not None:
+    if gzip_body is not None:
         headers.append((b"content-encoding", b"gzip"))
-    await exchange.answer(200, headers, page.body if packed is None else packed)
+    await exchange.answer(200, headers, page.body if gzip_body is None else gzip_body)
 
 
-def kept(make: Callable[[], Page]) -> Handler:
+def remember_page(make: Callable[[], StaticPage]) -> Handler:
     """Gives a page that is made when it is first asked for."""
     page = cache(make)
 
@@ -89,15 +89,15 @@ def kept(make: Callable[[], Page]) -> Handler:
     return handler
 
 
-def files(folder: Path) -> list[Resource]:
+def static_files(folder: Path) -> list[Resource]:
     """Every file under `folder` that browsers may have, under `/static`, and the icon."""
     icon = STATIC.parent / ICON[1:]
     return [
-        Resource("/favicon.ico", {"GET": kept(partial(_read, icon))}),
+        Resource("/favicon.ico", {"GET": remember_page(partial(_read, icon))}),
         *(
             Resource(
                 f"/static/{path.relative_to(folder).as_posix()}",
-                {"GET": kept(partial(_read, path))},
+                {"GET": remember_page(partial(_read, path))},
             )
             for path in sorted(folder.rglob("*"))
             if path.suffix in MEDIA_TYPES
@@ -106,5 +106,5 @@ def files(folder: Path) -> list[Resource]:
 
 
 @cache
-def _read(path: Path) -> Page:
-    return Page(MEDIA_TYPES[path.suffix], path.read_bytes())
+def _read(path: Path) -> StaticPage:
+    return StaticPage(MEDIA_TYPES[path.suffix], path.read_bytes())

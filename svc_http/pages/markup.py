@@ -36,18 +36,18 @@ POLICY: Final = _BARE + "style-src 'self'; img-src 'self'"
 REFERRER: Final = (b"referrer-policy", b"no-referrer")
 
 
-def root(path: str) -> str:
+def site_root(path: str) -> str:
     """The way from the page at `path` up to the index."""
     return "../" * (path.count("/") - 1) or "./"
 
 
-def render(template: str, root: str, **values: Any) -> bytes:
+def render_template(template: str, root: str, **values: Any) -> bytes:
     """The page that a template makes of what it is given; `root` is its way to the index."""
     page = _environment().get_template(f"{template}.html")
     return page.render(root=root, page=template, **values).encode()
 
 
-class Typesetter:
+class PageTypesetter:
     """Makes the pages of reports for a service at `origin`."""
 
     def __init__(self, origin: str) -> None:
@@ -57,7 +57,7 @@ class Typesetter:
         """The whole page of a report, with the fields that say what it may load."""
         style, icon = _file(_STYLE), _file(ICON)
         digest = b64encode(sha256(style.encode()).digest()).decode()
-        body = render(
+        body = render_template(
             "report",
             f"{self._origin}/",
             report=page,
@@ -65,8 +65,8 @@ class Typesetter:
             style=style,
             icon="data:image/svg+xml," + quote(icon),
         )
-        heard = "" if page.audio is None else f"; media-src {_origin_of(page.audio.url)}"
-        policy = f"{_BARE}style-src 'sha256-{digest}'; img-src data:{heard}"
+        audio_policy = "" if page.audio is None else f"; media-src {_origin_of(page.audio.url)}"
+        policy = f"{_BARE}style-src 'sha256-{digest}'; img-src data:{audio_policy}"
         fields = (
             ("Content-Security-Policy", policy),
             ("Referrer-Policy", "no-referrer"),
@@ -99,13 +99,13 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    shown: Mapping[str, Any] = {
+    globals_: Mapping[str, Any] = {
         "day": _day,
         "moment": frame("en").moment,
         "period": _period,
         "clock": _clock,
     }
-    environment.filters.update(shown)
+    environment.filters.update(globals_)
     environment.globals.update(service=openapi.TITLE)
     return environment
 

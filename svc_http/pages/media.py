@@ -38,7 +38,7 @@ class UnreachableError(ValueError):
     """The range lies beyond the end of the file."""
 
 
-def span(text: str | None, size: int) -> range | None:
+def byte_span(text: str | None, size: int) -> range | None:
     """The range that a Range field asks for; None where it asks for none that is understood.
 
     Raises:
@@ -69,7 +69,7 @@ class Files(Protocol):
         """The first bytes of a part of the file; FileNotFoundError where it is not there."""
 
 
-Failed = Callable[[str, BaseException, str], None]
+FailureLog = Callable[[str, BaseException, str], None]
 """Hears of a failure: of what, and in which request."""
 
 
@@ -77,12 +77,12 @@ class MediaPages:
     """The media of one service; passes are sealed with its `keyring`."""
 
     def __init__(
-        self, media: Files, keyring: Keyring, now: Callable[[], datetime], failed: Failed
+        self, media: Files, keyring: Keyring, now: Callable[[], datetime], on_failure: FailureLog
     ) -> None:
         self._media = media
         self._keyring = keyring
         self._now = now
-        self._failed = failed
+        self._on_failure = on_failure
 
     def resources(self) -> list[Resource]:
         """The one place of all files."""
@@ -103,12 +103,12 @@ class MediaPages:
             (b"cache-control", b"private, max-age=%d, immutable" % seconds),
         ]
         _judge_match(exchange, tag)
-        sent = exchange.header("if-none-match")
-        if sent is not None and not etag.none_match(sent, tag):
+        tags = exchange.header("if-none-match")
+        if tags is not None and not etag.none_match(tags, tag):
             await exchange.answer(304, headers)
             return
         try:
-            part = _asked(exchange, tag, size)
+            part = _range_of(exchange, tag, size)
         except UnreachableError as behind:
             raise Problem(
                 problem.RANGE_NOT_SATISFIABLE,
@@ -123,17 +123,17 @@ class MediaPages:
         headers.append((b"content-length", b"%d" % len(whole)))
         status = 200 if part is None else 206
         head = [*exchange.version_headers, exchange.id_header, *headers]
-        left = range(0) if exchange.is_head else whole
-        chunk = await self._chunk(exchange, name, left)  # before anything is promised
+        window = range(0) if exchange.is_head else whole
+        chunk = await self._chunk(exchange, name, window)  # before anything is promised
         await exchange.begin(status, head)
         while chunk:
             await exchange.part(chunk)
-            left = left[len(chunk) :]
-            chunk = await self._chunk(exchange, name, left)
+            window = window[len(chunk) :]
+            chunk = await self._chunk(exchange, name, window)
         await exchange.end()
 
-    async def _chunk(self, exchange: Exchange, name: str, left: range) -> bytes:
-        return await self._ask(exchange, self._media.read(name, left)) if left else b""
+    async def _chunk(self, exchange: Exchange, name: str, window: range) -> bytes:
+        return await self._ask(exchange, self._media.read(name, window)) if window else b""
 
     async def _ask(self, exchange: Exchange, work: Awaitable[T]) -> T:
         """What the media answer.
@@ -143,12 +143,12 @@ class MediaPages:
         """
         try:
             return await work
-        except FileNotFoundError as gone:
+        except FileNotFoundError as absence:
             raise Problem(
                 problem.NOT_FOUND, "This file is no longer there.", resolution=_ANEW
-            ) from gone
+            ) from absence
         except OSError as failure:
-            self._failed("media", failure, exchange.request_id)
+            self._on_failure("media", failure, exchange.request_id)
             raise busy(problem.SERVICE_UNAVAILABLE) from failure
 
     def _admit(self, exchange: Exchange, name: str) -> int:
@@ -161,12 +161,12 @@ class MediaPages:
         try:
             pass_ = _pass(exchange)
             passes.check(self._keyring, pass_, name, now)
-        except PassError as refused:
+        except PassError as refusal:
             raise Problem(
                 problem.FORBIDDEN,
                 "The address does not open this file, or has expired.",
                 resolution=_ANEW,
-            ) from refused
+            ) from refusal
         if not is_file_name(name):
             raise AssertionError("passes are for media files alone")
         return int(pass_.expires - now.timestamp())
@@ -180,14 +180,14 @@ def _pass(exchange: Exchange) -> Pass:
 
 
 def _judge_match(exchange: Exchange, tag: str) -> None:
-    wanted = exchange.header("if-match")
-    if wanted is not None and not etag.matches(wanted, tag):
+    tags = exchange.header("if-match")
+    if tags is not None and not etag.matches(tags, tag):
         raise Problem(problem.PRECONDITION_FAILED, "The file has another ETag.", {"ETag": tag})
 
 
-def _asked(exchange: Exchange, tag: str, size: int) -> range | None:
+def _range_of(exchange: Exchange, tag: str, size: int) -> range | None:
     """The range to be given. HEAD knows none (RFC 9110, 14.2), nor does what is not the same."""
     condition = exchange.header("if-range")
     if exchange.is_head or (condition is not None and condition.strip() != tag):
         return None
-    return span(exchange.header("range"), size)
+    return byte_span(exchange.header("range"), size)

@@ -21,7 +21,7 @@ TRIAL_BYTES = 32 * 1024
 """What is written to see whether the store takes it: more than a page of it can have free."""
 
 
-class Store(Protocol):
+class ProbeTarget(Protocol):
     """A store, and whether it was seen to fail."""
 
     storage: Storage
@@ -34,7 +34,7 @@ class Store(Protocol):
 class Readiness:
     """The last look at a store, and the one that is under way."""
 
-    def __init__(self, runtime: Store) -> None:
+    def __init__(self, runtime: ProbeTarget) -> None:
         self._runtime = runtime
         self._look: asyncio.Task[Exception | None] | None = None
         self._until = 0.0
@@ -48,7 +48,7 @@ class Readiness:
         """
         is_mine = self._look is None or self._is_over(self._look)
         if self._look is None or is_mine:
-            self._look = asyncio.create_task(self._found())
+            self._look = asyncio.create_task(self._probe())
         fault = await asyncio.shield(self._look)
         if fault is not None:
             raise fault if is_mine else busy(problem.STORAGE_UNAVAILABLE)
@@ -59,7 +59,7 @@ class Readiness:
         is_refuted = self._runtime.is_doubted and look.result() is None
         return is_refuted or self._runtime.monotonic() >= self._until
 
-    async def _found(self) -> Exception | None:
+    async def _probe(self) -> Exception | None:
         runtime = self._runtime
         try:
             if runtime.is_doubted:

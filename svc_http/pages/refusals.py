@@ -8,13 +8,13 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import JSON
 from svc_http.exchange.answers import Page
 from svc_http.exchange.exchange import Exchange
-from svc_http.pages.markup import HTML, POLICY, REFERRER, render, root
+from svc_http.pages.markup import HTML, POLICY, REFERRER, render_template, site_root
 
 _REFUSALS: Final = (Representation("problem", problem.MEDIA_TYPE), JSON, HTML)
 _FIELDS: Final = ((b"content-security-policy", POLICY.encode()), REFERRER)
 
 
-def page(exchange: Exchange, refusal: Problem) -> Page | None:
+def refusal_page(exchange: Exchange, refusal: Problem) -> Page | None:
     """The page of a refusal; None where problem+json is preferred.
 
     Under `/api` every failure is problem+json (Spec: Errors), and at the secondary origin, which
@@ -30,6 +30,6 @@ def page(exchange: Exchange, refusal: Problem) -> Page | None:
         return None
     raw: bytes = exchange.scope.get("raw_path") or exchange.path.encode()
     mount: str = exchange.scope.get("root_path") or ""
-    up = root(raw.decode("latin-1").removeprefix(mount))
-    body = render("refusal", up, refusal=refusal, request_id=exchange.request_id)
+    up = site_root(raw.decode("latin-1").removeprefix(mount))
+    body = render_template("refusal", up, refusal=refusal, request_id=exchange.request_id)
     return HTML.media_type, _FIELDS, body

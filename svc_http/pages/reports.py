@@ -18,10 +18,12 @@ from svc_http.exchange import answers
 from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.resource import Resource
 
-_READ = next(one for one in OPERATIONS if one.id == "getReport")
+_READ = next(operation for operation in OPERATIONS if operation.id == "getReport")
 
 
-def resources(units: Callable[[], Units], site: Callable[[datetime], Site]) -> list[Resource]:
+def report_resources(
+    units: Callable[[], Units], site: Callable[[datetime], Site]
+) -> list[Resource]:
     """The one place of all such addresses."""
 
     async def page(exchange: Exchange, values: Mapping[str, str]) -> None:
@@ -29,8 +31,8 @@ def resources(units: Callable[[], Units], site: Callable[[datetime], Site]) -> l
         now = work.now()
         opening = addresses.opened(work.keyring, values["token"], now)
         call = Call({"reportId": opening.report_id}, f"format={HTML.format}", exchange.header)
-        prepared = prepare(_READ, call, site(now))
-        reply = await Execution(prepared, Actor(opening.tenant), now, work).reply()
+        request = prepare(_READ, call, site(now))
+        reply = await Execution(request, Actor(opening.tenant), now, work).reply()
         await answers.send(exchange, answers.ready(_READ, reply))
 
     return [Resource(f"{addresses.PATH}/{{token}}", {"GET": page})]

@@ -19,7 +19,7 @@ from svc_core.reports.audio import PIECES
 from svc_http import system
 from svc_http.service import secret
 from svc_http.settings import MEMORY, POSTGRES, PREFIX, Settings, SettingsError
-from svc_http.settings_text import DATABASE, shown
+from svc_http.settings_text import DATABASE, without_secret
 from svc_http.stores import copies, snapshots, sqlite
 from svc_http.stores.contents import Filled, Held
 from svc_http.stores.copies import Copied
@@ -44,7 +44,7 @@ async def status(db: str) -> Status:
     """
     if not is_address(db):
         return sqlite.status(db, catalog.COLLECTIONS)
-    with postgres(shown(db)) as backend:
+    with postgres(without_secret(db)) as backend:
         steps: Status = await backend.status(db, catalog.COLLECTIONS)
     return steps
 
@@ -59,7 +59,7 @@ async def migrate(db: str) -> tuple[Applied, ...]:
     epoch = _epoch()
     if not is_address(db):
         return sqlite.migrate(db, catalog.COLLECTIONS, epoch=epoch)
-    with postgres(shown(db)) as backend:
+    with postgres(without_secret(db)) as backend:
         taken: tuple[Applied, ...] = await backend.migrate(db, catalog.COLLECTIONS, epoch=epoch)
     return taken
 
@@ -147,7 +147,8 @@ async def _reading(db: str, *, is_moved: bool = False) -> AsyncIterator[Held]:
     is_file = not is_address(db)
     status_ = files.check(Path(db), catalog.COLLECTIONS) if is_file else await status(db)
     if not status_.applied or status_.pending:
-        raise Unfit(f"{shown(db)} is of another version; run: svc db migrate --db {shown(db)}")
+        place = without_secret(db)
+        raise Unfit(f"{place} is of another version; run: svc db migrate --db {place}")
     if is_file:
         async with files.reading(Path(db), catalog.COLLECTIONS, is_alone=is_moved) as contents:
             yield contents

@@ -27,7 +27,7 @@ from svc_core.operation.ports import (
 )
 from svc_http import system
 from svc_http.settings import EXAMPLE_DSN, MEMORY, POSTGRES
-from svc_http.settings_text import shown
+from svc_http.settings_text import without_secret
 from svc_http.stores.errors import Unusable
 from svc_http.stores.memory.storage import MemoryStorage
 from svc_http.stores.sqlite import SqliteStorage
@@ -96,7 +96,7 @@ async def _opened(
 ) -> Store:
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
     if place.startswith(POSTGRES):
-        with postgres(shown(place)) as backend:
+        with postgres(without_secret(place)) as backend:
             opened: Store = await backend.PostgresStorage.open(
                 place, collections, epoch=epoch, signals=signals
             )

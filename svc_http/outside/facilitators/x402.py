@@ -23,7 +23,7 @@ from svc_http.outside.facilitators.chain import JsonRpcChain
 from svc_http.outside.facilitators.ethereum import Ethereum
 from svc_http.outside.facilitators.play_money import PATH, PlayMoney
 from svc_http.outside.facilitators.remote import RemoteFacilitator
-from svc_http.settings import Settings, refused
+from svc_http.settings import Settings, setting_error
 
 DRY_RUN: Final = "invalid_while_dry_run"
 """Begins as the reasons do that are found before anything is sent, so that nothing is in doubt."""
@@ -64,11 +64,13 @@ class Paying:
         if (VERSION, SCHEME, wanted) not in {(k.x402_version, k.scheme, k.network) for k in kinds}:
             others = sorted({kind.network for kind in kinds if kind.x402_version == VERSION})
             why = f"does not take {SCHEME} on {wanted}, but on {', '.join(others) or 'nothing'}"
-            raise refused("x402_facilitator", why)
+            raise setting_error("x402_facilitator", why)
         if isinstance(self.chain, JsonRpcChain):
             network = await self.chain.network()
             if network != wanted:
-                raise refused("x402_rpc", f"is a node of {network}, and payments are on {wanted}")
+                raise setting_error(
+                    "x402_rpc", f"is a node of {network}, and payments are on {wanted}"
+                )
 
     async def aclose(self) -> None:
         """Drop what is under way."""
@@ -103,7 +105,7 @@ def paying(settings: Settings) -> Paying | None:
         return None
     if not ethereum.is_installed():
         needed = " and ".join(ethereum.EXTRA)
-        raise refused("x402_pay_to", f"needs {needed}, which are not there: {ethereum.CURE}")
+        raise setting_error("x402_pay_to", f"needs {needed}, which are not there: {ethereum.CURE}")
     crypto = Ethereum()
     terms = Terms(networks.NETWORKS[settings.payment_network], settings.x402_pay_to)
     _check_payee(terms, crypto)
@@ -143,20 +145,22 @@ def _check_payee(terms: Terms, crypto: Crypto) -> None:
     payee, is_real = terms.pay_to, terms.network == networks.BASE
     is_marked = payee[2:] not in {payee[2:].lower(), payee[2:].upper()}
     if (is_marked or is_real) and payee != checksummed(payee, crypto):
-        raise refused(
+        raise setting_error(
             "x402_pay_to",
             "has not the capitals of an address (EIP-55), so a digit may be wrong; copy it again "
             "from your wallet",
         )
     if payee.lower() == terms.network.asset.address.lower():
-        raise refused("x402_pay_to", "is the contract of the asset, which gives nothing back")
+        raise setting_error("x402_pay_to", "is the contract of the asset, which gives nothing back")
     if is_real and payee == networks.NOBODY:
-        raise refused("x402_pay_to", "is an address to which nobody has the key")
+        raise setting_error("x402_pay_to", "is an address to which nobody has the key")
 
 
 def _is_play(settings: Settings, terms: Terms) -> bool:
     if settings.x402_facilitator is not None:
         return False
     if terms.network == networks.BASE or settings.env == "production":
-        raise refused("x402_facilitator", "is missing; play money is for the test network only")
+        raise setting_error(
+            "x402_facilitator", "is missing; play money is for the test network only"
+        )
     return True

@@ -18,7 +18,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_http import system
 from svc_http.mcp import PATH
-from svc_http.mcp.server import Caller, answered, make, refused
+from svc_http.mcp.server import Caller, call_result, mcp_server, tool_refusal
 from svc_http.run.cli import remote
 from svc_http.run.cli.options import Common
 from svc_http.run.cli.reach import ask
@@ -30,7 +30,7 @@ PROTOCOL = "2025-06-18"
 
 async def serve(caller: Caller) -> None:
     """Answer the messages on stdin until it ends."""
-    server = make(lambda _: caller)
+    server = mcp_server(lambda _: caller)
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
@@ -59,13 +59,13 @@ class OperatorCaller:
             work = partial(ask, self.common, tool.operation_id, **members)
             answer = await anyio.to_thread.run_sync(work)
         except Refused as refusal:
-            return refused(refusal.problem)
+            return tool_refusal(refusal.problem)
         except Problem as refusal:
             body = problem.body(refusal, base_url="", request_id=system.new_request_id())
-            return refused(json.loads(body))
+            return tool_refusal(json.loads(body))
         except Exception as failure:
             raise _told(failure) from failure
-        return answered(answer["body"])
+        return call_result(answer["body"])
 
 
 @frozen

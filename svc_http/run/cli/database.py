@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from svc_http.run.cli import show
 from svc_http.run.cli.failures import REFUSED, Usage, tell
 from svc_http.run.cli.options import Answer, Common, Config, load
-from svc_http.settings_text import DATABASE, shown
+from svc_http.settings_text import DATABASE, without_secret
 
 if TYPE_CHECKING:
     from svc_http.stores.copies import Copied
@@ -54,7 +54,7 @@ def migrate(
     if not (care.is_address(db) or Path(db).parent.is_dir()):
         return tell(f"there is no folder {Path(db).parent}; choose another file with --db", REFUSED)
     taken = asyncio.run(care.migrate(db))
-    _print(common, {"db": shown(db), "steps": [step.step for step in taken]})
+    _print(common, {"db": without_secret(db), "steps": [step.step for step in taken]})
     return 0
 
 
@@ -79,7 +79,12 @@ def copy(
     with show.bar("db copy") as news:
         done = asyncio.run(care.copy(settings, source, target, news))
     media = care.media_left(settings, source, target)
-    members = {"source": shown(source), "target": shown(target), **_compared(done), "media": media}
+    members = {
+        "source": without_secret(source),
+        "target": without_secret(target),
+        **_compared(done),
+        "media": media,
+    }
     if answer.json:
         show.as_json(members)
         return
@@ -107,7 +112,7 @@ def backup(
     if elsewhere == DATABASE:
         elsewhere = None
     size = target.stat().st_size
-    members = {"db": shown(db), "backup": str(target), "sizeBytes": size}
+    members = {"db": without_secret(db), "backup": str(target), "sizeBytes": size}
     _print(common, {**members, "notCopied": elsewhere})
     if elsewhere is not None and not common.json:
         show.lines("", f"The audio files are not in it; copy {elsewhere} after it.")
@@ -128,7 +133,7 @@ def restore(
     db, media = _own(common), common.settings().media
     with show.bar("db restore") as news:
         aside = asyncio.run(care.restore(source, db, news, media=media))
-    members = {"db": shown(db), "restored": str(source)}
+    members = {"db": without_secret(db), "restored": str(source)}
     _print(common, {**members, "setAside": aside and str(aside)})
 
 
@@ -158,7 +163,7 @@ def describe(db: str) -> dict[str, Any]:
 
     steps = asyncio.run(care.status(db))
     return {
-        "db": shown(db),
+        "db": without_secret(db),
         "exists": care.is_address(db) or Path(db).exists(),
         "applied": [{"number": step.number, "step": step.step} for step in steps.applied],
         "pending": list(steps.pending),

@@ -25,7 +25,7 @@ from svc_http.run.control import channel
 from svc_http.run.server.hypercorn import PortBusy, listen
 from svc_http.service.equipment import chat, embedder, gaps, open_shared, speech
 from svc_http.settings import MEMORY, Settings, SettingsError
-from svc_http.settings_text import shown
+from svc_http.settings_text import without_secret
 from svc_http.stores.errors import Unusable
 from svc_http.stores.sqlite import has_wal_reset_fault
 from svc_http.stores.sqlite.work import words
@@ -127,7 +127,7 @@ def _counters(settings: Settings) -> Check:
         finally:
             await shared.close()
 
-    place = shown(settings.counting_place)
+    place = without_secret(settings.counting_place)
     try:
         asyncio.run(look())
     except (SettingsError, SharedUnavailable) as wrong:

@@ -25,7 +25,7 @@ def openapi(
 
     settings = load(config, {})
     show.as_json(
-        pages.description(application.chosen(catalog.OPERATIONS, settings), settings, flat=flat)
+        pages.openapi_bytes(application.chosen(catalog.OPERATIONS, settings), settings, flat=flat)
     )
 
 

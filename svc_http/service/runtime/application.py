@@ -65,12 +65,12 @@ class Service(Starlette):
         ids = {operation.id for operation in operations}
         is_whole = ids >= {operation.id for operation in catalog.OPERATIONS}
         self.looks = Looks(runtime.service, runtime.settings, runtime.metrics, is_whole=is_whole)
-        terms = paywall.terms(runtime.settings)
+        terms = paywall.terms_of(runtime.settings)
         resources = [
             *endpoints.resources(operations, runtime),
             *Pages(operations, runtime, terms, self.looks.exposition).resources(),
-            *reports.resources(lambda: runtime.service, runtime.site),
-            *endpoint.resources(runtime),
+            *reports.report_resources(lambda: runtime.service, runtime.site),
+            *endpoint.mcp_resources(runtime),
         ]
         if runtime.media is not None:
             failed = runtime.journal.failure
@@ -82,7 +82,7 @@ class Service(Starlette):
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
         foreign = {each.address for each in operations if declaration(each).has(Trait.FOREIGN)}
-        self.edge = Edge(self.router.app, runtime, frozenset(foreign), refusals.page)
+        self.edge = Edge(self.router.app, runtime, frozenset(foreign), refusals.refusal_page)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
             "Requests being worked on; not those that wait for their client, nor this one.",

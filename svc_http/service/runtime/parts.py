@@ -41,11 +41,11 @@ from svc_http.adapter.page_cache import PageCache
 from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.load import Load
 from svc_http.guard import address_limits
-from svc_http.guard.checkout import Till
+from svc_http.guard.checkout import PaymentCheckout
 from svc_http.guard.gate import Gate, Principals
-from svc_http.guard.keyed_locks import Turns
+from svc_http.guard.keyed_locks import KeyedLocks
 from svc_http.guard.shared_gate import SharedGate
-from svc_http.guard.streams import Open, rooms
+from svc_http.guard.streams import StreamRooms, rooms
 from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.outside.facilitators.x402 import Paying
@@ -89,7 +89,7 @@ def _host(
 ) -> Host:
     """What the core is told of who runs it."""
     chat, embedder = providers.chat, providers.embedder
-    lends: dict[type, Any] = {Typesetter: markup.Typesetter(settings.origin), Tables: Tables()}
+    lends: dict[type, Any] = {Typesetter: markup.PageTypesetter(settings.origin), Tables: Tables()}
     lends |= {PlanTable: plan_table, TimeLimit: asyncio.wait_for, Backend: chat or Embedded()}
     lends[Receipts] = StoredPayments(storage)
     lends[Tools] = CatalogueTools(Site(settings.origin, aliases=False))
@@ -136,7 +136,7 @@ class Runtime:
     keys: Iterable[Purpose] = ()
     number: int | None = None
     pages: PageCache = field(factory=PageCache, init=False)
-    streams: Mapping[str, Open] = field(factory=rooms, init=False)
+    streams: Mapping[str, StreamRooms] = field(factory=rooms, init=False)
     metrics: Metrics = field(factory=Metrics, init=False)
     drain: asyncio.Event = field(factory=asyncio.Event, init=False)
     is_started: bool = field(default=False, init=False)
@@ -166,7 +166,7 @@ class Runtime:
         self.gate = self._make_gate()
         self.commits = Commits(storage)
         self.load = Load(settings.in_flight_max, self.gate.block)
-        self.turns = Turns(settings.in_flight_max)
+        self.turns = KeyedLocks(settings.in_flight_max)
         self.till = None if providers.paying is None else self._make_till(providers.paying)
         self.journal = Journal.of(settings, self.number)
         for name, model in (("embeddings", providers.embedder), ("agent", providers.chat)):
@@ -189,8 +189,8 @@ class Runtime:
             self.principals, trusted, counters, lockouts, monotonic=monotonic, admits=admits
         )
 
-    def _make_till(self, paying: Paying) -> Till:
-        return Till(
+    def _make_till(self, paying: Paying) -> PaymentCheckout:
+        return PaymentCheckout(
             self.settings,
             self.storage,
             facilitator=paying.facilitator,
@@ -262,7 +262,7 @@ class Runtime:
             Problem: as `address_limits.count`.
         """
         admits = self.settings.counters_down == "admit"
-        return address_limits.count(
+        return address_limits.count_by_address(
             self.shared.counters, self.gate.block(exchange), now, admits=admits
         )
 
@@ -331,7 +331,7 @@ class Runtime:
                 task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self.till is not None:
-            await self.till.drained(self.settings.graceful_seconds)
+            await self.till.drain(self.settings.graceful_seconds)
         closing, self.closing = self.closing, ()
         for close in closing:
             await close()

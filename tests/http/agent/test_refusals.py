@@ -147,7 +147,9 @@ def test_clients_that_would_ask_again_in_vain_are_told_not_to(
     exchange = an_exchange("/api/v1/news", method)
     exchange._send = send
     refusal = Problem(kind, headers={} if wait is None else {"Retry-After": wait})
-    whole.run(respond.refuse(exchange, refusal, "https://api.example.org", refusals.page))
+    whole.run(
+        respond.send_problem(exchange, refusal, "https://api.example.org", refusals.refusal_page)
+    )
     assert ((b"x-should-retry", b"false") in sent[0]["headers"]) == is_in_vain
 
 

@@ -185,6 +185,6 @@ def test_the_version_is_that_of_the_distribution(monkeypatch):
 
 
 def test_compression_is_reproducible():
-    page = kept.Page("text/plain", b"x" * 5_000)
-    assert gzip.decompress(page.packed) == page.body
-    assert page.packed == kept.Page("text/plain", b"x" * 5_000).packed
+    page = kept.StaticPage("text/plain", b"x" * 5_000)
+    assert gzip.decompress(page.gzip_body) == page.body
+    assert page.gzip_body == kept.StaticPage("text/plain", b"x" * 5_000).gzip_body

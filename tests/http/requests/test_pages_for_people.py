@@ -11,7 +11,7 @@ import pytest
 
 from svc_core import catalog
 from svc_core.contract import problem
-from svc_http.pages.markup import STATIC, root
+from svc_http.pages.markup import STATIC, site_root
 from svc_http.stores import MemoryStorage
 from tests.pages.reading import Seen
 
@@ -85,7 +85,7 @@ def test_where_one_is_is_told(real):
 
 @pytest.mark.parametrize(("path", "up"), [("/", "./"), ("/docs", "./"), ("/a/b/c", "../../")])
 def test_the_way_up_is_relative(path, up):
-    assert root(path) == up
+    assert site_root(path) == up
     assert urljoin(f"https://api.example.org/mount{path}", up) == "https://api.example.org/mount/"
 
 

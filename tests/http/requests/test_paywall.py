@@ -10,7 +10,7 @@ from svc_core.contract import problem
 from svc_core.ledger.signing_key import SIGNING_KEYS
 from svc_core.operation.ports import BASE_V2
 from svc_core.payments import challenge as payments
-from svc_http.adapter.paywall import Paywall, terms
+from svc_http.adapter.paywall import Paywall, terms_of
 from svc_http.settings import SettingsError, load
 from svc_http.stores import MemoryStorage
 from tests.http.conftest import COLLECTIONS
@@ -158,7 +158,7 @@ def test_where_nobody_is_paid_no_operation_asks_for_payment(priced, refused, env
     ],
 )
 def test_real_money_is_asked_only_for_somebody(given, network, payee):
-    found = terms(load(given))
+    found = terms_of(load(given))
     assert (found.network.id, found.pay_to) == (network, payee)
 
 
@@ -211,7 +211,7 @@ def test_what_nobody_sells_asks_for_a_key(priced, refused):
 
 @pytest.mark.parametrize("given", [{}, {"SVC_ENV": "production"}])
 def test_nobody_is_paid_by_default(given):
-    assert terms(load(given)) is None
+    assert terms_of(load(given)) is None
 
 
 @pytest.mark.parametrize("text", ["0x0", "52" * 20, "0x" + "0" * 40, "0x" + "g" * 40, f"{PAYEE}\n"])

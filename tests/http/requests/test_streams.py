@@ -24,7 +24,7 @@ from svc_http.exchange.exchange import ClientGoneError, Exchange
 from svc_http.exchange.flow import Flow
 from svc_http.exchange.load import Load
 from svc_http.guard import streams
-from svc_http.guard.streams import Open
+from svc_http.guard.streams import StreamRooms
 from svc_http.service.commits import Commits, Following
 from svc_http.stores import MemoryStorage
 
@@ -421,7 +421,7 @@ def test_whatever_happens_it_is_settled_once(how: str) -> None:
         client = Client()
         more: dict[str, Any] = {"settle": bill.settle}
         if how == "no room":
-            more["room"] = Open(most=0).one(key="k")
+            more["room"] = StreamRooms(total=0).room(key="k")
         if how == "slow":
             more["slow_seconds"] = 0.01
             client.reading.clear()
@@ -463,21 +463,21 @@ def test_streams_of_one_kind_take_no_room_of_another() -> None:
     with contextlib.ExitStack() as held:
         for number in range(streams.AGENT_STREAMS_MAX):
             whose = {"key": f"k{number}", "address": f"a{number}", "workspace": f"w{number}"}
-            held.enter_context(found["agent"].one(**whose))
+            held.enter_context(found["agent"].room(**whose))
         with pytest.raises(Problem, match="OVERLOADED"):
-            held.enter_context(found["agent"].one(key="k", address="a", workspace="w"))
-        held.enter_context(found["account"].one(key="k", address="a", workspace="w"))
+            held.enter_context(found["agent"].room(key="k", address="a", workspace="w"))
+        held.enter_context(found["account"].room(key="k", address="a", workspace="w"))
 
 
 @pytest.mark.parametrize(
     ("shared", "most"), [("key", 2), ("address", 3), ("workspace", 4), ("nothing", 5)]
 )
 def test_only_so_many_are_open(shared: str, most: int) -> None:
-    counted = Open(most=5, of_key=2, of_address=3, of_workspace=4)
+    counted = StreamRooms(total=5, of_key=2, of_address=3, of_workspace=4)
 
     def stream(number: int) -> contextlib.AbstractContextManager[None]:
         names = ("key", "address", "workspace")
-        return counted.one(**{name: "same" if name == shared else str(number) for name in names})
+        return counted.room(**{name: "same" if name == shared else str(number) for name in names})
 
     with contextlib.ExitStack() as held:
         for number in range(most):

@@ -10,7 +10,7 @@ from svc_core.contract.problem import Problem
 from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.load import FEW, Load
 from svc_http.guard import keyed_locks as turns
-from svc_http.guard.keyed_locks import Turns
+from svc_http.guard.keyed_locks import KeyedLocks
 
 NOBODY: Any = None
 
@@ -23,7 +23,7 @@ def asking(load: Load | None = None) -> Exchange:
 
 def test_equal_keys_take_turns_and_others_do_not_wait() -> None:
     async def go() -> list[str]:
-        taken, told = Turns(9), []
+        taken, told = KeyedLocks(9), []
 
         async def one(key: str, name: str) -> None:
             async with taken.take(key, asking()):
@@ -47,7 +47,7 @@ def test_a_turn_that_does_not_come_is_told_with_a_time_to_come_back(
     monkeypatch.setattr(turns, "WAIT_SECONDS_MAX", 0.01)
 
     async def go() -> Problem:
-        taken = Turns(9)
+        taken = KeyedLocks(9)
         async with taken.take("k", asking()):
             with pytest.raises(Problem) as caught:
                 async with taken.take("k", asking()):
@@ -63,7 +63,7 @@ def test_a_turn_that_does_not_come_is_told_with_a_time_to_come_back(
 @pytest.mark.parametrize("end", [ValueError, asyncio.CancelledError])
 def test_whoever_fails_or_leaves_gives_the_key_back(end: type[BaseException]) -> None:
     async def go() -> None:
-        taken = Turns(9)
+        taken = KeyedLocks(9)
         with pytest.raises(end):
             async with taken.take("k", asking()):
                 raise end
@@ -76,7 +76,7 @@ def test_whoever_fails_or_leaves_gives_the_key_back(end: type[BaseException]) ->
 
 def test_of_those_who_wait_one_of_the_largest_crowd_gives_way_to_one_too_many() -> None:
     async def go() -> list[str]:
-        taken, told = Turns(FEW + 1), []
+        taken, told = KeyedLocks(FEW + 1), []
 
         async def one(number: int) -> None:
             try:
@@ -102,7 +102,7 @@ def test_of_those_who_wait_one_of_the_largest_crowd_gives_way_to_one_too_many() 
 def test_a_turn_without_a_working_slot_goes_to_the_next() -> None:
     async def go() -> Problem:
         load = Load(1, lambda _: "here")
-        taken, late = Turns(9), asking(load)
+        taken, late = KeyedLocks(9), asking(load)
         async with taken.take("k", asking()):
             waits = asyncio.create_task(_take(taken, late))
             while load.in_flight:  # noqa: ASYNC110 - it has no event
@@ -117,6 +117,6 @@ def test_a_turn_without_a_working_slot_goes_to_the_next() -> None:
     assert asyncio.run(go()).type is problem.OVERLOADED
 
 
-async def _take(taken: Turns, exchange: Exchange) -> None:
+async def _take(taken: KeyedLocks, exchange: Exchange) -> None:
     async with taken.take("k", exchange):
         pass

@@ -69,4 +69,4 @@ def test_a_request_that_names_none_or_two_is_refused(two, rest):
     ],
 )
 def test_a_host_and_a_port_are_compared_whole(host, origin, is_named):
-    assert authority.names(host, origin) == is_named
+    assert authority.authority_names(host, origin) == is_named

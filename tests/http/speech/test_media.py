@@ -17,7 +17,7 @@ from svc_core import catalog
 from svc_core.base import passes
 from svc_core.contract import problem
 from svc_core.reports.audio import Recording
-from svc_http.pages.media import MediaPages, UnreachableError, span
+from svc_http.pages.media import MediaPages, UnreachableError, byte_span
 from svc_http.service.runtime import application as app
 from svc_http.service.runtime.assembly import check_media
 from svc_http.settings import Settings, SettingsError
@@ -171,7 +171,7 @@ RANGES: dict[str, range | type | None] = {
 
 def asked(text: str) -> range | type | None:
     try:
-        return span(text, SIZE)
+        return byte_span(text, SIZE)
     except UnreachableError:
         return UnreachableError
 
@@ -186,7 +186,7 @@ def test_a_range_is_that_of_the_bytes_as_they_are_sliced(first: int, last: int, 
     data = bytes_of(2_000)[:size]
     expected = data[first : last + 1]
     try:
-        found = span(f"bytes={first}-{last}", size)
+        found = byte_span(f"bytes={first}-{last}", size)
     except UnreachableError:
         assert expected == b""
         return
