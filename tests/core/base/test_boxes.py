@@ -99,8 +99,8 @@ def test_a_box_is_what_its_text_says(box):
 @given(BOXES, LONGITUDES, LATITUDES)
 def test_inside_is_as_far_east_of_the_west_as_the_box_is_wide(box, longitude, latitude):
     # Another reckoning: walk east from the west side; a full turn leads to where it began.
-    reached = (longitude - box.west) % 360
-    within = reached <= box.width
+    distance = (longitude - box.west) % 360
+    within = distance <= box.width
     assert box.contains(longitude, latitude) == (within and box.south <= latitude <= box.north)
 
 

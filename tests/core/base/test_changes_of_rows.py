@@ -16,7 +16,7 @@ from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, SECRETS, Note
 from svc_http.stores import MemoryStorage
 
 NOTE = Note("a", "flood", 1)
-MORE = evolve(NOTE, text="fire", status="open")
+NEXT_NOTE = evolve(NOTE, text="fire", status="open")
 
 
 class Reading:
@@ -74,7 +74,7 @@ def details(change: Change) -> tuple[Any, ...]:
 def test_an_update_names_what_changed_for_one_more_reading(collection, how, fields, reads) -> None:
     tenant = "ann" if collection is NOTES else SYSTEM
     changes, read = changes_after(
-        tenant, lambda ctx: ctx.save(collection, "a", MORE, **how), collection
+        tenant, lambda ctx: ctx.save(collection, "a", NEXT_NOTE, **how), collection
     )
     assert read == reads
     assert [details(change) for change in changes] == (
@@ -85,9 +85,9 @@ def test_an_update_names_what_changed_for_one_more_reading(collection, how, fiel
 def test_an_update_of_a_row_that_is_at_hand_reads_nothing() -> None:
     async def update(ctx: Context) -> None:
         (row,) = (await ctx.tx.documents.get_many(NOTES, ["a"])).values()
-        row = await ctx.save(NOTES, "a", MORE, before=row)
+        row = await ctx.save(NOTES, "a", NEXT_NOTE, before=row)
         inner = evolve(ctx, target=row)
-        await inner.rewrite(NOTES, evolve(MORE, status=None))
+        await inner.rewrite(NOTES, evolve(NEXT_NOTE, status=None))
 
     changes, read = changes_after("ann", update, NOTES)
     assert read == 0

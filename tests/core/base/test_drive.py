@@ -39,17 +39,17 @@ def test_what_it_raises_is_passed_on(error):
 
 
 def test_a_waiting_coroutine_is_refused_and_closed():
-    closed = []
+    closings = []
 
     async def wait():
         try:
             await asyncio.sleep(0)
         finally:
-            closed.append(True)
+            closings.append(True)
 
     with pytest.raises(drive.Suspended, match="event loop"):
         drive.run(wait())
-    assert closed == [True]
+    assert closings == [True]
 
 
 def test_it_runs_inside_a_running_loop_as_well():

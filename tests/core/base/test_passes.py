@@ -74,8 +74,8 @@ def test_what_was_changed_opens_nothing(case: str) -> None:
 
 def test_a_pass_of_an_unlisted_key_cannot_be_made_by_others() -> None:
     """The key that stands in where there is none is no key."""
-    forged = passes.issue(Keyring({7: bytes(32)}, 7), NAME, NOW)
-    assert not opens(forged)
+    forgery = passes.issue(Keyring({7: bytes(32)}, 7), NAME, NOW)
+    assert not opens(forgery)
 
 
 def test_passes_under_an_earlier_key_open_while_it_is_listed() -> None:

@@ -25,7 +25,7 @@ READ = {
     " 9999-12 ": ("M", "9999-12", "9999-12-01", "9999-12-31"),
 }  # fmt: skip
 
-NONE = [
+INVALID = [
     "", "24", "20240", "2024-", "2024-13", "2024-00", "2024-Q0", "2024-Q5", "2024-S3", "2023-02-29",
     "2023-D366", "2023-D000", "2024-W54", "2023-W53", "2024-T1", "0000", "9999-W52", "2024-2025",
     "next year",
@@ -40,7 +40,7 @@ def test_a_period_is_read_and_written_in_one_way(text: str, expected: tuple[str,
     assert periods.parse(period.text) == period
 
 
-@pytest.mark.parametrize("text", NONE)
+@pytest.mark.parametrize("text", INVALID)
 def test_what_names_no_period_is_none(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the words are those of dates
         periods.parse(text)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from svc_core.base.seals import Keyring, SealError, lock, needs_new_seal, unlock
 
 OLD = Keyring({1: b"o" * 32}, 1)
-BOTH = Keyring({1: b"o" * 32, 2: b"n" * 32}, 2)
+RING = Keyring({1: b"o" * 32, 2: b"n" * 32}, 2)
 NEW = Keyring({2: b"n" * 32}, 2)
 NONCE = b"n" * 12
 
@@ -18,16 +18,16 @@ NONCE = b"n" * 12
 def test_what_was_locked_is_unlocked_in_its_place(secret, place, nonce):
     text = lock(OLD, secret, place, nonce)
     assert unlock(OLD, text, place) == secret
-    assert unlock(BOTH, text, place) == secret
+    assert unlock(RING, text, place) == secret
     with pytest.raises(SealError):
         unlock(OLD, text, place + "x")
 
 
 def test_a_rotated_ring_tells_which_secrets_need_a_new_seal():
     text = lock(OLD, b"secret", "here", NONCE)
-    assert needs_new_seal(BOTH, text)
-    again = lock(BOTH, unlock(BOTH, text, "here"), "here", NONCE)
-    assert not needs_new_seal(BOTH, again)
+    assert needs_new_seal(RING, text)
+    again = lock(RING, unlock(RING, text, "here"), "here", NONCE)
+    assert not needs_new_seal(RING, again)
     assert unlock(NEW, again, "here") == b"secret"
     with pytest.raises(SealError):
         unlock(NEW, text, "here")

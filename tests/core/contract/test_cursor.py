@@ -48,21 +48,21 @@ def test_the_position_cannot_be_read_from_the_cursor():
 
 @given(st.integers(0, len(TOKEN) - 1), st.characters(codec="utf-8"))
 def test_no_altered_character_is_accepted(index, character):
-    altered = TOKEN[:index] + character + TOKEN[index + 1 :]
-    if altered == TOKEN:
-        assert cursor.unseal(RING, altered, BINDING) == POSITION
+    forgery = TOKEN[:index] + character + TOKEN[index + 1 :]
+    if forgery == TOKEN:
+        assert cursor.unseal(RING, forgery, BINDING) == POSITION
     else:
         with pytest.raises(CursorError, match="cannot be opened"):
-            cursor.unseal(RING, altered, BINDING)
+            cursor.unseal(RING, forgery, BINDING)
 
 
 def test_no_altered_bit_is_accepted():
     data = cursor._from_text(TOKEN)
     for index in range(8 * len(data)):
-        altered = bytearray(data)
-        altered[index // 8] ^= 1 << index % 8
+        forgery = bytearray(data)
+        forgery[index // 8] ^= 1 << index % 8
         with pytest.raises(CursorError, match="cannot be opened"):
-            cursor.unseal(RING, cursor._to_text(bytes(altered)), BINDING)
+            cursor.unseal(RING, cursor._to_text(bytes(forgery)), BINDING)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_unused_bits_give_no_second_spelling():
     token = cursor.seal(RING, "ab", BINDING, NONCE)
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     spellings = {token[:-1] + last for last in alphabet} - {token}
-    decoded = [urlsafe_b64decode(f"{text}==") for text in spellings]
-    assert decoded.count(urlsafe_b64decode(f"{token}==")) == 15
+    raw_tokens = [urlsafe_b64decode(f"{text}==") for text in spellings]
+    assert raw_tokens.count(urlsafe_b64decode(f"{token}==")) == 15
     for text in spellings:
         with pytest.raises(CursorError, match="cannot be opened"):
             cursor.unseal(RING, text, BINDING)
@@ -121,7 +121,7 @@ def test_a_cursor_opens_for_its_own_list_alone(left, right):
 
 
 @pytest.mark.parametrize(
-    "other",
+    "part",
     [
         ("wsp_b", "list", {"a": ["1"]}, "desc"),
         ("wsp_a", "feed", {"a": ["1"]}, "desc"),
@@ -136,8 +136,8 @@ def test_a_cursor_opens_for_its_own_list_alone(left, right):
         ("wsp_alist", "", {"a": ["1"]}, "desc"),
     ],
 )
-def test_each_part_of_a_list_is_bound(other):
-    assert cursor.binding(*other) != cursor.binding("wsp_a", "list", {"a": ["1"]}, "desc")
+def test_each_part_of_a_list_is_bound(part):
+    assert cursor.binding(*part) != cursor.binding("wsp_a", "list", {"a": ["1"]}, "desc")
 
 
 @given(FILTERS, st.randoms(use_true_random=False))
@@ -148,11 +148,11 @@ def test_the_order_in_which_filters_are_named_is_nothing(filters, random):
 
 
 def test_a_rotated_key_seals_and_the_old_one_still_opens():
-    rotated = Keyring({1: OLD, 2: NEW}, 2)
-    fresh = cursor.seal(rotated, POSITION, BINDING, NONCE)
+    ring = Keyring({1: OLD, 2: NEW}, 2)
+    fresh = cursor.seal(ring, POSITION, BINDING, NONCE)
     assert fresh != TOKEN
-    assert cursor.unseal(rotated, TOKEN, BINDING) == POSITION
-    assert cursor.unseal(rotated, fresh, BINDING) == POSITION
+    assert cursor.unseal(ring, TOKEN, BINDING) == POSITION
+    assert cursor.unseal(ring, fresh, BINDING) == POSITION
     with pytest.raises(CursorError, match="cannot be opened"):
         cursor.unseal(Keyring({2: NEW}, 2), TOKEN, BINDING)
     with pytest.raises(CursorError, match="cannot be opened"):
@@ -216,12 +216,12 @@ def test_a_watermark_kept_for_years_still_opens():
 
 @given(st.integers(0, len(MARK) - 1), st.sampled_from("ABCZabcz059-_.= é\n"))
 def test_a_slip_in_a_watermark_is_found(index, character):
-    altered = MARK[:index] + character + MARK[index + 1 :]
-    if altered == MARK:
-        assert cursor.open_watermark(altered, "wsp_a") == Watermark(EPOCH, 5, 7)
+    forgery = MARK[:index] + character + MARK[index + 1 :]
+    if forgery == MARK:
+        assert cursor.open_watermark(forgery, "wsp_a") == Watermark(EPOCH, 5, 7)
     else:
         with pytest.raises(WatermarkError, match="no watermark"):
-            cursor.open_watermark(altered, "wsp_a")
+            cursor.open_watermark(forgery, "wsp_a")
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ DEAL = (
     "The blast killed 12 people and injured 34. Russia denied responsibility. "
     "Ukraine blamed Russia for the attack."
 )
-UNDATED = "The port of Hull was closed on 3 May. In 2025 nothing of the kind took place there."
+UNDATED_TEXT = "The port of Hull was closed on 3 May. In 2025 nothing of the kind took place there."
 EVIDENCE = {
     number: Facts.of(text)
-    for number, text in enumerate((STRIKE, FLAW, GERMAN, CHINESE, UNDATED, UNSURE, DEAL), 1)
+    for number, text in enumerate((STRIKE, FLAW, GERMAN, CHINESE, UNDATED_TEXT, UNSURE, DEAL), 1)
 }
 
 

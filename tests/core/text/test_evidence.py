@@ -29,9 +29,9 @@ def test_terms_stand_side_by_side_across_stop_words() -> None:
 
 
 def test_an_item_without_a_date_is_as_old_as_its_retrieval() -> None:
-    undated = item("A title", published_at=None)
-    assert undated.at == undated.retrieved_at
-    assert undated.publisher == "alpha.example"
+    without_date = item("A title", published_at=None)
+    assert without_date.at == without_date.retrieved_at
+    assert without_date.publisher == "alpha.example"
 
 
 def test_items_with_one_id_are_read_once_in_any_order() -> None:

@@ -391,5 +391,5 @@ def test_one_event_in_two_stories_is_one_signal_unless_numbers_part_them(make, w
     assert len(signals_of("Zeppelin", week, [hit, again])) == 1
     assert len(signals_of("Zeppelin", week, [hit, stronger])) == 2
     assert signals_of("Zeppelin", week, [comment]) == ()
-    (undated,) = signals_of("Zeppelin", week, [make(hit.title, hours=None)])
-    assert undated.confidence_parts.recency == 0
+    (without_date,) = signals_of("Zeppelin", week, [make(hit.title, hours=None)])
+    assert without_date.confidence_parts.recency == 0

@@ -155,9 +155,9 @@ def test_the_same_headline_after_a_week_is_another_event(make, days, together) -
 
 def test_an_item_without_a_date_is_of_the_time_when_it_was_taken_in(make) -> None:
     dated = make("Bank of Fjordby holds rates", id="a", hours=-9_000)
-    undated = make("Bank of Fjordby holds rates", id="b", hours=None, source="beta")
-    assert partition_of([dated, undated]) == {frozenset("ab")}
-    late = evolve(undated, retrieved_at=dated.retrieved_at + SPAN + timedelta(hours=1))
+    without_date = make("Bank of Fjordby holds rates", id="b", hours=None, source="beta")
+    assert partition_of([dated, without_date]) == {frozenset("ab")}
+    late = evolve(without_date, retrieved_at=dated.retrieved_at + SPAN + timedelta(hours=1))
     assert partition_of([dated, late]) == {frozenset("a"), frozenset("b")}
 
 

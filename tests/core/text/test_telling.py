@@ -245,18 +245,20 @@ def test_one_event_is_told_in_the_readers_language_only(make, week) -> None:
 
 
 def test_an_undated_item_never_opens_where_a_dated_one_can(make, week) -> None:
-    undated = make("Mast falls", "The old mast of the dock fell into the sea again.", hours=None)
+    without_date = make(
+        "Mast falls", "The old mast of the dock fell into the sea again.", hours=None
+    )
     dated = make("Quay sinks", "The new quay of the port was seen sinking all day.", hours=-9)
-    report = made_of(week, [undated], [dated])
+    report = made_of(week, [without_date], [dated])
     assert [statement.citations for statement in report.words.opening] == [
         (report.numbers[dated.id],)
     ]
     assert report.words.notes == ("Without a date, so of unknown age: 1 of 2 sources.",)
     assert "Alpha, no date\n" in render.markdown(report.title, report.words)
     bare = make("Quay sinks", hours=-9)
-    headless = made_of(week, [bare], [undated])
+    headless = made_of(week, [bare], [without_date])
     assert [statement.citations for statement in headless.words.opening] == [
-        (headless.numbers[undated.id],)
+        (headless.numbers[without_date.id],)
     ]
 
 
@@ -486,8 +488,8 @@ def test_an_only_story_is_told_once_and_its_section_goes_on(make, week) -> None:
     assert opening[0] == fates["Albany"]
     assert not {statement.text for statement in section.statements} & set(opening)
     assert len(report.words.key_points) == 1
-    first, *others = fates.values()
-    chain = " ".join([first, *(f"It said that {text.lower()}" for text in others)])
+    first, *rest = fates.values()
+    chain = " ".join([first, *(f"It said that {text.lower()}" for text in rest)])
     run = made_of(week, [make("Airship gone", chain, id=str(at)) for at in range(4)])
     assert run.words.sections == ()
     assert len(run.words.opening) > 3
@@ -510,10 +512,10 @@ def test_what_a_source_says_of_everything_but_for_its_numbers_is_never_quoted(ma
 
 def test_without_a_period_the_title_spans_the_dates_of_what_is_told(make) -> None:
     items = [make("Mast falls", hours=-72), make("Quay sinks", hours=-24)]
-    undated = make("Hall burns", hours=None)
-    report = draft("W", "t", None, told_of(items, [undated]))
+    without_date = make("Hall burns", hours=None)
+    report = draft("W", "t", None, told_of(items, [without_date]))
     assert report.title == f"W: {frame('en').span(items[0].at, items[1].at)}"
-    assert draft("W", "t", None, told_of([undated])).title == "W"
+    assert draft("W", "t", None, told_of([without_date])).title == "W"
     empty = draft("W", "masts", None, Told(()))
     assert (empty.title, empty.summary) == ("W", "No matching items were found for “masts”.")
 

@@ -108,8 +108,8 @@ def test_a_headline_counts_alone_where_its_text_tells_something_else() -> None:
 
 
 def test_an_item_about_everything_gets_a_bounded_number() -> None:
-    everything = " ".join(f"{topic.name} {topic.description}" for topic in TOPICS)
-    assert 0 < len(assign(everything, "", language="en")) <= TOPICS_PER_ITEM_MAX
+    subjects = " ".join(f"{topic.name} {topic.description}" for topic in TOPICS)
+    assert 0 < len(assign(subjects, "", language="en")) <= TOPICS_PER_ITEM_MAX
 
 
 @examples(50)

@@ -123,5 +123,5 @@ def test_constraints_are_equal_by_what_they_say():
 
 def test_a_list_may_be_the_example_of_an_optional_field():
     example = Example(["a", {"b": None}])
-    annotated, _ = get_args(Optional[Annotated[list[str], example]])  # noqa: UP045
-    assert annotated.__metadata__ == (example,)
+    annotation, _ = get_args(Optional[Annotated[list[str], example]])  # noqa: UP045
+    assert annotation.__metadata__ == (example,)
