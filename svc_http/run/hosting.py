@@ -15,7 +15,8 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
-from svc_http.run.control.channel import Control, address
+from svc_http.run.control.channel import address
+from svc_http.run.control.control_socket import Control
 from svc_http.run.control.services import operator
 from svc_http.service.equipment import checked
 from svc_http.service.runtime import application

@@ -25,9 +25,10 @@ from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.operation.stream import Stream
 from svc_core.operation.units import WorkContext
 from svc_http import system
-from svc_http.run.control import channel, operator
+from svc_http.run.control import channel, control_socket, operator
 from svc_http.run.control import services as lends
-from svc_http.run.control.channel import BrokeOff, Control, Refused, Unreachable, Unsafe
+from svc_http.run.control.channel import BrokeOff, Refused, Unreachable, Unsafe
+from svc_http.run.control.control_socket import Control
 from svc_http.service.runtime.parts import Runtime
 from svc_http.settings import MEMORY, Settings
 from svc_http.stores.memory.storage import MemoryStorage
@@ -325,7 +326,7 @@ def test_a_command_runs_to_its_end_when_its_caller_has_gone(house: House) -> Non
 def test_a_caller_that_says_nothing_is_let_go(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(channel, "REQUEST_SECONDS", 0.05)
+    monkeypatch.setattr(control_socket, "REQUEST_SECONDS", 0.05)
     with raw(house.path) as wire:
         assert wire.recv(1) == b""
     with raw(house.path) as wire:
@@ -339,7 +340,7 @@ def crowd(house: House) -> Iterator[list[socket.socket]]:
     """As many commands as may run at once, none of which ends before it is let."""
     with ExitStack() as lines:
         running = []
-        for _ in range(channel.CONNECTIONS_MAX):
+        for _ in range(control_socket.CONNECTIONS_MAX):
             line = lines.enter_context(raw(house.path))
             line.sendall(channel.line(asked("wait")))
             assert house.waiting.acquire(timeout=10)
@@ -483,12 +484,12 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(
         with pytest.raises(Unsafe):
             channel.ask(path, asked("echo"), silent)
         with pytest.raises(Unsafe):
-            channel._bound(path)
+            control_socket._bound(path)
 
 
 def test_a_socket_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="too long"):
-        channel._bound(tmp_path / ("x" * 120))
+        control_socket._bound(tmp_path / ("x" * 120))
 
 
 @pytest.mark.parametrize("text", ["", "unix:", "/run/svc.sock", "http://127.0.0.1:8000"])

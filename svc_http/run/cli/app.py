@@ -4,14 +4,13 @@ By hand stays what touches files of this machine or follows a stream. What a com
 imported when it is the one that was called.
 """
 
-import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
 
-from svc_http.run.cli import failures
+from svc_http.run.cli import command_table, failures, version_line
+from svc_http.run.cli.command_table import ALIASES, EPILOGUE, HELP
 from svc_http.run.cli.files import STREAM
 
 _BY_HAND: Final = {
@@ -34,23 +33,14 @@ _BY_HAND: Final = {
 }
 """Where each stands, and what is said of it before it is loaded."""
 
-_ALSO: Final = {"sources": "feeds", "status": "list"}
-"""Second names."""
-
-
-def _version() -> str:
-    from svc_http.version import service_version  # noqa: PLC0415 - help is shown without it
-
-    return f"svc {service_version()}"
-
 
 def tree(arguments: Sequence[str] | None = None) -> App:
     """The commands; of those of operations no more than this command line needs."""
     app = App(
         name="svc",
         help="Intelligence Platform API: run it and look after it.",
-        version=_version,
-        help_epilogue="Begin with: svc serve --demo",
+        version=version_line,
+        help_epilogue=EPILOGUE,
         result_action="return_value",
         exit_on_error=False,
         print_error=False,
@@ -67,8 +57,11 @@ def tree(arguments: Sequence[str] | None = None) -> App:
         _derive(groups, None)
     elif {"--version", *_BY_HAND}.isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
         # Help of everything names groups alone: their commands are made when one is called.
-        first = "".join(arguments[:1])
-        _derive(groups, next((name for name, also in _ALSO.items() if also == first), first))
+        first, *rest = command_table.primary(tuple(arguments[:2])) or ("",)
+        if {*HELP}.isdisjoint(arguments):
+            _read(groups, first, "".join(rest))
+        else:
+            _derive(groups, first)
     return app
 
 
@@ -80,13 +73,13 @@ def _group(groups: dict[str, App], name: str) -> App:
 
 
 def _names(name: str) -> list[str]:
-    return [name, *([_ALSO[name]] if name in _ALSO else [])]
+    return [name, *([ALIASES[name]] if name in ALIASES else [])]
 
 
 def _derive(groups: dict[str, App], wanted: str | None) -> None:
-    """Put in a command for each operation of the group, or of every group."""
+    """Put in a command for each operation of the group, or of every group, with all its help."""
     from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS  # noqa: PLC0415 - not for all
-    from svc_http.run.cli.derived import Command  # noqa: PLC0415
+    from svc_http.run.cli.command_derivation import command_of  # noqa: PLC0415
 
     verbs: dict[str, list[str]] = {}
     for operation in (*OPERATIONS, *LOCAL_OPERATIONS):
@@ -95,10 +88,36 @@ def _derive(groups: dict[str, App], wanted: str | None) -> None:
         group = _group(groups, operation.group)
         verbs.setdefault(operation.group, []).append(operation.verb)
         if wanted in (None, operation.group):
-            group.command(Command.of(operation).function(), name=_names(operation.verb))
+            group.command(command_of(operation).function(), name=_names(operation.verb))
     for name, own in verbs.items():
         by_hand = [words.partition(" ")[2] for words in _BY_HAND if words.startswith(f"{name} ")]
         groups[name].help = f"{name.capitalize()}: {', '.join([*own, *by_hand])}."
+
+
+def _read(groups: dict[str, App], wanted: str, verb: str) -> None:
+    """Put in the command that is called, from the table; of the others the names are enough."""
+    names: set[str] = {*groups}
+    for group, name, cell in command_table.verbs():
+        if group == wanted:
+            command = _function(cell) if name == verb else _UNCALLED
+            _group(groups, group).command(command, name=_names(name))
+        elif group not in names:
+            names.add(group)
+            groups[""].command(_UNCALLED, name=_names(group))
+
+
+_UNCALLED: Final = f"{__name__}:_nothing"
+
+
+def _nothing() -> int:
+    """Stand in the list of commands for one that is not called."""
+    raise AssertionError("the parser calls the command that was read")
+
+
+def _function(cell: str) -> Callable[..., int]:
+    from svc_http.run.cli.derived import Command  # noqa: PLC0415 - by hand stand some without
+
+    return Command.parse(cell).function()
 
 
 def _misuse(wrong: CycloptsError) -> str:
@@ -147,21 +166,6 @@ _SWITCHES = {"--json", "--again"}
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        app = tree(arguments)
-        code = int(app(_with_streams(arguments)) or 0)
-        sys.stdout.flush()
-        return code
+        return int(tree(arguments)(_with_streams(arguments)) or 0)
     except CycloptsError as wrong:
         return failures.tell(_misuse(wrong), failures.USAGE)
-    except KeyboardInterrupt:
-        return failures.INTERRUPTED
-    except OSError as failure:
-        # Output that cannot be written; whoever read it may have gone, which is their right.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(failure, BrokenPipeError):
-            return failures.REFUSED
-        return failures.tell(f"it cannot be written or read: {failure.strerror}", failures.REFUSED)
-    except Exception as failure:
-        # The boundary: what people cannot mend is a defect of ours, told without a traceback.
-        status = failures.known(failure, as_json="--json" in arguments)
-        return failures.defect(failure) if status is None else status

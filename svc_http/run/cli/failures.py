@@ -1,9 +1,7 @@
 """Telling what went wrong: one line on stderr, and the exit code that goes with it."""
 
 import json
-import sqlite3
 import sys
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +11,6 @@ if TYPE_CHECKING:
 REFUSED = 1
 USAGE = 2
 INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
-
-
-_OF_FILES = {sqlite3.DatabaseError, sqlite3.OperationalError}
-"""What says something of a file; their kin say that it was used wrongly."""
 
 
 class Usage(Exception):  # noqa: N818 - said as what happened
@@ -73,15 +67,25 @@ def known(failure: BaseException, *, as_json: bool) -> int | None:
     code = getattr(failure, "exit_code", None)
     if code is not None:
         return tell(str(failure), code)
-    if isinstance(failure, sqlite3.Error) and type(failure) in _OF_FILES:
-        from svc_http.stores.sqlite.work import words  # noqa: PLC0415 - help is shown without it
-
-        return tell(f"the file cannot be used as the database: {words(failure)}", REFUSED)
+    if type(failure).__module__ == "sqlite3" and (fault := _file_fault(failure)) is not None:
+        return tell(f"the file cannot be used as the database: {fault}", REFUSED)
     return missing(failure)
+
+
+def _file_fault(failure: BaseException) -> str | None:
+    """What SQLite says of a file; None where it was used wrongly, as its other errors say."""
+    import sqlite3  # noqa: PLC0415 - mostly nothing breaks
+
+    from svc_http.stores.sqlite.work import words  # noqa: PLC0415
+
+    is_of_file = type(failure) in {sqlite3.DatabaseError, sqlite3.OperationalError}
+    return words(failure) if is_of_file and isinstance(failure, sqlite3.Error) else None
 
 
 def defect(failure: BaseException) -> int:
     """Tell a defect in a line: what it is and where it arose."""
+    import traceback  # noqa: PLC0415 - mostly nothing breaks
+
     last = traceback.extract_tb(failure.__traceback__)[-1]
     place = f"{Path(last.filename).name}:{last.lineno}"
     kind = type(failure).__name__

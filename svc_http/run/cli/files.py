@@ -1,12 +1,8 @@
 """Files: whole or not at all when written; a hyphen, read or written, is stdin or stdout."""
 
-import errno
-import gzip
 import os
-import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +24,10 @@ def named(file: str) -> Iterator[Path]:
     if file != STREAM and not Path(file).is_fifo():
         yield Path(file)
         return
+    # Most files are read once.
+    import shutil  # noqa: PLC0415
+    import tempfile  # noqa: PLC0415
+
     with tempfile.NamedTemporaryFile(prefix="svc-") as spool:
         try:
             with sys.stdin.buffer if file == STREAM else Path(file).open("rb") as source:
@@ -75,6 +75,8 @@ def write_whole(path: Path, pages: Iterable[bytes]) -> None:
 def _replace(path: Path, pages: Iterable[bytes]) -> None:
     """Put a file in the place of a regular one, or where there is none; its mode stays."""
     if path.exists() and not os.access(path, os.W_OK):
+        import errno  # noqa: PLC0415 - mostly it may
+
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     # A name of its own: another command may be writing the same file.
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -99,5 +101,7 @@ def _fill(raw: IO[bytes], path: Path, pages: Iterable[bytes]) -> None:
 def _packed(raw: IO[bytes], path: Path) -> IO[bytes]:
     if path.suffix != ".gz":
         return os.fdopen(os.dup(raw.fileno()), "wb")
+    import gzip  # noqa: PLC0415 - few files are packed
+
     # Without a time or a name, so that the same lines make the same file.
     return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)  # type: ignore[return-value]

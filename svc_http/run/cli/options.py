@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 TOML = "svc.toml"
 CONFIG = "SVC_CONFIG"
+DB = "svc.db"
+"""The default of the setting `db`."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 Workspace = Annotated[
@@ -68,6 +70,17 @@ class Common(Answer):
             return self.server
         return os.environ.get("SVC_SERVER") or None
 
+    def socket(self) -> Path | None:
+        """Where a server of the SQLite file listens; None where the settings alone can tell.
+
+        Whoever asks a running server needs none of its settings but the place of its database.
+        """
+        from svc_http.run.control import channel  # noqa: PLC0415 - help is shown without it
+
+        place = self.db or os.environ.get("SVC_DB") or _place_in(_toml(self.config))
+        is_file = place and place != ":memory:" and "://" not in place
+        return channel.address(place) if is_file else None
+
     def settings(self) -> "Settings":
         """The settings of this command line.
 
@@ -95,7 +108,23 @@ def load(config: str | None, flags: dict[str, object]) -> "Settings":
     """
     from svc_http import settings  # noqa: PLC0415 - help is shown without it
 
+    return settings.load(os.environ, _toml(config), flags)
+
+
+def _toml(config: str | None) -> str | None:
+    """The settings file, where there is one."""
     path = config or os.environ.get(CONFIG)
-    if path is None and Path(TOML).is_file():
-        path = TOML
-    return settings.load(os.environ, path, flags)
+    return TOML if path is None and Path(TOML).is_file() else path
+
+
+def _place_in(toml: str | None) -> str | None:
+    """What a settings file says of `db`; None where it is not as it should be."""
+    if toml is None:
+        return DB
+    import tomllib  # noqa: PLC0415 - mostly there is no file
+
+    try:
+        place = tomllib.loads(Path(toml).read_text("utf-8")).get("db", DB)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return place if isinstance(place, str) else None

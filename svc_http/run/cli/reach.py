@@ -4,15 +4,12 @@ One process has a SQLite file at a time, so a command that meets another one wai
 A PostgreSQL database is everybody's: a command works on it whatever servers run.
 """
 
-import asyncio
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
-
-import attrs
 
 from svc_core.operation.host import Tell, silent
 from svc_http.run.cli.failures import Usage
@@ -48,6 +45,9 @@ def ask(
     with bar(words(operation)) as tell:
         if named is not None:
             return channel.ask(channel.parse(named), request, tell, take)
+        if (path := common.socket()) is not None:
+            with suppress(_NotThere):
+                return _ask(path, request, tell, take)
         return _find(common.settings(), request, tell, take)
 
 
@@ -75,6 +75,25 @@ def is_answering(socket_path: Path) -> bool:
     return True
 
 
+class _NotThere(Exception):  # noqa: N818 - said as the state that it is
+    """No server answers at the address."""
+
+
+def _ask(path: Path, request: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
+    """What a server answers that may be at the address.
+
+    Raises:
+        _NotThere: none is.
+        BrokeOff: what was asked may have been done: it is not done again here.
+    """
+    try:
+        return channel.ask(path, request, tell, take)
+    except channel.BrokeOff:
+        raise
+    except channel.Unreachable as absent:
+        raise _NotThere from absent
+
+
 def _find(
     settings: "Settings", request: dict[str, Any], tell: Tell, take: Take
 ) -> Mapping[str, Any]:
@@ -84,12 +103,8 @@ def _find(
         return _here(settings, request, tell, take)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        try:
-            return channel.ask(channel.address(settings.file), request, tell, take)
-        except channel.BrokeOff:
-            raise  # what was asked may have been done: it is not done again here
-        except channel.Unreachable:
-            pass
+        with suppress(_NotThere):
+            return _ask(channel.address(settings.file), request, tell, take)
         try:
             return _here(settings, request, tell, take)
         except StoreBusy:
@@ -108,6 +123,11 @@ def _here(
 ) -> Mapping[str, Any]:
     """The answer of this process, with the store opened for as long as it takes."""
     # A server saves us these imports.
+    import asyncio  # noqa: PLC0415
+    from shlex import quote  # noqa: PLC0415
+
+    import attrs  # noqa: PLC0415
+
     from svc_http.run.control import operator, services  # noqa: PLC0415
     from svc_http.service.equipment import checked  # noqa: PLC0415
     from svc_http.service.runtime.assembly import idle  # noqa: PLC0415

@@ -6,11 +6,12 @@ import sys
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from shutil import get_terminal_size
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from svc_core.operation.declaration import Operation
 from svc_core.operation.host import Progress, Tell
+
+if TYPE_CHECKING:
+    from svc_http.run.cli.derived import Command  # which prints by this module
 
 
 def as_json(value: object) -> None:
@@ -39,15 +40,13 @@ _ENVELOPE = {"data", "meta", "links", "totalCount"}
 _PAGING = {"pageCount", "count", "page"}
 
 
-def answer(value: Any, operation: Operation[Any, Any]) -> None:
-    """Print what an operation answered: rows as a table, a resource as an outline."""
+def answer(value: Any, command: "Command") -> None:
+    """Print what a command was answered: rows as a table, a resource as an outline."""
     members = value if isinstance(value, dict) else {"data": value}
-    name = next(
-        (n for n, each in members.items() if operation.columns and type(each) is list), None
-    )
+    name = next((n for n, each in members.items() if command.columns and type(each) is list), None)
     if name is not None:
-        empty = f"Nothing here. See: svc {operation.group} --help"
-        table(members[name], operation.columns, empty, operation.notes)
+        empty = f"Nothing here. See: svc {command.group} --help"
+        table(members[name], command.columns, empty, command.notes)
     outline({member: each for member, each in members.items() if member != name})
 
 
@@ -107,7 +106,13 @@ def table(
         notes=[[_cell(_at(row, note) or "") for note in notes] for row in members],
         anchor=next((number for number, name in enumerate(names) if name == "id"), 0),
     )
-    lines(*drawn.lines(get_terminal_size().columns if sys.stdout.isatty() else None))
+    lines(*drawn.lines(_columns() if sys.stdout.isatty() else None))
+
+
+def _columns() -> int:
+    from shutil import get_terminal_size  # noqa: PLC0415 - programs have no width
+
+    return get_terminal_size().columns
 
 
 def _at(row: Any, path: str) -> Any:

@@ -8,27 +8,18 @@ Rule 2: a command runs to its end, whether or not anybody still listens; a strea
         listened.
 """
 
-import asyncio
 import json
 import os
 import socket
 import stat
-import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import attrs
+from typing import Any
 
 from svc_core.base import compact
-from svc_core.contract import problem
-from svc_core.contract.problem import Problem
 from svc_core.operation.host import Progress, Tell
-
-if TYPE_CHECKING:
-    from svc_http.run.control.operator import Operator  # a client needs none of the operations
 
 _text = compact.encoder(ascii_only=True)
 
@@ -42,15 +33,6 @@ PATH_BYTES_MAX = 100
 
 LINE_BYTES_MAX = 8 * 1024 * 1024
 """Of a request or an answer: the health of 10,000 sources."""
-
-CONNECTIONS_MAX = 16
-"""Commands at once: a person has a few terminals, a script a few workers."""
-
-REQUEST_SECONDS = 10.0
-"""How long the request line may take: it was written before anybody connected."""
-
-BUFFER_BYTES_MAX = 64 * 1024
-"""Progress that nobody reads is dropped beyond this; the answer never is."""
 
 SILENCE_SECONDS = 300.0
 """How long a client waits for the next line: longer than the slowest single step."""
@@ -111,12 +93,18 @@ def _own_folder(named: str) -> Path:
     return _own() / f"{sha256(os.fsencode(named)).hexdigest()[:24]}.sock"
 
 
+def _own_name() -> str:
+    return f"svc-{os.getuid()}"
+
+
 def _own() -> Path:
     """The folder; where the one for temporary files has a long name, it is in that of the system.
 
     The names of sockets in it have 29 bytes and a slash.
     """
-    folder = Path(tempfile.gettempdir()) / f"svc-{os.getuid()}"
+    from tempfile import gettempdir  # noqa: PLC0415 - sockets mostly stand beside their file
+
+    folder = Path(gettempdir()) / _own_name()
     is_short = len(os.fsencode(folder)) + 30 <= PATH_BYTES_MAX
     return folder if is_short else Path("/tmp") / folder.name  # noqa: S108 - checked as the other
 
@@ -133,143 +121,18 @@ def parse(text: str) -> Path:
     return Path(text[len(PREFIX) :])
 
 
-def _check_folder(path: Path) -> None:
+def check_folder(path: Path) -> None:
     """See that nobody else can put a socket where the user's own folder is.
 
     Raises:
         Unsafe: they can.
     """
     folder = path.parent
-    if folder != _own():
+    if folder.name != _own_name() or folder != _own():
         return
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise Unsafe(f"{folder} is not a folder of this user alone; remove it")
-
-
-# -- the server's side -------------------------------------------------------------------------
-
-
-class Control:
-    """The socket of a running server; made by `open`, given back by `close`."""
-
-    def __init__(self, path: Path, operator: "Operator") -> None:
-        self.path = path
-        self._operator = operator
-        self._running: set[asyncio.Task[Any]] = set()
-        self._server: asyncio.AbstractServer | None = None
-        self._inode = 0
-
-    @classmethod
-    async def open(cls, path: Path, operator: "Operator") -> "Control":
-        """Listen at `path`, in place of what an ended server left there.
-
-        Nobody else listens there, or only the process that this one replaces.
-
-        Raises:
-            Unsafe: somebody else could be.
-        """
-        control = cls(path, operator)
-        bound, control._inode = _bound(path)
-        control._server = await asyncio.start_unix_server(
-            control._connected, sock=bound, limit=LINE_BYTES_MAX
-        )
-        return control
-
-    @property
-    def text(self) -> str:
-        """The address as people give it."""
-        return f"{PREFIX}{self.path}"
-
-    async def close(self, seconds: float = 0.0) -> None:
-        """Take no more commands; those that run have so many seconds to come to their end."""
-        if self._server is None:
-            return
-        self._server.close()
-        _remove(self.path, self._inode)
-        if self._running:
-            _, late = await asyncio.wait(self._running, timeout=seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is None:
-            raise AssertionError("connections are served by tasks")
-        self._running.add(task)
-        try:
-            writer.write(await self._answer(reader, writer))
-            await writer.drain()
-        except (OSError, asyncio.IncompleteReadError, TimeoutError):
-            return  # whoever asked has gone; what was asked is done
-        finally:
-            self._running.discard(task)
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-        if len(self._running) > CONNECTIONS_MAX:
-            return self._operator.refuse(Problem(problem.OVERLOADED))
-        try:
-            async with asyncio.timeout(REQUEST_SECONDS):
-                body = await reader.readuntil(b"\n")
-        except asyncio.LimitOverrunError:
-            return self._operator.refuse(
-                Problem(problem.BODY_TOO_LARGE, f"A request has at most {LINE_BYTES_MAX} bytes.")
-            )
-
-        def tell(progress: Progress) -> None:
-            transport = writer.transport
-            if not transport.is_closing() and transport.get_write_buffer_size() < BUFFER_BYTES_MAX:
-                writer.write(_progress_line(progress))
-
-        async with asyncio.timeout(None) as listened:
-            watching: list[asyncio.Task[None]] = []
-
-            async def watch() -> None:
-                with suppress(OSError):
-                    await reader.read()
-                listened.reschedule(0)
-
-            async def pass_on(part: bytes) -> None:
-                if not watching:
-                    watching.append(asyncio.create_task(watch()))
-                writer.write(_text({"part": part.decode()}).encode() + b"\n")
-                await writer.drain()
-
-            try:
-                return await self._operator.answer(body, tell, pass_on)
-            finally:
-                for task in watching:
-                    task.cancel()
-
-
-def _bound(path: Path) -> tuple[socket.socket, int]:
-    """A socket at the path, and by what it is known that it still stands there."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _check_folder(path)
-    path.unlink(missing_ok=True)
-    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        bound.bind(str(path))
-        path.chmod(0o600)  # before listening: until then nobody can connect
-    except OSError:
-        bound.close()
-        raise
-    return bound, path.stat().st_ino
-
-
-def _remove(path: Path, inode: int) -> None:
-    """Remove a socket from its path, unless another one stands there now."""
-    with suppress(FileNotFoundError):
-        if path.stat().st_ino == inode:
-            path.unlink()
-
-
-def _progress_line(progress: Progress) -> bytes:
-    return _text({"progress": attrs.asdict(progress)}).encode() + b"\n"
 
 
 # -- the client's side -------------------------------------------------------------------------
@@ -326,7 +189,7 @@ def _heard(path: Path, request: Mapping[str, Any]) -> Generator[Mapping[str, Any
 
 def _connect(connection: socket.socket, path: Path) -> None:
     try:
-        _check_folder(path)
+        check_folder(path)
         connection.connect(str(path))
     except OSError as refused:
         raise Unreachable(f"no server answers at {PREFIX}{path}") from refused

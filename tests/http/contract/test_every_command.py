@@ -7,6 +7,7 @@ the same thing in their own words. They are carried out by the operator of the s
 import json
 import re
 from copy import deepcopy
+from functools import cache
 from itertools import count
 from shlex import join
 
@@ -24,7 +25,8 @@ from svc_core.operation.parsing import offers
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Ge, Le, MaxLen, Pattern
 from svc_http.run.cli import main
-from svc_http.run.cli.derived import Command, _plain
+from svc_http.run.cli.command_derivation import flags_of as derived_flags
+from svc_http.run.cli.command_derivation import plain_type
 from svc_http.run.control import channel
 from svc_http.run.control import services as lends
 from tests.receipts import PAYMENT
@@ -45,12 +47,23 @@ asking, answers, refusals, locality = (
 """What is promised of the command of an operation, by what it concerns."""
 
 
+class Input:
+    """A flag of a command, with the input that it gives."""
+
+    def __init__(self, flag, item):
+        self.flag, self.item = flag, item
+
+    def __getattr__(self, name):
+        return getattr(self.flag, name)
+
+
+@cache
 def flags_of(operation):
-    return Command.of(operation).flags
+    return [Input(*pair) for pair in derived_flags(operation)]
 
 
 def is_required(flag):
-    return flag.item.required and len(flag.path) == 1 and not flag.made
+    return flag.is_asked
 
 
 def named(operation):
@@ -411,7 +424,7 @@ def another_workspaces_is_as_good_as_none(desk, operation):
 
 def spoilt(flag):
     """Values that the bounds of an input refuse, as they are typed."""
-    _, metadata = _plain(flag.item.annotation)
+    _, metadata = plain_type(flag.item.annotation)
     # A value of the path that cannot be is as good as one that is not there.
     if flag.kind in (str, int, float) and flag.item.place != "path":
         for bound in metadata:

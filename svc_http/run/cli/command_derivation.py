@@ -1,0 +1,287 @@
+"""A command for each operation: its flags, its help and its tables come from the declaration.
+
+    python -m svc_http.run.cli.command_derivation
+
+writes the table of commands anew, from the catalogue and from the functions of the commands that
+stand by hand; `svc` reads the table alone. A test holds the two equal.
+"""
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final, get_args
+
+from cyclopts import App
+from rich.console import Console
+
+from svc_core.base.unset import Unset
+from svc_core.contract.result import Empty
+from svc_core.operation.declaration import JSON, MEMBER, Confidential, Operation, Trait
+from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.parsing import offers
+from svc_core.wire import shapes
+from svc_core.wire.constraints import Arg, Le, WriteOnly
+from svc_http.run.cli.command_table import FILE
+from svc_http.run.cli.derived import Command, Flag
+from svc_http.run.cli.files import write_whole
+from svc_http.run.cli.typed_values import HINTS
+
+_FORMS: Final[Mapping[Any, str]] = {int: "integer", float: "number", bool: "switch", str: "text"}
+
+
+def command_of(operation: Operation[Any, Any]) -> Command:
+    """The command with the flags that the operation's inputs make."""
+    flags = tuple(flag for flag, _ in flags_of(operation))
+    formats = tuple(form.format for form in offers(operation, {}))
+    texts = (form.format for form in operation.media if form.media_type.startswith("text/"))
+    clears = tuple(f.name[2:] for f in flags if f.place == MEMBER.place and not f.required)
+    names = {item.name for item in inputs(operation.request)}
+    has_workspace = operation.binding != "system"
+    return Command(
+        id=operation.id,
+        group=operation.group,
+        verb=operation.verb,
+        flags=flags,
+        formats=formats,
+        readable=next((name for name in texts if name in formats), formats[0]),
+        foresees=operation.foresees,
+        columns=operation.columns,
+        notes=operation.notes,
+        clears=clears if operation.method == "PATCH" else (),
+        is_paged=not names.isdisjoint({"cursor", "after"}),
+        is_emptied=operation.response is Empty,
+        is_secret=operation.confidential == Confidential(),
+        has_file=set(operation.media) != {JSON},
+        has_workspace=has_workspace,
+        has_author=has_workspace and (operation.unit.kind != "read" or operation.personal),
+        doc=f"{operation.summary}.\n\n{operation.description}".strip(),
+    )
+
+
+# -- flags -------------------------------------------------------------------------------------
+
+
+def flags_of(operation: Operation[Any, Any]) -> list[tuple[Flag, Input]]:
+    """The flags of an operation, each with the input that it gives."""
+    items: list[Input] = []
+    for item in inputs(operation.request):
+        if item.place == "body":
+            items += inputs(plain_type(item.annotation)[0])
+        elif item.name != "cursor" and Trait.LIVE not in item.traits and item.place != "header":
+            items.append(item)
+    pairs = list(_flags(items))
+    if operation.takes_if_match:
+        text = "Only if this is the current ETag."
+        pairs.append(_extra(Flag("--if-match", ("if-match",), "headers", "tag", doc=text)))
+    if operation.idempotency != "none":
+        text, name = "8 to 200 characters: a repetition acts once.", "idempotency-key"
+        pairs.append(_extra(Flag(f"--{name}", (name,), "headers", doc=text)))
+    formats = tuple(form.format for form in offers(operation, {}))
+    if len(formats) > 1:
+        text = "The representation."
+        pairs.append(_extra(Flag("--format", ("format",), "query", choices=formats, doc=text)))
+    return pairs
+
+
+def _extra(flag: Flag) -> tuple[Flag, Input]:
+    """A flag that follows from what an operation is, not from its request class."""
+    name = flag.path[0]
+    kind: Any = flag.kind
+    return flag, Input(name, name, flag.place, kind, False, None, str, None, flag.doc)
+
+
+def _flags(items: Iterable[Input], within: tuple[str, ...] = ()) -> Iterator[tuple[Flag, Input]]:
+    for item in items:
+        inner, notes = plain_type(item.annotation)
+        if item.place == "member" and shapes.is_model(inner):
+            yield from _flags(inputs(inner), (*within, item.name))
+        else:
+            yield _flag(item, inner, notes, within), item
+
+
+def _flag(item: Input, inner: Any, notes: tuple[Any, ...], within: tuple[str, ...]) -> Flag:
+    arg = next((note for note in notes if isinstance(note, Arg)), Arg())
+    is_positional = item.place == "path" or arg.positional
+    is_list = shapes.is_tuple(inner) and not shapes.items_of(inner)
+    kind = plain_type(get_args(inner)[0])[0] if is_list else inner
+    form = _form(item, kind, arg)
+    own = re.sub("(?<=ss)es$|(?<!u)s$", "", item.name)
+    is_many = is_list or form == "pairs"
+    words = "-".join((*within, arg.name or (own if is_many and not is_positional else item.name)))
+    name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", words).lower()
+    said = shapes.said(item.annotation) if item.required else ()
+    made = next((note for note in said if isinstance(note, WriteOnly)), None)
+    return Flag(
+        name=name.upper() if is_positional else f"--{name}",
+        path=(*within, item.name),
+        place=item.place,
+        form=form,
+        is_list=is_many,
+        choices=get_args(kind) if shapes.is_literal(kind) else (),
+        is_positional=is_positional,
+        required=item.required,
+        default=item.default if isinstance(item.default, str | int) else None,
+        maker=f"{made.fresh.__module__}:{made.fresh.__qualname__}" if made else "",
+        maker_bytes=made.size if made else 0,
+        most=int(_most(item)) if item.name == "limit" else 0,
+        doc=_doc(item, "" if is_list else form, is_made=made is not None),
+    )
+
+
+def _most(item: Input) -> Any:
+    return next((note.le for note in shapes.split(item.annotation)[1] if type(note) is Le), 0)
+
+
+def _doc(item: Input, form: str, *, is_made: bool) -> str:
+    text = item.doc + HINTS.get(form, "")
+    if isinstance(item.default, str | int) and item.default not in ("", False, True):
+        text += f" Default: {item.default}."
+    return text + (" Default: a new one, shown once." if is_made else "")
+
+
+def plain_type(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The type of what is sent, neither left out nor null, and all that is said of it."""
+    inner, metadata = shapes.split(annotation)
+    if shapes.is_union(inner):
+        kinds = [kind for kind in get_args(inner) if kind not in (Unset, type(None))]
+        if len(kinds) == 1:
+            deeper, more = plain_type(kinds[0])
+            return deeper, metadata + more
+    return inner, metadata
+
+
+def _form(item: Input, kind: Any, arg: Arg) -> str:
+    """The form of what is typed, of an item where it is a list."""
+    if item.name.endswith("Seconds"):
+        return "seconds"
+    if kind is datetime:
+        return "ahead" if arg.ahead else "instant"
+    if kind in (bool, str) or shapes.is_literal(kind):
+        return "file" if arg.path else _FORMS.get(kind, "text")
+    if kind in _FORMS:
+        return _FORMS[kind]
+    if shapes.is_mapping(kind) and plain_type(get_args(kind)[1])[0] is str:
+        return "pairs"
+    return "json" if item.place == "member" else "text"
+
+
+# -- the table ---------------------------------------------------------------------------------
+
+
+def lines() -> Iterator[str]:
+    """The lines of the table, made anew."""
+    from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS  # noqa: PLC0415 - for the table
+    from svc_http.run.cli.app import tree  # noqa: PLC0415 - which derives its commands here
+
+    every = list(_walk(tree(), ()))
+    # Each by the tree that its own command line makes, where others say less of themselves.
+    pages = {words: _page(tree([*words, "--help"]), words) for words in every}
+    rows = [row for page in pages.values() for _, own in page["panels"] for row in own]
+    counts = Counter(map(_json, rows))
+    shared: dict[str, Any] = {}
+    for text, count in counts.items():
+        row = json.loads(text)
+        if count > 1 and counts.get(_json(shared.get(row[0])), 0) < count:
+            shared[row[0]] = row
+    commands = {
+        (operation.group, operation.verb): command_of(operation)
+        for operation in (*OPERATIONS, *LOCAL_OPERATIONS)
+        if operation.verb
+    }
+    yield f"\t{_json(shared)}\t"
+    for words in [*commands, *(words for words in pages if words not in commands)]:
+        page = pages[words]
+        panels = [
+            [title, [row[0] if shared.get(row[0]) == row else row for row in rows]]
+            for title, rows in page["panels"]
+        ]
+        cell = _json(_members(commands[words])) if words in commands else ""
+        yield f"{' '.join(words)}\t{_json({**page, 'panels': panels})}\t{cell}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _members(part: Command | Flag) -> dict[str, Any]:
+    """The members of a command or a flag that are not as usual, but for its help."""
+    usual = {**part._field_defaults, "doc": part.doc}
+    members = {
+        name: v for name, v in part._asdict().items() if name not in usual or usual[name] != v
+    }
+    if isinstance(part, Command):
+        members["flags"] = [_members(flag) for flag in part.flags]
+    return members
+
+
+def _walk(command: App, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    yield words
+    seen: set[int] = set()
+    for name in command:
+        each = command[name]
+        if not name.startswith("-") and id(each) not in seen:
+            seen.add(id(each))
+            yield from _walk(each, (*words, name))
+
+
+def _page(root: App, words: tuple[str, ...]) -> dict[str, Any]:
+    """What cyclopts says of a command, to be drawn by `help_pages`."""
+    paper = _Paper()
+    setattr(root, "help_formatter", paper)  # noqa: B010 - its own type names a literal for each
+    root.help_print(words, console=Console(file=io.StringIO(), color_system=None))
+    usual = " ".join(("svc", *words))
+    if not paper.usage.startswith(usual):
+        raise AssertionError(f"the usage of {usual} begins otherwise: {paper.usage}")
+    return {
+        "usage": paper.usage,
+        "text": paper.text,
+        "isGroup": all(title == "Commands" for title, _ in paper.panels),
+        "panels": paper.panels,
+    }
+
+
+class _Paper:
+    """Takes down what a page of help says (`cyclopts.help.protocols.HelpFormatter`)."""
+
+    def __init__(self) -> None:
+        self.usage = ""
+        self.text = ""
+        self.panels: list[tuple[str, list[Any]]] = []
+
+    def __call__(self, _console: Console, _options: Any, panel: Any) -> None:
+        if panel.entries:
+            is_parameter = panel.format == "parameter"
+            rows = [(_parameter if is_parameter else _verb)(entry) for entry in panel.entries]
+            self.panels.append((panel.title, rows))
+
+    def render_usage(self, _console: Console, _options: Any, usage: Any) -> None:
+        self.usage = usage.plain.strip()
+
+    def render_description(self, _console: Console, _options: Any, description: Any) -> None:
+        self.text = _source(description)
+
+
+def _parameter(entry: Any) -> list[Any]:
+    notes = [f"[choices: {', '.join(entry.choices)}]"] if entry.choices else []
+    notes += [f"[default: {entry.default}]"] if entry.default is not None else []
+    label = " ".join(entry.display_labels_with_metavar)
+    return [label, _source(entry.description), notes, bool(entry.required)]
+
+
+def _verb(entry: Any) -> list[Any]:
+    name, *more = entry.all_options
+    label = f"{name} ({', '.join(more)})" if more else name
+    return [label, _source(entry.description), [], False]
+
+
+def _source(text: Any) -> str:
+    """The words of a description, with their backticks."""
+    primary = getattr(text, "primary_renderable", text)
+    return str(getattr(primary, "markup", getattr(primary, "plain", primary or ""))).strip()
+
+
+if __name__ == "__main__":
+    write_whole(FILE, [f"{line}\n".encode() for line in lines()])

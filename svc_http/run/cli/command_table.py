@@ -1,0 +1,66 @@
+"""The table of commands: what each is given and shows, written from the catalogue and shipped.
+
+`svc` reads it in place of the operations themselves, whose import takes longer than a request to a
+running server. A line has three cells, parted by tabs: the words of a command, the page of its help
+and, of a command that is derived from an operation, its flags (`derived.Command`). The first line
+has the rows that several pages show. `command_derivation` writes the file.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+FILE: Final = Path(__file__).with_name("commands.tsv")
+WRITE: Final = "python -m svc_http.run.cli.command_derivation"
+"""What writes the file anew."""
+
+EPILOGUE: Final = "Begin with: svc serve --demo"
+"""The last line of every page of help."""
+
+HELP: Final = ("--help", "-h")
+"""What asks for a page."""
+
+ALIASES: Final = {"sources": "feeds", "status": "list"}
+"""Second names of groups and of their commands."""
+
+
+@cache  # Bounded: one file.
+def _lines() -> tuple[tuple[str, str, str], ...]:
+    cells = (line.split("\t") for line in FILE.read_text("utf-8").splitlines())
+    return tuple((words, page, command) for words, page, command in cells)
+
+
+def primary(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words under which the table has a command that may be called by second names."""
+    firsts = {second: first for first, second in ALIASES.items()}
+    names = {name for name, _, _ in _lines()[1:]}
+    known: tuple[str, ...] = ()
+    for word in words:
+        is_first = " ".join((*known, word)) in names
+        known = (*known, word if is_first else firsts.get(word, word))
+    return known
+
+
+def page(words: tuple[str, ...]) -> Mapping[str, Any] | None:
+    """The page of help of a command, a group, or of `svc` itself; None where there is none."""
+    shared, *lines = _lines()
+    wanted = " ".join(words)
+    text = next((text for name, text, _ in lines if name == wanted), None)
+    if text is None:
+        return None
+    rows, found = json.loads(shared[1]), json.loads(text)
+    panels = [
+        (title, [rows[row] if isinstance(row, str) else row for row in own])
+        for title, own in found["panels"]
+    ]
+    return {**found, "panels": panels}
+
+
+def verbs() -> Iterator[tuple[str, str, str]]:
+    """The group, the verb and the unread cell of each derived command."""
+    for words, _, command in _lines()[1:]:
+        if command:
+            group, _, verb = words.partition(" ")
+            yield group, verb, command

@@ -1,0 +1,91 @@
+"""How a word of a command line becomes a JSON value, by the form that its flag has.
+
+Instants are RFC 3339, members in seconds are spans, an object of texts is KEY=VALUE, and what is no
+text, number or list of these is JSON. What a form needs is imported when a value of it was typed.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+HINTS: Final[Mapping[str, str]] = {
+    "ahead": " RFC 3339, or a span from now such as 24h.",
+    "instant": " RFC 3339.",
+    "integer": " A whole number.",
+    "number": " A number.",
+    "seconds": " Such as 90s, 15m, 24h or 7d.",
+    "json": " As JSON.",
+}
+"""What the help of a flag adds to its description, by its form."""
+
+
+def parse(form: str, word: Any) -> Any:
+    """The JSON value of what was typed.
+
+    Raises:
+        ValueError: it does not have the form.
+    """
+    return _READERS[form](word)
+
+
+def _same(word: Any) -> Any:
+    return word
+
+
+def _pairs(words: Iterable[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for word in words:
+        name, is_pair, value = word.partition("=")
+        if not name or not is_pair or name in pairs:
+            raise ValueError(f"must be KEY=VALUE, each key once, not {word!r}")
+        pairs[name] = value
+    return pairs
+
+
+def _integer(word: str) -> int:
+    if re.fullmatch("[+-]?[0-9]{1,19}", word) is None:
+        raise ValueError("must be a whole number")
+    return int(word)
+
+
+def _number(word: str) -> float:
+    if not math.isfinite(number := float(word)):
+        raise ValueError("must be a number")
+    return number
+
+
+def _tag(word: str) -> str:
+    return word if word == "*" or word.startswith('"') else f'"{word}"'
+
+
+def _file(word: str) -> str:
+    """The path as the server understands it, which runs in another folder."""
+    # An empty text, as from a variable that is not set, is not this folder.
+    return word if "://" in word or not word.strip() else str(Path(word).absolute())
+
+
+def _moment(form: str) -> Callable[[str], Any]:
+    def read(word: str) -> Any:
+        from svc_http.run.cli import moments  # noqa: PLC0415 - few commands take one
+
+        return getattr(moments, form)(word)
+
+    return read
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "text": _same,
+    "switch": _same,
+    "tag": _tag,
+    "file": _file,
+    "pairs": _pairs,
+    "integer": _integer,
+    "number": _number,
+    "json": json.loads,
+    "seconds": _moment("seconds"),
+    "ahead": _moment("instant"),
+    "instant": _moment("written"),
+}
