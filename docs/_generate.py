@@ -1,4 +1,4 @@
-"""Writes what the documents take from the code: the reference pages and the examples.
+"""Writes what is taken from the code: the reference pages, the examples, the table of commands.
 
     python docs/_generate.py
 
@@ -19,6 +19,7 @@ from svc_core.catalog import reference
 from svc_core.formats import table as formats
 from svc_core.operation import ports
 from svc_core.operation.ports import Collection
+from svc_http.run.cli import command_derivation
 from svc_http.settings import MEMBERS
 
 DOCS = Path(__file__).parent
@@ -245,6 +246,7 @@ def main() -> None:
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
             sys.stdout.write(f"{name}\n")
+    command_derivation.write()
 
 
 if __name__ == "__main__":

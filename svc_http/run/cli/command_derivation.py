@@ -283,5 +283,10 @@ def _source(text: Any) -> str:
     return str(getattr(primary, "markup", getattr(primary, "plain", primary or ""))).strip()
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """Write the table anew."""
     write_whole(FILE, [f"{line}\n".encode() for line in lines()])
+
+
+if __name__ == "__main__":
+    write()

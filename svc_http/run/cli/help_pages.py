@@ -23,9 +23,11 @@ _CHOSEN: Final = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 Ink = tuple[str, str]
 """A text, and for each of its characters the letter of a style; a space is none."""
 
-CODES: Final = {"b": "1", "n": "36", "m": "1;31", "c": "1;36;40", "d": "38;5;246", "r": "31"}
+_CODES: Final = {"b": "1", "n": "36", "m": "1;31", "c": "1;36;40", "d": "38;5;246", "r": "31"}
 """Bold, names, the mark of what is required, code, notes, and the note that it is required, as
 SGR parameters (ECMA-48, 8.3.117)."""
+_FEW: Final = {**_CODES, "d": "37"}
+"""The same at a terminal of eight colours."""
 
 
 def shown(arguments: Sequence[str]) -> str | None:
@@ -38,12 +40,11 @@ def shown(arguments: Sequence[str]) -> str | None:
     if page is None or not is_asked or not _is_usual():
         return None
     usage = page["usage"].replace(" ".join(named), " ".join(words), 1)
-    return draw({**page, "usage": usage}, _width(), is_coloured=sys.stdout.isatty())
+    return draw({**page, "usage": usage}, _width(), _codes() if sys.stdout.isatty() else {})
 
 
 def _is_usual() -> bool:
-    is_terminal = os.environ.get("TERM", "").lower() not in {"dumb", "unknown", "linux"}
-    is_plain = not sys.stdout.isatty() or is_terminal
+    is_plain = not sys.stdout.isatty() or os.environ.get("TERM", "") not in {"dumb", "unknown"}
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     return is_plain and is_unicode and os.environ.keys().isdisjoint(_CHOSEN)
 
@@ -60,10 +61,17 @@ def _width() -> int:
     return 80
 
 
-def draw(page: Mapping[str, Any], width: int, *, is_coloured: bool) -> str:
-    """The page on lines of so many cells."""
+def _codes() -> Mapping[str, str]:
+    """The codes that the terminal understands, as far as it says."""
+    has_many = os.environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}
+    name = os.environ.get("TERM", "").strip().lower().rpartition("-")[2]
+    return _CODES if has_many or name in {"256color", "kitty"} else _FEW
+
+
+def draw(page: Mapping[str, Any], width: int, codes: Mapping[str, str]) -> str:
+    """The page on lines of so many cells; without codes it has no colour."""
     lines = list(_lines(page, width))
-    return "".join(_paint(line, is_coloured=is_coloured) + "\n" for line in lines)
+    return "".join(_paint(line, codes) + "\n" for line in lines)
 
 
 def _lines(page: Mapping[str, Any], width: int) -> Iterator[Ink]:
@@ -178,9 +186,9 @@ def _wrapped(line: Ink, width: int) -> Iterator[Ink]:
         yield text[place], styles[place]
 
 
-def _paint(line: Ink, *, is_coloured: bool) -> str:
+def _paint(line: Ink, codes: Mapping[str, str]) -> str:
     text, styles = line
-    if not is_coloured:
+    if not codes:
         return text
     runs = []
     place = 0
@@ -188,5 +196,5 @@ def _paint(line: Ink, *, is_coloured: bool) -> str:
         size = len(list(group))
         run = text[place : place + size]
         place += size
-        runs.append(run if style == " " else f"\x1b[{CODES[style]}m{run}\x1b[0m")
+        runs.append(run if style == " " else f"\x1b[{codes[style]}m{run}\x1b[0m")
     return "".join(runs)

@@ -1,0 +1,248 @@
+"""A command starts fast: it loads what it uses, and neither the catalogue nor the store.
+
+What is loaded is counted here, which no busy machine changes; `benchmarks/bench_startup.py`
+measures what it costs.
+"""
+
+import io
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.style import Style
+
+from svc_http.run.cli import command_derivation, command_table, help_pages
+from svc_http.run.cli.app import tree
+from svc_http.run.cli.options import DB, Common
+from svc_http.run.control import channel
+from svc_http.settings import MEMBERS, SettingsError
+
+ROOT = Path(__file__).parents[3]
+RUN = "import sys; from svc_http.run.cli import main; main(sys.argv[1:])"
+NAMES = "; sys.stderr.write('\\n' + ' '.join(sys.modules))"
+
+PAGES = [tuple(words.split()) for words, _, _ in command_table._lines()[1:]]
+
+
+def loaded(code: str, *arguments: str, cwd: Path) -> tuple[str, set[str]]:
+    """What a process prints, and the modules that it has at its end."""
+    ran = subprocess.run(
+        [sys.executable, "-c", code + NAMES, *arguments],
+        env={"PYTHONPATH": str(ROOT)}, cwd=cwd, capture_output=True, text=True, timeout=60,
+        check=True,
+    )  # fmt: skip
+    *_, names = ran.stderr.splitlines()
+    return ran.stdout, set(names.split())
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.partition(".")[0] in {"svc_core", "svc_http"}}
+
+
+def rooms(modules: set[str]) -> set[str]:
+    return {name for name in modules if re.fullmatch(r"svc_(core|http)\.\w+", name)}
+
+
+# -- the table ---------------------------------------------------------------------------------
+
+
+def test_the_table_says_what_the_catalogue_says() -> None:
+    text = command_table.FILE.read_text("utf-8")
+    fresh = "".join(f"{line}\n" for line in command_derivation.lines())
+
+    assert text == fresh, f"the table of commands is old; run: {command_table.WRITE}"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 133])
+def test_help_is_drawn_as_the_parser_of_command_lines_draws_it(width: int) -> None:
+    for words in PAGES[(60, 80, 100, 133).index(width) :: 4]:
+        console = Console(file=io.StringIO(), width=width, color_system=None)
+        tree([*words, "--help"]).help_print(words, console=console)
+        page = command_table.page(words)
+        assert page is not None
+
+        assert help_pages.draw(page, width, {}) == console.file.getvalue(), words  # type: ignore[attr-defined]
+
+
+def cells(text: str) -> list[tuple[str, str]]:
+    """Each character with the parameters of its style; a space shows no colour."""
+    style, drawn = "", []
+    for match in re.finditer("\x1b\\[([0-9;]*)m|(.)", text, re.DOTALL):
+        if match[2] is None:
+            style = match[1].removeprefix("0")
+        else:
+            drawn.append((match[2], style if match[2].strip() or "40" in style else ""))
+    return drawn
+
+
+@pytest.mark.parametrize("line", ["", "keys", "keys create", "serve", "profiles create"])
+@pytest.mark.parametrize("term", ["xterm", "xterm-256color", "xterm-kitty", "linux"])
+def test_a_terminal_shows_the_same_colours(
+    monkeypatch: pytest.MonkeyPatch, line: str, term: str
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", term)
+    render = Style.render
+
+    def render_anew(style: Style, *text: Any, **options: Any) -> str:
+        style._ansi = None  # how it was drawn first, in whatever colours
+        return render(style, *text, **options)
+
+    monkeypatch.setattr(Style, "render", render_anew)
+    words = tuple(line.split())
+    console = Console(file=io.StringIO(), width=90, force_terminal=True)
+    tree([*words, "--help"]).help_print(words, console=console)
+    page = command_table.page(words)
+    assert page is not None
+
+    drawn = help_pages.draw(page, 90, help_pages._codes())
+    assert cells(drawn) == cells(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("line", ["feeds --help", "feeds -h", "feeds", "feeds list --help"])
+def test_a_second_name_stands_in_the_usage_that_asked_for_it(svc: Any, line: str) -> None:
+    words = line.split()
+    usual = [word for word in words if not word.startswith("-")]
+    page = svc(*words).out
+
+    assert page.startswith(f"Usage: svc {' '.join(usual)} ")
+    assert page.split("\n", 1)[1] == svc(*command_table.primary(tuple(words))).out.split("\n", 1)[1]
+
+
+def test_help_that_is_asked_for_within_a_line_is_left_to_the_parser(svc: Any) -> None:
+    assert help_pages.shown(["keys", "--help", "list"]) is None
+    assert svc("keys", "--help", "list").out == svc("keys", "list", "--help").out
+
+
+# -- what is loaded ----------------------------------------------------------------------------
+
+HELP = ["--help", "", "keys --help", "keys create --help", "serve --help", "ledger verify --help"]
+
+
+@pytest.mark.parametrize("line", HELP)
+def test_help_loads_a_few_modules_of_ours_and_no_library(tmp_path: Path, line: str) -> None:
+    out, modules = loaded(RUN, *line.split(), cwd=tmp_path)
+
+    assert out.startswith("Usage: svc ")
+    assert modules.isdisjoint({"cyclopts", "rich", "attrs", "cattrs", "asyncio", "sqlite3"})
+    assert "svc_core" not in modules
+    assert len(ours(modules)) <= 6
+
+
+def test_the_version_loads_no_library_either(tmp_path: Path) -> None:
+    out, modules = loaded(RUN, "--version", cwd=tmp_path)
+
+    assert out.startswith("svc ")
+    assert modules.isdisjoint({"cyclopts", "rich", "attrs", "cattrs", "svc_core"})
+
+
+ROWS = [{"id": f"key_{number:024x}", "name": f"key {number}"} for number in range(20)]
+LINKS = {"next": None}
+ANSWER = {"ok": {"status": 200, "mediaType": "application/json", "headers": {}, "failed": False,
+                 "encoding": None, "body": {"data": ROWS, "meta": {}, "links": LINKS}}}  # fmt: skip
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Path]:
+    """A folder with the socket of a server that has the same answer for everybody."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        path = tmp_path / f"{DB}.sock"
+        listening.bind(str(path))
+        listening.listen()
+
+        def serve() -> None:
+            while True:
+                try:
+                    link, _ = listening.accept()
+                except OSError:
+                    return
+                with link, link.makefile("rwb") as lines:
+                    lines.readline()
+                    lines.write(json.dumps(ANSWER).encode() + b"\n")
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield tmp_path
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize("place", ["", "--server unix:svc.db.sock", "--db svc.db"])
+@pytest.mark.parametrize("line", ["keys list", "news list", "keys create --name x"])
+def test_who_asks_a_server_loads_neither_operations_nor_settings(
+    served: Path, line: str, place: str
+) -> None:
+    out, modules = loaded(RUN, *line.split(), *place.split(), cwd=served)
+
+    assert ROWS[0]["id"] in out
+    assert modules.isdisjoint({"asyncio", "cattrs", "cryptography", "sqlite3", "rich.console"})
+    assert rooms(modules) == {"svc_core.base", "svc_core.operation", "svc_http.run"}
+    assert len(ours(modules)) <= 22
+
+
+def test_the_store_loads_ports_and_rows(tmp_path: Path) -> None:
+    _, modules = loaded("import sys, svc_http.stores.sqlite", cwd=tmp_path)
+
+    assert rooms(modules) == {
+        "svc_core.base", "svc_core.contract", "svc_core.operation", "svc_core.wire",
+        "svc_http.stores",
+    }  # fmt: skip
+    assert modules.isdisjoint({"cattrs", "cryptography"})
+    assert len(ours(modules)) <= 50
+
+
+# -- where the server of a database is ---------------------------------------------------------
+
+PLACES = [
+    ("", None, {}, None),
+    ("", 'db = "toml.db"', {}, None),
+    ("other.toml", 'db = "toml.db"', {}, None),
+    ("", 'db = "toml.db"', {"SVC_DB": "env.db"}, None),
+    ("", 'db = "toml.db"', {"SVC_DB": "env.db"}, "flag.db"),
+    ("", "db = 1", {}, None),
+    ("", "port = 1", {}, None),
+    ("", None, {"SVC_DB": ":memory:"}, None),
+    ("", None, {"SVC_DB": "postgresql://desk@db.example/x"}, None),
+]
+
+
+@pytest.mark.parametrize(("config", "toml", "env", "flag"), PLACES)
+def test_the_socket_is_that_of_the_database_of_the_settings(
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    config: str,
+    toml: str | None,
+    env: dict[str, str],
+    flag: str | None,
+) -> None:
+    if toml is not None:
+        (here / (config or "svc.toml")).write_text(toml)
+    for name, text in env.items():
+        monkeypatch.setenv(name, text)
+    common = Common(db=flag, config=config or None)
+    file = common.settings().file
+
+    assert common.socket() in {None if file is None else channel.address(file), None}
+    assert (common.socket() is None) == (file is None or toml == "db = 1")
+    assert MEMBERS["db"].default == DB
+
+
+def test_settings_that_cannot_be_read_are_told_where_no_server_is(
+    svc: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "svc.toml").write_text("no = = toml")
+
+    assert Common().socket() is None
+    with pytest.raises(SettingsError):
+        Common().settings()
+    ran = svc("keys", "list")
+    assert (ran.code, "is not TOML" in ran.err) == (2, True)
+    assert os.listdir(here) == ["svc.toml"]
