@@ -19,7 +19,7 @@ from svc_core.catalog import reference
 from svc_core.formats import table as formats
 from svc_core.operation import ports
 from svc_core.operation.ports import Collection
-from svc_http.run.cli import command_derivation
+from svc_http.run.cli import command_pages
 from svc_http.settings import MEMBERS
 
 DOCS = Path(__file__).parent
@@ -246,7 +246,7 @@ def main() -> None:
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
             sys.stdout.write(f"{name}\n")
-    command_derivation.write()
+    command_pages.write()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 `svc` reads it in place of the operations themselves, whose import takes longer than a request to a
 running server. A line has three cells, parted by tabs: the words of a command, the page of its help
 and, of a command that is derived from an operation, its flags (`derived.Command`). The first line
-has the rows that several pages show. `command_derivation` writes the file.
+has the rows that several pages show. `command_pages` writes the file.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 FILE: Final = Path(__file__).with_name("commands.tsv")
-WRITE: Final = "python -m svc_http.run.cli.command_derivation"
+WRITE: Final = "python -m svc_http.run.cli.command_pages"
 """What writes the file anew."""
 
 EPILOGUE: Final = "Begin with: svc serve --demo"

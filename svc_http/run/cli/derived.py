@@ -260,7 +260,7 @@ class Command(NamedTuple):
         if as_json:
             show.as_json(value)
         else:
-            show.answer(value, self)
+            show.answer(value, self.group, self.columns, self.notes)
             if "ETag" in answer["headers"]:
                 show.lines(f"etag  {answer['headers']['ETag']}")
             if answer["fresh"] or self.is_secret:

@@ -6,12 +6,9 @@ import sys
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from svc_core.operation.host import Progress, Tell
-
-if TYPE_CHECKING:
-    from svc_http.run.cli.derived import Command  # which prints by this module
 
 
 def as_json(value: object) -> None:
@@ -40,13 +37,13 @@ _ENVELOPE = {"data", "meta", "links", "totalCount"}
 _PAGING = {"pageCount", "count", "page"}
 
 
-def answer(value: Any, command: "Command") -> None:
-    """Print what a command was answered: rows as a table, a resource as an outline."""
+def answer(value: Any, group: str, columns: Sequence[str], notes: Sequence[str]) -> None:
+    """Print what a command of a group was answered: rows as a table, a resource as an outline."""
     members = value if isinstance(value, dict) else {"data": value}
-    name = next((n for n, each in members.items() if command.columns and type(each) is list), None)
+    name = next((n for n, each in members.items() if columns and type(each) is list), None)
     if name is not None:
-        empty = f"Nothing here. See: svc {command.group} --help"
-        table(members[name], command.columns, empty, command.notes)
+        empty = f"Nothing here. See: svc {group} --help"
+        table(members[name], columns, empty, notes)
     outline({member: each for member, each in members.items() if member != name})
 
 

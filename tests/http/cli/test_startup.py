@@ -20,7 +20,7 @@ import pytest
 from rich.console import Console
 from rich.style import Style
 
-from svc_http.run.cli import command_derivation, command_table, help_pages
+from svc_http.run.cli import command_table, help_pages
 from svc_http.run.cli.app import tree
 from svc_http.run.cli.options import DB, Common
 from svc_http.run.control import channel
@@ -52,14 +52,7 @@ def rooms(modules: set[str]) -> set[str]:
     return {name for name in modules if re.fullmatch(r"svc_(core|http)\.\w+", name)}
 
 
-# -- the table ---------------------------------------------------------------------------------
-
-
-def test_the_table_says_what_the_catalogue_says() -> None:
-    text = command_table.FILE.read_text("utf-8")
-    fresh = "".join(f"{line}\n" for line in command_derivation.lines())
-
-    assert text == fresh, f"the table of commands is old; run: {command_table.WRITE}"
+# -- help --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 133])
