@@ -138,12 +138,12 @@ def _of_kind(constraints: Constraints, kind: type[Any]) -> list[Any]:
 
 
 def _bounds(constraints: Constraints, limit: int) -> tuple[Any, Any]:
-    low = max((bound.ge for bound in _of_kind(constraints, Ge)), default=-limit)
-    high = min((bound.le for bound in _of_kind(constraints, Le)), default=limit)
+    low = max((limit_.ge for limit_ in _of_kind(constraints, Ge)), default=-limit)
+    high = min((limit_.le for limit_ in _of_kind(constraints, Le)), default=limit)
     return low, high
 
 
 def _lengths(constraints: Constraints) -> tuple[int, int | None]:
-    low = max((bound.min_length for bound in _of_kind(constraints, MinLen)), default=0)
-    high = min((bound.max_length for bound in _of_kind(constraints, MaxLen)), default=None)
+    low = max((limit_.min_length for limit_ in _of_kind(constraints, MinLen)), default=0)
+    high = min((limit_.max_length for limit_ in _of_kind(constraints, MaxLen)), default=None)
     return low, high

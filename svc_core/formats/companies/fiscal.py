@@ -13,6 +13,26 @@ from typing import Any
 
 from attrs import frozen
 
+# How a date gets its fiscal year. The SEC states `fy` and `fp` of a filing, not of its facts, and a
+# report of 2024 repeats figures of 2022 and 2023. The year of a fact follows from its dates alone.
+#
+# - An anchor is the end of a fiscal year that an annual report states. Anchors of one company that
+#   lie whole years apart (with the slack) form a calendar. A company that moves its year end has
+#   several calendars, one after the other; a lone anchor amid another calendar is an error in a
+#   report and is dropped.
+# - A date belongs to the first calendar that does not end before it, else to the last one. Its year
+#   is that of the nearest anchor at or after it; before or beyond the anchors, whole years are
+#   counted from the nearest one, since the calendar goes on.
+# - What lies between the last anchor of one calendar and the first year of the next one is
+#   a transition period. It has neither fiscal year nor period: any name would be a guess.
+# - Companies call a year by the calendar year of its end, or by the one before (retailers whose
+#   year ends in January). The `lead` of a calendar is that difference, by majority of its reports.
+# - The period (Q1, H1, FY, ...) follows from two numbers: the length in months, and the months of
+#   the year that are over at the end. An end between whole months has no period.
+#
+# The weak spot is a company whose annual reports are all missing: it has no anchors, so all years
+# are unknown.
+
 ANNUAL_FORMS = ("10-K", "20-F", "40-F")
 YEAR_DAYS = 365.2425  # of the Gregorian calendar, on average
 MONTH_DAYS = YEAR_DAYS / 12

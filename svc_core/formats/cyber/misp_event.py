@@ -71,9 +71,7 @@ def _incident(wrapper: Object) -> Record:
         "startedAt": at(midnight(event.get("date"))),
         "datePrecision": "day",
         "designators": [designator("misp", uuid)],
-        "entities": list(
-            {mention["name"]: mention for mention in names.event_mentions(event)}.values()
-        ),
+        "entities": list({row["name"]: row for row in names.event_mentions(event)}.values()),
     }
     stamp, release = _moment(event.get("timestamp")), _moment(event.get("publish_timestamp"))
     key = f"misp:{uuid}"

@@ -54,9 +54,8 @@ def _record(item: dict[str, Any]) -> Record:
         "affected": products(map(_product, _matches(cve.get("configurations") or ()))),
         "references": reference_links([cve.get("references")]),
     }
-    return cve_entry(
-        cve_id(cve["id"]), members, PAGE, cve.get("published"), cve.get("lastModified")
-    )
+    dates = cve.get("published"), cve.get("lastModified")
+    return cve_entry(cve_id(cve["id"]), members, PAGE, *dates)
 
 
 def _score(metric: dict[str, Any]) -> Any:

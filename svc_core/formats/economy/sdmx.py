@@ -39,7 +39,7 @@ def _recognise(body: Body) -> bool:
     return "dataSets" in data and not {"structure", "structures"}.isdisjoint(data)
 
 
-def _parse(body: Body, given: Given) -> Contents:
+def _parse(body: Body, origin: Given) -> Contents:
     document = body.whole_json()
     head = document.get("meta") or document.get("header") or {}
     data = document.get("data") or document
@@ -48,12 +48,12 @@ def _parse(body: Body, given: Given) -> Contents:
     for data_set in data["dataSets"]:
         structure = structures[data_set.get("structure") or 0]
         agency, flow = _flow([*(structure.get("links") or ()), *(data_set.get("links") or ())])
-        provider = _agency(agency) or given.options.get("provider") or _sender(head)
+        provider = _agency(agency) or origin.options.get("provider") or _sender(head)
         if not provider:
             raise DocumentRefused("option", "The document names no agency: --option provider=ecb")
         is_delete = str(data_set.get("action")).lower() == "delete"
-        layout, origin = Structure(structure), {"provider": provider, "datasetId": flow}
-        make = partial(_record, layout.code_names, origin, is_delete=is_delete)
+        layout, series_members = Structure(structure), {"provider": provider, "datasetId": flow}
+        make = partial(_record, layout.code_names, series_members, is_delete=is_delete)
         observations = data_set_cells(data_set, layout, is_delete=is_delete)
         yield from records(observations, make, lambda cell: _code(cell[0].values()))
 

@@ -87,14 +87,14 @@ def _facts(item: Mapping[str, Any]) -> dict[str, Any]:
         "numeric": numeric(item.get("ccn3")),
         "name": text(name["common"]),
         "officialName": text(name.get("official")),
-        "nativeNames": native and {language(tag): one["common"] for tag, one in native.items()},
+        "nativeNames": native and {language(tag): label["common"] for tag, label in native.items()},
         "region": text(item.get("region")),
         "subregion": text(item.get("subregion")),
         **{m: amount(m, item.get(m), unit=unit, provider=provider) for m, unit in measures.items()},
         "centroid": point(west, north),
         "callingCodes": _calling(item.get("idd") or {}),
         "unMember": item.get("unMember"),
-        **{many: make(item[many]) for many, make in _LISTS.items() if item.get(many) is not None},
+        **{key: make(item[key]) for key, make in _LISTS.items() if item.get(key) is not None},
     }
 
 

@@ -111,7 +111,7 @@ def entity(
     pairs = [name.split(":", 1) for name in (key, *weaker_keys)]
     row = {**members, "designators": [designator(s, v, provider) for s, v in pairs]}
     other_keys = (*weaker_keys, *other_keys, *filter(None, [members.get("registered")]))
-    linkable = (other for other in dict.fromkeys(other_keys) if other.partition(":")[0] in _RANKS)
+    linkable = (key_ for key_ in dict.fromkeys(other_keys) if key_.partition(":")[0] in _RANKS)
     return Record("entity", key, row, also=tuple(linkable), **record)
 
 

@@ -130,9 +130,8 @@ def number(value: object) -> int | float | None:
 
 def moment(value: object) -> datetime | None:
     """An instant in UTC from ISO 8601 or RFC 822 text; None for text that names no instant."""
-    if isinstance(value, str) and value.endswith(
-        "Z"
-    ):  # nearly all of them; much faster than `parse_date`
+    # Nearly all instants end with Z, and `fromisoformat` is much faster than `parse_date`.
+    if isinstance(value, str) and value.endswith("Z"):
         with suppress(ValueError):
             return in_utc(datetime.fromisoformat(value))
     return in_utc(parse_date(str(value))) if value else None

@@ -76,7 +76,7 @@ def _change_records(index: CollectionIndex, value: dict[str, Any]) -> Iterator[R
         # The id is the key, so that a deletion finds the record. Of the records of a relation with
         # several ends only the first can have it.
         key = f"ftm:{record.record_id}"
-        other_keys = (other for other in (record.key, *record.also) if other != key)
+        other_keys = (alias for alias in (record.key, *record.also) if alias != key)
         yield record if key in used_keys else evolve(record, key=key, also=tuple(other_keys))
         used_keys.add(key)
 

@@ -132,25 +132,25 @@ class CollectionIndex:
         """The keys of an entity, the strongest first; it need not be in the collection."""
         refs = [
             ("un-ref", ref)
-            for thing in self.related(id_, "Sanction")
+            for thing in self.things_about(id_, "Sanction")
             for ref in thing.values("unscId")
         ]
         return ranked_keys([*self.names.get(id_, ()), *refs, ("ftm", id_)])
 
-    def related(self, id_: str, *schemas: str) -> list[Thing]:
+    def things_about(self, id_: str, *schemas: str) -> list[Thing]:
         """The things of these schemas that describe an entity."""
         return [thing for thing in self.attachments.get(id_, ()) if thing.schema in schemas]
 
     def listings(self, id_: str) -> list[Members] | None:
         """The sanction listings of an entity; None where the collection has none at all."""
-        listings = [_listing(thing) for thing in self.related(id_, "Sanction")]
+        listings = [_listing(thing) for thing in self.things_about(id_, "Sanction")]
         return listings if "Sanction" in self.schemas else None
 
     def identifiers(self, thing: Thing) -> Iterator[Members]:
         """The numbers of an entity in registers and on its papers."""
         for name, kind in _IDENTIFIERS.items():
             yield from (identifier(kind, number) for number in thing.texts.get(name, ()))
-        for doc in self.related(thing.id, *_PAPERS):
+        for doc in self.things_about(thing.id, *_PAPERS):
             land = country(doc.first("country"), "alpha2")
             yield from (identifier(_PAPERS[doc.schema], id_, land) for id_ in doc.values("number"))
 
@@ -158,7 +158,9 @@ class CollectionIndex:
         """The addresses of an entity, its own and those of other lines."""
         yield from thing.values("address")
         for address in (
-            place for id_ in thing.values("addressEntity") for place in self.related(id_, "Address")
+            place
+            for id_ in thing.values("addressEntity")
+            for place in self.things_about(id_, "Address")
         ):
             yield address.first("full") or ", ".join(address.values("street", "city", "country"))
 

@@ -60,9 +60,8 @@ def _party(index: CollectionIndex, thing: Thing) -> Record:
     caption = thing.source.get("caption") or next(iter(names), None)
     name = require(text(caption, 1_000), "a name")
     start, end = thing.first("incorporationDate"), thing.first("dissolutionDate")
-    tickers = [
-        {"ticker": ticker, "exchangeName": None, "mic": None} for ticker in thing.values("ticker")
-    ]
+    no_market = {"exchangeName": None, "mic": None}
+    tickers = [{"ticker": ticker, **no_market} for ticker in thing.values("ticker")]
     members = {
         "type": ftm.TYPES[thing.schema],
         "name": name,

@@ -1,1 +1,1 @@
-"""The promises of a store, by the noun that they are about."""
+"""The promises of a store as test classes, one module for each subject."""

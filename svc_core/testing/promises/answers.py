@@ -1,5 +1,5 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
-"""Answers that are kept for a repeated request."""
+"""Promises about answers that are stored for a repeated request."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,7 @@ from svc_core.testing.sync_store import raises
 
 
 class AnswerPromises(StoreTest):
-    """Answers that are kept for a repeated request."""
+    """Promises about answers that are stored for a repeated request."""
 
     def test_an_answer_is_found_by_tenant_operation_and_key(self) -> None:
         answer = an_answer(b"body")

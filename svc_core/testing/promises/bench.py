@@ -1,4 +1,4 @@
-"""What the promises stand on: a fresh store for each, and work for it."""
+"""The base class of all promises: it opens a new store for each test."""
 
 from collections.abc import Coroutine, Sequence
 from datetime import timedelta
@@ -22,67 +22,71 @@ class Mishap(Exception):  # noqa: N818 - what a unit of work raises to be undone
 
 
 class StoreTest:
-    """Opens a store before a test and gives it back after it; a test that fails says its name."""
+    """A test class that opens a store before each test and closes it afterwards.
+
+    The author of a backend overrides `make_store`, `run` and `at_once`. A failing test begins with
+    the sentence of its promise.
+    """
 
     sync: SyncStore
 
     def __init_subclass__(cls) -> None:
-        """Have each promise named where it is broken."""
+        """Decorate each promise, so that its failure begins with its sentence."""
         for name, promise in list(vars(cls).items()):
             if name.startswith("test_"):
                 setattr(cls, name, rules.explain_failures(promise))
 
     def make_store(self) -> Store:
-        """An empty store, opened for `SAMPLES`."""
+        """Makes an empty store that is opened for `SAMPLES`."""
         raise AssertionError("say how a store is made")
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:  # noqa: ARG002 - for the author
-        """Run a coroutine to its end."""
+        """Runs a coroutine to its end and returns its result."""
         raise AssertionError("say how a coroutine is run")
 
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:  # noqa: ARG002
-        """Run coroutines at the same time; what each returned, or the exception that it raised."""
+        """Runs coroutines at the same time; the result of each, or the exception that it raised."""
         raise AssertionError("say how several coroutines are run at the same time")
 
     def make_others(self, store: Store) -> Sequence[Store]:  # noqa: ARG002 - for the author
-        """More stores over the rows of `store`, where several may be opened."""
+        """Opens more stores over the rows of `store`; none where it cannot be shared."""
         return ()
 
     def setup_method(self) -> None:
         """Open the store."""
         self.sync = SyncStore(self.make_store(), self.run)
-        self._others: list[SyncStore] = []
+        self._more_stores: list[SyncStore] = []
 
     @property
     def stores(self) -> list[SyncStore]:
-        """The store, and others over the same rows: opened when they are first asked for."""
-        if not self._others:
-            others = self.make_others(self.sync.store)
-            self._others = [SyncStore(store, self.run) for store in others]
-        return [self.sync, *self._others]
+        """The store and others over the same rows, which are opened on first use."""
+        if not self._more_stores:
+            stores = self.make_others(self.sync.store)
+            self._more_stores = [SyncStore(store, self.run) for store in stores]
+        return [self.sync, *self._more_stores]
 
     def teardown_method(self) -> None:
-        """Give the stores back."""
-        for sync in (*self._others, self.sync):
+        """Close the stores."""
+        for sync in (*self._more_stores, self.sync):
             sync.close()
 
     def note(self, id_: str, written: int = 0, **members: Any) -> None:
-        """Keep a note of ANN's."""
+        """Writes a note of tenant ANN."""
         self.sync.put(ANN, NOTES, id_, Note(id_, **{"text": "", "written": written, **members}))
 
     def listed(self, **query: Any) -> list[str]:
-        """The identifiers of ANN's notes, in list order."""
+        """The identifiers of the notes of ANN, in list order."""
         return [row.id for row in self.sync.scan(ANN, NOTES, **query).rows]
 
     def search_ids(self, *terms: str, **query: Any) -> set[str]:
-        """The identifiers of ANN's notes that hold any of `terms`."""
+        """The identifiers of the notes of ANN that hold any of `terms`."""
         return {
             row.id for row in self.sync.search(ANN, NOTES, dict.fromkeys(terms, 1), **query).rows
         }
 
 
 async def do_all_and_fail(tx: Transaction) -> None:
-    """Touch everything, then raise `Mishap`."""
+    """Writes rows, changes and answers, then raises `Mishap`."""
     await tx.documents.put(NOTES, "kept", Note("kept", "after", 9, "done", topics=("u",)))
     await tx.documents.put(NOTES, "kept", Note("kept", "after twice", 8, "done"))
     await tx.documents.put(NOTES, "new", Note("new", "after", topics=("t",)))
@@ -94,11 +98,11 @@ async def do_all_and_fail(tx: Transaction) -> None:
 
 
 async def tenant_of(tx: Transaction) -> str:
-    """The tenant of a transaction."""
+    """The tenant of a transaction, as a unit of work."""
     return tx.tenant
 
 
 def an_answer(body: bytes) -> Answer:
-    """A kept answer."""
+    """An answer with this body, as it is stored for a repeated request."""
     headers = (("Location", "/notes/1"), ("ETag", '"x"'))
     return Answer(b"\x00print", 201, headers, body, START + timedelta(microseconds=7))

@@ -1,5 +1,5 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
-"""Changes in commit order, counted per scope."""
+"""Promises about the feed: changes in commit order, numbered per scope."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from svc_core.testing.sync_store import a_change, raises
 
 
 class FeedPromises(StoreTest):
-    """Changes in commit order, counted per scope."""
+    """Promises about the feed: changes in commit order, numbered per scope."""
 
     def test_changes_come_in_commit_order_and_pages_join(self) -> None:
         for number in range(6):

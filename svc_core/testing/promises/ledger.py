@@ -1,5 +1,5 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
-"""Sealed lines: kept as they are, in one order, found by whatever names them."""
+"""Promises about the ledger: lines stay unchanged, in one order, and are found by their keys."""
 
 from svc_core.operation.ports import (
     DuplicateRecordError,
@@ -19,24 +19,24 @@ from svc_core.testing.sync_store import raises
 
 
 class LedgerTest(StoreTest):
-    """What is asked of a ledger, in few words."""
+    """Short methods for reading and writing the ledger of a tenant."""
 
     def head(self, tenant: str = ANN) -> LedgerHead | None:
-        """The newest head."""
+        """The newest head, None where there is no ledger."""
         return self.sync.read(tenant, lambda tx: tx.ledger.head())
 
     def line(self, id_: str, tenant: str = ANN) -> SealedLine | None:
-        """The line of a record."""
+        """The line of the record with this identifier."""
         return self.sync.read(tenant, lambda tx: tx.ledger.get(id_))
 
     def lines(self, start: int = 0, end: int = 999, tenant: str = ANN) -> tuple[bytes, ...]:
-        """The lines of a range."""
+        """The lines of a range of numbers, without `end`."""
         return self.sync.read(tenant, lambda tx: tx.ledger.lines(start, end))
 
     def lines_about(
         self, subject: str, size: int | None = None, limit: int = 99
     ) -> tuple[bytes, ...]:
-        """The lines about a subject of ANN's."""
+        """The lines about a subject of ANN."""
         pairs = self.sync.read(
             ANN, lambda tx: tx.ledger.of_subjects((subject,), size=size, limit=limit)
         )
@@ -69,7 +69,7 @@ class LedgerTest(StoreTest):
         return subjects[key]
 
     def size_at(self, time: str, tenant: str = ANN) -> int:
-        """How many lines were recorded by then."""
+        """The number of lines that were recorded up to a time."""
         return self.sync.read(tenant, lambda tx: tx.ledger.size_at(time))
 
     def hashes(
@@ -79,20 +79,20 @@ class LedgerTest(StoreTest):
         return self.sync.read(tenant, lambda tx: tx.ledger.hashes(level, start, end))
 
     def keep_checkpoint(self, day: str, size: int, text: bytes, tenant: str = ANN) -> None:
-        """Keep a checkpoint."""
+        """Stores the checkpoint of a day."""
         self.sync.write(tenant, lambda tx: tx.ledger.keep_checkpoint(day, size, text))
 
     def checkpoint_texts(self, tenant: str = ANN) -> tuple[bytes, ...]:
-        """The checkpoints that are kept."""
+        """The texts of the stored checkpoints, by day."""
         checkpoints = self.sync.read(tenant, lambda tx: tx.ledger.checkpoints())
         return tuple(checkpoint.text for checkpoint in checkpoints)
 
     def stored_lines(self, *numbers: int, tenant: str = ANN) -> tuple[SealedLine, ...]:
-        """All that is stored of lines."""
+        """The whole stored lines with these numbers."""
         return self.sync.read(tenant, lambda tx: tx.ledger.stored(numbers))
 
     def index(self, after: LedgerKey | None = None, limit: int = 99) -> tuple[LedgerKey, ...]:
-        """Entries of the index of designators of ANN's."""
+        """One page of the index of designators of ANN."""
         return self.sync.read(ANN, lambda tx: tx.ledger.index(after, limit))
 
     def end(self, tenant: str = ANN) -> LedgerEnd:
@@ -105,7 +105,7 @@ class LedgerTest(StoreTest):
 
 
 class LedgerPromises(LedgerTest):
-    """What is sealed stays, whole and in its order."""
+    """Promises about writing: sealed lines stay, whole and in their order."""
 
     def test_a_tenant_without_a_ledger_has_nothing(self) -> None:
         assert self.head() is None
@@ -275,7 +275,7 @@ class LedgerPromises(LedgerTest):
 
 
 class LedgerReadingPromises(LedgerTest):
-    """Lines are found by number, subject, designator, time and place in the tree."""
+    """Promises about reading: by number, subject, designator, time and tree level."""
 
     def test_a_range_ends_before_its_end_and_with_the_ledger(self) -> None:
         batch = plain(0, "a", "b", "c")

@@ -1,5 +1,5 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
-"""Order, pages, bounds and filters."""
+"""Promises about lists: order, pages, bounds and filters."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from svc_core.testing.sync_store import raises
 
 
 class ListPromises(StoreTest):
-    """Order, pages, bounds and filters."""
+    """Promises about lists: order, pages, bounds and filters."""
 
     def test_rows_come_from_the_highest_order_and_identifier(self) -> None:
         for id_, written in (("b", 1), ("a", 2), ("c", 1), ("é", 1), ("Z", -5), ("z", -5)):

@@ -1,5 +1,5 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
-"""Versions, and who sees what."""
+"""Promises about single rows: versions, and which tenants see them."""
 
 from attrs import evolve
 
@@ -10,7 +10,7 @@ from svc_core.testing.sync_store import raises
 
 
 class RowPromises(StoreTest):
-    """Versions, and who sees what."""
+    """Promises about single rows: versions, and which tenants see them."""
 
     def test_a_new_row_has_version_one_and_its_wire_bytes(self) -> None:
         note = Note("a", "words", 7)

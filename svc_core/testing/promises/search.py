@@ -1,5 +1,5 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
-"""Whole tokens, any of them."""
+"""Promises about search: whole tokens, any of which is enough."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from svc_core.testing.sample import NOTES
 
 
 class SearchPromises(StoreTest):
-    """Whole tokens, any of them."""
+    """Promises about search: whole tokens, any of which is enough."""
 
     def test_a_row_is_found_by_each_of_its_tokens_and_by_no_part_of_one(self) -> None:
         self.note("a", text="flood warning köln 大雨 cve-2024-1 o'neil")

@@ -1,5 +1,5 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
-"""Units that run at the same time, in one store and in several over the same rows."""
+"""Promises about units that run at the same time, in one store or several over the same rows."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -22,7 +22,7 @@ PLACES = 7
 
 
 class TogetherPromises(StoreTest):
-    """Units that run at the same time, in one store and in several over the same rows."""
+    """Promises about units that run at the same time, in one store or in several."""
 
     def test_no_update_is_lost(self) -> None:
         self.note("count", weight=0)

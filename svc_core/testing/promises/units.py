@@ -1,5 +1,5 @@
 # ruff: noqa: D102, S101 - a promise is its name and its assertions
-"""All or nothing, and reading that only reads."""
+"""Promises about units of work: all or nothing, and a reading unit never writes."""
 
 from svc_core.operation.ports import SYSTEM, FeedPosition, StaleVersionError, Transaction
 from svc_core.testing.clock import START
@@ -16,7 +16,7 @@ from svc_core.testing.sync_store import a_change, raises
 
 
 class UnitPromises(StoreTest):
-    """All or nothing, and reading that only reads."""
+    """Promises about units of work: all or nothing, and a reading unit never writes."""
 
     def test_an_exception_undoes_everything(self) -> None:
         self.note("kept", text="before", topics=("t",), status="open")

@@ -360,8 +360,8 @@ def test_the_best_concept_of_a_filing_states_the_metric() -> None:
     text["facts"]["us-gaap"]["Revenues"] = unusable
     part = {"label": None, "units": {"USD": [FACT, FACT | {"accn": "0000000001-26-000001"}]}}
     text["facts"]["us-gaap"]["RevenueFromContractWithCustomerExcludingAssessedTax"] = part
-    stated = [(row["concept"]["name"], row["metric"]) for row in observations(text)]
-    assert stated == [
+    metrics = [(row["concept"]["name"], row["metric"]) for row in observations(text)]
+    assert metrics == [
         ("RevenueFromContractWithCustomerExcludingAssessedTax", "revenue"),
         ("RevenueFromContractWithCustomerExcludingAssessedTax", "revenue"),
         ("SalesRevenueNet", None),
@@ -375,7 +375,7 @@ def test_the_answer_for_one_concept_has_the_same_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "currency", "measured"),
+    ("unit", "currency", "ucum"),
     [
         ("USD", "USD", None),
         ("EUR/shares", "EUR", "{share}-1"),
@@ -386,10 +386,8 @@ def test_the_answer_for_one_concept_has_the_same_rows() -> None:
         ("MW/Year", None, "{MW}.a-1"),
     ],
 )
-def test_a_unit_is_of_ucum_or_a_currency(
-    unit: str, currency: str | None, measured: str | None
-) -> None:
-    assert split_unit(unit) == {"currency": currency, "unit": measured}
+def test_a_unit_is_of_ucum_or_a_currency(unit: str, currency: str | None, ucum: str | None) -> None:
+    assert split_unit(unit) == {"currency": currency, "unit": ucum}
 
 
 def test_how_long_quarters_of_weeks_and_of_months_are() -> None:
@@ -399,8 +397,8 @@ def test_how_long_quarters_of_weeks_and_of_months_are() -> None:
 
 WEEKS = [(date(2016, 1, 2), 2015), (date(2016, 12, 31), 2016), (date(2017, 12, 30), 2017)]
 RETAIL = [(date(2024, 2, 3), 2023), (date(2025, 2, 1), 2024)]
-MOVED = [(date(2022, 6, 30), 2022), (date(2023, 12, 31), 2023)]
-RENAMED = [
+MOVED_YEAR_END = [(date(2022, 6, 30), 2022), (date(2023, 12, 31), 2023)]
+RENAMED_YEARS = [
     *[(date(year, 1, 28), year - 1) for year in (2017, 2018, 2019)],
     (date(2020, 6, 30), 2020),
     (date(2021, 6, 30), 2021),
@@ -421,17 +419,17 @@ STRAY = [(date(2021, 12, 31), 2021), (date(2022, 3, 31), 2022), (date(2022, 12, 
         (RETAIL, None, "2025-02-01", 2024, "FY"),
         (RETAIL, None, "2025-03-14", 2025, None),  # the day of a cover page ends no quarter
         (RETAIL, "2024-02-04", "2025-01-04", 2024, None),  # eleven months are no period
-        (MOVED, "2022-04-01", "2022-06-30", 2022, "Q4"),  # by the year ends of its time
-        (MOVED, "2023-04-01", "2023-06-30", 2023, "Q2"),
-        (MOVED, "2022-07-01", "2022-12-31", None, None),  # a transition period
-        (MOVED, "2022-07-01", "2022-09-30", None, None),
-        (MOVED, None, "2022-12-31", None, None),
-        (MOVED, "2023-01-01", "2023-12-31", 2023, "FY"),
-        (MOVED, "2024-01-01", "2024-12-31", 2024, "FY"),
-        (RENAMED, "2018-01-29", "2019-01-28", 2018, "FY"),  # named after the year it began in
-        (RENAMED, "2019-01-29", "2019-06-30", None, None),
-        (RENAMED, "2019-07-01", "2020-06-30", 2020, "FY"),  # and after the one it ended in
-        (RENAMED, "2019-07-01", "2019-09-30", 2020, "Q1"),
+        (MOVED_YEAR_END, "2022-04-01", "2022-06-30", 2022, "Q4"),  # by the year ends of its time
+        (MOVED_YEAR_END, "2023-04-01", "2023-06-30", 2023, "Q2"),
+        (MOVED_YEAR_END, "2022-07-01", "2022-12-31", None, None),  # a transition period
+        (MOVED_YEAR_END, "2022-07-01", "2022-09-30", None, None),
+        (MOVED_YEAR_END, None, "2022-12-31", None, None),
+        (MOVED_YEAR_END, "2023-01-01", "2023-12-31", 2023, "FY"),
+        (MOVED_YEAR_END, "2024-01-01", "2024-12-31", 2024, "FY"),
+        (RENAMED_YEARS, "2018-01-29", "2019-01-28", 2018, "FY"),  # named after the year it began in
+        (RENAMED_YEARS, "2019-01-29", "2019-06-30", None, None),
+        (RENAMED_YEARS, "2019-07-01", "2020-06-30", 2020, "FY"),  # and after the one it ended in
+        (RENAMED_YEARS, "2019-07-01", "2019-09-30", 2020, "Q1"),
         (STRAY, "2022-04-01", "2022-06-30", 2022, "Q2"),  # twelve months that were no year
         (STRAY, "2022-01-01", "2022-03-31", 2022, "Q1"),
         ([], "2024-01-01", "2024-03-31", None, None),
@@ -720,7 +718,7 @@ def node(place: str, number: str) -> str:
 
 
 def test_of_two_relations_between_the_same_ends_the_direct_one_stays() -> None:
-    def consolidated(how: str) -> str:
+    def consolidation(how: str) -> str:
         ends = node("Start", APPLE) + node("End", MICROSOFT)
         kind = f"<r:RelationshipType>IS_{how}_CONSOLIDATED_BY</r:RelationshipType>"
         period = (
@@ -732,8 +730,8 @@ def test_of_two_relations_between_the_same_ends_the_direct_one_stays() -> None:
         return f"<r:RelationshipRecord>{text}</r:RelationshipRecord>"
 
     damage = "<r:RelationshipRecord><r:Relationship/></r:RelationshipRecord>"
-    both = (consolidated("DIRECTLY"), consolidated("ULTIMATELY"))
-    for content in (both, both[::-1]):
+    pair = (consolidation("DIRECTLY"), consolidation("ULTIMATELY"))
+    for content in (pair, pair[::-1]):
         rows = document(xml(*content, damage, root="RelationshipData", space="r"))
         assert [dict(record.said) for record in rows.records] == [
             dict(only({"data": relationship()}).said)

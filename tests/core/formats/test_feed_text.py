@@ -79,9 +79,9 @@ def test_no_tag_that_was_in_the_markup_is_in_its_text(markup: str) -> None:
 
 @given(st.text(), st.integers(2, 50))
 def test_a_clipped_text_is_a_beginning_within_the_limit(text: str, chars_max: int) -> None:
-    clipped = clip(text, chars_max)
-    assert len(clipped) <= chars_max
-    assert clipped == text or (clipped[-1] == "…" and text.startswith(clipped[:-1]))
+    head = clip(text, chars_max)
+    assert len(head) <= chars_max
+    assert head == text or (head[-1] == "…" and text.startswith(head[:-1]))
 
 
 def test_a_clip_falls_between_words_when_it_can() -> None:
@@ -91,9 +91,9 @@ def test_a_clip_falls_between_words_when_it_can() -> None:
 
 @given(st.text())
 def test_folded_text_is_one_printable_line(text: str) -> None:
-    folded = fold(text)
-    assert folded == fold(folded)
-    assert not set(folded) & set("\n\r\t\0\x1b\ud800")
+    line = fold(text)
+    assert line == fold(line)
+    assert not set(line) & set("\n\r\t\0\x1b\ud800")
 
 
 DATES = {
@@ -154,8 +154,8 @@ def test_the_zone_of_most_dates_is_that_of_the_others() -> None:
     assert common is not None
     assert common.utcoffset(None) == timedelta(hours=2)
     assert common_zone(map(parse_date, ("2017-01-07", "none"))) is None
-    unzoned = in_utc(parse_date("2017-01-07T09:00:00"), common)
-    assert unzoned == in_utc(parse_date(east))
+    date = in_utc(parse_date("2017-01-07T09:00:00"), common)
+    assert date == in_utc(parse_date(east))
 
 
 CANONICAL = {
@@ -172,10 +172,10 @@ CANONICAL = {
 }
 
 
-@pytest.mark.parametrize(("url", "same"), CANONICAL.items())
-def test_tracking_never_tells_two_links_apart(url: str, same: str) -> None:
-    assert canonical_url(url) == same
-    assert canonical_url(same) == same
+@pytest.mark.parametrize(("url", "canonical"), CANONICAL.items())
+def test_tracking_never_tells_two_links_apart(url: str, canonical: str) -> None:
+    assert canonical_url(url) == canonical
+    assert canonical_url(canonical) == canonical
 
 
 @pytest.mark.parametrize(
@@ -223,14 +223,14 @@ def test_any_link_is_a_web_address_or_none(link: str, base: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("declared", "tag"),
+    ("tag_text", "tag"),
     [
         ("en-us", "en-US"), ("pt_BR", "pt-BR"), ("zh-hant-tw", "zh-Hant-TW"), (" RU ", "ru"),
         ("es-419", "es-419"), ("de-DE-1996", "de-DE"), ("german", None), ("", None), ("und", None),
     ],
 )  # fmt: skip
-def test_a_language_is_a_tag_or_none(declared: str, tag: str | None) -> None:
-    assert language_tag(declared) == tag
+def test_a_language_is_a_tag_or_none(tag_text: str, tag: str | None) -> None:
+    assert language_tag(tag_text) == tag
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_what_was_encoded_twice_is_read_as_it_was_meant(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "repaired"),
     [
         ("CÃ´te dâ€™Ivoire : le procÃ¨s", "Côte d’Ivoire : le procès"),
         ("« CAFÉ» à Créteil", "« CAFÉ» à Créteil"),
@@ -276,5 +276,5 @@ def test_what_was_encoded_twice_is_read_as_it_was_meant(text: str) -> None:
         ("Москва", "Москва"),
     ],
 )
-def test_only_what_is_surely_encoded_twice_is_mended(text: str, meant: str) -> None:
-    assert repair_encoding(text) == meant
+def test_only_what_is_surely_encoded_twice_is_mended(text: str, repaired: str) -> None:
+    assert repair_encoding(text) == repaired

@@ -204,9 +204,9 @@ def test_languages_come_from_the_entry_then_the_feed() -> None:
 
 
 def test_links_resolve_against_xml_base_then_home_then_address() -> None:
-    based = only(rss("<item><title>x</title><link>a?b=1&amp;c=2</link></item>",
+    item = only(rss("<item><title>x</title><link>a?b=1&amp;c=2</link></item>",
                      'xml:base="https://base.example/d/"'))  # fmt: skip
-    assert based.url == "https://base.example/d/a?b=1&c=2"
+    assert item.url == "https://base.example/d/a?b=1&c=2"
     assert only(rss("<item><link>/a</link></item>")).url == "https://desk.example/a"
     body = atom('<entry><link href="a"/></entry>')
     assert only(body, base_url="https://feeds.example/x/feed").url == "https://feeds.example/x/a"
@@ -220,12 +220,12 @@ def test_a_link_keeps_its_original_beside_the_canonical() -> None:
 
 
 def test_a_link_blog_is_identified_by_its_own_pages() -> None:
-    related = only(
+    item = only(
         atom('<link href="https://blog.example/"/><entry><title>x</title>'
              '<link href="https://news.example/a"/>'
              '<link rel="related" href="https://blog.example/1"/></entry>')
     )  # fmt: skip
-    assert related.url == "https://blog.example/1"
+    assert item.url == "https://blog.example/1"
     by_guid = only(rss("<item><link>https://news.example/a</link>"
                        "<guid>https://desk.example/?p=1</guid></item>"))  # fmt: skip
     assert by_guid.url == "https://desk.example/?p=1"
@@ -537,10 +537,10 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_ends_fast(name: str) -> None:
-    started = time.process_time()
+    start = time.process_time()
     with contextlib.suppress(DocumentRefused):
         parse_feed(BOMBS[name])
-    assert time.process_time() - started < 1
+    assert time.process_time() - start < 1
 
 
 # --- laws ---------------------------------------------------------------------------------------

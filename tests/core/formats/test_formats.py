@@ -47,8 +47,8 @@ def whole(body: bytes, options: Any = (), name: str = "") -> Document:
     items = Body(body)
     actual = recognised(items)
     content = {"series": "DEMO"} if "series" in actual.required else {}
-    taken = {key: value for key, value in dict(options).items() if key in actual.options}
-    return read(items, actual, Given(options=content | taken, name=name))
+    accepted_options = {key: value for key, value in dict(options).items() if key in actual.options}
+    return read(items, actual, Given(options=content | accepted_options, name=name))
 
 
 def demo(item: DemoDocument) -> Document:
@@ -118,8 +118,8 @@ def test_what_is_cut_off_or_damaged_is_refused_or_told_and_never_fails(name: str
     options = dict.fromkeys(format_.required, "X") | dict(DEMO[name].options)
     for part in (b"", body[:1], body[: len(body) // 2], body[:-2], body[::-1], body * 2):
         for actual in (format_, None):
-            refused = _refusal(part, actual, Given(options=options, name=name))
-            assert refused is None or refused.reason.endswith((".", "--format"))
+            refusal = _refusal(part, actual, Given(options=options, name=name))
+            assert refusal is None or refusal.reason.endswith((".", "--format"))
 
 
 def _refusal(body: bytes, format_: Format | None, options: Given) -> DocumentRefused | None:
@@ -139,22 +139,22 @@ def test_members_of_other_types_never_fail(data: st.DataObject) -> None:
     odd: st.SearchStrategy[Any] = st.sampled_from(
         [None, True, 0, -1.5, 10**40, "", "x", [], {}, [None], {"a": []}]
     )
-    value = _swapped(json.loads(DEMO[name].body), data, odd)
+    value = _swap(json.loads(DEMO[name].body), data, odd)
     options = dict.fromkeys(format_.required, "X") | dict(DEMO[name].options)
     window = Given(options=options, name=name)
-    refused = _refusal(json.dumps(value).encode(), format_, window)
-    assert refused is None or refused.code
+    refusal = _refusal(json.dumps(value).encode(), format_, window)
+    assert refusal is None or refusal.code
 
 
-def _swapped(value: Any, data: st.DataObject, odd: st.SearchStrategy[Any]) -> Any:
+def _swap(value: Any, data: st.DataObject, odd: st.SearchStrategy[Any]) -> Any:
     """The JSON value with one value in it, some levels down, replaced."""
     if not value or not isinstance(value, dict | list) or data.draw(st.integers(0, 5)) == 0:
         return data.draw(odd)
     if isinstance(value, dict):
         name = data.draw(st.sampled_from(sorted(value)))
-        return value | {name: _swapped(value[name], data, odd)}
+        return value | {name: _swap(value[name], data, odd)}
     at = data.draw(st.integers(0, len(value) - 1))
-    return [*value[:at], _swapped(value[at], data, odd), *value[at + 1 :]]
+    return [*value[:at], _swap(value[at], data, odd), *value[at + 1 :]]
 
 
 UNKNOWN = {
@@ -190,9 +190,9 @@ PAST_A_LIMIT = {
 
 @pytest.mark.parametrize("code", PAST_A_LIMIT)
 def test_a_document_past_a_limit_or_without_what_its_format_needs_is_refused(code: str) -> None:
-    refused = _refusal(DEMO["kev.json"].body, PAST_A_LIMIT[code], Given())
-    assert refused is not None
-    assert refused.code == code
+    refusal = _refusal(DEMO["kev.json"].body, PAST_A_LIMIT[code], Given())
+    assert refusal is not None
+    assert refusal.code == code
 
 
 @pytest.mark.parametrize("reference", ["id", "ids"])
@@ -200,9 +200,9 @@ def test_an_id_that_is_no_id_but_a_book_is_refused_alone(reference: str) -> None
     content = json.loads(DEMO["usgs.json"].body)
     item = content["features"][0]
     (item if reference == "id" else item["properties"])[reference] = f",us{'0' * 10_000},"
-    left = whole(json.dumps(content).encode())
-    assert len(left.records) == len(content["features"]) - 1
-    assert [rejection.reason for rejection in left.rejections] == [
+    document = whole(json.dumps(content).encode())
+    assert len(document.records) == len(content["features"]) - 1
+    assert [rejection.reason for rejection in document.rejections] == [
         "has an id of more than 10000 characters"
     ]
 
@@ -220,8 +220,8 @@ def test_a_document_of_another_format_is_no_new_meaning() -> None:
 def _real() -> list[tuple[Path, str]]:
     actual = []
     for path in sorted(Path(REAL or "/nonexistent").glob("*/*")):
-        named = (id_ for part, id_ in FORMAT_OF_FILE.items() if path.name.startswith(part))
-        id_ = next(named, FORMAT_OF_FOLDER.get(path.parent.name))
+        format_ids = (id_ for part, id_ in FORMAT_OF_FILE.items() if path.name.startswith(part))
+        id_ = next(format_ids, FORMAT_OF_FOLDER.get(path.parent.name))
         if id_ is not None and id_ in FORMATS:
             actual.append((path, id_))
     return actual

@@ -318,9 +318,9 @@ def test_an_earthquake_is_gone_only_where_its_status_says_so() -> None:
         {},
         ("usgs:us1", "usgs:pt2"),
     )
-    nothing = document(quakes())
-    assert (nothing.format.kind, nothing.records) == ("window", ())
-    assert nothing.about.stamp == datetime(2023, 11, 14, 22, 16, 40, tzinfo=UTC)
+    empty_document = document(quakes())
+    assert (empty_document.format.kind, empty_document.records) == ("window", ())
+    assert empty_document.about.stamp == datetime(2023, 11, 14, 22, 16, 40, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -445,10 +445,10 @@ GEO = "<geo:Point><geo:lat>-20</geo:lat><geo:long>-175</geo:long></geo:Point>"
 BARE = GEO.removeprefix("<geo:Point>").removesuffix("</geo:Point>")
 
 
-@pytest.mark.parametrize("where", [GEO, BARE, "<georss:point>-20 -175</georss:point>"])
+@pytest.mark.parametrize("location", [GEO, BARE, "<georss:point>-20 -175</georss:point>"])
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1"])
-def test_a_feed_and_the_api_name_one_event_alike(where: str, encoding: str) -> None:
-    content = document(alert_feed(ALERT.format(where), encoding))
+def test_a_feed_and_the_api_name_one_event_alike(location: str, encoding: str) -> None:
+    content = document(alert_feed(ALERT.format(location), encoding))
     assert content.about.stamp == datetime(2026, 1, 1, tzinfo=UTC)
     (record,) = content.records
     assert record.key == only(alerts(alert(CENTRE, POINT))).key
@@ -463,12 +463,12 @@ NEIC = (
 
 
 def test_the_name_of_an_earthquake_at_its_other_provider_is_told() -> None:
-    (fed,) = document(alert_feed(ALERT.format(NEIC))).records
+    (record,) = document(alert_feed(ALERT.format(NEIC))).records
     window = only(alerts(alert(CENTRE, POINT, source="NEIC", sourceid="us9", glide="EQ-2026-1-X")))
-    assert fed.said["measurements"] == window.said["measurements"]
-    assert [item["value"] for item in fed.said["measurements"]] == [6.1, 7.5]
+    assert record.said["measurements"] == window.said["measurements"]
+    assert [item["value"] for item in record.said["measurements"]] == [6.1, 7.5]
     assert [name["value"] for name in window.said["designators"]] == ["EQ7", "EQ-2026-1-X", "us9"]
-    assert fed.said["designators"][1] == window.said["designators"][2]
+    assert record.said["designators"][1] == window.said["designators"][2]
 
 
 @pytest.mark.parametrize(
@@ -792,14 +792,14 @@ def line(length: int, **changed_at: str) -> str:
     return "\t".join(row)
 
 
-def headed(delimiter: str = ",", **changed_at: str) -> bytes:
+def table_with_header(delimiter: str = ",", **changed_at: str) -> bytes:
     names = [name for name in reversed(CELLS) if name not in changed_at or changed_at[name]]
     cells = CELLS | changed_at
     rows = (names, [cells[name] for name in names])
     return "\n".join(delimiter.join(row) for row in rows).encode()
 
 
-CODED: list[tuple[bytes, dict[str, Any]]] = [
+CODED_EVENTS: list[tuple[bytes, dict[str, Any]]] = [
     (
         line(61).encode(),
         {
@@ -820,9 +820,9 @@ CODED: list[tuple[bytes, dict[str, Any]]] = [
     ),
     (line(58, DATEADDED="20191024").encode(), {"reportedAt": "2019-10-24T00:00:00Z"}),
     (line(57).encode(), {"url": None, "place.countryCode": "IQ"}),
-    (headed(), {"place.geometry.coordinates": [44, 33], "actors.1.name": "ROM"}),
-    (headed("\t", EventCode="90", EventRootCode="9"), {"cameo.eventCode": "090"}),
-    (headed(DATEADDED="", SOURCEURL=""), {"reportedAt": None, "url": None}),
+    (table_with_header(), {"place.geometry.coordinates": [44, 33], "actors.1.name": "ROM"}),
+    (table_with_header("\t", EventCode="90", EventRootCode="9"), {"cameo.eventCode": "090"}),
+    (table_with_header(DATEADDED="", SOURCEURL=""), {"reportedAt": None, "url": None}),
     (line(61, ActionGeo_CountryCode="YI").encode(), {"place.countryCode": None}),
     (line(61, ActionGeo_CountryCode="CH").encode(), {"place.countryCode": "CN"}),
     (line(61, SOURCEURL="BBC Monitoring").encode(), {"url": None}),
@@ -831,7 +831,7 @@ CODED: list[tuple[bytes, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "expected"), CODED)
+@pytest.mark.parametrize(("body", "expected"), CODED_EVENTS)
 def test_a_coded_event(body: bytes, expected: dict[str, Any]) -> None:
     record = only(body)
     check(record, expected)

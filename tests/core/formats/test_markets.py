@@ -171,7 +171,7 @@ POLY = {
     "active": True,
     "closed": False,
 }
-DONE = {"closed": True, "umaResolutionStatus": "resolved"}
+RESOLUTION = {"closed": True, "umaResolutionStatus": "resolved"}
 
 
 @pytest.mark.parametrize(
@@ -208,16 +208,22 @@ DONE = {"closed": True, "umaResolutionStatus": "resolved"}
         ({"outcomes": None, "outcomePrices": None}, "open", None, None, None),
         ({"active": False}, "closed", [0.51, 0.49], "mid", None),
         ({"closed": True}, "closed", [0.51, 0.49], "mid", None),
-        ({"outcomePrices": '["0", "1"]', **DONE}, "resolved", [0, 1], "resolved", "No"),
+        ({"outcomePrices": '["0", "1"]', **RESOLUTION}, "resolved", [0, 1], "resolved", "No"),
         ({"outcomePrices": '["1", "0"]', "closed": True}, "resolved", [1, 0], "resolved", "Yes"),
         (
-            {"outcomePrices": '["0.9999995", "0.0000005"]', **DONE},
+            {"outcomePrices": '["0.9999995", "0.0000005"]', **RESOLUTION},
             "resolved",
             [1, 0],
             "resolved",
             "Yes",
         ),
-        ({"outcomePrices": '["0.5", "0.5"]', **DONE}, "resolved", [0.5, 0.5], "resolved", None),
+        (
+            {"outcomePrices": '["0.5", "0.5"]', **RESOLUTION},
+            "resolved",
+            [0.5, 0.5],
+            "resolved",
+            None,
+        ),
         (
             {
                 "outcomes": '["A", "B", "C"]',
@@ -274,9 +280,9 @@ def test_every_answer_of_polymarket_holds_the_same_market(
 
 def test_a_market_of_a_search_without_an_id_is_known_by_its_condition() -> None:
     nameless = {name: value for name, value in POLY.items() if name != "id"}
-    listed, actual = document([POLY]).records[0], document([nameless]).records[0]
-    assert (listed.key, listed.also) == ("polymarket:7", ("polymarket:0x7",))
-    assert actual.key in listed.also
+    market, actual = document([POLY]).records[0], document([nameless]).records[0]
+    assert (market.key, market.also) == ("polymarket:7", ("polymarket:0x7",))
+    assert actual.key in market.also
 
 
 # -- Kalshi ------------------------------------------------------------------------------------
@@ -417,7 +423,7 @@ MULTI = {
         {"id": "b", "text": "South", "probability": 0.7},
     ],
 }
-CHOSEN = {"isResolved": True, "resolution": "b"}
+CHOICE = {"isResolved": True, "resolution": "b"}
 SHARED = {"isResolved": True, "resolution": "MKT", "resolutions": {"a": 25, "b": 75}}
 
 
@@ -440,7 +446,7 @@ SHARED = {"isResolved": True, "resolution": "MKT", "resolutions": {"a": 25, "b":
         ({"outcomeType": "PSEUDO_NUMERIC"}, "open", None, None, None),
         ({"outcomeType": "MULTIPLE_CHOICE"}, "open", None, None, None),
         (MULTI, "open", [0.3, 0.7], "amm", None),
-        (MULTI | CHOSEN, "resolved", [0, 1], "resolved", "South"),
+        (MULTI | CHOICE, "resolved", [0, 1], "resolved", "South"),
         (MULTI | SHARED, "resolved", [0.25, 0.75], "resolved", None),
     ],
 )
@@ -459,14 +465,14 @@ def test_a_probability_of_manifold_is_that_of_an_outcome(
 
 def test_answers_that_are_questions_of_their_own_each_have_their_result() -> None:
     answers = [{"id": "a", "text": "N", "resolution": "YES"}, {"id": "b", "text": "S"}]
-    content = MANI | MULTI | CHOSEN | {"answers": answers, "resolution": "MKT"}
+    content = MANI | MULTI | CHOICE | {"answers": answers, "resolution": "MKT"}
     assert shares(members(content | {"shouldAnswersSumToOne": False})) == [1, 0]
 
 
 def test_one_market_in_full_is_the_row_of_the_list() -> None:
-    listed, full = members([MANI]), members(MANI | {"textDescription": "By the port's word."})
-    assert full == listed | {"rules": "By the port's word."}
-    assert listed["url"] == "https://manifold.markets/joan/quay"
+    row, full = members([MANI]), members(MANI | {"textDescription": "By the port's word."})
+    assert full == row | {"rules": "By the port's word."}
+    assert row["url"] == "https://manifold.markets/joan/quay"
     assert members(MANI | {"token": "CASH", "volume": 1})["volume"]["unit"] == "CASH"
 
 

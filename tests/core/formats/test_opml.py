@@ -43,24 +43,28 @@ def test_a_list_that_was_written_is_read_as_it_was() -> None:
     )
     draft = opml.written("Sources & <feeds>", feeds)
     assert opml.outlines(Body(draft.encode())) == feeds
-    unnamed = opml.written("", [Outline("https://b.example/feed", None, (), "https://b.example/")])
-    assert 'htmlUrl="https://b.example/"' in unnamed
-    assert opml.outlines(Body(unnamed.encode())) == feeds[1:]
+    outline_xml = opml.written(
+        "", [Outline("https://b.example/feed", None, (), "https://b.example/")]
+    )
+    assert 'htmlUrl="https://b.example/"' in outline_xml
+    assert opml.outlines(Body(outline_xml.encode())) == feeds[1:]
 
 
-MANY = b"".join(b'<outline xmlUrl="https://a.example/%d"/>' % n for n in range(opml.FEEDS_MAX + 1))
+LONG_LIST = b"".join(
+    b'<outline xmlUrl="https://a.example/%d"/>' % n for n in range(opml.FEEDS_MAX + 1)
+)
 
-REFUSED = [
+REFUSALS = [
     (b"<rss version='2.0'/>", "malformed"),
     (b"{}", "malformed"),
     (LIST[:-30], "truncated"),
-    (b"<opml><body>" + MANY + b"</body></opml>", "tooManyItems"),
+    (b"<opml><body>" + LONG_LIST + b"</body></opml>", "tooManyItems"),
     (b"<opml>" + b"<outline>" * 100 + b"</outline>" * 100 + b"</opml>", "tooComplex"),
     (b'<!DOCTYPE opml [<!ENTITY x "y">]><opml><outline xmlUrl="&x;"/></opml>', "entityBomb"),
 ]
 
 
-@pytest.mark.parametrize(("document", "code"), REFUSED)
+@pytest.mark.parametrize(("document", "code"), REFUSALS)
 def test_what_is_no_whole_list_is_refused(document: bytes, code: str) -> None:
     with pytest.raises(DocumentRefused) as refusal:
         opml.outlines(Body(document))

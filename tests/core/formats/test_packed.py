@@ -15,7 +15,7 @@ from svc_core.formats.reading.packed import unpacked
 DOCUMENT = b"cve,epss,percentile\nCVE-2024-1,0.1,0.5\n"
 
 
-def zipped(*files: tuple[str, bytes], way: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zip_of(*files: tuple[str, bytes], way: int = zipfile.ZIP_DEFLATED) -> bytes:
     draft = io.BytesIO()
     with zipfile.ZipFile(draft, "w", way) as archive:
         for name, content in files:
@@ -23,23 +23,23 @@ def zipped(*files: tuple[str, bytes], way: int = zipfile.ZIP_DEFLATED) -> bytes:
     return draft.getvalue()
 
 
-def tarred() -> bytes:
+def tar_file() -> bytes:
     draft = io.BytesIO()
     with tarfile.open(fileobj=draft, mode="w") as archive:
         archive.addfile(tarfile.TarInfo("a.csv"))
     return draft.getvalue()
 
 
-def encrypted() -> bytes:
+def encrypted_zip() -> bytes:
     """The zip of one file with the flags of an encrypted one, in both of its headers."""
-    plain = bytearray(zipped(("a.csv", DOCUMENT)))
+    plain = bytearray(zip_of(("a.csv", DOCUMENT)))
     plain[6] |= 1
     plain[plain.rfind(b"PK\x01\x02") + 8] |= 1
     return bytes(plain)
 
 
-def damaged(at: int) -> bytes:
-    spoilt = bytearray(zipped(("a.csv", DOCUMENT)))
+def damaged_zip(at: int) -> bytes:
+    spoilt = bytearray(zip_of(("a.csv", DOCUMENT)))
     spoilt[at] ^= 0xFF
     return bytes(spoilt)
 
@@ -51,9 +51,9 @@ WHOLE = {
     "gzip in two members": gzip.compress(DOCUMENT[:9]) + gzip.compress(DOCUMENT[9:]),
     "gzip with padding": gzip.compress(DOCUMENT) + bytes(512),
     "gzip with something behind": gzip.compress(DOCUMENT) + b"signature",
-    "zip": zipped(("a.csv", DOCUMENT)),
-    "zip without compression": zipped(("a.csv", DOCUMENT), way=zipfile.ZIP_STORED),
-    "zip with what systems leave": zipped(
+    "zip": zip_of(("a.csv", DOCUMENT)),
+    "zip without compression": zip_of(("a.csv", DOCUMENT), way=zipfile.ZIP_STORED),
+    "zip with what systems leave": zip_of(
         ("data/", b""),
         ("data/a.csv", DOCUMENT),
         ("__MACOSX/data/._a.csv", b"x"),
@@ -67,31 +67,31 @@ def test_what_is_packed_is_the_document_inside(name: str) -> None:
     assert unpacked(WHOLE[name], 1_000) == (DOCUMENT if WHOLE[name] else b"")
 
 
-REFUSED = {
+REFUSALS = {
     "gzip bomb": (gzip.compress(bytes(5_000_000), 1), "tooLarge"),
     "gzip bomb in two members": (gzip.compress(bytes(600)) * 2, "tooLarge"),
-    "zip bomb": (zipped(("a", bytes(5_000_000))), "tooLarge"),
+    "zip bomb": (zip_of(("a", bytes(5_000_000))), "tooLarge"),
     "gzip cut off": (gzip.compress(DOCUMENT)[:-12], "truncated"),
     "gzip damaged": (gzip.compress(DOCUMENT)[:10] + b"\xff" * 30, "malformed"),
-    "zip cut off": (zipped(("a.csv", DOCUMENT))[:-30], "truncated"),
-    "zip cut off in its end": (zipped(("a.csv", DOCUMENT))[:-3], "truncated"),
-    "zip damaged": (damaged(40), "malformed"),
-    "zip of two files": (zipped(("a.csv", DOCUMENT), ("b.csv", DOCUMENT)), "archive"),
-    "zip of nothing": (zipped(), "archive"),
-    "zip of very many": (zipped(*((f"{n}.json", b"") for n in range(2_000))), "archive"),
-    "zip with a password": (encrypted(), "archive"),
-    "packed twice": (gzip.compress(zipped(("a.csv", DOCUMENT))), "archive"),
-    "tar": (tarred(), "archive"),
-    "tar.gz": (gzip.compress(tarred()), "archive"),
+    "zip cut off": (zip_of(("a.csv", DOCUMENT))[:-30], "truncated"),
+    "zip cut off in its end": (zip_of(("a.csv", DOCUMENT))[:-3], "truncated"),
+    "zip damaged": (damaged_zip(40), "malformed"),
+    "zip of two files": (zip_of(("a.csv", DOCUMENT), ("b.csv", DOCUMENT)), "archive"),
+    "zip of nothing": (zip_of(), "archive"),
+    "zip of very many": (zip_of(*((f"{n}.json", b"") for n in range(2_000))), "archive"),
+    "zip with a password": (encrypted_zip(), "archive"),
+    "packed twice": (gzip.compress(zip_of(("a.csv", DOCUMENT))), "archive"),
+    "tar": (tar_file(), "archive"),
+    "tar.gz": (gzip.compress(tar_file()), "archive"),
     "bzip2": (bz2.compress(DOCUMENT), "archive"),
     "xz": (lzma.compress(DOCUMENT), "archive"),
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSALS)
 def test_what_is_no_one_document_is_refused_with_a_reason(name: str) -> None:
-    packed, code = REFUSED[name]
+    body, code = REFUSALS[name]
     limit = 1_000 if "bomb" in name else 100_000
     with pytest.raises(DocumentRefused) as refusal:
-        unpacked(packed, limit)
+        unpacked(body, limit)
     assert refusal.value.code == code

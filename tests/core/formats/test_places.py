@@ -137,15 +137,15 @@ def test_every_place_that_is_named_has_an_id_whatever_names_it() -> None:
     numbers = {designated("geonames", line.split("\t")[0]) for line in _gazetteer()}
     for path in sorted(item for item in root.rglob("*") if item.is_file()):
         for format_, record in _records(path):
-            where = record.said.get("place") if record.resource != "place" else record.said
-            if not isinstance(where, dict) or "countryCode" not in where:
+            place = record.said.get("place") if record.resource != "place" else record.said
+            if not isinstance(place, dict) or "countryCode" not in place:
                 continue
-            id_, named = where["id"], where["name"] or where["countryCode"]
-            assert (id_ is None) == (named is None), where
+            id_, label = place["id"], place["name"] or place["countryCode"]
+            assert (id_ is None) == (label is None), place
             route = "none" if id_ is None else "number" if id_ in numbers else "name"
             routes[format_, "number" if record.resource == "place" else route] += 1
             if id_ is not None:
-                by_id.setdefault(id_, set()).add((where["countryCode"], where["name"]))
+                by_id.setdefault(id_, set()).add((place["countryCode"], place["name"]))
     assert {format_ for format_, _ in routes} >= {*NAMING} - {"acled"}
     # What has one id is named for one country.
     assert all(len({code for code, _ in content if code}) <= 1 for content in by_id.values())

@@ -70,9 +70,9 @@ def test_a_real_listing_has_its_securities_its_programs_and_its_date() -> None:
     document = parse((REAL / "ofac" / "cons_prim.csv").read_bytes(), "ofac", "cons_prim.csv")
     (telecom,) = (record for record in document.records if "ofac-uid:30882" in record.also)
     assert telecom.key == "isin:CND100020NC4"
-    (listed,) = telecom.said["sanctions"]
-    assert (listed["programId"], listed["listedDate"]) == ("CMIC-EO13959", "2021-06-03")
-    assert listed["listName"] == "Consolidated List"
+    (listing,) = telecom.said["sanctions"]
+    assert (listing["programId"], listing["listedDate"]) == ("CMIC-EO13959", "2021-06-03")
+    assert listing["listName"] == "Consolidated List"
     rosneft = members(document, "ofac-uid:17022")
     assert [item["programId"] for item in rosneft["sanctions"]] == [
         "UKRAINE-EO13662",
@@ -176,7 +176,7 @@ def test_a_link_leads_to_the_one_entity_of_that_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "records", "rejected"),
+    ("body", "records", "rejection"),
     [
         (HEAD, 1, 0),
         (HEAD + "\x1a", 1, 0),
@@ -189,9 +189,9 @@ def test_a_link_leads_to_the_one_entity_of_that_name() -> None:
         ('36,25,-0- ,-0- ,-0- ,-0- \r\n36,26,-0- ,"Havana","Cuba",-0-', 1, 0),
     ],
 )
-def test_a_line_that_cannot_be_used_fails_no_other(body: str, records: int, rejected: int) -> None:
+def test_a_line_that_cannot_be_used_fails_no_other(body: str, records: int, rejection: int) -> None:
     document = parse(body, "ofac")
-    assert (len(document.records), document.rejected) == (records, rejected)
+    assert (len(document.records), document.rejected) == (records, rejection)
 
 
 def test_a_weak_alias_is_marked_in_its_remarks() -> None:
@@ -245,11 +245,11 @@ def tags(**members: str) -> str:
     return "".join(f"<{name}>{value}</{name}>" for name, value in members.items())
 
 
-NAMED = tags(DATAID="1", FIRST_NAME="Ri", SECOND_NAME="Won", REFERENCE_NUMBER="KPi.1")
+NAME_TAGS = tags(DATAID="1", FIRST_NAME="Ri", SECOND_NAME="Won", REFERENCE_NUMBER="KPi.1")
 
 
 def individual(**members: str) -> Any:
-    document = parse(un(f"<INDIVIDUAL>{NAMED}{tags(**members)}</INDIVIDUAL>"), "un-sanctions")
+    document = parse(un(f"<INDIVIDUAL>{NAME_TAGS}{tags(**members)}</INDIVIDUAL>"), "un-sanctions")
     (record,) = document.records
     return record
 
@@ -306,8 +306,8 @@ def test_an_individual_is_told_by_its_members(members: Any, expected: Any) -> No
 )  # fmt: skip
 def test_a_listing_has_its_dates(members: Any, date: Any, status: str, stamp: Any) -> None:
     record = individual(UN_LIST_TYPE="DPRK", COMMENTS1="Why.", **members)
-    (listed,) = record.said["sanctions"]
-    assert listed == {
+    (listing,) = record.said["sanctions"]
+    assert listing == {
         "programId": "DPRK",
         "authority": "United Nations Security Council",
         "listName": "UN Security Council Consolidated List",
@@ -321,7 +321,7 @@ def test_a_listing_has_its_dates(members: Any, date: Any, status: str, stamp: An
 
 def test_an_entity_is_an_organization_and_its_aliases_are_strong() -> None:
     alias = f"<ENTITY_ALIAS>{tags(QUALITY='f.k.a.', ALIAS_NAME='Old')}</ENTITY_ALIAS>"
-    body = un(entity=f"<ENTITY>{NAMED}{alias}</ENTITY>")
+    body = un(entity=f"<ENTITY>{NAME_TAGS}{alias}</ENTITY>")
     document = parse(body, "un-sanctions")
     (record,) = document.records
     assert (record.said["type"], record.said["aliases"]) == ("organization", ["Old"])
@@ -329,7 +329,7 @@ def test_an_entity_is_an_organization_and_its_aliases_are_strong() -> None:
 
 
 def test_name_spaces_change_nothing() -> None:
-    body = un(f"<INDIVIDUAL>{NAMED}</INDIVIDUAL>").replace(
+    body = un(f"<INDIVIDUAL>{NAME_TAGS}</INDIVIDUAL>").replace(
         "<CONSOLIDATED_LIST", '<CONSOLIDATED_LIST xmlns="urn:un"'
     )
     assert [record.said["name"] for record in parse(body, "un-sanctions").records] == ["Ri Won"]
@@ -348,7 +348,7 @@ def test_one_without_a_reference_or_a_name_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        (un(f"<INDIVIDUAL>{NAMED}</INDIVIDUAL>").partition("<ENTITIES>")[0], "truncated"),
+        (un(f"<INDIVIDUAL>{NAME_TAGS}</INDIVIDUAL>").partition("<ENTITIES>")[0], "truncated"),
         (un("<INDIVIDUAL>&x;</INDIVIDUAL>").replace("?>", '?><!DOCTYPE a [<!ENTITY x "y">]>'),
          "entityBomb"),
     ],

@@ -340,20 +340,20 @@ def test_each_provider_stamps_what_it_says() -> None:
     members = only(nvd(lastModified="2024-05-06T00:00:00.000"))
     assert (members.stamp, members.url, members.record_id) == (changed_at, page, "CVE-2024-0002")
     assert only(cve(dateUpdated="2024-05-06T00:00:00")).stamp == changed_at
-    scored = only(
+    record = only(
         "#model_version:v1,score_date:2024-05-06T00:00:00Z\ncve,epss,percentile\n"
         "CVE-2024-0002,0.1,0.2"
     )
-    assert scored.stamp == changed_at
+    assert record.stamp == changed_at
     links = [{"category": "self", "url": f"https://a.example/{name}"} for name in ("json", "page")]
     tracking = {"id": "A-1", "current_release_date": "2024-05-06T00:00:00.000Z"}
-    advised = only(csaf(None, {}, tracking=tracking, references=links))
-    assert (advised.stamp, advised.url) == (changed_at, "https://a.example/page")
+    advisory = only(csaf(None, {}, tracking=tracking, references=links))
+    assert (advisory.stamp, advisory.url) == (changed_at, "https://a.example/page")
 
 
 # -- what cannot be used -----------------------------------------------------------------------
 
-REJECTED: list[tuple[object, str]] = [
+REJECTIONS: list[tuple[object, str]] = [
     (kev({"cveID": "2024-1", "dateAdded": "2024-01-02"}), "has no CVE id"),
     (kev({"cveID": "CVE-2024-0002"}), "lacks 'dateAdded'"),
     (kev({"cveID": "CVE-2024-0002", "dateAdded": "2024-02-31"}), "has a date that is none"),
@@ -369,7 +369,7 @@ REJECTED: list[tuple[object, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("document", "reason"), REJECTED)
+@pytest.mark.parametrize(("document", "reason"), REJECTIONS)
 def test_what_cannot_be_used_says_why(document: object, reason: str) -> None:
     actual = parse(document)
     assert not actual.records

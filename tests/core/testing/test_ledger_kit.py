@@ -18,7 +18,7 @@ from svc_http.stores import MemoryStorage
 UNSHRUNK = settings(phases=[Phase.generate], max_examples=1_000, deadline=None)
 
 
-def edited():
+def edited_logs():
     return histories(erasures=False).flatmap(
         lambda sample: st.tuples(st.just(sample), line_edits(sample))
     )
@@ -27,7 +27,7 @@ def edited():
 def test_every_kind_of_edit_of_lines_is_made_and_found():
     for aspect in ("swap", "delete", "repeat", "cut"):
         predicate = lambda sample, aspect=aspect: sample[1].what.startswith(aspect)  # noqa: E731
-        history, edit = find(edited(), predicate, settings=UNSHRUNK)
+        history, edit = find(edited_logs(), predicate, settings=UNSHRUNK)
         assert (edit.line is None) == (aspect == "cut")
         check_edit_is_found(verify, history, edit)
         assert pretty(edit) == repr(edit) == f"<Edit {edit.what}>"
@@ -36,11 +36,11 @@ def test_every_kind_of_edit_of_lines_is_made_and_found():
 def test_a_history_is_shown_in_short():
     predicate = lambda sample: len(sample.records) > 9  # noqa: E731
     history = find(histories(), predicate, settings=UNSHRUNK)
-    shown = pretty(history)
-    assert shown == repr(history)
-    assert len(shown) < 300 * len(history.records)
-    assert all(record.id[:9] in shown for record in history.records)
-    assert "salt" not in shown
+    text = pretty(history)
+    assert text == repr(history)
+    assert len(text) < 300 * len(history.records)
+    assert all(record.id[:9] in text for record in history.records)
+    assert "salt" not in text
 
 
 def test_steps_of_a_ledger_are_taken_or_say_what_was_in_the_way():

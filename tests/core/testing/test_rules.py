@@ -50,7 +50,7 @@ def test_every_example_of_the_kit_passes_as_it_stands(tmp_path: Path) -> None:
         (tmp_path / f"test_{name.rpartition('.')[2]}.py").write_text(f"{code}\n", "utf-8")
     (tmp_path / "conftest.py").write_text(STRICT, "utf-8")
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"],
         cwd=tmp_path,
         capture_output=True,
@@ -60,7 +60,7 @@ def test_every_example_of_the_kit_passes_as_it_stands(tmp_path: Path) -> None:
     )
 
     assert len(examples) == 5
-    assert done.returncode == 0, done.stdout[-3_000:]
+    assert process.returncode == 0, process.stdout[-3_000:]
 
 
 # -- planted faults ----------------------------------------------------------------------------
@@ -84,7 +84,7 @@ class _Part:
         return call
 
 
-class _Changed:
+class _ChangedStore:
     """A transaction whose rooms have changed answers."""
 
     def __init__(self, tx: Any, change: Callable[[Any], Any], *, is_calm: bool = False) -> None:
@@ -106,17 +106,17 @@ class Careless(MemoryStorage):
     """Keeps what a unit did that failed, and lets units that read write."""
 
     async def write(self, tenant: str, unit: Any) -> Any:
-        failed: list[Exception] = []
+        failures: list[Exception] = []
 
         async def rows(tx: Any) -> Any:
             try:
                 return await unit(tx)
             except Exception as failure:
-                failed.append(failure)
+                failures.append(failure)
 
         result = await super().write(tenant, rows)
-        if failed:
-            raise failed[0]
+        if failures:
+            raise failures[0]
         return result
 
     async def read(self, tenant: str, unit: Any) -> Any:
@@ -137,7 +137,7 @@ class Pager(MemoryStorage):
     """Loses the last of several rows, and says nothing of it."""
 
     async def read(self, tenant: str, unit: Any) -> Any:
-        return await super().read(tenant, lambda tx: unit(_Changed(tx, _shorter)))
+        return await super().read(tenant, lambda tx: unit(_ChangedStore(tx, _shorter)))
 
 
 def _shorter(answer: Any) -> Any:
@@ -151,20 +151,20 @@ class Mute(MemoryStorage):
     """Answers nothing."""
 
     async def read(self, tenant: str, unit: Any) -> Any:
-        return await super().read(tenant, lambda tx: unit(_Changed(tx, lambda _: None)))
+        return await super().read(tenant, lambda tx: unit(_ChangedStore(tx, lambda _: None)))
 
     async def write(self, tenant: str, unit: Any) -> Any:
-        return await super().write(tenant, lambda tx: unit(_Changed(tx, lambda _: None)))
+        return await super().write(tenant, lambda tx: unit(_ChangedStore(tx, lambda _: None)))
 
 
 class Obliging(MemoryStorage):
     """Refuses nothing, and always has an answer."""
 
     async def read(self, tenant: str, unit: Any) -> Any:
-        return await super().read(tenant, lambda tx: unit(_Changed(tx, str, is_calm=True)))
+        return await super().read(tenant, lambda tx: unit(_ChangedStore(tx, str, is_calm=True)))
 
     async def write(self, tenant: str, unit: Any) -> Any:
-        return await super().write(tenant, lambda tx: unit(_Changed(tx, str, is_calm=True)))
+        return await super().write(tenant, lambda tx: unit(_ChangedStore(tx, str, is_calm=True)))
 
 
 FAULTY = (Mute, Obliging, Forgetful, Careless, Blind, Pager)
@@ -190,7 +190,7 @@ def _outcome(coroutine: Any) -> Any:
         return failure
 
 
-def _said(faulty: type[MemoryStorage], name: str) -> list[str]:
+def _failure_lines(faulty: type[MemoryStorage], name: str) -> list[str]:
     """What a promise says of a store that breaks it; nothing, where it does not."""
     bench = type("Bench", (_Bench,), {"make": faulty})()
     bench.setup_method()
@@ -206,7 +206,7 @@ PROMISES = sorted(name for name in dir(StorageContract) if name.startswith("test
 
 @pytest.mark.parametrize("name", PROMISES)
 def test_a_broken_promise_is_named(name: str) -> None:
-    fields = [payload for faulty in FAULTY if (payload := _said(faulty, name))]
+    fields = [payload for faulty in FAULTY if (payload := _failure_lines(faulty, name))]
 
     rule = f"broken rule: {rule_text(getattr(StorageContract, name))}"
     assert fields
