@@ -25,8 +25,8 @@ EXAMPLES = examples(
 
 @pytest.fixture
 def runner() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as made:
-        yield made
+    with asyncio.Runner() as loop:
+        yield loop
 
 
 def test_all_stores_say_the_same(
@@ -36,12 +36,12 @@ def test_all_stores_say_the_same(
     paths: dict[object, Path] = {}
     names: dict[object, str] = {}
 
-    def opened(path: Path) -> SqliteStorage:
+    def open_file(path: Path) -> SqliteStorage:
         store = SqliteStorage.open(path, SAMPLES, epoch=bytes(8))
         paths[store] = path
         return store
 
-    def reached(dsn: str) -> PostgresStorage:
+    def connect(dsn: str) -> PostgresStorage:
         store = runner.run(PostgresStorage.open(dsn, SAMPLES, epoch=bytes(8)))
         names[store] = dsn
         return store
@@ -49,13 +49,13 @@ def test_all_stores_say_the_same(
     machine = agreement_machine(
         {
             "memory": lambda: MemoryStorage(SAMPLES),
-            "sqlite": lambda: opened(tmp_path / f"{next(numbers)}.db"),
-            "postgres": lambda: reached(postgres.made_for(SAMPLES)),
+            "sqlite": lambda: open_file(tmp_path / f"{next(numbers)}.db"),
+            "postgres": lambda: connect(postgres.made_for(SAMPLES)),
         },
         runner.run,
         again={
-            "sqlite": lambda store: opened(paths.pop(store)),
-            "postgres": lambda store: reached(names.pop(store)),
+            "sqlite": lambda store: open_file(paths.pop(store)),
+            "postgres": lambda store: connect(names.pop(store)),
         },
     )
     run_state_machine_as_test(machine, settings=EXAMPLES)

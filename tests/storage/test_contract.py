@@ -34,7 +34,7 @@ def in_threads(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
         return list(pool.map(work, coroutines))
 
 
-async def gathered(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+async def gather_all(coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
     return await asyncio.gather(*coroutines, return_exceptions=True)
 
 
@@ -67,7 +67,7 @@ class TestSqlite(StorageContract):
         return self.runner.run(coroutine)
 
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
-        return self.runner.run(gathered(coroutines))
+        return self.runner.run(gather_all(coroutines))
 
 
 class TestPostgres(StorageContract):
@@ -94,8 +94,8 @@ class TestPostgres(StorageContract):
         return self.runner.run(coroutine)
 
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
-        return self.runner.run(gathered(coroutines))
+        return self.runner.run(gather_all(coroutines))
 
     def make_others(self, store: Store) -> Sequence[Store]:
         opening = (PostgresStorage.open(self.dsn, SAMPLES, epoch=EPOCH) for _ in range(2))
-        return [self.runner.run(each) for each in opening]
+        return [self.runner.run(task) for task in opening]

@@ -56,8 +56,8 @@ EXAMPLES = examples(
 
 @pytest.fixture
 def runner() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as made:
-        yield made
+    with asyncio.Runner() as loop:
+        yield loop
 
 
 ROOT = Path(__file__).parents[2]
@@ -78,10 +78,10 @@ def filling(place: Place, epoch: bytes = EPOCH) -> Any:
     return backend.filling(place, SAMPLES, epoch)
 
 
-async def copied(source: Place, target: Place, **how: Any) -> Copied:
-    async with reading(source) as held, filling(target, await held.epoch()) as filled:
+async def copy(source: Place, target: Place, **how: Any) -> Copied:
+    async with reading(source) as reader, filling(target, await reader.epoch()) as writer:
         return await copying.copy(
-            held, filled, SAMPLES, **{"with_seals": False, "tell": silent, **how}
+            reader, writer, SAMPLES, **{"with_seals": False, "tell": silent, **how}
         )
 
 
@@ -101,10 +101,10 @@ class Places:
     def database(self) -> str:
         return self._postgres.made_for(SAMPLES)
 
-    def made(self, kind: str) -> Place:
+    def place(self, kind: str) -> Place:
         return self.file() if kind == "file" else self.database()
 
-    def opened(self, place: Place, epoch: bytes = EPOCH) -> Any:
+    def open_store(self, place: Place, epoch: bytes = EPOCH) -> Any:
         store: Any
         if isinstance(place, Path):
             store = SqliteStorage.open(place, SAMPLES, epoch=epoch)
@@ -113,14 +113,14 @@ class Places:
         self._places[store] = place
         return store
 
-    def moved(self, store: object, *way: Callable[[], Place]) -> Any:
+    def move(self, store: object, *way: Callable[[], Place]) -> Any:
         """The store as it arrives from place to place."""
         place = self._places.pop(store)
         for make in way:
-            there = make()
-            self._runner.run(copied(place, there))
-            place = there
-        return self.opened(place, b"not this")
+            target = make()
+            self._runner.run(copy(place, target))
+            place = target
+        return self.open_store(place, b"not this")
 
 
 @pytest.fixture
@@ -134,13 +134,13 @@ def test_a_store_says_the_same_wherever_it_is_copied(
     machine = agreement_machine(
         {
             "memory": lambda: MemoryStorage(SAMPLES, epoch=EPOCH),
-            "sqlite": lambda: places.opened(places.file()),
-            "postgres": lambda: places.opened(places.database()),
+            "sqlite": lambda: places.open_store(places.file()),
+            "postgres": lambda: places.open_store(places.database()),
         },
         runner.run,
         again={
-            "sqlite": lambda store: places.moved(store, places.database, places.file),
-            "postgres": lambda store: places.moved(store, places.database),
+            "sqlite": lambda store: places.move(store, places.database, places.file),
+            "postgres": lambda store: places.move(store, places.database),
         },
     )
     run_state_machine_as_test(machine, settings=EXAMPLES)
@@ -156,36 +156,38 @@ LINES_MADE = 300
 ANSWER = Answer(b"f" * 32, 201, (("ETag", '"1"'), ("Location", "/é")), b"\x00{}", START)
 
 
-def a_change(number: int, *, everybody: bool = False) -> Change:
+def a_change(number: int, *, for_all: bool = False) -> Change:
     """A change of any kind, which says all that there is to say of one."""
     kind: ChangeType = CHANGE_TYPES[number % len(CHANGE_TYPES)]
-    made = Change(f"chg_{number}", kind, "note", f"n{number}", 1, START, None, everybody)
+    change = Change(f"chg_{number}", kind, "note", f"n{number}", 1, START, None, for_all)
     if kind == "created":
-        return made
+        return change
     state = '"é"'.encode()
-    return evolve(made, changed_fields=("a",), last_state=state, merged_into_id="n0", owner="usr_a")
+    return evolve(
+        change, changed_fields=("a",), last_state=state, merged_into_id="n0", owner="usr_a"
+    )
 
 
 def draft(number: int, subject: str | None = None, target: str | None = None) -> Draft:
     """A subject of its own, or the erasure of a record about one."""
-    said = {"reason": "a request"} if target else {"type": "other", "label": f"subject {number}"}
-    payload = {**said, "salt": f"{number:022}"}
+    members = {"reason": "a request"} if target else {"type": "other", "label": f"subject {number}"}
+    payload = {**members, "salt": f"{number:022}"}
     kind: Any = "claim" if target else "subject"
     return Draft(kind, "erase" if target else "assert", subject, target, None, None, None, payload)
 
 
-def sealed(head: TreeHead, *drafts: Draft) -> tuple[Growth, TreeHead]:
+def seal(head: TreeHead, *drafts: Draft) -> tuple[Growth, TreeHead]:
     """An append, and the head after it."""
     batch = seal_batch(head, drafts, at(head.size))
     lines = [
-        stored_line(*each) for each in zip(batch.records, batch.seals, batch.lines, strict=True)
+        stored_line(*parts) for parts in zip(batch.records, batch.seals, batch.lines, strict=True)
     ]
     after = LedgerHead(batch.head.size, batch.head.encode())
     return Growth(tuple(lines), batch.nodes, after, head.size), batch.head
 
 
 @pytest.fixture
-def filled(places: Places, runner: asyncio.Runner) -> Callable[[Place], TreeHead]:
+def fill_place(places: Places, runner: asyncio.Runner) -> Callable[[Place], TreeHead]:
     """Fills a place with something of everything; the head of Ann's ledger in it."""
 
     async def rows(tx: Transaction) -> None:
@@ -197,19 +199,19 @@ def filled(places: Places, runner: asyncio.Runner) -> Callable[[Place], TreeHead
         await tx.ledger.keep_checkpoint("2026-01-01", 1, b"signed")
 
     def fill(place: Place) -> TreeHead:
-        sync = SyncStore(places.opened(place), runner.run)
+        sync = SyncStore(places.open_store(place), runner.run)
         sync.write("ann", rows)
-        first, head = sealed(TreeHead.empty(LEDGER), *map(draft, range(LINES_MADE)))
+        first, head = seal(TreeHead.empty(LEDGER), *map(draft, range(LINES_MADE)))
         sync.seal("ann", first)
-        gone = first.lines[7]
-        more, head = sealed(head, draft(LINES_MADE, gone.subject, gone.id))
-        parts = split(gone.line)
+        victim = first.lines[7]
+        growth, head = seal(head, draft(LINES_MADE, victim.subject, victim.id))
+        parts = split(victim.line)
         blank = encode_line(parts.head, None, parts.seal.decode())
-        sync.seal("ann", more)
-        sync.write("ann", lambda tx: tx.ledger.erase(gone.id, blank))
+        sync.seal("ann", growth)
+        sync.write("ann", lambda tx: tx.ledger.erase(victim.id, blank))
         for number in range(4):
             sync.append("ann", a_change(number))
-            sync.append("", a_change(10 + number, everybody=True))
+            sync.append("", a_change(10 + number, for_all=True))
         sync.append("bob", a_change(20))
         sync.close()
         return head
@@ -219,16 +221,16 @@ def filled(places: Places, runner: asyncio.Runner) -> Callable[[Place], TreeHead
 
 @pytest.mark.parametrize("way", WAYS, ids=" to ".join)
 def test_all_is_counted_on_both_sides_and_every_seal_is_recomputed(
-    way: tuple[str, str], places: Places, runner: asyncio.Runner, filled: Any
+    way: tuple[str, str], places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
-    source, target = map(places.made, way)
-    head = filled(source)
+    source, target = map(places.place, way)
+    head = fill_place(source)
     news: list[Progress] = []
 
-    done = runner.run(copied(source, target, with_seals=True, tell=news.append))
+    report = runner.run(copy(source, target, with_seals=True, tell=news.append))
 
-    assert done.source.counts == done.target.counts
-    assert done.target.counts == {
+    assert report.source.counts == report.target.counts
+    assert report.target.counts == {
         ("sample_notes", "ann"): NOTES_MADE,
         ("changes", "/ann"): 4,
         ("changes", "*"): 4,
@@ -239,27 +241,27 @@ def test_all_is_counted_on_both_sides_and_every_seal_is_recomputed(
         ("ledger_nodes", "ann"): 1,
         ("ledger_checkpoints", "ann"): 1,
     }
-    assert done.ledgers == {"ann": head}
-    assert news[-1].done == news[-1].total == 2 * done.source.counts.total()
-    assert [each.done for each in news] == sorted(each.done for each in news)
+    assert report.ledgers == {"ann": head}
+    assert news[-1].done == news[-1].total == 2 * report.source.counts.total()
+    assert [part.done for part in news] == sorted(part.done for part in news)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=" to ".join)
 def test_a_reader_of_the_feed_goes_on_in_the_copy_without_a_gap(
-    way: tuple[str, str], places: Places, runner: asyncio.Runner, filled: Any
+    way: tuple[str, str], places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
-    source, target = map(places.made, way)
-    filled(source)
-    sync = SyncStore(places.opened(source), runner.run)
-    begun = sync.feed("ann", limit=3)
-    rest = sync.feed("ann", begun.position)
+    source, target = map(places.place, way)
+    fill_place(source)
+    sync = SyncStore(places.open_store(source), runner.run)
+    page = sync.feed("ann", limit=3)
+    rest = sync.feed("ann", page.position)
     sync.close()
 
-    runner.run(copied(source, target))
+    runner.run(copy(source, target))
 
-    sync = SyncStore(places.opened(target, b"not this"), runner.run)
+    sync = SyncStore(places.open_store(target, b"not this"), runner.run)
     assert sync.read("ann", lambda tx: tx.changes.epoch()) == EPOCH
-    assert sync.feed("ann", begun.position) == rest
+    assert sync.feed("ann", page.position) == rest
     assert [change.id for change in rest.changes] == [
         "chg_11",
         "chg_2",
@@ -268,7 +270,7 @@ def test_a_reader_of_the_feed_goes_on_in_the_copy_without_a_gap(
         "chg_13",
     ]
     sync.append("ann", a_change(30))
-    sync.append("", a_change(31, everybody=True))
+    sync.append("", a_change(31, for_all=True))
     news = sync.feed("ann", rest.position)
     assert [change.id for change in news.changes] == ["chg_30", "chg_31"]
     assert news.position == FeedPosition(5, 5)
@@ -277,28 +279,28 @@ def test_a_reader_of_the_feed_goes_on_in_the_copy_without_a_gap(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_restored_feed_has_another_life(
-    kind: str, places: Places, runner: asyncio.Runner, filled: Any
+    kind: str, places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
-    source, target = places.file(), places.made(kind)
-    filled(source)
+    source, target = places.file(), places.place(kind)
+    fill_place(source)
 
-    async def restored() -> None:
-        async with reading(source) as held, filling(target, b"restored") as made:
-            await copying.copy(held, made, SAMPLES, with_seals=False, tell=silent)
+    async def restore() -> None:
+        async with reading(source) as reader, filling(target, b"restored") as writer:
+            await copying.copy(reader, writer, SAMPLES, with_seals=False, tell=silent)
 
-    runner.run(restored())
-    sync = SyncStore(places.opened(target), runner.run)
+    runner.run(restore())
+    sync = SyncStore(places.open_store(target), runner.run)
     assert sync.read("ann", lambda tx: tx.changes.epoch()) == b"restored"
     sync.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_store_is_read_as_it_was_when_the_copy_began(
-    kind: str, places: Places, runner: asyncio.Runner, filled: Any
+    kind: str, places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
-    source, target = places.made(kind), places.file()
-    filled(source)
-    sync = SyncStore(places.opened(source), runner.run)
+    source, target = places.place(kind), places.file()
+    fill_place(source)
+    sync = SyncStore(places.open_store(source), runner.run)
 
     async def backed_up() -> Copied:
         alone: Any = {"is_alone": False}
@@ -307,10 +309,10 @@ def test_a_store_is_read_as_it_was_when_the_copy_began(
             if kind == "database"
             else files.reading(source, SAMPLES, **alone)
         )
-        async with shared as held, filling(target, await held.epoch()) as made:
+        async with shared as reader, filling(target, await reader.epoch()) as writer:
             await sync.store.write("ann", lambda tx: tx.documents.delete(NOTES, "n0001"))
             await sync.store.write("ann", lambda tx: tx.changes.append(a_change(5)))
-            return await copying.copy(held, made, SAMPLES, with_seals=True, tell=silent)
+            return await copying.copy(reader, writer, SAMPLES, with_seals=True, tell=silent)
 
     counts = runner.run(backed_up()).target.counts
     assert (counts["sample_notes", "ann"], counts["changes", "/ann"]) == (NOTES_MADE, 4)
@@ -322,126 +324,130 @@ def test_a_store_is_read_as_it_was_when_the_copy_began(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_place_with_something_in_it_is_left_alone(
-    kind: str, places: Places, runner: asyncio.Runner, filled: Any
+    kind: str, places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
-    source, target = places.file(), places.made(kind)
-    filled(source)
-    sync = SyncStore(places.opened(target), runner.run)
+    source, target = places.file(), places.place(kind)
+    fill_place(source)
+    sync = SyncStore(places.open_store(target), runner.run)
     sync.append("bob", a_change(1))
     sync.close()
 
     with pytest.raises(Unfit, match="not empty"):
-        runner.run(copied(source, target))
+        runner.run(copy(source, target))
 
-    sync = SyncStore(places.opened(target), runner.run)
+    sync = SyncStore(places.open_store(target), runner.run)
     assert [change.id for change in sync.feed("bob").changes] == ["chg_1"]
     assert sync.get("ann", NOTES, "n0000") is None
     sync.close()
 
 
 def test_a_file_with_nothing_in_it_is_filled(
-    places: Places, runner: asyncio.Runner, filled: Any
+    places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
-    source, empty, made, other = (places.file() for _ in range(4))
-    filled(source)
+    source, empty, made, spare = (places.file() for _ in range(4))
+    fill_place(source)
     empty.touch()
-    SyncStore(places.opened(made), runner.run).close()
-    other.write_text("Of somebody else.")
+    SyncStore(places.open_store(made), runner.run).close()
+    spare.write_text("Of somebody else.")
     for target in (empty, made):
-        runner.run(copied(source, target))
+        runner.run(copy(source, target))
         assert stat.S_IMODE(target.stat().st_mode) == 0o600
-    for target in (other, other.parent):
+    for target in (spare, spare.parent):
         with pytest.raises(Unfit, match="not empty"):
-            runner.run(copied(source, target))
+            runner.run(copy(source, target))
     with pytest.raises(Unfit, match="cannot be used: No such file or directory"):
-        runner.run(copied(source, places.file() / "no" / "such.db"))
-    assert other.read_text() == "Of somebody else."
+        runner.run(copy(source, places.file() / "no" / "such.db"))
+    assert spare.read_text() == "Of somebody else."
 
 
 def test_a_file_in_use_is_neither_copied_nor_filled(
-    places: Places, runner: asyncio.Runner, filled: Any
+    places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
     source, target = places.file(), places.file()
-    filled(source)
+    fill_place(source)
     for busy in (source, target):
         lock = FileLock(busy)
         with pytest.raises(StoreBusy):
-            runner.run(copied(source, target))
+            runner.run(copy(source, target))
         lock.release()
     assert not target.exists()
 
 
 def test_a_database_is_filled_by_one_copy_at_a_time(
-    places: Places, runner: asyncio.Runner, filled: Any
+    places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
     source, target = places.file(), places.database()
-    filled(source)
+    fill_place(source)
 
     async def twice() -> None:
-        async with reading(source) as held, filling(target) as made:
-            await copying.copy(held, made, SAMPLES, with_seals=False, tell=silent)
+        async with reading(source) as reader, filling(target) as writer:
+            await copying.copy(reader, writer, SAMPLES, with_seals=False, tell=silent)
             with pytest.raises(StorageUnavailable):
                 async with filling(target):
                     pass
 
     runner.run(twice())
-    SyncStore(places.opened(target), runner.run).close()
+    SyncStore(places.open_store(target), runner.run).close()
 
 
-class Planted:
+class FaultyTarget:
     """A place that is being filled, with a fault."""
 
-    def __init__(self, made: Filled, fault: Callable[[Part, Sequence[Row]], Sequence[Row]]) -> None:
-        self._made = made
+    def __init__(
+        self, target: Filled, fault: Callable[[Part, Sequence[Row]], Sequence[Row]]
+    ) -> None:
+        self._target = target
         self._fault = fault
-        self.count, self.rows, self.epoch = made.count, made.rows, made.epoch
+        self.count, self.rows, self.epoch = target.count, target.rows, target.epoch
 
     async def add(self, part: Part, rows: Sequence[Row]) -> None:
-        await self._made.add(part, self._fault(part, rows))
+        await self._target.add(part, self._fault(part, rows))
 
 
-def lost(part: Part, rows: Sequence[Row]) -> Sequence[Row]:
+def lose_row(part: Part, rows: Sequence[Row]) -> Sequence[Row]:
     return rows[1:] if part is NOTES else rows
 
 
-def altered(part: Part, rows: Sequence[Row]) -> Sequence[Row]:
+def alter_row(part: Part, rows: Sequence[Row]) -> Sequence[Row]:
     if part != LINES:
         return rows
     return [(*row[:-1], row[-1].replace(b"subject 5", b"subject X")) for row in rows]
 
 
-def inverted(part: Part, rows: Sequence[Row]) -> Sequence[Row]:
+def invert_rows(part: Part, rows: Sequence[Row]) -> Sequence[Row]:
     return rows[::-1] if part == CHANGES else rows
 
 
 FAULTS = [
-    (lost, "sample_notes of ann are 250 in the source and 247 in the copy"),
-    (altered, "the rows of ledger_lines are as many, and say something else"),
-    (inverted, "the rows of changes are as many, and say something else"),
+    (lose_row, "sample_notes of ann are 250 in the source and 247 in the copy"),
+    (alter_row, "the rows of ledger_lines are as many, and say something else"),
+    (invert_rows, "the rows of changes are as many, and say something else"),
 ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("fault", "words"), FAULTS, ids=["lost", "altered", "inverted"])
 def test_a_copy_that_says_something_else_is_given_up(
-    kind: str, fault: Any, words: str, places: Places, runner: asyncio.Runner, filled: Any
+    kind: str, fault: Any, words: str, places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
-    source, target = places.file(), places.made(kind)
-    filled(source)
+    source, target = places.file(), places.place(kind)
+    fill_place(source)
 
     async def work() -> None:
-        async with reading(source) as held, filling(target) as made:
-            await copying.copy(held, Planted(made, fault), SAMPLES, with_seals=True, tell=silent)
+        async with reading(source) as reader, filling(target) as writer:
+            await copying.copy(
+                reader, FaultyTarget(writer, fault), SAMPLES, with_seals=True, tell=silent
+            )
 
     with pytest.raises(Unfit, match=words):
         runner.run(work())
-    runner.run(copied(source, target))
+    runner.run(copy(source, target))
 
 
-ALTERED = "CAST(replace({0}, '{1}', '{2}') AS BLOB)"
+ALTER_SQL = "CAST(replace({0}, '{1}', '{2}') AS BLOB)"
 DAMAGES = [
-    f"UPDATE ledger_bodies SET line = {ALTERED.format('line', 'subject 5', 'subject X')}",
-    f"UPDATE ledgers SET state = {ALTERED.format('state', '301', '304')}",
+    f"UPDATE ledger_bodies SET line = {ALTER_SQL.format('line', 'subject 5', 'subject X')}",
+    f"UPDATE ledgers SET state = {ALTER_SQL.format('state', '301', '304')}",
     "UPDATE ledgers SET state = CAST('no head' AS BLOB)",
     "DELETE FROM ledger_lines WHERE subject = (SELECT max(subject) FROM ledger_lines)",
 ]
@@ -449,24 +455,22 @@ DAMAGES = [
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=["line", "size", "head", "cut"])
 def test_a_ledger_that_is_not_what_was_sealed_is_told_and_not_moved(
-    damage: str, places: Places, runner: asyncio.Runner, filled: Any
+    damage: str, places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
     source, target = places.file(), places.file()
-    filled(source)
+    fill_place(source)
     with closing(sqlite3.connect(source)) as connection:
         connection.execute(damage)
         connection.commit()
     with pytest.raises(Unfit, match="ledger of ann is not what was sealed"):
-        runner.run(copied(source, target, with_seals=True))
+        runner.run(copy(source, target, with_seals=True))
     assert not target.exists()
-    assert (
-        runner.run(copied(source, target)).ledgers == {}
-    )  # as a backup, which keeps what is there
+    assert runner.run(copy(source, target)).ledgers == {}  # as a backup, which keeps what is there
 
 
 # -- a copy that is killed ---------------------------------------------------------------------
 
-KILLED = """
+KILL_SCRIPT = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from tests.storage import test_copying as these
@@ -477,25 +481,25 @@ def tell(progress):
 
 source, target = sys.argv[1:3]
 place = target if "://" in target else Path(target)
-asyncio.run(these.copied(Path(source), place, tell=tell))
+asyncio.run(these.copy(Path(source), place, tell=tell))
 """
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_copy_that_is_killed_is_no_database_until_it_was_repeated(
-    kind: str, places: Places, runner: asyncio.Runner, filled: Any
+    kind: str, places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
-    source, target = places.file(), places.made(kind)
-    filled(source)
+    source, target = places.file(), places.place(kind)
+    fill_place(source)
     for rows in (1, NOTES_MADE + 10, 2 * NOTES_MADE):
-        killed = program(KILLED, source, target, rows)
-        assert (*killed.communicate(), killed.returncode) == ("", "", -signal.SIGKILL)
+        process = program(KILL_SCRIPT, source, target, rows)
+        assert (*process.communicate(), process.returncode) == ("", "", -signal.SIGKILL)
         with pytest.raises((sqlite3.DatabaseError, Unfit), match=r"not a database|not finished"):
-            places.opened(target)
+            places.open_store(target)
         with pytest.raises((Unfit, sqlite3.DatabaseError)):
-            runner.run(copied(target, places.file()))
-    runner.run(copied(source, target))
-    sync = SyncStore(places.opened(target), runner.run)
+            runner.run(copy(target, places.file()))
+    runner.run(copy(source, target))
+    sync = SyncStore(places.open_store(target), runner.run)
     assert sync.get("ann", NOTES, "n0000").version == 2
     sync.close()
     if isinstance(target, Path):
@@ -503,22 +507,24 @@ def test_a_copy_that_is_killed_is_no_database_until_it_was_repeated(
 
 
 def test_a_server_that_goes_away_is_told_and_leaves_a_copy_that_is_not_finished(
-    places: Places, runner: asyncio.Runner, filled: Any
+    places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
     source, target = places.file(), places.database()
-    filled(source)
-    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    fill_place(source)
+    sessions = (
+        "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
 
     async def cut() -> None:
-        async with reading(source) as held, filling(target) as made:
+        async with reading(source) as reader, filling(target) as writer:
             connection = await asyncpg.connect(target)
-            await connection.execute(f"SELECT pg_terminate_backend(pid) {others}")
+            await connection.execute(f"SELECT pg_terminate_backend(pid) {sessions}")
             await connection.close()
-            await copying.copy(held, made, SAMPLES, with_seals=False, tell=silent)
+            await copying.copy(reader, writer, SAMPLES, with_seals=False, tell=silent)
 
     with pytest.raises(StorageUnavailable, match="PostgreSQL: "):
         runner.run(cut())
     with pytest.raises(Unfit, match="not finished"):
-        places.opened(target)
-    runner.run(copied(source, target))
-    SyncStore(places.opened(target), runner.run).close()
+        places.open_store(target)
+    runner.run(copy(source, target))
+    SyncStore(places.open_store(target), runner.run).close()

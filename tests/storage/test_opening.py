@@ -27,8 +27,8 @@ def put(tx: Any) -> Any:
 
 
 async def get(tx: Any) -> Any:
-    found = await tx.documents.get(NOTES, "a")
-    return found and found.version
+    row = await tx.documents.get(NOTES, "a")
+    return row and row.version
 
 
 @pytest.fixture
@@ -61,8 +61,8 @@ def test_one_call_opens_a_store_and_its_block_closes_it(kind: str, place_of: Any
 @pytest.mark.parametrize("kind", DURABLE)
 def test_a_threaded_store_serves_threads_and_any_loop(kind: str, place_of: Any) -> None:
     store = storage.threaded(place_of(kind), SAMPLES)
-    heard: list[Any] = []
-    store.watch(heard.append)
+    events: list[Any] = []
+    store.watch(events.append)
     before = store.version
 
     drive.run(store.write("ann", put))
@@ -73,7 +73,7 @@ def test_a_threaded_store_serves_threads_and_any_loop(kind: str, place_of: Any) 
     assert len(drive.run(store.across(NOTES, limit=9))) == 1
 
     assert store.version > before
-    assert heard
+    assert events
     drive.run(store.close())
 
 
@@ -128,16 +128,16 @@ def test_a_database_of_a_newer_version_is_refused_and_not_touched(
     monkeypatch.chdir(tmp_path)
     place = place_of(kind)
 
-    async def opened() -> None:
+    async def open_newer() -> None:
         async with storage.open(place, catalog.COLLECTIONS):
             pass
 
-    asyncio.run(opened())
+    asyncio.run(open_newer())
     server = request.getfixturevalue("postgres") if kind == "postgres" else None
     _written_by_newer(kind, place, how, server)
 
     with pytest.raises(Newer, match=r"is of a newer svc .*install that version, or restore"):
-        asyncio.run(opened())
+        asyncio.run(open_newer())
     for command in (("db", "status"), ("db", "migrate"), ("db", "backup", "copy.db")):
         assert main([*command, "--db", place]) == 1
         assert "the database is of a newer svc" in capsys.readouterr().err
@@ -153,6 +153,6 @@ def test_what_is_stored_and_its_format_change_together() -> None:
 
     Once for each release: what came since the last one is written here under the same number.
     """
-    stored = sorted(collection.name for collection in catalog.COLLECTIONS)
-    print_ = sha256("\n".join([*stored, *of_sqlite._FIXED, *of_postgres._FIXED]).encode())
+    names = sorted(collection.name for collection in catalog.COLLECTIONS)
+    print_ = sha256("\n".join([*names, *of_sqlite._FIXED, *of_postgres._FIXED]).encode())
     assert (steps.FORMAT, print_.hexdigest()[:12]) == (1, "3280a53d2c79")

@@ -32,15 +32,15 @@ ANSWER = KeptAnswer(200, "application/json", (("ETag", '"a"'),), b'{"data":\xff\
 
 
 def payment(number: int, *, payer: int = 1, **members: Any) -> Payment:
-    who, nonce = f"0x{payer:040x}", f"0x{number:064x}"
+    wallet, nonce = f"0x{payer:040x}", f"0x{number:064x}"
     at = START + timedelta(seconds=number)
     known: dict[str, Any] = {
-        "id": payment_id(NETWORK, ASSET, who, nonce),
+        "id": payment_id(NETWORK, ASSET, wallet, nonce),
         "receipt_id": f"rct_{number:024x}",
         "network": NETWORK,
         "asset": ASSET,
         "pay_to": PAYEE,
-        "payer": who,
+        "payer": wallet,
         "nonce": nonce,
         "amount": 10_000,
         "valid_before": int(at.timestamp()) + 300,
@@ -70,87 +70,87 @@ class Rows:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return lambda *given, **how: self._runner.run(getattr(self.port, name)(*given, **how))
+        return lambda *args, **how: self._runner.run(getattr(self.port, name)(*args, **how))
 
-    def keep(self, one: Payment, **writes: Any) -> None:
-        assert self.update(one.place, lambda _: Writes(payment=one, **writes)) == one
+    def keep(self, row: Payment, **writes: Any) -> None:
+        assert self.update(row.place, lambda _: Writes(payment=row, **writes)) == row
 
 
 @pytest.fixture(params=NAMES)
 def rows(request: pytest.FixtureRequest) -> Iterator[Rows]:
     with asyncio.Runner() as runner:
-        made = Rows(runner, store_of(request.param, COLLECTIONS))
-        yield made
-        runner.run(made.store.close())
+        port = Rows(runner, store_of(request.param, COLLECTIONS))
+        yield port
+        runner.run(port.store.close())
 
 
 def test_a_rule_is_told_what_is_known_and_what_it_says_is_kept(rows: Rows) -> None:
-    mine = payment(1, identifier="a" * 16)
-    assert rows.look(mine.place) == Known()
+    first = payment(1, identifier="a" * 16)
+    assert rows.look(first.place) == Known()
 
-    wallet = Wallet(mine.payer, 60, 1, 0, 10_000, (START,))
-    rows.keep(mine, wallet=wallet, answer=ANSWER)
-    known = Known(mine, mine, wallet, {mine.id: ANSWER})
-    assert rows.look(mine.place) == known
-    assert rows.look(mine.place).payment.state is State.RESERVED
-    heard: list[Known] = []
-    assert rows.update(mine.place, lambda now: heard.append(now) or Writes(mine)) == mine
-    assert heard == [known]
+    wallet = Wallet(first.payer, 60, 1, 0, 10_000, (START,))
+    rows.keep(first, wallet=wallet, answer=ANSWER)
+    facts = Known(first, first, wallet, {first.id: ANSWER})
+    assert rows.look(first.place) == facts
+    assert rows.look(first.place).payment.state is State.RESERVED
+    calls: list[Known] = []
+    assert rows.update(first.place, lambda now: calls.append(now) or Writes(first)) == first
+    assert calls == [facts]
 
-    other = payment(2, identifier="a" * 16)  # a new authorization for what was named before
-    assert rows.look(other.place) == Known(None, mine, wallet, {mine.id: ANSWER})
-    stranger = Place(other.id, "0x" + "9" * 40, "a" * 16)  # nobody else's name
+    second = payment(2, identifier="a" * 16)  # a new authorization for what was named before
+    assert rows.look(second.place) == Known(None, first, wallet, {first.id: ANSWER})
+    stranger = Place(second.id, "0x" + "9" * 40, "a" * 16)  # nobody else's name
     assert rows.look(stranger) == Known()
-    rows.update(mine.place, lambda _: Writes(mine, forget=True))
-    assert rows.look(mine.place).answers == {}
-    rows.keep(attrs.evolve(mine, state=State.RELEASED))
-    assert rows.look(other.place).namesake is None  # the name is free again
+    rows.update(first.place, lambda _: Writes(first, forget=True))
+    assert rows.look(first.place).answers == {}
+    rows.keep(attrs.evolve(first, state=State.RELEASED))
+    assert rows.look(second.place).namesake is None  # the name is free again
 
 
 def test_what_a_rule_raises_undoes_all(rows: Rows) -> None:
-    mine = payment(1)
+    row = payment(1)
 
     def refuse(_: Known) -> Writes:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        rows.update(mine.place, refuse)
-    assert rows.look(mine.place) == Known()
-    rows.keep(mine)
+        rows.update(row.place, refuse)
+    assert rows.look(row.place) == Known()
+    rows.keep(row)
     with pytest.raises(AssertionError, match="one receipt"):
-        rows.keep(payment(2, receipt_id=mine.receipt_id))
+        rows.keep(payment(2, receipt_id=row.receipt_id))
     assert rows.look(payment(2).place).payment is None
 
 
 def test_a_payment_is_found_by_its_receipt_and_its_transaction(rows: Rows) -> None:
-    mine = payment(1, transaction="0x" + "7" * 64)
-    rows.keep(mine)
-    assert rows.receipt(mine.receipt_id) == rows.receipt(mine.transaction) == mine
+    row = payment(1, transaction="0x" + "7" * 64)
+    rows.keep(row)
+    assert rows.receipt(row.receipt_id) == rows.receipt(row.transaction) == row
     assert rows.receipt("rct_" + "f" * 24) is rows.receipt("0x" + "8" * 64) is None
 
 
 def test_an_answer_that_is_held_back_is_never_forgotten(rows: Rows) -> None:
-    mine = payment(1, state=State.SETTLING)
-    rows.keep(mine, answer=ANSWER)
+    row = payment(1, state=State.SETTLING)
+    rows.keep(row, answer=ANSWER)
     late = START + timedelta(days=400)
     assert rows.forget(late, limit=9) == 0
-    sent = mine.moved(Event.CONFIRM, START + timedelta(days=1))
-    rows.keep(sent)  # the answer is not said again
+    after = row.moved(Event.CONFIRM, START + timedelta(days=1))
+    rows.keep(after)  # the answer is not said again
     assert rows.forget(START + timedelta(days=1), limit=9) == 0
-    assert rows.look(mine.place).answers == {mine.id: ANSWER}
+    assert rows.look(row.place).answers == {row.id: ANSWER}
     assert rows.forget(late, limit=9) == 1
-    assert rows.look(mine.place) == Known(sent)
+    assert rows.look(row.place) == Known(after)
 
 
 def test_wallets_are_forgotten_once_their_day_is_over(rows: Rows) -> None:
     midnight = START.replace(hour=0, minute=0, second=0)
-    mine = payment(1)
-    rows.keep(mine, wallet=Wallet(mine.payer, 60, 1, int(midnight.timestamp()), 10_000))
+    row = payment(1)
+    rows.keep(row, wallet=Wallet(row.payer, 60, 1, int(midnight.timestamp()), 10_000))
     day = timedelta(days=1)
     assert rows.forget(midnight + day - timedelta(seconds=1), limit=9) == 0
-    assert rows.look(mine.place).wallet is not None
+    assert rows.look(row.place).wallet is not None
     assert rows.forget(midnight + day, limit=9) == 1
-    assert rows.look(mine.place) == Known(mine)
+    assert rows.look(row.place) == Known(row)
 
 
 _MOMENTS = st.integers(0, 9).map(lambda second: START + timedelta(seconds=second))
@@ -166,7 +166,7 @@ _PAYMENTS = st.lists(
         lease=st.none() | st.builds(Lease, st.just("me"), _MOMENTS),
     ),
     max_size=8,
-    unique_by=lambda one: one.id,
+    unique_by=lambda row: row.id,
 )
 
 
@@ -175,37 +175,35 @@ _PAYMENTS = st.lists(
 def test_lists_are_those_of_a_plain_look_at_every_payment(
     rows: Rows, every: list[Payment], now: datetime, limit: int, states: frozenset[State]
 ) -> None:
-    for one in every:
-        rows.keep(one)
+    for row in every:
+        rows.keep(row)
 
-    waiting = [one for one in every if one.state in WATCHED and not one.is_worked_on(now)]
-    since = {one.id: one.lease.until if one.lease else one.updated_at for one in waiting}
+    waiting = [row for row in every if row.state in WATCHED and not row.is_worked_on(now)]
+    since = {row.id: row.lease.until if row.lease else row.updated_at for row in waiting}
     since = {id_: at for id_, at in since.items() if at <= now}
     due = rows.due(now, limit=limit)
-    assert [since[one.id] for one in due] == sorted(since.values())[:limit]
-    assert {one.id for one in due} <= since.keys()
-    some = [one.id for one in waiting if one.state in states and one.id in since]
-    assert sorted(one.id for one in rows.due(now, limit=99, states=states & WATCHED)) == sorted(
-        some
-    )
+    assert [since[row.id] for row in due] == sorted(since.values())[:limit]
+    assert {row.id for row in due} <= since.keys()
+    ids = [row.id for row in waiting if row.state in states and row.id in since]
+    assert sorted(row.id for row in rows.due(now, limit=99, states=states & WATCHED)) == sorted(ids)
 
-    chosen = [one for one in every if not states or one.state in states]
-    newest = sorted(chosen, key=lambda one: (one.reserved_at, one.id), reverse=True)
-    walked: list[Payment] = []
-    while page := rows.listed(states=states, limit=limit, after=walked[-1].id if walked else None):
-        walked += page
-    assert walked == newest
+    matches = [row for row in every if not states or row.state in states]
+    newest = sorted(matches, key=lambda row: (row.reserved_at, row.id), reverse=True)
+    pages: list[Payment] = []
+    while page := rows.listed(states=states, limit=limit, after=pages[-1].id if pages else None):
+        pages += page
+    assert pages == newest
 
-    lapsed = [
-        one
-        for one in every
-        if one.state is State.RELEASED and one.valid_before < int(now.timestamp())
+    expiries = [
+        row
+        for row in every
+        if row.state is State.RELEASED and row.valid_before < int(now.timestamp())
     ]
-    assert rows.forget(now, limit=limit) == min(limit, len(lapsed))
-    left = rows.listed(limit=99)
-    assert len(left) == len(every) - min(limit, len(lapsed))
-    assert {one.id for one in every} - {one.id for one in left} <= {one.id for one in lapsed}
-    for one in every:  # the next example begins anew
-        gone = attrs.evolve(one, state=State.RELEASED, valid_before=0, lease=None)
-        rows.keep(gone)
+    assert rows.forget(now, limit=limit) == min(limit, len(expiries))
+    listing = rows.listed(limit=99)
+    assert len(listing) == len(every) - min(limit, len(expiries))
+    assert {row.id for row in every} - {row.id for row in listing} <= {row.id for row in expiries}
+    for row in every:  # the next example begins anew
+        release = attrs.evolve(row, state=State.RELEASED, valid_before=0, lease=None)
+        rows.keep(release)
     rows.forget(START, limit=99)

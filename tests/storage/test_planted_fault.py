@@ -13,7 +13,7 @@ from svc_core.testing.sample import SAMPLES
 from svc_http.stores import MemoryStorage
 
 
-class Mixed(MemoryStorage):
+class FaultyStorage(MemoryStorage):
     """Commits every call by itself, and lets others go first."""
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[Any]]) -> Any:
@@ -31,10 +31,10 @@ class _Part:
         if self._room is None:
             return _Part(self._run, self.tenant, name)
 
-        async def call(*given: Any, **named: Any) -> Any:
+        async def call(*args: Any, **kwargs: Any) -> Any:
             await asyncio.sleep(0)
             return await self._run(
-                self.tenant, lambda tx: getattr(getattr(tx, self._room), name)(*given, **named)
+                self.tenant, lambda tx: getattr(getattr(tx, self._room), name)(*args, **kwargs)
             )
 
         return call
@@ -42,16 +42,16 @@ class _Part:
 
 class _Promises(TogetherPromises):
     def make_store(self) -> MemoryStorage:
-        return Mixed(SAMPLES)
+        return FaultyStorage(SAMPLES)
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run(coroutine)
 
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
-        async def gathered() -> list[Any]:
+        async def gather() -> list[Any]:
             return await asyncio.gather(*coroutines, return_exceptions=True)
 
-        return asyncio.run(gathered())
+        return asyncio.run(gather())
 
 
 HARMLESS = {

@@ -15,9 +15,9 @@ from svc_http.stores.postgres import PostgresStorage, filling, migrate, renew_ep
 from svc_http.stores.postgres import storage as storing
 from tests.postgres import EPOCH, PostgresServer, opened, until
 
-FIXED = ("feed, answers and ledgers", "details of changes")
+FIXED_STEPS = ("feed, answers and ledgers", "details of changes")
 BARE: Collection[Note] = evolve(NOTES, keys={}, facets={}, numbers={}, place=None, search=None)
-ALL = "+author +latitude +longitude +status +topic +weight text index"
+ALL_STEPS = "+author +latitude +longitude +status +topic +weight text index"
 ROWS = 450
 """More than are filled at a time."""
 
@@ -27,7 +27,7 @@ def dsn(postgres: PostgresServer) -> str:
     return postgres.dsn(postgres.fresh())
 
 
-def note(number: int, **more: Any) -> Note:
+def note(number: int, **members: Any) -> Note:
     how = {
         "text": f"word{number}",
         "written": number,
@@ -35,7 +35,7 @@ def note(number: int, **more: Any) -> Note:
         "topics": ("t", "u") if number % 3 == 0 else (),
         "weight": number,
     }
-    return Note(f"n{number:04}", **(how | more))
+    return Note(f"n{number:04}", **(how | members))
 
 
 async def fill(store: PostgresStorage, collection: Collection[Note], count: int = ROWS) -> None:
@@ -50,43 +50,43 @@ def put(id_: str, value: Note) -> Any:
     return lambda tx: tx.documents.put(BARE, id_, value)
 
 
-async def counted(store: PostgresStorage, **filters: Any) -> int:
+async def count_notes(store: PostgresStorage, **filters: Any) -> int:
     return await store.read("ann", lambda tx: tx.documents.count(NOTES, limit=9999, **filters))
 
 
-async def found(store: PostgresStorage, *terms: str) -> list[tuple[str, int]]:
-    wanted = dict.fromkeys(terms, 1)
-    rows = await store.read("ann", lambda tx: tx.documents.search(NOTES, wanted, limit=9))
+async def search(store: PostgresStorage, *terms: str) -> list[tuple[str, int]]:
+    weights = dict.fromkeys(terms, 1)
+    rows = await store.read("ann", lambda tx: tx.documents.search(NOTES, weights, limit=9))
     return [(row.id, row.version) for row in rows.rows]
 
 
 async def finds_all(store: PostgresStorage) -> None:
-    assert await counted(store, where={"status": ("open",)}) == ROWS // 2
-    assert await counted(store, where={"topic": ("t",)}) == ROWS // 3
-    assert await counted(store, ranges={"weight": (3, 7)}) == 5
-    assert await found(store, f"word{ROWS - 1}") == [(f"n{ROWS - 1:04}", 1)]
+    assert await count_notes(store, where={"status": ("open",)}) == ROWS // 2
+    assert await count_notes(store, where={"topic": ("t",)}) == ROWS // 3
+    assert await count_notes(store, ranges={"weight": (3, 7)}) == 5
+    assert await search(store, f"word{ROWS - 1}") == [(f"n{ROWS - 1:04}", 1)]
 
 
 def test_an_empty_database_lacks_every_step(dsn: str) -> None:
     async def main() -> None:
-        asked = await status(dsn, SAMPLES)
-        assert asked.applied == ()
-        assert asked.pending == (*FIXED, *(f"collection {each.name}" for each in SAMPLES))
+        state = await status(dsn, SAMPLES)
+        assert state.applied == ()
+        assert state.pending == (*FIXED_STEPS, *(f"collection {step.name}" for step in SAMPLES))
 
     asyncio.run(main())
 
 
 def test_steps_are_numbered_and_taken_once(dsn: str) -> None:
     async def main() -> None:
-        taken = await migrate(dsn, [NOTES], epoch=EPOCH)
-        assert [(entry.number, entry.step) for entry in taken] == [
-            (1, FIXED[0]),
-            (2, FIXED[1]),
+        steps = await migrate(dsn, [NOTES], epoch=EPOCH)
+        assert [(entry.number, entry.step) for entry in steps] == [
+            (1, FIXED_STEPS[0]),
+            (2, FIXED_STEPS[1]),
             (3, "collection sample_notes"),
         ]
         assert await migrate(dsn, [NOTES], epoch=EPOCH) == ()
-        taken = await migrate(dsn, SAMPLES, epoch=EPOCH)
-        assert [entry.number for entry in taken] == [4, 5]
+        steps = await migrate(dsn, SAMPLES, epoch=EPOCH)
+        assert [entry.number for entry in steps] == [4, 5]
         assert (await status(dsn, SAMPLES)).pending == ()
 
     asyncio.run(main())
@@ -106,21 +106,21 @@ def test_processes_that_start_at_once_take_each_step_once(dsn: str) -> None:
 
 
 def test_a_database_of_before_keeps_its_changes_and_takes_more_of_them(dsn: str) -> None:
-    more = evolve(a_change("b"), change_type="updated", changed_fields=("name",))
+    change = evolve(a_change("b"), change_type="updated", changed_fields=("name",))
 
     async def main() -> None:
         async with opened(dsn, NOTES) as store:
             await store.write("ann", lambda tx: tx.changes.append(a_change("a")))
         connection = await asyncpg.connect(dsn)
         await connection.execute("ALTER TABLE changes DROP COLUMN details")
-        await connection.execute("DELETE FROM schema_migrations WHERE step = $1", FIXED[1])
+        await connection.execute("DELETE FROM schema_migrations WHERE step = $1", FIXED_STEPS[1])
         await connection.close()
-        assert (await status(dsn, [NOTES])).pending == (FIXED[1],)
+        assert (await status(dsn, [NOTES])).pending == (FIXED_STEPS[1],)
         async with opened(dsn, NOTES) as store:
             assert await store.read("ann", lambda tx: tx.changes.epoch()) == EPOCH
-            await store.write("ann", lambda tx: tx.changes.append(more))
+            await store.write("ann", lambda tx: tx.changes.append(change))
             feed = await store.read("ann", lambda tx: tx.changes.read(FeedPosition(), limit=9))
-            assert feed.changes == (a_change("a"), more)
+            assert feed.changes == (a_change("a"), change)
 
     asyncio.run(main())
 
@@ -135,23 +135,25 @@ def test_filters_are_added_while_an_older_process_writes(dsn: str) -> None:
                 turn = 0
                 while not stop.is_set():
                     turn += 1
-                    changed = note(number, text=f"changed{turn}", status="open")
-                    await older.write("bob", put("x", changed))
+                    update = note(number, text=f"changed{turn}", status="open")
+                    await older.write("bob", put("x", update))
                 return turn
 
             writing = [asyncio.ensure_future(write(number)) for number in range(3)]
-            assert (await status(dsn, [NOTES])).pending == (f"collection sample_notes: {ALL}",)
+            assert (await status(dsn, [NOTES])).pending == (
+                f"collection sample_notes: {ALL_STEPS}",
+            )
             async with opened(dsn, NOTES) as newer:
                 stop.set()
                 turns = await asyncio.gather(*writing)
                 assert sum(turns) > 20
                 await finds_all(newer)
-                assert (await status(dsn, [NOTES])).applied[-1].step.endswith(ALL)
+                assert (await status(dsn, [NOTES])).applied[-1].step.endswith(ALL_STEPS)
                 # The older one goes on, and what it wrote last is found once it was looked for.
                 await older.write("ann", lambda tx: tx.documents.put(BARE, "new", note(9999)))
                 await sweep(dsn, newer)
-                assert await found(newer, "word9999") == [("new", 1)]
-                assert await counted(newer, where={"status": ("open",)}) == ROWS // 2 + 1
+                assert await search(newer, "word9999") == [("new", 1)]
+                assert await count_notes(newer, where={"status": ("open",)}) == ROWS // 2 + 1
                 last = await newer.read("bob", lambda tx: tx.documents.scan(NOTES, limit=2))
                 assert last.rows[0].version == sum(turns)
                 rows = await newer.read(
@@ -179,7 +181,7 @@ def test_a_store_looks_by_itself_for_what_older_processes_wrote(
             await older.write("ann", lambda tx: tx.documents.put(BARE, "new", note(1)))
 
             async def is_found() -> bool:
-                return await found(newer, "word1") == [("new", 1)]
+                return await search(newer, "word1") == [("new", 1)]
 
             await until(is_found)
 
@@ -192,37 +194,37 @@ def test_an_older_release_starts_beside_a_newer_one_and_its_rows_are_found(dsn: 
     async def main() -> None:
         async with opened(dsn, NOTES) as newer:
             await fill(newer, NOTES, 9)
-        taken = (await status(dsn, [NOTES])).applied
+        steps = (await status(dsn, [NOTES])).applied
         async with opened(dsn, BARE) as older:
             assert (await status(dsn, [BARE])).pending == (
-                f"collection sample_notes: {ALL.replace('+', '-')}",
+                f"collection sample_notes: {ALL_STEPS.replace('+', '-')}",
             )
             await older.write("ann", lambda tx: tx.documents.put(BARE, "n0001", note(77)))
         async with opened(dsn, NOTES) as newer:
-            assert (await status(dsn, [NOTES])).applied == taken
+            assert (await status(dsn, [NOTES])).applied == steps
             await sweep(dsn, newer)
-            assert await found(newer, "word77") == [("n0001", 2)]
-            assert await found(newer, "word1") == []
+            assert await search(newer, "word77") == [("n0001", 2)]
+            assert await search(newer, "word1") == []
             await newer.write("ann", lambda tx: tx.documents.put(NOTES, "n0001", note(78)))
-            assert await found(newer, "word78") == [("n0001", 3)]
+            assert await search(newer, "word78") == [("n0001", 3)]
 
     asyncio.run(main())
 
 
 def test_stored_bytes_and_versions_do_not_change(dsn: str) -> None:
-    spaced = b'{"id": "n0001", "text": "spaced out", "written": 1}'
+    raw = b'{"id": "n0001", "text": "spaced out", "written": 1}'
 
     async def main() -> None:
         async with opened(dsn, BARE) as store:
             await fill(store, BARE, 3)
         connection = await asyncpg.connect(dsn)
-        await connection.execute("UPDATE c_sample_notes SET body = $1 WHERE id = 'n0001'", spaced)
+        await connection.execute("UPDATE c_sample_notes SET body = $1 WHERE id = 'n0001'", raw)
         await connection.close()
         async with opened(dsn, NOTES) as store:
             row = await store.read("ann", lambda tx: tx.documents.get(NOTES, "n0001"))
             assert row is not None
-            assert (row.raw, row.version) == (spaced, 1)
-            assert await found(store, "spaced") == [("n0001", 1)]
+            assert (row.raw, row.version) == (raw, 1)
+            assert await search(store, "spaced") == [("n0001", 1)]
 
     asyncio.run(main())
 
@@ -231,20 +233,20 @@ def test_what_is_declared_no_longer_goes_when_it_is_asked_for(dsn: str) -> None:
     async def main() -> None:
         async with opened(dsn, NOTES) as store:
             await fill(store, NOTES)
-        some: Collection[Note] = evolve(
+        subset: Collection[Note] = evolve(
             NOTES, keys={"status": NOTES.keys["status"]}, facets={}, search=None
         )
-        async with opened(dsn, some) as store:
-            await store.write("ann", lambda tx: tx.documents.put(some, "n0000", note(0)))
-        (taken,) = await migrate(dsn, [some], epoch=EPOCH)
-        assert taken.step == "collection sample_notes: -author -topic text index"
-        assert (await status(dsn, [some])).pending == ()
-        async with opened(dsn, some) as store:
-            assert await counted(store, where={}) == ROWS
-            await store.write("ann", lambda tx: tx.documents.put(some, "n0001", note(1)))
+        async with opened(dsn, subset) as store:
+            await store.write("ann", lambda tx: tx.documents.put(subset, "n0000", note(0)))
+        (step,) = await migrate(dsn, [subset], epoch=EPOCH)
+        assert step.step == "collection sample_notes: -author -topic text index"
+        assert (await status(dsn, [subset])).pending == ()
+        async with opened(dsn, subset) as store:
+            assert await count_notes(store, where={}) == ROWS
+            await store.write("ann", lambda tx: tx.documents.put(subset, "n0001", note(1)))
         async with opened(dsn, NOTES) as store:
-            assert await counted(store, where={"topic": ("u",)}) == ROWS // 3
-            assert await found(store, "word1") == [("n0001", 2)]
+            assert await count_notes(store, where={"topic": ("u",)}) == ROWS // 3
+            assert await search(store, "word1") == [("n0001", 2)]
 
     asyncio.run(main())
 
@@ -262,16 +264,16 @@ def test_a_step_that_was_cut_off_is_taken_up_again(dsn: str) -> None:
     async def main() -> None:
         async with opened(dsn, BARE) as older:
             await fill(older, BARE)
-            broken: Collection[Note] = evolve(NOTES, keys={**NOTES.keys, "status": cut})
+            fault: Collection[Note] = evolve(NOTES, keys={**NOTES.keys, "status": cut})
             with pytest.raises(ZeroDivisionError):
-                await PostgresStorage.open(dsn, [broken], epoch=EPOCH)
+                await PostgresStorage.open(dsn, [fault], epoch=EPOCH)
             before = (await status(dsn, [NOTES])).applied
-            await cut_off_while_an_index_is_built(dsn, broken)
+            await cut_off_while_an_index_is_built(dsn, fault)
             assert (await status(dsn, [NOTES])).applied == before
             await older.write("ann", lambda tx: tx.documents.put(BARE, "n0000", note(0)))
-            async with opened(dsn, broken) as newer:
-                assert await counted(newer, where={"status": ("open",)}) == ROWS // 2
-                assert await counted(newer, where={"topic": ("t",)}) == ROWS // 3
+            async with opened(dsn, fault) as newer:
+                assert await count_notes(newer, where={"status": ("open",)}) == ROWS // 2
+                assert await count_notes(newer, where={"topic": ("t",)}) == ROWS // 3
             # The rows that were filled once are not filled again.
             assert calls["key"] < 2 * ROWS + 210
             connection = await asyncpg.connect(dsn)
@@ -292,7 +294,7 @@ async def cut_off_while_an_index_is_built(dsn: str, collection: Collection[Note]
     await looking.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
     starting = asyncio.ensure_future(PostgresStorage.open(dsn, [collection], epoch=EPOCH))
 
-    async def ended() -> bool:
+    async def is_over() -> bool:
         return bool(
             await watching.fetch(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -300,7 +302,7 @@ async def cut_off_while_an_index_is_built(dsn: str, collection: Collection[Note]
             )
         )
 
-    await until(ended)
+    await until(is_over)
     with pytest.raises(StorageUnavailable):
         await starting
     await looking.close()
@@ -317,9 +319,9 @@ def test_another_declaration_does_not_go_on_with_what_was_cut_off(dsn: str) -> N
     async def main() -> None:
         async with opened(dsn, BARE) as older:
             await fill(older, BARE)
-        broken: Collection[Note] = evolve(BARE, keys={"status": cut})
+        fault: Collection[Note] = evolve(BARE, keys={"status": cut})
         with pytest.raises(ZeroDivisionError):
-            await PostgresStorage.open(dsn, [broken], epoch=EPOCH)
+            await PostgresStorage.open(dsn, [fault], epoch=EPOCH)
         async with opened(dsn, NOTES) as newer:
             await finds_all(newer)
 

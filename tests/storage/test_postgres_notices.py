@@ -30,16 +30,16 @@ def put(id_: str) -> Any:
 
 
 def heard_by(store: PostgresStorage) -> list[frozenset[str]]:
-    heard: list[frozenset[str]] = []
-    store.watch(heard.append)
-    return heard
+    events: list[frozenset[str]] = []
+    store.watch(events.append)
+    return events
 
 
 def test_another_process_hears_what_was_written_to_and_the_writer_once(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn) as one, opened(dsn) as two:
-            at_one, at_two, version = heard_by(one), heard_by(two), two.version
-            await one.write("ann", put("a"))
+        async with opened(dsn) as first, opened(dsn) as two:
+            at_one, at_two, version = heard_by(first), heard_by(two), two.version
+            await first.write("ann", put("a"))
             assert at_one == [frozenset({NOTES.name})]
 
             async def is_heard() -> bool:
@@ -58,10 +58,10 @@ def test_many_commits_are_few_notices(dsn: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(notices, "PAUSE_SECONDS", 0.2)
 
     async def main() -> None:
-        async with opened(dsn) as one, opened(dsn) as two:
+        async with opened(dsn) as first, opened(dsn) as two:
             at_two = heard_by(two)
             for number in range(50):
-                await one.write(f"t{number}", put("a"))
+                await first.write(f"t{number}", put("a"))
 
             async def is_heard() -> bool:
                 return bool(at_two)
@@ -80,10 +80,10 @@ def test_a_commit_that_nobody_told_of_is_heard_all_the_same(
     async def main() -> None:
         async with opened(dsn) as store:
             at_store = heard_by(store)
-            other = await asyncpg.connect(dsn)
-            await other.execute("DELETE FROM c_sample_notes")
-            await other.execute("UPDATE meta SET value = value")
-            await other.close()
+            session = await asyncpg.connect(dsn)
+            await session.execute("DELETE FROM c_sample_notes")
+            await session.execute("UPDATE meta SET value = value")
+            await session.close()
 
             async def is_heard() -> bool:
                 return EVERY in at_store
@@ -94,9 +94,9 @@ def test_a_commit_that_nobody_told_of_is_heard_all_the_same(
 
 
 def test_what_a_process_wrote_itself_it_does_not_take_for_another_s() -> None:
-    ended = notices._ended
-    assert ended("10:10:", "13:13:") == 3
-    assert ended("10:12:10", "13:13:") is ended("10:10:", "11:13:11") is None
+    original = notices._ended
+    assert original("10:10:", "13:13:") == 3
+    assert original("10:12:10", "13:13:") is original("10:10:", "11:13:11") is None
 
 
 def test_a_listener_that_was_cut_off_listens_again_and_takes_all_to_have_changed(
@@ -105,27 +105,27 @@ def test_a_listener_that_was_cut_off_listens_again_and_takes_all_to_have_changed
     monkeypatch.setattr(notices, "RETRY_SECONDS", 0.01)
 
     async def main() -> None:
-        async with opened(dsn) as one, opened(dsn) as two:
+        async with opened(dsn) as first, opened(dsn) as two:
             at_two = heard_by(two)
-            other = await asyncpg.connect(dsn)
-            await other.execute(
+            session = await asyncpg.connect(dsn)
+            await session.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE query LIKE '%pg_current_snapshot%' AND pid <> pg_backend_pid()"
                 " AND datname = current_database()"
             )
-            await other.close()
+            await session.close()
 
             async def is_heard(names: frozenset[str] = EVERY) -> bool:
                 return names in at_two
 
             await until(is_heard)
-            await one.write("ann", put("a"))
+            await first.write("ann", put("a"))
             await until(lambda: is_heard(frozenset({NOTES.name})))
 
     asyncio.run(main())
 
 
-class Stuck:
+class StuckSignals:
     """Signals of which the first does not get through."""
 
     def __init__(self) -> None:
@@ -144,14 +144,14 @@ class Stuck:
 
 def test_who_ends_while_a_commit_is_being_told_tells_of_it(dsn: str) -> None:
     async def main() -> None:
-        signals = Stuck()
+        signals = StuckSignals()
         ending = notices.Notices(dsn, signals, lambda _: None)
         await ending.start()
         ending.tell(EVERY)
         await signals.begun.wait()
         await ending.close()
-        (told,) = signals.told
-        assert told >= EVERY
+        (notice,) = signals.told
+        assert notice >= EVERY
 
     asyncio.run(main())
 
@@ -164,8 +164,8 @@ def test_the_lines_of_a_ledger_are_vacuumed_after_an_erasure(
 
     async def main() -> None:
         async with opened(dsn) as store:
-            made = plain(0, "a", "b")
-            await store.write("ann", lambda tx: tx.ledger.append(*made[:3], expect=0))
+            growth = plain(0, "a", "b")
+            await store.write("ann", lambda tx: tx.ledger.append(*growth[:3], expect=0))
             await store.write("ann", lambda tx: tx.ledger.erase("a", b"erased"))
             looking = await asyncpg.connect(dsn)
 
@@ -187,11 +187,11 @@ def test_a_missing_driver_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     cure = r'pip install "svc-intelligence\[postgres\]"'
-    with pytest.raises(errors.DriverMissing, match=cure) as told:
+    with pytest.raises(errors.DriverMissing, match=cure) as failure:
         importlib.import_module("svc_http.stores.postgres")
-    assert told.value.exit_code == 1
+    assert failure.value.exit_code == 1
 
 
 def test_storage_without_postgres_needs_no_driver() -> None:
-    asked = "import sys, svc_http.stores; assert 'asyncpg' not in sys.modules"
-    subprocess.run([sys.executable, "-c", asked], check=True)
+    script = "import sys, svc_http.stores; assert 'asyncpg' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], check=True)

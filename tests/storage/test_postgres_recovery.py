@@ -22,9 +22,9 @@ KILLS = 4
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
     """One that is killed, so it is nobody else's."""
-    made = PostgresServer()
-    yield made
-    made.close()
+    instance = PostgresServer()
+    yield instance
+    instance.close()
 
 
 def create(id_: str) -> Any:
@@ -52,55 +52,55 @@ async def works(store: PostgresStorage) -> bool:
 def test_nothing_acknowledged_is_lost_when_the_server_is_killed_under_load(
     server: PostgresServer,
 ) -> None:
-    acknowledged: set[str] = set()
-    refused: list[StorageUnavailable] = []
+    acks: set[str] = set()
+    failures: list[StorageUnavailable] = []
 
     async def client(store: PostgresStorage, name: str, stop: asyncio.Event) -> None:
         turn = 0
         while not stop.is_set():
             turn += 1
             try:
-                acknowledged.add(await store.write("ann", create(f"{name}-{turn}")))
-            except StorageUnavailable as told:
-                refused.append(told)
+                acks.add(await store.write("ann", create(f"{name}-{turn}")))
+            except StorageUnavailable as failure:
+                failures.append(failure)
                 await asyncio.sleep(0.01)
 
     async def main(dsn: str) -> None:
-        async with opened(dsn) as one, opened(dsn) as two:
+        async with opened(dsn) as first, opened(dsn) as two:
             stop = asyncio.Event()
             clients = [
                 asyncio.ensure_future(client(store, f"{place}-{number}", stop))
-                for place, store in enumerate((one, two))
+                for place, store in enumerate((first, two))
                 for number in range(6)
             ]
             for _ in range(KILLS):
-                await _grown(acknowledged, 60)
+                await _wait_for_growth(acks, 60)
                 await asyncio.to_thread(server.kill)
-                await _grown(refused, 1)
+                await _wait_for_growth(failures, 1)
                 await asyncio.to_thread(server.start)
-            await _grown(acknowledged, 60)
+            await _wait_for_growth(acks, 60)
             stop.set()
             await asyncio.gather(*clients)
             async with opened(dsn) as fresh:
-                await _check(fresh, acknowledged)
+                await _check(fresh, acks)
 
     asyncio.run(main(server.made_for(SAMPLES)))
-    assert all("PostgreSQL" in str(told) for told in refused)
+    assert all("PostgreSQL" in str(failure) for failure in failures)
 
 
-async def _grown(those: Sized, by: int) -> None:
-    had = len(those)
-    await until(lambda: _is(len(those) >= had + by))
+async def _wait_for_growth(rows: Sized, by: int) -> None:
+    had = len(rows)
+    await until(lambda: _is(len(rows) >= had + by))
 
 
 async def _is(fact: bool) -> bool:
     return fact
 
 
-async def _check(store: PostgresStorage, acknowledged: set[str]) -> None:
+async def _check(store: PostgresStorage, acks: set[str]) -> None:
     """What was acknowledged is there, and whatever is there is whole."""
 
-    async def everything(tx: Transaction) -> tuple[Any, ...]:
+    async def read_all(tx: Transaction) -> tuple[Any, ...]:
         rows = await tx.documents.scan(NOTES, where={"topic": ("t",)}, limit=99_999)
         feed = await tx.changes.read(FeedPosition(), limit=99_999)
         head = await tx.ledger.head()
@@ -108,8 +108,8 @@ async def _check(store: PostgresStorage, acknowledged: set[str]) -> None:
         assert len(await tx.ledger.lines(0, head.size)) == head.size
         return {row.id for row in rows.rows}, [change.id for change in feed.changes], feed, head
 
-    ids, changes, feed, head = await store.read("ann", everything)
-    assert ids >= acknowledged
+    ids, changes, feed, head = await store.read("ann", read_all)
+    assert ids >= acks
     assert {*changes} == ids
     assert len(changes) == len(ids) == feed.position.own == head.size
     lines = await store.read("ann", lambda tx: tx.ledger.get_many([*ids]))
@@ -121,7 +121,7 @@ def test_a_server_that_is_down_refuses_soon_and_is_found_again(server: PostgresS
         async with opened(dsn) as store:
             await store.write("ann", create("before"))
             await asyncio.to_thread(server.kill)
-            seen = store.version
+            version = store.version
             for run in (store.write, store.read):
                 async with asyncio.timeout(3):
                     with pytest.raises(StorageUnavailable, match="cannot be used now"):
@@ -134,7 +134,7 @@ def test_a_server_that_is_down_refuses_soon_and_is_found_again(server: PostgresS
             await until(lambda: works(store))
             await store.write("ann", create("after"))
             # What it may have missed meanwhile counts as changed.
-            await until(lambda: _is(store.version > seen + 1))
+            await until(lambda: _is(store.version > version + 1))
 
     asyncio.run(main(server.made_for(SAMPLES)))
 
@@ -144,15 +144,15 @@ def test_connections_that_were_ended_are_made_again_without_a_word(server: Postg
         async with opened(dsn) as store:
             await store.write("ann", create("a"))
             await store.read("ann", lambda tx: tx.changes.head())
-            other = await asyncpg.connect(server.dsn())
-            await other.execute(
+            session = await asyncpg.connect(server.dsn())
+            await session.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE application_name = 'svc'"
             )
-            await other.close()
+            await session.close()
             await store.write("ann", create("b"))
-            found = await store.read("ann", lambda tx: tx.documents.scan(NOTES, limit=9))
-            assert [row.id for row in found.rows] == ["b", "a"]
+            row = await store.read("ann", lambda tx: tx.documents.scan(NOTES, limit=9))
+            assert [row.id for row in row.rows] == ["b", "a"]
 
     asyncio.run(main(server.made_for(SAMPLES)))
 
@@ -166,21 +166,21 @@ def test_a_connection_that_is_lost_within_a_unit_has_it_run_again_once(
         async def cut(tx: Any) -> None:
             runs.append("")
             await create(f"x{len(runs)}")(tx)
-            if len(runs) in wanted:
+            if len(runs) in fault_at:
                 pid = tx._session.connection.get_server_pid()
                 await asyncio.to_thread(server.do, f"SELECT pg_terminate_backend({pid})")
             await tx.documents.get(NOTES, "a")
 
         async with opened(dsn) as store:
-            wanted = {1}
+            fault_at = {1}
             await store.write("ann", cut)
             assert len(runs) == 2
-            wanted = {3, 4}
+            fault_at = {3, 4}
             with pytest.raises(StorageUnavailable):
                 await store.write("ann", cut)
             assert len(runs) == 4
-            found = await store.read("ann", lambda tx: tx.documents.scan(NOTES, limit=9))
-            assert [row.id for row in found.rows] == ["x2"]
+            row = await store.read("ann", lambda tx: tx.documents.scan(NOTES, limit=9))
+            assert [row.id for row in row.rows] == ["x2"]
 
     asyncio.run(main(server.made_for(SAMPLES)))
 
@@ -192,13 +192,13 @@ def test_a_server_that_hangs_is_given_up_and_found_again(server: PostgresServer)
             await store.read("ann", lambda tx: tx.changes.head())
             server.signal(signal.SIGSTOP)
             try:
-                asked = [run("ann", create("lost")) for run in (store.write, store.write)]
-                asked.append(store.read("ann", lambda tx: tx.changes.head()))
+                tasks = [run("ann", create("lost")) for run in (store.write, store.write)]
+                tasks.append(store.read("ann", lambda tx: tx.changes.head()))
                 async with asyncio.timeout(10):
-                    results = await asyncio.gather(*asked, return_exceptions=True)
+                    results = await asyncio.gather(*tasks, return_exceptions=True)
             finally:
                 server.signal(signal.SIGCONT)
-            assert [type(each) for each in results] == [StorageUnavailable] * 3
+            assert [type(outcome) for outcome in results] == [StorageUnavailable] * 3
             await until(lambda: works(store))
             await store.write("ann", create("after"))
 
@@ -229,13 +229,13 @@ def test_a_commit_of_which_nobody_knows_is_told_so_and_not_done_again(
             tx._session.connection = Cut()
 
         async with opened(dsn) as store:
-            seen = store.version
+            version = store.version
             with pytest.raises(StorageUnavailable):
                 await store.write("ann", unit)
             assert len(runs) == 1
-            assert store.version > seen
-            found = await store.read("ann", lambda tx: tx.documents.scan(NOTES, limit=9))
-            assert [row.id for row in found.rows] == ["a"]
+            assert store.version > version
+            row = await store.read("ann", lambda tx: tx.documents.scan(NOTES, limit=9))
+            assert [row.id for row in row.rows] == ["a"]
 
     asyncio.run(main(server.made_for(SAMPLES)))
 
@@ -244,7 +244,7 @@ def test_deadlocks_are_tried_again_and_then_told(server: PostgresServer) -> None
     async def main(dsn: str) -> None:
         runs: list[str] = []
 
-        def met(times: int) -> Any:
+        def deadlocks(times: int) -> Any:
             async def unit(tx: Any) -> None:
                 runs.append("")
                 if len(runs) <= times:
@@ -255,11 +255,11 @@ def test_deadlocks_are_tried_again_and_then_told(server: PostgresServer) -> None
             return unit
 
         async with opened(dsn) as store:
-            await store.write("ann", met(2))
+            await store.write("ann", deadlocks(2))
             assert len(runs) == 3
             runs.clear()
             with pytest.raises(StorageUnavailable, match="deadlock"):
-                await store.write("ann", met(99))
+                await store.write("ann", deadlocks(99))
             assert len(runs) == 3
 
     asyncio.run(main(server.made_for(SAMPLES)))
@@ -278,9 +278,9 @@ def test_what_the_server_refuses_is_told_by_what_it_means(
 
         async with opened(dsn) as store:
             for run in (store.write, store.read):
-                with pytest.raises(Exception) as told:  # noqa: PT011
+                with pytest.raises(Exception) as failure:  # noqa: PT011
                     await run("ann", unit)
-                assert isinstance(told.value, StorageUnavailable) == (code in UNAVAILABLE)
+                assert isinstance(failure.value, StorageUnavailable) == (code in UNAVAILABLE)
             await store.write("ann", create("a"))
 
     asyncio.run(main(server.made_for(SAMPLES)))
@@ -292,19 +292,19 @@ def test_a_statement_and_a_lock_take_a_limited_time(
     short = {**connection.SERVES, "statement_timeout": "100ms", "lock_timeout": "200ms"}
 
     async def main(dsn: str) -> None:
-        async with opened(dsn) as other:
+        async with opened(dsn) as second:
             monkeypatch.setattr(connection.connect, "__defaults__", (short,))
             async with opened(dsn) as store:
                 with pytest.raises(StorageUnavailable, match="statement timeout"):
                     await store.read("ann", lambda tx: _session(tx).rows("SELECT pg_sleep(9)"))
-                release, held = asyncio.Event(), asyncio.Event()
+                release, ready = asyncio.Event(), asyncio.Event()
 
                 async def hold(_: Transaction) -> None:
-                    held.set()
+                    ready.set()
                     await release.wait()
 
-                holding = asyncio.ensure_future(other.write("ann", hold))
-                await held.wait()
+                holding = asyncio.ensure_future(second.write("ann", hold))
+                await ready.wait()
                 with pytest.raises(StorageUnavailable, match="timeout"):
                     await store.write("ann", create("a"))
                 release.set()
@@ -329,9 +329,9 @@ def test_a_database_that_cannot_be_reached_is_told_in_one_line(
             PostgresStorage.open(dsn, SAMPLES, epoch=EPOCH),
             migrate(dsn, SAMPLES, epoch=EPOCH),
         ):
-            with pytest.raises(StorageUnavailable) as told:
+            with pytest.raises(StorageUnavailable) as failure:
                 await ask
-            assert "\n" not in str(told.value)
+            assert "\n" not in str(failure.value)
 
     asyncio.run(main(dsn.format(folder=server.folder)))
 

@@ -57,66 +57,66 @@ def lists(**filters: Any) -> Lists:
     return Lists(Table(NOTES), "ann", asked(NOTES, **filters))
 
 
-def told(dsn: str, query: Query) -> str:
+def plan_of(dsn: str, query: Query) -> str:
     return plan(dsn, numbered(query.text))
 
 
 @pytest.mark.parametrize(
-    ("driver", "others", "start", "after"),
+    ("driver", "extras", "start", "after"),
     list(product((None, "status", "topic"), (False, True), (None, 1), (None, AFTER))),
 )
 def test_every_listing_walks_an_index_that_ends_in_the_sort_key(
-    dsn: str, driver: str | None, others: bool, start: int | None, after: Position | None
+    dsn: str, driver: str | None, extras: bool, start: int | None, after: Position | None
 ) -> None:
-    where = {"author": ("x", "y")} if others else {}
-    where |= {} if driver is None else {driver: ("t",)}
-    found = told(dsn, lists(where=where, start=start).scan(driver, None, after, 9))
+    filters = {"author": ("x", "y")} if extras else {}
+    filters |= {} if driver is None else {driver: ("t",)}
+    plan_text = plan_of(dsn, lists(where=filters, start=start).scan(driver, None, after, 9))
     index = {None: "i_c_sample_notes", "topic": "i_f_sample_notes"}.get(
         driver, "i_c_sample_notes_k_status"
     )
-    assert f"using {index} on" in found
-    assert "Sort" not in found
+    assert f"using {index} on" in plan_text
+    assert "Sort" not in plan_text
     # A bound that is looked at row by row would make the last page dearer than the first.
-    walked = found.partition(f"using {index} on")[2].partition("Index Cond:")[2].splitlines()[0]
-    assert (start is None and after is None) or "ord" in walked
+    scan = plan_text.partition(f"using {index} on")[2].partition("Index Cond:")[2].splitlines()[0]
+    assert (start is None and after is None) or "ord" in scan
 
 
 @pytest.mark.parametrize("ranges", [{}, {"weight": (1, 5)}])
 def test_a_listing_by_a_number_walks_the_index_of_that_number(
     dsn: str, ranges: dict[str, tuple[int, int]]
 ) -> None:
-    wanted = lists(where={"topic": ("t",)}, ranges=ranges)
-    found = told(dsn, wanted.scan("weight", "weight", AFTER, 9))
-    assert "using i_c_sample_notes_n_weight on" in found
-    assert "Sort" not in found
+    query = lists(where={"topic": ("t",)}, ranges=ranges)
+    plan_text = plan_of(dsn, query.scan("weight", "weight", AFTER, 9))
+    assert "using i_c_sample_notes_n_weight on" in plan_text
+    assert "Sort" not in plan_text
 
 
 def test_a_rare_filter_is_walked_where_the_list_has_another_order(dsn: str) -> None:
     rare = lists(where={"status": ("open",)}).scan("status", "weight", None, 9)
-    assert "i_c_sample_notes_k_status" in told(dsn, rare)
+    assert "i_c_sample_notes_k_status" in plan_of(dsn, rare)
     near = lists(ranges={"weight": (1, 5)}).scan("weight", None, None, 9)
-    assert "i_c_sample_notes_n_weight" in told(dsn, near)
+    assert "i_c_sample_notes_n_weight" in plan_of(dsn, near)
 
 
 def test_each_value_of_a_filter_has_a_walk_of_its_own(dsn: str) -> None:
     for driver in ("status", "topic"):
-        found = told(dsn, lists(where={driver: ("a", "b")}).scan(driver, None, AFTER, 9))
-        inner = found.partition("Nested Loop")[2]
+        plan_text = plan_of(dsn, lists(where={driver: ("a", "b")}).scan(driver, None, AFTER, 9))
+        inner = plan_text.partition("Nested Loop")[2]
         assert "Limit" in inner
         assert "Sort" not in inner.partition("Function Scan")[0]
 
 
 def test_rows_are_found_by_index(dsn: str) -> None:
-    for made in (Table(NOTES), Table(NOTICES)):
-        for statement in (made.get, made.get_many, made.version, made.update, made.remove):
-            found = plan(dsn, statement)
-            assert "Index" in found
-            assert "Seq Scan" not in found
-    probed = lists(where={"status": ("a",), "topic": ("t",)}, ranges={"weight": (1, 2)})
-    found = told(dsn, probed.probe(["status", "topic", "weight"]))
-    assert "Seq Scan on" not in found
+    for table in (Table(NOTES), Table(NOTICES)):
+        for statement in (table.get, table.get_many, table.version, table.update, table.remove):
+            plan_text = plan(dsn, statement)
+            assert "Index" in plan_text
+            assert "Seq Scan" not in plan_text
+    probe = lists(where={"status": ("a",), "topic": ("t",)}, ranges={"weight": (1, 2)})
+    plan_text = plan_of(dsn, probe.probe(["status", "topic", "weight"]))
+    assert "Seq Scan on" not in plan_text
     for name in ("i_c_sample_notes_k_status", "i_f_sample_notes", "i_c_sample_notes_n_weight"):
-        assert name in found
+        assert name in plan_text
 
 
 def test_words_are_found_by_index_and_a_box_by_its_numbers(dsn: str) -> None:
@@ -126,28 +126,28 @@ def test_words_are_found_by_index_and_a_box_by_its_numbers(dsn: str) -> None:
         lists(words=("flood",), where={"status": ("open",)}).scan(None, None, AFTER, 9),
         lists(words=("flood",)).scan(None, "weight", AFTER, 9),
     ):
-        found = told(dsn, query)
-        assert "on i_c_sample_notes_tokens" in found
+        plan_text = plan_of(dsn, query)
+        assert "on i_c_sample_notes_tokens" in plan_text
         # The rows of a search are read by their identifiers, once the best are known.
-        assert "Index Scan using" not in found.replace("using c_sample_notes_pkey", "")
+        assert "Index Scan using" not in plan_text.replace("using c_sample_notes_pkey", "")
     narrow = lists(start=1, end=5).search({"flood": 1}, None, 9, is_narrow=True)
     for query in (narrow, lists(start=1).window(9)):
-        found = told(dsn, query)
-        assert "i_c_sample_notes " in found
-        assert "tokens" not in found.replace("c_1.tokens", "").replace("w.tokens", "")
-    boxed = lists(box=Box(1, 1, 2, 2)).scan("longitude", None, None, 9)
-    assert "i_c_sample_notes_n_longitude" in told(dsn, boxed)
+        plan_text = plan_of(dsn, query)
+        assert "i_c_sample_notes " in plan_text
+        assert "tokens" not in plan_text.replace("c_1.tokens", "").replace("w.tokens", "")
+    box_query = lists(box=Box(1, 1, 2, 2)).scan("longitude", None, None, 9)
+    assert "i_c_sample_notes_n_longitude" in plan_of(dsn, box_query)
 
 
-GROWN = (
+GROWTH_ROWS = (
     "INSERT INTO c_sample_notes (tenant, id, ord, version, shape, body, k_status, k_author,"
     " n_weight, n_longitude, tokens) SELECT 'ann', 'n' || n, n, 1, 1, '{{}}',"
     " CASE WHEN n <= 20 THEN 'rare' ELSE 's' || n % 3 END, 'a' || n % 2, n, n,"
     " array['ann w' || n] FROM generate_series(1, {}) AS n",
     *(
         "INSERT INTO f_sample_notes (tenant, id, ord, name, value)"
-        f" SELECT tenant, id, ord, 'topic', {value} FROM c_sample_notes WHERE {where}"
-        for value, where in (("'r' || ord % 2", "ord <= 20"), ("'both'", "ord <= 15"),
+        f" SELECT tenant, id, ord, 'topic', {value} FROM c_sample_notes WHERE {condition}"
+        for value, condition in (("'r' || ord % 2", "ord <= 20"), ("'both'", "ord <= 15"),
                              ("'all'", "TRUE"), ("'t' || ord % 3", "ord > 20"))
     ),
 )  # fmt: skip
@@ -167,14 +167,14 @@ BOUNDS: tuple[dict[str, Any], ...] = (
 
 
 @pytest.fixture(scope="module", params=["", "ANALYZE"])
-def grown(request: pytest.FixtureRequest, postgres: PostgresServer) -> list[str]:
+def table_sizes(request: pytest.FixtureRequest, postgres: PostgresServer) -> list[str]:
     """The same rare rows, among 2,000 others and among 20,000: with statistics and without."""
-    made = [postgres.made_for(SAMPLES) for _ in range(2)]
-    for dsn, rows in zip(made, (2_000, 20_000), strict=True):
+    databases = [postgres.made_for(SAMPLES) for _ in range(2)]
+    for dsn, rows in zip(databases, (2_000, 20_000), strict=True):
         name = dsn.partition("@/")[2].partition("?")[0]
-        statements = [*GROWN, *filter(None, [request.param])]
-        postgres.do(*(each.format(rows) for each in statements), database=name)
-    return made
+        statements = [*GROWTH_ROWS, *filter(None, [request.param])]
+        postgres.do(*(statement.format(rows) for statement in statements), database=name)
+    return databases
 
 
 def pages(dsn: str, queries: list[Query]) -> list[tuple[int, int]]:
@@ -182,28 +182,28 @@ def pages(dsn: str, queries: list[Query]) -> list[tuple[int, int]]:
 
     async def main() -> list[tuple[int, int]]:
         connection = await asyncpg.connect(dsn, server_settings=SERVES)
-        found = []
+        counts = []
         for query in queries:
             text = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {numbered(query.text)}"
             (row,) = await connection.fetch(text, *query.values)
             plan = json.loads(row[0])[0]["Plan"]
-            found.append((plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], passed(plan)))
+            counts.append((plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], rows_read(plan)))
         await connection.close()
-        return found
+        return counts
 
     return asyncio.run(main())
 
 
-def passed(plan: Any) -> int:
+def rows_read(plan: Any) -> int:
     """Rows that any part of a plan gives or throws away."""
-    removed = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Join Filter"))
-    own = (plan["Actual Rows"] + removed) * plan["Actual Loops"]
-    return int(own + sum(map(passed, plan.get("Plans", []))))
+    discards = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Join Filter"))
+    own = (plan["Actual Rows"] + discards) * plan["Actual Loops"]
+    return int(own + sum(map(rows_read, plan.get("Plans", []))))
 
 
 @pytest.mark.parametrize(("filters", "bounds"), list(product(WHERES, BOUNDS)))
 def test_a_table_that_grows_makes_no_list_and_no_count_of_its_rows_dearer(
-    grown: list[str], filters: tuple[str, dict[str, tuple[str, ...]]], bounds: dict[str, Any]
+    table_sizes: list[str], filters: tuple[str, dict[str, tuple[str, ...]]], bounds: dict[str, Any]
 ) -> None:
     driver, where = filters
     asked_ = lists(where=where, **bounds)
@@ -215,20 +215,20 @@ def test_a_table_that_grows_makes_no_list_and_no_count_of_its_rows_dearer(
         asked_.scan(driver, "weight", Position(9, "n9"), 31),
         asked_.probe([driver]),
     ]
-    few, many = (pages(dsn, queries) for dsn in grown)
-    for at, ((read, rows), (read_of_many, rows_of_many)) in enumerate(zip(few, many, strict=True)):
+    few, large = (pages(dsn, queries) for dsn in table_sizes)
+    for at, ((read, rows), (read_of_many, rows_of_many)) in enumerate(zip(few, large, strict=True)):
         # An index of ten times the rows is one level higher.
         assert read_of_many <= 1.6 * read + 10, at
         assert rows_of_many <= 1.5 * rows + 10, at
 
 
 def test_the_workers_view_walks_an_index(dsn: str) -> None:
-    found = told(dsn, lists(where={"status": ("due",)}, end=5).across((1, "", ""), 9))
-    assert "using a_c_sample_notes on" in found
-    assert "Sort" not in found
+    plan_text = plan_of(dsn, lists(where={"status": ("due",)}, end=5).across((1, "", ""), 9))
+    assert "using a_c_sample_notes on" in plan_text
+    assert "Sort" not in plan_text
 
 
-SORTED = {
+SORT_QUERIES = {
     "holders",
     "opened_by_key",
     "of_subjects",
@@ -251,7 +251,7 @@ SORTED = {
     ],
 )
 def test_feeds_answers_and_ledgers_are_read_by_index(dsn: str, file: str, name: str) -> None:
-    found = plan(dsn, statements(file)[name])
-    assert "Index" in found
-    assert not re.search(r"Seq Scan on (changes|answers|ledger)", found)
-    assert name in SORTED or "Sort" not in found
+    plan_text = plan(dsn, statements(file)[name])
+    assert "Index" in plan_text
+    assert not re.search(r"Seq Scan on (changes|answers|ledger)", plan_text)
+    assert name in SORT_QUERIES or "Sort" not in plan_text

@@ -37,17 +37,17 @@ def create(id_: str) -> Callable[[Transaction], Awaitable[None]]:
     return unit
 
 
-async def listed(store: PostgresStorage, tenant: str = "ann") -> list[str]:
-    found = await store.read(tenant, lambda tx: tx.documents.scan(NOTES, limit=999))
-    return sorted(row.id for row in found.rows)
+async def note_ids(store: PostgresStorage, tenant: str = "ann") -> list[str]:
+    page = await store.read(tenant, lambda tx: tx.documents.scan(NOTES, limit=999))
+    return sorted(row.id for row in page.rows)
 
 
-async def told(store: PostgresStorage, tenant: str = "ann") -> list[str]:
-    found = await store.read(tenant, lambda tx: tx.changes.read(FeedPosition(), limit=999))
-    return [change.id for change in found.changes]
+async def change_ids(store: PostgresStorage, tenant: str = "ann") -> list[str]:
+    page = await store.read(tenant, lambda tx: tx.changes.read(FeedPosition(), limit=999))
+    return [change.id for change in page.changes]
 
 
-async def settled(*works: Awaitable[Any]) -> list[Any]:
+async def outcomes_of(*works: Awaitable[Any]) -> list[Any]:
     return await asyncio.gather(*works, return_exceptions=True)
 
 
@@ -57,10 +57,12 @@ async def settled(*works: Awaitable[Any]) -> list[Any]:
 def test_units_that_wait_together_are_committed_together(dsn: str) -> None:
     async def main() -> None:
         async with opened(dsn) as store:
-            seen = store.version
-            await settled(*(store.write("ann", create(f"n{number:03}")) for number in range(200)))
-            assert len(await listed(store)) == len(await told(store)) == 200
-            assert store.version - seen <= 200 // 64 + 2
+            version = store.version
+            await outcomes_of(
+                *(store.write("ann", create(f"n{number:03}")) for number in range(200))
+            )
+            assert len(await note_ids(store)) == len(await change_ids(store)) == 200
+            assert store.version - version <= 200 // 64 + 2
 
     asyncio.run(main())
 
@@ -70,7 +72,7 @@ def test_a_unit_runs_again_only_when_one_of_its_commit_fails_after_it_has_writte
 ) -> None:
     runs: dict[str, int] = {}
 
-    def counted(id_: str, fails: str = "") -> Callable[[Transaction], Awaitable[str]]:
+    def count_run(id_: str, fails: str = "") -> Callable[[Transaction], Awaitable[str]]:
         async def unit(tx: Transaction) -> str:
             runs[id_] = runs.get(id_, 0) + 1
             if fails == "early":
@@ -85,18 +87,18 @@ def test_a_unit_runs_again_only_when_one_of_its_commit_fails_after_it_has_writte
 
     async def main() -> None:
         async with opened(dsn) as store:
-            early = [counted("a"), counted("lost", "early"), counted("b")]
-            results = await settled(*(store.write("ann", unit) for unit in early))
+            early = [count_run("a"), count_run("lost", "early"), count_run("b")]
+            results = await outcomes_of(*(store.write("ann", unit) for unit in early))
             assert (results[0], type(results[1]), results[2]) == ("a", Mishap, "b")
             assert runs == {"a": 1, "lost": 1, "b": 1}
-            late = [counted("c"), counted("gone", "late"), counted("d")]
-            results = await settled(*(store.write("ann", unit) for unit in late))
+            late = [count_run("c"), count_run("gone", "late"), count_run("d")]
+            results = await outcomes_of(*(store.write("ann", unit) for unit in late))
             assert (results[0], type(results[1]), results[2]) == ("c", Mishap, "d")
             assert runs == {"a": 1, "lost": 1, "b": 1, "c": 2, "gone": 2, "d": 1}
             with pytest.raises(Mishap):
-                await store.write("ann", counted("alone", "late"))
+                await store.write("ann", count_run("alone", "late"))
             assert runs["alone"] == 1
-            assert await listed(store) == await told(store) == ["a", "b", "c", "d"]
+            assert await note_ids(store) == await change_ids(store) == ["a", "b", "c", "d"]
 
     asyncio.run(main())
 
@@ -115,11 +117,11 @@ def test_a_statement_that_fails_takes_back_its_unit_alone_even_when_that_is_swal
     async def main() -> None:
         async with opened(dsn) as store:
             units = [create("a"), fail, swallow, create("b")]
-            results = await settled(*(store.write("ann", unit) for unit in units))
+            results = await outcomes_of(*(store.write("ann", unit) for unit in units))
             assert results[0] is results[3] is None
-            assert [isinstance(each, Exception) for each in results[1:3]] == [True, True]
-            assert isinstance((await settled(store.write("ann", swallow)))[0], Exception)
-            assert await listed(store) == await told(store) == ["a", "b"]
+            assert [isinstance(outcome, Exception) for outcome in results[1:3]] == [True, True]
+            assert isinstance((await outcomes_of(store.write("ann", swallow)))[0], Exception)
+            assert await note_ids(store) == await change_ids(store) == ["a", "b"]
 
     asyncio.run(main())
 
@@ -137,7 +139,7 @@ def test_a_record_that_is_there_already_is_refused_to_its_unit_and_the_others_co
 
         return unit
 
-    async def both(tx: Transaction) -> None:
+    async def two_units(tx: Transaction) -> None:
         await seal("c")(tx)
         assert len(await tx.ledger.lines(0, 9)) == 3
         try:
@@ -148,17 +150,17 @@ def test_a_record_that_is_there_already_is_refused_to_its_unit_and_the_others_co
     async def main() -> None:
         async with opened(dsn) as store:
             await store.write("ann", seal("a"))
-            results = await settled(*(store.write("ann", seal(id_)) for id_ in "bab"))
-            assert [type(each) for each in results] == [
+            results = await outcomes_of(*(store.write("ann", seal(id_)) for id_ in "bab"))
+            assert [type(outcome) for outcome in results] == [
                 int,
                 DuplicateRecordError,
                 DuplicateRecordError,
             ]
-            await store.write("ann", both)
+            await store.write("ann", two_units)
             head = await store.read("ann", lambda tx: tx.ledger.head())
             assert head is not None
             assert head.size == 4
-            assert await told(store) == ["a", "b", "c", "d"]
+            assert await change_ids(store) == ["a", "b", "c", "d"]
 
     asyncio.run(main())
 
@@ -174,11 +176,11 @@ def test_a_unit_whose_waiter_is_gone_runs_whole(dsn: str) -> None:
                 await asyncio.sleep(0)
                 for work in works[::2]:
                     work.cancel()
-                await settled(*works)
+                await outcomes_of(*works)
             await store.write("ann", create("last"))
-            ids = await listed(store)
+            ids = await note_ids(store)
             assert len(ids) == 101
-            assert sorted(await told(store)) == ids
+            assert sorted(await change_ids(store)) == ids
 
     asyncio.run(main())
 
@@ -189,7 +191,7 @@ def test_a_unit_whose_waiter_is_gone_runs_whole(dsn: str) -> None:
 def test_a_tenant_with_much_to_do_holds_up_nobody(dsn: str) -> None:
     order: list[str] = []
 
-    def noted(tenant: str) -> Callable[[Transaction], Awaitable[None]]:
+    def note_unit(tenant: str) -> Callable[[Transaction], Awaitable[None]]:
         async def unit(tx: Transaction) -> None:
             await tx.documents.get(NOTES, "a")
             order.append(tenant)
@@ -200,46 +202,46 @@ def test_a_tenant_with_much_to_do_holds_up_nobody(dsn: str) -> None:
         for run in ("read", "write"):
             async with opened(dsn, writers=1, readers=1) as store:
                 order.clear()
-                many = [getattr(store, run)("ann", noted("ann")) for _ in range(1000)]
-                few = [getattr(store, run)("bob", noted("bob")) for _ in range(3)]
-                await asyncio.gather(*many, *few)
-                assert max(at for at, who in enumerate(order) if who == "bob") < 150
+                tasks = [getattr(store, run)("ann", note_unit("ann")) for _ in range(1000)]
+                few = [getattr(store, run)("bob", note_unit("bob")) for _ in range(3)]
+                await asyncio.gather(*tasks, *few)
+                assert max(at for at, name in enumerate(order) if name == "bob") < 150
 
     asyncio.run(main())
 
 
 def test_a_tenant_that_waits_for_another_process_holds_up_nobody(dsn: str) -> None:
     async def main() -> None:
-        release, held = asyncio.Event(), asyncio.Event()
+        release, ready = asyncio.Event(), asyncio.Event()
 
         async def hold(_: Transaction) -> None:
-            held.set()
+            ready.set()
             await release.wait()
 
-        async with opened(dsn) as other, opened(dsn) as store:
-            holding = asyncio.ensure_future(other.write("ann", hold))
-            await held.wait()
+        async with opened(dsn) as second, opened(dsn) as store:
+            holding = asyncio.ensure_future(second.write("ann", hold))
+            await ready.wait()
             waiting = asyncio.ensure_future(store.write("ann", create("late")))
             await store.write("bob", create("soon"))
             assert not waiting.done()
             release.set()
             await asyncio.gather(holding, waiting)
-            assert await listed(store) == ["late"]
+            assert await note_ids(store) == ["late"]
 
     asyncio.run(main())
 
 
 def test_a_full_queue_refuses_at_once_and_one_tenant_fills_half_of_it(dsn: str) -> None:
     async def main() -> None:
-        release, held = asyncio.Event(), asyncio.Event()
+        release, ready = asyncio.Event(), asyncio.Event()
 
         async def hold(_: Transaction) -> None:
-            held.set()
+            ready.set()
             await release.wait()
 
         async with opened(dsn, writers=1, units_waiting=8) as store:
             holding = asyncio.ensure_future(store.write("ann", hold))
-            await held.wait()
+            await ready.wait()
             waiting = []
             for tenant, count in (("ann", 4), ("bob", 4)):
                 waiting += [
@@ -253,29 +255,29 @@ def test_a_full_queue_refuses_at_once_and_one_tenant_fills_half_of_it(dsn: str) 
                 await store.write("cat", create("more"))
             release.set()
             await asyncio.gather(holding, *waiting)
-            assert len(await listed(store)) == len(await listed(store, "bob")) == 4
+            assert len(await note_ids(store)) == len(await note_ids(store, "bob")) == 4
 
     asyncio.run(main())
 
 
 def test_a_wait_that_is_too_long_ends(dsn: str) -> None:
     async def main() -> None:
-        release, held = asyncio.Event(), asyncio.Event()
+        release, ready = asyncio.Event(), asyncio.Event()
 
         async def hold(_: Transaction) -> None:
-            held.set()
+            ready.set()
             await release.wait()
 
         async with opened(dsn, writers=1, wait_seconds=0.1) as store:
             holding = asyncio.ensure_future(store.write("ann", hold))
-            await held.wait()
+            await ready.wait()
             for tenant in ("ann", "bob"):
                 with pytest.raises(StorageUnavailable, match="waited too long"):
                     await store.write(tenant, create("late"))
             release.set()
             await holding
             await store.write("ann", create("next"))
-            assert await listed(store) == ["next"]
+            assert await note_ids(store) == ["next"]
 
     asyncio.run(main())
 
@@ -291,7 +293,7 @@ def test_a_unit_that_waits_for_something_else_is_given_up(dsn: str) -> None:
                 with pytest.raises(StorageUnavailable, match="does not answer"):
                     await run("ann", forever)
             await store.write("ann", create("next"))
-            assert await listed(store) == ["next"]
+            assert await note_ids(store) == ["next"]
 
     asyncio.run(main())
 
@@ -334,15 +336,15 @@ def test_a_unit_that_is_known_to_ask_once_still_sees_one_snapshot_when_it_asks_a
 
                 return unit
 
-            async def both(tx: Transaction) -> None:
+            async def two_reads(tx: Transaction) -> None:
                 for id_ in ("a", "b"):
                     await tx.documents.put(NOTES, id_, Note(id_, ""))
 
             async def write() -> None:
-                await store.write("ann", both)
+                await store.write("ann", two_reads)
 
             async def elsewhere() -> None:
-                await store.write("bob", both)
+                await store.write("bob", two_reads)
 
             await write()
             assert await store.read("ann", look("a")) == [1]
@@ -367,56 +369,61 @@ def test_a_statement_that_fails_ends_only_its_own_reading_unit(dsn: str) -> None
             await store.write("ann", create("a"))
             good = [store.read("ann", lambda tx: tx.documents.get(NOTES, "a")) for _ in range(3)]
             bad = store.read("ann", lambda tx: tx.documents.get(NOTES, "\x00"))
-            results = await settled(good[0], bad, *good[1:])
-            assert [isinstance(each, Exception) for each in results] == [False, True, False, False]
+            results = await outcomes_of(good[0], bad, *good[1:])
+            assert [isinstance(outcome, Exception) for outcome in results] == [
+                False,
+                True,
+                False,
+                False,
+            ]
 
     asyncio.run(main())
 
 
 def test_a_stale_write_is_told_the_version_that_is_there(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn) as one, opened(dsn) as two:
-            await one.write("ann", create("a"))
+        async with opened(dsn) as first, opened(dsn) as two:
+            await first.write("ann", create("a"))
 
             async def claim(tx: Transaction) -> None:
                 await tx.documents.put(NOTES, "a", Note("a", "taken"), expect=1)
 
-            works = (store.write("ann", claim) for store in (one, two) * 5)
-            results = await settled(*works)
-            stale = [each for each in results if isinstance(each, StaleVersionError)]
+            works = (store.write("ann", claim) for store in (first, two) * 5)
+            results = await outcomes_of(*works)
+            stale = [outcome for outcome in results if isinstance(outcome, StaleVersionError)]
             assert len(stale) == 9
-            assert {each.current for each in stale} == {2}
+            assert {outcome.current for outcome in stale} == {2}
 
     asyncio.run(main())
 
 
 def test_a_reader_of_the_feed_follows_twelve_writers_of_three_processes(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn) as one, opened(dsn) as two, opened(dsn) as three:
-            stores, total = (one, two, three), 12 * 25
-            written: list[str] = []
+        async with opened(dsn) as first, opened(dsn) as two, opened(dsn) as three:
+            stores, total = (first, two, three), 12 * 25
+            ids: list[str] = []
 
             async def writer(number: int) -> None:
                 for turn in range(25):
                     id_ = f"{number}-{turn}"
                     await stores[number % 3].write("ann", create(id_))
-                    written.append(id_)
+                    ids.append(id_)
 
             async def follow() -> list[str]:
-                seen: list[str] = []
+                feed_ids: list[str] = []
                 at = FeedPosition()
-                while len(seen) < total:
-                    part = await one.read("ann", lambda tx, at=at: tx.changes.read(at, limit=7))
-                    assert part.position.own == len(seen) + len(part.changes)
-                    seen += [change.id for change in part.changes]
+                while len(feed_ids) < total:
+                    part = await first.read("ann", lambda tx, at=at: tx.changes.read(at, limit=7))
+                    assert part.position.own == len(feed_ids) + len(part.changes)
+                    feed_ids += [change.id for change in part.changes]
                     at = part.position
-                return seen
+                return feed_ids
 
-            seen, *_ = await asyncio.gather(follow(), *(writer(number) for number in range(12)))
-            assert len(set(seen)) == total
-            assert set(seen) == set(written)
+            feed_ids, *_ = await asyncio.gather(follow(), *(writer(number) for number in range(12)))
+            assert len(set(feed_ids)) == total
+            assert set(feed_ids) == set(ids)
             for number in range(12):
-                turns = [id_ for id_ in seen if id_.startswith(f"{number}-")]
+                turns = [id_ for id_ in feed_ids if id_.startswith(f"{number}-")]
                 assert turns == [f"{number}-{turn}" for turn in range(25)]
 
     asyncio.run(main())

@@ -19,7 +19,7 @@ WORDS = ("flood", "köln", "大雨", "o'neil", '"and"', "common")
 TERMS = {"flood": 3, "大雨": 2, "o'neil": 2, '"and"': 1_000_000_000, "common": 1, "absent": 9}
 
 
-def filled(sync: SyncStore) -> SyncStore:
+def corpus_store(sync: SyncStore) -> SyncStore:
     for number in range(48):
         words = [word for place, word in enumerate(WORDS) if number % (place + 2) == 0]
         note = Note(f"n{number}", " ".join(words), written=number % 12)
@@ -35,12 +35,12 @@ def test_every_way_of_a_search_finds_what_the_plain_one_finds(
 ) -> None:
     monkeypatch.setattr(of_postgres, "NARROW_MAX", rows_max)
     monkeypatch.setattr(of_sqlite, "RUN_ROWS_MAX", rows_max)
-    plain = filled(SyncStore(MemoryStorage(SAMPLES), drive.run))
+    plain = corpus_store(SyncStore(MemoryStorage(SAMPLES), drive.run))
     places = (None, Position(5, "n5", 3), Position(0, "n0", 1_000_000_004))
     with asyncio.Runner() as runner:
-        sync = filled(SyncStore(store_of(name, SAMPLES), runner.run))
+        sync = corpus_store(SyncStore(store_of(name, SAMPLES), runner.run))
         for start, end, after, limit in product((None, 4, 99), (None, 7), places, (1, 5, 99)):
             how: dict[str, Any] = {"start": start, "end": end, "after": after, "limit": limit}
-            found = sync.search("ann", NOTES, TERMS, **how)
-            assert found == plain.search("ann", NOTES, TERMS, **how), how
+            hits = sync.search("ann", NOTES, TERMS, **how)
+            assert hits == plain.search("ann", NOTES, TERMS, **how), how
         sync.close()

@@ -33,50 +33,50 @@ class StoredHouse(House):
         def unit(usecase: Any) -> Any:
             return lambda tx: usecase(self.context(tx, tenant, ""))
 
-        async def all_() -> list[Any]:
-            work = [self.store.write(tenant, unit(one)) for one in usecases]
+        async def run_all() -> list[Any]:
+            work = [self.store.write(tenant, unit(usecase)) for usecase in usecases]
             return await asyncio.gather(*work, return_exceptions=len(work) > 1)
 
-        return self._runner.run(all_())
+        return self._runner.run(run_all())
 
 
 @pytest.fixture(params=NAMES)
-def stored(request: pytest.FixtureRequest) -> Iterator[StoredHouse]:
+def house_store(request: pytest.FixtureRequest) -> Iterator[StoredHouse]:
     with asyncio.Runner() as runner:
         house = StoredHouse(store_of(request.param, catalog.COLLECTIONS), runner)
         yield house
         runner.run(house.store.close())
 
 
-def test_what_was_settled_holds_when_sources_are_read_anew(stored: StoredHouse) -> None:
+def test_what_was_settled_holds_when_sources_are_read_anew(house_store: StoredHouse) -> None:
     for keys in (("lei:A",), ("ftm:x",), ("cik:1",), ("lei:B",)):
-        take(stored, *keys)
-    assert said(stored, "merge", "lei:A", "ftm:x")["changed"] is True
-    assert said(stored, "merge", "lei:A", "ftm:x")["changed"] is False
-    assert refused(stored, "merge", "lei:B", "ftm:x")[0] == "RESOURCE_CONFLICT"
-    assert said(stored, "distinct", "cik:1", "lei:B")["changed"] is True
-    withdraw(stored, "/lei:A")
-    assert set(rows(stored)) == {id_of("ftm:x"), id_of("cik:1"), id_of("lei:B")}
-    take(stored, "lei:A")
-    assert frozenset({"lei:A", "ftm:x"}) in groups(stored)
-    assert said(stored, "part", "lei:A")["changed"] is True
-    last = {one.resource_id: one.change_type for one in stored.recorded()}
+        take(house_store, *keys)
+    assert said(house_store, "merge", "lei:A", "ftm:x")["changed"] is True
+    assert said(house_store, "merge", "lei:A", "ftm:x")["changed"] is False
+    assert refused(house_store, "merge", "lei:B", "ftm:x")[0] == "RESOURCE_CONFLICT"
+    assert said(house_store, "distinct", "cik:1", "lei:B")["changed"] is True
+    withdraw(house_store, "/lei:A")
+    assert set(rows(house_store)) == {id_of("ftm:x"), id_of("cik:1"), id_of("lei:B")}
+    take(house_store, "lei:A")
+    assert frozenset({"lei:A", "ftm:x"}) in groups(house_store)
+    assert said(house_store, "part", "lei:A")["changed"] is True
+    last = {change.resource_id: change.change_type for change in house_store.recorded()}
     assert last[id_of("lei:A")] == "restored"
-    assert len(rows(stored)) == 4
+    assert len(rows(house_store)) == 4
 
 
-def test_two_who_merge_at_once_leave_one_entity_or_are_refused(stored: StoredHouse) -> None:
+def test_two_who_merge_at_once_leave_one_entity_or_are_refused(house_store: StoredHouse) -> None:
     for keys in (("lei:A",), ("ftm:x",), ("lei:B",)):
-        take(stored, *keys)
+        take(house_store, *keys)
     pairs = [("ftm:x", "lei:A"), ("ftm:x", "lei:B"), ("ftm:x", "lei:A")]
-    wishes = [settlement.MergeEntities(id_of(one), id_of(into)) for one, into in pairs]
-    told = stored.at_once(
+    wishes = [settlement.MergeEntities(id_of(id_), id_of(into)) for id_, into in pairs]
+    outcomes = house_store.at_once(
         *(lambda ctx, wish=wish: settlement.merge_entities(ctx, wish) for wish in wishes)
     )
-    refusals = [one for one in told if isinstance(one, BaseException)]
-    assert all(isinstance(one, Problem) for one in refusals), refusals
+    refusals = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    assert all(isinstance(refusal, Problem) for refusal in refusals), refusals
     assert 1 <= len(refusals) <= 2
-    assert groups(stored) in (
+    assert groups(house_store) in (
         {frozenset({"lei:A", "ftm:x"}), frozenset({"lei:B"})},
         {frozenset({"lei:B", "ftm:x"}), frozenset({"lei:A"})},
     )

@@ -45,12 +45,12 @@ def create(id_: str) -> Callable[[Transaction], Awaitable[None]]:
 
 @pytest.fixture
 def runner() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as made:
-        yield made
+    with asyncio.Runner() as loop:
+        yield loop
 
 
 @contextmanager
-def opened(runner: asyncio.Runner, path: Path, **how: Any) -> Iterator[SqliteStorage]:
+def open_store(runner: asyncio.Runner, path: Path, **how: Any) -> Iterator[SqliteStorage]:
     store = SqliteStorage.open(path, SAMPLES, epoch=EPOCH, **how)
     try:
         yield store
@@ -93,7 +93,7 @@ def create(id_):
 """
 
 
-def killed(path: Path, life: int) -> list[str]:
+def kill_life(path: Path, life: int) -> list[str]:
     """What a writer acknowledged before it was killed amid its work."""
     script = WRITER.format(create=CREATE)
     with program(script, path, life, stderr=DEVNULL) as child:
@@ -107,18 +107,18 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_torn(
     runner: asyncio.Runner, tmp_path: Path
 ) -> None:
     path = tmp_path / "svc.db"
-    acknowledged = [id_ for life in range(KILLS) for id_ in killed(path, life)]
-    assert len(acknowledged) >= KILLS * ACKNOWLEDGED_BEFORE_KILL
-    with opened(runner, path) as store:
+    acks = [id_ for life in range(KILLS) for id_ in kill_life(path, life)]
+    assert len(acks) >= KILLS * ACKNOWLEDGED_BEFORE_KILL
+    with open_store(runner, path) as store:
         sync = SyncStore(store, runner.run)
-        stored = sync.scan("ann", NOTES, limit=1_000_000).rows
+        page = sync.scan("ann", NOTES, limit=1_000_000).rows
         feed = sync.feed("ann", limit=1_000_000)
-        ids = {row.id for row in stored}
-        assert ids >= set(acknowledged)
+        ids = {row.id for row in page}
+        assert ids >= set(acks)
         assert {change.id for change in feed.changes} == ids
         assert len(feed.changes) == feed.position.own == len(ids)
-        found = sync.search("ann", NOTES, {f"word{id_}": 1 for id_ in acknowledged[:50]}).rows
-        assert {row.id for row in found} == set(acknowledged[:50])
+        hits = sync.search("ann", NOTES, {f"word{id_}": 1 for id_ in acks[:50]}).rows
+        assert {row.id for row in hits} == set(acks[:50])
         for id_ in ids:
             answer = sync.read("ann", lambda tx, id_=id_: tx.answers.get("op", id_))
             assert answer is not None
@@ -134,8 +134,8 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_torn(
 def test_units_that_wait_together_are_committed_together(
     runner: asyncio.Runner, tmp_path: Path
 ) -> None:
-    with opened(runner, tmp_path / "svc.db") as store:
-        runner.run(_all(store.write("ann", create(f"n{number}")) for number in range(640)))
+    with open_store(runner, tmp_path / "svc.db") as store:
+        runner.run(_gather(store.write("ann", create(f"n{number}")) for number in range(640)))
         assert 10 <= store.version <= 40
         assert len(SyncStore(store, runner.run).scan("ann", NOTES, limit=999).rows) == 640
 
@@ -150,9 +150,9 @@ def test_a_failing_unit_takes_back_its_own_work_alone(
         await create("lost")(tx)
         raise Mishap
 
-    with opened(runner, tmp_path / "svc.db") as store:
+    with open_store(runner, tmp_path / "svc.db") as store:
         units = [fail if number % 3 == 0 else create(f"n{number}") for number in range(60)]
-        outcomes = runner.run(_settled(store.write("ann", unit) for unit in units))
+        outcomes = runner.run(_outcomes(store.write("ann", unit) for unit in units))
         assert [type(outcome) for outcome in outcomes] == [Mishap, type(None), type(None)] * 20
         sync = SyncStore(store, runner.run)
         assert len(sync.scan("ann", NOTES, limit=99).rows) == 40
@@ -168,7 +168,7 @@ def test_a_unit_runs_again_only_when_one_of_its_commit_fails_after_it_has_writte
 
     ran: list[str] = []
 
-    def counted(id_: str) -> Callable[[Transaction], Awaitable[None]]:
+    def count_run(id_: str) -> Callable[[Transaction], Awaitable[None]]:
         async def unit(tx: Transaction) -> None:
             ran.append(id_)
             await create(id_)(tx)
@@ -181,17 +181,17 @@ def test_a_unit_runs_again_only_when_one_of_its_commit_fails_after_it_has_writte
         raise Mishap
 
     async def together(store: SqliteStorage) -> list[BaseException | None]:
-        with blocked(store) as hold:
+        with block(store) as hold:
             holding = asyncio.ensure_future(store.write("ann", hold))
             await asyncio.sleep(0)
-            units = [counted("a"), fail, counted("b")]
-            waiting = asyncio.ensure_future(_settled(store.write("ann", unit) for unit in units))
+            units = [count_run("a"), fail, count_run("b")]
+            waiting = asyncio.ensure_future(_outcomes(store.write("ann", unit) for unit in units))
             await asyncio.sleep(0)
             await asyncio.sleep(0)
         await holding
         return await waiting
 
-    with opened(runner, tmp_path / "svc.db") as store:
+    with open_store(runner, tmp_path / "svc.db") as store:
         outcomes = runner.run(together(store))
         assert [type(outcome) for outcome in outcomes] == [type(None), Mishap, type(None)]
         assert ran.count("a") == runs
@@ -220,7 +220,7 @@ def test_a_unit_that_waits_for_something_else_is_refused_and_undone(
         await create("lost")(tx)
         await Pause()
 
-    with opened(runner, tmp_path / "svc.db") as store:
+    with open_store(runner, tmp_path / "svc.db") as store:
         sync = SyncStore(store, runner.run)
         with pytest.raises(Suspended):
             sync.write("ann", waits)
@@ -231,24 +231,24 @@ def test_a_unit_that_waits_for_something_else_is_refused_and_undone(
 def test_a_reader_sees_one_snapshot_however_much_is_written_meanwhile(
     runner: asyncio.Runner, tmp_path: Path
 ) -> None:
-    begun, written = threading.Event(), threading.Event()
+    ready, proceed = threading.Event(), threading.Event()
 
     async def twice(tx: Transaction) -> tuple[int, int]:
         before = await tx.documents.scan(NOTES, limit=9)
-        begun.set()
-        assert written.wait(5)
+        ready.set()
+        assert proceed.wait(5)
         after = await tx.documents.scan(NOTES, limit=9)
         return len(before.rows), len(after.rows)
 
-    async def both(store: SqliteStorage) -> tuple[int, int]:
+    async def two_reads(store: SqliteStorage) -> tuple[int, int]:
         reading = asyncio.ensure_future(store.read("ann", twice))
-        await asyncio.to_thread(begun.wait, 5)
+        await asyncio.to_thread(ready.wait, 5)
         await store.write("ann", create("new"))
-        written.set()
+        proceed.set()
         return await reading
 
-    with opened(runner, tmp_path / "svc.db") as store:
-        assert runner.run(both(store)) == (0, 0)
+    with open_store(runner, tmp_path / "svc.db") as store:
+        assert runner.run(two_reads(store)) == (0, 0)
         assert len(SyncStore(store, runner.run).scan("ann", NOTES).rows) == 1
 
 
@@ -264,7 +264,7 @@ def test_cancelled_waiters_leave_the_store_usable(runner: asyncio.Runner, tmp_pa
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    with opened(runner, tmp_path / "svc.db") as store:
+    with open_store(runner, tmp_path / "svc.db") as store:
         runner.run(cancel(store))
         sync = SyncStore(store, runner.run)
         sync.write("ann", create("last"))
@@ -274,7 +274,7 @@ def test_cancelled_waiters_leave_the_store_usable(runner: asyncio.Runner, tmp_pa
 
 
 @contextmanager
-def blocked(store: SqliteStorage) -> Iterator[Callable[[Transaction], Awaitable[None]]]:
+def block(store: SqliteStorage) -> Iterator[Callable[[Transaction], Awaitable[None]]]:
     """A unit that holds the thread it runs on until the block ends."""
     gate = threading.Event()
 
@@ -291,42 +291,42 @@ def test_reads_beyond_a_slow_batch_are_answered_by_the_other_thread(
     runner: asyncio.Runner, tmp_path: Path
 ) -> None:
     async def burst(store: SqliteStorage) -> None:
-        with blocked(store) as hold:
+        with block(store) as hold:
             # One more than a thread takes, all handed in within one turn of the loop.
             slow = [asyncio.ensure_future(store.read("ann", hold))]
             slow += [
-                asyncio.ensure_future(store.read("ann", nothing))
+                asyncio.ensure_future(store.read("ann", no_op))
                 for _ in range(UNITS_PER_SNAPSHOT - 1)
             ]
-            last = asyncio.ensure_future(store.read("ann", nothing))
+            last = asyncio.ensure_future(store.read("ann", no_op))
             await asyncio.wait_for(last, 60)
             assert not slow[0].done()
         await asyncio.gather(*slow)
 
-    async def nothing(_: Transaction) -> None:
+    async def no_op(_: Transaction) -> None:
         return
 
-    with opened(runner, tmp_path / "svc.db", readers=2) as store:
+    with open_store(runner, tmp_path / "svc.db", readers=2) as store:
         runner.run(burst(store))
 
 
 def test_a_full_queue_refuses_at_once(runner: asyncio.Runner, tmp_path: Path) -> None:
     async def crowd(store: SqliteStorage) -> list[object]:
-        with blocked(store) as hold:
+        with block(store) as hold:
             first = asyncio.ensure_future(store.write("ann", hold))
-            others: list[asyncio.Future[None]] = []
-            refused: list[object] = []
-            while not refused:
-                task = asyncio.ensure_future(store.write("ann", create(f"n{len(others)}")))
+            tasks: list[asyncio.Future[None]] = []
+            failures: list[object] = []
+            while not failures:
+                task = asyncio.ensure_future(store.write("ann", create(f"n{len(tasks)}")))
                 await asyncio.sleep(0)
                 if task.done():
-                    refused.append(task.exception())
+                    failures.append(task.exception())
                 else:
-                    others.append(task)
-        await asyncio.gather(first, *others)
-        return [len(others), *refused]
+                    tasks.append(task)
+        await asyncio.gather(first, *tasks)
+        return [len(tasks), *failures]
 
-    with opened(runner, tmp_path / "svc.db", units_waiting=5, units_per_commit=1) as store:
+    with open_store(runner, tmp_path / "svc.db", units_waiting=5, units_per_commit=1) as store:
         waiting, refusal = runner.run(crowd(store))
         assert waiting in (4, 5)
         assert isinstance(refusal, Overloaded)
@@ -336,7 +336,7 @@ def test_a_full_queue_refuses_at_once(runner: asyncio.Runner, tmp_path: Path) ->
 
 def test_a_wait_that_is_too_long_ends(runner: asyncio.Runner, tmp_path: Path) -> None:
     async def wait(store: SqliteStorage) -> None:
-        with blocked(store) as hold:
+        with block(store) as hold:
             holding = asyncio.ensure_future(store.write("ann", hold))
             await asyncio.sleep(0)
             with pytest.raises(StorageUnavailable, match="too long"):
@@ -344,7 +344,7 @@ def test_a_wait_that_is_too_long_ends(runner: asyncio.Runner, tmp_path: Path) ->
         await holding
         await store.write("ann", create("later"))
 
-    with opened(runner, tmp_path / "svc.db", wait_seconds=0.5, units_per_commit=1) as store:
+    with open_store(runner, tmp_path / "svc.db", wait_seconds=0.5, units_per_commit=1) as store:
         runner.run(wait(store))
         assert [row.id for row in SyncStore(store, runner.run).scan("ann", NOTES).rows] == ["later"]
 
@@ -353,9 +353,9 @@ def test_a_closed_store_refuses_and_an_abandoned_loop_harms_nobody(
     runner: asyncio.Runner, tmp_path: Path
 ) -> None:
     store = SqliteStorage.open(tmp_path / "svc.db", SAMPLES, epoch=EPOCH)
-    with blocked(store) as hold, asyncio.Runner() as other:
-        task = other.get_loop().create_task(store.write("ann", hold))
-        other.run(asyncio.sleep(0))
+    with block(store) as hold, asyncio.Runner() as spare:
+        task = spare.get_loop().create_task(store.write("ann", hold))
+        spare.run(asyncio.sleep(0))
         task.cancel()
     runner.run(store.write("ann", create("kept")))
     runner.run(store.close())
@@ -368,26 +368,26 @@ def test_a_closed_store_refuses_and_an_abandoned_loop_harms_nobody(
 
 def test_a_second_owner_is_told_who_the_first_is(runner: asyncio.Runner, tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
-    with opened(runner, path), pytest.raises(StoreBusy, match=f"process {os.getpid()};"):
+    with open_store(runner, path), pytest.raises(StoreBusy, match=f"process {os.getpid()};"):
         SqliteStorage.open(path, SAMPLES, epoch=EPOCH)
-    with opened(runner, path):
+    with open_store(runner, path):
         pass
 
 
 def test_a_full_disk_refuses_writes_and_reads_go_on(runner: asyncio.Runner, tmp_path: Path) -> None:
-    with opened(runner, tmp_path / "svc.db") as store:
+    with open_store(runner, tmp_path / "svc.db") as store:
         sync = SyncStore(store, runner.run)
         sync.write("ann", create("first"))
         full = store._writer.connection.execute("PRAGMA page_count").fetchone()[0]
         store._writer.connection.execute(f"PRAGMA max_page_count={full}")
         outcomes = runner.run(
-            _settled(store.write("ann", create(f"n{number}")) for number in range(400))
+            _outcomes(store.write("ann", create(f"n{number}")) for number in range(400))
         )
-        refused = [outcome for outcome in outcomes if outcome is not None]
-        assert refused
-        assert {type(outcome) for outcome in refused} == {StorageUnavailable}
+        failures = [outcome for outcome in outcomes if outcome is not None]
+        assert failures
+        assert {type(outcome) for outcome in failures} == {StorageUnavailable}
         rows = sync.scan("ann", NOTES, limit=999).rows
-        assert len(rows) == 1 + len(outcomes) - len(refused)
+        assert len(rows) == 1 + len(outcomes) - len(failures)
         assert sync.head("ann").own == len(rows)
         store._writer.connection.execute("PRAGMA max_page_count=1000000")
         sync.write("ann", create("room again"))
@@ -395,7 +395,7 @@ def test_a_full_disk_refuses_writes_and_reads_go_on(runner: asyncio.Runner, tmp_
 
 
 def test_a_failing_commit_fails_every_unit_of_it(runner: asyncio.Runner, tmp_path: Path) -> None:
-    with opened(runner, tmp_path / "svc.db") as store:
+    with open_store(runner, tmp_path / "svc.db") as store:
         connection = store._writer.connection
         connection.execute("CREATE TABLE parent (id INTEGER PRIMARY KEY)")
         connection.execute(
@@ -406,20 +406,20 @@ def test_a_failing_commit_fails_every_unit_of_it(runner: asyncio.Runner, tmp_pat
             connection.execute("INSERT INTO child VALUES (1)")
 
         units = [create("a"), orphan, create("b")]
-        outcomes = runner.run(_settled(store.write("ann", unit) for unit in units))
-        failed = [outcome for outcome in outcomes if outcome is not None]
+        outcomes = runner.run(_outcomes(store.write("ann", unit) for unit in units))
+        failures = [outcome for outcome in outcomes if outcome is not None]
         sync = SyncStore(store, runner.run)
-        kept = len(sync.scan("ann", NOTES).rows)
-        assert len(failed) + kept == 3
-        assert failed
-        assert all(isinstance(outcome, sqlite3.IntegrityError) for outcome in failed)
+        count = len(sync.scan("ann", NOTES).rows)
+        assert len(failures) + count == 3
+        assert failures
+        assert all(isinstance(outcome, sqlite3.IntegrityError) for outcome in failures)
         sync.write("ann", create("c"))
 
 
 def test_a_lost_snapshot_fails_its_reads_and_later_ones_go_on(
     runner: asyncio.Runner, tmp_path: Path
 ) -> None:
-    with opened(runner, tmp_path / "svc.db", readers=1) as store:
+    with open_store(runner, tmp_path / "svc.db", readers=1) as store:
 
         async def lose(_: Transaction) -> None:
             store._readers[0].connection.execute("ROLLBACK")
@@ -438,7 +438,7 @@ def test_a_page_walk_repeats_and_loses_nothing_while_rows_are_inserted(
         await store.write("ann", lambda tx: tx.documents.put(NOTES, value.id, value))
 
     async def walk(store: SqliteStorage) -> list[str]:
-        await _all(note(store, number, "old") for number in range(300))
+        await _gather(note(store, number, "old") for number in range(300))
         inserting = asyncio.gather(*(note(store, number, "new") for number in range(300)))
         ids: list[str] = []
         after: Position | None = None
@@ -452,16 +452,16 @@ def test_a_page_walk_repeats_and_loses_nothing_while_rows_are_inserted(
                 await inserting
                 return ids
 
-    with opened(runner, tmp_path / "svc.db") as store:
+    with open_store(runner, tmp_path / "svc.db") as store:
         ids = runner.run(walk(store))
         assert len(ids) == len(set(ids))
         old = [id_ for id_ in ids if id_.startswith("old")]
         assert old == [f"old{number}" for number in reversed(range(300))]
 
 
-async def _all(work: Any) -> None:
+async def _gather(work: Any) -> None:
     await asyncio.gather(*work)
 
 
-async def _settled(work: Any) -> list[BaseException | None]:
+async def _outcomes(work: Any) -> list[BaseException | None]:
     return await asyncio.gather(*work, return_exceptions=True)

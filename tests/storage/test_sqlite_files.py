@@ -30,9 +30,9 @@ def test_the_file_its_log_and_its_lock_are_the_owners_alone(tmp_path):
 
     async def use():
         await store.write(SYSTEM, lambda tx: tx.changes.head())
-        seen = modes(tmp_path)
+        mode_set = modes(tmp_path)
         await store.close()
-        return seen
+        return mode_set
 
     names = ("svc.db", "svc.db-wal", "svc.db-shm", "svc.db.lock")
     assert asyncio.run(use()) == dict.fromkeys(names, 0o600)

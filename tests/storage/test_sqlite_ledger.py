@@ -27,8 +27,8 @@ BLANK = b"head and seal, no content"
 
 @pytest.fixture
 def runner() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as made:
-        yield made
+    with asyncio.Runner() as loop:
+        yield loop
 
 
 @pytest.fixture
@@ -42,10 +42,10 @@ def at_desk(runner: asyncio.Runner, path: Path) -> SyncStore:
 
 def files(path: Path) -> bytes:
     """Every byte of the database and its log."""
-    return b"".join(each.read_bytes() for each in sorted(path.parent.glob(f"{path.name}*")))
+    return b"".join(file.read_bytes() for file in sorted(path.parent.glob(f"{path.name}*")))
 
 
-def marked(seq: int, mark: str, length: int) -> SealedLine:
+def marked_line(seq: int, mark: str, length: int) -> SealedLine:
     """A line of which every part tells whose it is."""
     line = a_line(seq, f"r{mark}", keys=(f"email:{mark}",))
     return line._replace(line=(mark * (length // len(mark) + 1)).encode())
@@ -53,20 +53,20 @@ def marked(seq: int, mark: str, length: int) -> SealedLine:
 
 def test_the_bytes_of_an_erased_record_leave_every_file(runner: asyncio.Runner, path: Path) -> None:
     # Rows of all sizes in several ledgers, in turn: what SQLite moves about, it moves here.
-    chosen, sizes, marks = random.Random(7), dict.fromkeys(range(TENANTS), 0), []
+    chance, sizes, marks = random.Random(7), dict.fromkeys(range(TENANTS), 0), []
     sync = at_desk(runner, path)
     for _ in range(100):
-        tenant, count = chosen.randrange(TENANTS), chosen.choice((1, 2, 20))
+        tenant, count = chance.randrange(TENANTS), chance.choice((1, 2, 20))
         lines = []
         for seq in range(sizes[tenant], sizes[tenant] + count):
-            mark = f"<{chosen.getrandbits(64):016x}>"
-            lines.append(marked(seq, mark, chosen.choice((30, 400, 900, 3000, 9000))))
+            mark = f"<{chance.getrandbits(64):016x}>"
+            lines.append(marked_line(seq, mark, chance.choice((30, 400, 900, 3000, 9000))))
             marks.append((f"t{tenant}", mark))
         sync.seal(f"t{tenant}", growth(sizes[tenant], lines))
         sizes[tenant] += count
     before = files(path)
-    gone = [*marks[:3], *chosen.sample(marks, 20)]
-    for tenant, mark in gone:
+    erasures = [*marks[:3], *chance.sample(marks, 20)]
+    for tenant, mark in erasures:
         assert mark.encode() in before
 
         async def unit(tx: Any, mark: str = mark) -> None:
@@ -78,10 +78,10 @@ def test_the_bytes_of_an_erased_record_leave_every_file(runner: asyncio.Runner, 
         assert sync.read(tenant, lambda tx, m=mark: tx.ledger.get(f"r{m}")).line == BLANK
     sync.close()
     sync = at_desk(runner, path)
-    kept = set(marks) - set(gone)
+    survivors = set(marks) - set(erasures)
     assert all(
         sync.read(tenant, lambda tx, m=mark: tx.ledger.get(f"r{m}")).line.startswith(mark.encode())
-        for tenant, mark in kept
+        for tenant, mark in survivors
     )
     sync.close()
 
@@ -90,7 +90,7 @@ def test_content_goes_when_the_reader_in_the_way_has_gone(
     runner: asyncio.Runner, path: Path
 ) -> None:
     sync = at_desk(runner, path)
-    sync.seal("ann", plain(0, "a")._replace(lines=(marked(0, "<secret>", 900),)))
+    sync.seal("ann", plain(0, "a")._replace(lines=(marked_line(0, "<secret>", 900),)))
     with closing(connect_reader(path)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM ledger_lines").fetchone()
@@ -113,16 +113,16 @@ def test_a_process_that_died_before_it_could_clear_leaves_it_to_the_next(
     runner: asyncio.Runner, path: Path, tmp_path: Path
 ) -> None:
     migrate(path, SAMPLES, epoch=bytes(8))
-    fallen = tmp_path / "fallen" / "svc.db"
-    fallen.parent.mkdir()
+    crash_dir = tmp_path / "fallen" / "svc.db"
+    crash_dir.parent.mkdir()
     with closing(connect_writer(path)) as writer:
         writer.execute("INSERT INTO ledger_bodies VALUES (7, NULL, ?)", (b"<secret>" * 99,))
         writer.execute("UPDATE ledger_bodies SET line = zeroblob(length(line)) WHERE number = 7")
         for part in ("", "-wal"):
-            shutil.copy(f"{path}{part}", f"{fallen}{part}")
-    assert b"<secret>" in files(fallen)
-    sync = at_desk(runner, fallen)
-    assert until_gone(fallen, b"<secret>")
+            shutil.copy(f"{path}{part}", f"{crash_dir}{part}")
+    assert b"<secret>" in files(crash_dir)
+    sync = at_desk(runner, crash_dir)
+    assert until_gone(crash_dir, b"<secret>")
     sync.close()
 
 
@@ -139,13 +139,13 @@ def test_a_log_that_cannot_be_cut_off_is_tried_again(path: Path) -> None:
 
 def test_nodes_above_the_tiles_are_kept(runner: asyncio.Runner, path: Path) -> None:
     sync, size = at_desk(runner, path), 2**16
-    made = growth(0, (a_line(seq, f"{seq}") for seq in range(size)))
-    sync.seal("ann", made)
-    assert [node.level for node in made.nodes] == [8] * 256 + [16]
+    batch = growth(0, (a_line(seq, f"{seq}") for seq in range(size)))
+    sync.seal("ann", batch)
+    assert [node.level for node in batch.nodes] == [8] * 256 + [16]
     for level, start in ((8, 255), (16, 0)):
-        expected = LedgerNode(level, start, made.nodes[start if level == 8 else -1].hash)
-        found = sync.read("ann", lambda tx, at=expected: tx.ledger.hashes(at.level, at.number, 999))
-        assert found == (expected.hash,)
+        expected = LedgerNode(level, start, batch.nodes[start if level == 8 else -1].hash)
+        row = sync.read("ann", lambda tx, at=expected: tx.ledger.hashes(at.level, at.number, 999))
+        assert row == (expected.hash,)
     assert sync.read("ann", lambda tx: tx.ledger.size_at("9999")) == size
     sync.close()
 
@@ -171,7 +171,7 @@ def test_a_file_made_before_there_were_ledgers_gets_them(
 def test_a_ledger_comes_back_from_a_copy_byte_for_byte(
     runner: asyncio.Runner, path: Path, tmp_path: Path
 ) -> None:
-    async def everything(tx: Any) -> tuple[object, ...]:
+    async def read_all(tx: Any) -> tuple[object, ...]:
         ledger = tx.ledger
         return (
             await ledger.head(),
@@ -184,19 +184,23 @@ def test_a_ledger_comes_back_from_a_copy_byte_for_byte(
         )
 
     sync = at_desk(runner, path)
-    lines = [a_line(0, "s", "s", opens=True), marked(1, "<b>", 900), marked(2, "<c>", 9000)]
+    lines = [
+        a_line(0, "s", "s", opens=True),
+        marked_line(1, "<b>", 900),
+        marked_line(2, "<c>", 9000),
+    ]
     sync.seal("ann", growth(0, lines))
     sync.seal("ann", growth(3, (a_line(seq, f"{seq}") for seq in range(3, 300))))
     sync.write("ann", lambda tx: tx.ledger.erase("r<c>", BLANK))
     sync.write("ann", lambda tx: tx.ledger.keep_checkpoint("2026-01-01", 300, b"note"))
-    was, epoch = sync.read("ann", everything), sync.read("ann", lambda tx: tx.changes.epoch())
+    was, epoch = sync.read("ann", read_all), sync.read("ann", lambda tx: tx.changes.epoch())
     copy = tmp_path / "copy.db"
     snapshots.backup(path, copy)
     sync.seal("ann", plain(300, "later"))
     sync.close()
     snapshots.restore(copy, path)
     sync = at_desk(runner, path)
-    assert sync.read("ann", everything) == was
+    assert sync.read("ann", read_all) == was
     assert sync.read("ann", lambda tx: tx.changes.epoch()) != epoch
     sync.seal("ann", plain(300, "later"))
     assert b"<c><c>" not in files(path) + copy.read_bytes()

@@ -17,17 +17,24 @@ from svc_http.stores.sqlite import migrate, renew_epoch, status
 
 EPOCH = b"8 bytes."
 DETAILS = "details of changes"
-FIXED = ("meta and declared shapes", "changes", "answers", "ledger", "outbox dropped", DETAILS)
+FIXED_STEPS = (
+    "meta and declared shapes",
+    "changes",
+    "answers",
+    "ledger",
+    "outbox dropped",
+    DETAILS,
+)
 BARE: Collection[Note] = evolve(NOTES, keys={}, facets={}, numbers={}, place=None, search=None)
 
 
 @pytest.fixture
 def runner() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as made:
-        yield made
+    with asyncio.Runner() as loop:
+        yield loop
 
 
-def filled(runner: asyncio.Runner, path: Path, collection: Collection[Note]) -> None:
+def fill(runner: asyncio.Runner, path: Path, collection: Collection[Note]) -> None:
     """A file with 1,200 notes: more than are held in memory while filters are filled."""
 
     async def fill(tx: Any) -> None:
@@ -53,24 +60,24 @@ def at_desk(runner: asyncio.Runner, path: Path, *collections: Collection[Note]) 
 
 def test_a_missing_file_lacks_every_step_and_is_not_made_by_asking(tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
-    asked = status(path, SAMPLES)
-    assert asked.applied == ()
-    assert asked.pending == (*FIXED, *(f"collection {each.name}" for each in SAMPLES))
+    state = status(path, SAMPLES)
+    assert state.applied == ()
+    assert state.pending == (*FIXED_STEPS, *(f"collection {step.name}" for step in SAMPLES))
     assert not path.exists()
 
 
 def test_steps_are_numbered_and_taken_once(tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
-    taken = migrate(path, [NOTES], epoch=EPOCH)
-    assert [entry.number for entry in taken] == [1, 2, 3, 4, 5, 6, 7]
+    steps = migrate(path, [NOTES], epoch=EPOCH)
+    assert [entry.number for entry in steps] == [1, 2, 3, 4, 5, 6, 7]
     assert migrate(path, [NOTES], epoch=EPOCH) == ()
     assert [entry.step for entry in migrate(path, SAMPLES, epoch=EPOCH)] == [
         "collection sample_notices",
         "collection sample_secrets",
     ]
-    asked = status(path, SAMPLES)
-    assert [entry.number for entry in asked.applied] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
-    assert asked.pending == ()
+    state = status(path, SAMPLES)
+    assert [entry.number for entry in state.applied] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    assert state.pending == ()
 
 
 def test_a_file_of_before_loses_the_queue_that_nothing_used(tmp_path: Path) -> None:
@@ -81,8 +88,8 @@ def test_a_file_of_before_loses_the_queue_that_nothing_used(tmp_path: Path) -> N
     connection.execute("CREATE TABLE outbox (seq INTEGER PRIMARY KEY, tenant TEXT)")
     connection.execute("CREATE INDEX i_outbox ON outbox (tenant)")
     assert [entry.step for entry in migrate(path, [NOTES], epoch=EPOCH)] == ["outbox dropped"]
-    left = connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE '%outbox'")
-    assert left.fetchall() == []
+    tables = connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE '%outbox'")
+    assert tables.fetchall() == []
     connection.close()
 
 
@@ -98,16 +105,16 @@ def test_a_file_of_before_keeps_its_changes_and_takes_more_of_them(
         connection.execute("DELETE FROM schema_migrations WHERE step = ?", (DETAILS,))
     connection.close()
     assert status(path, [NOTES]).pending == (DETAILS,)
-    more = evolve(a_change("b"), change_type="updated", changed_fields=("name",))
+    change = evolve(a_change("b"), change_type="updated", changed_fields=("name",))
     sync = at_desk(runner, path, NOTES)
-    sync.append("ann", more)
-    assert sync.feed("ann").changes == (a_change("a"), more)
+    sync.append("ann", change)
+    assert sync.feed("ann").changes == (a_change("a"), change)
     sync.close()
 
 
 def test_a_new_filter_is_filled_from_stored_rows(runner: asyncio.Runner, tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
-    filled(runner, path, BARE)
+    fill(runner, path, BARE)
     assert status(path, [NOTES]).pending == (
         "collection sample_notes: +author +latitude +longitude +status +topic +weight text index",
     )
@@ -116,8 +123,8 @@ def test_a_new_filter_is_filled_from_stored_rows(runner: asyncio.Runner, tmp_pat
     assert len(sync.scan("ann", NOTES, where={"topic": ("t",)}, limit=9999).rows) == 400
     assert sync.count("ann", NOTES, ranges={"weight": (3, 7)}) == 5
     assert sync.scan("ann", NOTES, order="weight", limit=1).rows[0].id == "n1199"
-    found = sync.search("ann", NOTES, {"word1199": 1}).rows
-    assert [(row.id, row.version) for row in found] == [("n1199", 1)]
+    hits = sync.search("ann", NOTES, {"word1199": 1}).rows
+    assert [(row.id, row.version) for row in hits] == [("n1199", 1)]
     sync.delete("ann", NOTES, "n1199")
     sync.put("ann", NOTES, "n0003", Note("n0003", "", status="done"))
     assert len(sync.scan("ann", NOTES, where={"status": ("open",)}, limit=9999).rows) == 598
@@ -127,16 +134,16 @@ def test_a_new_filter_is_filled_from_stored_rows(runner: asyncio.Runner, tmp_pat
 
 def test_stored_bytes_and_versions_do_not_change(runner: asyncio.Runner, tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
-    filled(runner, path, BARE)
+    fill(runner, path, BARE)
     with sqlite3.connect(path) as connection:
-        spaced = b'{"id": "n0001", "text": "spaced out", "written": 1}'
-        connection.execute("UPDATE c_sample_notes SET body = ? WHERE id = 'n0001'", (spaced,))
+        raw = b'{"id": "n0001", "text": "spaced out", "written": 1}'
+        connection.execute("UPDATE c_sample_notes SET body = ? WHERE id = 'n0001'", (raw,))
     connection.close()
     sync = at_desk(runner, path, NOTES)
     row = sync.get("ann", NOTES, "n0001")
     assert row is not None
-    assert (row.raw, row.version) == (spaced, 1)
-    assert [each.id for each in sync.search("ann", NOTES, {"spaced": 1}).rows] == ["n0001"]
+    assert (row.raw, row.version) == (raw, 1)
+    assert [row.id for row in sync.search("ann", NOTES, {"spaced": 1}).rows] == ["n0001"]
     sync.close()
 
 
@@ -144,7 +151,7 @@ def test_a_filter_that_went_and_came_back_is_filled_again(
     runner: asyncio.Runner, tmp_path: Path
 ) -> None:
     path = tmp_path / "svc.db"
-    filled(runner, path, NOTES)
+    fill(runner, path, NOTES)
     sync = at_desk(runner, path, BARE)
     sync.put("ann", BARE, "n0001", Note("n0001", "new words", 5000, "done", topics=("t",)))
     sync.close()
@@ -152,8 +159,8 @@ def test_a_filter_that_went_and_came_back_is_filled_again(
         "collection sample_notes: -author -latitude -longitude -status -topic -weight text index"
     )
     sync = at_desk(runner, path, NOTES)
-    where = {"status": ("done",), "topic": ("t",)}
-    assert sync.scan("ann", NOTES, where=where, limit=1).rows[0].id == "n0001"
+    filters = {"status": ("done",), "topic": ("t",)}
+    assert sync.scan("ann", NOTES, where=filters, limit=1).rows[0].id == "n0001"
     assert sync.search("ann", NOTES, {"word1": 1}).rows == ()
     assert len(sync.search("ann", NOTES, {"words": 1}).rows) == 1
     sync.close()
@@ -163,15 +170,15 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
     runner: asyncio.Runner, tmp_path: Path
 ) -> None:
     path = tmp_path / "svc.db"
-    filled(runner, path, BARE)
+    fill(runner, path, BARE)
     before = status(path, [BARE])
 
     def fail(_: Note) -> str:
         raise ZeroDivisionError
 
-    broken: Collection[Note] = evolve(NOTES, keys={"status": fail})
+    fault: Collection[Note] = evolve(NOTES, keys={"status": fail})
     with pytest.raises(ZeroDivisionError):
-        SqliteStorage.open(path, [NOTICES, broken], epoch=EPOCH)
+        SqliteStorage.open(path, [NOTICES, fault], epoch=EPOCH)
     assert status(path, [BARE]) == before
     sync = at_desk(runner, path, BARE)
     assert len(sync.scan("ann", BARE, limit=9999).rows) == 1200
@@ -188,7 +195,7 @@ def test_a_path_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
 
 def test_the_epoch_stays_until_it_is_renewed(runner: asyncio.Runner, tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
-    filled(runner, path, NOTES)
+    fill(runner, path, NOTES)
 
     def epoch() -> bytes:
         sync = at_desk(runner, path, NOTES)

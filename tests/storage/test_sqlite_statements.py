@@ -32,14 +32,14 @@ CHECKS: tuple[tuple[tuple[str, int], ...], ...] = (
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Any:
     path = tmp_path_factory.mktemp("plans") / "svc.db"
     migrate(path, SAMPLES, epoch=bytes(8))
-    made = sqlite3.connect(path)
-    yield made
-    made.close()
+    database = sqlite3.connect(path)
+    yield database
+    database.close()
 
 
 def plan(connection: sqlite3.Connection, statement: str) -> str:
-    numbered = {int(number) for number in re.findall(r"\?(\d)", statement)}
-    values = ["x"] * max(numbered, default=statement.count("?"))
+    numbers = {int(number) for number in re.findall(r"\?(\d)", statement)}
+    values = ["x"] * max(numbers, default=statement.count("?"))
     rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", values)
     return "; ".join(row[3] for row in rows)
 
@@ -62,12 +62,15 @@ def test_every_listing_walks_an_index_that_ends_in_the_sort_key(
         has_end=upper == "end",
         has_after=upper == "after",
     )
-    told = plan(connection, table(NOTES).scan(shape))
-    assert "SCAN" not in told
-    assert "TEMP B-TREE" not in told
+    plan_text = plan(connection, table(NOTES).scan(shape))
+    assert "SCAN" not in plan_text
+    assert "TEMP B-TREE" not in plan_text
     # A bound that is looked at row by row would make the last page dearer than the first.
     assert (
-        (upper is None and not has_start) or "ord>" in told or "ord<" in told or "(ord,id)<" in told
+        (upper is None and not has_start)
+        or "ord>" in plan_text
+        or "ord<" in plan_text
+        or "(ord,id)<" in plan_text
     )
 
 
@@ -76,10 +79,10 @@ def test_a_listing_by_a_number_walks_the_index_of_that_number(
     connection: sqlite3.Connection, spans: tuple[tuple[str, bool], ...]
 ) -> None:
     shape = Shape("weight", (("topic", 1),), spans, has_after=True, order="weight")
-    told = plan(connection, table(NOTES).scan(shape))
-    assert "i_c_sample_notes_weight" in told
-    assert "TEMP B-TREE" not in told
-    assert "n_weight" in told
+    plan_text = plan(connection, table(NOTES).scan(shape))
+    assert "i_c_sample_notes_weight" in plan_text
+    assert "TEMP B-TREE" not in plan_text
+    assert "n_weight" in plan_text
 
 
 @pytest.mark.parametrize("is_several", [False, True])
@@ -88,11 +91,11 @@ def test_a_count_walks_the_index_of_its_filter(
     connection: sqlite3.Connection, driver: str, is_several: bool
 ) -> None:
     shape = Shape(driver, has_start=True, has_end=True, is_several=is_several)
-    told = plan(connection, table(NOTES).count(shape))
+    plan_text = plan(connection, table(NOTES).count(shape))
     leads = {"status": r"SEARCH c USING \w* ?INDEX i_c_sample_notes_status", "topic": "SEARCH f "}
-    assert re.match(leads[driver], told[told.index("SEARCH") :])
-    assert not re.search(r"SCAN [cf]\b", told)
-    assert "ord>" in told
+    assert re.match(leads[driver], plan_text[plan_text.index("SEARCH") :])
+    assert not re.search(r"SCAN [cf]\b", plan_text)
+    assert "ord>" in plan_text
 
 
 FILL = (
@@ -102,8 +105,8 @@ FILL = (
     " CASE WHEN n <= 20 THEN 'rare' ELSE 's' || (n % 3) END, 'a' || (n % 2), n, n, 0 FROM g",
     *(
         "INSERT INTO f_sample_notes (tenant, name, value, ord, id, row)"
-        f" SELECT tenant, 'topic', {value}, ord, id, row FROM c_sample_notes WHERE {where} AND ?"
-        for value, where in (("'r' || (ord % 2)", "ord <= 20"), ("'both'", "ord <= 15"),
+        f" SELECT tenant, 'topic', {value}, ord, id, row FROM c_sample_notes WHERE {test} AND ?"
+        for value, test in (("'r' || (ord % 2)", "ord <= 20"), ("'both'", "ord <= 15"),
                              ("'all'", "TRUE"), ("'t' || (ord % 3)", "ord > 20"))
     ),
 )  # fmt: skip
@@ -125,22 +128,22 @@ BOUNDS: tuple[dict[str, Any], ...] = (
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The same rare rows, among 2,000 others and among 20,000."""
-    made = []
+    connections = []
     for rows in (2_000, 20_000):
         path = tmp_path_factory.mktemp("filled") / "svc.db"
         migrate(path, SAMPLES, epoch=bytes(8))
         connection = sqlite3.connect(path)
         for statement in FILL:
             connection.execute(statement, (rows,))
-        made.append(connection)
-    yield made
-    for connection in made:
+        connections.append(connection)
+    yield connections
+    for connection in connections:
         connection.close()
 
 
-def steps(connection: sqlite3.Connection, asked: Any) -> tuple[int, Any]:
+def steps(connection: sqlite3.Connection, usecase: Any) -> tuple[int, Any]:
     """How many steps the machine of SQLite takes for it, and what it finds."""
     count = 0
 
@@ -150,65 +153,67 @@ def steps(connection: sqlite3.Connection, asked: Any) -> tuple[int, Any]:
 
     documents = SqliteDocuments(connection, {NOTES.name: table(NOTES)}, "ann", None)
     connection.set_progress_handler(step, 1)
-    found = drive.run(asked(documents))
+    answer = drive.run(usecase(documents))
     connection.set_progress_handler(None, 1)
-    return count, found
+    return count, answer
 
 
-@pytest.mark.parametrize(("where", "bounds"), list(product(WHERES, BOUNDS)))
+@pytest.mark.parametrize(("filters", "bounds"), list(product(WHERES, BOUNDS)))
 def test_a_table_that_grows_makes_no_list_and_no_count_of_its_rows_dearer(
-    filled: Any, where: dict[str, tuple[str, ...]], bounds: dict[str, Any]
+    databases: Any, filters: dict[str, tuple[str, ...]], bounds: dict[str, Any]
 ) -> None:
-    how = {"where": where, **bounds, "limit": 30}
+    how = {"where": filters, **bounds, "limit": 30}
     after = Position(9, "n9")
-    for asked in (
+    for usecase in (
         lambda documents: documents.count(NOTES, **how),
         lambda documents: documents.scan(NOTES, **how),
         lambda documents: documents.scan(NOTES, **how, after=after),
         lambda documents: documents.scan(NOTES, **how, order="weight"),
         lambda documents: documents.scan(NOTES, **how, order="weight", after=after),
     ):
-        (few, _), (many, found) = (steps(connection, asked) for connection in filled)
-        assert found != 0
-        assert many <= 1.5 * few
+        (few, _), (large, rows) = (steps(connection, usecase) for connection in databases)
+        assert rows != 0
+        assert large <= 1.5 * few
 
 
-def test_a_row_with_two_of_the_values_is_counted_once(filled: Any) -> None:
+def test_a_row_with_two_of_the_values_is_counted_once(databases: Any) -> None:
     for bounds, rows in (({}, 20), ({"start": 3, "end": 17}, 15)):
-        for where in (RARE, RARE | {"author": ("a0", "a1")}):
-            how = {"where": where, **bounds}
-            assert steps(filled[0], lambda all_: all_.count(NOTES, limit=99, **how))[1] == rows  # noqa: B023
-            assert steps(filled[0], lambda all_: all_.count(NOTES, limit=9, **how))[1] == 9  # noqa: B023
+        for filters in (RARE, RARE | {"author": ("a0", "a1")}):
+            how = {"where": filters, **bounds}
+            assert steps(databases[0], lambda docs: docs.count(NOTES, limit=99, **how))[1] == rows  # noqa: B023
+            assert steps(databases[0], lambda docs: docs.count(NOTES, limit=9, **how))[1] == 9  # noqa: B023
 
 
-@pytest.mark.parametrize("made", [table(NOTES), table(NOTICES)], ids=["tenant", "global"])
-def test_rows_are_found_by_index(connection: sqlite3.Connection, made: Table) -> None:
+@pytest.mark.parametrize("schema", [table(NOTES), table(NOTICES)], ids=["tenant", "global"])
+def test_rows_are_found_by_index(connection: sqlite3.Connection, schema: Table) -> None:
     for statement in (
-        made.get,
-        made.find,
-        made.drop_facet,
-        made.probe("status"),
-        made.probe("topic"),
-        made.probe("weight"),
-        made.get_many,
+        schema.get,
+        schema.find,
+        schema.drop_facet,
+        schema.probe("status"),
+        schema.probe("topic"),
+        schema.probe("weight"),
+        schema.get_many,
     ):
-        told = plan(connection, statement)
-        assert "SEARCH" in told
-        assert "SCAN c_" not in told
-        assert "SCAN f_" not in told
+        plan_text = plan(connection, statement)
+        assert "SEARCH" in plan_text
+        assert "SCAN c_" not in plan_text
+        assert "SCAN f_" not in plan_text
 
 
 def test_the_workers_view_walks_an_index(connection: sqlite3.Connection) -> None:
-    told = plan(connection, table(NOTES).across((("status", 1),), has_after=True, has_end=True))
-    assert "a_c_sample_notes" in told
-    assert "TEMP B-TREE" not in told
+    plan_text = plan(
+        connection, table(NOTES).across((("status", 1),), has_after=True, has_end=True)
+    )
+    assert "a_c_sample_notes" in plan_text
+    assert "TEMP B-TREE" not in plan_text
 
 
 @pytest.mark.parametrize("statement", [_APPEND, _HEAD, _READ, _READ_TYPE])
 def test_feeds_are_read_by_index(connection: sqlite3.Connection, statement: str) -> None:
-    told = plan(connection, statement)
-    assert "SCAN changes" not in told
-    assert "TEMP B-TREE" not in told
+    plan_text = plan(connection, statement)
+    assert "SCAN changes" not in plan_text
+    assert "TEMP B-TREE" not in plan_text
 
 
 LEDGER_STATEMENTS = (
@@ -221,12 +226,12 @@ LEDGER_STATEMENTS = (
 
 @pytest.mark.parametrize("name", LEDGER_STATEMENTS)
 def test_ledgers_are_read_by_index(connection: sqlite3.Connection, name: str) -> None:
-    told = plan(connection, getattr(ledger, name))
-    assert "SEARCH" in told
-    assert "SCAN" not in told
+    plan_text = plan(connection, getattr(ledger, name))
+    assert "SEARCH" in plan_text
+    assert "SCAN" not in plan_text
     # The subjects that hold one designator are put in order; those are few.
     if name not in ("_HOLDERS", "_OPENED_BY_KEY"):
-        assert "TEMP B-TREE" not in told
+        assert "TEMP B-TREE" not in plan_text
 
 
 def test_the_text_index_keeps_every_letter_and_digit_of_unicode_whole(tmp_path: Path) -> None:
@@ -247,8 +252,8 @@ def test_the_text_index_keeps_every_letter_and_digit_of_unicode_whole(tmp_path: 
             sync.put("ann", NOTES, f"n{number}", Note(f"n{number}", text))
         for number, row in enumerate(rows):
             for letter in row[::50]:
-                found = sync.search("ann", NOTES, {f"a{letter}b": 1}).rows
-                assert [each.id for each in found] == [f"n{number}"], hex(ord(letter))
+                hits = sync.search("ann", NOTES, {f"a{letter}b": 1}).rows
+                assert [row.id for row in hits] == [f"n{number}"], hex(ord(letter))
         assert sync.search("ann", NOTES, {"a": 1, "b": 1}).rows == ()
         sync.close()
 

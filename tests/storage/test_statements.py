@@ -34,24 +34,24 @@ FACTS = [
 
 
 @pytest.fixture(params=NAMES)
-def stored(request: pytest.FixtureRequest) -> Iterator[StoredHouse]:
+def house_store(request: pytest.FixtureRequest) -> Iterator[StoredHouse]:
     with asyncio.Runner() as runner:
         house = StoredHouse(store_of(request.param, catalog.COLLECTIONS), runner)
         yield house
         runner.run(house.store.close())
 
 
-def test_a_store_keeps_the_order_of_filing_as_every_other_does(stored: Any) -> None:
+def test_a_store_keeps_the_order_of_filing_as_every_other_does(house_store: Any) -> None:
     house = House()
-    earlier = [one for one in FACTS if one.filed <= FIRST + timedelta(days=1)]
-    for each in (stored, house):
-        take(each, companyfacts(FACTS), "/a", [slice(5, None), slice(0, 5)])
-        take(each, companyfacts(earlier), "/b", [slice(None)])
-    assert rows_of(stored) == rows_of(house)
-    assert len(rows_of(stored)) == len(FACTS)
-    for each in (stored, house):
-        id_ = each.add("/a").id
-        gone = each.run(lambda ctx, id_=id_: documents.absent(ctx, id_, set()))[0]
-        each.run(lambda ctx, gone=gone: documents.withdraw(ctx, gone))
-    assert rows_of(stored) == rows_of(house)
-    assert len(rows_of(stored)) == len(earlier)
+    earlier = [fact for fact in FACTS if fact.filed <= FIRST + timedelta(days=1)]
+    for store in (house_store, house):
+        take(store, companyfacts(FACTS), "/a", [slice(5, None), slice(0, 5)])
+        take(store, companyfacts(earlier), "/b", [slice(None)])
+    assert rows_of(house_store) == rows_of(house)
+    assert len(rows_of(house_store)) == len(FACTS)
+    for store in (house_store, house):
+        id_ = store.add("/a").id
+        row = store.run(lambda ctx, id_=id_: documents.absent(ctx, id_, set()))[0]
+        store.run(lambda ctx, row=row: documents.withdraw(ctx, row))
+    assert rows_of(house_store) == rows_of(house)
+    assert len(rows_of(house_store)) == len(earlier)

@@ -29,11 +29,11 @@ def _march(house: House) -> None:
 
 
 def signals(house: House) -> list[Signal]:
-    found = house.run(lambda ctx: ctx.tx.documents.scan(SIGNALS, limit=1_000))
-    return [SIGNALS.decode(row.raw) for row in found.rows]
+    page = house.run(lambda ctx: ctx.tx.documents.scan(SIGNALS, limit=1_000))
+    return [SIGNALS.decode(row.raw) for row in page.rows]
 
 
-def passed(house: House, sources: Sequence[str] = ()) -> list[Signal]:
+def detect(house: House, sources: Sequence[str] = ()) -> list[Signal]:
     """The signals after a pass."""
     drive.run(detect_new(Work(house), sources))
     return signals(house)
@@ -54,15 +54,15 @@ def feed(house: House, name: str, items: Sequence[tuple[float, str]], topic: str
 
 
 def plain(hours: Sequence[float]) -> list[tuple[float, str]]:
-    return [(one, f"Crane {at} lifts") for at, one in enumerate(hours)]
+    return [(hour, f"Crane {at} lifts") for at, hour in enumerate(hours)]
 
 
 WEEK = [float(hours) for hours in range(8, 176, 16)]  # eleven in a week
 BURST = [0.1, 0.2, 0.3, 0.4, 0.5]
 
 
-def of(found: Sequence[Signal], type_: str) -> list[Signal]:
-    return [one for one in found if one.type == type_]
+def of(rows: Sequence[Signal], type_: str) -> list[Signal]:
+    return [signal for signal in rows if signal.type == type_]
 
 
 # -- more news than usual -----------------------------------------------------------------------
@@ -84,15 +84,15 @@ def test_a_spike_is_of_many_items_of_sources_that_were_there_before(
 ) -> None:
     feed(house, "alpha", plain(alpha))
     feed(house, "beta", plain(beta))
-    found = of(passed(house), "volumeSpike")
-    assert len(found) == count
-    for one in found:
-        assert one.evidence is not None
-        assert (one.evidence.observed, one.evidence.threshold) == (5, 5)
-        assert one.evidence.baseline == round(22 / 84, 4)
-        assert one.detected_at == NOW - 0.1 * HOUR
-        assert (one.source_count, len(one.observation_ids)) == (2, 5)
-        assert "shipping" in one.tags
+    spikes = of(detect(house), "volumeSpike")
+    assert len(spikes) == count
+    for signal in spikes:
+        assert signal.evidence is not None
+        assert (signal.evidence.observed, signal.evidence.threshold) == (5, 5)
+        assert signal.evidence.baseline == round(22 / 84, 4)
+        assert signal.detected_at == NOW - 0.1 * HOUR
+        assert (signal.source_count, len(signal.observation_ids)) == (2, 5)
+        assert "shipping" in signal.tags
 
 
 @pytest.mark.parametrize(("usual", "count"), [(168, 1), (169, 0)])
@@ -101,17 +101,17 @@ def test_a_spike_is_three_times_what_is_usual(house: House, usual: int, count: i
     steady = [2.2 + 167.9 * at / usual for at in range(usual)]
     feed(house, "alpha", plain([*BURST[:3], *steady[::2]]))
     feed(house, "beta", plain([0.15, 0.25, 0.35, *steady[1::2]]))
-    found = of(passed(house), "volumeSpike")
-    assert len(found) == count
-    assert all(one.strength == 0.25 for one in found)
+    spikes = of(detect(house), "volumeSpike")
+    assert len(spikes) == count
+    assert all(signal.strength == 0.25 for signal in spikes)
 
 
 def test_a_spike_is_told_once_in_half_an_hour(house: House) -> None:
     feed(house, "alpha", plain([*BURST[:3], *WEEK]))
     feed(house, "beta", plain([*BURST[3:], *WEEK]))
-    passed(house)
+    detect(house)
     feed(house, "gamma", plain([0.05]))
-    assert len(of(passed(house), "volumeSpike")) == 1
+    assert len(of(detect(house), "volumeSpike")) == 1
 
 
 # -- another tone -------------------------------------------------------------------------------
@@ -123,21 +123,23 @@ CALM = "Crane lifts"
 
 def test_a_day_of_bad_news_after_a_week_of_others_is_told(house: House) -> None:
     week = [(hours, CALM if at % 3 else GOOD) for at, hours in enumerate(WEEK[2:])]
-    feed(house, "alpha", [*((one, BAD) for one in BURST[:3]), *week])
-    feed(house, "beta", [*((one, BAD) for one in BURST[3:]), *week])
-    (one,) = of(passed(house), "toneShift")
-    assert one.direction == "down"
-    assert one.evidence is not None
-    assert one.evidence.z_score is not None
-    assert one.evidence.z_score <= -3 == -(one.evidence.threshold or 0)
+    feed(house, "alpha", [*((hour, BAD) for hour in BURST[:3]), *week])
+    feed(house, "beta", [*((hour, BAD) for hour in BURST[3:]), *week])
+    (signal,) = of(detect(house), "toneShift")
+    assert signal.direction == "down"
+    assert signal.evidence is not None
+    assert signal.evidence.z_score is not None
+    assert signal.evidence.z_score <= -3 == -(signal.evidence.threshold or 0)
 
 
 @pytest.mark.parametrize("days", [[GOOD, CALM], [BAD, CALM], [CALM, CALM]])
 def test_a_day_like_the_others_is_not(house: House, days: list[str]) -> None:
-    mixed = [(hours, days[at % 2]) for at, hours in enumerate([*BURST, 0.6, *WEEK[2:]])]
-    feed(house, "alpha", mixed[::2])
-    feed(house, "beta", mixed[1::2])
-    assert [one.evidence for one in of(passed(house), "toneShift") if one.strength >= 0.5] == []
+    pairs = [(hours, days[at % 2]) for at, hours in enumerate([*BURST, 0.6, *WEEK[2:]])]
+    feed(house, "alpha", pairs[::2])
+    feed(house, "beta", pairs[1::2])
+    assert [
+        signal.evidence for signal in of(detect(house), "toneShift") if signal.strength >= 0.5
+    ] == []
 
 
 # -- silence ------------------------------------------------------------------------------------
@@ -158,13 +160,13 @@ def test_a_source_that_was_regular_and_is_silent_is_told(
     house: House, hours: list[float], count: int
 ) -> None:
     source = feed(house, "alpha", plain(hours))
-    found = of(passed(house, [source.id]), "sourceSilence")
-    assert len(found) == count
-    assert of(passed(house, [source.id]), "sourceSilence") == found
-    for one in found:
-        assert one.evidence is not None
-        assert (one.evidence.baseline, one.direction) == (2, "down")
-        assert one.tags == ("health",)
+    silences = of(detect(house, [source.id]), "sourceSilence")
+    assert len(silences) == count
+    assert of(detect(house, [source.id]), "sourceSilence") == silences
+    for signal in silences:
+        assert signal.evidence is not None
+        assert (signal.evidence.baseline, signal.direction) == (2, "down")
+        assert signal.tags == ("health",)
 
 
 # -- values off their course --------------------------------------------------------------------
@@ -212,20 +214,20 @@ def test_a_value_is_a_surprise_by_how_its_series_varies(
     house: House, values: list[float | None], direction: str | None, level: float | None
 ) -> None:
     series(house, values)
-    found = of(passed(house), "indicatorSurprise")
-    assert [one.direction for one in found] == ([direction] if direction else [])
-    for one in found:
-        assert one.evidence is not None
-        assert one.evidence.threshold == level
-        assert one.evidence.z_score is not None
-        assert one.strength == pytest.approx(min(1, abs(one.evidence.z_score) / 4), abs=1e-4)
-        assert one.observation_ids[0].startswith("fin_")
+    surprises = of(detect(house), "indicatorSurprise")
+    assert [signal.direction for signal in surprises] == ([direction] if direction else [])
+    for signal in surprises:
+        assert signal.evidence is not None
+        assert signal.evidence.threshold == level
+        assert signal.evidence.z_score is not None
+        assert signal.strength == pytest.approx(min(1, abs(signal.evidence.z_score) / 4), abs=1e-4)
+        assert signal.observation_ids[0].startswith("fin_")
 
 
 # -- events of many types in one place ----------------------------------------------------------
 
 
-def happened(house: House, *told: tuple[str, float, float, float], apart: bool = True) -> None:
+def report_events(house: House, *told: tuple[str, float, float, float], apart: bool = True) -> None:
     """Events of a type, so many hours ago, at a longitude and latitude."""
     records = [
         events.event(
@@ -241,7 +243,7 @@ def happened(house: House, *told: tuple[str, float, float, float], apart: bool =
 
 
 @pytest.mark.parametrize(
-    ("told", "count"),
+    ("events", "count"),
     [
         ([("flood", 1, 10.1, 5.1), ("fire", 2, 10.9, 5.9), ("protest", 24, 10.5, 5.5)], 1),
         ([("flood", 1, 10.1, 5.1), ("fire", 2, 10.9, 5.9), ("protest", 25.1, 10.5, 5.5)], 0),
@@ -254,58 +256,58 @@ def happened(house: House, *told: tuple[str, float, float, float], apart: bool =
     ],
 )
 def test_three_types_of_events_within_a_degree_and_a_day_converge(
-    house: House, told: list[tuple[str, float, float, float]], count: int
+    house: House, events: list[tuple[str, float, float, float]], count: int
 ) -> None:
-    happened(house, *told)
-    found = of(passed(house), "convergence")
-    assert len(found) == count
-    for one in found:
-        assert one.evidence is not None
-        assert (one.evidence.observed, one.evidence.threshold) == (3, 3)
-        assert one.place is not None and one.place.country_code == "EC"  # noqa: PT018
-        assert len(one.observation_ids) == 3
+    report_events(house, *events)
+    rows = of(detect(house), "convergence")
+    assert len(rows) == count
+    for signal in rows:
+        assert signal.evidence is not None
+        assert (signal.evidence.observed, signal.evidence.threshold) == (3, 3)
+        assert signal.place is not None and signal.place.country_code == "EC"  # noqa: PT018
+        assert len(signal.observation_ids) == 3
 
 
 def test_one_article_that_is_coded_three_times_is_one_event(house: House) -> None:
-    told = [("coerce", 1.0, 10.1, 5.1), ("protest", 1.0, 10.1, 5.1), ("riot", 1.0, 10.1, 5.1)]
-    happened(house, *told, apart=False)
-    assert of(passed(house), "convergence") == []
+    events = [("coerce", 1.0, 10.1, 5.1), ("protest", 1.0, 10.1, 5.1), ("riot", 1.0, 10.1, 5.1)]
+    report_events(house, *events, apart=False)
+    assert of(detect(house), "convergence") == []
 
 
 # -- laws ---------------------------------------------------------------------------------------
 
 
-def everything(house: House) -> None:
-    feed(house, "alpha", [*((one, BAD) for one in BURST[:3]), *plain(WEEK)])
-    feed(house, "beta", [*((one, BAD) for one in BURST[3:]), *plain(WEEK)])
+def feed_all(house: House) -> None:
+    feed(house, "alpha", [*((hour, BAD) for hour in BURST[:3]), *plain(WEEK)])
+    feed(house, "beta", [*((hour, BAD) for hour in BURST[3:]), *plain(WEEK)])
     series(house, [*STEADY, 103.2])
-    happened(house, ("flood", 1, 10, 5), ("fire", 2, 10, 5), ("protest", 3, 10, 5))
+    report_events(house, ("flood", 1, 10, 5), ("fire", 2, 10, 5), ("protest", 3, 10, 5))
 
 
 def test_a_pass_leaves_nothing_due_and_the_next_finds_nothing_new(house: House) -> None:
-    everything(house)
-    found = passed(house)
-    assert {"volumeSpike", "indicatorSurprise", "convergence"} <= {one.type for one in found}
-    left = house.run(lambda ctx: ctx.tx.documents.count(DETECTIONS_DUE, limit=9))
-    assert left == 0
-    assert passed(house) == found
-    for one in found:
-        assert one.evidence is not None
-        assert one.sources
-        assert 0 < one.strength <= 1
+    feed_all(house)
+    rows = detect(house)
+    assert {"volumeSpike", "indicatorSurprise", "convergence"} <= {signal.type for signal in rows}
+    page = house.run(lambda ctx: ctx.tx.documents.count(DETECTIONS_DUE, limit=9))
+    assert page == 0
+    assert detect(house) == rows
+    for signal in rows:
+        assert signal.evidence is not None
+        assert signal.sources
+        assert 0 < signal.strength <= 1
 
 
 def test_two_passes_at_once_find_the_same_signals_once(house: House) -> None:
-    everything(house)
+    feed_all(house)
 
     async def meanwhile() -> None:
         await detect_new(Work(house))
 
     drive.run(detect_new(Work(house, meanwhile)))
-    found = signals(house)
-    assert [one.revision for one in found] == [1] * len(found)
-    created = [row for row in house.changes() if row["resourceType"] == "signal"]
-    assert len(created) == len(found) > 0
+    rows = signals(house)
+    assert [signal.revision for signal in rows] == [1] * len(rows)
+    changes = [row for row in house.changes() if row["resourceType"] == "signal"]
+    assert len(changes) == len(rows) > 0
 
 
 def test_what_is_written_while_a_pass_looks_is_looked_at_again(house: House) -> None:
@@ -317,7 +319,7 @@ def test_what_is_written_while_a_pass_looks_is_looked_at_again(house: House) -> 
             write()
 
     drive.run(detect_new(Work(house, meanwhile)))
-    assert [one.type for one in signals(house)] == ["indicatorSurprise"]
+    assert [signal.type for signal in signals(house)] == ["indicatorSurprise"]
 
 
 # -- incidents that become graver ---------------------------------------------------------------
@@ -335,7 +337,7 @@ def alert(severity: str, day: int, scale: str = "alertlevel") -> Any:
 
 
 @pytest.mark.parametrize(
-    ("told", "strengths"),
+    ("reports", "strengths"),
     [
         ([alert("medium", 1)], []),
         ([alert("medium", 1), alert("high", 2)], [0.75]),
@@ -346,17 +348,17 @@ def alert(severity: str, day: int, scale: str = "alertlevel") -> Any:
     ],
 )
 def test_an_incident_escalates_on_the_scale_that_it_was_judged_by(
-    house: House, told: list[Any], strengths: list[float]
+    house: House, reports: list[Any], strengths: list[float]
 ) -> None:
-    for record in told:
+    for record in reports:
         house.run(lambda ctx, record=record: events.take(ctx, [record], format_=events.ALERTS))
         drive.run(fold_new(Work(house)))
-    found = of(signals(house), "escalation")
-    assert sorted(one.strength for one in found) == strengths
-    for one in found:
-        row = json.loads(house.send("getIncident", path={"incidentId": one.incident_ids[0]}).body)[
-            "data"
-        ]
-        assert one.id in row["signalIds"]
+    rows = of(signals(house), "escalation")
+    assert sorted(signal.strength for signal in rows) == strengths
+    for signal in rows:
+        row = json.loads(
+            house.send("getIncident", path={"incidentId": signal.incident_ids[0]}).body
+        )["data"]
+        assert signal.id in row["signalIds"]
         told_of = house.rows("listSignals", f"incidentId={row['id']}")
-        assert {each["id"] for each in told_of} == {each.id for each in found}
+        assert {source["id"] for source in told_of} == {source.id for source in rows}

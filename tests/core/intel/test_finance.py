@@ -26,27 +26,27 @@ MILLION = 1_000_000
 @pytest.fixture(scope="module")
 def filled(house_factory: Any) -> Any:
     house = house_factory()
-    for one in data_documents(START):
-        if one.file_name.startswith("sec-"):
-            demo.take(house, one.file_name, json.loads(one.body))
+    for document in data_documents(START):
+        if document.file_name.startswith("sec-"):
+            demo.take(house, document.file_name, json.loads(document.body))
     return house
 
 
 def page(house: Any, entity: str, query: str = "") -> dict[str, Any]:
     reply = house.send("listFinancialObservations", path={"entityId": entity}, query=query)
-    found: dict[str, Any] = json.loads(reply.body)
-    return found
+    body: dict[str, Any] = json.loads(reply.body)
+    return body
 
 
 def rows(house: Any, entity: str, query: str = "") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    facts: list[dict[str, Any]] = []
     after = ""
     while True:
-        told = page(house, entity, f"limit=3&{query}{after}")
-        found += told["data"]
-        if told["meta"]["page"]["nextCursor"] is None:
-            return found
-        after = f"&cursor={told['meta']['page']['nextCursor']}"
+        part = page(house, entity, f"limit=3&{query}{after}")
+        facts += part["data"]
+        if part["meta"]["page"]["nextCursor"] is None:
+            return facts
+        after = f"&cursor={part['meta']['page']['nextCursor']}"
 
 
 FILTERS = [
@@ -91,10 +91,10 @@ FILTERS = [
 def test_a_filter_finds_all_that_match_page_by_page(
     filled: Any, entity: str, query: str, count: int, sort: str
 ) -> None:
-    found = rows(filled, entity, f"sort={sort}&{query}")
-    assert len({row["id"] for row in found}) == len(found) == count
+    facts = rows(filled, entity, f"sort={sort}&{query}")
+    assert len({row["id"] for row in facts}) == len(facts) == count
     days = [
-        row["periodEnd"] if sort == "periodEnd" else row["filing"]["filedDate"] for row in found
+        row["periodEnd"] if sort == "periodEnd" else row["filing"]["filedDate"] for row in facts
     ]
     assert days == sorted(days, reverse=True)
 
@@ -114,19 +114,19 @@ def test_a_restated_year_has_its_newest_figure_and_on_a_day_before_it_the_older_
         "2018-06-30": 110_360 * MILLION,
         "2019-06-30": 125_843 * MILLION,
     }
-    then = yearly(filled, MICROSOFT, "metric=revenue&months=12&asOf=2018-08-02")
-    assert then["2016-06-30"] == 85_320 * MILLION
-    assert then["2017-06-30"] == 89_950 * MILLION
+    earlier = yearly(filled, MICROSOFT, "metric=revenue&months=12&asOf=2018-08-02")
+    assert earlier["2016-06-30"] == 85_320 * MILLION
+    assert earlier["2017-06-30"] == 89_950 * MILLION
     assert all(isinstance(value, int) for value in now.values())
 
 
 def test_the_rows_of_a_restated_year_lead_to_each_other(filled: Any) -> None:
     query = "metric=revenue&from=2017&to=2017&sort=filedDate&includeSuperseded=true"
-    newest, restated, first = rows(filled, MICROSOFT, query)
-    assert [row["restated"] for row in (first, restated, newest)] == [False, True, True]
+    newest, correction, first = rows(filled, MICROSOFT, query)
+    assert [row["restated"] for row in (first, correction, newest)] == [False, True, True]
     assert (first["supersedesId"], newest["supersededById"]) == (None, None)
-    assert first["supersededById"] == restated["id"] == newest["supersedesId"]
-    assert restated["supersededById"] == newest["id"]
+    assert first["supersededById"] == correction["id"] == newest["supersedesId"]
+    assert correction["supersededById"] == newest["id"]
 
 
 def test_a_row_has_its_period_by_its_dates_and_nothing_of_how_it_is_found(filled: Any) -> None:
@@ -139,18 +139,18 @@ def test_a_row_has_its_period_by_its_dates_and_nothing_of_how_it_is_found(filled
 
 
 def test_every_id_of_a_company_answers_with_its_own(filled: Any) -> None:
-    other = id_of("lei:INR2EJN1ERAN0W5ZP974")
+    alias = id_of("lei:INR2EJN1ERAN0W5ZP974")
     (entity,) = {row["entityId"] for row in rows(filled, MICROSOFT)}
-    assert rows(filled, other) == rows(filled, MICROSOFT)
-    assert json.loads(filled.send("getEntity", path={"entityId": other}).body)["data"]["id"] == (
+    assert rows(filled, alias) == rows(filled, MICROSOFT)
+    assert json.loads(filled.send("getEntity", path={"entityId": alias}).body)["data"]["id"] == (
         entity
     )
 
 
 def test_who_is_not_known_is_not_found_and_who_reported_nothing_has_no_rows(filled: Any) -> None:
     unknown = "ent_" + "0" * 24
-    refused = filled.refused("listFinancialObservations", path={"entityId": unknown})
-    assert refused.type is problem.NOT_FOUND
+    refusal = filled.refused("listFinancialObservations", path={"entityId": unknown})
+    assert refusal.type is problem.NOT_FOUND
     demo.take(filled, "quiet.json", {"0": {"cik_str": 7, "ticker": "QT", "title": "Quiet Inc"}})
     assert page(filled, id_of("cik:0000000007"))["data"] == []
 
@@ -161,18 +161,18 @@ def test_who_is_not_known_is_not_found_and_who_reported_nothing_has_no_rows(fill
 )
 def test_a_day_that_does_not_exist_is_refused(filled: Any, query: str) -> None:
     path = {"entityId": MICROSOFT}
-    refused = filled.refused("listFinancialObservations", path=path, query=query)
-    assert refused.type is problem.INVALID_PARAMETER
+    refusal = filled.refused("listFinancialObservations", path=path, query=query)
+    assert refusal.type is problem.INVALID_PARAMETER
 
 
 def test_a_walk_while_a_report_comes_in_repeats_and_skips_nothing_that_stays(
     house: Any,
 ) -> None:
-    bodies = {one.file_name: one.body for one in data_documents(START)}
+    bodies = {document.file_name: document.body for document in data_documents(START)}
     whole, earlier = (json.loads(bodies["sec-companyfacts-microsoft.json"]) for _ in range(2))
     for concept in earlier["facts"]["us-gaap"].values():
         for unit, facts in concept["units"].items():
-            concept["units"][unit] = [one for one in facts if one["filed"] < "2019"]
+            concept["units"][unit] = [fact for fact in facts if fact["filed"] < "2019"]
     demo.take(house, "facts.json", earlier)
     before = {row["id"] for row in rows(house, MICROSOFT)}
     first = page(house, MICROSOFT, "limit=3")
@@ -180,23 +180,23 @@ def test_a_walk_while_a_report_comes_in_repeats_and_skips_nothing_that_stays(
     after = {row["id"] for row in rows(house, MICROSOFT)}
     cursor = first["meta"]["page"]["nextCursor"]
     rest = page(house, MICROSOFT, f"limit=100&cursor={cursor}")["data"]
-    seen = [row["id"] for row in (*first["data"], *rest)]
-    assert len(set(seen)) == len(seen)
-    assert before & after <= set(seen) <= before | after
+    ids = [row["id"] for row in (*first["data"], *rest)]
+    assert len(set(ids)) == len(ids)
+    assert before & after <= set(ids) <= before | after
     assert before - after
     assert after - before
 
 
 def test_filings_are_found_by_form_item_and_day(filled: Any) -> None:
-    def found(**asked: Any) -> list[str]:
-        rows = filled.run(lambda ctx: filings(ctx, [MICROSOFT], limit=10, **asked))
+    def filing_ids(**filters: Any) -> list[str]:
+        rows = filled.run(lambda ctx: filings(ctx, [MICROSOFT], limit=10, **filters))
         return [row.filed_date.isoformat() for row in rows]
 
-    assert found() == ["2024-07-30", "2024-03-08", "2024-01-30", "2024-01-19"]
-    assert found(form=("8-K", "8-K/A")) == ["2024-03-08", "2024-01-19"]
-    assert found(item=("1.05",), until=date(2024, 3, 7)) == ["2024-01-19"]
-    assert found(item=("2.02",)) == []
-    assert found(since=date(2024, 3, 8)) == ["2024-07-30", "2024-03-08"]
+    assert filing_ids() == ["2024-07-30", "2024-03-08", "2024-01-30", "2024-01-19"]
+    assert filing_ids(form=("8-K", "8-K/A")) == ["2024-03-08", "2024-01-19"]
+    assert filing_ids(item=("1.05",), until=date(2024, 3, 7)) == ["2024-01-19"]
+    assert filing_ids(item=("2.02",)) == []
+    assert filing_ids(since=date(2024, 3, 8)) == ["2024-07-30", "2024-03-08"]
 
 
 def test_the_metrics_of_rows_are_those_of_the_table() -> None:
@@ -218,9 +218,9 @@ def test_the_years_of_a_real_company_have_the_figures_of_its_reports(
     for path in real_documents("sec_edgar"):
         if path.name == "companyfacts_CIK0000320193.json":
             demo.take(house, path.name, json.loads(path.read_bytes()))
-    found = rows(house, APPLE, "metric=revenue&months=12&from=2009-09-01")
-    assert [row["value"] for row in found[::-1]] == [one * MILLION for one in REVENUE]
-    assert [row["fiscalYear"] for row in found[::-1]] == list(range(2009, 2026))
+    facts = rows(house, APPLE, "metric=revenue&months=12&from=2009-09-01")
+    assert [row["value"] for row in facts[::-1]] == [fact * MILLION for fact in REVENUE]
+    assert [row["fiscalYear"] for row in facts[::-1]] == list(range(2009, 2026))
     before = yearly(house, APPLE, "metric=revenue&months=12&asOf=2010-01-24")
     assert before == {
         "2009-09-26": 36_537 * MILLION,

@@ -37,10 +37,10 @@ SUBMISSIONS = {
 }  # fmt: skip
 
 
-def fact(start: str | None, end: str, val: int, accession: str, filed: str) -> dict[str, Any]:
-    told = {"end": end, "val": val, "accn": accession, "fy": 2025, "fp": "FY", "form": "10-K",
-            "filed": filed}  # fmt: skip
-    return told if start is None else {"start": start, **told}
+def fact(start: str | None, end: str, val: int, accession: str, filing_day: str) -> dict[str, Any]:
+    members = {"end": end, "val": val, "accn": accession, "fy": 2025, "fp": "FY", "form": "10-K",
+            "filed": filing_day}  # fmt: skip
+    return members if start is None else {"start": start, **members}
 
 
 FACTS = {
@@ -63,9 +63,9 @@ KEV = {
     "count": 3,
     "vulnerabilities": [
         {"cveID": id_, "vendorProject": vendor, "product": "Gate", "vulnerabilityName": name,
-         "dateAdded": added, "shortDescription": "x", "requiredAction": "y", "dueDate": added,
+         "dateAdded": day, "shortDescription": "x", "requiredAction": "y", "dueDate": day,
          "knownRansomwareCampaignUse": use, "notes": "", "cwes": []}
-        for id_, vendor, name, added, use in (
+        for id_, vendor, name, day, use in (
             ("CVE-2024-90001", "Quillard Networks", "Gate injection", "2025-03-03", "Known"),
             ("CVE-2024-90002", "Quillard Foods", "Oven flaw", "2025-03-04", "Unknown"),
             ("CVE-2023-90003", "Quillard Networks", "Old flaw", "2023-09-09", "Unknown"),
@@ -75,10 +75,10 @@ KEV = {
 
 
 def nvd(*rows: tuple[str, str, str, float, str]) -> dict[str, Any]:
-    told = [
+    records = [
         {"cve": {
-            "id": id_, "sourceIdentifier": "x@y.example", "published": f"{published}T10:00:00.000",
-            "lastModified": f"{published}T10:00:00.000", "vulnStatus": "Analyzed",
+            "id": id_, "sourceIdentifier": "x@y.example", "published": f"{day}T10:00:00.000",
+            "lastModified": f"{day}T10:00:00.000", "vulnStatus": "Analyzed",
             "descriptions": [{"lang": "en", "value": f"A flaw of {vendor}."}],
             "metrics": {"cvssMetricV31": [{
                 "source": "nvd@nist.gov", "type": "Primary",
@@ -89,11 +89,11 @@ def nvd(*rows: tuple[str, str, str, float, str]) -> dict[str, Any]:
                 "vulnerable": True, "matchCriteriaId": "00000000-0000-4000-8000-000000000000",
                 "criteria": f"cpe:2.3:a:{vendor}:gate:*:*:*:*:*:*:*:*"}]}]}],
         }}
-        for id_, vendor, published, score, severity in rows
+        for id_, vendor, day, score, severity in rows
     ]  # fmt: skip
-    return {"resultsPerPage": len(told), "startIndex": 0, "totalResults": len(told),
+    return {"resultsPerPage": len(records), "startIndex": 0, "totalResults": len(records),
             "format": "NVD_CVE", "version": "2.0", "timestamp": "2025-12-31T00:00:00.000",
-            "vulnerabilities": told}  # fmt: skip
+            "vulnerabilities": records}  # fmt: skip
 
 
 NVD = nvd(
@@ -141,7 +141,7 @@ def fusion(house: Any, query: str = YEAR, id_: str = ID) -> Any:
     return json.loads(house.send("getFusion", path={"entityId": id_}, query=query).body)["data"]
 
 
-def told(house: Any, *names: str) -> None:
+def take_all(house: Any, *names: str) -> None:
     for name in names:
         demo.take(house, name, DOCUMENTS[name])
 
@@ -150,7 +150,7 @@ def told(house: Any, *names: str) -> None:
 def story(request: Any, house_factory: Any) -> Any:
     """A house that read the documents, in either order."""
     house = house_factory()
-    told(house, *list(DOCUMENTS)[:: request.param])
+    take_all(house, *list(DOCUMENTS)[:: request.param])
     return house
 
 
@@ -158,20 +158,20 @@ def story(request: Any, house_factory: Any) -> Any:
 
 
 def fusion_pages(house: Any, query: str, between: Any = lambda: None) -> list[Any]:
-    found: list[Any] = []
+    pages: list[Any] = []
     token = ""
     while token is not None:
-        more = f"&cursor={token}" if token else ""
+        suffix = f"&cursor={token}" if token else ""
         body = json.loads(
-            house.send("getFusion", path={"entityId": ID}, query=f"{query}{more}").body
+            house.send("getFusion", path={"entityId": ID}, query=f"{query}{suffix}").body
         )
         rows = [*body["data"]["timeline"], *body["data"]["links"]]
         assert body["meta"]["pageCount"] == len(rows)
         assert (body["links"]["next"] is None) == (body["meta"]["page"]["nextCursor"] is None)
-        found.append(rows)
+        pages.append(rows)
         token = body["meta"]["page"]["nextCursor"]
         between()
-    return found
+    return pages
 
 
 def test_pages_have_each_row_of_the_timeline_and_each_link_once(story: Any) -> None:
@@ -180,9 +180,9 @@ def test_pages_have_each_row_of_the_timeline_and_each_link_once(story: Any) -> N
     assert len(rows) > 10
     assert whole["links"]
     for limit in (1, 2, 7, 100):
-        told = fusion_pages(story, f"{YEAR}&limit={limit}")
-        assert [len(page) for page in told[:-1]] == [limit] * (len(told) - 1)
-        seen = [row for page in told for row in page]
+        pages = fusion_pages(story, f"{YEAR}&limit={limit}")
+        assert [len(page) for page in pages[:-1]] == [limit] * (len(pages) - 1)
+        seen = [row for page in pages for row in page]
         assert sorted(map(repr, seen)) == sorted(map(repr, rows))
         times = [row["at"] for row in seen if "at" in row]
         assert times == sorted(times)
@@ -190,21 +190,21 @@ def test_pages_have_each_row_of_the_timeline_and_each_link_once(story: Any) -> N
     token = body["meta"]["page"]["nextCursor"]
     assert len(fusion_pages(story, f"{YEAR}&cursor={token}")[0]) == len(rows) - 1
     for tenant, query in (("wsp_a", ""), ("wsp_b", f"{YEAR}&"), ("wsp_a", "from=2025-01-01&")):
-        refused = story.refused(
+        refusal = story.refused(
             "getFusion", tenant=tenant, path={"entityId": ID}, query=f"{query}cursor={token}"
         )
-        assert refused.type is problem.INVALID_CURSOR
+        assert refusal.type is problem.INVALID_CURSOR
 
 
 def test_pages_are_gone_on_from_while_rows_come(house_factory: Any) -> None:
     house = house_factory()
-    told(house, "tickers.json", "submissions.json", "kev.json", "nvd.json")
+    take_all(house, "tickers.json", "submissions.json", "kev.json", "nvd.json")
     before = fusion(house)
     coming = iter(["facts.json", "markets.json", "wire.xml"])
-    seen = [row for page in fusion_pages(
-        house, f"{YEAR}&limit=2", lambda: told(house, *filter(None, [next(coming, None)]))
+    rows = [row for page in fusion_pages(
+        house, f"{YEAR}&limit=2", lambda: take_all(house, *filter(None, [next(coming, None)]))
     ) for row in page]  # fmt: skip
-    keys = [_key(row) for row in seen]
+    keys = [_key(row) for row in rows]
     assert len(set(keys)) == len(keys)
     assert {_key(row) for row in (*before["timeline"], *before["links"])} <= set(keys)
 
@@ -218,15 +218,15 @@ def _key(row: Any) -> tuple[str, ...]:
 
 
 def test_a_renamed_company_has_what_its_old_and_new_names_were_told_of(story: Any) -> None:
-    one = fusion(story)
-    assert one["entity"]["name"] == "Tessmark Systems Inc"
-    assert set(one["coverage"].values()) == {"loaded"}
-    cyber = one["cyber"]
+    answer = fusion(story)
+    assert answer["entity"]["name"] == "Tessmark Systems Inc"
+    assert set(answer["coverage"].values()) == {"loaded"}
+    cyber = answer["cyber"]
     assert [row["cveId"] for row in cyber["cves"]] == ["CVE-2024-90001", "CVE-2025-90004"]
     assert (cyber["cveCount"], cyber["kevCount"], cyber["ransomwareCount"]) == (2, 1, 1)
     assert cyber["maxEpss"] == 0.91
     assert {name: n for name, n in cyber["bySeverity"].items() if n} == {"critical": 1, "high": 1}
-    market = one["market"]
+    market = answer["market"]
     assert {row["metric"]: row["value"] for row in market["financials"]} == {
         "revenue": 812_345_679,
         "assets": 99_000_000,
@@ -243,14 +243,14 @@ def test_a_vendor_that_shares_a_word_is_not_attached(story: Any) -> None:
     assert [row["cveId"] for row in foods["cyber"]["cves"]] == ["CVE-2024-90002", "CVE-2025-90005"]
     assert foods["coverage"]["filings"] == "empty"
     assert [row["question"] for row in foods["market"]["markets"]] == [MARKETS[1]["question"]]
-    ours = json.dumps(fusion(story))
-    assert "Foods" not in ours
-    assert "90005" not in ours
+    text = json.dumps(fusion(story))
+    assert "Foods" not in text
+    assert "90005" not in text
 
 
 def test_the_timeline_tells_it_in_order(story: Any) -> None:
     entries = fusion(story)["timeline"]
-    assert [(one["at"][:10], one["kind"]) for one in entries] == [
+    assert [(event["at"][:10], event["kind"]) for event in entries] == [
         ("2025-02-10", "cvePublished"),
         ("2025-02-20", "financial"),
         ("2025-02-20", "financial"),
@@ -263,27 +263,31 @@ def test_the_timeline_tells_it_in_order(story: Any) -> None:
         ("2025-07-01", "cvePublished"),
         ("2025-11-30", "marketCloses"),
     ]
-    assert all(one["sourceIds"] for one in entries)
+    assert all(event["sourceIds"] for event in entries)
 
 
 def test_links_join_rows_of_the_answer_and_time_is_no_cause(story: Any) -> None:
-    one = fusion(story)
-    rows = {one["entity"]["id"], *one["entity"]["mergedIds"]}
-    parts = [*one["cyber"].values(), *one["market"].values()]
+    answer = fusion(story)
+    rows = {answer["entity"]["id"], *answer["entity"]["mergedIds"]}
+    parts = [*answer["cyber"].values(), *answer["market"].values()]
     rows |= {row["id"] for part in parts if isinstance(part, list) for row in part}
-    assert all({link["fromId"], link["toId"]} <= rows for link in one["links"])
-    days = {(link["toId"], link["lagDays"]) for link in one["links"] if link["type"] == "temporal"}
-    dates = {row["id"]: row for row in one["market"]["filings"]}
+    assert all({link["fromId"], link["toId"]} <= rows for link in answer["links"])
+    days = {
+        (link["toId"], link["lagDays"]) for link in answer["links"] if link["type"] == "temporal"
+    }
+    dates = {row["id"]: row for row in answer["market"]["filings"]}
     by_date = {dates[id_]["filedDate"]: lag for id_, lag in days if id_ in dates}
     assert by_date == {"2025-03-20": 17, "2025-03-28": 25}
-    assert (one["market"]["markets"][0]["id"], 30) in days
-    told = [link for link in one["links"] if link["type"] == "disclosedIn"]
-    assert {(dates[link["toId"]]["filedDate"], link["confidence"]) for link in told} == {
+    assert (answer["market"]["markets"][0]["id"], 30) in days
+    temporal = [link for link in answer["links"] if link["type"] == "disclosedIn"]
+    assert {(dates[link["toId"]]["filedDate"], link["confidence"]) for link in temporal} == {
         ("2025-03-20", 1.0), ("2025-03-28", 0.5),
     }  # fmt: skip
-    made = [link for link in one["links"] if link["type"] == "vendorOf"]
-    assert len(made) == 2
-    assert all("no cause" in link["basis"] for link in one["links"] if link["lagDays"] is not None)
+    makers = [link for link in answer["links"] if link["type"] == "vendorOf"]
+    assert len(makers) == 2
+    assert all(
+        "no cause" in link["basis"] for link in answer["links"] if link["lagDays"] is not None
+    )
 
 
 def test_the_window_leaves_out_what_lies_outside(story: Any) -> None:
@@ -298,37 +302,37 @@ def test_the_window_leaves_out_what_lies_outside(story: Any) -> None:
 
 
 def test_without_a_window_all_is_told_up_to_today(story: Any) -> None:
-    one = fusion(story, query="")
-    assert one["window"]["start"] is None
-    assert (one["cyber"]["cveCount"], one["cyber"]["kevCount"]) == (3, 2)
-    assert len(one["market"]["filings"]) == 4
-    assert [row["at"][:10] for row in one["timeline"][:2]] == ["2023-05-05", "2023-09-09"]
+    answer = fusion(story, query="")
+    assert answer["window"]["start"] is None
+    assert (answer["cyber"]["cveCount"], answer["cyber"]["kevCount"]) == (3, 2)
+    assert len(answer["market"]["filings"]) == 4
+    assert [row["at"][:10] for row in answer["timeline"][:2]] == ["2023-05-05", "2023-09-09"]
 
 
 def test_its_parts_are_told_apart_from_what_was_never_read(house: Any) -> None:
-    told(house, "tickers.json")
-    one = fusion(house)
-    assert set(one["coverage"].values()) == {"notLoaded"}
-    assert one["exposure"] is None
-    assert (one["timeline"], one["cyber"]["maxEpss"]) == ([], None)
-    told(house, "nvd.json")
+    take_all(house, "tickers.json")
+    answer = fusion(house)
+    assert set(answer["coverage"].values()) == {"notLoaded"}
+    assert answer["exposure"] is None
+    assert (answer["timeline"], answer["cyber"]["maxEpss"]) == ([], None)
+    take_all(house, "nvd.json")
     assert fusion(house)["exposure"] is None
-    told(house, "kev.json")
+    take_all(house, "kev.json")
     assert fusion(house)["coverage"]["kev"] == "empty"  # nobody tells of the former name yet
     assert fusion(house)["exposure"]["components"].keys() == {"kev", "ransomware", "critical"}
 
 
 def test_it_is_of_an_entity_in_one_window(story: Any) -> None:
-    refused = story.refused("getFusion", path={"entityId": "ent_" + "0" * 24})
-    assert refused.type is problem.NOT_FOUND
-    both = story.refused("getFusion", path={"entityId": ID}, query=f"{YEAR}&from=2025-01-01")
-    assert both.type is problem.CONFLICTING_PARAMETERS
-    turned = story.refused(
+    refusal = story.refused("getFusion", path={"entityId": "ent_" + "0" * 24})
+    assert refusal.type is problem.NOT_FOUND
+    conflict = story.refused("getFusion", path={"entityId": ID}, query=f"{YEAR}&from=2025-01-01")
+    assert conflict.type is problem.CONFLICTING_PARAMETERS
+    reversal = story.refused(
         "getFusion", path={"entityId": ID}, query="from=2025-02-01&to=2025-01-01"
     )
-    assert turned.type is problem.INVALID_PARAMETER
-    same = [story.send("getFusion", path={"entityId": ID}).headers for _ in range(2)]
-    assert same[0] == same[1]
+    assert reversal.type is problem.INVALID_PARAMETER
+    tags = [story.send("getFusion", path={"entityId": ID}).headers for _ in range(2)]
+    assert tags[0] == tags[1]
 
 
 # -- laws --------------------------------------------------------------------------------------
@@ -353,16 +357,16 @@ def filing(items: list[str] | None, description: str | None = None) -> dict[str,
 
 @given(counts, coverages, st.integers(0, 50), st.sampled_from(["kevCount", "ransomwareCount"]))
 def test_an_exposure_is_a_share_and_never_falls_by_more(
-    cyber: Any, coverage: Any, more: int, name: str
+    cyber: Any, coverage: Any, gain: int, name: str
 ) -> None:
-    less = rules.exposure(coverage, cyber, [])
-    grown = rules.exposure(coverage, cyber | {name: cyber[name] + more}, [filing(["1.05"])])
-    assert less is not None
-    assert grown is not None
-    assert 0 <= less["value"] <= grown["value"] <= 1
-    parts = less["components"].values()
+    low = rules.exposure(coverage, cyber, [])
+    high = rules.exposure(coverage, cyber | {name: cyber[name] + gain}, [filing(["1.05"])])
+    assert low is not None
+    assert high is not None
+    assert 0 <= low["value"] <= high["value"] <= 1
+    parts = low["components"].values()
     assert sum(part["weight"] for part in parts) == pytest.approx(1)
-    assert less["value"] == pytest.approx(
+    assert low["value"] == pytest.approx(
         sum(part["weight"] * part["value"] for part in parts), abs=1e-5
     )
 
@@ -388,7 +392,7 @@ def test_no_exposure_is_told_without_vulnerabilities_or_catalogue(part: str) -> 
     ],
 )
 def test_what_discloses_a_cyber_incident(items: Any, description: Any, sure: list[float]) -> None:
-    assert [one for _, one in rules.disclosure(filing(items, description))] == sure
+    assert [sure for _, sure in rules.disclosure(filing(items, description))] == sure
 
 
 @given(st.dates(), st.dates())
@@ -407,13 +411,13 @@ def test_a_lag_turned_round_is_the_same_below_zero(first: Any, second: Any) -> N
 def test_a_timeline_is_sorted_and_lies_in_its_window(times: list[datetime]) -> None:
     news = [
         {"id": f"obs_{at}", "title": "t", "source": {"id": "src_1"}, "retrievedAt": None,
-         "publishedAt": told.strftime("%Y-%m-%dT%H:%M:%SZ")}
-        for at, told in enumerate(times)
+         "publishedAt": moment.strftime("%Y-%m-%dT%H:%M:%SZ")}
+        for at, moment in enumerate(times)
     ]  # fmt: skip
     window = Interval(datetime(2024, 6, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
     cyber, market = {"cves": [], "incidents": []}, {"markets": [], "filings": [], "financials": []}
-    loaded = rules.FusionRows({"id": "e", "mergedIds": []}, window, cyber, market, news)
-    entries = rules.timeline(loaded)
-    seen = [rules.instant_of(one["at"]) for one in entries]
-    assert seen == sorted(seen)
-    assert len(seen) == sum(window.contains(told.replace(microsecond=0)) for told in times)
+    rows = rules.FusionRows({"id": "e", "mergedIds": []}, window, cyber, market, news)
+    entries = rules.timeline(rows)
+    instants = [rules.instant_of(event["at"]) for event in entries]
+    assert instants == sorted(instants)
+    assert len(instants) == sum(window.contains(moment.replace(microsecond=0)) for moment in times)

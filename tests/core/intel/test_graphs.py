@@ -31,21 +31,21 @@ APT28, CHOPSTICK = id_of("attack:G0007"), id_of("attack:S0023")
 def graph(house: Any, root: str, query: str = "") -> Graph:
     """The graph around an entity, whose promises hold."""
     answer = house.send("getEntityGraph", path={"entityId": root}, query=query)
-    found: Graph = json.loads(answer.body)["data"]
-    assert found["counts"] == {"nodes": len(found["nodes"]), "edges": len(found["edges"])}
-    closed(found)
-    degree = Counter(end for one in found["edges"] for end in (one["sourceId"], one["targetId"]))
-    assert all(node["degree"] == degree[node["id"]] for node in found["nodes"])
-    return found
+    view: Graph = json.loads(answer.body)["data"]
+    assert view["counts"] == {"nodes": len(view["nodes"]), "edges": len(view["edges"])}
+    check_closed(view)
+    degree = Counter(end for edge in view["edges"] for end in (edge["sourceId"], edge["targetId"]))
+    assert all(node["degree"] == degree[node["id"]] for node in view["nodes"])
+    return view
 
 
-def closed(found: Graph) -> None:
-    ids = [node["id"] for node in found["nodes"]]
+def check_closed(view: Graph) -> None:
+    ids = [node["id"] for node in view["nodes"]]
     assert len(set(ids)) == len(ids)
-    assert len({one["id"] for one in found["edges"]}) == len(found["edges"])
-    for one in found["edges"]:
-        assert {one["sourceId"], one["targetId"]} <= set(ids)
-        assert one["evidence"]
+    assert len({edge["id"] for edge in view["edges"]}) == len(view["edges"])
+    for edge in view["edges"]:
+        assert {edge["sourceId"], edge["targetId"]} <= set(ids)
+        assert edge["evidence"]
 
 
 def pages(house: Any, query: str = "") -> Iterator[Graph]:
@@ -53,14 +53,14 @@ def pages(house: Any, query: str = "") -> Iterator[Graph]:
     cursor = ""
     while True:
         body = json.loads(house.send("getCyberGraph", query=f"{query}{cursor}").body)
-        found = body["data"]
-        closed(found)
-        ends = {one[end] for one in found["edges"] for end in ("sourceId", "targetId")}
-        assert {node["id"] for node in found["nodes"]} == ends
-        counts = {"nodes": len(found["nodes"]), "edges": len(found["edges"])}
-        assert found["counts"] == counts
+        page = body["data"]
+        check_closed(page)
+        ends = {edge[end] for edge in page["edges"] for end in ("sourceId", "targetId")}
+        assert {node["id"] for node in page["nodes"]} == ends
+        counts = {"nodes": len(page["nodes"]), "edges": len(page["edges"])}
+        assert page["counts"] == counts
         assert body["meta"]["pageCount"] == counts["edges"]
-        yield found
+        yield page
         token = body["meta"]["page"]["nextCursor"]
         assert (token is None) == (body["links"]["next"] is None)
         if token is None:
@@ -69,95 +69,103 @@ def pages(house: Any, query: str = "") -> Iterator[Graph]:
 
 
 def edges(house: Any, query: str = "") -> list[Edge]:
-    return [one for page in pages(house, query) for one in page["edges"]]
+    return [edge for page in pages(house, query) for edge in page["edges"]]
 
 
-def labels(found: Graph) -> set[str]:
-    return {node["label"] for node in found["nodes"]}
+def labels(view: Graph) -> set[str]:
+    return {node["label"] for node in view["nodes"]}
 
 
 # -- one entity --------------------------------------------------------------------------------
 
 
 def test_a_graph_has_what_its_documents_tell(filled: Any) -> None:
-    found = graph(filled, APT28)
-    assert found["rootId"] == found["nodes"][0]["id"] == APT28
-    assert {"CHOPSTICK", "Mimikatz", "Spearphishing Attachment"} <= labels(found)
-    (one,) = [each for each in found["edges"] if each["targetId"] == CHOPSTICK]
-    assert (one["type"], one["sourceId"], one["directed"]) == ("uses", APT28, True)
+    view = graph(filled, APT28)
+    assert view["rootId"] == view["nodes"][0]["id"] == APT28
+    assert {"CHOPSTICK", "Mimikatz", "Spearphishing Attachment"} <= labels(view)
+    (edge,) = [edge for edge in view["edges"] if edge["targetId"] == CHOPSTICK]
+    assert (edge["type"], edge["sourceId"], edge["directed"]) == ("uses", APT28, True)
 
 
 def test_any_id_of_an_entity_names_its_graph(filled: Any) -> None:
     (row,) = filled.rows("listEntities", "designator=attack:G0007&limit=100")
-    other = next(iter(row["mergedIds"]))
-    assert graph(filled, other) == graph(filled, row["id"])
-    refused = filled.refused("getEntityGraph", path={"entityId": "ent_" + "0" * 24})
-    assert refused.type is problem.NOT_FOUND
+    alias = next(iter(row["mergedIds"]))
+    assert graph(filled, alias) == graph(filled, row["id"])
+    refusal = filled.refused("getEntityGraph", path={"entityId": "ent_" + "0" * 24})
+    assert refusal.type is problem.NOT_FOUND
 
 
-ROOTED: dict[str, tuple[str, str, Callable[[Edge], bool]]] = {
+GRAPH_FILTERS: dict[str, tuple[str, str, Callable[[Edge], bool]]] = {
     "types": (APT28, "types=uses,targets", lambda e: e["type"] in {"uses", "targets"}),
     "minConfidence": (APT28, "minConfidence=0.6", lambda e: e["confidence"] >= 0.6),
 }
 
 
 def test_every_parameter_of_the_graph_is_asked_for() -> None:
-    asked = {one.name for one in inputs(GetEntityGraph) if one.place == "query"}
-    assert asked == {*ROOTED, "at", "depth", "includeRevoked", "limitNodes", "limit", "cursor"}
-    asked = {one.name for one in inputs(GetCyberGraph) if one.place == "query"}
-    assert asked == {"types", "nodeTypes", "rootId", "depth", "includeRevoked", "limit", "cursor"}
+    names = {field.name for field in inputs(GetEntityGraph) if field.place == "query"}
+    assert names == {
+        *GRAPH_FILTERS,
+        "at",
+        "depth",
+        "includeRevoked",
+        "limitNodes",
+        "limit",
+        "cursor",
+    }
+    names = {field.name for field in inputs(GetCyberGraph) if field.place == "query"}
+    assert names == {"types", "nodeTypes", "rootId", "depth", "includeRevoked", "limit", "cursor"}
 
 
-@pytest.mark.parametrize("name", ROOTED)
+@pytest.mark.parametrize("name", GRAPH_FILTERS)
 def test_a_filter_finds_what_it_says_and_nothing_else(filled: Any, name: str) -> None:
-    root, query, holds = ROOTED[name]
+    root, query, holds = GRAPH_FILTERS[name]
     every = graph(filled, root)["edges"]
-    wanted = {one["id"] for one in every if holds(one)}
-    assert 0 < len(wanted) < len(every)
-    assert {one["id"] for one in graph(filled, root, query)["edges"]} == wanted
+    matches = {edge["id"] for edge in every if holds(edge)}
+    assert 0 < len(matches) < len(every)
+    assert {edge["id"] for edge in graph(filled, root, query)["edges"]} == matches
 
 
 def test_what_did_not_hold_at_a_time_is_absent(filled: Any) -> None:
     rows = filled.rows("listEntities", "limit=100&type=company,organization,person")
     graphs = [(row["id"], graph(filled, row["id"])["edges"]) for row in rows]
-    root, every = next((r, e) for r, e in graphs if any(one["validFrom"] for one in e))
-    since = min(one["validFrom"][:4] for one in every if one["validFrom"])
+    root, every = next((r, e) for r, e in graphs if any(edge["validFrom"] for edge in e))
+    since = min(edge["validFrom"][:4] for edge in every if edge["validFrom"])
     before, later = f"{int(since) - 1}-12-31", f"{since}-12-31"
-    found = graph(filled, root, f"at={before}")
-    assert found["asOf"] == f"{before}T00:00:00Z"
-    untold = {one["id"] for one in every if one["validFrom"] is None}
-    assert {one["id"] for one in found["edges"]} == untold
+    view = graph(filled, root, f"at={before}")
+    assert view["asOf"] == f"{before}T00:00:00Z"
+    untold = {edge["id"] for edge in every if edge["validFrom"] is None}
+    assert {edge["id"] for edge in view["edges"]} == untold
     assert len(graph(filled, root, f"at={later}")["edges"]) > len(untold)
 
 
 @pytest.mark.parametrize("at", ["2020-13-01", "2020-02-30", "2020-01-01T25:00:00Z", "2020-01-01T"])
 def test_a_time_that_is_none_is_refused(filled: Any, at: str) -> None:
-    refused = filled.refused("getEntityGraph", path={"entityId": APT28}, query=f"at={at}")
-    assert refused.type is problem.INVALID_PARAMETER
+    refusal = filled.refused("getEntityGraph", path={"entityId": APT28}, query=f"at={at}")
+    assert refusal.type is problem.INVALID_PARAMETER
 
 
 def test_a_step_further_holds_what_is_nearer(filled: Any) -> None:
     near, middle, far = (graph(filled, APT28, f"depth={depth}") for depth in (1, 2, 3))
-    for one, other in ((near, middle), (middle, far)):
-        assert labels(one) < labels(other)
-        assert {e["id"] for e in one["edges"]} < {e["id"] for e in other["edges"]}
+    for inner, outer in ((near, middle), (middle, far)):
+        assert labels(inner) < labels(outer)
+        assert {e["id"] for e in inner["edges"]} < {e["id"] for e in outer["edges"]}
 
 
 @pytest.mark.parametrize(
-    ("scanned", "looked_up", "query"),
+    ("scan_max", "looked_up", "query"),
     [(1, 100, "depth=2"), (5, 100, "depth=2"), (2_000, 1, "depth=2&limitNodes=3")],
 )
 def test_of_what_has_too_many_edges_some_are_shown(
-    filled: Any, monkeypatch: pytest.MonkeyPatch, scanned: int, looked_up: int, query: str
+    filled: Any, monkeypatch: pytest.MonkeyPatch, scan_max: int, looked_up: int, query: str
 ) -> None:
     whole = graph(filled, APT28, "depth=2")
-    monkeypatch.setattr(neighbours, "SCANNED_MAX", scanned)
+    monkeypatch.setattr(neighbours, "SCANNED_MAX", scan_max)
     monkeypatch.setattr(neighbours, "SCANNED_MIN", 1)
     monkeypatch.setattr(neighbours, "LOOKUP_BATCH", looked_up)
     cut = graph(filled, APT28, query)
     assert cut["truncated"]
     assert labels(cut) < labels(whole)
-    assert {one["id"] for one in cut["edges"]} < {one["id"] for one in whole["edges"]}
+    assert {edge["id"] for edge in cut["edges"]} < {edge["id"] for edge in whole["edges"]}
 
 
 def test_a_graph_that_is_cut_says_so(filled: Any) -> None:
@@ -170,36 +178,36 @@ def test_a_graph_that_is_cut_says_so(filled: Any) -> None:
 def test_what_was_revoked_is_absent_unless_asked_for(filled: Any) -> None:
     heir = id_of("attack:G0035")
     assert graph(filled, heir)["edges"] == []
-    (one,) = graph(filled, heir, "includeRevoked=true")["edges"]
-    assert (one["type"], one["targetId"]) == ("revoked-by", heir)
+    (edge,) = graph(filled, heir, "includeRevoked=true")["edges"]
+    assert (edge["type"], edge["targetId"]) == ("revoked-by", heir)
     every, live = edges(filled, "limit=100&includeRevoked=true"), edges(filled, "limit=100")
-    assert {one["type"] for one in every} - {one["type"] for one in live} == {"revoked-by"}
+    assert {edge["type"] for edge in every} - {edge["type"] for edge in live} == {"revoked-by"}
 
 
 def test_a_maker_is_joined_to_the_vulnerabilities_of_its_products(filled: Any) -> None:
     root = id_of("CVE-2024-21762")
-    (one,) = graph(filled, root)["edges"]
-    assert (one["type"], one["targetId"]) == ("affectedBy", root)
-    assert one["attributes"] == {"vendor": "Fortinet"}
-    back = graph(filled, one["sourceId"], "types=affectedBy")
-    assert [each["id"] for each in back["edges"]] == [one["id"]]
+    (edge,) = graph(filled, root)["edges"]
+    assert (edge["type"], edge["targetId"]) == ("affectedBy", root)
+    assert edge["attributes"] == {"vendor": "Fortinet"}
+    back = graph(filled, edge["sourceId"], "types=affectedBy")
+    assert [edge["id"] for edge in back["edges"]] == [edge["id"]]
     (page,) = pages(filled, f"rootId={root}")
     assert {node["type"] for node in page["nodes"]} == {"vendor", "vulnerability"}
 
 
 def test_who_takes_part_in_an_incident_is_joined_to_it(house_factory: Callable[[], Any]) -> None:
     house = house_factory()
-    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    documents = {document.file_name: document for document in data_documents(house.clock.now())}
     for name in ("misp-event.json", "misp-galaxy.json"):
         take(house, f"https://misp.example/{name}", documents[name].body)
     fold(house)
     actors = house.rows("listEntities", "type=threatActor&limit=100")
-    joined = [graph(house, one["id"], "types=mentionedWith") for one in actors]
-    found = [one for one in joined if one["edges"]]
-    assert found
-    (edge,) = found[0]["edges"]
-    assert {edge["sourceId"], edge["targetId"]} > {found[0]["rootId"]}
-    assert "incident" in {node["type"] for node in found[0]["nodes"]}
+    graphs = [graph(house, row["id"], "types=mentionedWith") for row in actors]
+    hits = [view for view in graphs if view["edges"]]
+    assert hits
+    (edge,) = hits[0]["edges"]
+    assert {edge["sourceId"], edge["targetId"]} > {hits[0]["rootId"]}
+    assert "incident" in {node["type"] for node in hits[0]["nodes"]}
 
 
 def test_where_an_incident_was_is_a_step_from_it(house: Any) -> None:
@@ -210,10 +218,10 @@ def test_where_an_incident_was_is_a_step_from_it(house: Any) -> None:
     fold(house)
     ((company,), (event,)) = (house.rows(name) for name in ("listEntities", "listIncidents"))
     assert labels(graph(house, company["id"])) == {company["name"], event["title"]}
-    found = graph(house, company["id"], "depth=2")
-    (place,) = [node for node in found["nodes"] if node["type"] == "place"]
+    view = graph(house, company["id"], "depth=2")
+    (place,) = [node for node in view["nodes"] if node["type"] == "place"]
     assert (place["label"], place["countryCode"]) == (event["place"]["name"], "BO")
-    (edge,) = [one for one in found["edges"] if one["targetId"] == place["id"]]
+    (edge,) = [tie for tie in view["edges"] if tie["targetId"] == place["id"]]
     assert (edge["type"], edge["sourceId"]) == ("locatedIn", event["id"])
     (told,) = house.rows("listOsintEvents")
     assert place["id"] == event["place"]["id"] == told["place"]["id"] is not None
@@ -226,35 +234,35 @@ TICKERS = {"0": {"cik_str": 1999001, "ticker": "QLSY", "title": "Quillard System
 
 
 def graph_pages(house: Any, root: str, query: str, between: Any = lambda: None) -> list[Graph]:
-    found: list[Graph] = []
+    views: list[Graph] = []
     token = ""
     while token is not None:
-        more = f"&cursor={token}" if token else ""
-        answer = house.send("getEntityGraph", path={"entityId": root}, query=f"{query}{more}")
+        suffix = f"&cursor={token}" if token else ""
+        answer = house.send("getEntityGraph", path={"entityId": root}, query=f"{query}{suffix}")
         body = json.loads(answer.body)
-        found.append(body["data"])
-        closed(body["data"])
-        ends = {one[end] for one in body["data"]["edges"] for end in ("sourceId", "targetId")}
+        views.append(body["data"])
+        check_closed(body["data"])
+        ends = {edge[end] for edge in body["data"]["edges"] for end in ("sourceId", "targetId")}
         assert {node["id"] for node in body["data"]["nodes"]} == ends
         assert body["meta"]["pageCount"] == len(body["data"]["edges"])
         token = body["meta"]["page"]["nextCursor"]
         between()
-    return found
+    return views
 
 
 @pytest.mark.parametrize("query", ["", "&depth=2", "&depth=2&minConfidence=0.6", "&types=uses"])
 def test_pages_of_a_graph_have_each_of_its_edges_once(filled: Any, query: str) -> None:
     every = graph(filled, APT28, query.lstrip("&"))
-    whole = {one["id"]: one for one in every["edges"]}
+    whole = {edge["id"]: edge for edge in every["edges"]}
     assert len(whole) > 3
     for limit in (1, 2, 7, 100):
-        told = graph_pages(filled, APT28, f"limit={limit}{query}")
-        assert [len(page["edges"]) for page in told[:-1]] == [limit] * (len(told) - 1)
-        edges_ = [one for page in told for one in page["edges"]]
-        assert {one["id"]: one for one in edges_} == whole
+        views = graph_pages(filled, APT28, f"limit={limit}{query}")
+        assert [len(page["edges"]) for page in views[:-1]] == [limit] * (len(views) - 1)
+        edges_ = [edge for page in views for edge in page["edges"]]
+        assert {edge["id"]: edge for edge in edges_} == whole
         assert len(edges_) == len(whole)
         # A node says on every page how many edges it has in the whole graph.
-        assert all(node in every["nodes"] for page in told for node in page["nodes"])
+        assert all(node in every["nodes"] for page in views for node in page["nodes"])
     first = json.loads(
         filled.send("getEntityGraph", path={"entityId": APT28}, query=f"limit=1{query}").body
     )
@@ -266,15 +274,15 @@ def test_pages_of_a_graph_have_each_of_its_edges_once(filled: Any, query: str) -
 def test_a_page_of_a_graph_is_gone_on_from_while_edges_come(house_factory: Any) -> None:
     house = house_factory()
     take(house, "https://attack.example/", attack(5))
-    before = {one["id"] for one in graph(house, APT28)["edges"]}
+    before = {edge["id"] for edge in graph(house, APT28)["edges"]}
     turns = iter((9, 13))
-    told = graph_pages(
+    views = graph_pages(
         house, APT28, "limit=2",
         lambda: (count := next(turns, 0)) and take(house, "https://attack.example/", attack(count)),
     )  # fmt: skip
-    seen = [one["id"] for page in told for one in page["edges"]]
-    assert len(seen) == len(set(seen))
-    assert before <= set(seen)
+    ids = [edge["id"] for page in views for edge in page["edges"]]
+    assert len(ids) == len(set(ids))
+    assert before <= set(ids)
     assert len(graph(house, APT28)["edges"]) > len(before)
 
 
@@ -293,35 +301,36 @@ def attack(count: int) -> bytes:
 
 
 def _stix(id_: str, type_: str, name: str, attack_id: str) -> dict[str, Any]:
-    known = {"source_name": "mitre-attack", "external_id": attack_id}
+    reference = {"source_name": "mitre-attack", "external_id": attack_id}
     day = "2024-01-01T00:00:00.000Z"
     return {
         "type": type_, "id": id_, "spec_version": "2.1", "created": day, "modified": day,
-        "name": name, "external_references": [known],
+        "name": name, "external_references": [reference],
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "other", ["depth=2", "minConfidence=0.5", "types=uses", "at=2026-01-31", "includeRevoked=true",
-              "limitNodes=400"],
+    "variant",
+    ["depth=2", "minConfidence=0.5", "types=uses", "at=2026-01-31", "includeRevoked=true",
+     "limitNodes=400"],
 )  # fmt: skip
-def test_a_cursor_of_another_graph_is_refused(filled: Any, other: str) -> None:
-    sent = {"path": {"entityId": APT28}}
-    body = json.loads(filled.send("getEntityGraph", **sent, query="limit=1").body)
+def test_a_cursor_of_another_graph_is_refused(filled: Any, variant: str) -> None:
+    request = {"path": {"entityId": APT28}}
+    body = json.loads(filled.send("getEntityGraph", **request, query="limit=1").body)
     token = body["meta"]["page"]["nextCursor"]
     assert token is not None
     for tenant, root, query in (
-        ("wsp_a", APT28, f"&{other}"),
+        ("wsp_a", APT28, f"&{variant}"),
         ("wsp_a", CHOPSTICK, ""),
         ("wsp_b", APT28, ""),
     ):
-        refused = filled.refused(
+        refusal = filled.refused(
             "getEntityGraph", tenant=tenant, path={"entityId": root}, query=f"cursor={token}{query}"
         )
-        assert refused.type is problem.INVALID_CURSOR
+        assert refusal.type is problem.INVALID_CURSOR
     for query in ("limit=0", "limit=101", "limit=x"):
-        refused = filled.refused("getEntityGraph", **sent, query=query)
-        assert refused.type is problem.INVALID_PARAMETER
+        refusal = filled.refused("getEntityGraph", **request, query=query)
+        assert refusal.type is problem.INVALID_PARAMETER
 
 
 # -- who attacks whom with what ----------------------------------------------------------------
@@ -330,9 +339,9 @@ def test_a_cursor_of_another_graph_is_refused(filled: Any, other: str) -> None:
 def test_pages_of_any_size_have_the_same_edges_once(filled: Any) -> None:
     whole = edges(filled, "limit=100")
     for limit in (1, 2, 7):
-        told = list(pages(filled, f"limit={limit}"))
-        assert [one for page in told for one in page["edges"]] == whole
-        assert all(len(page["edges"]) <= limit for page in told)
+        views = list(pages(filled, f"limit={limit}"))
+        assert [edge for page in views for edge in page["edges"]] == whole
+        assert all(len(page["edges"]) <= limit for page in views)
     around = edges(filled, f"limit=100&rootId={APT28}&depth=2")
     assert edges(filled, f"limit=2&rootId={APT28}&depth=2") == around
     assert around
@@ -358,58 +367,58 @@ QUERIES = [
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_filter_of_the_cyber_graph_finds_what_it_says(filled: Any, query: str) -> None:
     name, _, value = query.partition("=")
-    asked = set(value.split(","))
+    types = set(value.split(","))
     (whole,) = pages(filled, "limit=100")
     kinds = {node["id"]: node["type"] for node in whole["nodes"]}
 
-    def holds(one: Edge) -> bool:
-        ends = {kinds[one["sourceId"]], kinds[one["targetId"]]}
-        return one["type"] in asked if name == "types" else ends <= asked
+    def holds(edge: Edge) -> bool:
+        ends = {kinds[edge["sourceId"]], kinds[edge["targetId"]]}
+        return edge["type"] in types if name == "types" else ends <= types
 
-    wanted = [one for one in whole["edges"] if holds(one)]
-    assert 0 < len(wanted) < len(whole["edges"])
-    assert edges(filled, f"limit=3&{query}") == wanted
+    matches = [edge for edge in whole["edges"] if holds(edge)]
+    assert 0 < len(matches) < len(whole["edges"])
+    assert edges(filled, f"limit=3&{query}") == matches
 
 
 def test_a_depth_is_one_around_a_root(filled: Any) -> None:
-    refused = filled.refused("getCyberGraph", query="depth=2")
-    assert refused.type is problem.CONFLICTING_PARAMETERS
+    refusal = filled.refused("getCyberGraph", query="depth=2")
+    assert refusal.type is problem.CONFLICTING_PARAMETERS
     assert edges(filled, "rootId=ent_" + "0" * 24) == []
 
 
 def test_companies_and_kin_are_no_part_of_the_cyber_graph(filled: Any) -> None:
-    found = {one["type"] for one in edges(filled, "limit=100")}
-    assert found.isdisjoint({"owns", "family", "subsidiaryOf", "paid", "directs"})
+    types = {edge["type"] for edge in edges(filled, "limit=100")}
+    assert types.isdisjoint({"owns", "family", "subsidiaryOf", "paid", "directs"})
 
 
 def record(*vendors: str) -> bytes:
     """A vulnerability in products of these."""
-    told = {
+    members = {
         "dataType": "CVE_RECORD", "dataVersion": "5.1",
         "cveMetadata": {"cveId": "CVE-2025-0001", "state": "PUBLISHED",
                         "datePublished": "2025-01-01T00:00:00Z"},
         "containers": {"cna": {
             "descriptions": [{"lang": "en", "value": "In all of them."}],
-            "affected": [{"vendor": one, "product": "Mail"} for one in vendors],
+            "affected": [{"vendor": vendor, "product": "Mail"} for vendor in vendors],
         }},
     }  # fmt: skip
-    return json.dumps(told).encode()
+    return json.dumps(members).encode()
 
 
 def test_a_maker_that_is_known_by_its_name_is_joined_from_both_ends(house: Any) -> None:
     company = {"cik_str": 1999001, "ticker": "KBSX", "title": "Kestrel Bay Systems Inc"}
     take(house, "https://sec.example/tickers.json", json.dumps({"0": company}).encode())
     take(house, "https://cve.example/1.json", record("Kestrel Bay Systems"))
-    (there,) = graph(house, id_of("CVE-2025-0001"))["edges"]
-    assert there["sourceId"] == id_of("cik:0001999001")
-    assert graph(house, there["sourceId"])["edges"] == [there]
+    (reverse,) = graph(house, id_of("CVE-2025-0001"))["edges"]
+    assert reverse["sourceId"] == id_of("cik:0001999001")
+    assert graph(house, reverse["sourceId"])["edges"] == [reverse]
 
 
 def test_pages_go_on_within_the_makers_of_one_vulnerability(
     house_factory: Callable[[], Any],
 ) -> None:
     house = house_factory()
-    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    documents = {document.file_name: document for document in data_documents(house.clock.now())}
     take(house, "https://sec.example/tickers.json", documents["sec-tickers.json"].body)
     vendors = ("Microsoft", "Apple", "Cisco", "Fortinet", "Palo Alto Networks")
     take(house, "https://cve.example/1.json", record(*vendors))
@@ -442,8 +451,8 @@ def bundle(numbers: range) -> bytes:
 
 
 def take(house: Any, location: str, body: bytes) -> None:
-    held = Body(body)
-    document = read(held, recognised(held), Given(name=location))
+    stream = Body(body)
+    document = read(stream, recognised(stream), Given(name=location))
     house.take(house.add(location), document)
 
 
@@ -452,46 +461,48 @@ def test_a_walk_meets_every_edge_once_while_others_tell_of_them_again(
 ) -> None:
     house = house_factory()
     take(house, "https://one.example/a.json", bundle(range(60)))
-    before = {one["id"] for one in edges(house, "limit=100")}
-    seen: list[str] = []
+    before = {edge["id"] for edge in edges(house, "limit=100")}
+    ids: list[str] = []
     for number, page in enumerate(pages(house, "limit=7")):
-        seen += [one["id"] for one in page["edges"]]
+        ids += [edge["id"] for edge in page["edges"]]
         # Others tell of the same relations, and of more.
         house.clock.advance(60)
-        told = bundle(range(number * 10, number * 10 + 15))
-        take(house, f"https://two.example/{number}.json", told)
-    assert len(seen) == len(set(seen))
-    assert before <= set(seen)
+        document = bundle(range(number * 10, number * 10 + 15))
+        take(house, f"https://two.example/{number}.json", document)
+    assert len(ids) == len(set(ids))
+    assert before <= set(ids)
 
 
 def test_one_relation_under_keys_of_two_schemes_is_one_edge(
     house_factory: Callable[[], Any],
 ) -> None:
     house = house_factory()
-    documents = {one.file_name: one for one in data_documents(house.clock.now())}
+    documents = {document.file_name: document for document in data_documents(house.clock.now())}
     take(house, "https://mitre.example/attack.json", documents["attack.json"].body)
     before = edges(house, "limit=100")
     attack = json.loads(documents["attack.json"].body)["objects"]
     (use,) = [
-        one for one in attack
-        if one["type"] == "relationship" and one["relationship_type"] == "uses"
-        and one["source_ref"].endswith("000007") and one["target_ref"].endswith("000023")
+        item for item in attack
+        if item["type"] == "relationship" and item["relationship_type"] == "uses"
+        and item["source_ref"].endswith("000007") and item["target_ref"].endswith("000023")
     ]  # fmt: skip
     about = {name: use[name] for name in ("created", "modified")}
     ends = {name: use[f"{name}_ref"] for name in ("source", "target")}
     uuid = f"{'5' * 8}-0000-4000-8000-{'5' * 12}"
-    copied = [{"type": "relationship", "id": f"relationship--{uuid}",
+    copies = [{"type": "relationship", "id": f"relationship--{uuid}",
                "relationship_type": "uses", "source_ref": ends["source"],
                "target_ref": ends["target"], **about}]  # fmt: skip
     house.clock.advance(60)
-    whole = {"type": "bundle", "id": f"bundle--{uuid}", "objects": copied}
+    whole = {"type": "bundle", "id": f"bundle--{uuid}", "objects": copies}
     take(house, "https://other.example/report.json", json.dumps(whole).encode())
-    stored = house.run(lambda ctx: ctx.tx.documents.count(RELATIONS, limit=1_000))
+    page = house.run(lambda ctx: ctx.tx.documents.count(RELATIONS, limit=1_000))
     after = edges(house, "limit=100")
-    assert [one["id"] for one in after] == [one["id"] for one in before]
-    assert stored > len(after)  # what was revoked, and the copy
-    (one,) = [each for each in after if each["targetId"] == CHOPSTICK and each["sourceId"] == APT28]
-    assert len({each["sourceId"] for each in one["evidence"]}) == 2
+    assert [edge["id"] for edge in after] == [edge["id"] for edge in before]
+    assert page > len(after)  # what was revoked, and the copy
+    (edge,) = [
+        edge for edge in after if edge["targetId"] == CHOPSTICK and edge["sourceId"] == APT28
+    ]
+    assert len({edge["sourceId"] for edge in edge["evidence"]}) == 2
 
 
 # -- real documents ----------------------------------------------------------------------------
@@ -510,16 +521,16 @@ TYPES = {
 
 def ties(objects: list[Any], *, is_whole: bool = False) -> set[tuple[str, str, str]]:
     """The relationships of a bundle between things that are rows, by type and names of its ends."""
-    held = {one["id"]: one for one in objects}
-    found = set()
-    for one in objects:
-        if one["type"] != "relationship":
+    by_id = {item["id"]: item for item in objects}
+    pairs = set()
+    for item in objects:
+        if item["type"] != "relationship":
             continue
-        ends = [held.get(one[end], {"type": ""}) for end in ("source_ref", "target_ref")]
-        gone = [each.get("revoked") or each.get("x_mitre_deprecated") for each in (one, *ends)]
-        if all(end["type"] in TYPES for end in ends) and (is_whole or not any(gone)):
-            found.add((one["relationship_type"], *(end["name"] for end in ends)))
-    return found
+        ends = [by_id.get(item[end], {"type": ""}) for end in ("source_ref", "target_ref")]
+        flags = [part.get("revoked") or part.get("x_mitre_deprecated") for part in (item, *ends)]
+        if all(end["type"] in TYPES for end in ends) and (is_whole or not any(flags)):
+            pairs.add((item["relationship_type"], *(end["name"] for end in ends)))
+    return pairs
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
@@ -534,25 +545,25 @@ def test_a_release_of_attack_gives_its_relationships_and_no_other(
     take(house, "https://mitre.example/attack.json", body)
     objects = json.loads(body)["objects"]
     for query, is_whole in (("", False), ("&includeRevoked=true", True)):
-        told = list(pages(house, f"limit=100{query}"))
-        names = {node["id"]: node["label"] for page in told for node in page["nodes"]}
-        found = [
-            (one["type"], names[one["sourceId"]], names[one["targetId"]])
-            for page in told
-            for one in page["edges"]
+        views = list(pages(house, f"limit=100{query}"))
+        names = {node["id"]: node["label"] for page in views for node in page["nodes"]}
+        triples = [
+            (edge["type"], names[edge["sourceId"]], names[edge["targetId"]])
+            for page in views
+            for edge in page["edges"]
         ]
-        assert set(found) == ties(objects, is_whole=is_whole)
+        assert set(triples) == ties(objects, is_whole=is_whole)
         if count is not None and not is_whole:
-            assert len(found) == count
+            assert len(triples) == count
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_what_is_around_a_group_is_what_its_release_says(house_factory: Callable[[], Any]) -> None:
     house = house_factory()
     take(house, "https://mitre.example/a.json", real("attack_stix21/ics-attack-18.1.json"))
-    found = graph(house, id_of("attack:G0034"))  # Sandworm Team, counted in the file
-    assert found["counts"] == {"nodes": 14, "edges": 13}
-    assert Counter(one["type"] for one in found["edges"]) == {"uses": 10, "attributed-to": 3}
+    view = graph(house, id_of("attack:G0034"))  # Sandworm Team, counted in the file
+    assert view["counts"] == {"nodes": 14, "edges": 13}
+    assert Counter(edge["type"] for edge in view["edges"]) == {"uses": 10, "attributed-to": 3}
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
@@ -560,6 +571,6 @@ def test_each_payment_is_an_edge_of_its_own(house_factory: Callable[[], Any]) ->
     house = house_factory()
     take(house, "https://parties.example/ftm.json", real("ftm/entities.ftm.json"))
     root = id_of("ftm:c326dd8021ee75fe9608f31ecb4e2e7388144102")  # paid 126 times in the file
-    found = graph(house, root)
-    assert found["counts"]["edges"] == 126
-    assert all(one["type"] == "paid" and one["targetId"] == root for one in found["edges"])
+    view = graph(house, root)
+    assert view["counts"]["edges"] == 126
+    assert all(edge["type"] == "paid" and edge["targetId"] == root for edge in view["edges"])

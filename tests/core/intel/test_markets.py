@@ -38,7 +38,7 @@ def gamma(number: int, **members: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def taken(house: Any) -> Callable[..., list[Any]]:
+def take_markets(house: Any) -> Callable[..., list[Any]]:
     """Takes in markets beside some companies, and gives the rows of a query."""
 
     def take(*rows: dict[str, Any]) -> None:
@@ -52,7 +52,7 @@ def questions(house: Any, query: str = "") -> set[str]:
     return {row["question"] for row in house.rows("listMarkets", f"limit=100&{query}")}
 
 
-ASKED = {
+FILTERS = {
     "status": "open",
     "provider": "kalshi,manifold",
     "category": "politics",
@@ -65,47 +65,49 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize(("name", "value"), ASKED.items())
+@pytest.mark.parametrize(("name", "value"), FILTERS.items())
 def test_each_filter_finds_some_rows_of_the_demo_and_leaves_some_out(
     filled: Any, name: str, value: str
 ) -> None:
-    found, every = questions(filled, f"{name}={value}"), questions(filled)
-    assert 0 < len(found) < len(every)
+    matches, every = questions(filled, f"{name}={value}"), questions(filled)
+    assert 0 < len(matches) < len(every)
 
 
 def test_what_is_asked_by_entity_names_it(filled: Any) -> None:
     rows = filled.rows("listMarkets", "limit=100")
-    named = [row for row in rows if row["entities"]]
-    assert 0 < len(named) < len(rows)
-    for row in named:
+    with_entities = [row for row in rows if row["entities"]]
+    assert 0 < len(with_entities) < len(rows)
+    for row in with_entities:
         id_ = row["entities"][0]["entityId"]
-        found = filled.rows("listMarkets", f"limit=100&entityId={id_}")
-        assert row["id"] in {one["id"] for one in found}
-        assert len(found) < len(rows)
-        for one in found:
-            assert id_ in {each["entityId"] for each in one["entities"]}
+        matches = filled.rows("listMarkets", f"limit=100&entityId={id_}")
+        assert row["id"] in {match["id"] for match in matches}
+        assert len(matches) < len(rows)
+        for match in matches:
+            assert id_ in {entity["entityId"] for entity in match["entities"]}
 
 
-def test_a_market_names_the_company_and_none_that_shares_a_word(house: Any, taken: Any) -> None:
-    taken(
+def test_a_market_names_the_company_and_none_that_shares_a_word(
+    house: Any, take_markets: Any
+) -> None:
+    take_markets(
         gamma(1, question="Will Quillard Systems report a breach by March?"),
         gamma(2, question="Will Quillard be fined?"),
         gamma(3, question="Will shares of (NYSE: PYLN) fall below 3?"),
         gamma(4, question="Will a pylon of the harbour bridge fall?"),
     )
     rows = {row["providerMarketId"]: row for row in house.rows("listMarkets")}
-    names = {id_: [one["name"] for one in row["entities"]] for id_, row in rows.items()}
+    names = {id_: [item["name"] for item in row["entities"]] for id_, row in rows.items()}
     assert names == {"1": ["Quillard Systems"], "2": [], "3": ["PYLN"], "4": []}
     for id_ in "13":
         entity = rows[id_]["entities"][0]["entityId"]
-        found = house.rows("listMarkets", f"entityId={entity}")
-        assert [one["providerMarketId"] for one in found] == [id_]
-        one = json.loads(house.send("getMarket", path={"marketId": rows[id_]["id"]}).body)
-        assert one["data"] == rows[id_]
+        matches = house.rows("listMarkets", f"entityId={entity}")
+        assert [match["providerMarketId"] for match in matches] == [id_]
+        market = json.loads(house.send("getMarket", path={"marketId": rows[id_]["id"]}).body)
+        assert market["data"] == rows[id_]
 
 
 @pytest.mark.parametrize(
-    ("label", "least", "most", "is_kept"),
+    ("label", "least", "high", "is_kept"),
     [
         (None, 0.25, UNSET, True),
         (None, 0.26, UNSET, False),
@@ -118,37 +120,39 @@ def test_a_market_names_the_company_and_none_that_shares_a_word(house: Any, take
     ],
 )
 def test_a_share_is_that_of_the_label_or_of_the_first_outcome(
-    house: Any, taken: Any, label: Any, least: Any, most: Any, is_kept: bool
+    house: Any, take_markets: Any, label: Any, least: Any, high: Any, is_kept: bool
 ) -> None:
-    taken(gamma(1))
+    take_markets(gamma(1))
     market = MARKETS.decode(json.dumps(house.rows("listMarkets")[0]).encode())
-    assert has_share(label, least, most, market) is is_kept
+    assert has_share(label, least, high, market) is is_kept
 
 
-def test_a_market_that_nobody_quotes_has_no_share(house: Any, taken: Any) -> None:
-    taken(gamma(1, outcomePrices=None))
+def test_a_market_that_nobody_quotes_has_no_share(house: Any, take_markets: Any) -> None:
+    take_markets(gamma(1, outcomePrices=None))
     assert house.rows("listMarkets")[0]["outcomes"][0]["probability"] is None
     assert house.rows("listMarkets", "minProbability=0") == []
     assert house.rows("listMarkets", "maxProbability=1") == []
     assert len(house.rows("listMarkets", "label=Yes")) == 1
 
 
-def test_a_rare_share_is_found_however_many_rows_are_passed_over(house: Any, taken: Any) -> None:
+def test_a_rare_share_is_found_however_many_rows_are_passed_over(
+    house: Any, take_markets: Any
+) -> None:
     rare = (gamma(n, outcomePrices='["0.9", "0.1"]') for n in (998, 999))
-    taken(*(gamma(n) for n in range(300)), *rare)
+    take_markets(*(gamma(n) for n in range(300)), *rare)
     for sort in ("", "&sort=closesAt"):
-        assert sorted(_walked(house, f"minProbability=0.9&limit=1{sort}")) == ["998", "999"]
+        assert sorted(_walk(house, f"minProbability=0.9&limit=1{sort}")) == ["998", "999"]
 
 
-def _walked(house: Any, query: str) -> list[str]:
-    found, cursor, pages = list[str](), "", 0
+def _walk(house: Any, query: str) -> list[str]:
+    ids, cursor, pages = list[str](), "", 0
     while cursor is not None and pages < 9:
         reply = house.send("listMarkets", query=f"{query}{cursor}")
         body = json.loads(reply.body)
-        found += [row["providerMarketId"] for row in body["data"]]
+        ids += [row["providerMarketId"] for row in body["data"]]
         after = body["meta"]["page"]["nextCursor"]
         cursor, pages = None if after is None else f"&cursor={after}", pages + 1
-    return found
+    return ids
 
 
 def test_lists_are_sorted_and_their_pages_join(filled: Any) -> None:
@@ -157,28 +161,28 @@ def test_lists_are_sorted_and_their_pages_join(filled: Any) -> None:
 
     for sort in ("volume", "closesAt"):
         rows = filled.rows("listMarkets", f"sort={sort}&limit=100")
-        told = [value(row, sort) for row in rows if value(row, sort) is not None]
-        assert told == sorted(told, reverse=True)
-        assert len(told) > 2
+        keys = [value(row, sort) for row in rows if value(row, sort) is not None]
+        assert keys == sorted(keys, reverse=True)
+        assert len(keys) > 2
 
 
-def test_ids_by_other_names_answer(house: Any, taken: Any) -> None:
+def test_ids_by_other_names_answer(house: Any, take_markets: Any) -> None:
     nameless = {name: value for name, value in gamma(7).items() if name != "id"}
-    taken(nameless)
-    [searched] = house.rows("listMarkets")
-    taken(gamma(7))
+    take_markets(nameless)
+    [market] = house.rows("listMarkets")
+    take_markets(gamma(7))
     [row] = house.rows("listMarkets")
-    for id_ in (searched["id"], row["id"], *row["mergedIds"]):
-        one = json.loads(house.send("getMarket", path={"marketId": id_}).body)
-        assert one["data"]["id"] == row["id"]
-    refused = house.refused("getMarket", path={"marketId": "mkt_" + "0" * 24})
-    assert refused.type is problem.NOT_FOUND
+    for id_ in (market["id"], row["id"], *row["mergedIds"]):
+        body = json.loads(house.send("getMarket", path={"marketId": id_}).body)
+        assert body["data"]["id"] == row["id"]
+    refusal = house.refused("getMarket", path={"marketId": "mkt_" + "0" * 24})
+    assert refusal.type is problem.NOT_FOUND
 
 
 def test_two_outcomes_sum_to_one(filled: Any) -> None:
     rows = filled.rows("listMarkets", "limit=100")
-    shares = [[one["probability"] for one in row["outcomes"] or ()] for row in rows]
-    whole = [told for told in shares if len(told) == 2 and None not in told]
+    shares = [[outcome["probability"] for outcome in row["outcomes"] or ()] for row in rows]
+    whole = [pair for pair in shares if len(pair) == 2 and None not in pair]
     assert len(whole) > 3
-    assert all(abs(sum(told) - 1) <= 0.01 for told in whole)
+    assert all(abs(sum(pair) - 1) <= 0.01 for pair in whole)
     assert any(row["outcomes"] is None for row in rows)

@@ -24,7 +24,7 @@ NAMES = (
 
 
 @pytest.fixture(scope="module")
-def known(house_factory: Any) -> Any:
+def directory(house_factory: Any) -> Any:
     """A house with companies of these names."""
     house = house_factory()
     lines = [
@@ -38,12 +38,12 @@ def known(house_factory: Any) -> Any:
     return house
 
 
-def names(house: Any, q: str, more: str = "") -> list[str]:
-    return [row["name"] for row in house.rows("listEntities", f"q={quote(q)}&limit=100{more}")]
+def names(house: Any, q: str, suffix: str = "") -> list[str]:
+    return [row["name"] for row in house.rows("listEntities", f"q={quote(q)}&limit=100{suffix}")]
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("question", "matches"),
     [
         ("Microsoft", ["Microsoft Corp"]),
         ("microsoft corporation", ["Microsoft Corp"]),
@@ -67,23 +67,23 @@ def names(house: Any, q: str, more: str = "") -> list[str]:
     ],
 )
 def test_names_are_found_by_whole_words_and_nothing_is_guessed(
-    known: Any, asked: str, found: list[str]
+    directory: Any, question: str, matches: list[str]
 ) -> None:
-    assert sorted(names(known, asked)) == sorted(found)
+    assert sorted(names(directory, question)) == sorted(matches)
 
 
-def test_a_match_says_what_it_was_found_by(known: Any) -> None:
-    [row] = known.rows("listEntities", "q=meridian%20wharf%20harbour&include=match")
+def test_a_match_says_what_it_was_found_by(directory: Any) -> None:
+    [row] = directory.rows("listEntities", "q=meridian%20wharf%20harbour&include=match")
     match = row["match"]
     assert 0.5 < match["score"] < 1
-    assert [one["term"] for one in match["terms"]] == ["meridian", "harbour"]
+    assert [term["term"] for term in match["terms"]] == ["meridian", "harbour"]
     assert match["terms"][0]["weight"] > match["terms"][1]["weight"] > 0
     assert match["fields"] == ["name"]
-    [whole] = known.rows("listEntities", "q=okta&include=match")
+    [whole] = directory.rows("listEntities", "q=okta&include=match")
     assert whole["match"]["score"] == 1
-    unasked = known.rows("listEntities", "include=match&limit=1")
-    assert unasked[0]["match"] is None
-    assert "match" not in known.rows("listEntities", "q=okta")[0]
+    plain = directory.rows("listEntities", "include=match&limit=1")
+    assert plain[0]["match"] is None
+    assert "match" not in directory.rows("listEntities", "q=okta")[0]
 
 
 def test_a_cve_is_found_by_its_id_and_by_its_words(house: Any) -> None:
@@ -93,8 +93,8 @@ def test_a_cve_is_found_by_its_id_and_by_its_words(house: Any) -> None:
         assert house.rows("listCves", f"q={id_}")[0]["cveId"] == id_.upper()
     assert house.rows("listEntities", "q=CVE-2021-4422") == []
     fold(house)
-    rows = {name: house.rows(name, "limit=100") for name in ASKED}
-    for name, (words, field) in ASKED.items():
+    rows = {name: house.rows(name, "limit=100") for name in LISTS}
+    for name, (words, field) in LISTS.items():
         found = house.rows(name, f"limit=100&q={words}&include=match")
         assert 0 < len(found) < len(rows[name]), name
         assert all(field in row["match"]["fields"] for row in found[:1])
@@ -102,7 +102,7 @@ def test_a_cve_is_found_by_its_id_and_by_its_words(house: Any) -> None:
         assert scores == sorted(scores, reverse=True)
 
 
-ASKED = {
+LISTS = {
     "listCves": ("apache%20log4j2", "affected"),
     "listActors": ("fancy%20bear", "aliases"),
     "listIncidents": ("earthquake%20esmeraldas", "title"),
@@ -120,21 +120,21 @@ def test_pages_join_and_other_filters_still_apply(house: Any) -> None:
     demo.take(house, "c.ftm.json", "\n".join(map(json.dumps, lines)).encode())
     for query, expected in (("q=gable%20quay", 20), ("q=gable%20quay&type=company", 10),
                             ("q=gable&sort=updatedAt", 30)):  # fmt: skip
-        found, cursor = [], ""
+        ids, cursor = [], ""
         while True:
             body = json.loads(
                 house.send("listEntities", query=f"{query}&include=match&limit=7{cursor}").body
             )
-            found += [(row["id"], row["match"]["score"]) for row in body["data"]]
+            ids += [(row["id"], row["match"]["score"]) for row in body["data"]]
             after = body["meta"]["page"]["nextCursor"]
             if after is None:
                 break
             cursor = f"&cursor={after}"
             demo.take(house, f"{after[:8]}.json", NEW_ONE)
-        assert len({id_ for id_, _ in found}) == len(found)
-        assert len(found) >= expected, query
+        assert len({id_ for id_, _ in ids}) == len(ids)
+        assert len(ids) >= expected, query
         if "sort" not in query:
-            scores = [score for _, score in found]
+            scores = [score for _, score in ids]
             assert scores == sorted(scores, reverse=True)
             assert scores[expected - 1] > 0.5
 
@@ -150,11 +150,11 @@ def test_a_long_question_has_a_cursor_that_goes_on(house: Any) -> None:
         for at in range(3)
     ]  # fmt: skip
     demo.take(house, "markets.json", rows)
-    asked = f"q={quote((words + ' ' + words.lower()).ljust(290, 'x')[:300])}&limit=1"
-    found, cursor = [], ""
+    query = f"q={quote((words + ' ' + words.lower()).ljust(290, 'x')[:300])}&limit=1"
+    ids, cursor = [], ""
     for _ in rows:
-        body = json.loads(house.send("listMarkets", query=asked + cursor).body)
-        found += [row["id"] for row in body["data"]]
+        body = json.loads(house.send("listMarkets", query=query + cursor).body)
+        ids += [row["id"] for row in body["data"]]
         cursor = f"&cursor={body['meta']['page']['nextCursor']}"
-    assert len({*found}) == len(rows)
+    assert len({*ids}) == len(rows)
     assert cursor == "&cursor=None"

@@ -59,14 +59,16 @@ def titles(house: House, query: str = "") -> list[str]:
 
 def test_every_type_has_one_detector() -> None:
     assert set(DETECTORS) == set(get_args(SignalType))
-    for type_, one in DETECTORS.items():
-        assert one.type == type_
-        assert one.parameters["activeHours"] > 0
-        assert one.strength(0) <= one.strength(1) <= one.strength(9) <= 1  # the more, the stronger
+    for type_, detector in DETECTORS.items():
+        assert detector.type == type_
+        assert detector.parameters["activeHours"] > 0
+        assert (
+            detector.strength(0) <= detector.strength(1) <= detector.strength(9) <= 1
+        )  # the more, the stronger
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "matches"),
     [
         ("", ["move", "strong", "kev", "grave", "over"]),
         ("sort=strength", ["strong", "grave", "kev", "over", "move"]),
@@ -87,11 +89,11 @@ def test_every_type_has_one_detector() -> None:
     ],
 )
 def test_a_filter_finds_its_rows_and_no_others(
-    signals: House, query: str, found: Sequence[str]
+    signals: House, query: str, matches: Sequence[str]
 ) -> None:
-    told = titles(signals, query)
-    assert (told if "sort" not in query else sorted(told)) == (
-        list(found) if "sort" not in query else sorted(found)
+    names = titles(signals, query)
+    assert (names if "sort" not in query else sorted(names)) == (
+        list(matches) if "sort" not in query else sorted(matches)
     )
     if "sort" in query:
         strengths = [row["strength"] for row in signals.rows("listSignals", query)]
@@ -113,19 +115,19 @@ STATES = ("active", "expired", "dismissed")
 
 
 @pytest.mark.parametrize(
-    "states", [each for count in (1, 2, 3) for each in combinations(STATES, count)]
+    "states", [choice for count in (1, 2, 3) for choice in combinations(STATES, count)]
 )
 def test_several_states_are_alternatives(signals: House, states: Sequence[str]) -> None:
-    dismissed = signals.rows("listSignals", "type=escalation")[0]["id"]
-    signals.run(lambda ctx: dismiss_signal(ctx, DismissSignal(dismissed)))
-    told = {row["title"]: row["status"] for row in signals.rows("listSignals")}
-    assert set(told.values()) == set(STATES)
-    expected = [title for title, state in told.items() if state in states]
+    row = signals.rows("listSignals", "type=escalation")[0]["id"]
+    signals.run(lambda ctx: dismiss_signal(ctx, DismissSignal(row)))
+    by_title = {row["title"]: row["status"] for row in signals.rows("listSignals")}
+    assert set(by_title.values()) == set(STATES)
+    expected = [title for title, state in by_title.items() if state in states]
     assert titles(signals, f"status={','.join(states)}") == expected
 
 
 def test_it_expires_when_its_time_is_over_and_its_tag_changes_with_it(signals: House) -> None:
-    (row,) = [one for one in signals.rows("listSignals") if one["title"] == "move"]
+    (row,) = [signal for signal in signals.rows("listSignals") if signal["title"] == "move"]
     path = {"signalId": row["id"]}
     first = signals.send("getSignal", path=path)
     assert json.loads(first.body)["data"] == row
@@ -139,25 +141,25 @@ def test_it_expires_when_its_time_is_over_and_its_tag_changes_with_it(signals: H
 
 def test_pages_join_while_the_clock_goes_on(signals: House) -> None:
     signals.run(lambda ctx: raised(ctx, [finding(f"n{n}", hours=n + 5) for n in range(10)]))
-    seen: list[str] = []
+    ids: list[str] = []
     cursor = ""
     while True:
         reply = signals.send("listSignals", query=f"status=active&limit=3{cursor}")
-        told = json.loads(reply.body)
-        seen += [row["title"] for row in told["data"]]
-        if told["meta"]["page"]["nextCursor"] is None:
+        body = json.loads(reply.body)
+        ids += [row["title"] for row in body["data"]]
+        if body["meta"]["page"]["nextCursor"] is None:
             break
-        cursor = f"&cursor={told['meta']['page']['nextCursor']}"
+        cursor = f"&cursor={body['meta']['page']['nextCursor']}"
         signals.clock.advance(1)
-    assert seen == titles(signals, "status=active&limit=100")
-    assert len(seen) == len(set(seen)) == 14
+    assert ids == titles(signals, "status=active&limit=100")
+    assert len(ids) == len(set(ids)) == 14
 
 
 def test_a_cursor_is_not_of_a_list_of_another_state(signals: House) -> None:
     reply = json.loads(signals.send("listSignals", query="status=active&limit=1").body)
     cursor = reply["meta"]["page"]["nextCursor"]
-    refused = signals.refused("listSignals", query=f"status=expired&limit=1&cursor={cursor}")
-    assert refused.type is problem.INVALID_CURSOR
+    refusal = signals.refused("listSignals", query=f"status=expired&limit=1&cursor={cursor}")
+    assert refusal.type is problem.INVALID_CURSOR
 
 
 def test_what_is_dismissed_stays_so_though_it_is_found_again(signals: House) -> None:
@@ -167,18 +169,18 @@ def test_what_is_dismissed_stays_so_though_it_is_found_again(signals: House) -> 
     assert signals.run(lambda ctx: raised(ctx, ROWS)) == 0
     (row,) = signals.rows("listSignals", "status=dismissed")
     assert (row["id"], row["revision"]) == (id_, 2)
-    changes = [one for one in signals.changes() if one["resourceId"] == id_]
-    assert [one["changeType"] for one in changes] == ["created", "updated"]
+    changes = [change for change in signals.changes() if change["resourceId"] == id_]
+    assert [change["changeType"] for change in changes] == ["created", "updated"]
     assert "status" in changes[1]["changedFields"]
 
 
 def test_a_company_that_is_told_by_its_number_has_its_name(house: House) -> None:
-    told = (EntityRef(id_of("cik:0000320193"), "CIK 0000320193", "subject"),)
-    house.run(lambda ctx: raised(ctx, [finding("filed", entities=told)]))
+    refs = (EntityRef(id_of("cik:0000320193"), "CIK 0000320193", "subject"),)
+    house.run(lambda ctx: raised(ctx, [finding("filed", entities=refs)]))
     apple = {"cik_str": 320193, "ticker": "AAPL", "title": "Apple Inc."}
     take(house, json.dumps({"0": apple}).encode(), "https://sec.example/")
     (row,) = house.rows("listSignals")
-    assert [one["name"] for one in row["entities"]] == ["Apple Inc."]
+    assert [entity["name"] for entity in row["entities"]] == ["Apple Inc."]
 
 
 def test_an_entity_that_nobody_told_of_is_left_out(signals: House) -> None:
@@ -189,15 +191,15 @@ def test_an_entity_that_nobody_told_of_is_left_out(signals: House) -> None:
 def test_the_page_about_signals_tells_the_numbers_of_the_table() -> None:
     page = Path(__file__).parents[3] / "docs" / "signals.md"
     lines = [line.split("|")[1:-1] for line in page.read_text().splitlines() if "| `" in line]
-    told = {cells[0].strip(" `"): [cell.strip() for cell in cells[1:]] for cells in lines}
-    assert set(told) == set(DETECTORS)
-    for type_, one in DETECTORS.items():
-        when, _, strength, active = told[type_]
-        days = round(one.hours / 24)
+    table = {cells[0].strip(" `"): [cell.strip() for cell in cells[1:]] for cells in lines}
+    assert set(table) == set(DETECTORS)
+    for type_, detector in DETECTORS.items():
+        trigger, _, strength, active = table[type_]
+        days = round(detector.hours / 24)
         assert active == f"{days} day{'s' if days > 1 else ''}"
-        base = f"{one.base:g}" if one.base else ""
-        slope = ("m" if one.slope == 1 else f"{one.slope:g} m") if one.slope else ""
+        base = f"{detector.base:g}" if detector.base else ""
+        slope = ("m" if detector.slope == 1 else f"{detector.slope:g} m") if detector.slope else ""
         assert strength == " + ".join(filter(None, (base, slope)))
         for name in ("deltaMin", "factor", "itemsMin", "typesMin", "windowHours", "samplesMin"):
-            if name in one.numbers and (type_, name) != ("toneShift", "samplesMin"):
-                assert f"{one.numbers[name]:g}" in when
+            if name in detector.numbers and (type_, name) != ("toneShift", "samplesMin"):
+                assert f"{detector.numbers[name]:g}" in trigger

@@ -17,57 +17,57 @@ from tests.core.ledger.stix.test_validity import faults, references
 APT28 = id_of("attack:G0007")
 
 
-def told(house: Any, id_: str) -> Any:
+def bundle_of(house: Any, id_: str) -> Any:
     answer = house.send("getEntity", path={"entityId": id_}, query="format=stix")
     assert answer.media_type == STIX.media_type
     return json.loads(answer.body)
 
 
 def objects(house: Any, id_: str) -> dict[str, Any]:
-    return {one["id"]: one for one in told(house, id_)["objects"]}
+    return {item["id"]: item for item in bundle_of(house, id_)["objects"]}
 
 
 def test_the_bundle_of_each_type_is_valid_and_closed(filled: Any) -> None:
     rows = filled.rows("listEntities", "limit=100")
-    some = {row["type"]: row for row in rows}
-    assert len(some) > 8
-    for row in some.values():
-        made = told(filled, row["id"])
-        assert faults(made) == []
-        stix2.parse(json.dumps(made), allow_custom=False)
-        ids = [one["id"] for one in made["objects"]]
+    by_type = {row["type"]: row for row in rows}
+    assert len(by_type) > 8
+    for row in by_type.values():
+        document = bundle_of(filled, row["id"])
+        assert faults(document) == []
+        stix2.parse(json.dumps(document), allow_custom=False)
+        ids = [item["id"] for item in document["objects"]]
         assert len(set(ids)) == len(ids)
-        assert set(references(made)) <= set(ids)
+        assert set(references(document)) <= set(ids)
 
 
 def test_what_a_release_calls_its_objects_they_are_called_here(filled: Any) -> None:
-    held = objects(filled, APT28)
-    actor = held["intrusion-set--00000000-0000-4000-8000-000000000007"]
+    by_id = objects(filled, APT28)
+    actor = by_id["intrusion-set--00000000-0000-4000-8000-000000000007"]
     assert actor["name"] == "APT28"
     assert {"source_name": "mitre-attack", "external_id": "G0007"} in actor["external_references"]
     told_of = "relationship--00000000-0000-4000-8000-000000009000"
-    assert held[told_of]["source_ref"] == actor["id"]
-    assert held[told_of]["created_by_ref"] in held
+    assert by_id[told_of]["source_ref"] == actor["id"]
+    assert by_id[told_of]["created_by_ref"] in by_id
 
 
 def test_a_bundle_has_what_the_graph_has(filled: Any) -> None:
     answer = filled.send("getEntityGraph", path={"entityId": APT28})
     graph = json.loads(answer.body)["data"]
-    held = objects(filled, APT28).values()
-    ties = [one for one in held if one["type"] == "relationship"]
+    items = objects(filled, APT28).values()
+    ties = [item for item in items if item["type"] == "relationship"]
     names = {node["id"]: node["label"] for node in graph["nodes"]}
-    called = {one["id"]: one.get("name") for one in held}
+    labels = {item["id"]: item.get("name") for item in items}
     # An indicator of which no pattern is known is no object of STIX.
     assert {
-        (one["relationship_type"], called[one["source_ref"]], called[one["target_ref"]])
-        for one in ties
+        (item["relationship_type"], labels[item["source_ref"]], labels[item["target_ref"]])
+        for item in ties
     } == {
-        (one["type"], names[one["sourceId"]], names[one["targetId"]])
-        for one in graph["edges"]
-        if {names[one["sourceId"]], names[one["targetId"]]} <= {*called.values()}
+        (edge["type"], names[edge["sourceId"]], names[edge["targetId"]])
+        for edge in graph["edges"]
+        if {names[edge["sourceId"]], names[edge["targetId"]]} <= {*labels.values()}
     }
-    assert all(0 <= one["confidence"] <= 100 for one in ties)
-    assert all(IDS["amber"] in one["object_marking_refs"] for one in ties)
+    assert all(0 <= item["confidence"] <= 100 for item in ties)
+    assert all(IDS["amber"] in item["object_marking_refs"] for item in ties)
 
 
 def test_a_bundle_is_the_same_whoever_asks_and_has_a_tag(filled: Any) -> None:
@@ -97,10 +97,10 @@ def tie(**members: Any) -> Any:
     """The relationship that an edge between two companies is."""
     ends = node("ent_a", "company"), node("ent_b", "company")
     times = {"updatedAt": "2026-01-01T00:00:00Z", **members}
-    made = json.loads(bundle(ends[0], ends, [edge("ent_a", "ent_b", 1, **times)]))
-    assert faults(made) == []
-    (one,) = [each for each in made["objects"] if each["type"] == "relationship"]
-    return one
+    document = json.loads(bundle(ends[0], ends, [edge("ent_a", "ent_b", 1, **times)]))
+    assert faults(document) == []
+    (link,) = [item for item in document["objects"] if item["type"] == "relationship"]
+    return link
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_an_edge_is_a_relationship(members: Any, name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "type_", "members"),
+    ("node", "type_", "members"),
     [
         (node("e", "company"), "identity", {"identity_class": "organization"}),
         (node("e", "person"), "identity", {"identity_class": "individual"}),
@@ -151,18 +151,18 @@ def test_an_edge_is_a_relationship(members: Any, name: str, value: Any) -> None:
         (node("e", "country"), "identity", {}),
     ],
 )  # fmt: skip
-def test_an_entity_is_an_object(made: Node, type_: str, members: Any) -> None:
-    whole = json.loads(bundle(made, [made], []))
+def test_an_entity_is_an_object(node: Node, type_: str, members: Any) -> None:
+    whole = json.loads(bundle(node, [node], []))
     assert faults(whole) == []
-    (one,) = [each for each in whole["objects"] if each.get("created", "")[:7] == "2026-01"
-              and each["modified"][:10] == "2026-01-03"]  # fmt: skip
-    assert one["type"] == type_
-    assert {name: one[name] for name in members} == members
-    assert one["modified"] == "2026-01-03T03:04:05.678Z"
+    (item,) = [item for item in whole["objects"] if item.get("created", "")[:7] == "2026-01"
+              and item["modified"][:10] == "2026-01-03"]  # fmt: skip
+    assert item["type"] == type_
+    assert {name: item[name] for name in members} == members
+    assert item["modified"] == "2026-01-03T03:04:05.678Z"
 
 
 def test_no_edge_leads_to_what_is_no_object() -> None:
     ends = node("ent_a", "company"), node("ent_b", "indicator", "Address of the loader")
     told_of = edge("ent_b", "ent_a", 1, updatedAt="2026-01-01T00:00:00Z")
-    made = json.loads(bundle(ends[0], ends, [told_of]))
-    assert "relationship" not in {one["type"] for one in made["objects"]}
+    document = json.loads(bundle(ends[0], ends, [told_of]))
+    assert "relationship" not in {item["type"] for item in document["objects"]}

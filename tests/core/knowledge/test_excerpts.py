@@ -12,17 +12,17 @@ WORDS = st.sampled_from(
 )
 
 
-def marked(text: str, *terms: str) -> list[str]:
-    found = excerpt(text, terms)
-    return [found.text[one.start : one.end] for one in found.highlights]
+def highlights(text: str, *terms: str) -> list[str]:
+    window = excerpt(text, terms)
+    return [window.text[one.start : one.end] for one in window.highlights]
 
 
 def test_the_window_with_most_different_terms_is_shown() -> None:
     text = f"A port. {FILLER * 20}A strike at the port, they say. {FILLER * 20}port port port"
     found = excerpt(text, {"port", "strike"})
     assert found.text.startswith("A strike at the port")
-    assert marked(text, "port", "strike") == ["strike", "port"]
-    assert marked("Ports and PORTS; a Porto", "port") == ["Ports", "PORTS"]
+    assert highlights(text, "port", "strike") == ["strike", "port"]
+    assert highlights("Ports and PORTS; a Porto", "port") == ["Ports", "PORTS"]
 
 
 def test_without_a_match_a_text_is_shown_from_its_beginning() -> None:
@@ -34,8 +34,8 @@ def test_without_a_match_a_text_is_shown_from_its_beginning() -> None:
 
 
 def test_of_scripts_without_spaces_pairs_that_overlap_are_one() -> None:
-    assert marked("港口罢工", "港口", "口罢") == ["港口罢"]
-    assert marked("港口", "港口") == ["港口"]
+    assert highlights("港口罢工", "港口", "口罢") == ["港口罢"]
+    assert highlights("港口", "港口") == ["港口"]
 
 
 def test_a_word_that_fills_the_window_is_cut() -> None:

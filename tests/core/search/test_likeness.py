@@ -21,52 +21,52 @@ TITLES = (
     "Central bank keeps its rate",
     "A storm is coming",
 )
-HELD = [
+READINGS = [
     read(Evidence(f"obs_{n}", title, "", "", "src_1", "Pier", "pier.example", NOON, NOON, "en"))
     for n, title in enumerate(TITLES)
 ]
-TABLE = Frequencies.of((*one.title, *one.lead, *one.rest) for one in HELD)
-ASKED = Query.of("strike at the port", language="en")
+TABLE = Frequencies.of((*reading.title, *reading.lead, *reading.rest) for reading in READINGS)
+QUESTION = Query.of("strike at the port", language="en")
 
 likenesses = st.dictionaries(
     st.sampled_from([f"obs_{n}" for n in range(len(TITLES))]), st.floats(0, 9)
 )
 
 
-def ranked(likeness: dict[str, float] | None, held: list[Reading] = HELD) -> Ranking:
-    return rank(ASKED, held, TABLE, likeness)
+def ranking(likeness: dict[str, float] | None, readings: list[Reading] = READINGS) -> Ranking:
+    return rank(QUESTION, readings, TABLE, likeness)
 
 
-def ids(found: Ranking) -> list[str]:
-    return [hit.reading.evidence.id for hit in found.chosen]
+def ids(ranking: Ranking) -> list[str]:
+    return [hit.reading.evidence.id for hit in ranking.chosen]
 
 
 def test_an_item_that_no_word_finds_is_found_by_its_meaning() -> None:
     near = {**dict.fromkeys(("obs_0", "obs_1"), 8.0), "obs_2": 7.8}
-    assert set(ids(ranked(None))) == {"obs_0", "obs_1"}
-    assert set(ids(ranked(near))) == {"obs_0", "obs_1", "obs_2"}
+    assert set(ids(ranking(None))) == {"obs_0", "obs_1"}
+    assert set(ids(ranking(near))) == {"obs_0", "obs_1", "obs_2"}
 
 
 def test_without_a_likeness_at_all_nothing_changes() -> None:
-    assert ranked({}) == ranked(None)
+    assert ranking({}) == ranking(None)
 
 
 def test_what_was_not_looked_at_is_judged_by_its_words() -> None:
     looked_at = {f"obs_{n}": 0.0 for n in range(2, len(TITLES))}
-    assert set(ids(ranked(looked_at))) == {"obs_0", "obs_1"}
+    assert set(ids(ranking(looked_at))) == {"obs_0", "obs_1"}
 
 
 def test_words_alone_are_not_enough_where_the_meaning_is_another() -> None:
-    by_meaning = ranked({"obs_0": 4.0, "obs_1": 0.0})
+    by_meaning = ranking({"obs_0": 4.0, "obs_1": 0.0})
     assert [hit.likeness for hit in by_meaning.chosen][:1] == [4.0]
-    assert "obs_3" not in ids(ranked({"obs_3": 1.0}))
+    assert "obs_3" not in ids(ranking({"obs_3": 1.0}))
 
 
 @given(likenesses, st.randoms())
 def test_the_order_of_items_does_not_matter(likeness: dict[str, float], random: object) -> None:
-    mixed = list(HELD)
-    random.shuffle(mixed)  # type: ignore[attr-defined]
-    assert ids(ranked(likeness, mixed)) == ids(ranked(likeness))
+    shuffle = list(READINGS)
+    random.shuffle(shuffle)  # type: ignore[attr-defined]
+    assert ids(ranking(likeness, shuffle)) == ids(ranking(likeness))
 
 
 # -- vectors -----------------------------------------------------------------------------------
@@ -77,10 +77,10 @@ vectors = st.lists(st.floats(-1, 1), min_size=8, max_size=8).filter(
 
 
 @given(vectors, vectors)
-def test_eight_bits_keep_the_cosine(one: list[float], other: list[float]) -> None:
-    length = math.hypot(*one) * math.hypot(*other)
-    exact = sum(a * b for a, b in zip(one, other, strict=True)) / length
-    assert cosine(packed(one), packed(other)) == pytest.approx(exact, abs=0.02)
+def test_eight_bits_keep_the_cosine(first: list[float], second: list[float]) -> None:
+    length = math.hypot(*first) * math.hypot(*second)
+    exact = sum(a * b for a, b in zip(first, second, strict=True)) / length
+    assert cosine(packed(first), packed(second)) == pytest.approx(exact, abs=0.02)
 
 
 @given(vectors)

@@ -14,7 +14,7 @@ from svc_core.intel.intake import documents
 from svc_http.run.demo.documents import data_documents
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-SHOWN = frozenset({"indicator", "country"})
+KINDS = frozenset({"indicator", "country"})
 
 Take = Callable[..., Any]
 
@@ -31,14 +31,14 @@ def take() -> Take:
     """Take a document in as what the source of this name says now."""
 
     def take(house: Any, name: str, body: bytes, options: Mapping[str, str] | None = None) -> Any:
-        held, told = Body(body), source(name)
-        document = read(held, recognised(held), Given(options=options or {}, name=name))
+        raw_body, origin = Body(body), source(name)
+        document = read(raw_body, recognised(raw_body), Given(options=options or {}, name=name))
         now = house.clock.now()
         readings = [
             documents.judged(
-                told, documents.reading(told, document.format, document.about, one), now
+                origin, documents.reading(origin, document.format, document.about, record), now
             )
-            for one in document.records
+            for record in document.records
         ]
         return house.run(lambda ctx: documents.take(ctx, readings))
 
@@ -49,7 +49,7 @@ def take() -> Take:
 def world(house_factory: Callable[[], Any], take: Take) -> Any:
     """Every row of the demo that is an indicator or a country; nobody writes to it."""
     house = house_factory()
-    for one in data_documents(NOW):
-        if set(recognised(Body(one.body)).brings) & SHOWN:
-            take(house, one.file_name, one.body, dict(one.options))
+    for document in data_documents(NOW):
+        if set(recognised(Body(document.body)).brings) & KINDS:
+            take(house, document.file_name, document.body, dict(document.options))
     return house

@@ -35,16 +35,16 @@ def test_a_filter_finds_the_countries_that_match(world: Any, query: str, codes: 
     assert [row["countryCode"] for row in world.rows("listCountries", query)] == codes
 
 
-def one(world: Any, code: str, query: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
+def country_row(world: Any, code: str, query: str = "") -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(
         world.send("getCountry", path={"code": code}, query=query).body
     )["data"]
-    return found
+    return body
 
 
 @pytest.mark.parametrize("code", ["BE", "be", "BEL", "bel"])
 def test_a_country_is_read_by_any_of_its_codes(world: Any, code: str) -> None:
-    assert one(world, code)["countryCode"] == "BE"
+    assert country_row(world, code)["countryCode"] == "BE"
 
 
 @pytest.mark.parametrize("code", ["ZZ", "QQQ", "GB"])
@@ -53,7 +53,7 @@ def test_a_country_that_nobody_told_of_is_not_found(world: Any, code: str) -> No
 
 
 def test_a_country_is_folded_from_all_that_tell_of_it(world: Any) -> None:
-    row = one(world, "FJ")
+    row = country_row(world, "FJ")
     told_by = sorted(source["provider"] for source in row["sources"])
     assert told_by == ["datasets", "geonames", "mledoze", "mledoze"]
     assert row["bbox"] == [177.2, -19.2, -178.3, -16.1]
@@ -67,19 +67,19 @@ def test_a_country_is_folded_from_all_that_tell_of_it(world: Any) -> None:
 
 
 def test_the_newest_value_of_each_series_about_it(world: Any) -> None:
-    told = one(world, "FR", "include=indicators")
-    found = [(row["indicatorCode"], row["period"], row["value"]) for row in told["indicators"]]
-    assert found == [
+    france = country_row(world, "FR", "include=indicators")
+    triples = [(row["indicatorCode"], row["period"], row["value"]) for row in france["indicators"]]
+    assert triples == [
         ("UNE_RATE.PT.Y", "2025-Q3", 7.7),
         ("GC.DOD.TOTL.GD.ZS", "2023", 99.2),
         ("SP.POP.TOTL", "2024", 68_500_000),
     ]
-    assert one(world, "NA", "include=indicators")["indicators"] == []
-    assert "risk" not in told
+    assert country_row(world, "NA", "include=indicators")["indicators"] == []
+    assert "risk" not in france
 
 
 def test_risk_is_unknown_where_no_event_was_ever_read(world: Any) -> None:
-    risk = one(world, "EC", "include=risk")["risk"]
+    risk = country_row(world, "EC", "include=risk")["risk"]
     assert risk == {"incidents30d": None, "fatalities30d": None, "bySeverity": None}
 
 
@@ -87,11 +87,11 @@ def event(house: Any, number: int, **members: Any) -> OsintEvent:
     now = house.clock.now()
     place = Place(None, "x", members.pop("country", "EC"), None, None, "unknown")
     deaths = members.pop("deaths", None)
-    measured = () if deaths is None else (Measurement(deaths, "deathsBest", unit="1"),)
+    measurements = () if deaths is None else (Measurement(deaths, "deathsBest", unit="1"),)
     told: dict[str, Any] = {
         "id": f"obs_{number:024x}", "provider": "ucdp", "type": "conflict", "title": "x",
         "summary": None, "category": None, "occurred_at": now, "ended_at": None,
-        "date_precision": "day", "reported_at": None, "place": place, "measurements": measured,
+        "date_precision": "day", "reported_at": None, "place": place, "measurements": measurements,
         "cameo": None, "actors": None, "severity": None, "severity_basis": None,
         "confidence": None, "url": None, "incident_id": None, "designators": (),
         "sources": (SourceRef("src_" + "0" * 24, "ucdp", "x", None, None, now),),
@@ -118,8 +118,8 @@ def test_risk_counts_the_events_of_the_last_thirty_days(house: Any, take: Take, 
         house.run(lambda ctx, row=row: ctx.tx.documents.put(OSINT_EVENTS, row.id, row))
     counts = {"info": 0, "low": 1, "medium": 0, "high": 2, "critical": 0, "unknown": 1}
     expected = {"incidents30d": 4, "fatalities30d": 15, "bySeverity": counts}
-    assert one(house, "EC", "include=risk,indicators")["risk"] == expected
-    assert one(house, "BE", "include=risk")["risk"]["incidents30d"] == 0
+    assert country_row(house, "EC", "include=risk,indicators")["risk"] == expected
+    assert country_row(house, "BE", "include=risk")["risk"]["incidents30d"] == 0
 
 
 def test_what_is_included_is_part_of_the_tag(world: Any) -> None:

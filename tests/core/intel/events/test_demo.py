@@ -18,7 +18,7 @@ def filled(house_factory: Any) -> Any:
     return house
 
 
-ASKED = {
+QUERIES = {
     "listOsintEvents": {
         "provider": "usgs",
         "type": "earthquake",
@@ -72,37 +72,37 @@ WHOLE = {"sort", "include", "updatedSince"}
 
 def test_every_filter_is_asked_for() -> None:
     for operation in OPERATIONS:
-        names = {one.name for one in inputs(operation.request) if one.place == "query"}
-        if operation.id in ASKED:
-            assert names - {"limit", "cursor"} == ASKED[operation.id].keys()
+        names = {field.name for field in inputs(operation.request) if field.place == "query"}
+        if operation.id in QUERIES:
+            assert names - {"limit", "cursor"} == QUERIES[operation.id].keys()
 
 
 def every(house: Any, operation: str, query: str = "") -> list[str]:
     """The ids of all rows."""
-    found, cursor = [], ""
+    rows, cursor = [], ""
     while True:
         body = demo.json_of(house.send(operation, query=f"{query}&limit=100{cursor}").body)
-        found += [row.get("id") or row["countryCode"] for row in body["data"]]
+        rows += [row.get("id") or row["countryCode"] for row in body["data"]]
         after = body["meta"]["page"]["nextCursor"]
         if after is None:
-            return found
+            return rows
         cursor = f"&cursor={after}"
 
 
 @pytest.mark.parametrize(
     ("operation", "name", "value"),
-    [(operation, *one) for operation, asked in ASKED.items() for one in asked.items()],
+    [(operation, *item) for operation, filters in QUERIES.items() for item in filters.items()],
 )
 def test_it_finds_some_rows_and_leaves_some_out(
     filled: Any, operation: str, name: str, value: str
 ) -> None:
     rows = filled.rows("listOsintEvents", "limit=100")
-    dated = [row for row in rows if row["occurredAt"]]
-    middle = dated[len(dated) // 2]["occurredAt"]
+    with_date = [row for row in rows if row["occurredAt"]]
+    middle = with_date[len(with_date) // 2]["occurredAt"]
     country = next(
         row["place"]["countryCode"] for row in rows if (row["place"] or {}).get("countryCode")
     )
-    sought = value.format(occurredAt=middle, country=country, millis=demo.millis(middle))
-    found, whole = every(filled, operation, f"{name}={sought}"), every(filled, operation)
-    assert len(found) == len({*found})
-    assert {*found} == {*whole} if name in WHOLE else 0 < len(found) < len(whole)
+    text = value.format(occurredAt=middle, country=country, millis=demo.millis(middle))
+    matches, whole = every(filled, operation, f"{name}={text}"), every(filled, operation)
+    assert len(matches) == len({*matches})
+    assert {*matches} == {*whole} if name in WHOLE else 0 < len(matches) < len(whole)

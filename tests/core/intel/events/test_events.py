@@ -30,7 +30,7 @@ FIRST = "2026-03-04T03:00:00Z"  # when the event of number 1 happened
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "matches"),
     [
         ("", "0123456"),  # one without a time stands where it was taken in, long before
         ("provider=gdacs,acled", "56"),
@@ -60,17 +60,17 @@ FIRST = "2026-03-04T03:00:00Z"  # when the event of number 1 happened
         ("country=EC&type=earthquake&minSeverity=high", "1"),
     ],
 )
-def test_a_filter_finds_its_events_alone(house: Any, query: str, found: str) -> None:
-    assert numbers(house.rows("listOsintEvents", query)) == found
-    walked, cursor = "", ""
+def test_a_filter_finds_its_events_alone(house: Any, query: str, matches: str) -> None:
+    assert numbers(house.rows("listOsintEvents", query)) == matches
+    names, cursor = "", ""
     while True:
         page = json.loads(house.send("listOsintEvents", query=f"{query}&limit=2{cursor}").body)
-        walked += numbers(page["data"])
+        names += numbers(page["data"])
         after = page["meta"]["page"]["nextCursor"]
         if after is None:
             break
         cursor = f"&cursor={after}"
-    assert walked == found
+    assert names == matches
 
 
 def test_what_was_recorded_since_an_instant_is_found_by_it(house: Any) -> None:
@@ -83,14 +83,14 @@ def test_what_was_recorded_since_an_instant_is_found_by_it(house: Any) -> None:
 
 
 def test_what_its_source_published_is_told_where_it_is_asked_for(house: Any) -> None:
-    quiet, told = house.rows("listOsintEvents"), house.rows("listOsintEvents", "include=raw")
-    assert [row["raw"]["id"] for row in told] == list(range(7))
-    assert [row | {"raw": None} for row in quiet] == [row | {"raw": None} for row in told]
+    quiet, with_raw = house.rows("listOsintEvents"), house.rows("listOsintEvents", "include=raw")
+    assert [row["raw"]["id"] for row in with_raw] == list(range(7))
+    assert [row | {"raw": None} for row in quiet] == [row | {"raw": None} for row in with_raw]
     assert all("raw" not in row for row in quiet)
-    path = {"eventId": told[0]["id"]}
+    path = {"eventId": with_raw[0]["id"]}
     bare = house.send("getOsintEvent", path=path)
     whole = house.send("getOsintEvent", path=path, query="include=raw")
-    assert json.loads(whole.body)["data"] == told[0]
+    assert json.loads(whole.body)["data"] == with_raw[0]
     assert json.loads(bare.body)["data"] == quiet[0]
     assert dict(bare.headers)["ETag"] != dict(whole.headers)["ETag"]
 
@@ -105,20 +105,20 @@ def test_the_strongest_source_is_the_one_whose_record_is_told(house: Any) -> Non
 
 
 def test_the_id_of_an_event_that_another_took_up_answers_with_that_one(house: Any) -> None:
-    known = {row["title"]: row["id"] for row in house.rows("listOsintEvents")}
-    same = events.event(50, also=("usgs:51",), title="First")
-    other = events.event(51, title="Second", also=("usgs:52",))
+    ids = {row["title"]: row["id"] for row in house.rows("listOsintEvents")}
+    twin = events.event(50, also=("usgs:51",), title="First")
+    stranger = events.event(51, title="Second", also=("usgs:52",))
     later = events.event(52, title="Third", also=("usgs:50",))
-    for one in (same, other, later):
-        house.run(lambda ctx, one=one: events.take(ctx, [one]))
-    rows = [row for row in house.rows("listOsintEvents") if row["id"] not in known.values()]
+    for event in (twin, stranger, later):
+        house.run(lambda ctx, event=event: events.take(ctx, [event]))
+    rows = [row for row in house.rows("listOsintEvents") if row["id"] not in ids.values()]
     assert len(rows) == 1
-    merged = [
+    survivors = [
         row.resource_id
         for row in house.recorded()
-        if row.resource_type == "osintEvent" and row.resource_id not in {*known.values()}
+        if row.resource_type == "osintEvent" and row.resource_id not in {*ids.values()}
     ]
-    for id_ in merged:
+    for id_ in survivors:
         answer = house.send("getOsintEvent", path={"eventId": id_})
         assert json.loads(answer.body)["data"] == rows[0]
 
@@ -139,9 +139,9 @@ def test_the_id_of_an_event_that_another_took_up_answers_with_that_one(house: An
     ],
 )
 def test_what_a_filter_does_not_take_is_refused_by_its_name(house: Any, query: str) -> None:
-    refused = house.refused("listOsintEvents", query=query.replace(" ", "%20"))
-    assert refused.type is problem.INVALID_PARAMETER
-    assert refused.detail.startswith(query.partition("=")[0])
+    refusal = house.refused("listOsintEvents", query=query.replace(" ", "%20"))
+    assert refusal.type is problem.INVALID_PARAMETER
+    assert refusal.detail.startswith(query.partition("=")[0])
 
 
 @pytest.mark.parametrize(

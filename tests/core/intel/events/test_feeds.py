@@ -17,8 +17,8 @@ WEB = "https://ann:pw@quakes.example/day.json?days=1&api_key=x1y2"
 @pytest.fixture
 def house(house: Any) -> Any:
     """A house with sources of every status but `stale`."""
-    lost = (Rejection("lacks 'id'", 2, "x"),)
-    house.run(lambda ctx: events.take(ctx, location=WEB, rejections=lost))
+    rejections = (Rejection("lacks 'id'", 2, "x"),)
+    house.run(lambda ctx: events.take(ctx, location=WEB, rejections=rejections))
     house.run(lambda ctx: events.take(ctx, location=FILE, format_=events.ALERTS, name="Alerts"))
     house.add("https://pier.org/feed")
     idle = attrs.evolve(house.add("https://idle.org/feed", name="Idle"), is_disabled=True)
@@ -36,7 +36,7 @@ def house(house: Any) -> Any:
     return house
 
 
-def told(house: Any, query: str = "") -> dict[str, Any]:
+def sources_by_name(house: Any, query: str = "") -> dict[str, Any]:
     return {row["name"]: row for row in house.rows("listOsintSources", query)}
 
 
@@ -65,32 +65,32 @@ NAMES = {
     ],
 )
 def test_a_filter_finds_its_sources_alone(house: Any, query: str, names: set[str]) -> None:
-    assert told(house, query).keys() == names
+    assert sources_by_name(house, query).keys() == names
 
 
 def test_a_source_that_nobody_reads_is_stale_when_somebody_looks(house: Any) -> None:
     house.clock.advance(86_400)
-    assert told(house, "status=stale").keys() == {
+    assert sources_by_name(house, "status=stale").keys() == {
         "Alerts",
         "https://quakes.example/day.json?days=1",
     }
-    assert told(house, "status=ok,partial") == {}
-    assert len(told(house, "status=stale,error")) == 3
-    walked = house.rows("listOsintSources", "status=stale&limit=1")
-    assert len(walked) == 1
+    assert sources_by_name(house, "status=ok,partial") == {}
+    assert len(sources_by_name(house, "status=stale,error")) == 3
+    listing = house.rows("listOsintSources", "status=stale&limit=1")
+    assert len(listing) == 1
 
 
 def test_pages_join(house: Any) -> None:
     every = [row["id"] for row in house.rows("listOsintSources")]
     for query in ("limit=1", "limit=3", "limit=1&status=ok,partial,error,neverRun,disabled"):
-        seen, cursor = [], ""
+        ids, cursor = [], ""
         while cursor is not None:
             page = house.send("listOsintSources", query=f"{query}{cursor}")
             body = events.json_of(page.body)
-            seen += [row["id"] for row in body["data"]]
+            ids += [row["id"] for row in body["data"]]
             following = body["meta"]["page"]["nextCursor"]
             cursor = None if following is None else f"&cursor={following}"
-        assert seen == every
+        assert ids == every
 
 
 def test_few_of_many_sources_are_all_found(house: Any) -> None:
@@ -115,14 +115,14 @@ def test_what_is_the_machines_or_secret_is_told_to_nobody(house: Any) -> None:
         assert "/srv" not in body
         assert "pw@" not in body
         assert "x1y2" not in body
-    gone = told(house)["Gone"]
-    assert gone["url"] is None
-    assert gone["error"] == {"code": "notFound", "message": "There is no file gone.json."}
-    assert "Put the file back" in gone["resolution"]
+    removal = sources_by_name(house)["Gone"]
+    assert removal["url"] is None
+    assert removal["error"] == {"code": "notFound", "message": "There is no file gone.json."}
+    assert "Put the file back" in removal["resolution"]
 
 
 def test_a_report_says_what_became_of_the_last_document(house: Any) -> None:
-    row = told(house)["https://quakes.example/day.json?days=1"]
+    row = sources_by_name(house)["https://quakes.example/day.json?days=1"]
     assert row["rejections"] == [{"reason": "lacks 'id'", "count": 2, "sample": "x"}]
     assert (row["itemsLastRun"], row["rejectedLastRun"]) == (7, 2)
     assert row["lastRun"] == {

@@ -13,7 +13,7 @@ from svc_core.intel.economy import indicators
 
 Take = Callable[..., Any]
 
-WRITTEN = "2026-01-02T03:04:05Z"
+WRITE_TIME = "2026-01-02T03:04:05Z"
 
 FILTERS = [
     ("", 77),
@@ -37,7 +37,7 @@ FILTERS = [
     ("indicator=A191RL1Q225SBEA&vintage=2024-09-01", 2),
     ("vintage=2020-01-01", 0),
     ("updatedSince=2026-01-02T03:04:04Z", 77),
-    (f"updatedSince={WRITTEN}", 0),
+    (f"updatedSince={WRITE_TIME}", 0),
     ("latest=true", 22),
     ("latest=true&provider=fred", 4),
     ("latest=true&country=DE&periodTo=2023", 2),
@@ -46,7 +46,7 @@ FILTERS = [
 
 @pytest.mark.parametrize(("query", "count"), FILTERS)
 def test_a_filter_finds_all_that_match_page_by_page(world: Any, query: str, count: int) -> None:
-    found: list[str] = []
+    ids: list[str] = []
     after = ""
     while True:
         reply = json.loads(
@@ -54,11 +54,11 @@ def test_a_filter_finds_all_that_match_page_by_page(world: Any, query: str, coun
                 "listIndicators", query="&".join(filter(None, (query, "limit=7", after)))
             ).body
         )
-        found += [row["id"] for row in reply["data"]]
+        ids += [row["id"] for row in reply["data"]]
         if reply["meta"]["page"]["nextCursor"] is None:
             break
         after = f"cursor={reply['meta']['page']['nextCursor']}"
-    assert len(found) == len(set(found)) == count
+    assert len(ids) == len(set(ids)) == count
 
 
 def test_periods_come_newest_first_and_rows_written_last_by_choice(
@@ -129,7 +129,7 @@ def test_rows_are_lines_where_that_is_asked_for(world: Any) -> None:
     assert rows == world.rows("listIndicators", "provider=ecb")
 
 
-REFUSED = [
+REFUSALS = [
     ("periodFrom=2024-Q9", problem.INVALID_PARAMETER),
     ("periodFrom=2023-02-29", problem.INVALID_PARAMETER),
     ("periodTo=yesterday", problem.INVALID_PARAMETER),
@@ -141,18 +141,18 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("query", "kind"), REFUSED)
+@pytest.mark.parametrize(("query", "kind"), REFUSALS)
 def test_what_cannot_be_asked_is_refused_by_its_name(world: Any, query: str, kind: Any) -> None:
-    refused = world.refused("listIndicators", query=query)
-    assert refused.type is kind
-    assert refused.detail.startswith(query.partition("=")[0])
+    refusal = world.refused("listIndicators", query=query)
+    assert refusal.type is kind
+    assert refusal.detail.startswith(query.partition("=")[0])
 
 
 def test_a_cursor_is_of_one_list_alone(world: Any) -> None:
     reply = json.loads(world.send("listIndicators", query="latest=true&limit=1").body)
     cursor = reply["meta"]["page"]["nextCursor"]
-    refused = world.refused("listIndicators", query=f"limit=1&cursor={cursor}")
-    assert refused.type is problem.INVALID_CURSOR
+    refusal = world.refused("listIndicators", query=f"limit=1&cursor={cursor}")
+    assert refusal.type is problem.INVALID_CURSOR
 
 
 def test_a_page_looks_at_so_many_series_and_says_where_to_go_on(house: Any, take: Take) -> None:
@@ -161,14 +161,14 @@ def test_a_page_looks_at_so_many_series_and_says_where_to_go_on(house: Any, take
     take(house, "rates", json.dumps(told).encode())
     late = {"base": "EUR", "date": "2025-03-01", "rates": {"X00": 1, "X70": 2}}
     take(house, "late", json.dumps(late).encode())
-    query, found, pages = "latest=true&limit=100&periodFrom=2025", [], 0
+    query, matches, pages = "latest=true&limit=100&periodFrom=2025", [], 0
     after = ""
     while pages == 0 or after:
         body = json.loads(house.send("listIndicators", query=query + after).body)
-        found += [row["value"] for row in body["data"]]
+        matches += [row["value"] for row in body["data"]]
         cursor, pages = body["meta"]["page"]["nextCursor"], pages + 1
         after = f"&cursor={cursor}" if cursor else ""
-    assert (sorted(found), pages) == ([1, 2], 2)
+    assert (sorted(matches), pages) == ([1, 2], 2)
 
 
 # -- as documents say it -----------------------------------------------------------------------
@@ -179,8 +179,8 @@ def test_a_later_document_says_the_value_whichever_is_read_first(
 ) -> None:
     def answer(day: str, value: Any) -> bytes:
         row = {"realtime_start": day, "realtime_end": day, "date": "2024-01-01", "value": value}
-        told = {"realtime_start": day, "realtime_end": day, "observation_start": "x"}
-        return json.dumps({**told, "observations": [row]}).encode()
+        span = {"realtime_start": day, "realtime_end": day, "observation_start": "x"}
+        return json.dumps({**span, "observations": [row]}).encode()
 
     options = {"series": "GDP", "frequency": "Q"}
     old, new = ("old", answer("2024-04-25", "1.6")), ("new", answer("2024-05-30", "."))
@@ -202,7 +202,7 @@ def test_the_same_document_again_changes_nothing(house: Any, take: Take) -> None
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "value", "updated"),
+    ("first", "second", "value", "updates"),
     [
         (("2024-03-01", "2024-03-01"), ("2024-03-02", "2024-03-02"), "1", 0),
         (("2024-03-01", "2024-03-01"), ("2024-03-02", "2024-03-02"), "2", 1),
@@ -210,12 +210,12 @@ def test_the_same_document_again_changes_nothing(house: Any, take: Take) -> None
     ],
 )
 def test_a_value_asked_for_on_another_day_is_no_change(
-    house: Any, take: Take, first: Any, second: Any, value: str, updated: int
+    house: Any, take: Take, first: Any, second: Any, value: str, updates: int
 ) -> None:
-    for told, said in ((first, "1"), (second, value)):
-        span = dict(zip(("realtime_start", "realtime_end"), told, strict=True))
-        rows = [{**span, "date": "2024-01-01", "value": said}]
-        asked = {"observation_start": "x", **span, "observations": rows}
-        body = json.dumps(asked).encode()
-        brought = take(house, "gdp", body, {"series": "GDP", "frequency": "Q"})
-    assert (brought.created, brought.updated) == (0, updated)
+    for vintage, figure in ((first, "1"), (second, value)):
+        span = dict(zip(("realtime_start", "realtime_end"), vintage, strict=True))
+        rows = [{**span, "date": "2024-01-01", "value": figure}]
+        options = {"observation_start": "x", **span, "observations": rows}
+        body = json.dumps(options).encode()
+        report = take(house, "gdp", body, {"series": "GDP", "frequency": "Q"})
+    assert (report.created, report.updated) == (0, updates)

@@ -23,8 +23,8 @@ def house(house: Any) -> Any:
 def feature_collection(house: Any, query: str) -> dict[str, Any]:
     reply = house.send("listRegionalOsint", query=query, accept=GEOJSON.media_type)
     assert reply.media_type == GEOJSON.media_type
-    told: dict[str, Any] = json.loads(reply.body)
-    return told
+    body: dict[str, Any] = json.loads(reply.body)
+    return body
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def feature_collection(house: Any, query: str) -> dict[str, Any]:
 def test_rows_and_features_are_the_same_events(house: Any, query: str, count: int) -> None:
     rows = house.rows("listRegionalOsint", query)
     assert len(rows) == count
-    told = feature_collection(house, query)
-    assert [one["id"] for one in told["features"]] == [row["id"] for row in rows]
-    assert told["numberReturned"] == told["meta"]["pageCount"] == count
+    collection = feature_collection(house, query)
+    assert [feature["id"] for feature in collection["features"]] == [row["id"] for row in rows]
+    assert collection["numberReturned"] == collection["meta"]["pageCount"] == count
 
 
 def test_a_feature_is_the_row_with_its_place_as_geometry(house: Any) -> None:
@@ -57,36 +57,36 @@ def test_a_feature_is_the_row_with_its_place_as_geometry(house: Any) -> None:
         strict=True,
     ):
         place = row.pop("place") or {}
-        told = dict(feature["properties"])
+        properties = dict(feature["properties"])
         for name in ("name", "countryCode", "admin1Code", "precision"):
-            assert told.pop(name) == place.get(name)
-        assert told == row
+            assert properties.pop(name) == place.get(name)
+        assert properties == row
         assert feature["geometry"] == place.get("geometry")
 
 
 def test_others_read_every_page_by_its_links(house: Any) -> None:
-    seen: list[str] = []
+    ids: list[str] = []
     query = "bbox=-180,-90,180,90&limit=2"
     while True:
         body = house.send("listRegionalOsint", query=f"{query}&format=geojson").body
         page = geojson.loads(body)
         assert isinstance(page, geojson.FeatureCollection)
         assert page.is_valid, page.errors()
-        seen += [one["id"] for one in page["features"]]
+        ids += [feature["id"] for feature in page["features"]]
         links = {link["rel"]: link for link in page["links"]}
         assert {link["type"] for link in links.values()} == {GEOJSON.media_type}
         assert links["self"]["href"].endswith(f"{query}&format=geojson")
         if "next" not in links:
             break
         query = links["next"]["href"].partition("?")[2].replace("&format=geojson", "")
-    assert seen == [row["id"] for row in house.rows("listRegionalOsint", "bbox=-180,-90,180,90")]
+    assert ids == [row["id"] for row in house.rows("listRegionalOsint", "bbox=-180,-90,180,90")]
 
 
 def test_a_page_asked_for_by_its_media_type_leads_to_more_of_it(house: Any) -> None:
-    told = feature_collection(house, "limit=1")
-    (following,) = [link["href"] for link in told["links"] if link["rel"] == "next"]
+    collection = feature_collection(house, "limit=1")
+    (following,) = [link["href"] for link in collection["links"] if link["rel"] == "next"]
     assert "format=geojson" in following
-    assert told["timeStamp"] == house.clock.now().isoformat().replace("+00:00", "Z")
+    assert collection["timeStamp"] == house.clock.now().isoformat().replace("+00:00", "Z")
 
 
 @pytest.mark.parametrize(

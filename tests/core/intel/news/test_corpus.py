@@ -32,8 +32,8 @@ def take(house_factory: Any, make_document: Make, make_entry: Make) -> Callable[
     def taking(*texts: dict[str, str], house: Any = None) -> Any:
         house = house or house_factory()
         source = house.add()
-        for given_ in texts:
-            entries = (make_entry(key, title=text, text=text) for key, text in given_.items())
+        for batch in texts:
+            entries = (make_entry(key, title=text, text=text) for key, text in batch.items())
             house.take(source, make_document(*entries))
         return house
 
@@ -48,10 +48,10 @@ def scratch(house: Any) -> dict[str, int]:
 def table(house: Any, tables: Tables | None = None) -> Frequencies:
     """The table as a process with these remembered ones sees it."""
     host = Host() if tables is None else Host(lends={Tables: tables})
-    found: Frequencies = house.run(
+    counts: Frequencies = house.run(
         lambda ctx: corpus.frequencies(attrs.evolve(ctx, host=host), ITEMS), "wsp_a"
     )
-    return found
+    return counts
 
 
 def tidy(house: Any) -> None:
@@ -69,10 +69,10 @@ def test_counts_are_those_of_the_stored_items_whatever_happened(
         take(*run, house=house)
         if data.draw(st.booleans()):
             tidy(house)
-        seen = table(house, tables)
-        assert (dict(seen.counts), seen.total) == (scratch(house), len(house.words()))
-        assert seen == table(house)
-    again = take({key: text for run in runs for given_ in run for key, text in given_.items()})
+        current = table(house, tables)
+        assert (dict(current.counts), current.total) == (scratch(house), len(house.words()))
+        assert current == table(house)
+    again = take({key: text for run in runs for batch in run for key, text in batch.items()})
     assert table(again).version == table(house).version
 
 
@@ -82,8 +82,8 @@ def test_units_leave_few_segments_and_no_orphans(take: Any) -> None:
     tidy(house)
     state: TermState = house.run(lambda ctx: ctx.find(ITEMS.state, "terms"))
     assert [segment.level for segment in state.segments] == [1]
-    kept = house.run(lambda ctx: ctx.tx.documents.scan(ITEMS.counts, limit=99))
-    assert [row.id for row in kept.rows] == [segment.id for segment in state.segments]
+    page = house.run(lambda ctx: ctx.tx.documents.scan(ITEMS.counts, limit=99))
+    assert [row.id for row in page.rows] == [segment.id for segment in state.segments]
     assert table(house) == before
     assert (before.total, before.counts["strike"]) == (FAN, FAN)
 
@@ -125,12 +125,12 @@ def forget(house: Any) -> None:
     house.run(unit)
 
 
-async def _found(ctx: Any, *terms: str, limit: int = 9, **how: Any) -> list[str]:
+async def _titles(ctx: Any, *terms: str, limit: int = 9, **how: Any) -> list[str]:
     counts = how.pop("counts", None) or await corpus.frequencies(ctx, ITEMS)
     rows = await corpus.candidates(
         ctx, dict.fromkeys(terms, 1.0), counts, texts=NEWS_TEXTS, limit=limit, **how
     )
-    return [one.title for one in await evidence(ctx, rows)]
+    return [item.title for item in await evidence(ctx, rows)]
 
 
 def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
@@ -140,7 +140,7 @@ def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
     readings = house.run(_read_all)
     forget(house)
     assert table(house) == Frequencies(version="0" * 16)
-    assert house.run(lambda ctx: _found(ctx, "pier1")) == ["pier1 strike"]
+    assert house.run(lambda ctx: _titles(ctx, "pier1")) == ["pier1 strike"]
     assert house.run(_read_all) == readings
     seen = house.run(to_count)
     take({"1": "pier1 strike ends"}, house=house)
@@ -153,9 +153,9 @@ def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
 
 async def _read_all(ctx: Any) -> list[Any]:
     rows = (await ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows
-    held = map(read, await evidence(ctx, rows))
-    read_ = sorted(held, key=lambda one: one.evidence.id)
-    return [(one.evidence.id, one.title, one.lead, one.rest) for one in read_]
+    readings = map(read, await evidence(ctx, rows))
+    read_ = sorted(readings, key=lambda reading: reading.evidence.id)
+    return [(reading.evidence.id, reading.title, reading.lead, reading.rest) for reading in read_]
 
 
 def test_kept_terms_read_as_the_words_do(take: Any) -> None:
@@ -164,10 +164,14 @@ def test_kept_terms_read_as_the_words_do(take: Any) -> None:
     rows = house.run(lambda ctx: ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows
     (item,) = house.run(lambda ctx: evidence(ctx, rows))
     assert item.terms == words.terms is not None
-    kept, made = read(item), read(attrs.evolve(item, terms=None))
-    assert (kept.title, kept.lead, kept.rest) == (made.title, made.lead, made.rest)
-    assert len(kept.lead) == 60
-    assert kept.rest
+    from_terms, from_text = read(item), read(attrs.evolve(item, terms=None))
+    assert (from_terms.title, from_terms.lead, from_terms.rest) == (
+        from_text.title,
+        from_text.lead,
+        from_text.rest,
+    )
+    assert len(from_terms.lead) == 60
+    assert from_terms.rest
 
 
 # -- candidates --------------------------------------------------------------------------------
@@ -175,20 +179,20 @@ def test_kept_terms_read_as_the_words_do(take: Any) -> None:
 
 def test_the_most_telling_terms_come_first_and_unknown_ones_find_nothing(take: Any) -> None:
     house = take({"a": "strike pay", "b": "strike crane", "c": "strike", "d": "Antwerp"})
-    assert house.run(lambda ctx: _found(ctx, "strike", "crane", "moon"))[0] == "strike crane"
-    assert house.run(lambda ctx: _found(ctx, "moon")) == []
-    assert house.run(_found) == []
-    assert take().run(lambda ctx: _found(ctx, "strike", start=0)) == []
-    assert len(house.run(lambda ctx: _found(ctx, "strike", limit=2))) == 2
+    assert house.run(lambda ctx: _titles(ctx, "strike", "crane", "moon"))[0] == "strike crane"
+    assert house.run(lambda ctx: _titles(ctx, "moon")) == []
+    assert house.run(_titles) == []
+    assert take().run(lambda ctx: _titles(ctx, "strike", start=0)) == []
+    assert len(house.run(lambda ctx: _titles(ctx, "strike", limit=2))) == 2
 
 
 def test_common_terms_are_left_out_where_rarer_ones_find_enough(take: Any) -> None:
     house = take({"a": "strike crane", "b": "strike", "c": "pay"})
     counts = Frequencies(100_000, {"strike": 60_000, "crane": 300, "pay": 400})
-    found = house.run(lambda ctx: _found(ctx, "strike", "crane", "pay", counts=counts))
-    assert sorted(found) == ["pay", "strike crane"]
-    alone = house.run(lambda ctx: _found(ctx, "strike", counts=counts))
+    titles = house.run(lambda ctx: _titles(ctx, "strike", "crane", "pay", counts=counts))
+    assert sorted(titles) == ["pay", "strike crane"]
+    alone = house.run(lambda ctx: _titles(ctx, "strike", counts=counts))
     assert sorted(alone) == ["strike", "strike crane"]
     # A period has as many of them as is its share of all items.
-    within = house.run(lambda ctx: _found(ctx, "strike", "pay", counts=counts, start=0))
+    within = house.run(lambda ctx: _titles(ctx, "strike", "pay", counts=counts, start=0))
     assert sorted(within) == ["pay", "strike", "strike crane"]

@@ -44,43 +44,45 @@ def events(draw: Any) -> list[list[Evidence]]:
             max_size=9,
         )
     )
-    found: dict[int, list[Evidence]] = {}
+    by_event: dict[int, list[Evidence]] = {}
     for at, (event, story, hours) in enumerate(rows):
-        found.setdefault(event, []).append(item(f"i{at}", story, hours))
-    return list(found.values())
+        by_event.setdefault(event, []).append(item(f"i{at}", story, hours))
+    return list(by_event.values())
 
 
 @given(events())
-def test_those_of_one_event_have_one_name_of_their_own(found: list[list[Evidence]]) -> None:
-    names = named(found)
-    assert set(names) == {one.id for event in found for one in event}
-    told = [{names[one.id] for one in event} for event in found]
-    assert all(len(each) == 1 for each in told)
-    of_many = [each.pop() for each, event in zip(told, found, strict=True) if len(event) > 1]
+def test_those_of_one_event_have_one_name_of_their_own(groups: list[list[Evidence]]) -> None:
+    names = named(groups)
+    assert set(names) == {report.id for event in groups for report in event}
+    report = [{names[name_sets.id] for name_sets in event} for event in groups]
+    assert all(len(name_set) == 1 for name_set in report)
+    of_many = [
+        name_set.pop() for name_set, event in zip(report, groups, strict=True) if len(event) > 1
+    ]
     assert None not in of_many
     assert len(set(of_many)) == len(of_many)
-    assert all(names[event[0].id] is None for event in found if len(event) == 1)
+    assert all(names[event[0].id] is None for event in groups if len(event) == 1)
 
 
 @given(events())
-def test_an_event_keeps_its_name_as_items_come(found: list[list[Evidence]]) -> None:
-    names = named(found)
-    grown = [
-        [item(one.id, names[one.id], 0) for one in event] + [item(f"new{at}", hours=9)]
-        for at, event in enumerate(found)
+def test_an_event_keeps_its_name_as_items_come(groups: list[list[Evidence]]) -> None:
+    names = named(groups)
+    growth = [
+        [item(report.id, names[report.id], 0) for report in event] + [item(f"new{at}", hours=9)]
+        for at, event in enumerate(groups)
     ]
-    after = named(grown)
-    for event in found:
+    after = named(growth)
+    for event in groups:
         if len(event) > 1:
             assert after[event[0].id] == names[event[0].id]
 
 
 @given(events(), st.randoms())
 def test_names_do_not_depend_on_the_order_in_which_events_are_given(
-    found: list[list[Evidence]], chance: Any
+    groups: list[list[Evidence]], chance: Any
 ) -> None:
-    mixed = [chance.sample(event, len(event)) for event in chance.sample(found, len(found))]
-    assert named(mixed) == named(found)
+    shuffle = [chance.sample(event, len(event)) for event in chance.sample(groups, len(groups))]
+    assert named(shuffle) == named(groups)
 
 
 def test_where_two_events_meet_the_older_name_stays() -> None:
@@ -90,10 +92,15 @@ def test_where_two_events_meet_the_older_name_stays() -> None:
 
 
 def test_the_name_stays_with_most_of_its_items_and_the_others_get_their_own() -> None:
-    begun = named([[item("a"), item("b")]])["a"]
-    names = named([[item("a", begun), item("b", begun)], [item(id_, begun, 1) for id_ in "cde"]])
-    assert names["c"] == begun
-    assert names["a"] not in (None, begun)
+    first_names = named([[item("a"), item("b")]])["a"]
+    names = named(
+        [
+            [item("a", first_names), item("b", first_names)],
+            [item(id_, first_names, 1) for id_ in "cde"],
+        ]
+    )
+    assert names["c"] == first_names
+    assert names["a"] not in (None, first_names)
 
 
 # -- passes ------------------------------------------------------------------------------------
@@ -132,23 +139,23 @@ class Work:
 def take(make_entry: Make, make_document: Make) -> Make:
     """Take headlines in from a source, and group what is new."""
 
-    def taken(house: Any, source: str, *titles: str, **chosen: Any) -> int:
+    def intake(house: Any, source: str, *titles: str, **limits: Any) -> int:
         location = f"https://{source}.example/feed"
-        parsed = make_document(*(make_entry(title, title=title) for title in titles))
-        house.take(house.add(location), parsed)
-        looked: int = drive.run(group_new(Work(house), **chosen))
-        return looked
+        document = make_document(*(make_entry(title, title=title) for title in titles))
+        house.take(house.add(location), document)
+        count: int = drive.run(group_new(Work(house), **limits))
+        return count
 
-    return taken
+    return intake
 
 
 def stories(house: Any) -> dict[str, set[str]]:
     """The publishers of each event."""
-    found: dict[str, set[str]] = {}
+    by_story: dict[str, set[str]] = {}
     for row in house.news():
         if row.story_id is not None:
-            found.setdefault(row.story_id, set()).add(f"{row.title} {row.source.id}")
-    return found
+            by_story.setdefault(row.story_id, set()).add(f"{row.title} {row.source.id}")
+    return by_story
 
 
 def waiting(house: Any) -> int:
@@ -161,12 +168,12 @@ def test_an_item_names_its_event_from_the_second_telling_on(house: Any, take: Ma
     assert take(house, "beta", f"{STRIKE}, union says") == 1
     (members,) = stories(house).values()
     assert len(members) == 2
-    changed = [(one.change_type, one.version) for one in house.recorded()[3:]]
-    assert changed == [("updated", 2), ("updated", 2)]
+    changes = [(change.change_type, change.version) for change in house.recorded()[3:]]
+    assert changes == [("updated", 2), ("updated", 2)]
     (name,) = stories(house)
-    told = house.rows("listNews", f"storyId={name}")
-    assert {row["title"] for row in told} == {STRIKE, f"{STRIKE}, union says"}
-    assert [row["storyId"] for row in house.rows("listNews") if row not in told] == [None]
+    items = house.rows("listNews", f"storyId={name}")
+    assert {row["title"] for row in items} == {STRIKE, f"{STRIKE}, union says"}
+    assert [row["storyId"] for row in house.rows("listNews") if row not in items] == [None]
 
 
 def test_what_a_source_takes_back_leaves_no_word_and_no_event_behind(
@@ -178,13 +185,13 @@ def test_what_a_source_takes_back_leaves_no_word_and_no_event_behind(
     (taken_back,) = (item for item in house.news() if item.source.id == source.id)
     vector = Vector(taken_back.id, taken_back.retrieved_at, "model", 1, "")
     house.run(lambda ctx: ctx.save(VECTORS, vector.id, vector))
-    gone, _ = house.run(lambda ctx: intake.absent(ctx, source.id, set()))
-    house.run(lambda ctx: intake.withdraw(ctx, gone))
-    assert {one.id for one in house.words()} == {one.id for one in house.news()}
-    assert taken_back.id not in {one.id for one in house.news()}
+    removals, _ = house.run(lambda ctx: intake.absent(ctx, source.id, set()))
+    house.run(lambda ctx: intake.withdraw(ctx, removals))
+    assert {row.id for row in house.words()} == {row.id for row in house.news()}
+    assert taken_back.id not in {row.id for row in house.news()}
     assert house.run(lambda ctx: ctx.find(VECTORS, vector.id)) is None
     table = house.run(lambda ctx: corpus.frequencies(ctx, ITEMS))
-    terms = [set((one.terms or "").split()) for one in house.words()]
+    terms = [set((text.terms or "").split()) for text in house.words()]
     scratch = Frequencies.of(terms)
     assert (dict(table.counts), table.total) == (dict(scratch.counts), len(terms))
     assert drive.run(group_new(Work(house))) == 1
@@ -206,8 +213,8 @@ def test_what_is_known_of_an_item_changes_and_its_event_stays(
     take(house, "alpha", STRIKE)
     take(house, "beta", STRIKE)
     before = stories(house).keys()
-    changed = make_document(make_entry(STRIKE, title=STRIKE, authors=("Ann",)))
-    house.take(house.add("https://beta.example/feed"), changed)
+    update = make_document(make_entry(STRIKE, title=STRIKE, authors=("Ann",)))
+    house.take(house.add("https://beta.example/feed"), update)
     assert stories(house).keys() == before
     assert waiting(house) == 1
 
@@ -218,15 +225,15 @@ def test_documents_in_any_order_make_the_same_events(house_factory: Any, take: M
         "beta": (f"{STRIKE}, union says", BLAZE),
         "gamma": ("Airship lost in blaze", f"{BLAZE}: airship lost in blaze"),
     }
-    found = []
+    outcomes = []
     for order in (documents, documents, reversed(documents)):
         house = house_factory()
         for source in order:
             take(house, source, *documents[source])
-        found.append(stories(house))
-    assert found[0] == found[1]
-    assert sorted(map(sorted, found[0].values())) == sorted(map(sorted, found[2].values()))
-    assert sorted(map(len, found[0].values())) == [2, 3]
+        outcomes.append(stories(house))
+    assert outcomes[0] == outcomes[1]
+    assert sorted(map(sorted, outcomes[0].values())) == sorted(map(sorted, outcomes[2].values()))
+    assert sorted(map(len, outcomes[0].values())) == [2, 3]
 
 
 def test_in_a_large_window_an_item_meets_its_event_through_the_index(
@@ -245,7 +252,7 @@ def test_a_large_window_of_what_is_new_is_grouped_as_a_whole(
     house_factory: Any, make_entry: Make, make_document: Make
 ) -> None:
     titles = (STRIKE, BLAZE, "Bread prices rise", f"{STRIKE}, union says", f"{BLAZE}: no survivors")
-    found = []
+    outcomes = []
     for at_once in (2, 100):
         house = house_factory()
         for at, title in enumerate(titles):
@@ -254,9 +261,9 @@ def test_a_large_window_of_what_is_new_is_grouped_as_a_whole(
                 make_document(make_entry(title, title=title)),
             )
         drive.run(group_new(Work(house), at_once=at_once))
-        found.append(stories(house))
-    assert found[0] == found[1]
-    assert sorted(map(len, found[0].values())) == [2, 2]
+        outcomes.append(stories(house))
+    assert outcomes[0] == outcomes[1]
+    assert sorted(map(len, outcomes[0].values())) == [2, 2]
 
 
 def test_a_pass_begins_again_where_another_wrote(
@@ -264,15 +271,15 @@ def test_a_pass_begins_again_where_another_wrote(
 ) -> None:
     take(house, "alpha", STRIKE)
     house.take(house.add("https://beta.example/feed"), make_document(make_entry("b", title=STRIKE)))
-    others: list[int] = []
+    rivals: list[int] = []
 
     async def meanwhile() -> None:
-        if not others:
-            others.append(0)
-            others.append(await group_new(Work(house)))
+        if not rivals:
+            rivals.append(0)
+            rivals.append(await group_new(Work(house)))
 
     assert drive.run(group_new(Work(house, meanwhile))) == 0
-    assert others == [0, 1]
+    assert rivals == [0, 1]
     assert [len(members) for members in stories(house).values()] == [2]
 
 
@@ -316,10 +323,10 @@ def test_a_pass_ends_though_items_come_without_end(
     def write(number: int) -> None:
         house.take(house.add(f"https://s{number}.example/feed"), make_document(make_entry("x")))
 
-    class Fed(Work):
+    class EndlessFeed(Work):
         async def read(self, tenant: str, usecase: Any) -> Any:
             write(waiting(house) + len(house.news()))
             return await super().read(tenant, usecase)
 
-    assert PASSES_MAX <= drive.run(group_new(Fed(house))) <= 2 * PASSES_MAX
+    assert PASSES_MAX <= drive.run(group_new(EndlessFeed(house))) <= 2 * PASSES_MAX
     assert waiting(house) == 1

@@ -17,7 +17,7 @@ Make = Callable[..., Any]
 
 
 @pytest.fixture
-def stocked(house: Any, make_document: Make, make_entry: Make) -> Any:
+def newsroom(house: Any, make_document: Make, make_entry: Make) -> Any:
     """Three sources, nine items an hour apart, in two languages."""
     for number, (topic, language) in enumerate(
         [("energy", "en"), ("energy", "fr"), ("shipping", "en")]
@@ -37,43 +37,43 @@ def stocked(house: Any, make_document: Make, make_entry: Make) -> Any:
 
 
 def test_news_before_the_first_item_is_not_ready(house: Any) -> None:
-    refused = house.refused("listNews")
-    assert refused.type is problem.NEWS_NOT_READY
-    assert refused.headers["Retry-After"] == "30"
+    refusal = house.refused("listNews")
+    assert refusal.type is problem.NEWS_NOT_READY
+    assert refusal.headers["Retry-After"] == "30"
 
 
-def test_news_come_newest_first(stocked: Any) -> None:
-    titles = [row["title"] for row in stocked.rows("listNews")]
+def test_news_come_newest_first(newsroom: Any) -> None:
+    titles = [row["title"] for row in newsroom.rows("listNews")]
     assert titles == [f"Item {number}{place}" for place in range(3) for number in range(3)]
 
 
-def test_an_unknown_topic_is_told_where_the_topics_are(stocked: Any) -> None:
-    refused = stocked.refused("listNews", query="topics=energy,nope")
-    assert refused.type is problem.INVALID_PARAMETER
-    assert refused.detail.startswith("topics: ")
-    assert "GET /api/v1/news/feeds" in refused.detail
+def test_an_unknown_topic_is_told_where_the_topics_are(newsroom: Any) -> None:
+    refusal = newsroom.refused("listNews", query="topics=energy,nope")
+    assert refusal.type is problem.INVALID_PARAMETER
+    assert refusal.detail.startswith("topics: ")
+    assert "GET /api/v1/news/feeds" in refusal.detail
 
 
 def test_an_item_without_a_date_stands_where_it_was_read(
-    stocked: Any, make_document: Make, make_entry: Make
+    newsroom: Any, make_document: Make, make_entry: Make
 ) -> None:
-    stocked.clock.advance(60)
-    stocked.take(stocked.add("https://host9.org/"), make_document(make_entry("x", title="New")))
-    row = stocked.rows("listNews")[0]
+    newsroom.clock.advance(60)
+    newsroom.take(newsroom.add("https://host9.org/"), make_document(make_entry("x", title="New")))
+    row = newsroom.rows("listNews")[0]
     assert (row["title"], row["publishedAt"]) == ("New", None)
-    assert row["retrievedAt"] == instants.render(stocked.clock.now())
+    assert row["retrievedAt"] == instants.render(newsroom.clock.now())
 
 
 def test_an_item_dated_in_the_future_does_not_head_the_list_for_years(
-    stocked: Any, make_document: Make, make_entry: Make
+    newsroom: Any, make_document: Make, make_entry: Make
 ) -> None:
-    stocked.clock.advance(1)
+    newsroom.clock.advance(1)
     ahead = make_entry("a", title="Ahead", published_at=START + timedelta(days=9_999))
-    stocked.take(stocked.add("https://host8.org/"), make_document(ahead))
-    assert stocked.rows("listNews")[0]["title"] == "Ahead"
-    stocked.clock.advance(60)
-    stocked.take(stocked.add("https://host9.org/"), make_document(make_entry("x", title="New")))
-    assert [row["title"] for row in stocked.rows("listNews")[:2]] == ["New", "Ahead"]
+    newsroom.take(newsroom.add("https://host8.org/"), make_document(ahead))
+    assert newsroom.rows("listNews")[0]["title"] == "Ahead"
+    newsroom.clock.advance(60)
+    newsroom.take(newsroom.add("https://host9.org/"), make_document(make_entry("x", title="New")))
+    assert [row["title"] for row in newsroom.rows("listNews")[:2]] == ["New", "Ahead"]
 
 
 FILTERS = [
@@ -92,14 +92,14 @@ FILTERS = [
 
 
 @pytest.mark.parametrize(("query", "count"), FILTERS)
-def test_filters_narrow_the_list(stocked: Any, query: str, count: int) -> None:
-    assert len(stocked.rows("listNews", query)) == count
+def test_filters_narrow_the_list(newsroom: Any, query: str, count: int) -> None:
+    assert len(newsroom.rows("listNews", query)) == count
 
 
 @pytest.mark.parametrize("span", ["yesterday", "2026-01-02", "../..", ""])
-def test_a_period_that_cannot_be_read_is_refused(stocked: Any, span: str) -> None:
-    refused = stocked.refused("listNews", query=f"datetime={span}")
-    assert refused.type is problem.INVALID_PARAMETER
+def test_a_period_that_cannot_be_read_is_refused(newsroom: Any, span: str) -> None:
+    refusal = newsroom.refused("listNews", query=f"datetime={span}")
+    assert refusal.type is problem.INVALID_PARAMETER
 
 
 def test_all_forty_topics_are_listed_before_any_news(house: Any) -> None:
@@ -110,13 +110,13 @@ def test_all_forty_topics_are_listed_before_any_news(house: Any) -> None:
     assert all(row["lastItemAt"] is None and row["languages"] == [] for row in rows)
 
 
-def test_topics_show_their_feeds_languages_and_items(stocked: Any) -> None:
-    energy = next(row for row in stocked.rows("listNewsFeeds") if row["id"] == "energy")
+def test_topics_show_their_feeds_languages_and_items(newsroom: Any) -> None:
+    energy = next(row for row in newsroom.rows("listNewsFeeds") if row["id"] == "energy")
     assert (energy["feedCount"], energy["itemCount24h"]) == (2, 6)
     assert energy["languages"] == ["en", "fr"]
     assert energy["lastItemAt"] == instants.render(START)
-    stocked.clock.advance(26 * 3_600)
-    later = next(row for row in stocked.rows("listNewsFeeds") if row["id"] == "energy")
+    newsroom.clock.advance(26 * 3_600)
+    later = next(row for row in newsroom.rows("listNewsFeeds") if row["id"] == "energy")
     assert later["itemCount24h"] == 0
 
 
@@ -124,7 +124,7 @@ def test_topics_show_their_feeds_languages_and_items(stocked: Any) -> None:
 
 
 @pytest.fixture
-def told(house: Any, make_document: Make, make_entry: Make) -> Any:
+def archive(house: Any, make_document: Make, make_entry: Make) -> Any:
     """Items of two sources whose titles say less than their texts."""
     texts = {
         "Walkout at the quay": "Dockworkers of Arvenport walked out. "
@@ -148,7 +148,7 @@ def told(house: Any, make_document: Make, make_entry: Make) -> Any:
     return house
 
 
-ASKED = [
+SEARCHES = [
     ("q=Oldenzaal", ["Walkout at the quay 0", "Walkout at the quay 1"]),
     ("q=arvenport tankers", ["Harbour dues rise 0", "Harbour dues rise 1"]),
     ("q=arvenport -tankers", ["Walkout at the quay 0", "Walkout at the quay 1"]),
@@ -166,24 +166,24 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("query", "titles"), ASKED)
-def test_news_are_found_by_words_of_their_whole_text(told: Any, query: str, titles: Any) -> None:
-    assert sorted(row["title"] for row in told.rows("listNews", query)) == titles
+@pytest.mark.parametrize(("query", "titles"), SEARCHES)
+def test_news_are_found_by_words_of_their_whole_text(archive: Any, query: str, titles: Any) -> None:
+    assert sorted(row["title"] for row in archive.rows("listNews", query)) == titles
 
 
-def test_a_match_tells_what_was_found_where(told: Any) -> None:
+def test_a_match_tells_what_was_found_where(archive: Any) -> None:
     query = "q=quay oldenzaal zeppelin&include=match"
-    rows = told.rows("listNews", query)
+    rows = archive.rows("listNews", query)
     match = rows[0]["match"]
     assert match["fields"] == ["title", "text"]
-    assert {one["term"] for one in match["terms"]} == {"oldenz", "quay"}
+    assert {term["term"] for term in match["terms"]} == {"oldenz", "quay"}
     assert 0.5 < match["score"] < 1
-    assert told.rows("listNews", "q=quay&include=match")[0]["match"]["score"] == 1
-    assert told.rows("listNews", "include=match")[0]["match"] is None
+    assert archive.rows("listNews", "q=quay&include=match")[0]["match"]["score"] == 1
+    assert archive.rows("listNews", "include=match")[0]["match"] is None
 
 
-def test_found_news_are_sorted_where_a_sort_is_asked_for(told: Any) -> None:
-    rows = told.rows("listNews", "q=arvenport&sort=publishedAt")
+def test_found_news_are_sorted_where_a_sort_is_asked_for(archive: Any) -> None:
+    rows = archive.rows("listNews", "q=arvenport&sort=publishedAt")
     assert [row["title"] for row in rows] == [
         "Walkout at the quay 0",
         "Walkout at the quay 1",
@@ -193,21 +193,21 @@ def test_found_news_are_sorted_where_a_sort_is_asked_for(told: Any) -> None:
 
 
 @pytest.mark.parametrize("sort", ["", "&sort=publishedAt", "&sort=sentiment"])
-def test_pages_of_found_news_join(told: Any, sort: str) -> None:
-    whole = [row["id"] for row in told.rows("listNews", f"q=arvenport{sort}")]
-    found, more = [], ""
-    while more is not None:
-        body = json.loads(told.send("listNews", query=f"q=arvenport{sort}&limit=1{more}").body)
-        found += [row["id"] for row in body["data"]]
+def test_pages_of_found_news_join(archive: Any, sort: str) -> None:
+    whole = [row["id"] for row in archive.rows("listNews", f"q=arvenport{sort}")]
+    titles, suffix = [], ""
+    while suffix is not None:
+        body = json.loads(archive.send("listNews", query=f"q=arvenport{sort}&limit=1{suffix}").body)
+        titles += [row["id"] for row in body["data"]]
         cursor = body["meta"]["page"]["nextCursor"]
-        more = None if cursor is None else f"&cursor={cursor}"
-    assert found == whole
+        suffix = None if cursor is None else f"&cursor={cursor}"
+    assert titles == whole
     assert len(whole) == 4
 
 
 def test_words_that_very_many_news_hold_are_found_in_the_order_of_the_list(
-    told: Any, monkeypatch: pytest.MonkeyPatch
+    archive: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searching, "COUNTED_MAX", 2)
-    titles = [row["title"] for row in told.rows("listNews", "q=arvenport&topics=energy")]
+    titles = [row["title"] for row in archive.rows("listNews", "q=arvenport&topics=energy")]
     assert titles == ["Walkout at the quay 1", "Harbour dues rise 1"]

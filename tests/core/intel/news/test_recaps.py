@@ -35,10 +35,10 @@ def item(id_: str, title: str, text: str, *, language: str = "en", hours: int = 
     )  # fmt: skip
 
 
-def told(*items: Evidence) -> Recap:
-    made = recap_of(DUE, items, Frequencies(), DAY)
-    assert made is not None
-    return made
+def recap_from(*items: Evidence) -> Recap:
+    recap = recap_of(DUE, items, Frequencies(), DAY)
+    assert recap is not None
+    return recap
 
 
 def test_no_items_make_no_recap() -> None:
@@ -47,25 +47,27 @@ def test_no_items_make_no_recap() -> None:
 
 def test_a_bullet_is_a_sentence_of_the_items_that_it_cites() -> None:
     items = [item(f"i{at}", *subject) for at, subject in enumerate(SUBJECTS.items())]
-    made = told(*items)
-    assert {bullet.text for bullet in made.bullets} == set(SUBJECTS.values())
-    texts = {one.id: one.text for one in items}
-    assert all(texts[id_] == bullet.text for bullet in made.bullets for id_ in bullet.news_ids)
-    assert made.text == " ".join(bullet.text for bullet in made.bullets)
-    assert (made.item_count, made.source_count, made.language) == (3, 3, "en")
-    assert (made.window.start, made.window.end) == (DAY, DAY + timedelta(days=1))
+    recap = recap_from(*items)
+    assert {bullet.text for bullet in recap.bullets} == set(SUBJECTS.values())
+    texts = {report.id: report.text for report in items}
+    assert all(texts[id_] == bullet.text for bullet in recap.bullets for id_ in bullet.news_ids)
+    assert recap.text == " ".join(bullet.text for bullet in recap.bullets)
+    assert (recap.item_count, recap.source_count, recap.language) == (3, 3, "en")
+    assert (recap.window.start, recap.window.end) == (DAY, DAY + timedelta(days=1))
 
 
 def test_who_holds_the_sentence_is_cited_and_the_most_told_comes_first() -> None:
-    (title, text), (other, words), _ = SUBJECTS.items()
-    made = told(item("late", other, words, hours=9), item("a", title, text), item("b", title, text))
-    assert made.headline == title
-    assert [set(bullet.news_ids) for bullet in made.bullets] == [{"a", "b"}, {"late"}]
+    (title, text), (recap, words), _ = SUBJECTS.items()
+    second_title = recap_from(
+        item("late", recap, words, hours=9), item("a", title, text), item("b", title, text)
+    )
+    assert second_title.headline == title
+    assert [set(bullet.news_ids) for bullet in second_title.bullets] == [{"a", "b"}, {"late"}]
 
 
 def test_an_item_without_a_sentence_is_told_by_its_headline() -> None:
-    made = told(item("a", "Fjordby harbour is closed", ""))
-    assert [bullet.text for bullet in made.bullets] == ["Fjordby harbour is closed"]
+    recap = recap_from(item("a", "Fjordby harbour is closed", ""))
+    assert [bullet.text for bullet in recap.bullets] == ["Fjordby harbour is closed"]
 
 
 def test_the_language_is_that_of_most_items() -> None:
@@ -74,9 +76,9 @@ def test_the_language_is_that_of_most_items() -> None:
         for at in range(2)
     ]
     (title, text), *_ = SUBJECTS.items()
-    made = told(item("e", title, text), *french)
-    assert (made.language, made.item_count) == ("fr", 3)
-    assert "e" not in {id_ for bullet in made.bullets for id_ in bullet.news_ids}
+    recap = recap_from(item("e", title, text), *french)
+    assert (recap.language, recap.item_count) == ("fr", 3)
+    assert "e" not in {id_ for bullet in recap.bullets for id_ in bullet.news_ids}
 
 
 @given(st.permutations(list(SUBJECTS.items())), st.integers(1, 4))
@@ -84,10 +86,10 @@ def test_the_order_of_the_items_does_not_matter(subjects: Any, copies: int) -> N
     items = [
         item(f"{title[:4]}{at}", title, text) for title, text in subjects for at in range(copies)
     ]
-    made = told(*items)
-    assert made == told(*sorted(items, key=lambda one: one.id))
-    assert 1 <= len(made.bullets) <= BULLETS_MAX
-    assert all(bullet.news_ids for bullet in made.bullets)
+    recap = recap_from(*items)
+    assert recap == recap_from(*sorted(items, key=lambda report: report.id))
+    assert 1 <= len(recap.bullets) <= BULLETS_MAX
+    assert all(bullet.news_ids for bullet in recap.bullets)
 
 
 # -- passes ------------------------------------------------------------------------------------
@@ -97,16 +99,16 @@ def test_the_order_of_the_items_does_not_matter(subjects: Any, copies: int) -> N
 def take(house: Any, make_entry: Make, make_document: Make) -> Make:
     """Take headlines of a topic in."""
 
-    def taken(*titles: str, topic: str = "shipping", at: datetime = START) -> Any:
+    def intake(*titles: str, topic: str = "shipping", at: datetime = START) -> Any:
         source = house.add(f"https://{topic}.example/feed", topics=(topic,))
         entries = (make_entry(title, title=title, published_at=at) for title in titles)
         house.take(source, make_document(*entries))
         return source
 
-    return taken
+    return intake
 
 
-def made(house: Any) -> int:
+def make_recaps(house: Any) -> int:
     count: int = drive.run(recap_new(Work(house)))
     return count
 
@@ -118,50 +120,50 @@ def due(house: Any) -> int:
 def test_items_make_their_topics_day_due_and_a_pass_makes_its_recap(house: Any, take: Make) -> None:
     take("Ferries sail", "Cranes stop")
     assert due(house) > 0
-    assert made(house) > 0
+    assert make_recaps(house) > 0
     assert due(house) == 0
     [row] = house.rows("listRecaps", "topics=shipping")
     assert row["itemCount"] == 2
-    one = house.send("getRecap", path={"recapId": row["id"]})
-    assert one.status == 200
-    assert made(house) == 0
+    reply = house.send("getRecap", path={"recapId": row["id"]})
+    assert reply.status == 200
+    assert make_recaps(house) == 0
 
 
 def test_a_day_is_told_anew_when_items_come_but_not_all_the_time(house: Any, take: Make) -> None:
     take("Ferries sail")
-    made(house)
+    make_recaps(house)
     house.clock.advance(1)
     take("Cranes stop")
-    assert made(house) == 0
+    assert make_recaps(house) == 0
     house.clock.advance(EVERY.total_seconds())
-    assert made(house) > 0
+    assert make_recaps(house) > 0
     [row] = house.rows("listRecaps", "topics=shipping")
     assert row["itemCount"] == 2
 
 
 def test_a_recap_that_says_the_same_is_not_written(house: Any, take: Make) -> None:
     take("Ferries sail")
-    made(house)
-    told = house.recorded()
+    make_recaps(house)
+    records = house.recorded()
     house.clock.advance(EVERY.total_seconds())
     again = RecapDue("shipping|x", "shipping", START.replace(hour=0, minute=0, second=0))
     house.run(lambda ctx: ctx.save(RECAPS_DUE, again.id, again))
-    made(house)
-    assert house.recorded() == told
+    make_recaps(house)
+    assert house.recorded() == records
     assert due(house) == 0
 
 
 def test_a_day_whose_items_are_gone_has_no_recap(house: Any, take: Make) -> None:
     take("Ferries sail")
-    made(house)
+    make_recaps(house)
     house.clock.advance(EVERY.total_seconds())
     for row in house.news():
         house.run(lambda ctx, id_=row.id: ctx.remove(NEWS, id_))
     again = RecapDue("shipping|x", "shipping", START.replace(hour=0, minute=0, second=0))
     house.run(lambda ctx: ctx.save(RECAPS_DUE, again.id, again))
-    made(house)
-    left = house.run(lambda ctx: ctx.tx.documents.scan(RECAPS, limit=100)).rows
-    assert "shipping" not in {RECAPS.decode(row.raw).topic for row in left}
+    make_recaps(house)
+    page = house.run(lambda ctx: ctx.tx.documents.scan(RECAPS, limit=100)).rows
+    assert "shipping" not in {RECAPS.decode(row.raw).topic for row in page}
 
 
 def test_a_day_that_changed_meanwhile_stays_due(house: Any, take: Make) -> None:
@@ -194,7 +196,7 @@ FILTERS = [
 def test_recaps_are_narrowed(house: Any, take: Make, query: str, topics: set[str]) -> None:
     take("Ferries sail")
     take("Grid fails", topic="energy")
-    made(house)
+    make_recaps(house)
     found = {row["topic"] for row in house.rows("listRecaps", query)}
     assert found & {"shipping", "energy"} == topics
 
