@@ -344,12 +344,12 @@ def test_a_place_with_something_in_it_is_left_alone(
 def test_a_file_with_nothing_in_it_is_filled(
     places: Places, runner: asyncio.Runner, fill_place: Any
 ) -> None:
-    source, empty, made, spare = (places.file() for _ in range(4))
+    source, empty, copy_file, spare = (places.file() for _ in range(4))
     fill_place(source)
     empty.touch()
-    SyncStore(places.open_store(made), runner.run).close()
+    SyncStore(places.open_store(copy_file), runner.run).close()
     spare.write_text("Of somebody else.")
-    for target in (empty, made):
+    for target in (empty, copy_file):
         runner.run(copy(source, target))
         assert stat.S_IMODE(target.stat().st_mode) == 0o600
     for target in (spare, spare.parent):

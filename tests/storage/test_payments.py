@@ -34,7 +34,7 @@ ANSWER = KeptAnswer(200, "application/json", (("ETag", '"a"'),), b'{"data":\xff\
 def payment(number: int, *, payer: int = 1, **members: Any) -> Payment:
     wallet, nonce = f"0x{payer:040x}", f"0x{number:064x}"
     at = START + timedelta(seconds=number)
-    known: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "id": payment_id(NETWORK, ASSET, wallet, nonce),
         "receipt_id": f"rct_{number:024x}",
         "network": NETWORK,
@@ -57,7 +57,7 @@ def payment(number: int, *, payer: int = 1, **members: Any) -> Payment:
         "reserved_at": at,
         "updated_at": at,
     }
-    return Payment(**known | members)
+    return Payment(**defaults | members)
 
 
 class Rows:

@@ -205,15 +205,15 @@ def rows_read(plan: Any) -> int:
 def test_a_table_that_grows_makes_no_list_and_no_count_of_its_rows_dearer(
     table_sizes: list[str], filters: tuple[str, dict[str, tuple[str, ...]]], bounds: dict[str, Any]
 ) -> None:
-    driver, where = filters
-    asked_ = lists(where=where, **bounds)
+    driver, keys = filters
+    query = lists(where=keys, **bounds)
     queries = [
-        asked_.count(driver, 30),
-        asked_.scan(driver, None, None, 31),
-        asked_.scan(driver, None, Position(9, "n9"), 31),
-        asked_.scan(driver, "weight", None, 31),
-        asked_.scan(driver, "weight", Position(9, "n9"), 31),
-        asked_.probe([driver]),
+        query.count(driver, 30),
+        query.scan(driver, None, None, 31),
+        query.scan(driver, None, Position(9, "n9"), 31),
+        query.scan(driver, "weight", None, 31),
+        query.scan(driver, "weight", Position(9, "n9"), 31),
+        query.probe([driver]),
     ]
     few, large = (pages(dsn, queries) for dsn in table_sizes)
     for at, ((read, rows), (read_of_many, rows_of_many)) in enumerate(zip(few, large, strict=True)):

@@ -326,13 +326,13 @@ def test_a_unit_that_is_known_to_ask_once_still_sees_one_snapshot_when_it_asks_a
 
             def look(*ids: str) -> Callable[[Transaction], Awaitable[list[int]]]:
                 async def unit(tx: Transaction) -> list[int]:
-                    found = []
+                    page = []
                     for id_ in ids:
                         row = await tx.documents.get(NOTES, id_)
-                        found.append(0 if row is None else row.version)
+                        page.append(0 if row is None else row.version)
                         while between:
                             await between.pop()()
-                    return found
+                    return page
 
                 return unit
 

@@ -227,7 +227,9 @@ def test_a_value_is_a_surprise_by_how_its_series_varies(
 # -- events of many types in one place ----------------------------------------------------------
 
 
-def report_events(house: House, *told: tuple[str, float, float, float], apart: bool = True) -> None:
+def report_events(
+    house: House, *cases: tuple[str, float, float, float], apart: bool = True
+) -> None:
     """Events of a type, so many hours ago, at a longitude and latitude."""
     records = [
         events.event(
@@ -237,7 +239,7 @@ def report_events(house: House, *told: tuple[str, float, float, float], apart: b
             place=events.place(longitude, latitude, "EC"),
             url=f"https://news.example/{at if apart else 0}",
         )
-        for at, (type_, hours, longitude, latitude) in enumerate(told)
+        for at, (type_, hours, longitude, latitude) in enumerate(cases)
     ]
     house.run(lambda ctx: events.take(ctx, records))
 

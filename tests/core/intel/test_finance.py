@@ -24,7 +24,7 @@ MILLION = 1_000_000
 
 
 @pytest.fixture(scope="module")
-def filled(house_factory: Any) -> Any:
+def demo_house(house_factory: Any) -> Any:
     house = house_factory()
     for document in data_documents(START):
         if document.file_name.startswith("sec-"):
@@ -89,9 +89,9 @@ FILTERS = [
 @pytest.mark.parametrize(("entity", "query", "count"), FILTERS)
 @pytest.mark.parametrize("sort", ["periodEnd", "filedDate"])
 def test_a_filter_finds_all_that_match_page_by_page(
-    filled: Any, entity: str, query: str, count: int, sort: str
+    demo_house: Any, entity: str, query: str, count: int, sort: str
 ) -> None:
-    facts = rows(filled, entity, f"sort={sort}&{query}")
+    facts = rows(demo_house, entity, f"sort={sort}&{query}")
     assert len({row["id"] for row in facts}) == len(facts) == count
     days = [
         row["periodEnd"] if sort == "periodEnd" else row["filing"]["filedDate"] for row in facts
@@ -104,9 +104,9 @@ def yearly(house: Any, entity: str, query: str) -> dict[str, Any]:
 
 
 def test_a_restated_year_has_its_newest_figure_and_on_a_day_before_it_the_older_one(
-    filled: Any,
+    demo_house: Any,
 ) -> None:
-    now = yearly(filled, MICROSOFT, "metric=revenue&months=12")
+    now = yearly(demo_house, MICROSOFT, "metric=revenue&months=12")
     assert now == {
         "2015-06-30": 93_580 * MILLION,
         "2016-06-30": 91_154 * MILLION,
@@ -114,54 +114,58 @@ def test_a_restated_year_has_its_newest_figure_and_on_a_day_before_it_the_older_
         "2018-06-30": 110_360 * MILLION,
         "2019-06-30": 125_843 * MILLION,
     }
-    earlier = yearly(filled, MICROSOFT, "metric=revenue&months=12&asOf=2018-08-02")
+    earlier = yearly(demo_house, MICROSOFT, "metric=revenue&months=12&asOf=2018-08-02")
     assert earlier["2016-06-30"] == 85_320 * MILLION
     assert earlier["2017-06-30"] == 89_950 * MILLION
     assert all(isinstance(value, int) for value in now.values())
 
 
-def test_the_rows_of_a_restated_year_lead_to_each_other(filled: Any) -> None:
+def test_the_rows_of_a_restated_year_lead_to_each_other(demo_house: Any) -> None:
     query = "metric=revenue&from=2017&to=2017&sort=filedDate&includeSuperseded=true"
-    newest, correction, first = rows(filled, MICROSOFT, query)
+    newest, correction, first = rows(demo_house, MICROSOFT, query)
     assert [row["restated"] for row in (first, correction, newest)] == [False, True, True]
     assert (first["supersedesId"], newest["supersededById"]) == (None, None)
     assert first["supersededById"] == correction["id"] == newest["supersedesId"]
     assert correction["supersededById"] == newest["id"]
 
 
-def test_a_row_has_its_period_by_its_dates_and_nothing_of_how_it_is_found(filled: Any) -> None:
-    (row,) = page(filled, APPLE, "metric=revenue&from=2018-09-01&to=2018-09-29&months=3")["data"]
+def test_a_row_has_its_period_by_its_dates_and_nothing_of_how_it_is_found(demo_house: Any) -> None:
+    (row,) = page(demo_house, APPLE, "metric=revenue&from=2018-09-01&to=2018-09-29&months=3")[
+        "data"
+    ]
     assert (row["fiscalYear"], row["fiscalPeriod"]) == (2018, "Q4")
     assert (row["filing"]["fiscalYear"], row["filing"]["fiscalPeriod"]) == (2018, "FY")
     assert not {"fact", "supersededDate", "repeatedDate"} & row.keys()
-    (share,) = page(filled, APPLE, "metric=epsDiluted")["data"]
+    (share,) = page(demo_house, APPLE, "metric=epsDiluted")["data"]
     assert (share["value"], share["currency"], share["unit"]) == (11.89, "USD", "{share}-1")
 
 
-def test_every_id_of_a_company_answers_with_its_own(filled: Any) -> None:
+def test_every_id_of_a_company_answers_with_its_own(demo_house: Any) -> None:
     alias = id_of("lei:INR2EJN1ERAN0W5ZP974")
-    (entity,) = {row["entityId"] for row in rows(filled, MICROSOFT)}
-    assert rows(filled, alias) == rows(filled, MICROSOFT)
-    assert json.loads(filled.send("getEntity", path={"entityId": alias}).body)["data"]["id"] == (
-        entity
-    )
+    (entity,) = {row["entityId"] for row in rows(demo_house, MICROSOFT)}
+    assert rows(demo_house, alias) == rows(demo_house, MICROSOFT)
+    assert json.loads(demo_house.send("getEntity", path={"entityId": alias}).body)["data"][
+        "id"
+    ] == (entity)
 
 
-def test_who_is_not_known_is_not_found_and_who_reported_nothing_has_no_rows(filled: Any) -> None:
+def test_who_is_not_known_is_not_found_and_who_reported_nothing_has_no_rows(
+    demo_house: Any,
+) -> None:
     unknown = "ent_" + "0" * 24
-    refusal = filled.refused("listFinancialObservations", path={"entityId": unknown})
+    refusal = demo_house.refused("listFinancialObservations", path={"entityId": unknown})
     assert refusal.type is problem.NOT_FOUND
-    demo.take(filled, "quiet.json", {"0": {"cik_str": 7, "ticker": "QT", "title": "Quiet Inc"}})
-    assert page(filled, id_of("cik:0000000007"))["data"] == []
+    demo.take(demo_house, "quiet.json", {"0": {"cik_str": 7, "ticker": "QT", "title": "Quiet Inc"}})
+    assert page(demo_house, id_of("cik:0000000007"))["data"] == []
 
 
 @pytest.mark.parametrize(
     "query",
     ["asOf=2018-02-30", "asOf=2018-08-03T25:00:00Z", "asOf=soon", "from=2018-13", "months=4"],
 )
-def test_a_day_that_does_not_exist_is_refused(filled: Any, query: str) -> None:
+def test_a_day_that_does_not_exist_is_refused(demo_house: Any, query: str) -> None:
     path = {"entityId": MICROSOFT}
-    refusal = filled.refused("listFinancialObservations", path=path, query=query)
+    refusal = demo_house.refused("listFinancialObservations", path=path, query=query)
     assert refusal.type is problem.INVALID_PARAMETER
 
 
@@ -187,9 +191,9 @@ def test_a_walk_while_a_report_comes_in_repeats_and_skips_nothing_that_stays(
     assert after - before
 
 
-def test_filings_are_found_by_form_item_and_day(filled: Any) -> None:
+def test_filings_are_found_by_form_item_and_day(demo_house: Any) -> None:
     def filing_ids(**filters: Any) -> list[str]:
-        rows = filled.run(lambda ctx: filings(ctx, [MICROSOFT], limit=10, **filters))
+        rows = demo_house.run(lambda ctx: filings(ctx, [MICROSOFT], limit=10, **filters))
         return [row.filed_date.isoformat() for row in rows]
 
     assert filing_ids() == ["2024-07-30", "2024-03-08", "2024-01-30", "2024-01-19"]

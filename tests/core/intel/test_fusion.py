@@ -182,9 +182,9 @@ def test_pages_have_each_row_of_the_timeline_and_each_link_once(story: Any) -> N
     for limit in (1, 2, 7, 100):
         pages = fusion_pages(story, f"{YEAR}&limit={limit}")
         assert [len(page) for page in pages[:-1]] == [limit] * (len(pages) - 1)
-        seen = [row for page in pages for row in page]
-        assert sorted(map(repr, seen)) == sorted(map(repr, rows))
-        times = [row["at"] for row in seen if "at" in row]
+        entries = [row for page in pages for row in page]
+        assert sorted(map(repr, entries)) == sorted(map(repr, rows))
+        times = [row["at"] for row in entries if "at" in row]
         assert times == sorted(times)
     body = json.loads(story.send("getFusion", path={"entityId": ID}, query=f"{YEAR}&limit=1").body)
     token = body["meta"]["page"]["nextCursor"]

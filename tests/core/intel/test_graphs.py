@@ -223,8 +223,8 @@ def test_where_an_incident_was_is_a_step_from_it(house: Any) -> None:
     assert (place["label"], place["countryCode"]) == (event["place"]["name"], "BO")
     (edge,) = [tie for tie in view["edges"] if tie["targetId"] == place["id"]]
     assert (edge["type"], edge["sourceId"]) == ("locatedIn", event["id"])
-    (told,) = house.rows("listOsintEvents")
-    assert place["id"] == event["place"]["id"] == told["place"]["id"] is not None
+    (osint_event,) = house.rows("listOsintEvents")
+    assert place["id"] == event["place"]["id"] == osint_event["place"]["id"] is not None
 
 
 TICKERS = {"0": {"cik_str": 1999001, "ticker": "QLSY", "title": "Quillard Systems Inc"}}

@@ -95,10 +95,10 @@ def test_a_cve_is_found_by_its_id_and_by_its_words(house: Any) -> None:
     fold(house)
     rows = {name: house.rows(name, "limit=100") for name in LISTS}
     for name, (words, field) in LISTS.items():
-        found = house.rows(name, f"limit=100&q={words}&include=match")
-        assert 0 < len(found) < len(rows[name]), name
-        assert all(field in row["match"]["fields"] for row in found[:1])
-        scores = [row["match"]["score"] for row in found]
+        matches = house.rows(name, f"limit=100&q={words}&include=match")
+        assert 0 < len(matches) < len(rows[name]), name
+        assert all(field in row["match"]["fields"] for row in matches[:1])
+        scores = [row["match"]["score"] for row in matches]
         assert scores == sorted(scores, reverse=True)
 
 

@@ -14,22 +14,22 @@ WORDS = st.sampled_from(
 
 def highlights(text: str, *terms: str) -> list[str]:
     window = excerpt(text, terms)
-    return [window.text[one.start : one.end] for one in window.highlights]
+    return [window.text[mark.start : mark.end] for mark in window.highlights]
 
 
 def test_the_window_with_most_different_terms_is_shown() -> None:
     text = f"A port. {FILLER * 20}A strike at the port, they say. {FILLER * 20}port port port"
-    found = excerpt(text, {"port", "strike"})
-    assert found.text.startswith("A strike at the port")
+    window = excerpt(text, {"port", "strike"})
+    assert window.text.startswith("A strike at the port")
     assert highlights(text, "port", "strike") == ["strike", "port"]
     assert highlights("Ports and PORTS; a Porto", "port") == ["Ports", "PORTS"]
 
 
 def test_without_a_match_a_text_is_shown_from_its_beginning() -> None:
-    found = excerpt(FILLER * 20, {"port"})
-    assert found.highlights == ()
-    assert (FILLER * 20).startswith(found.text)
-    assert EXCERPT_MAX // 2 <= len(found.text) <= EXCERPT_MAX
+    window = excerpt(FILLER * 20, {"port"})
+    assert window.highlights == ()
+    assert (FILLER * 20).startswith(window.text)
+    assert EXCERPT_MAX // 2 <= len(window.text) <= EXCERPT_MAX
     assert excerpt("", {"port"}).text == ""
 
 
@@ -45,13 +45,13 @@ def test_a_word_that_fills_the_window_is_cut() -> None:
 @given(st.lists(WORDS, max_size=300), st.sets(st.sampled_from(["port", "strike", "口罢", "e"])))
 def test_highlights_are_terms_within_the_excerpt(words: list[str], terms: set[str]) -> None:
     text = " ".join(words)
-    found = excerpt(text, terms)
-    assert found.text in text
-    assert len(found.text) <= EXCERPT_MAX
+    window = excerpt(text, terms)
+    assert window.text in text
+    assert len(window.text) <= EXCERPT_MAX
     ends = 0
-    for one in found.highlights:
-        assert ends <= one.start < one.end <= len(found.text)
-        ends = one.end
-        assert {term for _, _, term in spans(found.text[one.start : one.end])} & terms
+    for mark in window.highlights:
+        assert ends <= mark.start < mark.end <= len(window.text)
+        ends = mark.end
+        assert {term for _, _, term in spans(window.text[mark.start : mark.end])} & terms
     if any(term in terms for _, _, term in spans(text)):
-        assert found.highlights
+        assert window.highlights

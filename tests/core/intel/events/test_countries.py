@@ -88,7 +88,7 @@ def event(house: Any, number: int, **members: Any) -> OsintEvent:
     place = Place(None, "x", members.pop("country", "EC"), None, None, "unknown")
     deaths = members.pop("deaths", None)
     measurements = () if deaths is None else (Measurement(deaths, "deathsBest", unit="1"),)
-    told: dict[str, Any] = {
+    row_members: dict[str, Any] = {
         "id": f"obs_{number:024x}", "provider": "ucdp", "type": "conflict", "title": "x",
         "summary": None, "category": None, "occurred_at": now, "ended_at": None,
         "date_precision": "day", "reported_at": None, "place": place, "measurements": measurements,
@@ -97,7 +97,7 @@ def event(house: Any, number: int, **members: Any) -> OsintEvent:
         "sources": (SourceRef("src_" + "0" * 24, "ucdp", "x", None, None, now),),
         "created_at": now, "updated_at": now, "revision": 1,
     }  # fmt: skip
-    return OsintEvent(**told | members)
+    return OsintEvent(**row_members | members)
 
 
 def test_risk_counts_the_events_of_the_last_thirty_days(house: Any, take: Take, world: Any) -> None:

@@ -10,7 +10,7 @@ from tests.core import demo
 
 
 @pytest.fixture(scope="module")
-def filled(house_factory: Any) -> Any:
+def demo_house(house_factory: Any) -> Any:
     """A house with the documents of the demo, and a source that could not be read."""
     house = house_factory()
     demo.take_all(house)
@@ -94,15 +94,15 @@ def every(house: Any, operation: str, query: str = "") -> list[str]:
     [(operation, *item) for operation, filters in QUERIES.items() for item in filters.items()],
 )
 def test_it_finds_some_rows_and_leaves_some_out(
-    filled: Any, operation: str, name: str, value: str
+    demo_house: Any, operation: str, name: str, value: str
 ) -> None:
-    rows = filled.rows("listOsintEvents", "limit=100")
+    rows = demo_house.rows("listOsintEvents", "limit=100")
     with_date = [row for row in rows if row["occurredAt"]]
     middle = with_date[len(with_date) // 2]["occurredAt"]
     country = next(
         row["place"]["countryCode"] for row in rows if (row["place"] or {}).get("countryCode")
     )
     text = value.format(occurredAt=middle, country=country, millis=demo.millis(middle))
-    matches, whole = every(filled, operation, f"{name}={text}"), every(filled, operation)
+    matches, whole = every(demo_house, operation, f"{name}={text}"), every(demo_house, operation)
     assert len(matches) == len({*matches})
     assert {*matches} == {*whole} if name in WHOLE else 0 < len(matches) < len(whole)

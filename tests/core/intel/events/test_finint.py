@@ -157,8 +157,8 @@ def test_a_cursor_is_of_one_list_alone(world: Any) -> None:
 
 def test_a_page_looks_at_so_many_series_and_says_where_to_go_on(house: Any, take: Take) -> None:
     rates = {f"X{number:02}": 1 for number in range(indicators.SERIES_SCAN_MAX + 50)}
-    told = {"base": "EUR", "date": "2024-03-01", "rates": rates}
-    take(house, "rates", json.dumps(told).encode())
+    document = {"base": "EUR", "date": "2024-03-01", "rates": rates}
+    take(house, "rates", json.dumps(document).encode())
     late = {"base": "EUR", "date": "2025-03-01", "rates": {"X00": 1, "X70": 2}}
     take(house, "late", json.dumps(late).encode())
     query, matches, pages = "latest=true&limit=100&periodFrom=2025", [], 0

@@ -142,9 +142,9 @@ def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
     assert table(house) == Frequencies(version="0" * 16)
     assert house.run(lambda ctx: _titles(ctx, "pier1")) == ["pier1 strike"]
     assert house.run(_read_all) == readings
-    seen = house.run(to_count)
+    uncounted = house.run(to_count)
     take({"1": "pier1 strike ends"}, house=house)
-    house.run(lambda ctx: counted(ctx, seen))
+    house.run(lambda ctx: counted(ctx, uncounted))
     assert house.run(to_count) == ()
     assert (table(house).total, scratch(house)) == (3, dict(table(house).counts))
     take(texts, house=house)

@@ -197,8 +197,8 @@ def test_recaps_are_narrowed(house: Any, take: Make, query: str, topics: set[str
     take("Ferries sail")
     take("Grid fails", topic="energy")
     make_recaps(house)
-    found = {row["topic"] for row in house.rows("listRecaps", query)}
-    assert found & {"shipping", "energy"} == topics
+    names = {row["topic"] for row in house.rows("listRecaps", query)}
+    assert names & {"shipping", "energy"} == topics
 
 
 def test_recaps_before_the_first_item_are_not_ready(house: Any) -> None:
