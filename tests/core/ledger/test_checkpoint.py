@@ -29,9 +29,9 @@ RECEIPT = VECTORS["receipt"]["text"]
 
 @pytest.mark.parametrize("size", ["5", "8"])
 def test_a_checkpoint_is_that_of_the_vectors(size):
-    ours = Checkpoint(VECTORS["origin"], int(size), root(extend((), 0, SEALS[: int(size)])))
-    assert checkpoint.sign(ours, SIGNER) == VECTORS["checkpoints"][size]
-    assert open_checkpoint(VECTORS["checkpoints"][size], KEY) == ours
+    checkpoint_ = Checkpoint(VECTORS["origin"], int(size), root(extend((), 0, SEALS[: int(size)])))
+    assert checkpoint.sign(checkpoint_, SIGNER) == VECTORS["checkpoints"][size]
+    assert open_checkpoint(VECTORS["checkpoints"][size], KEY) == checkpoint_
 
 
 def test_extension_lines_are_read_and_kept():
@@ -87,8 +87,8 @@ def test_an_edited_checkpoint_is_refused():
 
 @given(st.integers(0, 2**63 - 1), st.binary(min_size=32, max_size=32))
 def test_a_checkpoint_and_its_text_are_one(size, root):
-    ours = Checkpoint("log.example/a", size, root)
-    assert Checkpoint.parse(ours.text) == ours
+    checkpoint_ = Checkpoint("log.example/a", size, root)
+    assert Checkpoint.parse(checkpoint_.text) == checkpoint_
 
 
 # -- receipts ----------------------------------------------------------------------------------
@@ -110,8 +110,8 @@ def test_a_receipt_may_carry_more(extra):
 
 
 def test_a_log_of_one_record_gives_a_receipt_without_hashes():
-    signed = checkpoint.sign(Checkpoint(KEY.name, 1, SEALS[0]), SIGNER)
-    ours = Receipt.parse(Receipt(0, (), signed).text)
+    note_text = checkpoint.sign(Checkpoint(KEY.name, 1, SEALS[0]), SIGNER)
+    ours = Receipt.parse(Receipt(0, (), note_text).text)
     assert receipt.verify_receipt(ours, VECTORS["seals"][0], KEY).size == 1
 
 
@@ -126,9 +126,9 @@ def test_a_receipt_is_of_one_record_only():
 
 
 def test_a_receipt_of_another_log_is_refused():
-    other = VerifierKey(KEY.name, Ed25519Signer.from_seed(bytes(32)).public)
+    stranger = VerifierKey(KEY.name, Ed25519Signer.from_seed(bytes(32)).public)
     with pytest.raises(NoteError):
-        receipt.verify_receipt(Receipt.parse(RECEIPT), VECTORS["seals"][3], other)
+        receipt.verify_receipt(Receipt.parse(RECEIPT), VECTORS["seals"][3], stranger)
 
 
 HASH = "7bEEGmvNWieRFdek1VsqExJC2TTGbEyEPDY+ImSz3Ys="
@@ -164,6 +164,6 @@ def test_what_is_no_receipt_is_refused(text):
 @given(st.integers(0, len(RECEIPT.encode()) - 1), st.integers(1, 255))
 def test_a_receipt_proves_nothing_when_any_byte_is_altered(at, flip):
     data = RECEIPT.encode()
-    altered = data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :]
+    mutant = data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :]
     with pytest.raises(ValueError, match=r"."):
-        receipt.verify_receipt(Receipt.parse(altered.decode()), VECTORS["seals"][3], KEY)
+        receipt.verify_receipt(Receipt.parse(mutant.decode()), VECTORS["seals"][3], KEY)

@@ -314,7 +314,7 @@ def outcome(scheme, value):
 
 
 @st.composite
-def edited(draw):
+def mutants(draw):
     """A value of a scheme with a few characters put in, left out or exchanged."""
     scheme, value, _ = draw(st.sampled_from(GOOD))
     for _ in range(draw(st.integers(0, 3))):
@@ -327,18 +327,18 @@ def edited(draw):
     return scheme, value
 
 
-@pytest.mark.parametrize(("scheme", "value", "kept"), GOOD)
-def test_every_spelling_gives_the_one_value(scheme, value, kept):
-    assert normalise(scheme, value) == kept
-    assert normalise(scheme, kept) == kept
+@pytest.mark.parametrize(("scheme", "value", "normal"), GOOD)
+def test_every_spelling_gives_the_one_value(scheme, value, normal):
+    assert normalise(scheme, value) == normal
+    assert normalise(scheme, normal) == normal
 
 
 @pytest.mark.parametrize(("scheme", "value"), BAD)
 def test_what_is_not_one_of_the_scheme_is_refused(scheme, value):
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         normalise(scheme, value, "/value")
-    assert caught.value.type.code == "DESIGNATOR_INVALID"
-    assert caught.value.detail.startswith(f"/value: is no {scheme}: it ")
+    assert failure.value.type.code == "DESIGNATOR_INVALID"
+    assert failure.value.detail.startswith(f"/value: is no {scheme}: it ")
 
 
 @pytest.mark.parametrize(("scheme", "last", "first"), LIMITS)
@@ -354,7 +354,7 @@ def test_packages_of_some_types_have_names_in_lower_case(kind):
 
 @pytest.mark.parametrize("prefix", ["BS", "BM", "GG", "GB", "GH", "KY", "VG"])
 def test_no_figi_begins_like_the_isin_of_a_country(prefix):
-    assert completed("figi", prefix + "G000B9XRY", 1) == []
+    assert with_digits("figi", prefix + "G000B9XRY", 1) == []
 
 
 def test_every_scheme_is_held_by_six_cases_and_named_once():
@@ -371,58 +371,58 @@ def test_the_example_of_a_scheme_is_normalised(scheme):
 
 
 def test_an_unknown_scheme_is_refused_with_the_known_ones():
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         normalise("duns", "150483782")
-    assert caught.value.type.code == "DESIGNATOR_INVALID"
-    assert "lei, isin" in caught.value.detail
-    assert caught.value.detail.startswith("value: ")
+    assert failure.value.type.code == "DESIGNATOR_INVALID"
+    assert "lei, isin" in failure.value.detail
+    assert failure.value.detail.startswith("value: ")
 
 
 def test_a_refusal_says_that_secrets_do_not_belong_into_a_url():
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         normalise("url", "https://user:secret@example.com/")
-    assert "password" in str(caught.value.detail)
+    assert "password" in str(failure.value.detail)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("value", ["a" * (VALUE_MAX + 1), "1" * 1_000_000, "a\x00b", "a\ud800b"])
 def test_no_scheme_takes_what_is_too_long_or_cannot_be_stored(scheme, value):
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         normalise(scheme, value)
-    assert caught.value.type.code == "DESIGNATOR_INVALID"
+    assert failure.value.type.code == "DESIGNATOR_INVALID"
 
 
-@given(st.tuples(NAMES, ANY_TEXT) | edited())
+@given(st.tuples(NAMES, ANY_TEXT) | mutants())
 def test_normalising_is_idempotent_and_raises_nothing_else(case):
     scheme, value = case
-    kept, code = outcome(scheme, value)
+    normal, code = outcome(scheme, value)
     assert code in {None, "DESIGNATOR_INVALID"}
-    if kept is not None:
-        assert normalise(scheme, kept) == kept
-        assert 0 < len(kept) <= VALUE_MAX
+    if normal is not None:
+        assert normalise(scheme, normal) == normal
+        assert 0 < len(normal) <= VALUE_MAX
 
 
 @given(ANY_TEXT.map(lambda text: f"https://example.com/{text}"))
 def test_urls_are_idempotent(url):
-    kept, _ = outcome("url", url)
-    if kept is not None:
-        assert normalise("url", kept) == kept
-        assert kept.isascii()
+    normal, _ = outcome("url", url)
+    if normal is not None:
+        assert normalise("url", normal) == normal
+        assert normal.isascii()
 
 
 @given(st.integers(0, 2**128 - 1))
 def test_ipv6_reads_back_from_its_one_text(number):
     address = IPv6Address(number)
-    kept = normalise("ipv6", address.exploded.upper())
-    assert IPv6Address(kept) == address
-    assert kept == kept.lower() == normalise("ipv6", str(address))
+    normal = normalise("ipv6", address.exploded.upper())
+    assert IPv6Address(normal) == address
+    assert normal == normal.lower() == normalise("ipv6", str(address))
 
 
 def is_taken(scheme, value):
     return outcome(scheme, value)[0] == value
 
 
-def completed(scheme, body, digits):
+def with_digits(scheme, body, digits):
     """The values that begin with `body` and end in that many check digits, of all that could be."""
     endings = (f"{number:0{digits}}" for number in range(10**digits))
     return [body + ending for ending in endings if is_taken(scheme, body + ending)]
@@ -434,29 +434,29 @@ CONSONANTS = "BCDFGHJKLMNPQRSTVWXYZ"
 
 @given(st.text(ALNUM, min_size=18, max_size=18))
 def test_only_one_pair_of_digits_completes_a_lei(body):
-    assert len(completed("lei", body, 2)) == 1
+    assert len(with_digits("lei", body, 2)) == 1
 
 
 @given(
     st.text(string.ascii_uppercase, min_size=2, max_size=2), st.text(ALNUM, min_size=9, max_size=9)
 )
 def test_only_one_digit_completes_an_isin(country, body):
-    assert len(completed("isin", country + body, 1)) == 1
+    assert len(with_digits("isin", country + body, 1)) == 1
 
 
 @given(st.text(CONSONANTS + string.digits, min_size=8, max_size=8))
 def test_only_one_digit_completes_a_figi(body):
-    assert len(completed("figi", "BBG" + body, 1)) == 1
+    assert len(with_digits("figi", "BBG" + body, 1)) == 1
 
 
 @given(st.text(string.digits, min_size=6, max_size=6))
 def test_only_one_digit_completes_an_imo_number(body):
-    assert len(completed("imo", body, 1)) == 1
+    assert len(with_digits("imo", body, 1)) == 1
 
 
 @given(st.text(ALNUM, min_size=18, max_size=18), st.integers(0, 19), st.integers(1, 25))
 def test_every_wrong_digit_or_letter_of_a_lei_is_found(body, place, step):
-    (lei,) = completed("lei", body, 2)
+    (lei,) = with_digits("lei", body, 2)
     # A letter counts as two digits, so one in the place of a digit shifts the sum and may pass.
     alike = string.digits if lei[place] in string.digits else string.ascii_uppercase
     character = alike[(alike.index(lei[place]) + step) % len(alike)]

@@ -20,10 +20,10 @@ from svc_core.ledger.records import KIND_PREFIX, PAYLOAD_BYTES_MAX, payload_byte
 from svc_core.wire import schema
 
 SALT = bytes(range(16))
-SALTED = {"salt": "AAECAwQFBgcICQoLDA0ODw"}
+SALT_MEMBER = {"salt": "AAECAwQFBgcICQoLDA0ODw"}
 SUBJECT = "sbj_a9b3c182b699604db136482f"
 CLAIM = "clm_442bced89046c34c77149f59"
-SEEN = "obs_30b8bebfd75d9bad322112f4"
+SIGHTING = "obs_30b8bebfd75d9bad322112f4"
 SOURCE = {
     "url": "https://news.example/a/1?x=1&y=2",
     "retrievedAt": "2026-01-04T20:00:00+01:00",
@@ -49,22 +49,22 @@ def entry(**members):
     return wire.structure(Entry, members)
 
 
-def made(*, author="key_analyst1", **members):
+def draft(*, author="key_analyst1", **members):
     return drafts([entry(**members)], author=author, salts=[SALT], is_batch=False)[0]
 
 
 def outcome(**members):
     try:
-        return made(**members), None, []
+        return draft(**members), None, []
     except Problem as problem:
         return None, problem.type.code, problem.detail.split("; ")
     except wire.WireError as unfit:
         return None, "VALIDATION_FAILED", [str(fault) for fault in unfit.faults]
 
 
-def refused(**members):
-    kept, code, faults = outcome(**members)
-    assert kept is None
+def refusal(**members):
+    draft_, code, faults = outcome(**members)
+    assert draft_ is None
     return code, faults
 
 
@@ -72,8 +72,8 @@ def without(members, *names):
     return {name: value for name, value in members.items() if name not in names}
 
 
-def nested(levels, leaf=0):
-    return leaf if not levels else [nested(levels - 1, leaf)]
+def tower(levels, leaf=0):
+    return leaf if not levels else [tower(levels - 1, leaf)]
 
 
 # -- what becomes of entries ---------------------------------------------------------------------
@@ -117,11 +117,11 @@ def nested(levels, leaf=0):
             },
         ),
         (
-            {**CLAIMS, "source": {"url": "https://a.example/"}, "evidence": [SEEN, CLAIM]},
+            {**CLAIMS, "source": {"url": "https://a.example/"}, "evidence": [SIGHTING, CLAIM]},
             {
                 "predicate": "headquarters",
                 "value": {"city": "Zug"},
-                "evidence": [SEEN, CLAIM],
+                "evidence": [SIGHTING, CLAIM],
                 "source": {"url": "https://a.example/"},
             },
         ),
@@ -135,8 +135,8 @@ def nested(levels, leaf=0):
             {"state": "verified", "method": "source-comparison", "evidence": []},
         ),
         (
-            {**JUDGES, "state": "corroborated", "evidence": [SEEN]},
-            {"state": "corroborated", "evidence": [SEEN]},
+            {**JUDGES, "state": "corroborated", "evidence": [SIGHTING]},
+            {"state": "corroborated", "evidence": [SIGHTING]},
         ),
         (
             {"kind": "claim", "op": "erase", **ACTS, "reason": "At request", "legalBasis": "GDPR"},
@@ -145,32 +145,34 @@ def nested(levels, leaf=0):
     ],
 )
 def test_a_payload_holds_what_was_sent_and_the_salt(members, payload):
-    assert made(**members).payload == {**payload, **SALTED}
+    assert draft(**members).payload == {**payload, **SALT_MEMBER}
 
 
 def test_a_head_has_its_interval_in_canonical_text():
-    kept = made(**CLAIMS, validFrom="2019-01-01T00:00:00+01:00", validTo=None, target=None)
-    assert kept.valid_from == "2018-12-31T23:00:00.000000Z"
-    assert (kept.valid_to, kept.target, kept.subject) == (None, None, SUBJECT)
-    assert (kept.kind, kept.op, kept.author) == ("claim", "assert", "key_analyst1")
+    draft_ = draft(**CLAIMS, validFrom="2019-01-01T00:00:00+01:00", validTo=None, target=None)
+    assert draft_.valid_from == "2018-12-31T23:00:00.000000Z"
+    assert (draft_.valid_to, draft_.target, draft_.subject) == (None, None, SUBJECT)
+    assert (draft_.kind, draft_.op, draft_.author) == ("claim", "assert", "key_analyst1")
 
 
 def test_an_observation_keeps_the_interval_it_was_given():
-    kept = made(**REPORTS)
-    assert (kept.valid_from, kept.valid_to) == (None, None)
+    draft_ = draft(**REPORTS)
+    assert (draft_.valid_from, draft_.valid_to) == (None, None)
 
 
 def test_opening_a_subject_is_its_own_short_entry():
-    sent = wire.structure(NewSubject, {**without(OPENS, "kind"), "validTo": "2026-01-01T00:00:00Z"})
-    (kept,) = drafts([sent.entry()], author="a", salts=[SALT])
-    assert kept == made(**OPENS, validTo="2026-01-01T00:00:00Z", author="a")
-    assert kept.subject is None
+    request = wire.structure(
+        NewSubject, {**without(OPENS, "kind"), "validTo": "2026-01-01T00:00:00Z"}
+    )
+    (draft_,) = drafts([request.entry()], author="a", salts=[SALT])
+    assert draft_ == draft(**OPENS, validTo="2026-01-01T00:00:00Z", author="a")
+    assert draft_.subject is None
 
 
 def test_null_stands_for_no_subject_target_and_interval():
-    nothing = dict.fromkeys(("subject", "target", "validFrom", "validTo"))
-    assert made(**{**nothing, **OPENS}) == made(**OPENS)
-    assert made(**{**JUDGES, "validFrom": None, "validTo": None}) == made(**JUDGES)
+    nulls = dict.fromkeys(("subject", "target", "validFrom", "validTo"))
+    assert draft(**{**nulls, **OPENS}) == draft(**OPENS)
+    assert draft(**{**JUDGES, "validFrom": None, "validTo": None}) == draft(**JUDGES)
 
 
 # -- which members belong ------------------------------------------------------------------------
@@ -196,15 +198,15 @@ WHOLE = {
 def test_every_record_needs_its_members_and_takes_no_other(pair):
     kind, op = pair
     members = [item for item in attrs.fields(ENTRIES[pair]) if item.name not in {"kind", "op"}]
-    needed = {wire.camel(item.name) for item in members if item.default is attrs.NOTHING}
-    taken = {wire.camel(item.name) for item in members if not may_only_be_null(item)}
-    made(kind=kind, op=op, **{name: WHOLE[name] for name in needed})
-    _, missing = refused(kind=kind, op=op)
-    assert {fault.split(":")[0] for fault in missing} == {f"/{name}" for name in needed}
-    code, foreign = refused(kind=kind, op=op, **WHOLE)
+    required_names = {wire.camel(item.name) for item in members if item.default is attrs.NOTHING}
+    names = {wire.camel(item.name) for item in members if not may_only_be_null(item)}
+    draft(kind=kind, op=op, **{name: WHOLE[name] for name in required_names})
+    _, missing = refusal(kind=kind, op=op)
+    assert {fault.split(":")[0] for fault in missing} == {f"/{name}" for name in required_names}
+    code, foreign = refusal(kind=kind, op=op, **WHOLE)
     assert code == "VALIDATION_FAILED"
     assert {fault.split(":")[0] for fault in foreign} == {
-        f"/{name}" for name in WHOLE if name not in taken
+        f"/{name}" for name in WHOLE if name not in names
     }
 
 
@@ -215,16 +217,16 @@ def may_only_be_null(item):
 def test_a_statement_rests_on_a_hundred_records_at_most():
     claim = {"kind": "claim", "subject": SUBJECT, "predicate": "motto", "value": "x"}
     evidence = [f"obs_{number:024d}" for number in range(101)]
-    assert len(made(**claim, evidence=evidence[:100]).payload["evidence"]) == 100
+    assert len(draft(**claim, evidence=evidence[:100]).payload["evidence"]) == 100
     with pytest.raises(wire.WireError, match="at most 100 items"):
-        made(**claim, evidence=evidence)
+        draft(**claim, evidence=evidence)
 
 
 def test_all_but_a_verdict_on_a_subject_exists():
     ops = {"assert", "amend", "supersede", "retract", "verify", "erase"}
     pairs = {(kind, op) for kind in KIND_PREFIX for op in ops}
     assert set(ENTRIES) == pairs - {("subject", "verify")}
-    assert refused(**{**JUDGES, "kind": "subject"}) == (
+    assert refusal(**{**JUDGES, "kind": "subject"}) == (
         "VALIDATION_FAILED",
         ["/op: must be one of: assert, amend, supersede, retract, erase"],
     )
@@ -239,31 +241,35 @@ def test_the_schema_takes_each_record_by_its_kind_and_what_it_does():
     assert told_apart["propertyName"] == "kind"
     assert set(told_apart["mapping"]) == set(KIND_PREFIX)
     for kind, op in ENTRIES:
-        wanted = entry_of(kind, op)
-        READER.validate(wanted)
-        assert not READER.is_valid({**wanted, "foo": 1})
+        pattern = entry_of(kind, op)
+        READER.validate(pattern)
+        assert not READER.is_valid({**pattern, "foo": 1})
 
 
 def entry_of(kind, op):
     members = attrs.fields(ENTRIES[kind, op])
-    needed = [wire.camel(item.name) for item in members if item.default is attrs.NOTHING]
-    return {**{name: WHOLE[name] for name in needed if name in WHOLE}, "kind": kind, "op": op}
+    required_names = [wire.camel(item.name) for item in members if item.default is attrs.NOTHING]
+    return {
+        **{name: WHOLE[name] for name in required_names if name in WHOLE},
+        "kind": kind,
+        "op": op,
+    }
 
 
 @given(
     pair=st.sampled_from(list(ENTRIES)),
     left_out=st.sets(st.sampled_from([*WHOLE, "kind", "op"]), max_size=2),
-    added=st.sets(st.sampled_from(list(WHOLE)), max_size=2),
+    extra=st.sets(st.sampled_from(list(WHOLE)), max_size=2),
 )
-def test_what_the_schema_of_an_entry_admits_is_read_and_nothing_else(pair, left_out, added):
-    sent = {**{name: WHOLE[name] for name in added}, **entry_of(*pair)}
-    sent = {name: value for name, value in sent.items() if name not in left_out}
+def test_what_the_schema_of_an_entry_admits_is_read_and_nothing_else(pair, left_out, extra):
+    members = {**{name: WHOLE[name] for name in extra}, **entry_of(*pair)}
+    members = {name: value for name, value in members.items() if name not in left_out}
     try:
-        wire.structure(Entry, sent)
+        wire.structure(Entry, members)
         is_read = True
     except wire.WireError:
         is_read = False
-    assert READER.is_valid(sent) is is_read
+    assert READER.is_valid(members) is is_read
 
 
 def test_missing_foreign_and_unfit_members_come_together():
@@ -272,16 +278,16 @@ def test_missing_foreign_and_unfit_members_come_together():
         "target": CLAIM,
         "predicate": "sameAs",
         "value": {"subject": 1},
-        "evidence": [SEEN, SEEN],
+        "evidence": [SIGHTING, SIGHTING],
     }
-    code, faults = refused(**members)
+    code, faults = refusal(**members)
     assert code == "VALIDATION_FAILED"
     assert faults == [
         "/subject: is required",
         "/target: must be null",
     ]
     del members["target"]
-    assert refused(**members, subject=SUBJECT)[1] == [
+    assert refusal(**members, subject=SUBJECT)[1] == [
         "/value/subject: must be a string",
         "/evidence/1: is cited before",
     ]
@@ -313,7 +319,7 @@ UNFIT = [
 
 @pytest.mark.parametrize(("members", "fault"), UNFIT)
 def test_what_a_member_means_is_checked(members, fault):
-    code, faults = refused(**members)
+    code, faults = refusal(**members)
     assert code == "VALIDATION_FAILED"
     assert len(faults) == 1
     assert faults[0].startswith(fault)
@@ -321,13 +327,13 @@ def test_what_a_member_means_is_checked(members, fault):
 
 def test_reasons_are_spelled_as_the_format_spells_them():
     for reason in get_args(Why):
-        assert made(kind="claim", op="retract", **ACTS, reason=reason).payload["reason"] == reason
+        assert draft(kind="claim", op="retract", **ACTS, reason=reason).payload["reason"] == reason
 
 
 # -- codes of their own --------------------------------------------------------------------------
 
 
-CODED = [
+FAULTS_BY_CODE = [
     ({**CLAIMS, "validFrom": "2026-01-04"}, "TIMESTAMP_INVALID", ["/validFrom"]),
     ({**CLAIMS, "validTo": "2016-12-31T23:59:60Z"}, "TIMESTAMP_LEAP_SECOND", ["/validTo"]),
     (
@@ -348,7 +354,7 @@ CODED = [
     ({**NAMES, "value": "HWUPKR0MPOU8FGXBT395"}, "DESIGNATOR_INVALID", ["/value"]),
     ({**FREE, "value": {"a": [2.0**53]}}, "NUMBER_PRECISION", ["/value/a/0"]),
     ({**REPORTS, "extracted": {"n": 2**53}}, "NUMBER_PRECISION", ["/extracted/n"]),
-    ({**FREE, "value": nested(16)}, "RECORD_TOO_LARGE", ["/value" + "/0" * 15]),
+    ({**FREE, "value": tower(16)}, "RECORD_TOO_LARGE", ["/value" + "/0" * 15]),
     ({**FREE, "value": "x" * PAYLOAD_BYTES_MAX}, "RECORD_TOO_LARGE", ["(body)"]),
     (
         {**NAMES, "value": "HWUPKR0MPOU8FGXBT395", "validTo": "x"},
@@ -358,25 +364,25 @@ CODED = [
 ]
 
 
-@pytest.mark.parametrize(("members", "code", "pointers"), CODED)
+@pytest.mark.parametrize(("members", "code", "pointers"), FAULTS_BY_CODE)
 def test_faults_of_one_kind_keep_their_code(members, code, pointers):
-    found, faults = refused(**members)
-    assert found == code
+    problem_code, faults = refusal(**members)
+    assert problem_code == code
     assert [fault.split(": ")[0] for fault in faults] == pointers
 
 
 def test_a_payload_may_fill_its_bytes_and_no_more():
-    room = PAYLOAD_BYTES_MAX - len(canonical.dumps(made(**FREE, value="").payload))
-    assert len(made(**FREE, value="x" * room).payload["value"]) == room
-    assert refused(**FREE, value="x" * (room + 1))[0] == "RECORD_TOO_LARGE"
+    room = PAYLOAD_BYTES_MAX - len(canonical.dumps(draft(**FREE, value="").payload))
+    assert len(draft(**FREE, value="x" * room).payload["value"]) == room
+    assert refusal(**FREE, value="x" * (room + 1))[0] == "RECORD_TOO_LARGE"
 
 
 def test_a_payload_may_nest_sixteen_levels_itself_counted():
-    assert made(**FREE, value=nested(15)).payload["value"] == nested(15)
+    assert draft(**FREE, value=tower(15)).payload["value"] == tower(15)
 
 
 def test_what_cannot_be_sealed_is_told_once():
-    assert refused(**{**CLAIMS, "predicate": "legalName", "value": 2**53}) == (
+    assert refusal(**{**CLAIMS, "predicate": "legalName", "value": 2**53}) == (
         "NUMBER_PRECISION",
         ["/value: lies beyond ±(2^53-1), so send it as a string"],
     )
@@ -384,12 +390,12 @@ def test_what_cannot_be_sealed_is_told_once():
 
 @pytest.mark.parametrize("number", [2.0**53, -(2.0**53), 1e20, 1e16, float("nan"), float("inf")])
 def test_floats_that_read_back_as_unsafe_integers_are_refused(number):
-    assert refused(**{**FREE, "value": [number]})[0] == "NUMBER_PRECISION"
+    assert refusal(**{**FREE, "value": [number]})[0] == "NUMBER_PRECISION"
 
 
 @pytest.mark.parametrize("number", [0.5, 1e21, 2.0**53 - 1, -1e300, 5e-324, 2**53 - 1, -0.0])
 def test_numbers_that_read_back_are_taken(number):
-    assert made(**{**FREE, "value": [number]}).payload["value"] == [number]
+    assert draft(**{**FREE, "value": [number]}).payload["value"] == [number]
 
 
 JSON = st.recursive(
@@ -401,11 +407,11 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_every_payload_reads_back_as_its_own_bytes(value):
-    kept, code, _ = outcome(**FREE, value=value)
+    draft_, code, _ = outcome(**FREE, value=value)
     assert code in {None, "VALIDATION_FAILED", "NUMBER_PRECISION"}
-    if kept is not None:
-        written = payload_bytes(kept.payload)
-        assert canonical.dumps(json.loads(written)) == written
+    if draft_ is not None:
+        content = payload_bytes(draft_.payload)
+        assert canonical.dumps(json.loads(content)) == content
 
 
 # -- batches -------------------------------------------------------------------------------------
@@ -413,21 +419,21 @@ def test_every_payload_reads_back_as_its_own_bytes(value):
 
 def test_a_batch_has_a_salt_for_each_and_all_faults_together():
     salts = [SALT, bytes(16)]
-    kept = drafts([entry(**OPENS), entry(**CLAIMS)], author="a", salts=salts)
-    assert [each.payload["salt"] for each in kept] == [SALTED["salt"], "A" * 22]
+    batch = drafts([entry(**OPENS), entry(**CLAIMS)], author="a", salts=salts)
+    assert [item.payload["salt"] for item in batch] == [SALT_MEMBER["salt"], "A" * 22]
     unfit = entry(**{**JUDGES, "state": "verified"})
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         drafts([entry(**CLAIMS), unfit, unfit], author="a", salts=[SALT] * 3)
     words = "method: is required when it is verified"
-    assert caught.value.detail == f"/1/{words}; /2/{words}"
+    assert failure.value.detail == f"/1/{words}; /2/{words}"
 
 
 def test_a_batch_names_its_first_faults_and_counts_the_others():
     wrong = [entry(**{**JUDGES, "state": "verified"})] * 13
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         drafts(wrong, author="a", salts=[SALT] * 13)
-    assert caught.value.detail.startswith("/0/method: is required when it is verified; ")
-    assert caught.value.detail.endswith("/9/method: is required when it is verified; and 3 more")
+    assert failure.value.detail.startswith("/0/method: is required when it is verified; ")
+    assert failure.value.detail.endswith("/9/method: is required when it is verified; and 3 more")
 
 
 def test_salts_have_128_bits():
@@ -439,24 +445,24 @@ def test_salts_have_128_bits():
 
 
 def test_shape_faults_come_together_before_anything_else():
-    with pytest.raises(wire.WireError) as caught:
+    with pytest.raises(wire.WireError) as failure:
         entry(**{**CLAIMS, "confidence": 101, "evidence": ["x"], "predicate": "", "foo": 1})
-    assert [fault.where for fault in caught.value.faults] == [
+    assert [fault.where for fault in failure.value.faults] == [
         "/predicate",
         "/confidence",
         "/evidence/0",
         "/foo",
     ]
-    assert refused(kind="fact", foo=1) == (
+    assert refusal(kind="fact", foo=1) == (
         "VALIDATION_FAILED",
         ["/kind: must be one of: subject, designator, observation, claim"],
     )
-    assert refused(op="verify")[1] == ["/kind: is required"]
+    assert refusal(op="verify")[1] == ["/kind: is required"]
 
 
 def test_the_schema_describes_every_member():
     opening = schema.json_schema(NewSubject, "input")["$defs"]
-    for name, found in {**SCHEMA["$defs"], **opening}.items():
-        properties = found.get("properties", {})
+    for name, definition in {**SCHEMA["$defs"], **opening}.items():
+        properties = definition.get("properties", {})
         assert [member for member, item in properties.items() if "description" not in item] == []
-        assert found.get("additionalProperties", "oneOf" not in found) is False, name
+        assert definition.get("additionalProperties", "oneOf" not in definition) is False, name

@@ -54,16 +54,18 @@ class Book:
         self.records.append(Record._make((*head, payload, *sums)))
         return id_
 
-    def claim(self, value: Any, *bounds: str | None, author: str = "key_ann", **more: Any) -> str:
-        said = {"predicate": "headquarters", "value": value, **more}
-        return self.add("assert", None, *bounds, author=author, **said)
+    def claim(
+        self, value: Any, *bounds: str | None, author: str = "key_ann", **members: Any
+    ) -> str:
+        payload = {"predicate": "headquarters", "value": value, **members}
+        return self.add("assert", None, *bounds, author=author, **payload)
 
     def verdict(self, target: str, state: Any, author: str = "key_bob") -> str:
         return self.add("verify", target, author=author, state=state)
 
     def erase(self, id_: str) -> None:
         self.records = [
-            each._replace(payload=None) if each.id == id_ else each for each in self.records
+            record._replace(payload=None) if record.id == id_ else record for record in self.records
         ]
 
     def view(self, valid_time: str = Y21, **how: Any) -> SubjectView:
@@ -71,7 +73,7 @@ class Book:
 
     def values(self, valid_time: str = Y21) -> list[Any]:
         claim = self.view(valid_time).claims.get("headquarters")
-        return [] if claim is None else [each.value for each in claim.candidates]
+        return [] if claim is None else [candidate.value for candidate in claim.candidates]
 
 
 @pytest.fixture
@@ -94,10 +96,10 @@ def test_the_fold_says_what_the_table_says(point: dict[str, Any]) -> None:
     assert view.open is point["open"]
     assert [row.id for row in view.designators] == point["designators"]
     assert [row.id for row in view.observations] == point["observations"]
-    assert _shown(view) == point["headquarters"]
+    assert _brief(view) == point["headquarters"]
 
 
-def _shown(view: SubjectView) -> Any:
+def _brief(view: SubjectView) -> Any:
     claim = view.claims.get("headquarters")
     if claim is None:
         return None
@@ -106,13 +108,13 @@ def _shown(view: SubjectView) -> Any:
         "contested": claim.contested,
         "candidates": [
             {
-                "value": each.value,
-                "best": each.best,
-                "rank": each.rank,
-                "records": [row.id for row in each.support],
-                "states": [row.verification.state for row in each.support],
+                "value": candidate.value,
+                "best": candidate.best,
+                "rank": candidate.rank,
+                "records": [row.id for row in candidate.support],
+                "states": [row.verification.state for row in candidate.support],
             }
-            for each in claim.candidates
+            for candidate in claim.candidates
         ],
     }
 
@@ -133,8 +135,8 @@ def test_a_law_of_folding(check: folds.Check) -> None:
 @pytest.mark.parametrize("check", folds.CHECKS, ids=lambda check: check.__name__)
 def test_a_law_holds_where_everything_claimed_was_refuted(check: folds.Check) -> None:
     history = histories.opened(1)
-    said = {"predicate": "headquarters", "value": "Zug", "evidence": [], "salt": "s" * 22}
-    draft = Draft("claim", "assert", history.subjects[0], None, None, None, "key_ann", said)
+    payload = {"predicate": "headquarters", "value": "Zug", "evidence": [], "salt": "s" * 22}
+    draft = Draft("claim", "assert", history.subjects[0], None, None, None, "key_ann", payload)
     history = history.append([draft], histories.instant(1))
     refutation = {"state": "refuted", "method": "reading"}
 
@@ -220,9 +222,9 @@ def test_the_second_value_comes_first(
     book: Book, first: dict[str, Any], second: dict[str, Any]
 ) -> None:
     for value, how in (("a", first), ("b", second)):
-        more = {"confidence": how["confidence"]} if "confidence" in how else {}
+        members = {"confidence": how["confidence"]} if "confidence" in how else {}
         for number in range(how.get("authors", 1)):
-            id_ = book.claim(value, author=f"key_{number}", **more)
+            id_ = book.claim(value, author=f"key_{number}", **members)
             if "state" in how:
                 book.verdict(id_, how["state"])
     book.claim("other predicate")
@@ -235,8 +237,11 @@ def test_confidence_is_a_whole_number_from_0_to_100(book: Book) -> None:
     for number, confidence in enumerate((0, 100, -1, 101, True, 1.0, "1", None)):
         book.claim(f"v{number}", confidence=confidence)
 
-    found = {each.value: each.confidence for each in book.view().claims["headquarters"].candidates}
-    assert [found[f"v{number}"] for number in range(8)] == [0, 100, *[None] * 6]
+    confidences = {
+        candidate.value: candidate.confidence
+        for candidate in book.view().claims["headquarters"].candidates
+    }
+    assert [confidences[f"v{number}"] for number in range(8)] == [0, 100, *[None] * 6]
 
 
 # -- identity and erasure ----------------------------------------------------------------------
@@ -311,15 +316,15 @@ def test_collisions_are_shown_where_they_are_given(book: Book) -> None:
 
 
 def test_guards_learn_what_is_in_force_and_in_which_state(book: Book) -> None:
-    claim, other = book.claim("a"), book.claim("b")
+    claim, second = book.claim("a"), book.claim("b")
     verdict = book.verdict(claim, "disputed")
-    retraction = book.add("retract", other)
+    retraction = book.add("retract", second)
     standing = Standing.of(RecordSet.of(book.records), SUBJECT)
 
     assert standing.in_force == {claim, verdict, retraction}
     assert standing.states == {claim: "disputed"}
-    assert [each.id for each in standing.live(Y21)] == [claim]
-    assert Standing.of(book.records, SUBJECT, size=3).in_force == {claim, other, verdict}
+    assert [item.id for item in standing.live(Y21)] == [claim]
+    assert Standing.of(book.records, SUBJECT, size=3).in_force == {claim, second, verdict}
 
 
 def test_the_view_has_a_schema_that_its_bytes_fit(book: Book) -> None:
@@ -336,9 +341,9 @@ def test_the_view_has_a_schema_that_its_bytes_fit(book: Book) -> None:
 _DEEP: Any = "end"
 for _ in range(70):
     _DEEP = [_DEEP]
-_NESTED: Any = "end"
+_TOWER: Any = "end"
 for _ in range(60):
-    _NESTED = {"a": _NESTED}
+    _TOWER = {"a": _TOWER}
 _ODD = (
     None,
     True,
@@ -352,7 +357,7 @@ _ODD = (
     {},
     {"a": 1},
     _DEEP,
-    _NESTED,
+    _TOWER,
 )
 _odd = st.sampled_from(_ODD)
 _ids = st.sampled_from(("a", "b", "c", ""))
@@ -409,16 +414,21 @@ def test_no_set_of_records_makes_a_fold_raise_or_depend_on_order(
 @examples(100)
 @given(_hostile, _hostile, _hostile)
 def test_any_sets_of_records_are_a_monoid(
-    one: list[Record], two: list[Record], three: list[Record]
+    first: list[Record], second: list[Record], third: list[Record]
 ) -> None:
-    a, b, c = RecordSet.of(one), RecordSet.of(two), RecordSet.of(three)
+    a, b, c = RecordSet.of(first), RecordSet.of(second), RecordSet.of(third)
 
-    assert _told((a | b) | c) == _told(a | (b | c))
-    assert _told(a | b) == _told(b | a) == _told(RecordSet.of([*two, *one]))
-    assert _told(a | a) == _told(a | RecordSet()) == _told(RecordSet() | a) == _told(a)
+    assert _state_key((a | b) | c) == _state_key(a | (b | c))
+    assert _state_key(a | b) == _state_key(b | a) == _state_key(RecordSet.of([*second, *first]))
+    assert (
+        _state_key(a | a)
+        == _state_key(a | RecordSet())
+        == _state_key(RecordSet() | a)
+        == _state_key(a)
+    )
     for how in ({"size": 2}, {"record_time": Y20}):
         cut = (a | b).restrict(**how)  # type: ignore[arg-type]
-        assert _told(cut) == _told(a.restrict(**how) | b.restrict(**how))  # type: ignore[arg-type]
+        assert _state_key(cut) == _state_key(a.restrict(**how) | b.restrict(**how))  # type: ignore[arg-type]
 
 
 def test_values_that_weigh_the_same_come_in_the_order_of_their_bytes(book: Book) -> None:
@@ -440,7 +450,7 @@ def test_only_a_later_record_displaces_or_judges(book: Book) -> None:
     standing = Standing.of(book.records, SUBJECT)
 
     assert book.values() == ["a"]
-    assert standing.in_force == {each.id for each in book.records}
+    assert standing.in_force == {record.id for record in book.records}
     assert dict(standing.displacements) == {}
     assert standing.verdicts(book.records[0]).state == "unverified"
 
@@ -449,9 +459,9 @@ def test_records_with_one_number_stand_by_their_members_null_before_texts(book: 
     book.claim("a")
     [without] = book.records
     later = without._replace(valid_from=Y21)
-    other = without._replace(id=f"clm_{9:024d}")
+    twin = without._replace(id=f"clm_{9:024d}")
 
-    assert RecordSet.of([other, later, without]).records == (without, later, other)
+    assert RecordSet.of([twin, later, without]).records == (without, later, twin)
 
 
 @pytest.mark.parametrize("evidence", ["obs", {"obs": 1}, 7, "", None, []])
@@ -465,13 +475,13 @@ def test_evidence_that_is_no_array_cites_nothing(book: Book, evidence: Any) -> N
 
 def test_of_two_contents_without_a_canonical_form_one_counts_in_any_order(book: Book) -> None:
     book.claim(2**60)
-    [one] = book.records
-    other = one._replace(payload={"value": float("nan")})
+    [first] = book.records
+    second = first._replace(payload={"value": float("nan")})
 
-    assert _told(RecordSet.of([one, other])) == _told(RecordSet.of([other, one]))
+    assert _state_key(RecordSet.of([first, second])) == _state_key(RecordSet.of([second, first]))
 
 
-def _told(state: RecordSet) -> object:
+def _state_key(state: RecordSet) -> object:
     # Not the records themselves: NaN does not equal itself.
     return repr(state.records), sorted(state.erased_ids)
 
@@ -480,17 +490,17 @@ def _told(state: RecordSet) -> object:
 @given(_hostile)
 def test_displacement_at_a_time_is_displacement_over_the_times(records: list[Record]) -> None:
     # No text comes before the empty one, so it cannot be an end that something lies before.
-    records = [each._replace(valid_from=each.valid_from or None) for each in records]
+    records = [record._replace(valid_from=record.valid_from or None) for record in records]
     standing = Standing.of(records, "s")
     times = questions.valid_times([])[:1] + sorted(
-        {at for each in standing.records for at in (each.valid_from, each.valid_to) if at}
+        {at for record in standing.records for at in (record.valid_from, record.valid_to) if at}
     )
     for record in standing.records:
-        displaced = [standing.displaced_at(at).get(record.id, -9) > record.seq for at in times]
-        found = standing.displacements.get((record.seq, record.id))
+        at_times = [standing.displaced_at(at).get(record.id, -9) > record.seq for at in times]
+        displacement = standing.displacements.get((record.seq, record.id))
 
-        assert any(displaced) is (found is not None)
-        assert all(displaced) is standing.is_withdrawn(record)
+        assert any(at_times) is (displacement is not None)
+        assert all(at_times) is standing.is_withdrawn(record)
 
 
 def test_a_chain_of_acts_may_be_long(book: Book) -> None:
@@ -513,7 +523,7 @@ def test_the_text_of_a_value_is_its_canonical_one(value: Any) -> None:
 
 
 def test_what_has_no_canonical_form_is_shown_as_null(book: Book) -> None:
-    book.claim("a", source={"deep": _NESTED}, statement="\ud800", evidence=["ok", 1])
+    book.claim("a", source={"deep": _TOWER}, statement="\ud800", evidence=["ok", 1])
     book.claim("b", source={"fine": 1.0})
     book.claim("\ud800")
     book.claim(_DEEP)
@@ -521,7 +531,8 @@ def test_what_has_no_canonical_form_is_shown_as_null(book: Book) -> None:
     book.add("assert", predicate="ä", value="d")
     view = json.loads(encode(book.view()))
     rows = {
-        each["value"]: each["support"][0] for each in view["claims"]["headquarters"]["candidates"]
+        candidate["value"]: candidate["support"][0]
+        for candidate in view["claims"]["headquarters"]["candidates"]
     }
 
     assert [rows["a"][name] for name in ("source", "statement", "evidence")] == [None, None, ["ok"]]

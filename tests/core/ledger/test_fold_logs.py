@@ -32,9 +32,9 @@ def test_an_erasure_keeps_seals_roots_and_receipts(history: histories.History) -
     seals = [bytes.fromhex(record.seal) for record in history.records]
     origin = f"ledger.example/{histories.LEDGER}"
     signer = Ed25519Signer.from_seed(bytes(32))
-    signed = sign(Checkpoint(origin, len(seals), tree.root(history.head.frontier)), signer)
+    note_text = sign(Checkpoint(origin, len(seals), tree.root(history.head.frontier)), signer)
     receipts = [
-        Receipt(index, logs.inclusion(index, len(seals), seals), signed)
+        Receipt(index, logs.inclusion(index, len(seals), seals), note_text)
         for index in range(len(seals))
     ]
 
@@ -60,7 +60,7 @@ def test_every_edit_is_found_and_its_line_named(data: st.DataObject) -> None:
 def test_the_bytes_of_a_fold_depend_on_the_set_and_the_times_alone(
     history: histories.History,
 ) -> None:
-    logs.check_export(lambda *asked: json.dumps(folds.core(*asked)).encode(), history)
+    logs.check_export(lambda *arguments: json.dumps(folds.core(*arguments)).encode(), history)
 
 
 def test_a_check_says_where_a_law_is_broken() -> None:

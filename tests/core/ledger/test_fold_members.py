@@ -9,17 +9,17 @@ from svc_core.ledger.fold.view import encode
 from svc_core.ledger.records import Record
 
 SUBJECT = "sbj_" + "1" * 24
-START, END, WHEN = (f"202{year}-01-01T00:00:00.000000Z" for year in (0, 9, 5))
+START, END, MIDDLE = (f"202{year}-01-01T00:00:00.000000Z" for year in (0, 9, 5))
 
 
 def _record(seq: int, kind: Any, op: Any, target: str | None, **payload: Any) -> Record:
     id_ = SUBJECT if kind == "subject" else f"{kind[:3]}_{seq:024d}"
-    where = (None, None) if op == "verify" else (START, END)
+    interval = (None, None) if op == "verify" else (START, END)
     hashes = (f"{seq:064x}", f"{seq:064x}", "led_", "0" * 64)
-    when = f"2026-01-01T00:00:00.00000{seq}Z"
-    said = {**payload, "salt": "s"}
-    head = (seq, id_, kind, op, SUBJECT, target, when, *where, f"key_{seq}")
-    return Record._make((*head, said, *hashes))
+    recorded_at = f"2026-01-01T00:00:00.00000{seq}Z"
+    content = {**payload, "salt": "s"}
+    head = (seq, id_, kind, op, SUBJECT, target, recorded_at, *interval, f"key_{seq}")
+    return Record._make((*head, content, *hashes))
 
 
 RECORDS = [
@@ -34,7 +34,7 @@ RECORDS = [
     ),
     _record(
         *(2, "observation", "assert", None),
-        observedAt=WHEN,
+        observedAt=MIDDLE,
         text="Seen.",
         lang="en",
         visibility="public",
@@ -80,7 +80,7 @@ def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def test_every_member_is_shown_in_its_own_place() -> None:
-    view = json.loads(encode(fold(RECORDS, SUBJECT, valid_time=WHEN, with_history=True)))
+    view = json.loads(encode(fold(RECORDS, SUBJECT, valid_time=MIDDLE, with_history=True)))
     (designator,), (observation,) = view["designators"], view["observations"]
     (support,) = view["claims"]["seat"]["candidates"][0]["support"]
     (verdict,) = support["verification"]["verdicts"]
@@ -97,7 +97,7 @@ def test_every_member_is_shown_in_its_own_place() -> None:
     }
     assert _without(observation, "verification") == {
         **_head(2),
-        "observedAt": WHEN,
+        "observedAt": MIDDLE,
         "text": "Seen.",
         "lang": "en",
         "visibility": "public",
@@ -122,7 +122,7 @@ def test_every_member_is_shown_in_its_own_place() -> None:
 
 
 def test_history_shows_what_was_said_and_who_displaced_it() -> None:
-    view = json.loads(encode(fold(RECORDS, SUBJECT, valid_time=WHEN, with_history=True)))
+    view = json.loads(encode(fold(RECORDS, SUBJECT, valid_time=MIDDLE, with_history=True)))
 
     assert view["history"] == [
         {
@@ -140,9 +140,9 @@ def test_history_shows_what_was_said_and_who_displaced_it() -> None:
 
 
 def test_what_is_refuted_is_shown_with_all_that_it_says() -> None:
-    refuted = _record(7, "designator", "verify", f"des_{1:024d}", state="refuted")
-    erased = _record(8, "observation", "assert", None)._replace(payload=None)
-    view = json.loads(encode(fold([*RECORDS, refuted, erased], SUBJECT, valid_time=WHEN)))
+    refutation = _record(7, "designator", "verify", f"des_{1:024d}", state="refuted")
+    bare = _record(8, "observation", "assert", None)._replace(payload=None)
+    view = json.loads(encode(fold([*RECORDS, refutation, bare], SUBJECT, valid_time=MIDDLE)))
     (row,) = view["rejected"]
 
     assert view["designators"] == []
@@ -152,7 +152,7 @@ def test_what_is_refuted_is_shown_with_all_that_it_says() -> None:
         "content": _without(RECORDS[1].payload or {}, "salt"),
     }
     assert row["verification"]["state"] == "refuted"
-    assert [(each["erased"], each["text"]) for each in view["observations"]] == [
+    assert [(item["erased"], item["text"]) for item in view["observations"]] == [
         (False, "Seen."),
         (True, None),
     ]

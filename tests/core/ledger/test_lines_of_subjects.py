@@ -15,24 +15,24 @@ from svc_http.stores import MemoryStorage
 Lines = dict[str, tuple[bytes, ...]]
 
 
-@pytest.mark.parametrize("most", [3, 4, 5, 6, 7, 100])
+@pytest.mark.parametrize("limit", [3, 4, 5, 6, 7, 100])
 @pytest.mark.parametrize("size", [None, 5])
 def test_every_subject_comes_once_and_whole(
-    monkeypatch: pytest.MonkeyPatch, most: int, size: int | None
+    monkeypatch: pytest.MonkeyPatch, limit: int, size: int | None
 ) -> None:
-    monkeypatch.setattr(repository, "SUBJECT_LINES_MAX", most)
+    monkeypatch.setattr(repository, "SUBJECT_LINES_MAX", limit)
     store, about = MemoryStorage(()), "sttsuut"
-    made = growth(0, [a_line(seq, f"r{seq}", subject) for seq, subject in enumerate(about)])
-    drive.run(store.write("ann", lambda tx: tx.ledger.append(*made[:3], expect=0)))
+    lines = growth(0, [a_line(seq, f"r{seq}", subject) for seq, subject in enumerate(about)])
+    drive.run(store.write("ann", lambda tx: tx.ledger.append(*lines[:3], expect=0)))
 
     async def unit(tx: Transaction) -> Lines:
         ctx = Context(START, CountingIds(), Actor("ann"), "", Keyring({1: bytes(32)}, 1), tx=tx)
-        asked = ("t", "none", "u", "s", "t")
-        return {s: lines async for s, lines in repository.lines_of(ctx, asked, size=size)}
+        names = ("t", "none", "u", "s", "t")
+        return {s: lines async for s, lines in repository.lines_of(ctx, names, size=size)}
 
-    seen = about[:size]
+    visible = about[:size]
     assert drive.run(store.read("ann", unit)) == {
-        subject: tuple(line.line for line in made.lines[: len(seen)] if line.subject == subject)
+        subject: tuple(line.line for line in lines.lines[: len(visible)] if line.subject == subject)
         for subject in "tus"
-        if subject in seen
+        if subject in visible
     }

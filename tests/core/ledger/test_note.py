@@ -21,12 +21,12 @@ from svc_core.ledger.log.note import (
 )
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
-SIGNED = VECTORS["checkpoints"]["8"]
-COSIGNED = VECTORS["cosigned"]
+NOTE_TEXT = VECTORS["checkpoints"]["8"]
+COSIGNED_TEXT = VECTORS["cosigned"]
 SIGNER = Ed25519Signer.from_seed(bytes.fromhex(VECTORS["logKey"]["seed"]))
 KEY = VerifierKey(VECTORS["origin"], SIGNER.public)
-OTHER = Ed25519Signer.from_seed(bytes(32))
-BODY, LINE = SIGNED[: SIGNED.index("—")], SIGNED[SIGNED.index("—") :]
+STRANGER = Ed25519Signer.from_seed(bytes(32))
+BODY, LINE = NOTE_TEXT[: NOTE_TEXT.index("—")], NOTE_TEXT[NOTE_TEXT.index("—") :]
 
 
 # -- keys --------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def test_a_key_is_that_of_the_vectors():
     assert (witness.name, witness.algorithm) == ("witness.example/w1", ED25519_COSIGNATURE)
 
 
-def encoded(data):
+def base64(data):
     return b64encode(data).decode()
 
 
@@ -55,8 +55,8 @@ NO_KEYS = {
     "another key id": KEY.vkey.replace("+9f", "+8f"),
     "an upper case key id": KEY.vkey.replace("+9f3790ad+", "+9F3790AD+"),
     "a short key id": KEY.vkey.replace("+9f3790ad+", "+9f3790+"),
-    "an unknown algorithm": "n+00000000+" + encoded(b"\x02" + SIGNER.public),
-    "a short key": "n+00000000+" + encoded(b"\x01" + SIGNER.public[:-1]),
+    "an unknown algorithm": "n+00000000+" + base64(b"\x02" + SIGNER.public),
+    "a short key": "n+00000000+" + base64(b"\x01" + SIGNER.public[:-1]),
     "no padding": KEY.vkey + "=",
     "a line feed": KEY.vkey + "\n",
     "no ASCII": KEY.vkey + "é",
@@ -89,10 +89,10 @@ def test_a_key_name_has_no_space_and_no_plus(name, is_one):
 
 
 def test_signing_gives_the_vector():
-    assert sign_note(BODY[:-1], KEY.name, SIGNER) == SIGNED
+    assert sign_note(BODY[:-1], KEY.name, SIGNER) == NOTE_TEXT
 
 
-@pytest.mark.parametrize("note", [SIGNED, COSIGNED])
+@pytest.mark.parametrize("note", [NOTE_TEXT, COSIGNED_TEXT])
 def test_a_note_is_read_and_written_again(note):
     read = open_note(note, [KEY])
     assert str(read) == note
@@ -104,38 +104,38 @@ def test_the_text_of_a_note_may_hold_empty_lines():
         assert open_note(sign_note(text, KEY.name, SIGNER), [KEY]).text == text
 
 
-ADDED = parse_note(sign_note(BODY[:-1], "other.example", OTHER)).signatures[0].line
-MALFORMED = {
+EXTRA_LINE = parse_note(sign_note(BODY[:-1], "other.example", STRANGER)).signatures[0].line
+DAMAGES = {
     "nothing": "",
     "only a text": BODY,
     "no text": LINE,
     "no blank line and a signature": "x" + LINE,
-    "no blank line": SIGNED.replace("\n\n", "\n"),
-    "a blank line behind": SIGNED + "\n",
-    "two blank lines behind": SIGNED + "\n\n",
-    "no last line feed": SIGNED[:-1],
-    "a carriage return": SIGNED.replace("\n", "\r\n"),
-    "a tab in the text": SIGNED.replace("8\n", "8\t\n"),
-    "a null": "\0" + SIGNED,
-    "an escape": SIGNED.replace("\n8\n", "\n8\x1b\n"),
-    "an unpaired surrogate": SIGNED.replace("\n8\n", "\n8\ud800\n"),
-    "a hyphen for the dash": SIGNED.replace("—", "-"),
-    "an en dash": SIGNED.replace("—", "–"),
-    "no space behind the dash": SIGNED.replace("— ", "—"),
-    "two spaces": SIGNED.replace("— ", "—  "),
-    "a space behind": SIGNED[:-1] + " \n",
+    "no blank line": NOTE_TEXT.replace("\n\n", "\n"),
+    "a blank line behind": NOTE_TEXT + "\n",
+    "two blank lines behind": NOTE_TEXT + "\n\n",
+    "no last line feed": NOTE_TEXT[:-1],
+    "a carriage return": NOTE_TEXT.replace("\n", "\r\n"),
+    "a tab in the text": NOTE_TEXT.replace("8\n", "8\t\n"),
+    "a null": "\0" + NOTE_TEXT,
+    "an escape": NOTE_TEXT.replace("\n8\n", "\n8\x1b\n"),
+    "an unpaired surrogate": NOTE_TEXT.replace("\n8\n", "\n8\ud800\n"),
+    "a hyphen for the dash": NOTE_TEXT.replace("—", "-"),
+    "an en dash": NOTE_TEXT.replace("—", "–"),
+    "no space behind the dash": NOTE_TEXT.replace("— ", "—"),
+    "two spaces": NOTE_TEXT.replace("— ", "—  "),
+    "a space behind": NOTE_TEXT[:-1] + " \n",
     "no name": BODY + "—  " + LINE.rpartition(" ")[2],
-    "a plus in the name": SIGNED.replace("— ledger", "— led+ger"),
+    "a plus in the name": NOTE_TEXT.replace("— ledger", "— led+ger"),
     "no signature": BODY + f"— {KEY.name}\n",
     "an empty signature": BODY + f"— {KEY.name} \n",
-    "a key id alone": BODY + f"— {KEY.name} {encoded(KEY.id)}\n",
-    "no padding": SIGNED.replace("=\n", "\n").replace("E\n\n", "E=\n\n"),
-    "a letter too many": SIGNED[:-1] + "A\n",
-    "bits behind the last byte": SIGNED.replace("ZAo=\n", "ZAp=\n"),
-    "URL-safe letters": SIGNED.replace("nzeQrSSGgy/C", "nzeQrSSGgy_C"),
-    "garbage among the signatures": SIGNED + "garbage\n",
-    "too many signatures": SIGNED + ADDED * 64,
-    "too many bytes": "x" * 262_144 + SIGNED,
+    "a key id alone": BODY + f"— {KEY.name} {base64(KEY.id)}\n",
+    "no padding": NOTE_TEXT.replace("=\n", "\n").replace("E\n\n", "E=\n\n"),
+    "a letter too many": NOTE_TEXT[:-1] + "A\n",
+    "bits behind the last byte": NOTE_TEXT.replace("ZAo=\n", "ZAp=\n"),
+    "URL-safe letters": NOTE_TEXT.replace("nzeQrSSGgy/C", "nzeQrSSGgy_C"),
+    "garbage among the signatures": NOTE_TEXT + "garbage\n",
+    "too many signatures": NOTE_TEXT + EXTRA_LINE * 64,
+    "too many bytes": "x" * 262_144 + NOTE_TEXT,
 }
 
 
@@ -148,49 +148,49 @@ def test_a_note_may_fill_its_bytes_and_its_signatures():
             parse_note(longer)
 
 
-@pytest.mark.parametrize("note", MALFORMED.values(), ids=MALFORMED)
+@pytest.mark.parametrize("note", DAMAGES.values(), ids=DAMAGES)
 def test_a_note_that_is_malformed_is_refused(note):
-    assert note not in (SIGNED, COSIGNED)
+    assert note not in (NOTE_TEXT, COSIGNED_TEXT)
     with pytest.raises(NoteError):
         parse_note(note)
 
 
 def test_sixteen_large_signatures_are_read():
-    line = f"— other.example {encoded(bytes(5000))}\n"
-    assert len(open_note(SIGNED + line * 16, [KEY]).signatures) == 17
+    line = f"— other.example {base64(bytes(5000))}\n"
+    assert len(open_note(NOTE_TEXT + line * 16, [KEY]).signatures) == 17
 
 
 def test_signatures_by_unknown_keys_are_ignored():
-    assert open_note(SIGNED + ADDED, [KEY]).text == BODY[:-1]
+    assert open_note(NOTE_TEXT + EXTRA_LINE, [KEY]).text == BODY[:-1]
     # One with the name alone, one with the key id alone.
-    named = f"— {KEY.name} {encoded(b'none' + bytes(64))}\n"
-    numbered = f"— other.example {encoded(KEY.id + bytes(64))}\n"
-    assert open_note(SIGNED + named + numbered, [KEY]).text == BODY[:-1]
-    for line in (named, numbered, ADDED):
+    same_name = f"— {KEY.name} {base64(b'none' + bytes(64))}\n"
+    same_id = f"— other.example {base64(KEY.id + bytes(64))}\n"
+    assert open_note(NOTE_TEXT + same_name + same_id, [KEY]).text == BODY[:-1]
+    for line in (same_name, same_id, EXTRA_LINE):
         with pytest.raises(NoteError, match="no signature by a known key"):
             open_note(BODY + line, [KEY])
 
 
 def test_one_false_signature_by_a_known_key_refuses_the_note():
-    false = f"— {KEY.name} {encoded(KEY.id + bytes(64))}\n"
-    short = f"— {KEY.name} {encoded(KEY.id + bytes(63))}\n"
+    false = f"— {KEY.name} {base64(KEY.id + bytes(64))}\n"
+    short = f"— {KEY.name} {base64(KEY.id + bytes(63))}\n"
     for line in (false, short):
-        for note in (SIGNED + line, BODY + line + LINE, BODY + line):
+        for note in (NOTE_TEXT + line, BODY + line + LINE, BODY + line):
             with pytest.raises(NoteError, match="is false"):
                 open_note(note, [KEY])
 
 
 def test_another_text_is_not_signed():
-    for altered in (SIGNED.replace("\n8\n", "\n9\n"), SIGNED.replace("\n8\n", "\n8\n\n")):
+    for mutant in (NOTE_TEXT.replace("\n8\n", "\n9\n"), NOTE_TEXT.replace("\n8\n", "\n8\n\n")):
         with pytest.raises(NoteError, match="is false"):
-            open_note(altered, [KEY])
+            open_note(mutant, [KEY])
 
 
 def test_a_cosigner_key_signs_no_notes():
     witness = VerifierKey.parse(VECTORS["witnessKey"]["vkey"])
     with pytest.raises(NoteError, match="no signature by a known key"):
-        open_note(COSIGNED, [witness])
-    assert signers(parse_note(COSIGNED), [witness, KEY]) == (KEY,)
+        open_note(COSIGNED_TEXT, [witness])
+    assert signers(parse_note(COSIGNED_TEXT), [witness, KEY]) == (KEY,)
 
 
 @pytest.mark.parametrize("text", ["", "no line feed", "a tab\t\n", "a surrogate \udfff\n"])
@@ -199,12 +199,12 @@ def test_what_no_note_can_hold_is_not_signed(text):
         sign_note(text, KEY.name, SIGNER)
 
 
-@given(st.integers(0, len(SIGNED.encode()) - 1), st.integers(1, 255))
+@given(st.integers(0, len(NOTE_TEXT.encode()) - 1), st.integers(1, 255))
 def test_a_note_is_refused_when_any_byte_is_altered(at, flip):
-    data = SIGNED.encode()
-    altered = data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :]
+    data = NOTE_TEXT.encode()
+    mutant = data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :]
     with pytest.raises(ValueError, match=r"."):
-        open_note(altered.decode(), [KEY])
+        open_note(mutant.decode(), [KEY])
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]).filter(lambda c: c == "\n" or c >= " ")))

@@ -44,31 +44,31 @@ def claim(seq: int, value: Any, **members: Any) -> Record:
     return record(seq, **{"predicate": "headquarters", "value": value, **members})
 
 
-def drawn(records: Any, **asked: Any) -> ET.Element:
+def draw(records: Any, **bounds: Any) -> ET.Element:
     """The picture, which is well-formed, bounded, and has nothing outside its canvas."""
-    text = svg(records, SUBJECT, **asked)
+    text = svg(records, SUBJECT, **bounds)
     assert len(text.encode()) <= BYTES_MAX
     picture = ET.fromstring(text.encode())
     height = float(picture.get("height", ""))
-    for each in picture.iter():
-        x, y = (float(each.get(name, 0)) for name in "xy")
-        assert 0 <= x <= x + float(each.get("width", 0)) <= WIDTH
-        assert 0 <= y <= y + float(each.get("height", 0)) <= height
-        if each.tag == f"{NS}text":
-            assert x + float(each.get("font-size", "")) * 0.3 * len(each.text or "") <= WIDTH
+    for element in picture.iter():
+        x, y = (float(element.get(name, 0)) for name in "xy")
+        assert 0 <= x <= x + float(element.get("width", 0)) <= WIDTH
+        assert 0 <= y <= y + float(element.get("height", 0)) <= height
+        if element.tag == f"{NS}text":
+            assert x + float(element.get("font-size", "")) * 0.3 * len(element.text or "") <= WIDTH
     return picture
 
 
 def texts(picture: ET.Element) -> str:
-    return "\n".join(each.text or "" for each in picture.iter(f"{NS}text"))
+    return "\n".join(element.text or "" for element in picture.iter(f"{NS}text"))
 
 
-def described(picture: ET.Element) -> str:
+def description(picture: ET.Element) -> str:
     return picture.findtext(f"{NS}desc") or ""
 
 
 def cells(picture: ET.Element) -> list[ET.Element]:
-    return [each for each in picture.iter(f"{NS}rect") if each.get("data-state")]
+    return [element for element in picture.iter(f"{NS}rect") if element.get("data-state")]
 
 
 # -- the laws --------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def test_what_is_drawn_at_a_point_is_what_the_fold_says_there(history: Any) -> N
         picture = ET.fromstring(svg(history.records, subject))
         rows = {row.get("data-record"): cells(row) for row in picture.iter(f"{NS}g")}
         assert len(rows) == sum(
-            each.subject == subject and each.op in STATEMENTS for each in history.records
+            record.subject == subject and record.op in STATEMENTS for record in history.records
         )
         for head in history.heads[1:]:
             for valid_time in questions.valid_times(history.records):
@@ -91,22 +91,22 @@ def test_what_is_drawn_at_a_point_is_what_the_fold_says_there(history: Any) -> N
 def check_point(rows: Any, history: Any, question: Question) -> None:
     view = questions.core(history.records, question)
     expected = {row["id"]: [row["verification"]["state"]] for row in questions.standing_rows(view)}
-    for claimed in view["claims"].values():
-        for candidate in claimed["candidates"] if claimed["contested"] else ():
+    for claim in view["claims"].values():
+        for candidate in claim["candidates"] if claim["contested"] else ():
             for support in candidate["support"]:
                 if support["verification"]["state"] != "refuted":
                     expected[support["id"]].append("contested")
-    found = {
-        id_: [each.get("data-state") for each in own if is_under(each, question)]
+    states = {
+        id_: [item.get("data-state") for item in own if is_under(item, question)]
         for id_, own in rows.items()
     }
-    assert {id_: states for id_, states in found.items() if states} == expected
+    assert {id_: states for id_, states in states.items() if states} == expected
 
 
 def is_under(cell: ET.Element, question: Question) -> bool:
     at, valid_time = question.record_time or "", question.valid_time
-    recorded = cell.get("data-since", "") <= at < cell.get("data-until", "9")
-    return recorded and cell.get("data-from", "") <= valid_time < cell.get("data-to", "9")
+    is_recorded = cell.get("data-since", "") <= at < cell.get("data-until", "9")
+    return is_recorded and cell.get("data-from", "") <= valid_time < cell.get("data-to", "9")
 
 
 @examples(40)
@@ -118,12 +118,12 @@ def test_later_is_further_right_and_further_up(history: Any) -> None:
         for row in ET.fromstring(svg(history.records, subject)).iter(f"{NS}g"):
             lane = next(row.iter(f"{NS}rect"))
             foot = float(lane.get("y", "")) + float(lane.get("height", ""))
-            for each in cells(row):
+            for cell in cells(row):
                 x, y, width, height = (
-                    float(each.get(at, "")) for at in ("x", "y", "width", "height")
+                    float(cell.get(at, "")) for at in ("x", "y", "width", "height")
                 )
                 assert width > 0 < height
-                since, start = each.get("data-since", ""), each.get("data-from", "")
+                since, start = cell.get("data-since", ""), cell.get("data-from", "")
                 low = foot - y - height
                 assert above.setdefault(since, low) == pytest.approx(low, abs=0.01)
                 assert across.setdefault(start, x) == pytest.approx(x)
@@ -141,11 +141,11 @@ def test_the_bytes_depend_on_the_set_of_records_alone(history: Any) -> None:
         assert svg((*history.records, *history.records), subject) == expected
         half = history.heads[len(history.heads) // 2]
         # What was erased since is gone from both only in the whole set.
-        if not any(each.op == "erase" for each in history.records[half.size :]):
-            known = {"record_time": half.recorded_at}
-            again = svg(history.records, subject, **known)
-            assert svg(history.records[: half.size], subject, **known) == again
-            assert svg(history.records, subject, size=half.size, **known) == again
+        if not any(record.op == "erase" for record in history.records[half.size :]):
+            bounds = {"record_time": half.recorded_at}
+            again = svg(history.records, subject, **bounds)
+            assert svg(history.records[: half.size], subject, **bounds) == again
+            assert svg(history.records, subject, size=half.size, **bounds) == again
 
 
 # -- what is seen ----------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_what_was_retracted_ends_in_record_time() -> None:
         claim(0, "Zug", start=Y20),
         record(1, op="retract", target=0, start=Y22, reason="other"),
     ]
-    first, second = cells(drawn(records))
+    first, second = cells(draw(records))
     assert first.get("data-until") == second.get("data-since") == records[1].recorded_at
     assert (first.get("data-to"), second.get("data-to")) == (None, Y22)
 
@@ -167,9 +167,11 @@ def test_contradictions_are_marked_while_they_last() -> None:
         claim(1, "Bern", end=Y22),
         record(2, op="verify", target=1, state="refuted"),
     ]
-    found = [each for each in cells(drawn(records)) if each.get("data-state") == "contested"]
-    assert [(each.get("data-from"), each.get("data-to")) for each in found] == [(Y20, Y22)] * 2
-    assert {each.get("data-until") for each in found} == {records[2].recorded_at}
+    contests = [
+        record for record in cells(draw(records)) if record.get("data-state") == "contested"
+    ]
+    assert [(item.get("data-from"), item.get("data-to")) for item in contests] == [(Y20, Y22)] * 2
+    assert {record.get("data-until") for record in contests} == {records[2].recorded_at}
 
 
 def changes() -> list[Record]:
@@ -191,14 +193,14 @@ def changes() -> list[Record]:
 
 
 def test_each_row_tells_what_was_done_and_when() -> None:
-    said = texts(drawn(changes(), valid_time=Y21))
+    shown_words = texts(draw(changes(), valid_time=Y21))
     for words in (
         "Pier 7 AG", "organization", "lei", "5493001KJTIIGC8Y1R12", "key_ann · 70 % · 1 record",
         "Zug was seen.", '{"city":"Zug"}', "(erased)", "?", "2026-01-01 assert · key_ann",
         "2026-01-01 00:00:04 verify under_review · key_ann", "00:00:05 retract of verify",
         "00:00:06 amend", "00:00:13 erase", "12 of 12 record times", f"valid time {Y21} marked",
     ):  # fmt: skip
-        assert words in said, words
+        assert words in shown_words, words
 
 
 def test_it_bears_the_name_that_is_in_force() -> None:
@@ -208,20 +210,20 @@ def test_it_bears_the_name_that_is_in_force() -> None:
         record(2, "subject", "retract", target=1, reason="clerical"),
         record(3, "subject", "amend", target=0, start=Y22, type="topic", label=" \u200f "),
     ]
-    title = drawn(records).findtext(f"{NS}title")
+    title = draw(records).findtext(f"{NS}title")
     assert title == "Pier 7 AG: what was believed when, and for when"
 
 
-@pytest.mark.parametrize("asked", [{"record_time": "2020-01-01T00:00:00.000000Z"}, {"size": 0}])
-def test_a_subject_of_which_nothing_was_recorded_has_a_picture_that_says_so(asked: Any) -> None:
-    picture = drawn([claim(0, "Zug")], **asked)
+@pytest.mark.parametrize("bounds", [{"record_time": "2020-01-01T00:00:00.000000Z"}, {"size": 0}])
+def test_a_subject_of_which_nothing_was_recorded_has_a_picture_that_says_so(bounds: Any) -> None:
+    picture = draw([claim(0, "Zug")], **bounds)
     assert "Nothing was recorded by then." in texts(picture)
-    assert "Still held: nothing." in described(picture)
+    assert "Still held: nothing." in description(picture)
     assert (picture.findtext(f"{NS}title") or "").startswith(SUBJECT)
 
 
 def test_acts_on_what_is_not_there_draw_nothing() -> None:
-    assert cells(drawn([record(0, op="retract", target=9, reason="other")])) == []
+    assert cells(draw([record(0, op="retract", target=9, reason="other")])) == []
 
 
 @pytest.mark.parametrize(
@@ -234,13 +236,13 @@ def test_acts_on_what_is_not_there_draw_nothing() -> None:
     ],
 )
 def test_a_shape_tells_for_when_it_holds(bounds: Any, period: str) -> None:
-    picture = drawn([claim(1, "Zug", start=bounds[0], end=bounds[1])])
+    picture = draw([claim(1, "Zug", start=bounds[0], end=bounds[1])])
     [cell] = cells(picture)
-    believed = "believed 2026-01-01 00:00:01 to now"
-    told = f"headquarters: Zug · unverified · valid {period} · {believed}"
+    belief = "believed 2026-01-01 00:00:01 to now"
+    title = f"headquarters: Zug · unverified · valid {period} · {belief}"
     assert (cell.get("data-from"), cell.get("data-to")) == bounds
-    assert cell.findtext(f"{NS}title") == told
-    assert f"headquarters Zug, unverified, {period}" in described(picture)
+    assert cell.findtext(f"{NS}title") == title
+    assert f"headquarters Zug, unverified, {period}" in description(picture)
 
 
 @pytest.mark.parametrize(
@@ -277,8 +279,13 @@ def test_no_text_of_a_ledger_becomes_markup(words: str) -> None:
         record(4, predicate="headquarters", value={words: [words]}),
         record(5, op="verify", target=3, state=words),
     ]
-    picture = drawn(records)
-    assert {each.tag.removeprefix(NS) for each in picture.iter()} <= {*TAGS, "text", "rect", "path"}
+    picture = draw(records)
+    assert {element.tag.removeprefix(NS) for element in picture.iter()} <= {
+        *TAGS,
+        "text",
+        "rect",
+        "path",
+    }
     forbidden = "[\x00-\x09\x0b-\x1f\x7f\u202e\u2066\u200f\ufffe\uffff]"
     assert not re.search(forbidden, svg(records, SUBJECT))
 
@@ -287,9 +294,9 @@ def test_it_stands_alone() -> None:
     text = svg([claim(0, "https://a.example/")], SUBJECT)
     picture = ET.fromstring(text)
     assert (picture.get("role"), picture.get("aria-labelledby")) == ("img", "svc-title svc-desc")
-    assert {each.get("id") for each in picture[:2]} == {"svc-title", "svc-desc"}
-    for each in picture.iter():
-        for name, value in each.attrib.items():
+    assert {element.get("id") for element in picture[:2]} == {"svc-title", "svc-desc"}
+    for element in picture.iter():
+        for name, value in element.attrib.items():
             assert not name.endswith("href")
             assert not name.startswith("on")
             assert "url(" not in value or value.startswith("url(#")
@@ -302,24 +309,30 @@ def test_many_records_leave_a_picture_that_can_be_looked_at() -> None:
         *[claim(n, f"{n} {long}", start=Y20, end=Y23) for n in range(300)],
         *[record(n, "designator", scheme="name", value=f"N{n}") for n in range(300, 350)],
     ]
-    picture = drawn(records)
+    picture = draw(records)
     assert f"{ROWS_MAX} of 350 statements, {STEPS_MAX} of 350 record times" in texts(picture)
     # What was believed before the record times that are told apart is shown as at the first.
-    assert min(each.get("data-since", "") for each in cells(picture)) == records[-48].recorded_at
+    assert (
+        min(record.get("data-since", "") for record in cells(picture)) == records[-48].recorded_at
+    )
 
 
 def test_labels_of_the_axis_do_not_touch() -> None:
     days = [f"2026-01-{day:02}T00:00:00.000000Z" for day in range(1, 32)]
-    picture = drawn([claim(n, "Zug", start=day) for n, day in enumerate(days)])
-    labels = [each for each in picture.iter(f"{NS}text") if each.text in [day[:10] for day in days]]
+    picture = draw([claim(n, "Zug", start=day) for n, day in enumerate(days)])
+    labels = [
+        element
+        for element in picture.iter(f"{NS}text")
+        if element.text in [day[:10] for day in days]
+    ]
     assert 3 < len(labels) < len(days)
-    for left, right in pairwise(float(each.get("x", "")) for each in labels):
+    for left, right in pairwise(float(item.get("x", "")) for item in labels):
         assert right - left > 10 * 6
 
 
 def test_of_very_many_records_fewer_times_are_told_apart() -> None:
     verdicts = [record(n, op="verify", target=0, state="disputed") for n in range(1, 12_500)]
-    assert "8 of 12500 record times" in texts(drawn([claim(0, "Zug"), *verdicts]))
+    assert "8 of 12500 record times" in texts(draw([claim(0, "Zug"), *verdicts]))
 
 
 def test_a_statement_that_was_changed_too_often_to_be_drawn_is_counted() -> None:
@@ -328,7 +341,7 @@ def test_a_statement_that_was_changed_too_often_to_be_drawn_is_counted() -> None
         record(n, op="retract", target=0, start=years[2 * n], end=years[2 * n + 1], reason="other")
         for n in range(1, 2_500)
     ]
-    picture = drawn([claim(0, "Zug"), *cuts, claim(2_600, 3, predicate="employees")])
+    picture = draw([claim(0, "Zug"), *cuts, claim(2_600, 3, predicate="employees")])
     assert "1 of 2 statements" in texts(picture)
 
 
@@ -353,11 +366,11 @@ def test_a_scale_is_true_to_length_and_gives_every_stretch_room() -> None:
 
 
 def test_days_that_do_not_exist_have_their_place() -> None:
-    found = positions([at("0000-01-01"), at("2026-02-28"), at("2026-02-31"), at("2026-03-01")])
-    assert list(found.values()) == sorted(set(found.values()))
+    places = positions([at("0000-01-01"), at("2026-02-28"), at("2026-02-31"), at("2026-03-01")])
+    assert list(places.values()) == sorted(set(places.values()))
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """The contrast of two colours (WCAG 2.2, relative luminance)."""
 
     def luminance(colour: str) -> float:
@@ -365,7 +378,7 @@ def contrast(one: str, other: str) -> float:
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 

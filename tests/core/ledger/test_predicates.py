@@ -113,9 +113,9 @@ def test_any_value_passes_or_is_told_why_not(predicate, value):
 
 @given(JSON)
 def test_an_edge_is_exactly_a_subject(value):
-    other = edge(value)
-    assert (other is None) == bool(value_faults("sameAs", value))
-    assert other is None or value == {"subject": other}
+    target = edge(value)
+    assert (target is None) == bool(value_faults("sameAs", value))
+    assert target is None or value == {"subject": target}
 
 
 def test_an_edge_names_the_other_subject():

@@ -37,10 +37,10 @@ def is_taken(scheme, value):
     ],
 )
 def test_identifiers_of_registers_are_taken_as_they_are(documents, scheme, files, pattern, least):
-    found = {
+    failures = {
         json.loads(value) if value.startswith('"') else value
         for file in documents.glob(files)
         for value in re.findall(pattern, file.read_text(errors="replace"))
     }
-    assert len(found) >= least
-    assert sorted(value for value in found if not is_taken(scheme, value)) == []
+    assert len(failures) >= least
+    assert sorted(value for value in failures if not is_taken(scheme, value)) == []

@@ -14,7 +14,7 @@ from svc_core.ledger.records import decode, encode_line, head_text, payload_byte
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 LINES = [line.encode() for line in VECTORS["lines"]]
-SEALED = list(zip(LINES, VECTORS["heads"], VECTORS["seals"], strict=True))
+VECTOR_ROWS = list(zip(LINES, VECTORS["heads"], VECTORS["seals"], strict=True))
 
 BIG = 2.0**53
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -26,7 +26,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize(("line", "head", "seal"), SEALED)
+@pytest.mark.parametrize(("line", "head", "seal"), VECTOR_ROWS)
 def test_a_line_comes_apart_and_together_again(line, head, seal):
     parts = split(line)
     record = decode(line)
@@ -68,13 +68,13 @@ def test_a_record_has_the_members_of_its_head(line):
 
 def test_an_erased_payload_leaves_head_and_seal():
     parts = split(LINES[3])
-    erased = encode_line(parts.head, None, parts.seal.decode())
-    assert split(erased) == parts._replace(payload=b"null")
-    assert decode(erased) == decode(LINES[3])._replace(payload=None)
+    line = encode_line(parts.head, None, parts.seal.decode())
+    assert split(line) == parts._replace(payload=b"null")
+    assert decode(line) == decode(LINES[3])._replace(payload=None)
 
 
 LINE = LINES[3]
-MALFORMED = {
+DAMAGES = {
     "nothing": b"",
     "no head": LINE.replace(b'{"head":', b'{"heat":'),
     "no payload": LINE.replace(b',"payload":', b',"pay_load":'),
@@ -99,25 +99,25 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("line", MALFORMED.values(), ids=MALFORMED)
+@pytest.mark.parametrize("line", DAMAGES.values(), ids=DAMAGES)
 def test_what_is_no_line_is_not_decoded(line):
     assert line != LINE
     with pytest.raises(ValueError, match=r"."):
         decode(line)
 
 
-def nested(levels, leaf=None):
+def tower(levels, leaf=None):
     value = leaf
     for _ in range(levels - 1):
         value = [value]
     return {"value": value}
 
 
-REFUSED = [
+BAD_PAYLOADS = [
     # payload, code
     ({"text": "x" * 60_000}, "RECORD_TOO_LARGE"),
-    (nested(16, leaf=[]), "RECORD_TOO_LARGE"),
-    (nested(65), "RECORD_TOO_LARGE"),
+    (tower(16, leaf=[]), "RECORD_TOO_LARGE"),
+    (tower(65), "RECORD_TOO_LARGE"),
     ({"value": {"inner": [BIG]}}, "NUMBER_PRECISION"),
     ({"value": -1e20}, "NUMBER_PRECISION"),
     ({"value": (1e16,)}, "NUMBER_PRECISION"),
@@ -128,7 +128,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("payload", "code"), REFUSED, ids=range(len(REFUSED)))
+@pytest.mark.parametrize(("payload", "code"), BAD_PAYLOADS, ids=range(len(BAD_PAYLOADS)))
 def test_a_payload_that_would_not_come_back_is_refused(payload, code):
     with pytest.raises(Problem) as refusal:
         payload_bytes(payload)
@@ -136,9 +136,9 @@ def test_a_payload_that_would_not_come_back_is_refused(payload, code):
     assert refusal.value.detail.startswith(("(body): ", "/"))
 
 
-KEPT = [
+GOOD_PAYLOADS = [
     {"text": "x" * (60_000 - len('{"text":""}'))},
-    nested(15, leaf=[]),
+    tower(15, leaf=[]),
     {"text": "[[[[[[[[[[[[[[[[[[[[[["},
     {"text": "90071992547409921234", "value": 1e21},
     {"value": 2**53 - 1, "other": BIG - 1},
@@ -146,7 +146,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize("payload", KEPT, ids=range(len(KEPT)))
+@pytest.mark.parametrize("payload", GOOD_PAYLOADS, ids=range(len(GOOD_PAYLOADS)))
 def test_a_payload_at_the_limits_is_kept(payload):
     assert payload_bytes(payload) == rfc8785.dumps(payload)
 
@@ -188,9 +188,9 @@ def test_reading_and_writing_an_accepted_payload_gives_the_same_bytes(payload):
 
 @given(st.integers(0, len(LINE) - 1), st.integers(1, 255))
 def test_an_altered_line_is_refused_or_another_record(at, flip):
-    altered = LINE[:at] + bytes([LINE[at] ^ flip]) + LINE[at + 1 :]
+    mutant = LINE[:at] + bytes([LINE[at] ^ flip]) + LINE[at + 1 :]
     try:
-        record = decode(altered)
+        record = decode(mutant)
     except ValueError:
         return
     assert record != decode(LINE)

@@ -17,7 +17,7 @@ from svc_core.ledger.records import KIND_PREFIX, STATEMENTS, Draft, Op, Record
 
 OPS = get_args(Op)
 VERDICTS = get_args(Verdict)
-SUBJECT, OTHER = "sbj_" + "a" * 24, "sbj_" + "b" * 24
+SUBJECT, OTHER_SUBJECT = "sbj_" + "a" * 24, "sbj_" + "b" * 24
 ANN, BOB, CY = "key_ann", "key_bob", "key_cy"
 SINCE = "2026-01-01T00:00:00.000000Z"
 
@@ -36,26 +36,28 @@ class Log:
 
     def keep(self, draft, id_=None):
         seq = len(self.records)
-        where = (draft.subject, draft.target, SINCE, draft.valid_from, draft.valid_to)
-        head = (seq, id_ or id_of(draft.kind, seq), draft.kind, draft.op, *where, draft.author)
-        made = Record._make((*head, draft.payload, "0" * 64, "0" * 64, f"led_{'0' * 24}", "0" * 64))
-        self.records.append(made)
-        return made
+        place = (draft.subject, draft.target, SINCE, draft.valid_from, draft.valid_to)
+        head = (seq, id_ or id_of(draft.kind, seq), draft.kind, draft.op, *place, draft.author)
+        record = Record._make(
+            (*head, draft.payload, "0" * 64, "0" * 64, f"led_{'0' * 24}", "0" * 64)
+        )
+        self.records.append(record)
+        return record
 
     def append(self, draft, **options):
-        admit(draft, self.known(**options))
-        made = self.keep(draft)
+        admit(draft, self.facts(**options))
+        record = self.keep(draft)
         if draft.op == "erase":
             self.records = [
-                each._replace(payload=None) if each.id == draft.target else each
-                for each in self.records
+                record._replace(payload=None) if record.id == draft.target else record
+                for record in self.records
             ]
-        return made
+        return record
 
-    def stated(self, kind="claim", author=ANN, subject=SUBJECT, **payload):
+    def state_claim(self, kind="claim", author=ANN, subject=SUBJECT, **payload):
         return self.append(Draft(kind, "assert", subject, None, None, None, author, payload))
 
-    def judged(self, target, state, author=BOB, evidence=()):
+    def judge(self, target, state, author=BOB, evidence=()):
         return self.append(verdict(target, state, author, evidence))
 
     def withdrawn(self, target, author=BOB):
@@ -83,13 +85,17 @@ class Log:
 
     def counting(self, record):
         """The ids of the verdicts on a record that stand and can be read."""
-        return {each.id for each in self.verdicts(record) if each.payload is not None}
+        return {item.id for item in self.verdicts(record) if item.payload is not None}
 
-    def known(self, subject=None, **options):
-        shown = [each for each in self.records if subject in (None, each.subject)]
+    def facts(self, subject=None, **options):
+        records = [record for record in self.records if subject in (None, record.subject)]
         return LedgerFacts(
-            RunningStanding.of(shown),
-            {each.id: each for each in self.records if each.kind in {"claim", "observation"}},
+            RunningStanding.of(records),
+            {
+                record.id: record
+                for record in self.records
+                if record.kind in {"claim", "observation"}
+            },
             **options,
         )
 
@@ -99,7 +105,7 @@ def acting(op, target, author=BOB, **payload):
 
 
 def verdict(target, state, author=BOB, evidence=()):
-    cites = [each.id for each in evidence]
+    cites = [item.id for item in evidence]
     return acting("verify", target, author, state=state, method="m", evidence=cites)
 
 
@@ -117,14 +123,14 @@ WORDS = {
 }
 
 
-def code(draft, known):
+def code(draft, facts):
     """The code of the refusal, which says in its own words why."""
     try:
-        return admit(draft, known)
+        return admit(draft, facts)
     except Problem as problem:
-        refused = problem
-    assert re.fullmatch(WORDS[refused.type.code], refused.detail), refused.detail
-    return refused.type.code
+        failure = problem
+    assert re.fullmatch(WORDS[failure.type.code], failure.detail), failure.detail
+    return failure.type.code
 
 
 @pytest.fixture
@@ -136,7 +142,7 @@ def log():
 
 
 def test_a_statement_about_an_open_subject_is_admitted(log):
-    assert [log.stated(kind).kind for kind in ("designator", "observation", "claim")]
+    assert [log.state_claim(kind).kind for kind in ("designator", "observation", "claim")]
 
 
 def test_a_subject_is_opened_without_being_known():
@@ -144,39 +150,39 @@ def test_a_subject_is_opened_without_being_known():
 
 
 def test_a_subject_that_was_never_opened_is_unknown(log):
-    draft = Draft("claim", "assert", OTHER, None, None, None, ANN, {})
-    assert code(draft, log.known()) == "UNKNOWN_SUBJECT"
+    draft = Draft("claim", "assert", OTHER_SUBJECT, None, None, None, ANN, {})
+    assert code(draft, log.facts()) == "UNKNOWN_SUBJECT"
     assert code(draft, LedgerFacts()) == "UNKNOWN_SUBJECT"
 
 
 def test_a_record_that_opens_nothing_is_no_subject(log):
-    renamed = log.keep(Draft("subject", "amend", SUBJECT, SUBJECT, None, None, ANN, {}))
-    draft = Draft("claim", "assert", renamed.id, None, None, None, ANN, {})
-    assert code(draft, log.known()) == "UNKNOWN_SUBJECT"
+    amendment = log.keep(Draft("subject", "amend", SUBJECT, SUBJECT, None, None, ANN, {}))
+    draft = Draft("claim", "assert", amendment.id, None, None, None, ANN, {})
+    assert code(draft, log.facts()) == "UNKNOWN_SUBJECT"
 
 
 def test_evidence_must_be_in_the_ledger_of_whatever_subject():
-    log = Log(SUBJECT, OTHER)
-    elsewhere = log.stated("observation", subject=OTHER)
+    log = Log(SUBJECT, OTHER_SUBJECT)
+    elsewhere = log.state_claim("observation", subject=OTHER_SUBJECT)
     claim = {"evidence": [elsewhere.id]}
     draft = Draft("claim", "assert", SUBJECT, None, None, None, ANN, claim)
     assert cited_ids(draft) == {elsewhere.id}
-    assert code(draft, log.known(SUBJECT)) is None
-    with pytest.raises(Problem) as caught:
-        admit(attrs.evolve(draft, payload={"evidence": ["obs_x", "obs_y"]}), log.known())
-    assert caught.value.type.code == "UNKNOWN_EVIDENCE"
-    assert caught.value.detail == "/evidence: there is no obs_x, obs_y"
+    assert code(draft, log.facts(SUBJECT)) is None
+    with pytest.raises(Problem) as failure:
+        admit(attrs.evolve(draft, payload={"evidence": ["obs_x", "obs_y"]}), log.facts())
+    assert failure.value.type.code == "UNKNOWN_EVIDENCE"
+    assert failure.value.detail == "/evidence: there is no obs_x, obs_y"
 
 
 @pytest.mark.parametrize("op", ["amend", "supersede", "retract", "verify", "erase"])
 def test_a_target_is_of_the_same_subject_and_kind(op):
-    log = Log(SUBJECT, OTHER)
-    claim, seen = log.stated(author=CY), log.stated("observation", author=CY)
-    foreign = log.stated(subject=OTHER, author=CY)
+    log = Log(SUBJECT, OTHER_SUBJECT)
+    claim, sighting = log.state_claim(author=CY), log.state_claim("observation", author=CY)
+    foreign = log.state_claim(subject=OTHER_SUBJECT, author=CY)
     draft = acting(op, claim, state="disputed")
-    assert code(draft, log.known(allow_erasure=True)) is None
-    for wrong in (seen.id, foreign.id, "clm_" + "f" * 24, None):
-        assert code(attrs.evolve(draft, target=wrong), log.known(allow_erasure=True)) == (
+    assert code(draft, log.facts(allow_erasure=True)) is None
+    for wrong in (sighting.id, foreign.id, "clm_" + "f" * 24, None):
+        assert code(attrs.evolve(draft, target=wrong), log.facts(allow_erasure=True)) == (
             "UNKNOWN_TARGET"
         )
 
@@ -193,15 +199,15 @@ PAIRS = {
 
 @pytest.mark.parametrize(("op", "acted_on"), list(product(OPS, OPS)))
 def test_every_operation_acts_on_its_targets_and_no_other(log, op, acted_on):
-    claim = log.stated()
+    claim = log.state_claim()
     target = claim if acted_on == "assert" else log.keep(acting(acted_on, claim, state="disputed"))
     draft = acting(op, target, state="disputed")
     if op == "assert":
         assert acted_on not in ACTS_ON[op]
     elif acted_on in PAIRS[op].split():
-        assert code(draft, log.known(allow_erasure=True)) is None
+        assert code(draft, log.facts(allow_erasure=True)) is None
     else:
-        assert code(draft, log.known(allow_erasure=True)) == "VALIDATION_FAILED"
+        assert code(draft, log.facts(allow_erasure=True)) == "VALIDATION_FAILED"
 
 
 # -- force ---------------------------------------------------------------------------------------
@@ -209,82 +215,82 @@ def test_every_operation_acts_on_its_targets_and_no_other(log, op, acted_on):
 
 @pytest.mark.parametrize("op", ["amend", "supersede", "retract", "verify"])
 def test_a_displaced_target_takes_nothing_more(log, op):
-    claim = log.stated()
-    ended = log.withdrawn(claim)
+    claim = log.state_claim()
+    retraction = log.withdrawn(claim)
     draft = acting(op, claim, state="disputed")
-    assert code(draft, log.known()) == "TARGET_NOT_IN_FORCE"
-    log.withdrawn(ended)
-    assert code(draft, log.known()) is None
+    assert code(draft, log.facts()) == "TARGET_NOT_IN_FORCE"
+    log.withdrawn(retraction)
+    assert code(draft, log.facts()) is None
 
 
 def test_a_retraction_is_retracted_once(log):
-    ended = log.withdrawn(log.stated())
-    log.withdrawn(ended)
-    assert code(acting("retract", ended), log.known()) == "TARGET_NOT_IN_FORCE"
+    retraction = log.withdrawn(log.state_claim())
+    log.withdrawn(retraction)
+    assert code(acting("retract", retraction), log.facts()) == "TARGET_NOT_IN_FORCE"
 
 
 def test_a_statement_may_end_at_a_time(log):
-    draft = attrs.evolve(acting("retract", log.stated()), valid_from=SINCE)
-    assert code(draft, log.known()) is None
+    draft = attrs.evolve(acting("retract", log.state_claim()), valid_from=SINCE)
+    assert code(draft, log.facts()) is None
 
 
 # -- erasure -------------------------------------------------------------------------------------
 
 
 def test_nothing_is_erased_unless_the_operator_allows_it(log):
-    draft = acting("erase", log.stated())
-    assert code(draft, log.known()) == "ERASURE_NOT_ALLOWED"
-    assert code(draft, log.known(allow_erasure=True)) is None
+    draft = acting("erase", log.state_claim())
+    assert code(draft, log.facts()) == "ERASURE_NOT_ALLOWED"
+    assert code(draft, log.facts(allow_erasure=True)) is None
 
 
 def test_content_is_erased_in_force_or_not_and_once(log):
-    claim = log.stated()
+    claim = log.state_claim()
     log.withdrawn(claim)
     draft = acting("erase", claim)
     log.append(draft, allow_erasure=True)
-    assert code(draft, log.known(allow_erasure=True)) == "TARGET_NOT_IN_FORCE"
+    assert code(draft, log.facts(allow_erasure=True)) == "TARGET_NOT_IN_FORCE"
 
 
 def test_content_whose_erasure_is_known_is_erased_before_it_is_gone(log):
-    claim = log.stated()
+    claim = log.state_claim()
     log.keep(acting("erase", claim))
     for draft in (acting("erase", claim), verdict(claim, "disputed")):
-        assert code(draft, log.known(allow_erasure=True)) == "TARGET_NOT_IN_FORCE"
+        assert code(draft, log.facts(allow_erasure=True)) == "TARGET_NOT_IN_FORCE"
 
 
 def test_what_was_erased_can_be_replaced_but_not_judged(log):
-    claim = log.stated()
+    claim = log.state_claim()
     log.append(acting("erase", claim), allow_erasure=True)
-    assert code(verdict(claim, "disputed"), log.known()) == "TARGET_NOT_IN_FORCE"
+    assert code(verdict(claim, "disputed"), log.facts()) == "TARGET_NOT_IN_FORCE"
     for op in ("amend", "supersede", "retract"):
-        assert code(acting(op, claim), log.known()) is None
+        assert code(acting(op, claim), log.facts()) is None
 
 
 # -- verdicts ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("state", "given_"), list(product(TRANSITIONS, VERDICTS)))
-def test_a_verdict_follows_the_state_by_the_table(log, state, given_):
-    claim, seen = log.stated(), log.stated("observation", author=CY)
+@pytest.mark.parametrize(("state", "state_after"), list(product(TRANSITIONS, VERDICTS)))
+def test_a_verdict_follows_the_state_by_the_table(log, state, state_after):
+    claim, sighting = log.state_claim(), log.state_claim("observation", author=CY)
     if state != UNVERIFIED:
         log.keep(verdict(claim, state))
-    found = code(verdict(claim, given_, evidence=[seen]), log.known())
-    assert found == (None if given_ in TRANSITIONS[state] else "TRANSITION_NOT_ALLOWED")
+    code_ = code(verdict(claim, state_after, evidence=[sighting]), log.facts())
+    assert code_ == (None if state_after in TRANSITIONS[state] else "TRANSITION_NOT_ALLOWED")
 
 
 def test_a_refused_verdict_names_those_that_may_follow(log):
-    claim = log.stated()
-    log.judged(claim, "refuted")
-    with pytest.raises(Problem) as caught:
-        log.judged(claim, "verified")
-    assert caught.value.detail == "/state: under_review, disputed may follow refuted"
+    claim = log.state_claim()
+    log.judge(claim, "refuted")
+    with pytest.raises(Problem) as failure:
+        log.judge(claim, "verified")
+    assert failure.value.detail == "/state: under_review, disputed may follow refuted"
 
 
 @pytest.mark.parametrize("state", VERDICTS)
 def test_an_author_decides_nothing_about_their_own_statement(log, state):
-    claim, seen = log.stated(author=ANN), log.stated("observation", author=CY)
-    found = code(verdict(claim, state, ANN, [seen]), log.known())
-    assert found == ("FOUR_EYES_REQUIRED" if state in FOUR_EYES else None)
+    claim, sighting = log.state_claim(author=ANN), log.state_claim("observation", author=CY)
+    code_ = code(verdict(claim, state, ANN, [sighting]), log.facts())
+    assert code_ == ("FOUR_EYES_REQUIRED" if state in FOUR_EYES else None)
 
 
 PIER = {"source": {"url": "https://pier.example/1", "publisher": "Pier Gazette"}}
@@ -310,23 +316,26 @@ DOCK_AGAIN = {"source": {"url": "https://DOCK.example?2"}}
     ],
 )
 def test_corroboration_needs_another_author_or_source(log, target, author, evidence, is_enough):
-    claim = log.stated(**target)
-    same, seen = log.stated(**target), log.stated("observation", author=author, **evidence)
-    draft = verdict(claim, "corroborated", evidence=[same, seen])
-    assert code(draft, log.known()) == (None if is_enough else "VALIDATION_FAILED")
+    claim = log.state_claim(**target)
+    same, sighting = (
+        log.state_claim(**target),
+        log.state_claim("observation", author=author, **evidence),
+    )
+    draft = verdict(claim, "corroborated", evidence=[same, sighting])
+    assert code(draft, log.facts()) == (None if is_enough else "VALIDATION_FAILED")
 
 
 def test_a_statement_does_not_corroborate_itself(log):
-    claim = log.stated(**PIER)
-    assert code(verdict(claim, "corroborated", evidence=[claim]), log.known()) == (
+    claim = log.state_claim(**PIER)
+    assert code(verdict(claim, "corroborated", evidence=[claim]), log.facts()) == (
         "VALIDATION_FAILED"
     )
 
 
 def test_erased_evidence_of_the_same_author_corroborates_nothing(log):
-    claim, seen = log.stated(**PIER), log.stated("observation", **DOCK)
-    log.append(acting("erase", seen), allow_erasure=True)
-    assert code(verdict(claim, "corroborated", evidence=[seen]), log.known()) == (
+    claim, sighting = log.state_claim(**PIER), log.state_claim("observation", **DOCK)
+    log.append(acting("erase", sighting), allow_erasure=True)
+    assert code(verdict(claim, "corroborated", evidence=[sighting]), log.facts()) == (
         "VALIDATION_FAILED"
     )
 
@@ -335,86 +344,86 @@ def test_erased_evidence_of_the_same_author_corroborates_nothing(log):
 
 
 def test_retracting_its_verdicts_takes_a_statement_back_to_unverified(log):
-    claim = log.stated()
-    first, second = log.judged(claim, "disputed"), log.judged(claim, "refuted")
+    claim = log.state_claim()
+    first, second = log.judge(claim, "disputed"), log.judge(claim, "refuted")
     log.withdrawn(second)
     assert log.state(claim) == "disputed"
     log.withdrawn(first)
     assert log.state(claim) == UNVERIFIED
-    assert code(verdict(claim, "verified"), log.known()) is None
+    assert code(verdict(claim, "verified"), log.facts()) is None
 
 
 @pytest.mark.parametrize("side", ["valid_from", "valid_to"])
 def test_a_verdict_is_withdrawn_for_all_times(log, side):
-    given_ = log.judged(log.stated(), "disputed")
+    verdict_ = log.judge(log.state_claim(), "disputed")
     for _ in range(3):
-        draft = acting("retract", given_)
-        assert code(attrs.evolve(draft, **{side: SINCE}), log.known()) == "VALIDATION_FAILED"
-        given_ = log.withdrawn(given_)
+        draft = acting("retract", verdict_)
+        assert code(attrs.evolve(draft, **{side: SINCE}), log.facts()) == "VALIDATION_FAILED"
+        verdict_ = log.withdrawn(verdict_)
 
 
 @pytest.mark.parametrize("state", VERDICTS)
 def test_who_restores_a_verdict_gives_it(log, state):
-    claim, seen = log.stated(author=ANN), log.stated("observation", author=CY)
-    ended = log.withdrawn(log.judged(claim, state, BOB, [seen]))
-    found = code(acting("retract", ended, ANN), log.known())
-    assert found == ("FOUR_EYES_REQUIRED" if state in FOUR_EYES else None)
-    assert code(acting("retract", ended, BOB), log.known()) is None
+    claim, sighting = log.state_claim(author=ANN), log.state_claim("observation", author=CY)
+    retraction = log.withdrawn(log.judge(claim, state, BOB, [sighting]))
+    code_ = code(acting("retract", retraction, ANN), log.facts())
+    assert code_ == ("FOUR_EYES_REQUIRED" if state in FOUR_EYES else None)
+    assert code(acting("retract", retraction, BOB), log.facts()) is None
 
 
 def test_an_author_may_take_a_restoration_away(log):
-    claim = log.stated(author=ANN)
-    restored = log.withdrawn(log.withdrawn(log.judged(claim, "refuted", BOB)))
-    assert code(acting("retract", restored, ANN), log.known()) is None
+    claim = log.state_claim(author=ANN)
+    restoration = log.withdrawn(log.withdrawn(log.judge(claim, "refuted", BOB)))
+    assert code(acting("retract", restoration, ANN), log.facts()) is None
 
 
 def test_a_restored_verdict_follows_the_state_like_a_given_one(log):
-    claim = log.stated()
-    log.judged(claim, "refuted")
-    between, last = log.judged(claim, "disputed"), log.judged(claim, "verified")
-    ended = log.withdrawn(last)
-    assert code(acting("retract", ended), log.known()) is None
+    claim = log.state_claim()
+    log.judge(claim, "refuted")
+    between, last = log.judge(claim, "disputed"), log.judge(claim, "verified")
+    retraction = log.withdrawn(last)
+    assert code(acting("retract", retraction), log.facts()) is None
     log.withdrawn(between)
-    assert code(acting("retract", ended), log.known()) == "TRANSITION_NOT_ALLOWED"
+    assert code(acting("retract", retraction), log.facts()) == "TRANSITION_NOT_ALLOWED"
 
 
 def test_withdrawn_verdicts_do_not_stand_before_a_restored_one(log):
-    claim = log.stated()
-    log.judged(claim, "refuted")
-    given_ = [log.judged(claim, state) for state in ("disputed", "verified", "under_review")]
-    _, ended, _ = [log.withdrawn(each) for each in given_]
+    claim = log.state_claim()
+    log.judge(claim, "refuted")
+    verdicts = [log.judge(claim, state) for state in ("disputed", "verified", "under_review")]
+    _, retraction, _ = [log.withdrawn(item) for item in verdicts]
     assert log.state(claim) == "refuted"
-    assert code(acting("retract", ended), log.known()) == "TRANSITION_NOT_ALLOWED"
+    assert code(acting("retract", retraction), log.facts()) == "TRANSITION_NOT_ALLOWED"
 
 
 def test_an_older_verdict_is_restored_behind_the_one_that_counts(log):
-    claim = log.stated()
-    ended = log.withdrawn(log.judged(claim, "verified"))
-    log.judged(claim, "refuted")
-    log.withdrawn(ended)
+    claim = log.state_claim()
+    retraction = log.withdrawn(log.judge(claim, "verified"))
+    log.judge(claim, "refuted")
+    log.withdrawn(retraction)
     assert log.state(claim) == "refuted"
 
 
 def test_an_erased_verdict_can_be_restored(log):
-    given_ = log.judged(log.stated(author=ANN), "refuted")
-    ended = log.withdrawn(given_)
-    log.append(acting("erase", given_), allow_erasure=True)
-    assert code(acting("retract", ended, ANN), log.known()) is None
+    verdict_ = log.judge(log.state_claim(author=ANN), "refuted")
+    retraction = log.withdrawn(verdict_)
+    log.append(acting("erase", verdict_), allow_erasure=True)
+    assert code(acting("retract", retraction, ANN), log.facts()) is None
 
 
 @pytest.mark.parametrize("target", ["clm_" + "e" * 24, None, id_of("claim", 2)])
 def test_a_retraction_that_came_from_elsewhere_may_lead_nowhere(log, target):
-    log.stated()
+    log.state_claim()
     stray = log.keep(Draft("claim", "retract", SUBJECT, target, None, None, ANN, {}))
-    assert code(acting("retract", stray), log.known()) is None
+    assert code(acting("retract", stray), log.facts()) is None
 
 
 def test_a_verdict_that_came_from_elsewhere_may_judge_nothing(log):
     stray = log.keep(
         Draft("claim", "verify", SUBJECT, "clm_" + "e" * 24, None, None, ANN, {"state": "refuted"})
     )
-    ended = log.withdrawn(stray)
-    assert code(acting("retract", ended, ANN), log.known()) is None
+    retraction = log.withdrawn(stray)
+    assert code(acting("retract", retraction, ANN), log.facts()) is None
 
 
 # -- duplicates ----------------------------------------------------------------------------------
@@ -425,10 +434,10 @@ def test_new_ids_pass():
 
 
 def test_an_id_is_sealed_once():
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         check_new(["a", "b", "a"])
-    assert caught.value.type.code == "DUPLICATE_RECORD"
-    assert caught.value.detail == "a is already in the ledger."
+    assert failure.value.type.code == "DUPLICATE_RECORD"
+    assert failure.value.detail == "a is already in the ledger."
 
 
 # -- laws ----------------------------------------------------------------------------------------
@@ -446,13 +455,13 @@ def attempts(draw):
     return draw(st.lists(steps, max_size=25))
 
 
-def drafted(log, step, subject=SUBJECT):
+def random_draft(log, step, subject=SUBJECT):
     op, place, author, state = step
-    own = [each for each in log.records if each.subject == subject]
+    own = [record for record in log.records if record.subject == subject]
     if op == "assert":
         return Draft("claim", "assert", subject, None, None, None, author, {})
     target = own[place % len(own)]
-    evidence = [each.id for each in log.records if each.kind == "claim"][:3]
+    evidence = [record.id for record in log.records if record.kind == "claim"][:3]
     payload = {"state": state, "evidence": evidence} if op == "verify" else {}
     return Draft(target.kind, op, subject, target.id, None, None, author, payload)
 
@@ -460,33 +469,33 @@ def drafted(log, step, subject=SUBJECT):
 @given(attempts())
 def test_states_move_by_the_table_or_back_and_never_by_the_author_alone(steps):
     log = Log()
-    log.stated()
+    log.state_claim()
     for step in steps:
-        draft = drafted(log, step)
-        before = {each.id: log.state(each) for each in log.records}
-        if code(draft, log.known(allow_erasure=True)) is not None:
+        draft = random_draft(log, step)
+        before = {record.id: log.state(record) for record in log.records}
+        if code(draft, log.facts(allow_erasure=True)) is not None:
             continue
-        past = {each.id: log.counting(each) for each in log.records}
-        made = log.append(draft, allow_erasure=True)
+        past = {record.id: log.counting(record) for record in log.records}
+        record = log.append(draft, allow_erasure=True)
         for each in log.records[:-1]:
             after, earlier = log.state(each), before[each.id]
             if after == earlier:
                 continue
             taken_back = draft.op in {"retract", "erase"} and log.counting(each) < past[each.id]
             assert taken_back or after in TRANSITIONS[earlier]
-            assert taken_back or after not in FOUR_EYES or made.author != each.author
+            assert taken_back or after not in FOUR_EYES or record.author != each.author
 
 
 @given(attempts(), st.lists(st.booleans(), min_size=25, max_size=25))
 def test_records_of_other_subjects_decide_nothing(steps, sides):
-    log = Log(SUBJECT, OTHER)
+    log = Log(SUBJECT, OTHER_SUBJECT)
     for step, side in zip(steps, sides, strict=False):
-        subject = SUBJECT if side else OTHER
-        draft = drafted(log, step, subject)
-        whole, own = log.known(allow_erasure=True), log.known(subject, allow_erasure=True)
-        found = code(draft, own)
-        assert found == code(draft, whole)
-        if found is None:
+        subject = SUBJECT if side else OTHER_SUBJECT
+        draft = random_draft(log, step, subject)
+        whole, own = log.facts(allow_erasure=True), log.facts(subject, allow_erasure=True)
+        code_ = code(draft, own)
+        assert code_ == code(draft, whole)
+        if code_ is None:
             log.append(draft, allow_erasure=True)
 
 
@@ -494,11 +503,11 @@ def test_records_of_other_subjects_decide_nothing(steps, sides):
 def test_what_is_admitted_has_its_target_in_force_or_erases(steps):
     log = Log()
     for step in steps:
-        draft = drafted(log, step)
-        known = log.known(allow_erasure=True)
-        if code(draft, known) is None:
+        draft = random_draft(log, step)
+        facts = log.facts(allow_erasure=True)
+        if code(draft, facts) is None:
             if draft.target is not None:
-                target = known.standing.records[draft.target]
+                target = facts.standing.records[draft.target]
                 assert target.kind == draft.kind
                 assert target.op in ACTS_ON[draft.op]
                 assert draft.op == "erase" or log.is_in_force(target)

@@ -15,9 +15,9 @@ SUBJECT = "sbj_" + "a" * 24
 
 def line(seq, op, target, payload):
     """A record of the one subject."""
-    where = (SUBJECT, target, "2026-01-01T00:00:00.000000Z", None, None)
-    sealed = ("0" * 64, "0" * 64, f"led_{'0' * 24}", "0" * 64)
-    return Record(seq, f"clm_{seq:024x}", "claim", op, *where, "key_ann", payload, *sealed)
+    place = (SUBJECT, target, "2026-01-01T00:00:00.000000Z", None, None)
+    hashes = ("0" * 64, "0" * 64, f"led_{'0' * 24}", "0" * 64)
+    return Record(seq, f"clm_{seq:024x}", "claim", op, *place, "key_ann", payload, *hashes)
 
 
 def verdicts(count):
@@ -45,8 +45,8 @@ def test_the_standing_after_a_record_is_the_one_before_and_that_record(history, 
     running = RunningStanding()
     for size, record in enumerate(records, 1):
         running.add(record)
-        asked = data.draw(st.lists(st.sampled_from(ids), max_size=3))
-        assert says(running, asked) == rebuilt(records[:size], asked)
+        queries = data.draw(st.lists(st.sampled_from(ids), max_size=3))
+        assert says(running, queries) == rebuilt(records[:size], queries)
     assert says(running, ids) == rebuilt(records, ids)
     erases = {record.target for record in records if record.op == "erase"}
     assert running.erased_ids == erases | {

@@ -48,9 +48,9 @@ def draft_of(record):
 def test_the_vectors_are_sealed_byte_for_byte():
     head, lines = EMPTY, []
     for time, batch in groupby(RECORDS, key=lambda record: record.recorded_at):
-        sealed = seal_batch(head, [draft_of(record) for record in batch], time)
-        head = sealed.head
-        lines += sealed.lines
+        batch_ = seal_batch(head, [draft_of(record) for record in batch], time)
+        head = batch_.head
+        lines += batch_.lines
         assert [hash_.hex() for hash_ in head.frontier] == VECTORS["frontiers"][head.size]
         assert head.root.hex() == VECTORS["roots"][head.size]
     assert [line.decode() for line in lines] == VECTORS["lines"]
@@ -163,14 +163,14 @@ DRAFTS = st.builds(
 def test_every_batch_continues_chain_tree_and_time(batches):
     head, records, lines, seals = EMPTY, [], [], []
     for drafts in batches:
-        sealed = seal_batch(head, drafts, NOW)
-        assert {record.recorded_at for record in sealed.records} == {sealed.head.recorded_at}
-        assert sealed.head.recorded_at > (head.recorded_at or "")
-        records += sealed.records
-        lines += sealed.lines
-        seals += sealed.seals
-        head = TreeHead.decode(sealed.head.encode())
-        assert head == sealed.head
+        batch = seal_batch(head, drafts, NOW)
+        assert {record.recorded_at for record in batch.records} == {batch.head.recorded_at}
+        assert batch.head.recorded_at > (head.recorded_at or "")
+        records += batch.records
+        lines += batch.lines
+        seals += batch.seals
+        head = TreeHead.decode(batch.head.encode())
+        assert head == batch.head
     assert [record.seq for record in records] == list(range(head.size))
     assert [decode(line) for line in lines] == records
     assert all(HEAD.fullmatch(split(line).head) for line in lines)

@@ -19,7 +19,7 @@ VERDICTS = get_args(Verdict)
 
 
 @pytest.mark.parametrize(
-    ("state", "allowed"),
+    ("state", "verdicts"),
     [
         ("unverified", "yyyyy"),
         ("under_review", "-yyyy"),
@@ -29,9 +29,9 @@ VERDICTS = get_args(Verdict)
         ("refuted", "ynny-"),
     ],
 )
-def test_the_table_of_transitions(state, allowed):
+def test_the_table_of_transitions(state, verdicts):
     assert set(TRANSITIONS[state]) == {
-        verdict for verdict, mark in zip(VERDICTS, allowed, strict=True) if mark == "y"
+        verdict for verdict, mark in zip(VERDICTS, verdicts, strict=True) if mark == "y"
     }
 
 
@@ -47,10 +47,10 @@ def test_nothing_returns_to_unverified_by_a_verdict():
 
 def test_every_state_can_be_left_and_every_verdict_be_reached_from_every_other():
     for state in STATES:
-        reached = {state}
+        states = {state}
         for _ in STATES:
-            reached |= {verdict for known in reached for verdict in TRANSITIONS[known]}
-        assert reached - {UNVERIFIED} == set(VERDICTS)
+            states |= {verdict for state_ in states for verdict in TRANSITIONS[state_]}
+        assert states - {UNVERIFIED} == set(VERDICTS)
 
 
 def test_ranks_put_the_better_confirmed_first():

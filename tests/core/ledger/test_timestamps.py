@@ -20,10 +20,10 @@ INSTANTS = st.datetimes(
 LAST = "9999-12-31T23:59:59.999999Z"
 
 
-def refused(call, *arguments):
-    with pytest.raises(Problem) as caught:
+def refusal(call, *arguments):
+    with pytest.raises(Problem) as failure:
         call(*arguments)
-    return caught.value
+    return failure.value
 
 
 def outcome(text):
@@ -34,7 +34,7 @@ def outcome(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "canonical"),
     [
         ("2024-02-29T12:00:00Z", "2024-02-29T12:00:00.000000Z"),
         ("2024-01-01t00:00:00.5+01:00", "2023-12-31T23:00:00.500000Z"),
@@ -52,12 +52,12 @@ def outcome(text):
         ("9999-12-31T22:59:59.999999-01:00", LAST),
     ],
 )
-def test_what_rfc_3339_writes_has_one_text(text, kept):
-    assert canonical_time(text) == kept
-    assert canonical_time(kept) == kept
+def test_what_rfc_3339_writes_has_one_text(text, canonical):
+    assert canonical_time(text) == canonical
+    assert canonical_time(canonical) == canonical
 
 
-REFUSED = [
+BAD_TEXTS = [
     ("2024-01-01T00:00:00.1234567Z", PRECISION),
     ("2024-01-01T00:00:00.00000000000000000000000000000001Z", PRECISION),
     ("2016-12-31T23:59:60Z", LEAP),
@@ -99,27 +99,27 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code"), REFUSED)
+@pytest.mark.parametrize(("text", "code"), BAD_TEXTS)
 def test_what_cannot_be_sealed_exactly_is_refused_by_its_code(text, code):
-    problem = refused(canonical_time, text, "/validFrom")
+    problem = refusal(canonical_time, text, "/validFrom")
     assert problem.type.code == code
     assert problem.detail.startswith("/validFrom: ")
 
 
 @given(INSTANTS, st.sampled_from("tT"), st.sampled_from("zZ"), st.integers(0, 20))
 def test_a_canonical_text_is_itself_and_no_spelling_matters(instant, t, z, zeros):
-    kept = timestamps.utc_text(instant)
-    assert len(kept) == 27
-    assert canonical_time(kept) == kept
-    assert canonical_time(kept[:10] + t + kept[11:-1] + "0" * zeros + z) == kept
+    canonical = timestamps.utc_text(instant)
+    assert len(canonical) == 27
+    assert canonical_time(canonical) == canonical
+    assert canonical_time(canonical[:10] + t + canonical[11:-1] + "0" * zeros + z) == canonical
 
 
 @given(st.text(st.sampled_from("0123456789-+:.TtZz W"), max_size=40) | st.text(max_size=40))
 def test_nothing_but_the_three_codes_is_ever_raised(text):
-    kept, code = outcome(text)
+    canonical, code = outcome(text)
     assert code in {None, INVALID, LEAP, PRECISION}
-    if kept is not None:
-        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", kept, re.ASCII)
+    if canonical is not None:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", canonical, re.ASCII)
 
 
 @given(INSTANTS)
@@ -151,8 +151,8 @@ def test_every_day_of_the_calendar_and_no_other_is_taken():
 
 
 def test_time_ends():
-    ended = refused(successor, LAST)
-    assert (ended.type.code, ended.detail) == (
+    code = refusal(successor, LAST)
+    assert (code.type.code, code.detail) == (
         INVALID,
         "timestamp: has no successor: time ends with the year 9999",
     )
@@ -168,7 +168,7 @@ def test_intervals_that_hold_an_instant_pass(start, end):
 
 @pytest.mark.parametrize(("start", "end"), [(A, A), (B, A)])
 def test_empty_intervals_are_refused(start, end):
-    problem = refused(check_interval, start, end, "/3/validTo")
+    problem = refusal(check_interval, start, end, "/3/validTo")
     assert problem.type.code == "INTERVAL_EMPTY"
     assert problem.detail == "/3/validTo: must be later than validFrom"
-    assert refused(check_interval, start, end).detail == "/validTo: must be later than validFrom"
+    assert refusal(check_interval, start, end).detail == "/validTo: must be later than validFrom"

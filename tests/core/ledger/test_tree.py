@@ -29,7 +29,7 @@ VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 SEALS = [bytes.fromhex(seal) for seal in VECTORS["seals"]]
 LEAVES = [sha256(b"\x00%d" % number).digest() for number in range(1100)]
 SMALL = 40
-OTHER = bytes(32)
+OTHER_HASH = bytes(32)
 
 
 # -- the oracle: RFC 9162, 2.1.1, 2.1.3.1 and 2.1.4.1 as they stand ----------------------------
@@ -107,24 +107,24 @@ def test_a_consistency_proof_holds_for_its_sizes_and_roots_alone(size):
         proof = consistency(old, size, LEAVES[:size])
         verify_consistency(old, size, mth(0, old), mth(0, size), proof)
         with pytest.raises(ProofError):
-            verify_consistency(old, size, OTHER, mth(0, size), proof)
+            verify_consistency(old, size, OTHER_HASH, mth(0, size), proof)
         with pytest.raises(ProofError):
-            verify_consistency(old, size, mth(0, old), OTHER, proof)
-        for other in set(range(1, size + 1)) - {old}:
+            verify_consistency(old, size, mth(0, old), OTHER_HASH, proof)
+        for wrong_size in set(range(1, size + 1)) - {old}:
             with pytest.raises(ProofError):
-                verify_consistency(other, size, mth(0, old), mth(0, size), proof)
+                verify_consistency(wrong_size, size, mth(0, old), mth(0, size), proof)
 
 
 # -- proofs that were tampered with ------------------------------------------------------------
 
 
 def mutations(proof):
-    yield "one more", (*proof, OTHER)
-    yield "one before", (OTHER, *proof)
-    yield "repeated", (*proof, *proof[-1:]) if proof else (OTHER,)
+    yield "one more", (*proof, OTHER_HASH)
+    yield "one before", (OTHER_HASH, *proof)
+    yield "repeated", (*proof, *proof[-1:]) if proof else (OTHER_HASH,)
     for at in range(len(proof)):
         yield f"without {at}", proof[:at] + proof[at + 1 :]
-        yield f"another {at}", (*proof[:at], OTHER, *proof[at + 1 :])
+        yield f"another {at}", (*proof[:at], OTHER_HASH, *proof[at + 1 :])
         yield f"short {at}", (*proof[:at], proof[at][:-1], *proof[at + 1 :])
         yield f"long {at}", (*proof[:at], proof[at] + b"\0", *proof[at + 1 :])
     if len(proof) > 1:
@@ -138,15 +138,20 @@ INCLUSIONS = [(0, 1), (0, 8), (5, 8), (2, 3), (1, 5), (6, 7), (3, 31), (32, 33),
 def test_an_inclusion_proof_that_was_altered_is_refused(index, size):
     proof, top = inclusion(index, size, LEAVES), mth(0, size)
     verify_inclusion(index, size, LEAVES[index], proof, top)
-    for _, altered in mutations(proof):
+    for _, mutant in mutations(proof):
         with pytest.raises(ProofError):
-            verify_inclusion(index, size, LEAVES[index], altered, top)
-    for leaf, head in ((OTHER, top), (LEAVES[index], OTHER), (b"", top), (LEAVES[index], b"")):
+            verify_inclusion(index, size, LEAVES[index], mutant, top)
+    for leaf, head in (
+        (OTHER_HASH, top),
+        (LEAVES[index], OTHER_HASH),
+        (b"", top),
+        (LEAVES[index], b""),
+    ):
         with pytest.raises(ProofError):
             verify_inclusion(index, size, leaf, proof, head)
-    for where in ((-1, size), (size, size), (index, size * 4), (index, 0), (2**63, 2**64)):
+    for numbers in ((-1, size), (size, size), (index, size * 4), (index, 0), (2**63, 2**64)):
         with pytest.raises(ProofError):
-            verify_inclusion(*where, LEAVES[index], proof, top)
+            verify_inclusion(*numbers, LEAVES[index], proof, top)
 
 
 CONSISTENCIES = [(1, 1), (1, 8), (6, 8), (2, 5), (4, 8), (3, 7), (7, 8), (32, 33), (21, 38)]
@@ -156,12 +161,12 @@ CONSISTENCIES = [(1, 1), (1, 8), (6, 8), (2, 5), (4, 8), (3, 7), (7, 8), (32, 33
 def test_a_consistency_proof_that_was_altered_is_refused(old, size):
     proof, before, after = consistency(old, size, LEAVES), mth(0, old), mth(0, size)
     verify_consistency(old, size, before, after, proof)
-    for _, altered in mutations(proof):
+    for _, mutant in mutations(proof):
         with pytest.raises(ProofError):
-            verify_consistency(old, size, before, after, altered)
-    for where in ((size + 1, size), (-1, size), (old, size * 4), (old, 2**63)):
+            verify_consistency(old, size, before, after, mutant)
+    for numbers in ((size + 1, size), (-1, size), (old, size * 4), (old, 2**63)):
         with pytest.raises(ProofError):
-            verify_consistency(*where, before, after, proof)
+            verify_consistency(*numbers, before, after, proof)
     with pytest.raises(ProofError):
         verify_consistency(old, size, before[:-1], after, proof)
 
@@ -170,11 +175,11 @@ def test_an_empty_tree_precedes_every_tree_and_needs_no_proof():
     empty = tree.EMPTY_ROOT
     assert consistency(0, 3, LEAVES) == ()
     verify_consistency(0, 3, empty, mth(0, 3), ())
-    verify_consistency(0, 0, empty, OTHER, ())
+    verify_consistency(0, 0, empty, OTHER_HASH, ())
     with pytest.raises(ProofError):
-        verify_consistency(0, 3, empty, mth(0, 3), (OTHER,))
+        verify_consistency(0, 3, empty, mth(0, 3), (OTHER_HASH,))
     with pytest.raises(ProofError):
-        verify_consistency(0, 3, OTHER, mth(0, 3), ())
+        verify_consistency(0, 3, OTHER_HASH, mth(0, 3), ())
 
 
 OUTSIDE = [
@@ -201,10 +206,10 @@ def test_growing_in_pieces_gives_the_tree_of_the_whole(pieces):
     frontier, size, nodes = (), 0, {}
     for count in pieces:
         leaves = (LEAVES * 2)[size : size + count]
-        grown = grow(frontier, size, leaves)
-        frontier, size = grown.frontier, grown.size
-        assert not nodes.keys() & {(level, at) for level, at, _ in grown.nodes}
-        nodes |= {(level, at): hash_ for level, at, hash_ in grown.nodes}
+        growth = grow(frontier, size, leaves)
+        frontier, size = growth.frontier, growth.size
+        assert not nodes.keys() & {(level, at) for level, at, _ in growth.nodes}
+        nodes |= {(level, at): hash_ for level, at, hash_ in growth.nodes}
     assert size == sum(pieces)
     assert frontier == extend((), 0, (LEAVES * 2)[:size])
     assert nodes.keys() == {(8, at) for at in range(size >> 8)}
@@ -215,9 +220,9 @@ def test_growing_in_pieces_gives_the_tree_of_the_whole(pieces):
 def test_higher_levels_are_kept_as_they_complete():
     # The frontier of 65,535 subtrees of one leaf short of a level-16 node, without their leaves.
     full = tuple(sha256(b"%d" % bit).digest() for bit in range(16))
-    grown = grow(full, 2**16 - 1, [LEAVES[0]])
-    assert [(kept.level, kept.number) for kept in grown.nodes] == [(8, 255), (16, 0)]
-    assert grown.nodes[-1].hash == grown.frontier[0] == root(grown.frontier)
+    growth = grow(full, 2**16 - 1, [LEAVES[0]])
+    assert [(node_.level, node_.number) for node_ in growth.nodes] == [(8, 255), (16, 0)]
+    assert growth.nodes[-1].hash == growth.frontier[0] == root(growth.frontier)
 
 
 # -- plans -------------------------------------------------------------------------------------
@@ -225,28 +230,28 @@ def test_higher_levels_are_kept_as_they_complete():
 
 def store(leaves):
     """What a store keeps: the rows of the kept levels."""
-    kept = {0: leaves, 8: [], 16: [], 24: []}
+    levels = {0: leaves, 8: [], 16: [], 24: []}
     for level, _, hash_ in grow((), 0, leaves).nodes:
-        kept[level].append(hash_)
-    return kept
+        levels[level].append(hash_)
+    return levels
 
 
-def made(planned, kept):
-    return planned.combine([kept[level][start:end] for level, start, end in planned.spans])
+def hashes_of(plan_, levels):
+    return plan_.combine([levels[level][start:end] for level, start, end in plan_.spans])
 
 
-KEPT = store(LEAVES)
+STORE = store(LEAVES)
 
 
 @given(st.data())
 def test_a_plan_makes_the_proof_from_what_a_store_keeps(data):
     size = data.draw(st.integers(1, len(LEAVES)))
     index = data.draw(st.integers(0, size - 1))
-    assert list(made(plan(inclusion_ranges(index, size)), KEPT)) == path(index, 0, size)
+    assert list(hashes_of(plan(inclusion_ranges(index, size)), STORE)) == path(index, 0, size)
     if index:
-        joint = made(plan(consistency_ranges(index, size)), KEPT)
+        joint = hashes_of(plan(consistency_ranges(index, size)), STORE)
         assert list(joint) == subproof(index, 0, size, True)
-    assert root(made(plan(frontier_ranges(size)), KEPT)) == mth(0, size)
+    assert root(hashes_of(plan(frontier_ranges(size)), STORE)) == mth(0, size)
 
 
 @given(st.integers(1, 2**40), st.data())
@@ -285,47 +290,47 @@ def test_spans_of_one_level_are_read_at_once_when_a_tile_or_less_lies_between(sp
 def test_a_subtree_that_ends_at_a_kept_node_is_not_taken_for_it():
     # Four leaves that end where the first node of level 8 does.
     for index in (248, 255):
-        assert list(made(plan(inclusion_ranges(index, 256)), KEPT)) == path(index, 0, 256)
+        assert list(hashes_of(plan(inclusion_ranges(index, 256)), STORE)) == path(index, 0, 256)
 
 
 def test_the_frontier_of_nothing_reads_nothing():
-    nothing = plan(frontier_ranges(0))
-    assert nothing.spans == ()
-    assert nothing.combine([]) == ()
+    empty_plan = plan(frontier_ranges(0))
+    assert empty_plan.spans == ()
+    assert empty_plan.combine([]) == ()
 
 
 def test_a_store_that_has_less_is_found_out():
-    planned = plan(inclusion_ranges(2, 5))
+    plan_ = plan(inclusion_ranges(2, 5))
     with pytest.raises(ValueError, match="shorter"):
-        planned.combine([])
+        plan_.combine([])
     read = r"^1 hashes were read of Span\(level=0, start=0, end=5\)\.$"
     with pytest.raises(ValueError, match=read):
-        planned.combine([LEAVES[:1], *[[]] * (len(planned.spans) - 1)])
+        plan_.combine([LEAVES[:1], *[[]] * (len(plan_.spans) - 1)])
 
 
 # -- another implementation --------------------------------------------------------------------
 
 
 def test_roots_and_proofs_are_those_of_pymerkle():
-    theirs = pymerkle.InmemoryTree(algorithm="sha256")
+    reference = pymerkle.InmemoryTree(algorithm="sha256")
     frontier = ()
     for number in range(130):
-        theirs.append_entry(b"%d" % number)
+        reference.append_entry(b"%d" % number)
         frontier = extend(frontier, number, LEAVES[number : number + 1])
-        assert theirs.get_root() == root(frontier)
+        assert reference.get_root() == root(frontier)
     for index in range(0, 130, 7):
-        proof = theirs.prove_inclusion(index + 1, 130).serialize()["path"][1:]
+        proof = reference.prove_inclusion(index + 1, 130).serialize()["path"][1:]
         ours = inclusion(index, 130, LEAVES[:130])
         assert [bytes.fromhex(hash_) for hash_ in proof] == list(ours)
 
 
 def test_the_largest_tree_is_one_of_2_to_the_63_less_one_leaves():
-    most = 2**63 - 1
-    path = [OTHER] * 63
-    verify_consistency(most, most, OTHER, OTHER, ())
+    size_max = 2**63 - 1
+    path = [OTHER_HASH] * 63
+    verify_consistency(size_max, size_max, OTHER_HASH, OTHER_HASH, ())
     with pytest.raises(ProofError, match="another root"):
-        verify_inclusion(most - 1, most, OTHER, path[:62], OTHER)
+        verify_inclusion(size_max - 1, size_max, OTHER_HASH, path[:62], OTHER_HASH)
     with pytest.raises(ProofError, match="does not begin"):
-        verify_consistency(most + 1, most + 1, OTHER, OTHER, ())
+        verify_consistency(size_max + 1, size_max + 1, OTHER_HASH, OTHER_HASH, ())
     with pytest.raises(ProofError, match="no leaf"):
-        verify_inclusion(0, most + 1, OTHER, path, OTHER)
+        verify_inclusion(0, size_max + 1, OTHER_HASH, path, OTHER_HASH)

@@ -20,7 +20,7 @@ from svc_core.ledger.log.note import (
 from svc_core.ledger.log.policy import Policy, PolicyError
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
-SIGNED, COSIGNED = VECTORS["checkpoints"]["8"], VECTORS["cosigned"]
+NOTE_TEXT, COSIGNED_TEXT = VECTORS["checkpoints"]["8"], VECTORS["cosigned"]
 LOG = VerifierKey.parse(VECTORS["logKey"]["vkey"])
 LOG_SIGNER = Ed25519Signer.from_seed(bytes.fromhex(VECTORS["logKey"]["seed"]))
 WITNESS = VerifierKey.parse(VECTORS["witnessKey"]["vkey"])
@@ -42,32 +42,32 @@ def line_of(key, data):
 # -- cosignatures ------------------------------------------------------------------------------
 
 
-def cosign(signed, name, signer, time):
+def cosign(text, name, signer, time):
     """The line by which a witness says that it saw a checkpoint (C2SP tlog-cosignature)."""
     key = VerifierKey(name, signer.public, ED25519_COSIGNATURE)
-    message = f"cosignature/v1\ntime {time}\n{note.parse_note(signed).text}".encode()
+    message = f"cosignature/v1\ntime {time}\n{note.parse_note(text).text}".encode()
     return line_of(key, time.to_bytes(8, "big") + signer.sign(message))
 
 
 def test_a_cosignature_is_that_of_the_vectors():
-    assert SIGNED + cosign(SIGNED, WITNESS.name, WITNESS_SIGNER, TIME) == COSIGNED
-    assert cosigners(note.parse_note(COSIGNED), [LOG, WITNESS]) == {WITNESS: TIME}
+    assert NOTE_TEXT + cosign(NOTE_TEXT, WITNESS.name, WITNESS_SIGNER, TIME) == COSIGNED_TEXT
+    assert cosigners(note.parse_note(COSIGNED_TEXT), [LOG, WITNESS]) == {WITNESS: TIME}
 
 
 def test_the_latest_time_of_a_witness_counts():
-    lines = "".join(cosign(SIGNED, WITNESS.name, WITNESS_SIGNER, time) for time in (7, 9, 8))
-    assert cosigners(note.parse_note(SIGNED + lines), [WITNESS]) == {WITNESS: 9}
+    lines = "".join(cosign(NOTE_TEXT, WITNESS.name, WITNESS_SIGNER, time) for time in (7, 9, 8))
+    assert cosigners(note.parse_note(NOTE_TEXT + lines), [WITNESS]) == {WITNESS: 9}
 
 
 def test_unknown_witnesses_are_ignored():
-    stranger = cosign(SIGNED, "stranger.example", LOG_SIGNER, TIME)
-    assert cosigners(note.parse_note(SIGNED + stranger), [WITNESS]) == {}
+    stranger = cosign(NOTE_TEXT, "stranger.example", LOG_SIGNER, TIME)
+    assert cosigners(note.parse_note(NOTE_TEXT + stranger), [WITNESS]) == {}
 
 
 @pytest.mark.parametrize("time", [0, 1, 2**63 - 1])
 def test_every_time_since_1970_that_eight_bytes_hold_is_told(time):
-    signed = SIGNED + cosign(SIGNED, WITNESS.name, WITNESS_SIGNER, time)
-    assert cosigners(note.parse_note(signed), [WITNESS]) == {WITNESS: time}
+    text = NOTE_TEXT + cosign(NOTE_TEXT, WITNESS.name, WITNESS_SIGNER, time)
+    assert cosigners(note.parse_note(text), [WITNESS]) == {WITNESS: time}
 
 
 def test_only_checkpoints_are_cosigned():
@@ -76,7 +76,7 @@ def test_only_checkpoints_are_cosigned():
         cosigners(note.parse_note(poem), [])
 
 
-BLOB = note.parse_note(COSIGNED).signatures_of(WITNESS)[0].blob
+BLOB = note.parse_note(COSIGNED_TEXT).signatures_of(WITNESS)[0].blob
 FALSE = {
     "another time": bytes(8) + BLOB[8:],
     "a time of 2^63": (2**63).to_bytes(8, "big") + BLOB[8:],
@@ -84,70 +84,70 @@ FALSE = {
     "no signature": BLOB[:8],
     "half a time": BLOB[:4],
     "no time": BLOB[8:],
-    "the log's own": note.parse_note(SIGNED).signatures[0].blob,
+    "the log's own": note.parse_note(NOTE_TEXT).signatures[0].blob,
 }
 
 
 @pytest.mark.parametrize("blob", FALSE.values(), ids=FALSE)
 def test_a_false_cosignature_refuses_the_note(blob):
     with pytest.raises(NoteError):
-        cosigners(note.parse_note(COSIGNED + line_of(WITNESS, blob)), [WITNESS])
+        cosigners(note.parse_note(COSIGNED_TEXT + line_of(WITNESS, blob)), [WITNESS])
 
 
 def test_a_cosignature_is_of_one_checkpoint():
-    moved = COSIGNED.replace("\n8\n", "\n9\n")
+    mutant = COSIGNED_TEXT.replace("\n8\n", "\n9\n")
     with pytest.raises(NoteError):
-        cosigners(note.parse_note(moved), [WITNESS])
+        cosigners(note.parse_note(mutant), [WITNESS])
 
 
 def test_the_message_for_ml_dsa_is_that_of_the_vectors():
-    checkpoint = Checkpoint.parse(note.parse_note(SIGNED).text)
+    checkpoint = Checkpoint.parse(note.parse_note(NOTE_TEXT).text)
     message = cosignature._ml_dsa_message(ML_DSA.name, checkpoint, TIME)
     assert message.hex() == VECTORS["mldsa44"]["message"]
 
 
 @needs_ml_dsa
 def test_a_cosignature_by_ml_dsa_verifies():
-    cosigned = note.parse_note(COSIGNED + ML_DSA_LINE)
-    assert cosigners(cosigned, [WITNESS, ML_DSA]) == {WITNESS: TIME, ML_DSA: TIME}
+    note_ = note.parse_note(COSIGNED_TEXT + ML_DSA_LINE)
+    assert cosigners(note_, [WITNESS, ML_DSA]) == {WITNESS: TIME, ML_DSA: TIME}
 
 
 @needs_ml_dsa
 def test_a_false_cosignature_by_ml_dsa_refuses_the_note():
-    blob = note.parse_note(SIGNED + ML_DSA_LINE).signatures_of(ML_DSA)[0].blob
-    for altered in (bytes(8) + blob[8:], blob[:-1] + bytes([blob[-1] ^ 1]), blob[:-1]):
+    blob = note.parse_note(NOTE_TEXT + ML_DSA_LINE).signatures_of(ML_DSA)[0].blob
+    for mutant in (bytes(8) + blob[8:], blob[:-1] + bytes([blob[-1] ^ 1]), blob[:-1]):
         with pytest.raises(NoteError, match=r"^A cosignature by a known key is false\.$"):
-            cosigners(note.parse_note(SIGNED + line_of(ML_DSA, altered)), [ML_DSA])
+            cosigners(note.parse_note(NOTE_TEXT + line_of(ML_DSA, mutant)), [ML_DSA])
 
 
 @needs_ml_dsa
 def test_ml_dsa_cosigns_short_names_only():
     long = VerifierKey("w" * 256, ML_DSA.public, ML_DSA_44_COSIGNATURE)
     with pytest.raises(NoteError, match=r"^ML-DSA-44 cosigns names of at most 255 bytes\.$"):
-        cosigners(note.parse_note(SIGNED + line_of(long, bytes(2428))), [long])
+        cosigners(note.parse_note(NOTE_TEXT + line_of(long, bytes(2428))), [long])
 
 
 def test_without_ml_dsa_its_lines_are_those_of_an_unknown_key(monkeypatch):
     monkeypatch.setattr(cosignature, "_mldsa", None)
-    cosigned = note.parse_note(COSIGNED + ML_DSA_LINE)
-    assert cosigners(cosigned, [WITNESS, ML_DSA]) == {WITNESS: TIME}
+    note_ = note.parse_note(COSIGNED_TEXT + ML_DSA_LINE)
+    assert cosigners(note_, [WITNESS, ML_DSA]) == {WITNESS: TIME}
 
 
 # -- policies ----------------------------------------------------------------------------------
 
 
-def seeded(number):
+def key_of(number):
     return Ed25519Signer.from_seed(bytes([number]) * 32)
 
 
 def witness(name, number):
-    return VerifierKey(f"w.example/{name}", seeded(number).public, ED25519_COSIGNATURE)
+    return VerifierKey(f"w.example/{name}", key_of(number).public, ED25519_COSIGNATURE)
 
 
 X1, X2, X3 = (witness(f"x{number}", number) for number in (1, 2, 3))
 Y1, Y2, Y3 = (witness(f"y{number}", number + 3) for number in (1, 2, 3))
-NAMED = {"X1": X1, "X2": X2, "X3": X3, "Y1": Y1, "Y2": Y2, "Y3": Y3}
-SEEDS = dict(zip(NAMED, range(1, 7), strict=True))
+WITNESSES = {"X1": X1, "X2": X2, "X3": X3, "Y1": Y1, "Y2": Y2, "Y3": Y3}
+SEEDS = dict(zip(WITNESSES, range(1, 7), strict=True))
 # The example of the format, with keys.
 EXAMPLE = f"""\
 log {LOG.vkey}
@@ -185,15 +185,15 @@ def test_a_quorum_is_met_by_enough_witnesses(names, is_met):
 
 
 def cosigned_by(names):
-    lines = [cosign(SIGNED, NAMED[name].name, seeded(SEEDS[name]), TIME) for name in names]
-    return SIGNED + "".join(lines)
+    lines = [cosign(NOTE_TEXT, WITNESSES[name].name, key_of(SEEDS[name]), TIME) for name in names]
+    return NOTE_TEXT + "".join(lines)
 
 
 def test_a_checkpoint_is_judged_by_its_signatures():
     policy = Policy.parse(EXAMPLE.encode())
-    judged = policy.judge(cosigned_by(["X3", "X1", "Y2"]))
-    assert judged.checkpoint == Checkpoint.parse(note.parse_note(SIGNED).text)
-    assert judged.times == {"X1": TIME, "X3": TIME, "Y2": TIME}
+    verdict = policy.judge(cosigned_by(["X3", "X1", "Y2"]))
+    assert verdict.checkpoint == Checkpoint.parse(note.parse_note(NOTE_TEXT).text)
+    assert verdict.times == {"X1": TIME, "X3": TIME, "Y2": TIME}
     for names in ([], ["X1", "X2", "X3"], ["X1", "Y1"]):
         with pytest.raises(PolicyError, match="quorum"):
             policy.judge(cosigned_by(names))
@@ -201,8 +201,8 @@ def test_a_checkpoint_is_judged_by_its_signatures():
 
 def test_without_a_quorum_the_log_must_still_have_signed():
     policy = Policy.parse(f"log {LOG.vkey}\nquorum none\n".encode())
-    assert policy.judge(SIGNED).times == {}
-    text = note.parse_note(SIGNED).text
+    assert policy.judge(NOTE_TEXT).times == {}
+    text = note.parse_note(NOTE_TEXT).text
     stranger = note.sign_note(text, "stranger.example", LOG_SIGNER)
     with pytest.raises(PolicyError, match="log"):
         policy.judge(stranger)
@@ -218,7 +218,7 @@ def test_a_log_of_the_policy_does_not_sign_for_another():
 @needs_ml_dsa
 def test_a_witness_may_use_ml_dsa():
     policy = Policy.parse(f"log {LOG.vkey}\nwitness pq {ML_DSA.vkey}\nquorum pq\n".encode())
-    assert policy.judge(SIGNED + ML_DSA_LINE).times == {"pq": TIME}
+    assert policy.judge(NOTE_TEXT + ML_DSA_LINE).times == {"pq": TIME}
 
 
 @needs_ml_dsa
@@ -226,7 +226,7 @@ def test_a_log_may_sign_by_ml_dsa():
     private = cosignature._mldsa.MLDSA44PrivateKey.from_seed_bytes(bytes(32))
     public = private.public_key().public_bytes_raw()
     key = VerifierKey(LOG.name, public, ML_DSA_44_COSIGNATURE)
-    checkpoint = Checkpoint.parse(note.parse_note(SIGNED).text)
+    checkpoint = Checkpoint.parse(note.parse_note(NOTE_TEXT).text)
     signature = private.sign(cosignature._ml_dsa_message(LOG.name, checkpoint, TIME))
     line = line_of(key, TIME.to_bytes(8, "big") + signature)
     policy = Policy.parse(f"log {key.vkey}\nquorum none\n".encode())
@@ -234,7 +234,7 @@ def test_a_log_may_sign_by_ml_dsa():
 
 
 W1, W2 = f"witness A {X1.vkey}\n", f"witness B {X2.vkey}\n"
-RENAMED = VerifierKey("other.example", X1.public, ED25519_COSIGNATURE).vkey
+ALIAS = VerifierKey("other.example", X1.public, ED25519_COSIGNATURE).vkey
 NO_POLICIES = {
     "nothing": "",
     "no quorum": W1,
@@ -249,7 +249,7 @@ NO_POLICIES = {
     "a witness of a log key": f"witness A {LOG.vkey}\nquorum none\n",
     "a log twice": f"log {LOG.vkey}\nlog {LOG.vkey} https://log.example\nquorum none\n",
     "a witness without a key": "witness A\nquorum none\n",
-    "a witness twice": f"{W1}witness B {RENAMED}\nquorum A\n",
+    "a witness twice": f"{W1}witness B {ALIAS}\nquorum A\n",
     "a name twice": f"{W1}witness A {X2.vkey}\nquorum A\n",
     "the name none": f"witness none {X1.vkey}\nquorum none\n",
     "a bad key": "witness A vkey\nquorum A\n",
@@ -302,7 +302,7 @@ def test_names_are_octets():
 
 
 def test_thirty_two_of_each_are_read():
-    keys = [seeded(number + 100).public for number in range(64)]
+    keys = [key_of(number + 100).public for number in range(64)]
     logs = [VerifierKey(f"l{at}", key).vkey for at, key in enumerate(keys[:32])]
     seen = [VerifierKey(f"w{at}", key, 4).vkey for at, key in enumerate(keys[32:])]
     lines = [f"log {vkey}" for vkey in logs]

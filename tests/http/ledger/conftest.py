@@ -66,7 +66,7 @@ class Town:
         assert answer.status_code == 201, answer.text
         return answer.json()["data"]
 
-    def refused(self, body: Any, key: str | None = None, **rest: Any) -> tuple[int, str, str]:
+    def refusal(self, body: Any, key: str | None = None, **rest: Any) -> tuple[int, str, str]:
         answer = self.ask("POST", "/records", key, json=body, **rest)
         return answer.status_code, answer.json()["code"], answer.json()["detail"]
 

@@ -58,8 +58,8 @@ def test_a_batch_is_all_or_nothing_and_says_which_entry_is_wrong(town):
         "value": {"subject": subject},
     }
     bad = {**good, "subject": "sbj_" + "0" * 24}
-    assert town.refused([good, bad])[1] == "UNKNOWN_SUBJECT"
-    status, code, detail = town.refused(
+    assert town.refusal([good, bad])[1] == "UNKNOWN_SUBJECT"
+    status, code, detail = town.refusal(
         [good, {"kind": "claim", "subject": subject}, {"kind": "x"}]
     )
     assert (status, code) == (400, "VALIDATION_FAILED")
@@ -93,10 +93,10 @@ def test_an_append_may_ask_for_the_state_that_it_was_made_for(town):
     first = town.ask("POST", "/subjects", json={"type": "topic", "label": "Ports"})
     stale = {"If-Match": '"0-0123456789abcdef"'}
     body = {"type": "topic", "label": "Piers"}
-    refused = town.ask("POST", "/subjects", json=body, headers=stale)
-    assert refused.status_code == 412
-    assert refused.headers["etag"] == first.headers["etag"]
-    current = {"If-Match": refused.headers["etag"]}
+    answer = town.ask("POST", "/subjects", json=body, headers=stale)
+    assert answer.status_code == 412
+    assert answer.headers["etag"] == first.headers["etag"]
+    current = {"If-Match": answer.headers["etag"]}
     assert town.ask("POST", "/subjects", json=body, headers=current).status_code == 201
 
 
@@ -114,10 +114,10 @@ def test_an_answer_that_is_kept_for_a_retry_holds_no_content_in_clear(town):
     body = {"type": "topic", "label": "Ports of call"}
     assert b"Ports of call" in town.ask("POST", "/subjects", json=body, headers=headers).content
 
-    async def kept(tx):
+    async def answers(tx):
         return await tx.answers.get("openSubject", "open-pier-seven")
 
-    answer = town.house.run(town.house.storage.write(town.tenant, kept))
+    answer = town.house.run(town.house.storage.write(town.tenant, answers))
     assert answer is not None
     assert b"Ports of call" not in answer.body
 
@@ -142,10 +142,10 @@ def test_a_verdict_needs_another_author_and_follows_the_state(town):
     own = {"kind": "claim", "op": "verify", "subject": subject, "target": claim, "state": "refuted"}
     # A second key is no second person.
     for key in (town.ann, town.second):
-        assert town.refused(own, key)[:2] == (403, "FOUR_EYES_REQUIRED")
+        assert town.refusal(own, key)[:2] == (403, "FOUR_EYES_REQUIRED")
     town.verdict(subject, claim, "verified", town.bob, method="registry")
     again = {**own, "state": "corroborated", "evidence": [town.observation(subject)]}
-    status, code, detail = town.refused(again, town.bob)
+    status, code, detail = town.refusal(again, town.bob)
     assert (status, code) == (409, "TRANSITION_NOT_ALLOWED")
     assert "under_review, disputed, refuted may follow verified" in detail
 
@@ -155,19 +155,19 @@ def test_what_is_displaced_for_good_is_no_target(town):
     claim = town.claim(subject, ZUG)
     retract = {"kind": "claim", "op": "retract", "subject": subject, "target": claim}
     town.append({**retract, "reason": "incorrect"})
-    assert town.refused({**retract, "reason": "other"})[:2] == (409, "TARGET_NOT_IN_FORCE")
+    assert town.refusal({**retract, "reason": "other"})[:2] == (409, "TARGET_NOT_IN_FORCE")
 
 
 def test_an_entry_follows_those_before_it_in_its_batch(town):
-    subject, other = town.subject(), town.subject()
+    subject, second = town.subject(), town.subject()
     claim = town.claim(subject, ZUG)
     retract = {"kind": "claim", "op": "retract", "subject": subject, "target": claim}
     batch = [
-        {"kind": "claim", "subject": other, "predicate": "motto", "value": "x"},
+        {"kind": "claim", "subject": second, "predicate": "motto", "value": "x"},
         {**retract, "reason": "incorrect"},
         {**retract, "reason": "other"},
     ]
-    assert town.refused(batch)[:2] == (409, "TARGET_NOT_IN_FORCE")
+    assert town.refusal(batch)[:2] == (409, "TARGET_NOT_IN_FORCE")
     assert len(town.append(batch[:2])) == 2
 
 
@@ -179,9 +179,9 @@ def test_a_repeated_append_does_not_tell_what_was_erased_since(make_town, is_bat
     first = [{**claim, "value": "Ø 12.50"}, {**claim, "value": 12.5}]
     body = first if is_batch else first[0]
     headers = {"Idempotency-Key": "told-once-only"}
-    made = town.ask("POST", "/records", json=body, headers=headers)
-    assert town.ask("POST", "/records", json=body, headers=headers).content == made.content
-    rows = made.json()["data"] if is_batch else [made.json()["data"]]
+    answer = town.ask("POST", "/records", json=body, headers=headers)
+    assert town.ask("POST", "/records", json=body, headers=headers).content == answer.content
+    rows = answer.json()["data"] if is_batch else [answer.json()["data"]]
     erase = {"kind": "claim", "op": "erase", "subject": subject, "target": rows[0]["id"]}
     town.append({**erase, "reason": "request"})
     again = town.ask("POST", "/records", json=body, headers=headers)
@@ -190,8 +190,8 @@ def test_a_repeated_append_does_not_tell_what_was_erased_since(make_town, is_bat
     assert shown == [{**rows[0], "payload": None}, *rows[1:]]
     salt, seal = rows[0]["payload"]["salt"], rows[0]["seal"]
     assert salt not in again.text
-    assert again.content == made.content.replace(
-        made.content[made.content.index(b'"payload":{') : made.content.index(b',"seal"')],
+    assert again.content == answer.content.replace(
+        answer.content[answer.content.index(b'"payload":{') : answer.content.index(b',"seal"')],
         b'"payload":null',
         1,
     )
@@ -201,8 +201,8 @@ def test_a_repeated_append_does_not_tell_what_was_erased_since(make_town, is_bat
 def test_erased_content_is_gone_and_the_log_stays_sound(make_town):
     town = make_town(allow_erasure=("*",))
     subject = town.subject()
-    kept, gone = town.claim(subject, ZUG), town.claim(subject, BASEL, town.bob)
-    erase = {"kind": "claim", "op": "erase", "subject": subject, "target": gone}
+    sound, erased_id = town.claim(subject, ZUG), town.claim(subject, BASEL, town.bob)
+    erase = {"kind": "claim", "op": "erase", "subject": subject, "target": erased_id}
     town.append([{**erase, "reason": "request"}])
     export = town.export()
     assert b"Zug" in export
@@ -213,7 +213,7 @@ def test_erased_content_is_gone_and_the_log_stays_sound(make_town):
     verdict = town.data("/verify")
     assert (verdict["ok"], verdict["size"], verdict["erased"]) == (True, 4, 1)
     assert town.headquarters(subject)["value"] == ZUG
-    assert kept != gone
+    assert sound != erased_id
 
 
 def test_a_part_of_the_log_knows_the_later_erasures_of_every_subject(make_town):
@@ -231,18 +231,18 @@ def test_a_part_of_the_log_knows_the_later_erasures_of_every_subject(make_town):
 def test_a_part_of_the_log_is_sound_though_its_content_was_erased_after_it(make_town, level):
     town = make_town(allow_erasure=("*",))
     subject = town.subject()
-    one, two = town.claim(subject, ZUG), town.claim(subject, BASEL, town.bob)
+    first, second = town.claim(subject, ZUG), town.claim(subject, BASEL, town.bob)
     erase = {"kind": "claim", "op": "erase", "subject": subject, "reason": "request"}
-    town.append({**erase, "target": one})
+    town.append({**erase, "target": first})
 
-    for size, erased in ((1, 0), (2, 1), (3, 1), (4, 1)):
+    for size, count in ((1, 0), (2, 1), (3, 1), (4, 1)):
         verdict = town.data(f"/verify?size={size}&level={level}")
-        assert (verdict["ok"], verdict["size"], verdict["erased"]) == (True, size, erased)
+        assert (verdict["ok"], verdict["size"], verdict["erased"]) == (True, size, count)
 
     async def empty(tx):
-        stored = await tx.ledger.get(two)
-        head, payload = stored.line.split(b',"payload":')
-        await tx.ledger.erase(two, head + b',"payload":null' + payload[-75:])
+        row = await tx.ledger.get(second)
+        head, payload = row.line.split(b',"payload":')
+        await tx.ledger.erase(second, head + b',"payload":null' + payload[-75:])
 
     town.house.run(town.house.storage.write(town.tenant, empty))
     fault = town.data(f"/verify?size=3&level={level}")["firstFault"]
@@ -296,4 +296,4 @@ def test_another_workspace_sees_nothing_of_it(town):
         assert town.ask("GET", path, town.stranger).status_code == 404
     assert town.data("/subjects", town.stranger) == []
     body = {"kind": "claim", "subject": subject, "predicate": "motto", "value": "x"}
-    assert town.refused(body, town.stranger)[:2] == (400, "UNKNOWN_SUBJECT")
+    assert town.refusal(body, town.stranger)[:2] == (400, "UNKNOWN_SUBJECT")

@@ -14,8 +14,7 @@ from svc_core.ledger.append.append import append
 from svc_core.ledger.append.entries import ClaimAssertion, ClaimErasure, SubjectAssertion
 from svc_core.ledger.log.checkpoint import open_checkpoint
 from svc_core.ledger.log.note import VerifierKey
-from svc_core.ledger.verifying import TrustedTree
-from svc_core.ledger.verifying import verify_stored as walked
+from svc_core.ledger.verifying import TrustedTree, verify_stored
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 
@@ -33,24 +32,24 @@ def within(town, work, **host):
     return town.house.run(town.house.storage.write(town.tenant, unit))
 
 
-def filled(town, count):
+def fill(town, count):
     subject = town.subject()
     for number in range(count - 1):
         town.claim(subject, {"city": f"City {number}"})
     return subject
 
 
-def verified(town, *, origin=None, **asked):
+def verify(town, *, origin=None, **bounds):
     """The outcome, read in units of its own."""
     service = town.house.service.runtime.service
     if origin is not None:
         service = attrs.evolve(service, host=attrs.evolve(service.host, origin=origin))
     ctx = service.context(Actor(town.tenant))
-    return town.house.run(walked(ctx, **{"level": "strict", **asked}))
+    return town.house.run(verify_stored(ctx, **{"level": "strict", **bounds}))
 
 
 def test_a_page_of_an_export_ends_before_it_grows_too_large_and_never_without_a_line(town):
-    filled(town, 100)
+    fill(town, 100)
     whole = town.export().splitlines()
 
     def page(start, bytes_max):
@@ -65,24 +64,24 @@ def test_a_page_of_an_export_ends_before_it_grows_too_large_and_never_without_a_
 
 def test_a_long_ledger_is_walked_in_units_that_each_read_little(make_town, monkeypatch):
     town = make_town(rate_limits=False)
-    subject = filled(town, 150)
+    subject = fill(town, 150)
     town.append(
         [
             {"kind": "designator", "subject": subject, "scheme": "domain", "value": f"a{n}.example"}
             for n in range(40)
         ]
     )
-    whole = verified(town)
+    whole = verify(town)
     monkeypatch.setattr(verifying, "RUN_LINES_MAX", 7)
     monkeypatch.setattr(verifying, "_STEP_LINES", 3)
     monkeypatch.setattr(verifying, "RUN_BYTES_MAX", 2_000)
-    assert verified(town) == whole
+    assert verify(town) == whole
     assert (whole.ok, whole.size, whole.checks.store, whole.from_) == (True, 190, True, 0)
-    seen = TrustedTree(99, b64decode(verified(town, size=99).root_hash))
-    now = verified(town, anchor=seen)
+    anchor = TrustedTree(99, b64decode(verify(town, size=99).root_hash))
+    now = verify(town, anchor=anchor)
     assert (now.ok, now.anchored_size, now.consistency.ok) == (True, 99, True)
-    other = verified(town, anchor=TrustedTree(99, bytes(32)))
-    assert (other.ok, other.consistency.ok, other.checkpoint) == (False, False, None)
+    wrong = verify(town, anchor=TrustedTree(99, bytes(32)))
+    assert (wrong.ok, wrong.consistency.ok, wrong.checkpoint) == (False, False, None)
 
 
 class Busy:
@@ -120,34 +119,34 @@ def test_a_ledger_that_is_written_to_while_it_is_walked_is_found_sound(
     ]
     service = Busy(town.house.service.runtime.service, acts)
     ctx = attrs.evolve(service.context(Actor(town.tenant)), work=service)
-    found = town.house.run(walked(ctx, level="strict", size=size))
-    assert (found.ok, found.faults, found.size) == (True, (), size or 14)
-    assert found.erased > 3
+    outcome = town.house.run(verify_stored(ctx, level="strict", size=size))
+    assert (outcome.ok, outcome.faults, outcome.size) == (True, (), size or 14)
+    assert outcome.erased > 3
 
 
 def test_the_last_checkpoint_of_each_day_is_kept_and_is_the_anchor(town):
-    filled(town, 2)
+    fill(town, 2)
     town.house.clock.forward(days=1)
-    filled(town, 3)
-    kept = within(town, lambda ctx: ctx.tx.ledger.checkpoints())
-    assert [each.text.split(b"\n")[1] for each in kept] == [b"2", b"5"]
+    fill(town, 3)
+    checkpoints = within(town, lambda ctx: ctx.tx.ledger.checkpoints())
+    assert [item.text.split(b"\n")[1] for item in checkpoints] == [b"2", b"5"]
     # They are held against the lines, and are no anchor, since whoever has the store has them.
     for size, is_held in ((None, True), (1, None), (3, True)):
-        found = verified(town, size=size)
-        assert (found.assurance, found.anchored_size) == ("self_consistent", None)
-        assert (found.checks.checkpoints, found.checks.tree) == (is_held, is_held)
-    roots = [b64decode(verified(town, size=size).root_hash) for size in (2, 5)]
-    now = verified(town, anchor=TrustedTree(2, roots[0]))
+        outcome = verify(town, size=size)
+        assert (outcome.assurance, outcome.anchored_size) == ("self_consistent", None)
+        assert (outcome.checks.checkpoints, outcome.checks.tree) == (is_held, is_held)
+    roots = [b64decode(verify(town, size=size).root_hash) for size in (2, 5)]
+    now = verify(town, anchor=TrustedTree(2, roots[0]))
     assert (now.assurance, now.anchored_size, now.size) == ("anchored", 2, 5)
 
 
 def test_a_log_keeps_the_name_that_it_was_made_with(town):
-    filled(town, 3)
-    made = verified(town)
-    moved = verified(town, origin="https://elsewhere.example:8443")
-    assert (moved.ok, moved.checks.checkpoints, moved.checks.tree) == (True, True, True)
-    assert (moved.origin, moved.vkey) == (made.origin, made.vkey)
-    assert open_checkpoint(moved.checkpoint, VerifierKey.parse(made.vkey)).size == 3
+    fill(town, 3)
+    before = verify(town)
+    after = verify(town, origin="https://elsewhere.example:8443")
+    assert (after.ok, after.checks.checkpoints, after.checks.tree) == (True, True, True)
+    assert (after.origin, after.vkey) == (before.origin, before.vkey)
+    assert open_checkpoint(after.checkpoint, VerifierKey.parse(before.vkey)).size == 3
 
 
 @pytest.mark.parametrize(
@@ -159,14 +158,16 @@ def test_a_log_keeps_the_name_that_it_was_made_with(town):
     ],
 )
 def test_a_kept_checkpoint_that_was_altered_is_a_fault(town, damage, code):
-    filled(town, 3)
+    fill(town, 3)
 
     async def alter(ctx):
-        (kept,) = await ctx.tx.ledger.checkpoints()
-        await ctx.tx.ledger.keep_checkpoint(kept.day, kept.size, damage(kept.text))
+        (checkpoint_,) = await ctx.tx.ledger.checkpoints()
+        await ctx.tx.ledger.keep_checkpoint(
+            checkpoint_.day, checkpoint_.size, damage(checkpoint_.text)
+        )
 
     within(town, alter)
-    outcome = verified(town)
+    outcome = verify(town)
     assert (outcome.ok, outcome.assurance, outcome.first_fault.code) == (False, "failed", code)
 
 
@@ -184,27 +185,27 @@ def test_a_full_subject_takes_no_more_but_can_be_withdrawn_and_erased(make_town,
     town = make_town(allow_erasure=("*",))
     subject = town.subject()
     claims = [town.claim(subject, f"City {number}") for number in range(3)]
-    more = {"kind": "claim", "subject": subject, "predicate": "motto", "value": "x"}
+    claim = {"kind": "claim", "subject": subject, "predicate": "motto", "value": "x"}
     full = (409, "RESOURCE_CONFLICT", "/subject: it has 4 records already")
-    assert town.refused(more) == full
+    assert town.refusal(claim) == full
 
     def act(op, target, kind="claim"):
         entry = {"kind": kind, "op": op, "subject": subject, "target": target}
         return {**entry, "reason": "incorrect" if op == "retract" else "a request"}
 
-    withdrawn = [town.append(act("retract", each))["id"] for each in claims]
-    opened = town.append(act("retract", subject, "subject"))["id"]
+    withdrawn = [town.append(act("retract", item))["id"] for item in claims]
+    retraction = town.append(act("retract", subject, "subject"))["id"]
     assert town.data(f"/subjects/{subject}")["claims"] == {}
-    status, code, detail = town.refused(act("retract", opened, "subject"))
+    status, code, detail = town.refusal(act("retract", retraction, "subject"))
     assert (status, code, detail) == (409, "RESOURCE_CONFLICT", full[2].replace("4", "8"))
-    for each in (*claims, *withdrawn):
-        town.append(act("erase", each))
-    for each in (subject, opened):
-        town.append(act("erase", each, "subject"))
+    for item in (*claims, *withdrawn):
+        town.append(act("erase", item))
+    for item in (subject, retraction):
+        town.append(act("erase", item, "subject"))
     rows = [json.loads(line) for line in town.export().splitlines()]
     assert [row["payload"] is None for row in rows] == [True] * 8 + [False] * 8
-    assert town.refused(act("erase", claims[0]))[1] == "TARGET_NOT_IN_FORCE"
-    assert town.refused(more) == full
+    assert town.refusal(act("erase", claims[0]))[1] == "TARGET_NOT_IN_FORCE"
+    assert town.refusal(claim) == full
     assert town.data("/verify")["ok"] is True
 
 
@@ -216,10 +217,10 @@ def test_a_record_that_is_there_already_is_refused_by_name(town):
 
     first = within(town, again).records[0]
     assert first.author == "system"
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as failure:
         within(town, again)
-    assert refused.value.type is problem.DUPLICATE_RECORD
-    assert first.id in refused.value.detail
+    assert failure.value.type is problem.DUPLICATE_RECORD
+    assert first.id in failure.value.detail
 
 
 class Behind:
@@ -240,10 +241,10 @@ class Behind:
 def test_an_append_that_another_overtook_is_a_conflict(town):
     town.subject()
     opening = SubjectAssertion(kind="subject", type="topic", label="Ports")
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as failure:
         within(town, lambda ctx: append(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
-    assert refused.value.type is problem.RESOURCE_CONFLICT
-    assert refused.value.resolution == "Send the same request again."
+    assert failure.value.type is problem.RESOURCE_CONFLICT
+    assert failure.value.resolution == "Send the same request again."
 
 
 async def vkey(ctx):
@@ -251,18 +252,18 @@ async def vkey(ctx):
 
 
 def test_without_a_signing_key_what_signs_says_so(town):
-    filled(town, 2)
-    with pytest.raises(Problem) as refused:
+    fill(town, 2)
+    with pytest.raises(Problem) as failure:
         within(town, vkey, signer=None)
-    assert refused.value.type is problem.SERVICE_UNAVAILABLE
-    assert "Retry-After" in refused.value.headers
-    assert refused.value.detail == (
+    assert failure.value.type is problem.SERVICE_UNAVAILABLE
+    assert "Retry-After" in failure.value.headers
+    assert failure.value.detail == (
         "The key that signs ledgers is not at hand; is its master secret still listed?"
     )
 
 
 def test_the_head_of_a_part_stands_whatever_was_done_to_its_last_line(town):
-    subject = filled(town, 2)
+    subject = fill(town, 2)
 
     async def damage(ctx):
         await ctx.tx.ledger.erase(subject, b"rubbish")
@@ -273,7 +274,7 @@ def test_the_head_of_a_part_stands_whatever_was_done_to_its_last_line(town):
 
 
 def test_a_ledger_was_empty_once_and_no_larger_than_it_is(town):
-    filled(town, 2)
+    fill(town, 2)
     assert town.get("/checkpoint?size=0").text.split("\n")[1] == "0"
     for path in ("/checkpoint?size=3", "/records?size=3"):
         assert town.ask("GET", path).json()["detail"] == "size: the ledger has 2 records"

@@ -29,7 +29,7 @@ from svc_core.operation.ports import LedgerHead, SealedLine
 
 SIZE = 260
 """More than the lines under one kept node."""
-CHOSEN = 100
+PLACE = 100
 """A designator's line, of which something is kept in every table."""
 FAR = 1_000_000
 
@@ -46,25 +46,25 @@ class Ground:
             opening = SubjectAssertion(kind="subject", type="organization", label="Pier 7 AG")
             subject = (await append(ctx, [opening])).records[0].id
             of_it = {"subject": subject}
-            said = [
+            entries = [
                 ClaimAssertion(kind="claim", predicate="motto", value=n, **of_it)
                 for n in range(size - 1)
             ]
-            named = {"scheme": "domain", "value": "a.example", **of_it}
-            said[min(CHOSEN, size // 2) - 1] = DesignatorAssertion(kind="designator", **named)
+            domain = {"scheme": "domain", "value": "a.example", **of_it}
+            entries[min(PLACE, size // 2) - 1] = DesignatorAssertion(kind="designator", **domain)
             for at in range(0, size - 1, 100):
-                await append(ctx, said[at : at + 100])
+                await append(ctx, entries[at : at + 100])
 
         town.house.run(service.write(town.tenant, fill))
-        seen = size // 2
-        root = quote(self.verdict(f"?size={seen}")["rootHash"], safe="")
+        anchor_size = size // 2
+        root = quote(self.verdict(f"?size={anchor_size}")["rootHash"], safe="")
         last = quote(self.verdict()["rootHash"], safe="")
         self.parameters = (
             "",
             "?level=integrity",
             f"?size={size}",
-            f"?fromSize={seen}",
-            f"?fromSize={seen}&fromRootHash={root}",
+            f"?fromSize={anchor_size}",
+            f"?fromSize={anchor_size}&fromRootHash={root}",
             f"?fromSize={size}&fromRootHash={last}&level=integrity",
             f"?fromSize={size + 3}&fromRootHash={last}",
         )
@@ -75,19 +75,23 @@ class Ground:
     @property
     def tables(self):
         """The names of the columns of each table."""
-        found = {}
+        tables = {}
         for table, name in self.columns():
-            found.setdefault(table, []).append(name)
-        return found
+            tables.setdefault(table, []).append(name)
+        return tables
 
     def codes(self, query=""):
         """The codes of the faults, of which there are some, in an answer that claims nothing."""
-        found = self.verdict(query)
-        assert (found["ok"], found["assurance"], found["checkpoint"]) == (False, "failed", None)
-        assert found["anchoredSize"] is None
-        assert found["firstFault"] == found["faults"][0]
-        assert False in found["checks"].values()
-        return {fault["code"] for fault in found["faults"]}
+        verdict = self.verdict(query)
+        assert (verdict["ok"], verdict["assurance"], verdict["checkpoint"]) == (
+            False,
+            "failed",
+            None,
+        )
+        assert verdict["anchoredSize"] is None
+        assert verdict["firstFault"] == verdict["faults"][0]
+        assert False in verdict["checks"].values()
+        return {fault["code"] for fault in verdict["faults"]}
 
 
 PARTS = {
@@ -120,7 +124,7 @@ class Memory(Ground):
                 return list(log.places.items())
             case "nodes":
                 return [(*key, hash_) for key, hash_ in log.nodes.items()]
-        return [(day, *kept) for day, kept in log.checkpoints.items()]
+        return [(day, *row) for day, row in log.checkpoints.items()]
 
     def put(self, table, rows):
         log = self.log
@@ -189,8 +193,8 @@ class Postgres(Ground):
         return [tuple(row) for row in self._do(lambda connection: connection.fetch(text))]
 
     def rows(self, table):
-        found = self._do(lambda connection: connection.fetch(f"SELECT * FROM {table}"))
-        return [tuple(row) for row in found]
+        rows = self._do(lambda connection: connection.fetch(f"SELECT * FROM {table}"))
+        return [tuple(row) for row in rows]
 
     def put(self, table, rows):
         async def write(connection):
@@ -205,11 +209,11 @@ class Postgres(Ground):
 def make_ground(request, make_town):
     """Makes a ledger of a size on each store."""
     kind = request.node.callspec.params["make_town"]
-    made = {"memory": Memory, "sqlite": Sqlite, "postgres": Postgres}[kind]
-    return lambda size: made(make_town(rate_limits=False), size)
+    class_ = {"memory": Memory, "sqlite": Sqlite, "postgres": Postgres}[kind]
+    return lambda size: class_(make_town(rate_limits=False), size)
 
 
-def other(column, value):
+def different(column, value):
     """Another value of the same type."""
     if column == "opens":
         return 1 - value if type(value) is int else not value
@@ -225,9 +229,9 @@ def other(column, value):
 def of_the_chosen(names, rows):
     """The place of the row of the chosen line, or of the last where a row is of no line."""
     for number, row in enumerate(rows):
-        told = dict(zip(names, row, strict=True))
-        is_its = told.get("seq") == CHOSEN or told.get("place", 0) & (FAR - 1) == CHOSEN
-        if is_its or (told.get("keys") and "seq" not in told):
+        members = dict(zip(names, row, strict=True))
+        is_its = members.get("seq") == PLACE or members.get("place", 0) & (FAR - 1) == PLACE
+        if is_its or (members.get("keys") and "seq" not in members):
             return number
     return len(rows) - 1
 
@@ -244,29 +248,29 @@ def unseen(ground, query=""):
 def test_every_column_that_is_changed_is_told(make_ground):
     ground = make_ground(260)  # more than the lines under one kept node
     assert ground.verdict()["ok"] is True
-    missed = []
+    misses = []
     for table, names in ground.tables.items():
         rows = ground.rows(table)
         at = of_the_chosen(names, rows)
         for place, name in [*enumerate(names), (None, "row")]:
             row = list(rows[at])
             if place is not None:
-                row[place] = other(name, row[place])
+                row[place] = different(name, row[place])
             ground.put(
                 table, [*rows[:at], *([tuple(row)] if place is not None else []), *rows[at + 1 :]]
             )
-            missed += [(table, name, wrong) for wrong in [unseen(ground)] if wrong]
+            misses += [(table, name, wrong) for wrong in [unseen(ground)] if wrong]
         ground.put(table, rows)
-    assert missed == []
+    assert misses == []
     assert ground.verdict()["ok"] is True
 
 
-def edited(rows, at, place):
+def edits(rows, at, place):
     """The rows with the line of one of them gone, changed, and swapped with the next."""
     row = rows[at]
     yield "gone", [*rows[:at], *rows[at + 1 :]]
-    changed = row[place].replace(b'"salt":"', b'"salt":"x')
-    yield "changed", [*rows[:at], (*row[:place], changed, *row[place + 1 :]), *rows[at + 1 :]]
+    mutant = row[place].replace(b'"salt":"', b'"salt":"x')
+    yield "changed", [*rows[:at], (*row[:place], mutant, *row[place + 1 :]), *rows[at + 1 :]]
     if at + 1 < len(rows):
         after = rows[at + 1]
         pair = (
@@ -278,26 +282,26 @@ def edited(rows, at, place):
 
 def test_whatever_was_done_to_a_line_or_beside_it_the_answer_is_one(make_ground):
     ground = make_ground(6)
-    missed = []
+    misses = []
     damages = [
-        (table, f"{what} {at}", made, rows)
+        (table, f"{name} {at}", damage, rows)
         for table, names in ground.tables.items()
         if "line" in names
         for rows in [ground.rows(table)]
         for at, row in enumerate(rows)
         if row[names.index("line")].startswith(b"{")
-        for what, made in edited(rows, at, names.index("line"))
+        for name, damage in edits(rows, at, names.index("line"))
     ]
     assert len(damages) == 17
     for table in ground.tables:
         rows = ground.rows(table)
         damages += [(table, "emptied", [], rows)] if rows else []
-    for table, what, made, rows in damages:
-        ground.put(table, made)
+    for table, name, damage, rows in damages:
+        ground.put(table, damage)
         for query in ground.parameters:
-            missed += [(table, what, query, wrong) for wrong in [unseen(ground, query)] if wrong]
+            misses += [(table, name, query, wrong) for wrong in [unseen(ground, query)] if wrong]
         ground.put(table, rows)
-    assert missed == []
+    assert misses == []
     # What the store does not have, and nothing says that it had, is asked for by mistake.
     for query in ("?size=7", "?fromSize=7", "?size=2&fromSize=3"):
         assert ground.town.ask("GET", f"/verify{query}").status_code == 400
@@ -305,14 +309,14 @@ def test_whatever_was_done_to_a_line_or_beside_it_the_answer_is_one(make_ground)
 
 def test_no_root_is_signed_and_no_receipt_given_that_the_lines_do_not_have(make_ground):
     ground = make_ground(260)
-    table = next(each for each in ground.tables if "nodes" in each)
+    table = next(item for item in ground.tables if "nodes" in item)
     last = ground.town.get("/records?after=258").text
     record = last[last.index('"id":"') + 6 :][:28]
-    asked = ("/checkpoint?size=258", f"/records/{record}/proof", "/records?size=258")
+    paths = ("/checkpoint?size=258", f"/records/{record}/proof", "/records?size=258")
     (row,) = ground.rows(table)
-    for made in ([], [(*row[:-1], bytes(32))]):
-        ground.put(table, made)
-        for path in asked:
+    for damage in ([], [(*row[:-1], bytes(32))]):
+        ground.put(table, damage)
+        for path in paths:
             answer = ground.town.ask("GET", path)
             assert (answer.status_code, answer.json()["code"]) == (503, "SERVICE_UNAVAILABLE")
             assert "svc ledger fsck" in answer.json()["resolution"]
@@ -320,9 +324,9 @@ def test_no_root_is_signed_and_no_receipt_given_that_the_lines_do_not_have(make_
         # What does not rest on it is told as before.
         ground.town.get("/checkpoint?size=100")
     ground.put(table, [row])
-    for path in asked:
+    for path in paths:
         ground.town.get(path)
-    heads = next(each for each in ground.tables if each in ("head", "ledgers"))
+    heads = next(item for item in ground.tables if item in ("head", "ledgers"))
     (row,) = ground.rows(heads)
     (state,) = (
         at for at, name in enumerate(ground.tables[heads]) if name in ("tree_head", "state")
@@ -332,7 +336,7 @@ def test_no_root_is_signed_and_no_receipt_given_that_the_lines_do_not_have(make_
     assert ground.codes() == {"TREE_HEAD_DIFFERS"}
 
 
-def lost(ground):
+def losses(ground):
     """The rows of each table with a line, its seal or a node gone, by what is gone."""
     for table, names in ground.tables.items():
         rows = ground.rows(table)
@@ -344,7 +348,7 @@ def lost(ground):
             first, *_ = lines = sorted(rows, key=lambda row: row[number])
             assert len(lines) == SIZE, first
             yield "the last line", table, lines[:-1]
-            yield "a line between", table, [*lines[:CHOSEN], *lines[CHOSEN + 1 :]]
+            yield "a line between", table, [*lines[:PLACE], *lines[PLACE + 1 :]]
             yield "the lines", table, []
 
 
@@ -352,9 +356,9 @@ def is_true(answer):
     """Whether the receipt of what was appended holds."""
     data = answer.json()["data"]
     receipt = Receipt.parse(data["receipt"])
-    said = Checkpoint.parse(note.parse_note(receipt.checkpoint).text)
+    checkpoint_ = Checkpoint.parse(note.parse_note(receipt.checkpoint).text)
     seal = bytes.fromhex(data["seal"])
-    verify_inclusion(receipt.index, said.size, seal, receipt.proof, said.root)
+    verify_inclusion(receipt.index, checkpoint_.size, seal, receipt.proof, checkpoint_.root)
     return True
 
 
@@ -363,7 +367,7 @@ def test_where_something_is_gone_every_answer_ends_and_is_whole_or_503(make_grou
     town, service = ground.town, ground.town.house.service.runtime.service
     subject = town.data("/subjects")[0]["id"]
     last = json.loads(town.get(f"/records?after={SIZE - 2}").text)["head"]["id"]
-    reads = [f"/records?limit=1000{more}" for more in ("", "&after=258", "&size=259")]
+    reads = [f"/records?limit=1000{query}" for query in ("", "&after=258", "&size=259")]
     reads += [
         f"/tlog/tile/{tile}" for tile in ("0/000", "0/001.p/4", "entries/001.p/4", "1/000.p/1")
     ]
@@ -375,23 +379,23 @@ def test_where_something_is_gone_every_answer_ends_and_is_whole_or_503(make_grou
     async def read(ctx):
         return json.loads((await read_lines(ctx, ReadLines())).raw)["next"]
 
-    for what, table, made in list(lost(ground)):
-        before = {each: ground.rows(each) for each in ground.tables}
-        ground.put(table, made)
+    for name, table, damage in list(losses(ground)):
+        before = {item: ground.rows(item) for item in ground.tables}
+        ground.put(table, damage)
         for path in reads:
             answer = town.ask("GET", path)
-            counts[what, answer.status_code] += 1
+            counts[name, answer.status_code] += 1
             if answer.status_code == 200 and path.startswith(("/records?", "/tlog")):
-                wrong += [(what, path)] if len(answer.content) != sound[path] else []
+                wrong += [(name, path)] if len(answer.content) != sound[path] else []
             elif answer.status_code not in {200, 404, 503}:
-                wrong.append((what, path, answer.status_code))
+                wrong.append((name, path, answer.status_code))
         with suppress(Problem):
-            wrong += [] if town.house.run(service.read(town.tenant, read)) == SIZE else [(what,)]
+            wrong += [] if town.house.run(service.read(town.tenant, read)) == SIZE else [(name,)]
         answer = town.ask("POST", "/records", json=claim)
-        counts[what, answer.status_code] += 1
+        counts[name, answer.status_code] += 1
         if answer.status_code != 503 and not (answer.status_code == 201 and is_true(answer)):
-            wrong.append((what, "append", answer.status_code, answer.text))
-        for each, rows in before.items():
-            ground.put(each, rows)
+            wrong.append((name, "append", answer.status_code, answer.text))
+        for item, rows in before.items():
+            ground.put(item, rows)
     assert wrong == []
-    assert {what for what, status in counts if status == 503} >= {"the last line", "nodes"}
+    assert {name for name, status in counts if status == 503} >= {"the last line", "nodes"}

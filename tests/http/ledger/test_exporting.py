@@ -10,11 +10,11 @@ STIX = "application/stix+json;version=2.1"
 def bundle(answer):
     """The objects of a bundle by type, but for those that every bundle begins with."""
     assert answer.status_code == 200, answer.text
-    found = {}
-    for each in answer.json()["objects"]:
-        if each.get("identity_class") != "system":
-            found.setdefault(each["type"], []).append(each)
-    return found
+    by_type = {}
+    for item in answer.json()["objects"]:
+        if item.get("identity_class") != "system":
+            by_type.setdefault(item["type"], []).append(item)
+    return by_type
 
 
 def test_a_subject_is_exported_with_those_it_is_related_to(town):
@@ -23,33 +23,35 @@ def test_a_subject_is_exported_with_those_it_is_related_to(town):
     town.verdict(subject, claim, "verified", town.bob, method="registry")
     answer = town.get(f"/subjects/{subject}/stix")
     assert answer.headers["content-type"] == STIX
-    found = bundle(answer)
-    assert sorted(each["name"] for each in found["identity"]) == ["Owner", "Pier 7 AG"]
-    [link], [opinion] = found["relationship"], found["opinion"]
+    objects = bundle(answer)
+    assert sorted(item["name"] for item in objects["identity"]) == ["Owner", "Pier 7 AG"]
+    [link], [opinion] = objects["relationship"], objects["opinion"]
     assert (link["relationship_type"], opinion["object_refs"]) == ("owner", [link["id"]])
-    ids = [each["id"] for each in found["identity"] + found["relationship"] + found["opinion"]]
-    assert set(ids) == set(found["report"][0]["object_refs"])
+    ids = [
+        item["id"] for item in objects["identity"] + objects["relationship"] + objects["opinion"]
+    ]
+    assert set(ids) == set(objects["report"][0]["object_refs"])
 
 
 def test_an_export_repeats_its_bytes_whatever_is_appended_later(town):
     subject = town.subject()
     town.claim(subject, "Zug")
     size = town.data(f"/subjects/{subject}")["basis"]["size"]
-    asked = f"/subjects/{subject}/stix?size={size}&validTime=2026-01-01T00:00:00Z"
-    first = town.get(asked)
+    path = f"/subjects/{subject}/stix?size={size}&validTime=2026-01-01T00:00:00Z"
+    first = town.get(path)
     town.claim(subject, "Bern")
-    again = town.get(asked)
+    again = town.get(path)
     assert (again.content, again.headers["etag"]) == (first.content, first.headers["etag"])
-    same = town.ask("GET", asked, headers={"If-None-Match": first.headers["etag"]})
-    assert (same.status_code, same.content) == (304, b"")
+    answer = town.ask("GET", path, headers={"If-None-Match": first.headers["etag"]})
+    assert (answer.status_code, answer.content) == (304, b"")
     # Without a valid time the bundle tells the time of asking, and no two are the same.
     assert "etag" not in town.get(f"/subjects/{subject}/stix").headers
 
 
 def test_an_export_is_marked_as_asked(town):
     subject = town.subject()
-    found = bundle(town.get(f"/subjects/{subject}/stix?tlp=amber%2Bstrict"))
-    assert {each["name"] for each in found["marking-definition"]} == {
+    objects = bundle(town.get(f"/subjects/{subject}/stix?tlp=amber%2Bstrict"))
+    assert {item["name"] for item in objects["marking-definition"]} == {
         "TLP:CLEAR",
         "TLP:AMBER+STRICT",
     }
@@ -58,9 +60,9 @@ def test_an_export_is_marked_as_asked(town):
 def test_times_choose_what_is_exported(town):
     subject = town.subject()
     town.claim(subject, "Zug", validFrom="2020-01-01T00:00:00Z", validTo="2021-01-01T00:00:00Z")
-    asked = f"/subjects/{subject}/stix?validTime="
-    assert "note" in bundle(town.get(f"{asked}2020-06-01T00:00:00Z"))
-    assert "note" not in bundle(town.get(f"{asked}2021-01-01T00:00:00Z"))
+    path = f"/subjects/{subject}/stix?validTime="
+    assert "note" in bundle(town.get(f"{path}2020-06-01T00:00:00Z"))
+    assert "note" not in bundle(town.get(f"{path}2021-01-01T00:00:00Z"))
     early = bundle(town.get(f"/subjects/{subject}/stix?recordTime=2000-01-01T00:00:00Z"))
     assert early["identity"][0]["name"] == subject
     assert bundle(town.get(f"/subjects/{subject}/stix?size=0"))["report"][0]["published"]
@@ -119,9 +121,9 @@ def test_a_picture_shows_what_was_known_then(town):
     size = town.data(f"/subjects/{subject}")["basis"]["size"]
     town.claim(subject, "Zug")
     now = town.get(f"/subjects/{subject}?format=svg").text
-    then = town.get(f"/subjects/{subject}?format=svg&size={size}").text
+    picture = town.get(f"/subjects/{subject}?format=svg&size={size}").text
     assert "headquarters" in now
-    assert "headquarters" not in then
-    marked = town.get(f"/subjects/{subject}?format=svg&validTime=2024-03-01T00:00:00Z").text
-    assert "valid time 2024-03-01T00:00:00.000000Z marked" in marked
+    assert "headquarters" not in picture
+    picture_ = town.get(f"/subjects/{subject}?format=svg&validTime=2024-03-01T00:00:00Z").text
+    assert "valid time 2024-03-01T00:00:00.000000Z marked" in picture_
     assert "marked" not in now

@@ -14,7 +14,7 @@ from svc_core.ledger.verify.verify import verify
 from svc_core.testing.ledger.histories import line_without_payload
 from tests.counted import Counted, KilledError
 
-LEDGER, OTHER = f"led_{'0' * 24}", f"led_{'1' * 24}"
+LEDGER, OTHER_LEDGER = f"led_{'0' * 24}", f"led_{'1' * 24}"
 DAY = "2026-01-01T00:00:00.000000Z"
 
 
@@ -34,15 +34,17 @@ class Log:
         return self
 
     def claim(self, value, at=DAY):
-        said = {"predicate": "motto", "value": value, "salt": "1" * 22}
+        payload = {"predicate": "motto", "value": value, "salt": "1" * 22}
         return self.add(
-            Draft("claim", "assert", self.ids[0], None, None, None, "key_ann", said), at
+            Draft("claim", "assert", self.ids[0], None, None, None, "key_ann", payload), at
         )
 
     def erase(self, number):
-        said = {"reason": "request", "salt": str(number) * 22}
+        payload = {"reason": "request", "salt": str(number) * 22}
         target = self.ids[number]
-        return self.add(Draft("claim", "erase", self.ids[0], target, None, None, "key_ann", said))
+        return self.add(
+            Draft("claim", "erase", self.ids[0], target, None, None, "key_ann", payload)
+        )
 
 
 def one_by_one(town, log, **how):
@@ -73,23 +75,23 @@ def part_imported(town, lines):
     ).head.size
 
 
-def judged(lines):
+def verify_content(lines):
     """The outcome of whoever imports: what the lines erase may still be in them."""
     return verify(lines, allow_content=True)
 
 
-def imported(town, lines, outcome=None):
+def import_log(town, lines, outcome=None):
     """Import the lines, of which `outcome` is the outcome, into the town's ledger."""
     town.get("/checkpoint")  # The first that signs makes the key.
     service = town.house.service.runtime.service
-    made = outcome or judged(lines)
-    return town.house.run(import_lines(service, town.tenant, lambda: iter([lines]), made))
+    outcome_ = outcome or verify_content(lines)
+    return town.house.run(import_lines(service, town.tenant, lambda: iter([lines]), outcome_))
 
 
-def refused(town, lines, outcome=None):
-    with pytest.raises(Problem) as caught:
-        imported(town, lines, outcome)
-    return caught.value.type.code, caught.value.detail.removeprefix("Nothing was imported: ")
+def refusal(town, lines, outcome=None):
+    with pytest.raises(Problem) as failure:
+        import_log(town, lines, outcome)
+    return failure.value.type.code, failure.value.detail.removeprefix("Nothing was imported: ")
 
 
 def test_what_is_imported_is_exported_as_it_was_and_goes_on(town):
@@ -97,12 +99,12 @@ def test_what_is_imported_is_exported_as_it_was_and_goes_on(town):
         "Dora", scopes=("ledger:read", "ledger:write", "osint:read")
     )
     log = Log().claim("a").claim("b")
-    first = imported(town, log.lines[:2])
+    first = import_log(town, log.lines[:2])
     assert (first.before, first.head.size, first.subjects) == (0, 2, 1)
-    then = imported(town, log.lines)
-    assert (then.before, then.head.tag, then.subjects) == (2, log.head.tag, 1)
-    again = imported(town, log.lines)
-    assert (again.before, again.head, again.subjects) == (3, then.head, 0)
+    after = import_log(town, log.lines)
+    assert (after.before, after.head.tag, after.subjects) == (2, log.head.tag, 1)
+    again = import_log(town, log.lines)
+    assert (again.before, again.head, again.subjects) == (3, after.head, 0)
     assert town.export() == b"".join(line + b"\n" for line in log.lines)
     outcome = town.data("/verify")
     assert (outcome["ok"], outcome["size"], outcome["ledger"]) == (True, 3, LEDGER)
@@ -115,9 +117,9 @@ def test_what_is_imported_is_exported_as_it_was_and_goes_on(town):
 
 def test_what_another_program_sealed_is_listed_without_members_that_are_no_text(town):
     log = Log()
-    said = {"type": "other", "label": 3, "description": ["x"], "salt": "3" * 22}
-    log.add(Draft("subject", "assert", None, None, None, None, "key_ann", said))
-    imported(town, log.lines)
+    payload = {"type": "other", "label": 3, "description": ["x"], "salt": "3" * 22}
+    log.add(Draft("subject", "assert", None, None, None, None, "key_ann", payload))
+    import_log(town, log.lines)
     newest, _ = town.data("/subjects")
     assert (newest["type"], newest["label"], newest["description"]) == ("other", None, None)
 
@@ -125,50 +127,50 @@ def test_what_another_program_sealed_is_listed_without_members_that_are_no_text(
 def test_an_import_that_is_refused_says_why_and_stores_nothing(town, monkeypatch):
     log = Log().claim("a").claim("b")
     lines = log.lines
-    assert refused(town, [], verify([])) == ("RESOURCE_CONFLICT", "the file has no records.")
-    assert refused(town, lines[:2], verify(lines, allow_content=True)) == (
+    assert refusal(town, [], verify([])) == ("RESOURCE_CONFLICT", "the file has no records.")
+    assert refusal(town, lines[:2], verify(lines, allow_content=True)) == (
         "RESOURCE_CONFLICT",
         "the file changed while it was read.",
     )
-    assert refused(town, [lines[1], lines[0], lines[2]], verify(lines, allow_content=True)) == (
+    assert refusal(town, [lines[1], lines[0], lines[2]], verify(lines, allow_content=True)) == (
         "RESOURCE_CONFLICT",
         "the file changed while it was read.",
     )
     late = Log().claim("a", "2999-01-01T00:00:00.000000Z").lines
-    assert refused(town, late) == (
+    assert refusal(town, late) == (
         "RESOURCE_CONFLICT",
         "its last record is of 2999-01-01T00:00:00.000000Z, which is in the future here.",
     )
-    with monkeypatch.context() as bounded:
-        bounded.setattr(importing, "IMPORT_RECORDS_MAX", 2)
-        assert refused(town, lines) == (
+    with monkeypatch.context() as patch:
+        patch.setattr(importing, "IMPORT_RECORDS_MAX", 2)
+        assert refusal(town, lines) == (
             "RESOURCE_CONFLICT",
             "it has 3 records, and one import takes 2.",
         )
-        bounded.setattr(importing, "IMPORT_RECORDS_MAX", 3)
-        bounded.setattr(importing, "SUBJECT_LINES_MAX", 2)
-        assert refused(town, lines) == (
+        patch.setattr(importing, "IMPORT_RECORDS_MAX", 3)
+        patch.setattr(importing, "SUBJECT_LINES_MAX", 2)
+        assert refusal(town, lines) == (
             "RESOURCE_CONFLICT",
             f"{log.ids[0]} has more than 2 records.",
         )
         assert town.export() == b""
-        bounded.setattr(importing, "SUBJECT_LINES_MAX", 3)
-        imported(town, lines)
-    assert refused(town, Log(OTHER).lines) == (
+        patch.setattr(importing, "SUBJECT_LINES_MAX", 3)
+        import_log(town, lines)
+    assert refusal(town, Log(OTHER_LEDGER).lines) == (
         "RESOURCE_CONFLICT",
         f"this workspace has a ledger of its own, {LEDGER} with 3 records, and the file is of "
-        f"{OTHER}; import it into a workspace whose ledger is empty.",
+        f"{OTHER_LEDGER}; import it into a workspace whose ledger is empty.",
     )
-    assert refused(town, lines[:2]) == (
+    assert refusal(town, lines[:2]) == (
         "RESOURCE_CONFLICT",
         "the ledger here has 3 records, more than the 2 of the file.",
     )
-    assert refused(town, Log().claim("a").claim("c").lines) == (
+    assert refusal(town, Log().claim("a").claim("c").lines) == (
         "RESOURCE_CONFLICT",
         "record 2 of the file is another than record 2 of the ledger here, though both bear one "
         "name: they have parted, and cannot be joined.",
     )
-    assert refused(town, log.erase(1).lines) == (
+    assert refusal(town, log.erase(1).lines) == (
         "ERASURE_NOT_ALLOWED",
         f"The file erases {log.ids[1]}, which this ledger holds; the setting allow_erasure says "
         "for which workspaces that is allowed.",
@@ -192,12 +194,12 @@ def test_a_ledger_moves_in_parts_and_a_part_may_be_repeated(make_town, monkeypat
     monkeypatch.setattr(importing, "IMPORT_RECORDS_MAX", 3)
     town = make_town(allow_erasure=("*",))
     lines = Log().claim("a").claim("b").erase(1).claim("c").claim("d").erase(4).lines
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         part_imported(town, lines)
-    assert "--from-size" in caught.value.resolution
-    with pytest.raises(Problem) as caught:
+    assert "--from-size" in failure.value.resolution
+    with pytest.raises(Problem) as failure:
         part_imported(town, lines[3:])
-    assert caught.value.detail == (
+    assert failure.value.detail == (
         "Nothing was imported: the file begins with record 3, and the ledger here has 0."
     )
     assert [part_imported(town, lines[at : at + 3]) for at in (0, 3, 3, 5)] == [3, 6, 6, 7]
@@ -207,56 +209,58 @@ def test_a_ledger_moves_in_parts_and_a_part_may_be_repeated(make_town, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("op", "target", "said", "why"),
+    ("op", "target", "payload", "why"),
     [
         ("retract", f"clm_{'9' * 24}", {"reason": "clerical"}, "acts on clm_9"),
         ("assert", None, {"predicate": "motto", "value": "a"}, "has clm_"),
     ],
 )
-def test_a_part_is_held_to_what_the_ledger_here_has(town, op, target, said, why):
+def test_a_part_is_held_to_what_the_ledger_here_has(town, op, target, payload, why):
     log = Log().claim("a").claim("b")
     log.add(
-        Draft("claim", op, log.ids[0], target, None, None, "key_ann", said | {"salt": "1" * 22})
+        Draft("claim", op, log.ids[0], target, None, None, "key_ann", payload | {"salt": "1" * 22})
     )
     assert part_imported(town, log.lines[:3]) == 3
-    with pytest.raises(Problem, match="RESOURCE_CONFLICT") as caught:
+    with pytest.raises(Problem, match="RESOURCE_CONFLICT") as failure:
         part_imported(town, log.lines[3:])
-    assert why in caught.value.detail
+    assert why in failure.value.detail
     assert town.data("/verify")["size"] == 3
 
 
 def test_a_ledger_that_goes_on_by_itself_while_it_is_imported_stays_as_it_is(town):
-    log, other = Log().claim("a").claim("b"), Log().claim("a").claim("c").claim("d")
+    log, stranger = Log().claim("a").claim("b"), Log().claim("a").claim("c").claim("d")
     town.get("/checkpoint")
     service = town.house.service.runtime.service
 
     async def meanwhile():
-        await import_lines(service, town.tenant, lambda: iter([other.lines]), judged(other.lines))
+        await import_lines(
+            service, town.tenant, lambda: iter([stranger.lines]), verify_content(stranger.lines)
+        )
 
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         one_by_one(town, log, meanwhile={2: meanwhile})
-    assert caught.value.detail == (
+    assert failure.value.detail == (
         "Only 2 records were imported: the ledger here went on meanwhile."
     )
-    assert town.export() == b"".join(line + b"\n" for line in other.lines)
+    assert town.export() == b"".join(line + b"\n" for line in stranger.lines)
 
 
 def test_a_file_that_changes_while_it_is_stored_stores_no_line_that_was_not_verified(town):
-    log, other = Log().claim("a").claim("b"), Log().claim("a").claim("c")
+    log, stranger = Log().claim("a").claim("b"), Log().claim("a").claim("c")
     town.get("/checkpoint")
     service, whole = town.house.service.runtime.service, [log.lines[:2], log.lines[2:]]
-    for later in ([log.lines[:2], other.lines[2:]], [log.lines[:2]]):
+    for later in ([log.lines[:2], stranger.lines[2:]], [log.lines[:2]]):
         read = iter([whole, later])
         runs = partial(lambda read: iter(next(read)), read)
         with pytest.raises(Problem, match="RESOURCE_CONFLICT"):
-            town.house.run(import_lines(service, town.tenant, runs, judged(log.lines)))
+            town.house.run(import_lines(service, town.tenant, runs, verify_content(log.lines)))
         assert town.export() == b"".join(line + b"\n" for line in log.lines[:2])
 
 
 def test_what_was_erased_in_the_file_itself_needs_no_leave(town):
     log = Log().claim("a").claim("b").erase(1)
     log.lines[1] = line_without_payload(log.lines[1])
-    imported(town, log.lines)
+    import_log(town, log.lines)
     outcome = town.data("/verify")
     assert (outcome["ok"], outcome["erased"]) == (True, 1)
 
@@ -264,8 +268,8 @@ def test_what_was_erased_in_the_file_itself_needs_no_leave(town):
 def test_what_the_lines_erase_is_not_stored(make_town):
     town = make_town(allow_erasure=("*",))
     log = Log().claim("a").claim("b")
-    imported(town, log.lines)
-    imported(town, log.erase(1).lines)
+    import_log(town, log.lines)
+    import_log(town, log.erase(1).lines)
     assert [b'"payload":null' in line for line in town.export().splitlines()] == [
         False, True, False, False,
     ]  # fmt: skip

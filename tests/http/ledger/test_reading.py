@@ -18,7 +18,7 @@ from svc_core.ledger.verify.verify import verify
 ZUG, BASEL, VADUZ = {"city": "Zug"}, {"city": "Basel"}, {"city": "Vaduz"}
 
 
-def filled(town, count=3):
+def fill(town, count=3):
     subject = town.subject()
     for number in range(count):
         town.claim(subject, {"city": f"City {number}"})
@@ -32,13 +32,13 @@ def test_contradictions_stand_side_by_side_until_a_verdict_decides(town):
     subject = town.subject()
     zug = town.claim(subject, ZUG)
     town.claim(subject, BASEL, town.bob)
-    found = town.headquarters(subject)
-    assert (found["contested"], len(found["candidates"])) == (True, 2)
-    refuted = town.verdict(subject, zug, "refuted", town.bob)
-    found = town.headquarters(subject)
-    assert (found["contested"], found["value"]) == (False, BASEL)
-    assert [each["best"] for each in found["candidates"]] == [True, False]
-    retract = {"kind": "claim", "op": "retract", "subject": subject, "target": refuted}
+    claim = town.headquarters(subject)
+    assert (claim["contested"], len(claim["candidates"])) == (True, 2)
+    refutation = town.verdict(subject, zug, "refuted", town.bob)
+    claim = town.headquarters(subject)
+    assert (claim["contested"], claim["value"]) == (False, BASEL)
+    assert [candidate["best"] for candidate in claim["candidates"]] == [True, False]
+    retract = {"kind": "claim", "op": "retract", "subject": subject, "target": refutation}
     town.append({**retract, "reason": "incorrect"}, town.bob)
     assert town.headquarters(subject)["contested"] is True
 
@@ -47,36 +47,36 @@ def test_a_fold_is_exact_to_the_microsecond_on_both_axes(town):
     subject = town.subject()
     town.house.clock.forward(seconds=1)
     old = town.claim(subject, ZUG, validFrom="2019-01-01T00:00:00Z")
-    recorded = town.data(f"/records/{old}")["recordedAt"]
+    recorded_at = town.data(f"/records/{old}")["recordedAt"]
     town.house.clock.forward(seconds=1)
     amend = {"kind": "claim", "op": "amend", "subject": subject, "target": old}
     town.append(
         {**amend, "predicate": "headquarters", "value": BASEL, "validFrom": "2025-07-01T00:00:00Z"}
     )
-    amended = town.data(f"/subjects/{subject}?include=history")["recordTime"]
+    amended_at = town.data(f"/subjects/{subject}?include=history")["recordTime"]
 
     def value(record_time, valid_time):
-        found = town.headquarters(subject, f"?recordTime={record_time}&validTime={valid_time}")
-        return found and found["value"]
+        claim = town.headquarters(subject, f"?recordTime={record_time}&validTime={valid_time}")
+        return claim and claim["value"]
 
-    assert value(recorded, "2019-01-01T00:00:00Z") == ZUG
-    assert value(recorded, "2018-12-31T23:59:59.999999Z") is None
-    assert value(recorded, "2026-01-01T00:00:00Z") == ZUG
-    assert value(amended, "2025-06-30T23:59:59.999999Z") == ZUG
-    assert value(amended, "2025-07-01T00:00:00Z") == BASEL
-    before = recorded[:-2] + f"{int(recorded[-2]) - 1}Z" if recorded[-2] != "0" else None
+    assert value(recorded_at, "2019-01-01T00:00:00Z") == ZUG
+    assert value(recorded_at, "2018-12-31T23:59:59.999999Z") is None
+    assert value(recorded_at, "2026-01-01T00:00:00Z") == ZUG
+    assert value(amended_at, "2025-06-30T23:59:59.999999Z") == ZUG
+    assert value(amended_at, "2025-07-01T00:00:00Z") == BASEL
+    before = recorded_at[:-2] + f"{int(recorded_at[-2]) - 1}Z" if recorded_at[-2] != "0" else None
     if before is not None:
         assert value(before, "2020-01-01T00:00:00Z") is None
 
 
 def test_an_answer_is_repeated_exactly_by_its_size_whatever_is_appended(town):
-    subject = filled(town)
+    subject = fill(town)
     size = town.data(f"/subjects/{subject}")["basis"]["size"]
     query = (
         f"/subjects/{subject}?size={size}&validTime=2026-01-01T00:00:00Z&include=history,segments"
     )
     before = town.get(query).content
-    filled(town)
+    fill(town)
     town.claim(subject, VADUZ)
     assert town.get(query).content == before
     assert (
@@ -85,31 +85,31 @@ def test_an_answer_is_repeated_exactly_by_its_size_whatever_is_appended(town):
 
 
 def test_two_subjects_that_bear_one_name_are_told_of_each_other(town):
-    one, other = town.subject(), town.subject()
+    first, second = town.subject(), town.subject()
     name = {"kind": "designator", "scheme": "cve", "value": "CVE-2024-3094"}
-    town.append({**name, "subject": one})
-    held = town.append({**name, "subject": other})
-    collisions = town.data(f"/subjects/{one}")["collisions"]
-    assert collisions == [{"scheme": "cve", "value": "CVE-2024-3094", "subjects": [other]}]
-    both = town.data("/subjects?designator=cve:cve-2024-3094")
-    assert {row["id"] for row in both} == {one, other}
-    retract = {"kind": "designator", "op": "retract", "subject": other, "target": held["id"]}
+    town.append({**name, "subject": first})
+    record = town.append({**name, "subject": second})
+    collisions = town.data(f"/subjects/{first}")["collisions"]
+    assert collisions == [{"scheme": "cve", "value": "CVE-2024-3094", "subjects": [second]}]
+    rows = town.data("/subjects?designator=cve:cve-2024-3094")
+    assert {row["id"] for row in rows} == {first, second}
+    retract = {"kind": "designator", "op": "retract", "subject": second, "target": record["id"]}
     town.append({**retract, "reason": "duplicate"})
-    assert town.data(f"/subjects/{one}")["collisions"] == []
-    assert town.data(f"/subjects/{one}?size=4")["collisions"] == collisions
+    assert town.data(f"/subjects/{first}")["collisions"] == []
+    assert town.data(f"/subjects/{first}?size=4")["collisions"] == collisions
 
 
 def test_an_erased_designator_hides_no_other_collision(make_town):
     town = make_town(allow_erasure=("*",))
-    one, other = town.subject(), town.subject()
+    first, second = town.subject(), town.subject()
     name = {"kind": "designator", "scheme": "cve", "value": "CVE-2024-3094"}
-    held = town.append({**name, "value": "CVE-2024-0001", "subject": one})
-    for subject in (one, other):
+    record = town.append({**name, "value": "CVE-2024-0001", "subject": first})
+    for subject in (first, second):
         town.append({**name, "subject": subject})
-    erase = {"kind": "designator", "op": "erase", "subject": one, "target": held["id"]}
+    erase = {"kind": "designator", "op": "erase", "subject": first, "target": record["id"]}
     town.append({**erase, "reason": "request"})
-    collisions = town.data(f"/subjects/{one}")["collisions"]
-    assert collisions == [{"scheme": "cve", "value": "CVE-2024-3094", "subjects": [other]}]
+    collisions = town.data(f"/subjects/{first}")["collisions"]
+    assert collisions == [{"scheme": "cve", "value": "CVE-2024-3094", "subjects": [second]}]
 
 
 def test_statements_are_shown_with_their_sources(town):
@@ -117,21 +117,21 @@ def test_statements_are_shown_with_their_sources(town):
     town.observation(subject)
     name = {"kind": "designator", "subject": subject, "scheme": "name", "value": "Pier  7"}
     town.append({**name, "confidence": 60, "source": {"url": "https://news.example/a/2"}})
-    shown = town.data(f"/subjects/{subject}")
-    (seen,), (known,) = shown["observations"], shown["designators"]
-    assert seen["source"]["publisher"] == "Pier Gazette"
-    assert (known["value"], known["raw"], known["confidence"]) == ("Pier 7", "Pier  7", 60)
-    assert known["source"]["url"] == "https://news.example/a/2"
+    view = town.data(f"/subjects/{subject}")
+    (sighting,), (name_row,) = view["observations"], view["designators"]
+    assert sighting["source"]["publisher"] == "Pier Gazette"
+    assert (name_row["value"], name_row["raw"], name_row["confidence"]) == ("Pier 7", "Pier  7", 60)
+    assert name_row["source"]["url"] == "https://news.example/a/2"
 
 
 def test_a_subject_that_was_not_yet_open_is_closed(town):
-    subject = filled(town)
+    subject = fill(town)
     early = town.data(f"/subjects/{subject}?size=0")
     assert (early["open"], early["identity"], early["basis"]["size"]) == (False, None, 0)
 
 
 def test_a_fold_has_a_tag_and_need_not_be_sent_twice(town):
-    subject = filled(town)
+    subject = fill(town)
     path = f"/subjects/{subject}?validTime=2026-01-01T00:00:00Z"
     tag = town.get(path).headers["etag"]
     assert town.ask("GET", path, headers={"If-None-Match": tag}).status_code == 304
@@ -150,14 +150,14 @@ def test_subjects_are_listed_newest_first_and_walked_by_cursor(town):
 
 
 def test_a_page_of_subjects_goes_on_with_the_same_designator_alone(town):
-    named = [town.subject() for _ in range(3)]
-    for subject in (named[0], named[2]):
+    subjects = [town.subject() for _ in range(3)]
+    for subject in (subjects[0], subjects[2]):
         name = {"kind": "designator", "subject": subject, "scheme": "name", "value": "Pier"}
         town.append(name)
     first = town.get("/subjects?limit=1&designator=name:Pier").json()
     rest = first["links"]["next"].partition("/api/v2/ledger")[2]
-    assert [row["id"] for row in first["data"]] == [named[2]]
-    assert [row["id"] for row in town.data(rest)] == [named[0]]
+    assert [row["id"] for row in first["data"]] == [subjects[2]]
+    assert [row["id"] for row in town.data(rest)] == [subjects[0]]
     for path in (rest.replace("designator=name:Pier&", ""), rest.replace("Pier", "Peer")):
         assert path != rest
         answer = town.ask("GET", path)
@@ -168,7 +168,7 @@ def test_a_page_of_subjects_goes_on_with_the_same_designator_alone(town):
 
 
 def test_an_export_is_the_sealed_lines_and_verifies_without_us(town):
-    filled(town, 4)
+    fill(town, 4)
     answer = town.get("/records?limit=2")
     assert answer.headers["content-type"] == "application/x-ndjson"
     lines = town.export().splitlines()
@@ -186,7 +186,7 @@ def test_an_export_is_the_sealed_lines_and_verifies_without_us(town):
 
 
 def test_an_export_goes_on_by_cursor_by_number_and_up_to_a_size(town):
-    filled(town, 4)
+    fill(town, 4)
     whole = town.export()
     assert town.export("&after=1") == b"".join(whole.splitlines(keepends=True)[2:])
     assert town.export("&size=3") == b"".join(whole.splitlines(keepends=True)[:3])
@@ -196,7 +196,7 @@ def test_an_export_goes_on_by_cursor_by_number_and_up_to_a_size(town):
 
 
 def test_tiles_give_the_root_and_every_entry(town):
-    filled(town, 7)
+    fill(town, 7)
     text = town.get("/tlog/checkpoint").text
     assert text == town.get("/checkpoint").text
     key = VerifierKey.parse(town.get("/records").headers["x-svc-ledger-vkey"])
@@ -211,49 +211,53 @@ def test_tiles_give_the_root_and_every_entry(town):
         size = int.from_bytes(entries[at : at + 2], "big")
         heads.append(entries[at + 2 : at + 2 + size])
         at += 2 + size
-    assert [sha256(b"\0" + each).digest() for each in heads] == leaves
+    assert [sha256(b"\0" + item).digest() for item in heads] == leaves
 
 
 def test_a_receipt_is_given_again_for_any_size_that_holds_the_record(town):
-    subject = filled(town, 5)
+    subject = fill(town, 5)
     key = VerifierKey.parse(town.data("/verify")["vkey"])
     record = town.data(f"/records/{subject}")
     for size in (1, 3, 6):
         answer = town.get(f"/records/{subject}/proof?size={size}")
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
-        found = receipt.verify_receipt(Receipt.parse(answer.text), record["seal"], key)
-        assert found.size == size
+        checkpoint_ = receipt.verify_receipt(Receipt.parse(answer.text), record["seal"], key)
+        assert checkpoint_.size == size
 
 
 # -- verification ------------------------------------------------------------------------------
 
 
 def test_what_was_seen_before_is_shown_to_be_there_still(town):
-    filled(town, 4)
-    seen = town.data("/verify")
-    filled(town, 6)
-    root = seen["rootHash"].replace("+", "%2B").replace("/", "%2F").replace("=", "%3D")
-    now = town.data(f"/verify?fromSize={seen['size']}&fromRootHash={root}")
+    fill(town, 4)
+    before = town.data("/verify")
+    fill(town, 6)
+    root = before["rootHash"].replace("+", "%2B").replace("/", "%2F").replace("=", "%3D")
+    now = town.data(f"/verify?fromSize={before['size']}&fromRootHash={root}")
     assert (now["ok"], now["assurance"], now["consistency"]["ok"]) == (True, "anchored", True)
-    proof = [b64decode(each) for each in now["consistency"]["proof"]]
+    proof = [b64decode(item) for item in now["consistency"]["proof"]]
     proofs.verify_consistency(
-        seen["size"], now["size"], b64decode(seen["rootHash"]), b64decode(now["rootHash"]), proof
+        before["size"],
+        now["size"],
+        b64decode(before["rootHash"]),
+        b64decode(now["rootHash"]),
+        proof,
     )
-    other = "A" * 43 + "%3D"
-    now = town.data(f"/verify?fromSize={seen['size']}&fromRootHash={other}")
+    wrong = "A" * 43 + "%3D"
+    now = town.data(f"/verify?fromSize={before['size']}&fromRootHash={wrong}")
     assert (now["ok"], now["assurance"], now["consistency"]["ok"]) == (False, "failed", False)
     assert now["firstFault"]["code"] == "HISTORY_REWRITTEN"
 
 
 @pytest.mark.parametrize(
-    ("char", "spelled"), [("+", "+"), ("+", "%20"), ("+", "-"), ("/", "/"), ("/", "_")]
+    ("char", "spelling"), [("+", "+"), ("+", "%20"), ("+", "-"), ("/", "/"), ("/", "_")]
 )
-def test_a_root_is_taken_as_it_comes_out_of_an_address(town, char, spelled):
-    filled(town, 12)
-    seen = [town.data(f"/verify?size={size}") for size in range(1, 13)]
-    size, root = next((at["size"], at["rootHash"]) for at in seen if char in at["rootHash"])
-    told = "".join(spelled if each == char else quote(each, safe="") for each in root)
-    now = town.data(f"/verify?fromSize={size}&fromRootHash={told}")
+def test_a_root_is_taken_as_it_comes_out_of_an_address(town, char, spelling):
+    fill(town, 12)
+    outcomes = [town.data(f"/verify?size={size}") for size in range(1, 13)]
+    size, root = next((at["size"], at["rootHash"]) for at in outcomes if char in at["rootHash"])
+    encoded_root = "".join(spelling if item == char else quote(item, safe="") for item in root)
+    now = town.data(f"/verify?fromSize={size}&fromRootHash={encoded_root}")
     assert now["consistency"]["ok"] is True
 
 
@@ -271,13 +275,13 @@ def test_an_empty_ledger_is_sound_and_has_an_empty_list(town):
 
 
 def test_a_damaged_store_is_told_as_such_with_the_line(town):
-    subject = filled(town, 3)
+    subject = fill(town, 3)
     lines = [json.loads(line) for line in town.export().splitlines()]
     target = lines[2]["head"]["id"]
 
     async def damage(tx):
-        stored = await tx.ledger.get(target)
-        await tx.ledger.erase(target, stored.line.replace(b"City 1", b"City X"))
+        row = await tx.ledger.get(target)
+        await tx.ledger.erase(target, row.line.replace(b"City 1", b"City X"))
 
     town.house.run(town.house.storage.write(town.tenant, damage))
     verdict = town.data("/verify")
@@ -303,5 +307,5 @@ def test_a_correction_is_corrected_by_withdrawing_it_first(town):
             {**claim, "op": "supersede", "target": wrong, "value": VADUZ},
         ]
     )
-    found = town.headquarters(subject)
-    assert (found["value"], found["contested"], len(found["candidates"])) == (VADUZ, False, 1)
+    answer = town.headquarters(subject)
+    assert (answer["value"], answer["contested"], len(answer["candidates"])) == (VADUZ, False, 1)

@@ -16,9 +16,9 @@ READS = {
     "/subjects?designator=x:1": "400 INVALID_PARAMETER designator",
     "/subjects?cursor=x": "400 INVALID_CURSOR",
     **{
-        SUBJECT + form + asked: refused
+        SUBJECT + form + query: reason
         for form in ("?", "?format=svg&", "/stix?")
-        for asked, refused in {
+        for query, reason in {
             "validTime=x": "400 TIMESTAMP_INVALID validTime",
             "validTime=2016-12-31T23:59:60Z": "400 TIMESTAMP_LEAP_SECOND validTime",
             "validTime=2024-01-01T00:00:00.1234567Z": "400 TIMESTAMP_PRECISION validTime",
@@ -104,7 +104,7 @@ BODIES = {
 }
 
 
-def told(answer):
+def refusal_of(answer):
     """Status, code, and the place that the detail begins with."""
     problem = answer.json()
     place = re.match(r"([\w/]+|\(body\)): ", problem["detail"])
@@ -113,40 +113,41 @@ def told(answer):
 
 def test_a_question_that_cannot_be_answered_is_refused_by_its_parameter(town):
     subject = town.subject()
-    known = {
+    values = {
         "subject": subject,
         "claim": town.claim(subject, {"city": "Zug"}),
         "cursor": town.get("/records?format=json&limit=1").json()["meta"]["page"]["nextCursor"],
     }
-    assert {each: told(town.ask("GET", each.format(**known))) for each in READS} == READS
-    refused = town.ask("GET", "/records?after=1&cursor={cursor}".format(**known)).json()
-    assert refused["resolution"] == "Send after or cursor, not both."
+    assert {item: refusal_of(town.ask("GET", item.format(**values))) for item in READS} == READS
+    answer = town.ask("GET", "/records?after=1&cursor={cursor}".format(**values)).json()
+    assert answer["resolution"] == "Send after or cursor, not both."
 
 
 def test_an_entry_is_refused_by_its_code_and_place_alone_and_in_a_batch(town):
     subject = town.subject()
     claim = town.claim(subject, {"city": "Zug"})
     good = {"kind": "claim", "subject": subject, "predicate": "motto", "value": "x"}
-    for change, refused in ENTRIES:
+    for change, reason in ENTRIES:
         members = {**good, **change}
         body = {name: item for name, item in members.items() if item is not None}
         if body.get("target") == "{claim}":
             body["target"] = claim
-        assert told(town.ask("POST", "/records", json=body)) == refused
-        status, code, place = refused.split()
+        assert refusal_of(town.ask("POST", "/records", json=body)) == reason
+        status, code, place = reason.split()
         second = f"{status} {code} /1{place.removeprefix('(body)')}"
-        assert told(town.ask("POST", "/records", json=[good, body])) == second
+        assert refusal_of(town.ask("POST", "/records", json=[good, body])) == second
     assert town.data("/verify")["size"] == 2
 
 
 def test_a_body_that_could_not_be_written_again_is_refused(town):
     headers = {"Content-Type": "application/json"}
-    asked = [
-        (body, told(town.ask("POST", "/records", content=body, headers=headers))) for body in BODIES
+    bodies = [
+        (body, refusal_of(town.ask("POST", "/records", content=body, headers=headers)))
+        for body in BODIES
     ]
-    assert dict(asked) == BODIES
-    many = [{"kind": "subject", "type": "person", "label": "Jo"}] * 101
-    assert told(town.ask("POST", "/records", json=many)) == "400 VALIDATION_FAILED (body)"
+    assert dict(bodies) == BODIES
+    entries = [{"kind": "subject", "type": "person", "label": "Jo"}] * 101
+    assert refusal_of(town.ask("POST", "/records", json=entries)) == "400 VALIDATION_FAILED (body)"
     opening = {"type": "person", "label": ""}
-    assert told(town.ask("POST", "/subjects", json=opening)) == "400 VALIDATION_FAILED /label"
+    assert refusal_of(town.ask("POST", "/subjects", json=opening)) == "400 VALIDATION_FAILED /label"
     assert town.data("/verify")["size"] == 0

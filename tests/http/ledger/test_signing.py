@@ -5,7 +5,7 @@ from svc_core.ledger.signing_key import kept_signer, stored_signer
 
 def test_a_store_keeps_the_key_that_it_made_first(town):
     assert town.house.system(stored_signer) is None
-    made = town.house.system(kept_signer).public
-    assert town.house.system(stored_signer).public == made
-    assert town.house.system(kept_signer).public == made
-    assert town.house.system(stored_signer).public == made
+    public = town.house.system(kept_signer).public
+    assert town.house.system(stored_signer).public == public
+    assert town.house.system(kept_signer).public == public
+    assert town.house.system(stored_signer).public == public

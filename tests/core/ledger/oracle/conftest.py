@@ -23,14 +23,14 @@ def sweep(visible: list[Any], valid_time: str) -> list[Any]:
     """The records that are not displaced at a valid time, newest first."""
     awake: list[Any] = []
     for record in reversed(visible):
-        displaced = False
-        for other in awake:
-            if other.target == record.id and (
-                other.op == "supersede"
-                or (other.op in ("amend", "retract") and covers(other, valid_time))
+        is_displaced = False
+        for later in awake:
+            if later.target == record.id and (
+                later.op == "supersede"
+                or (later.op in ("amend", "retract") and covers(later, valid_time))
             ):
-                displaced = True
-        if not displaced:
+                is_displaced = True
+        if not is_displaced:
             awake.append(record)
     return awake
 
@@ -47,7 +47,7 @@ class Sweep:
     def __init__(self, records: Sequence[Any], question: Any) -> None:
         self.valid_time = question.valid_time
         self.visible: list[Any] = []
-        for record in sorted(records, key=lambda each: each.seq):
+        for record in sorted(records, key=lambda record: record.seq):
             if record in self.visible or record.subject != question.subject:
                 continue
             if question.size is not None and record.seq >= question.size:
@@ -59,11 +59,11 @@ class Sweep:
     def live(self) -> list[Any]:
         awake = sweep(self.visible, self.valid_time)
         return [
-            each
-            for each in self.visible
-            if each in awake
-            and each.op in ("assert", "amend", "supersede")
-            and covers(each, self.valid_time)
+            item
+            for item in self.visible
+            if item in awake
+            and item.op in ("assert", "amend", "supersede")
+            and covers(item, self.valid_time)
         ]
 
     def counts(self, record: Any) -> bool:
@@ -89,16 +89,16 @@ class Sweep:
         }
 
     def verdict(self, record: Any) -> dict[str, Any]:
-        said = record.payload or {}
+        payload = record.payload or {}
         return {
             "id": record.id,
             "seq": record.seq,
             "author": record.author,
             "recordedAt": record.recorded_at,
-            "state": said.get("state"),
-            "method": said.get("method"),
-            "evidence": said.get("evidence", []),
-            "note": said.get("note"),
+            "state": payload.get("state"),
+            "method": payload.get("method"),
+            "evidence": payload.get("evidence", []),
+            "note": payload.get("note"),
             "counts": self.counts(record),
             "erased": record.payload is None,
         }
@@ -116,12 +116,12 @@ class Sweep:
             **members,
         }
 
-    def told(self, record: Any, *names: str) -> dict[str, Any]:
-        said = record.payload or {}
-        return self.row(record, **{name: said.get(name) for name in names})
+    def members_of(self, record: Any, *names: str) -> dict[str, Any]:
+        payload = record.payload or {}
+        return self.row(record, **{name: payload.get(name) for name in names})
 
     def support(self, record: Any) -> dict[str, Any]:
-        row = self.told(record, "confidence", "evidence", "statement", "source")
+        row = self.members_of(record, "confidence", "evidence", "statement", "source")
         return {**row, "evidence": row["evidence"] or []}
 
     def claim(self, name: str, records: list[Any]) -> dict[str, Any]:
@@ -146,13 +146,15 @@ class Sweep:
                 }
             )
         # Least significant first: sorting is stable.
-        candidates.sort(key=lambda each: -each["newest"])
-        candidates.sort(key=lambda each: -(-1 if (c := each["confidence"]) is None else c))
-        candidates.sort(key=lambda each: -each["authors"])
-        candidates.sort(key=lambda each: -each["rank"])
-        for each in candidates:
-            del each["newest"]
-            each["best"] = each["rank"] == candidates[0]["rank"] >= 0
+        candidates.sort(key=lambda candidate: -candidate["newest"])
+        candidates.sort(
+            key=lambda candidate: -(-1 if (c := candidate["confidence"]) is None else c)
+        )
+        candidates.sort(key=lambda candidate: -candidate["authors"])
+        candidates.sort(key=lambda candidate: -candidate["rank"])
+        for candidate in candidates:
+            del candidate["newest"]
+            candidate["best"] = candidate["rank"] == candidates[0]["rank"] >= 0
         single = name in SINGLE
         return {
             "single": single,
@@ -167,23 +169,23 @@ class Sweep:
             by: list[Any] = []
             for awake in self.awake:
                 by += [
-                    each
-                    for each in self.awake[awake]
-                    if each.target == record.id
+                    item
+                    for item in self.awake[awake]
+                    if item.target == record.id
                     and (
-                        each.op == "supersede"
-                        or (each.op in ("amend", "retract") and covers(each, awake))
+                        item.op == "supersede"
+                        or (item.op in ("amend", "retract") and covers(item, awake))
                     )
                 ]
             if by:
-                rows.append(self.displaced(record, by))
+                rows.append(self.history_row(record, by))
         return rows
 
-    def displaced(self, record: Any, by: list[Any]) -> dict[str, Any]:
-        said = None
+    def history_row(self, record: Any, by: list[Any]) -> dict[str, Any]:
+        payload = None
         if record.payload is not None:
-            said = {name: value for name, value in record.payload.items() if name != "salt"}
-        unique = {each.seq: each for each in by}
+            payload = {name: value for name, value in record.payload.items() if name != "salt"}
+        unique = {item.seq: item for item in by}
         return {
             "id": record.id,
             "seq": record.seq,
@@ -195,47 +197,47 @@ class Sweep:
             "validTo": record.valid_to,
             "target": record.target,
             "erased": record.payload is None,
-            "content": said,
+            "content": payload,
             "everywhere": not self.counts(record),
             "displacedBy": [
                 {
-                    "id": each.id,
-                    "op": each.op,
-                    "author": each.author,
-                    "recordedAt": each.recorded_at,
-                    "validFrom": each.valid_from,
-                    "validTo": each.valid_to,
-                    "reason": (each.payload or {}).get("reason"),
+                    "id": item.id,
+                    "op": item.op,
+                    "author": item.author,
+                    "recordedAt": item.recorded_at,
+                    "validFrom": item.valid_from,
+                    "validTo": item.valid_to,
+                    "reason": (item.payload or {}).get("reason"),
                 }
-                for _, each in sorted(unique.items())
+                for _, item in sorted(unique.items())
             ],
         }
 
 
 def view_by_sweep(records: Sequence[Any], question: Any) -> dict[str, Any]:
     """The view of a question, as plain JSON."""
-    told = Sweep(records, question)
-    live = told.live()
+    sweep_ = Sweep(records, question)
+    live = sweep_.live()
     of: dict[str, list[Any]] = {kind: [] for kind in ("subject", "designator", "observation")}
     claims: dict[str, list[Any]] = {}
-    rejected, unreadable = [], []
+    rejections, unreadable = [], []
     for record in live:
-        refuted = told.verification(record)["state"] == "refuted"
-        if refuted:
-            said = (
+        is_refuted = sweep_.verification(record)["state"] == "refuted"
+        if is_refuted:
+            payload = (
                 {name: value for name, value in record.payload.items() if name != "salt"}
                 if (record.payload)
                 else None
             )
-            rejected.append(told.row(record, kind=record.kind, content=said))
+            rejections.append(sweep_.row(record, kind=record.kind, content=payload))
         if record.kind == "claim":
             if record.payload is None:
-                unreadable.append(told.row(record))
+                unreadable.append(sweep_.row(record))
             else:
                 claims.setdefault(record.payload["predicate"], []).append(record)
-        elif record.kind == "subject" or not refuted:
+        elif record.kind == "subject" or not is_refuted:
             of[record.kind].append(record)
-    names = [told.told(record, "type", "label", "description") for record in of["subject"]]
+    names = [sweep_.members_of(record, "type", "label", "description") for record in of["subject"]]
     names.reverse()
     return {
         "id": question.subject,
@@ -243,17 +245,19 @@ def view_by_sweep(records: Sequence[Any], question: Any) -> dict[str, Any]:
         "identity": names[0] if names else None,
         "otherIdentities": names[1:],
         "designators": [
-            told.told(record, "scheme", "value", "raw", "confidence", "source")
+            sweep_.members_of(record, "scheme", "value", "raw", "confidence", "source")
             for record in of["designator"]
         ],
         "observations": [
-            told.told(record, "observedAt", "text", "lang", "visibility", "source", "extracted")
+            sweep_.members_of(
+                record, "observedAt", "text", "lang", "visibility", "source", "extracted"
+            )
             for record in of["observation"]
         ],
-        "claims": {name: told.claim(name, records) for name, records in claims.items()},
-        "rejected": rejected,
+        "claims": {name: sweep_.claim(name, records) for name, records in claims.items()},
+        "rejected": rejections,
         "unreadable": unreadable,
-        "history": told.history(),
+        "history": sweep_.history(),
     }
 
 

@@ -46,11 +46,11 @@ class Tale:
         self.history = self.history.append([draft], self.now())
         return self.records[-1].id
 
-    def subject(self, type_: str = "organization", label: str = "Pier 7 AG", **more: Any) -> str:
-        return self.add("subject", type=type_, label=label, **more)
+    def subject(self, type_: str = "organization", label: str = "Pier 7 AG", **members: Any) -> str:
+        return self.add("subject", type=type_, label=label, **members)
 
-    def designator(self, subject: str, scheme: str, value: str, **more: Any) -> str:
-        return self.add("designator", subject=subject, scheme=scheme, value=value, **more)
+    def designator(self, subject: str, scheme: str, value: str, **members: Any) -> str:
+        return self.add("designator", subject=subject, scheme=scheme, value=value, **members)
 
     def observation(self, subject: str, **more: Any) -> str:
         members = {
@@ -62,32 +62,32 @@ class Tale:
         }
         return self.add("observation", subject=subject, **members)
 
-    def claim(self, subject: str, predicate: str, value: Any, **more: Any) -> str:
-        return self.add("claim", subject=subject, predicate=predicate, value=value, **more)
+    def claim(self, subject: str, predicate: str, value: Any, **members: Any) -> str:
+        return self.add("claim", subject=subject, predicate=predicate, value=value, **members)
 
-    def verdict(self, target: str, state: str, **more: Any) -> str:
-        record = next(each for each in self.records if each.id == target)
+    def verdict(self, target: str, state: str, **members: Any) -> str:
+        record = next(record for record in self.records if record.id == target)
         about = {"subject": record.subject, "target": target, "author": "key_bob"}
-        return self.add(record.kind, "verify", state=state, **{**about, **more})
+        return self.add(record.kind, "verify", state=state, **{**about, **members})
 
-    def act(self, op: str, target: str, **more: Any) -> str:
-        record = next(each for each in self.records if each.id == target)
-        return self.add(record.kind, op, subject=record.subject, target=target, **more)
+    def act(self, op: str, target: str, **members: Any) -> str:
+        record = next(record for record in self.records if record.id == target)
+        return self.add(record.kind, op, subject=record.subject, target=target, **members)
 
-    def raw(self, subject: str, **asked: Any) -> bytes:
+    def raw(self, subject: str, **bounds: Any) -> bytes:
         return stix.stix_bundle(
-            self.records, subject, **{"ledger": LEDGER, "valid_time": V, **asked}
+            self.records, subject, **{"ledger": LEDGER, "valid_time": V, **bounds}
         )
 
-    def objects(self, subject: str, **asked: Any) -> list[Any]:
-        return list(json.loads(self.raw(subject, **asked))["objects"])
+    def objects(self, subject: str, **bounds: Any) -> list[Any]:
+        return list(json.loads(self.raw(subject, **bounds))["objects"])
 
-    def of(self, type_: str, subject: str, **asked: Any) -> list[Any]:
+    def of(self, type_: str, subject: str, **bounds: Any) -> list[Any]:
         """The objects of a type, without those that every export begins with."""
-        found = [each for each in self.objects(subject, **asked) if each["type"] == type_]
-        return [each for each in found if each.get("identity_class") != "system"]
+        objects = [item for item in self.objects(subject, **bounds) if item["type"] == type_]
+        return [item for item in objects if item.get("identity_class") != "system"]
 
-    def everything(self) -> str:
+    def full_subject(self) -> str:
         """A subject with one of each thing that becomes an object."""
         rival = self.subject("threat-actor", "Rival", description="Said to be hostile.")
         place = self.subject("location", "Zug")
@@ -96,21 +96,23 @@ class Tale:
         start, end = "2026-01-01T00:00:00.000000Z", "2027-01-01T00:00:00.000000Z"
         for scheme, value in DESIGNATORS:
             self.designator(subject, scheme, value, start=start, end=end, confidence=0)
-        judged = self.designator(subject, "lei", "5493001KJTIIGC8Y1R12")
-        seen = self.observation(subject, lang="de", start=start)
+        lei = self.designator(subject, "lei", "5493001KJTIIGC8Y1R12")
+        sighting = self.observation(subject, lang="de", start=start)
         claims = [
             self.claim(subject, "attributedTo", {"subject": rival}, confidence=100, end=end),
             self.claim(subject, "locatedIn", {"subject": place}, statement="It is in Zug."),
             self.claim(subject, "malicious", True, start=start, end=end),
             self.claim(subject, "malicious", "domain:evil.example"),
-            self.claim(subject, "headquarters", {"city": "Zug"}, evidence=[seen], source=SOURCE),
+            self.claim(
+                subject, "headquarters", {"city": "Zug"}, evidence=[sighting], source=SOURCE
+            ),
             self.claim(subject, "headquarters", "Bern", statement="It is Bern."),
         ]
         states = ("under_review", "corroborated", "verified", "disputed", "refuted")
-        for state, target in zip(states, (judged, seen, *claims), strict=False):
+        for state, target in zip(states, (lei, sighting, *claims), strict=False):
             self.verdict(target, state, method="reading", note="Twice.")
-        gone = self.claim(subject, "status", "secret word")
-        self.act("erase", gone, reason="GDPR")
+        erased_claim = self.claim(subject, "status", "secret word")
+        self.act("erase", erased_claim, reason="GDPR")
         return subject
 
 

@@ -20,5 +20,5 @@ def test_members_of_a_strange_type_are_passed_over(tale: Any, strange: Any) -> N
 
     for about in (subject, place):
         objects = tale.objects(about)
-        (made,) = [each for each in objects if each.get("name") in {about, "Zug"}]
-        assert made["type"] == "identity"
+        (item_,) = [item for item in objects if item.get("name") in {about, "Zug"}]
+        assert item_["type"] == "identity"

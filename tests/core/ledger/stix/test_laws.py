@@ -28,7 +28,7 @@ sys.stdout.buffer.write(stix.stix_bundle(records, subject, **asked))
 """
 
 
-def asked(records: Any, question: Any) -> bytes:
+def export(records: Any, question: Any) -> bytes:
     return stix.stix_bundle(
         records,
         question.subject,
@@ -42,25 +42,25 @@ def asked(records: Any, question: Any) -> bytes:
 @examples(25)
 @given(history=histories.histories())
 def test_bytes_depend_on_the_set_and_the_times_alone(history: Any) -> None:
-    logs.check_export(asked, history)
+    logs.check_export(export, history)
 
 
 def test_bytes_do_not_depend_on_the_process(tale: Any) -> None:
-    subject = tale.everything()
+    subject = tale.full_subject()
     lines = [f"{subject} {tale.V}".encode(), *tale.history.lines]
-    found = set()
+    outputs = set()
     for seed, order in (("1", 1), ("2", -1), ("random", 1)):
         environment = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed}
         feed = b"\n".join([lines[0], *lines[1:][::order]])
-        made = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", PROGRAM],
             input=feed,
             capture_output=True,
             env=environment,
             check=True,
         )
-        found.add(made.stdout)
-    assert found == {tale.raw(subject)}
+        outputs.add(process.stdout)
+    assert outputs == {tale.raw(subject)}
 
 
 @st.composite
@@ -96,8 +96,8 @@ def test_an_object_never_depends_on_the_valid_time(history: Any) -> None:
     for subject in history.subjects:
         seen: dict[str, Any] = {}
         for valid_time in questions.valid_times(history.records):
-            for each in objects(history.records, subject, valid_time):
-                assert seen.setdefault(each["id"], each) == each
+            for record in objects(history.records, subject, valid_time):
+                assert seen.setdefault(record["id"], record) == record
 
 
 @examples(40)
@@ -110,9 +110,9 @@ def test_one_identifier_with_one_modified_has_one_body(history: Any) -> None:
     for head in apart:
         for subject in history.subjects:
             visible = history.records[: head.size]
-            for each in objects(visible, subject, "2021-06-01T00:00:00.000000Z"):
-                body = {name: item for name, item in each.items() if name != "description"}
-                assert seen.setdefault((each["id"], each.get("modified")), body) == body
+            for item in objects(visible, subject, "2021-06-01T00:00:00.000000Z"):
+                body = {name: item for name, item in item.items() if name != "description"}
+                assert seen.setdefault((item["id"], item.get("modified")), body) == body
 
 
 @examples(40)
@@ -122,27 +122,27 @@ def test_every_reference_leads_into_the_bundle_and_every_time_is_cut(history: An
         raw = stix.stix_bundle(
             history.records, subject, ledger=LEDGER, valid_time="2021-06-01T00:00:00.000000Z"
         )
-        found = json.loads(raw)["objects"]
-        present = {each["id"] for each in found}
+        objects_ = json.loads(raw)["objects"]
+        present = {item["id"] for item in objects_}
         text = raw.decode()
-        named = set(re.findall(r'"([a-z0-9-]+--[0-9a-f-]{36})"(?!:)', text))
-        assert named - {json.loads(raw)["id"]} <= present
-        for each in found:
+        references = set(re.findall(r'"([a-z0-9-]+--[0-9a-f-]{36})"(?!:)', text))
+        assert references - {json.loads(raw)["id"]} <= present
+        for item in objects_:
             for name in ("created", "modified", "published"):
-                if name in each:
-                    assert re.fullmatch(r"[0-9T:-]{19}\.[0-9]{3}Z", each[name])
-            assert each.get("created", "") <= each.get("modified", "~")
+                if name in item:
+                    assert re.fullmatch(r"[0-9T:-]{19}\.[0-9]{3}Z", item[name])
+            assert item.get("created", "") <= item.get("modified", "~")
 
 
 @examples(40)
 @given(history=webs())
 def test_the_records_of_the_named_others_are_all_that_is_needed(history: Any) -> None:
     subject, valid_time = history.subjects[0], "2021-06-01T00:00:00.000000Z"
-    named = stix.related_subjects(history.records, subject, valid_time=valid_time)
-    needed = [each for each in history.records if each.subject in {subject, *named}]
-    asked = {"ledger": LEDGER, "valid_time": valid_time}
-    assert stix.stix_bundle(needed, subject, **asked) == stix.stix_bundle(
-        history.records, subject, **asked
+    neighbours = stix.related_subjects(history.records, subject, valid_time=valid_time)
+    records = [record for record in history.records if record.subject in {subject, *neighbours}]
+    bounds = {"ledger": LEDGER, "valid_time": valid_time}
+    assert stix.stix_bundle(records, subject, **bounds) == stix.stix_bundle(
+        history.records, subject, **bounds
     )
 
 

@@ -37,18 +37,18 @@ SUBJECTS = {
 @pytest.mark.parametrize(("type_", "expected"), SUBJECTS.items())
 def test_a_subject_is_the_object_of_its_type(tale: Any, type_: str, expected: Any) -> None:
     subject = tale.subject(type_, "Pier", description="A pier.")
-    found = tale.of(expected[0], subject)
-    assert [(each["name"], each["description"]) for each in found] == [("Pier", "A pier.")]
-    assert found[0].items() >= expected[1].items()
+    objects = tale.of(expected[0], subject)
+    assert [(item["name"], item["description"]) for item in objects] == [("Pier", "A pier.")]
+    assert objects[0].items() >= expected[1].items()
 
 
 @pytest.mark.parametrize(
-    ("type_", "reported"),
+    ("type_", "report_type"),
     [("organization", "identity"), ("malware", "malware"), ("infrastructure", "threat-report")],
 )
-def test_a_report_is_of_the_type_of_its_subject(tale: Any, type_: str, reported: str) -> None:
+def test_a_report_is_of_the_type_of_its_subject(tale: Any, type_: str, report_type: str) -> None:
     [report] = tale.of("report", tale.subject(type_, "Pier"))
-    assert report["report_types"] == [reported]
+    assert report["report_types"] == [report_type]
 
 
 def test_a_source_without_a_page_is_no_reference(tale: Any) -> None:
@@ -74,8 +74,8 @@ def test_a_location_is_one_once_its_country_is_known(
 ) -> None:
     subject = tale.subject("location", "Zug")
     tale.claim(subject, predicate, value)
-    found = tale.of("location", subject)
-    assert [each["country"] for each in found] == ([country] if country else [])
+    locations = tale.of("location", subject)
+    assert [item["country"] for item in locations] == ([country] if country else [])
 
 
 def test_a_subject_is_named_by_its_newest_standing_record(tale: Any) -> None:
@@ -85,15 +85,15 @@ def test_a_subject_is_named_by_its_newest_standing_record(tale: Any) -> None:
     tale.act("retract", wrong, reason="clerical")
     early = "2020-01-01T00:00:00.000000Z"
     for valid_time in (tale.V, early):
-        [found] = tale.of("identity", subject, valid_time=valid_time)
-        assert (found["name"], found["identity_class"]) == ("New", "organization")
+        [identity] = tale.of("identity", subject, valid_time=valid_time)
+        assert (identity["name"], identity["identity_class"]) == ("New", "organization")
 
 
 def test_a_subject_whose_content_was_erased_is_named_by_its_identifier(tale: Any) -> None:
     subject = tale.subject(label="Secret")
     tale.act("erase", subject, reason="GDPR")
-    [found] = tale.of("identity", subject)
-    assert (found["name"], found["identity_class"]) == (subject, "unknown")
+    [identity] = tale.of("identity", subject)
+    assert (identity["name"], identity["identity_class"]) == (subject, "unknown")
     assert b"Secret" not in tale.raw(subject)
 
 
@@ -126,17 +126,17 @@ def test_a_designator_is_an_observable_and_a_relationship(
 ) -> None:
     subject = tale.subject()
     record = tale.designator(subject, scheme, value, start=START, end=END, confidence=0)
-    [found], [link] = tale.of(type_, subject), tale.of("relationship", subject)
-    assert found == {
+    [observable], [link] = tale.of(type_, subject), tale.of("relationship", subject)
+    assert observable == {
         "type": type_,
         "spec_version": "2.1",
-        "id": found["id"],
+        "id": observable["id"],
         "object_marking_refs": [marking.IDS["amber"]],
         **properties,
     }
     [own] = tale.of("identity", subject)
     assert (link["relationship_type"], link["source_ref"]) == ("related-to", own["id"])
-    assert (link["target_ref"], link["confidence"]) == (found["id"], 0)
+    assert (link["target_ref"], link["confidence"]) == (observable["id"], 0)
     assert (link["start_time"], link["stop_time"]) == (START, END)
     assert link["extensions"][EXTENSION_ID]["record"] == record
     assert "external_references" not in own
@@ -147,12 +147,12 @@ def test_other_designators_are_external_references_of_the_subject(tale: Any) -> 
     tale.designator(subject, "lei", "5493001KJTIIGC8Y1R12", end="2020-01-01T00:00:00.000000Z")
     tale.designator(subject, "cve", "CVE-2024-3094")
     tale.designator(subject, "cve", "CVE-2024-3094")
-    refuted = tale.designator(subject, "isin", "US0378331005")
-    tale.verdict(refuted, "refuted")
+    isin = tale.designator(subject, "isin", "US0378331005")
+    tale.verdict(isin, "refuted")
     tale.act("retract", tale.designator(subject, "imo", "9074729"), reason="clerical")
     tale.claim(subject, "status", "active", scheme="imo", statement="Not a name.")
-    [found] = tale.of("identity", subject)
-    assert found["external_references"] == [
+    [identity] = tale.of("identity", subject)
+    assert identity["external_references"] == [
         {"source_name": "cve", "external_id": "CVE-2024-3094"},
         {"source_name": "lei", "external_id": "5493001KJTIIGC8Y1R12"},
     ]
@@ -208,23 +208,23 @@ def test_a_claim_about_another_subject_is_a_relationship_to_it(tale: Any) -> Non
     tale.claim(
         subject, "attributedTo", {"subject": rival}, start=START, confidence=7, statement="It is."
     )
-    [link], [other] = tale.of("relationship", subject), tale.of("threat-actor", subject)
-    assert (link["relationship_type"], link["target_ref"]) == ("attributed-to", other["id"])
+    [link], [actor] = tale.of("relationship", subject), tale.of("threat-actor", subject)
+    assert (link["relationship_type"], link["target_ref"]) == ("attributed-to", actor["id"])
     assert (link["start_time"], link["confidence"]) == (START, 7)
     assert link["description"] == "It is."
     assert "stop_time" not in link
-    assert other == tale.of("threat-actor", rival)[0], "it is the same object in its own export"
+    assert actor == tale.of("threat-actor", rival)[0], "it is the same object in its own export"
 
 
 def test_a_subject_of_which_nothing_is_known_is_in_the_bundle_all_the_same(tale: Any) -> None:
     subject = tale.subject()
     tale.claim(subject, "owner", {"subject": f"sbj_{'0' * 24}"})
-    _, other = sorted(tale.of("identity", subject), key=lambda each: each["created"])
-    assert {each["name"] for each in tale.of("identity", subject)} == {
+    _, stranger = sorted(tale.of("identity", subject), key=lambda item: item["created"])
+    assert {item["name"] for item in tale.of("identity", subject)} == {
         "Pier 7 AG",
         f"sbj_{'0' * 24}",
     }
-    assert other["id"] != tale.of("relationship", subject)[0]["id"]
+    assert stranger["id"] != tale.of("relationship", subject)[0]["id"]
 
 
 @pytest.mark.parametrize(
@@ -245,13 +245,13 @@ def test_relationship_types_are_predicates_in_kebab_case(predicate: str, type_: 
 
 def test_any_other_claim_is_a_note(tale: Any) -> None:
     subject = tale.subject()
-    seen = tale.observation(subject)
+    sighting = tale.observation(subject)
     tale.claim(
         subject,
         "headquarters",
         {"country": "CH", "city": "Zürich"},
         confidence=85,
-        evidence=[seen],
+        evidence=[sighting],
         statement="Its seat is Zürich.",
         source={"url": "https://a.example/"},
     )
@@ -263,7 +263,7 @@ def test_any_other_claim_is_a_note(tale: Any) -> None:
         {"source_name": "source", "external_id": "https://a.example/"}
     ]
     proof = note["extensions"][EXTENSION_ID]
-    assert (proof["evidence"], proof["statement"]) == ([seen], "Its seat is Zürich.")
+    assert (proof["evidence"], proof["statement"]) == ([sighting], "Its seat is Zürich.")
 
 
 @pytest.mark.parametrize(
@@ -293,11 +293,11 @@ def test_a_claim_of_malice_is_an_indicator_where_there_is_something_to_look_for(
     tale.designator(subject, "ipv4", "192.0.2.2", end=START)
     tale.designator(subject, "lei", "5493001KJTIIGC8Y1R12")
     tale.claim(subject, "malicious", value, start=START, end=END, confidence=3)
-    found = tale.of("indicator", subject)
-    assert [each["pattern"] for each in found] == ([pattern] if pattern else [])
-    for each in found:
-        assert (each["valid_from"], each["valid_until"], each["confidence"]) == (START, END, 3)
-    assert len(tale.of("note", subject)) == (not found)
+    indicators = tale.of("indicator", subject)
+    assert [item["pattern"] for item in indicators] == ([pattern] if pattern else [])
+    for item in indicators:
+        assert (item["valid_from"], item["valid_until"], item["confidence"]) == (START, END, 3)
+    assert len(tale.of("note", subject)) == (not indicators)
 
 
 @pytest.mark.parametrize(
@@ -312,19 +312,19 @@ def test_an_indicator_begins_before_it_ends(tale: Any, end: str | None, start: s
     subject = tale.subject()
     tale.claim(subject, "malicious", "domain:a.example", end=end)
     valid_time = "2019-01-01T00:00:00.000000Z"
-    [found] = tale.of("indicator", subject, valid_time=valid_time)
-    assert (found["valid_from"], found.get("valid_until")) == (start, end)
+    [indicator] = tale.of("indicator", subject, valid_time=valid_time)
+    assert (indicator["valid_from"], indicator.get("valid_until")) == (start, end)
 
 
 @pytest.mark.parametrize(
-    ("said", "description"),
+    ("payload", "description"),
     [({"statement": "Seen in a lure."}, "Seen in a lure."), ({}, "Claimed to be malicious.")],
 )
-def test_an_indicator_says_what_the_claim_says(tale: Any, said: Any, description: str) -> None:
+def test_an_indicator_says_what_the_claim_says(tale: Any, payload: Any, description: str) -> None:
     subject = tale.subject()
-    tale.claim(subject, "malicious", "domain:a.example", **said)
-    [found] = tale.of("indicator", subject)
-    assert found["description"] == description
+    tale.claim(subject, "malicious", "domain:a.example", **payload)
+    [indicator] = tale.of("indicator", subject)
+    assert indicator["description"] == description
 
 
 def test_a_quotation_ends_where_the_pattern_ends_it() -> None:
@@ -356,32 +356,35 @@ def test_a_verdict_is_an_opinion_on_the_object_of_its_claim(
     claim = tale.claim(subject, "status", "active")
     verdict = tale.verdict(claim, state, method="reading", note="Twice.")
     tale.act("retract", tale.verdict(claim, "disputed", author="key_cyd"), reason="clerical")
-    [note], [found] = tale.of("note", subject), tale.of("opinion", subject)
-    assert (found["opinion"], found["object_refs"]) == (opinion, [note["id"]])
-    assert (found["explanation"], found["authors"]) == ("reading: Twice.", ["key_bob"])
-    assert found["extensions"][EXTENSION_ID]["record"] == verdict
+    [note], [verdict_object] = tale.of("note", subject), tale.of("opinion", subject)
+    assert (verdict_object["opinion"], verdict_object["object_refs"]) == (opinion, [note["id"]])
+    assert (verdict_object["explanation"], verdict_object["authors"]) == (
+        "reading: Twice.",
+        ["key_bob"],
+    )
+    assert verdict_object["extensions"][EXTENSION_ID]["record"] == verdict
 
 
 def test_the_fold_is_a_report_of_all_objects(tale: Any) -> None:
-    subject = tale.everything()
-    asked = {"record_time": "2026-05-01T00:00:00.123456Z", "size": 40}
-    found = tale.objects(subject, **asked)
-    report = found[-1]
+    subject = tale.full_subject()
+    bounds = {"record_time": "2026-05-01T00:00:00.123456Z", "size": 40}
+    objects = tale.objects(subject, **bounds)
+    report = objects[-1]
     assert report["published"] == report["created"] == "2026-05-01T00:00:00.123Z"
-    shown = [each["id"] for each in found[:-1] if each.get("identity_class") != "system"]
+    ids = [item["id"] for item in objects[:-1] if item.get("identity_class") != "system"]
     kinds = ("extension-definition", "marking-definition")
-    assert report["object_refs"] == [each for each in shown if not each.startswith(kinds)]
+    assert report["object_refs"] == [item for item in ids if not item.startswith(kinds)]
     assert 'headquarters = "Bern", {"city":"Zug"} (contested: 2 values)' in report["description"]
     assert report["extensions"][EXTENSION_ID]["size"] == 40
-    others = [
-        tale.objects(subject, **{**asked, name: value})[-1]["id"]
+    kinds_left = [
+        tale.objects(subject, **{**bounds, name: value})[-1]["id"]
         for name, value in (
             ("record_time", "2026-05-02T00:00:00.000000Z"),
             ("size", 39),
             ("valid_time", END),
         )
     ]
-    assert len({report["id"], *others}) == 4
+    assert len({report["id"], *kinds_left}) == 4
 
 
 def test_a_report_names_values_that_were_all_refuted(tale: Any) -> None:
@@ -392,10 +395,10 @@ def test_a_report_names_values_that_were_all_refuted(tale: Any) -> None:
 
 def test_before_its_first_record_a_subject_is_an_unknown_identity(tale: Any) -> None:
     subject = tale.subject(label="Later")
-    for asked in ({"record_time": "2025-01-01T00:00:00.000000Z"}, {"size": 0}):
-        [found] = tale.of("identity", subject, **asked)
-        assert (found["name"], found["identity_class"]) == (subject, "unknown")
-        assert tale.of("report", subject, **asked)[0]["object_refs"] == [found["id"]]
+    for bounds in ({"record_time": "2025-01-01T00:00:00.000000Z"}, {"size": 0}):
+        [identity] = tale.of("identity", subject, **bounds)
+        assert (identity["name"], identity["identity_class"]) == (subject, "unknown")
+        assert tale.of("report", subject, **bounds)[0]["object_refs"] == [identity["id"]]
 
 
 # -- what cannot be read ---------------------------------------------------------------------------
@@ -433,8 +436,8 @@ def test_what_no_ledger_appends_is_a_note_that_says_so(tale: Any, kind: str, pay
     tale.claim(subject, "status", "active")
     odd: Record = tale.records[-1]._replace(kind=kind, payload=payload)
     raw = stix_bundle([tale.records[0], odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
-    notes = [each for each in json.loads(raw)["objects"] if each["type"] == "note"]
-    assert [each["content"] for each in notes] == [
+    notes = [item for item in json.loads(raw)["objects"] if item["type"] == "note"]
+    assert [item["content"] for item in notes] == [
         f"The content of {kind} {odd.id} cannot be read."
     ]
 
@@ -443,7 +446,7 @@ def test_an_unreadable_record_of_the_subject_itself_is_passed_over(tale: Any) ->
     subject = tale.subject()
     odd = tale.records[0]._replace(payload={"label": "\ud800"})
     raw = stix_bundle([odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
-    assert [each["type"] for each in json.loads(raw)["objects"][-2:]] == ["identity", "report"]
+    assert [item["type"] for item in json.loads(raw)["objects"][-2:]] == ["identity", "report"]
 
 
 # -- markings and identifiers ----------------------------------------------------------------------
@@ -451,42 +454,42 @@ def test_an_unreadable_record_of_the_subject_itself_is_passed_over(tale: Any) ->
 
 @pytest.mark.parametrize("tlp", marking.IDS)
 def test_every_object_has_a_maker_and_the_marking_that_was_asked_for(tale: Any, tlp: Any) -> None:
-    subject = tale.everything()
-    marked = [
-        each for each in tale.objects(subject, tlp=tlp) if each["type"] != "marking-definition"
+    subject = tale.full_subject()
+    objects = [
+        item for item in tale.objects(subject, tlp=tlp) if item["type"] != "marking-definition"
     ]
-    for each in marked:
+    for item in objects:
         # STIX 2.1, 3.2: observables have neither maker nor time of making.
-        assert ("created_by_ref" in each) is ("created" in each)
-        assert len(each["object_marking_refs"]) == 1
-    fixed = [each for each in marked if each.get("created_by_ref") == marked[0]["id"]]
-    assert {each["object_marking_refs"][0] for each in fixed} == {marking.IDS["clear"]}
-    own = [each for each in marked if each not in fixed]
-    assert {each["object_marking_refs"][0] for each in own} == {marking.IDS[tlp]}
-    assert len(fixed) == 3
+        assert ("created_by_ref" in item) is ("created" in item)
+        assert len(item["object_marking_refs"]) == 1
+    shared_objects = [item for item in objects if item.get("created_by_ref") == objects[0]["id"]]
+    assert {item["object_marking_refs"][0] for item in shared_objects} == {marking.IDS["clear"]}
+    own = [item for item in objects if item not in shared_objects]
+    assert {item["object_marking_refs"][0] for item in own} == {marking.IDS[tlp]}
+    assert len(shared_objects) == 3
     assert len(own) > 30
 
 
 def test_what_is_marked_otherwise_is_another_object(tale: Any) -> None:
-    subject = tale.everything()
+    subject = tale.full_subject()
     amber, green = (
-        {each["id"]: each for each in tale.objects(subject, tlp=tlp)} for tlp in ("amber", "green")
+        {item["id"]: item for item in tale.objects(subject, tlp=tlp)} for tlp in ("amber", "green")
     )
-    shared = [each for id_, each in amber.items() if id_ in green and "created" in each]
-    assert all(green[each["id"]] == each for each in shared)
+    shared = [item for id_, item in amber.items() if id_ in green and "created" in item]
+    assert all(green[item["id"]] == item for item in shared)
 
 
 def test_each_object_of_a_record_proves_its_origin(tale: Any) -> None:
-    subject = tale.everything()
-    sealed = {record.id: record for record in tale.records}
+    subject = tale.full_subject()
+    by_id = {record.id: record for record in tale.records}
     proofs = [
-        each["extensions"][EXTENSION_ID]
-        for each in tale.objects(subject)
-        if EXTENSION_ID in each.get("extensions", {}) and each["type"] != "report"
+        item["extensions"][EXTENSION_ID]
+        for item in tale.objects(subject)
+        if EXTENSION_ID in item.get("extensions", {}) and item["type"] != "report"
     ]
     assert len(proofs) > 20
     for proof in proofs:
-        record = sealed[proof["record"]]
+        record = by_id[proof["record"]]
         assert proof["ledger"] == tale.LEDGER
         assert (proof["seq"], proof["seal"]) == (record.seq, record.seal)
         assert (proof["recorded_at"], proof.get("valid_from")) == (
@@ -524,4 +527,4 @@ IDENTIFIERS = (
 
 
 def test_an_identifier_that_was_given_stays(tale: Any) -> None:
-    assert {each["id"] for each in tale.objects(tale.everything())} >= set(IDENTIFIERS)
+    assert {item["id"] for item in tale.objects(tale.full_subject())} >= set(IDENTIFIERS)

@@ -32,7 +32,7 @@ def faults(bundle: Any) -> list[str]:
     """
     options = stix2validator.ValidationOptions(strict=True, version="2.1", disabled=["103", "202"])
     result = stix2validator.validate_string(json.dumps(bundle), options)
-    return [] if result.is_valid else [str(each) for each in result.errors]
+    return [] if result.is_valid else [str(item) for item in result.errors]
 
 
 def references(value: Any) -> Iterator[str]:
@@ -51,13 +51,13 @@ def references(value: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("tlp", ["amber", "clear", "green", "amber+strict", "red"])
 def test_a_bundle_is_valid_and_closed(tale: Any, tlp: str) -> None:
-    subject = tale.everything()
+    subject = tale.full_subject()
     raw = tale.raw(subject, tlp=tlp)
     bundle = json.loads(raw)
     assert faults(bundle) == []
-    parsed = stix2.parse(raw.decode(), allow_custom=False)
-    assert len(parsed.objects) == len(bundle["objects"])
-    present = [each["id"] for each in bundle["objects"]]
+    tree = stix2.parse(raw.decode(), allow_custom=False)
+    assert len(tree.objects) == len(bundle["objects"])
+    present = [item["id"] for item in bundle["objects"]]
     assert len(set(present)) == len(present)
     assert set(references(bundle)) <= set(present)
 
@@ -74,18 +74,18 @@ def test_every_kind_of_subject_is_valid(tale: Any, type_: str) -> None:
 def test_observables_have_the_identifiers_that_the_library_gives_them(
     tale: Any, designators: Any
 ) -> None:
-    subject = tale.everything()
-    seen = 0
-    for each in tale.objects(subject):
-        if "created" in each:
+    subject = tale.full_subject()
+    count = 0
+    for item in tale.objects(subject):
+        if "created" in item:
             continue
-        bare = {name: value for name, value in each.items() if name != "id"}
-        assert stix2.parse(bare, version="2.1")["id"] == each["id"]
-        seen += 1
-    assert seen == len(designators) - 2 + 1  # all but a CVE and a wallet, and the page
+        bare = {name: value for name, value in item.items() if name != "id"}
+        assert stix2.parse(bare, version="2.1")["id"] == item["id"]
+        count += 1
+    assert count == len(designators) - 2 + 1  # all but a CVE and a wallet, and the page
 
 
-BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
+DAMAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "a note without content": ("note", {"content": None}),
     "an opinion that is none": ("opinion", {"opinion": "maybe"}),
     "a pattern that does not end": ("indicator", {"pattern": "[domain-name:value = 'a]"}),
@@ -93,17 +93,17 @@ BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("what", BROKEN)
-def test_the_validators_refuse_what_is_wrong(tale: Any, what: str) -> None:
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_the_validators_refuse_what_is_wrong(tale: Any, damage: str) -> None:
     """Negative controls: a validator that takes anything would prove nothing."""
-    bundle = json.loads(tale.raw(tale.everything()))
-    type_, change = BROKEN[what]
-    broken = copy.deepcopy(bundle)
-    victim = next(each for each in broken["objects"] if each["type"] == type_)
+    bundle = json.loads(tale.raw(tale.full_subject()))
+    type_, change = DAMAGES[damage]
+    copy_ = copy.deepcopy(bundle)
+    victim = next(item for item in copy_["objects"] if item["type"] == type_)
     victim |= {name: value for name, value in change.items() if value is not None}
     for name in [name for name, value in change.items() if value is None]:
         del victim[name]
-    assert faults(broken) or not _parses(broken), what
+    assert faults(copy_) or not _parses(copy_), damage
 
 
 def _parses(bundle: Any) -> bool:

@@ -13,7 +13,7 @@ from svc_core.ledger.records import Draft, encode_line, split
 from svc_core.ledger.verify.outcome import Outcome
 
 LEDGER = "led_0123456789abcdef01234567"
-OTHER = "led_ffffffffffffffffffffffff"
+OTHER_LEDGER = "led_ffffffffffffffffffffffff"
 
 
 @frozen
@@ -88,7 +88,7 @@ def nulled(line: bytes) -> bytes:
     return encode_line(parts.head, None, parts.seal.decode())
 
 
-def told(outcome: Outcome) -> list[tuple[str, int | None]]:
+def faults_told(outcome: Outcome) -> list[tuple[str, int | None]]:
     """The codes and lines of the faults."""
     return [(fault.code, fault.line) for fault in outcome.faults]
 
@@ -110,11 +110,11 @@ def without_payload() -> Callable[[bytes], bytes]:
 
 @pytest.fixture(scope="session")
 def faults_of() -> Callable[[Outcome], list[tuple[str, int | None]]]:
-    return told
+    return faults_told
 
 
 @pytest.fixture(scope="session")
 def vectors() -> dict[str, Any]:
     path = Path(__file__).parents[3] / "data" / "ledger" / "vectors.json"
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found
+    content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return content

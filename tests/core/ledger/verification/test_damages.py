@@ -9,34 +9,34 @@ from svc_core.ledger.log.seal import TreeHead, seal_of
 from svc_core.ledger.records import LINE_BYTES_MAX, encode_line, split
 from svc_core.ledger.verify.verify import verify
 
-OTHER = "led_ffffffffffffffffffffffff"
-HELD = pytest.mark.parametrize("is_held", [False, True], ids=["alone", "held"])
+OTHER_LEDGER = "led_ffffffffffffffffffffffff"
+WITH_EVIDENCE = pytest.mark.parametrize("is_held", [False, True], ids=["alone", "held"])
 
 
-def resealed(line: bytes, old: bytes, new: bytes) -> bytes:
+def reseal(line: bytes, old: bytes, new: bytes) -> bytes:
     parts = split(line)
     head = parts.head.replace(old, new, 1)
     return encode_line(head, parts.payload, seal_of(head))
 
 
-def rechained(line: bytes) -> bytes:
+def rechain(line: bytes) -> bytes:
     prev = split(line).head.partition(b'"prev":"')[2][:64]
-    return resealed(line, prev, b"0" * 64)
+    return reseal(line, prev, b"0" * 64)
 
 
-def forged(line: bytes) -> bytes:
-    return resealed(line, b'"author":"', b'"author":"x')
+def forge(line: bytes) -> bytes:
+    return reseal(line, b'"author":"', b'"author":"x')
 
 
-def check(lines: list[bytes], expected: str, **given: Any) -> None:
+def check(lines: list[bytes], expected: str, **evidence: Any) -> None:
     """Each fault is `CODE:line`; what `integrity` does not look for is left out there."""
     for level in ("strict", "integrity"):
-        outcome = verify(lines, level=level, **given)
-        found = [f"{fault.code}:{fault.line}" for fault in outcome.faults]
+        outcome = verify(lines, level=level, **evidence)
+        faults = [f"{fault.code}:{fault.line}" for fault in outcome.faults]
         only_strict = ("DUPLICATE_ID",) if level == "integrity" else ()
-        assert found == [each for each in expected.split() if not each.startswith(only_strict)]
+        assert faults == [item for item in expected.split() if not item.startswith(only_strict)]
         assert outcome.assurance == (
-            "failed" if found else "anchored" if given.get("anchors") else "self_consistent"
+            "failed" if faults else "anchored" if evidence.get("anchors") else "self_consistent"
         )
 
 
@@ -44,14 +44,14 @@ def check(lines: list[bytes], expected: str, **given: Any) -> None:
 
 
 @pytest.mark.parametrize("start", [0, 1, 4, 5, 6])
-@pytest.mark.parametrize("more", [0, 3])
+@pytest.mark.parametrize("count", [0, 3])
 def test_what_follows_of_another_ledger_accuses_no_line_of_this_one(
-    make_log: Any, start: int, more: int
+    make_log: Any, start: int, count: int
 ) -> None:
-    ours, theirs = make_log(5 + more), make_log(9, OTHER, offset=500)
+    own, theirs = make_log(5 + count), make_log(9, OTHER_LEDGER, offset=500)
     foreign = theirs.lines[start:]
-    lines = [*ours.lines[:5], *foreign, *ours.lines[5:]]
-    for ledger in (None, ours.heads[0].ledger):
+    lines = [*own.lines[:5], *foreign, *own.lines[5:]]
+    for ledger in (None, own.heads[0].ledger):
         faults = verify(lines, ledger=ledger).faults
         assert {fault.line for fault in faults} == set(range(6, 6 + len(foreign)))
         assert faults[0].code == "WRONG_LEDGER"
@@ -79,17 +79,17 @@ EDITS: Mapping[str, tuple[Callable[[bytes], list[bytes]], str]] = {
         lambda line: [encode_line(split(line).head, None, split(line).seal.decode())],
         "PAYLOAD_MISSING",
     ),
-    "head sealed again": (lambda line: [forged(line)], "RESEALED"),
+    "head sealed again": (lambda line: [forge(line)], "RESEALED"),
     "time sealed again": (
-        lambda line: [resealed(line, b'"recordedAt":"2026', b'"recordedAt":"2025')],
+        lambda line: [reseal(line, b'"recordedAt":"2026', b'"recordedAt":"2025')],
         "RESEALED TIME_REGRESSION",
     ),
     "ledger sealed again": (
-        lambda line: [resealed(line, b"led_0123456789abcdef01234567", OTHER.encode())],
+        lambda line: [reseal(line, b"led_0123456789abcdef01234567", OTHER_LEDGER.encode())],
         "RESEALED WRONG_LEDGER",
     ),
-    "chain sealed again": (lambda line: [rechained(line)], "RESEALED"),
-    "number sealed again": (lambda line: [resealed(line, b'"seq":', b'"seq":7')], "RESEALED"),
+    "chain sealed again": (lambda line: [rechain(line)], "RESEALED"),
+    "number sealed again": (lambda line: [reseal(line, b'"seq":', b'"seq":7')], "RESEALED"),
     "white space": (lambda line: [line.replace(b'"v":1', b'"v": 1')], "NOT_CANONICAL"),
     "form and content": (
         lambda line: [line.replace(b'"author":"', b'"author":"x') + b"\r"],
@@ -97,7 +97,7 @@ EDITS: Mapping[str, tuple[Callable[[bytes], list[bytes]], str]] = {
     ),
     "gone": (lambda line: [], "MISSING_LINES"),
     "twice": (lambda line: [line, line], "DUPLICATE_LINE+1"),
-    "fork": (lambda line: [line, forged(line)], "FORKED+1 DUPLICATE_ID+1"),
+    "fork": (lambda line: [line, forge(line)], "FORKED+1 DUPLICATE_ID+1"),
     "empty": (lambda line: [b""], "NOT_CANONICAL"),
     "no line": (lambda line: [b"rubbish"], "MALFORMED"),
     "too long": (lambda line: [b" " * LINE_BYTES_MAX + line], "MALFORMED"),
@@ -121,7 +121,7 @@ ELSEWHERE = {
 }
 
 
-@HELD
+@WITH_EVIDENCE
 @pytest.mark.parametrize("line", [1, 5, 9])
 @pytest.mark.parametrize("name", EDITS)
 def test_what_is_done_to_a_line_is_named(
@@ -129,34 +129,41 @@ def test_what_is_done_to_a_line_is_named(
 ) -> None:
     log = make_log(9)
     edit, codes = EDITS[name]
-    edited = [*log.lines[: line - 1], *edit(log.lines[line - 1]), *log.lines[line:]]
+    mutant = [*log.lines[: line - 1], *edit(log.lines[line - 1]), *log.lines[line:]]
     usual = [f"{code.removesuffix('+1')}:{line + code.endswith('+1')}" for code in codes.split()]
     expected = ELSEWHERE.get((name, line), (" ".join(usual),) * 2)[is_held]
-    check(edited, expected, anchors=[log.anchor] if is_held else [])
+    check(mutant, expected, anchors=[log.anchor] if is_held else [])
 
 
 # -- the log as a whole ----------------------------------------------------------------------------
 
 
-@HELD
+@WITH_EVIDENCE
 @pytest.mark.parametrize(
-    ("old", "new", "follow", "alone", "held"),
+    ("old", "new", "follow", "alone", "with_evidence"),
     [
         (b'"seq":4,', b'"seq":9,', bytes.replace, "RESEALED:5 HEAD_ALTERED:6", True),
-        (b'"seq":4,', b'"seq":9,', resealed, "REORDERED:5 MISSING_LINES:5 RESEALED:6", False),
+        (b'"seq":4,', b'"seq":9,', reseal, "REORDERED:5 MISSING_LINES:5 RESEALED:6", False),
         (b'"author":"', b'"author":"x', bytes.replace, "HEAD_ALTERED:6", True),
-        (b'"author":"', b'"author":"x', resealed, "RESEALED:6", True),
+        (b'"author":"', b'"author":"x', reseal, "RESEALED:6", True),
     ],
 )
 def test_a_line_that_was_changed_to_follow_one_that_was_sealed_again_is_named(
-    make_log: Any, old: bytes, new: bytes, follow: Any, alone: str, *, held: bool, is_held: bool
+    make_log: Any,
+    old: bytes,
+    new: bytes,
+    follow: Any,
+    alone: str,
+    *,
+    with_evidence: bool,
+    is_held: bool,
 ) -> None:
     log = make_log(9)
     lines = list(log.lines)
-    lines[4] = resealed(lines[4], old, new)
-    told, seal = split(log.lines[4]).seal, split(lines[4]).seal
-    lines[5] = follow(lines[5], b'"prev":"' + told, b'"prev":"' + seal)
-    rewritten = " HISTORY_REWRITTEN:9" if held and is_held else ""
+    lines[4] = reseal(lines[4], old, new)
+    seal_before, seal = split(log.lines[4]).seal, split(lines[4]).seal
+    lines[5] = follow(lines[5], b'"prev":"' + seal_before, b'"prev":"' + seal)
+    rewritten = " HISTORY_REWRITTEN:9" if with_evidence and is_held else ""
     check(lines, alone + rewritten, anchors=[log.anchor] if is_held else [])
 
 
@@ -191,7 +198,7 @@ WHOLE: Mapping[str, tuple[Callable[[list[bytes]], list[bytes]], str, str]] = {
 }
 
 
-@HELD
+@WITH_EVIDENCE
 @pytest.mark.parametrize("name", WHOLE)
 def test_what_is_done_to_a_log_is_named(make_log: Any, name: str, *, is_held: bool) -> None:
     log = make_log(9)
@@ -200,14 +207,14 @@ def test_what_is_done_to_a_log_is_named(make_log: Any, name: str, *, is_held: bo
 
 
 def test_a_part_is_held_to_the_head_that_it_begins_with(make_log: Any) -> None:
-    log, other = make_log(9), make_log(9, offset=50)
+    log, stranger = make_log(9), make_log(9, offset=50)
     head = log.heads[5]
     check(list(log.lines[5:]), "", start=head)
     check([], "", start=head)
     check(list(log.lines[6:]), "MISSING_LINES:6", start=head)
-    check(list(log.lines[5:]), "TIME_REGRESSION:6 HISTORY_REWRITTEN:6", start=other.heads[5])
+    check(list(log.lines[5:]), "TIME_REGRESSION:6 HISTORY_REWRITTEN:6", start=stranger.heads[5])
     foreign = "WRONG_LEDGER:1 MISSING_LINES:1 WRONG_LEDGER:2 WRONG_LEDGER:3 WRONG_LEDGER:4"
-    check(list(log.lines[5:]), foreign, start=TreeHead.empty(OTHER))
+    check(list(log.lines[5:]), foreign, start=TreeHead.empty(OTHER_LEDGER))
     unproven = [(5, bytes(32)), log.anchor]
     check(list(log.lines[5:]), "HISTORY_REWRITTEN:5", start=head, anchors=unproven)
 
@@ -215,6 +222,6 @@ def test_a_part_is_held_to_the_head_that_it_begins_with(make_log: Any) -> None:
 def test_a_log_is_held_to_every_root_and_to_its_ledger(make_log: Any) -> None:
     log = make_log(9)
     lines = list(log.lines)
-    check(lines, f"WRONG_LEDGER:1 GENESIS_MISMATCH:1 {REST}", ledger=OTHER)
+    check(lines, f"WRONG_LEDGER:1 GENESIS_MISMATCH:1 {REST}", ledger=OTHER_LEDGER)
     check(lines, "HISTORY_REWRITTEN:9", anchors=[(9, bytes(32)), log.anchor])
     check(lines, "HISTORY_REWRITTEN:7", anchors=[(7, bytes(32)), log.root(5)])

@@ -8,22 +8,22 @@ from svc_core.ledger.records import HEAD, encode_line, split
 
 
 def _member(line: bytes, name: str) -> str:
-    found = HEAD.fullmatch(split(line).head)
-    assert found is not None
-    return found[name].decode()
+    match = HEAD.fullmatch(split(line).head)
+    assert match is not None
+    return match[name].decode()
 
 
 def test_the_subjects_of_lines_that_were_emptied_by_later_ones_are_told(
     make_log: Any, make_erased: Any
 ) -> None:
     log = make_erased(make_log(9), 4)
-    damaged = log.lines[4].replace(b'"subject":"sbj_', b'"subject":"xyz_')
+    mutant = log.lines[4].replace(b'"subject":"sbj_', b'"subject":"xyz_')
     rubbish = [b"", b"?", b',"payload":null,"seal":"' + b"0" * 66]
     for lines, expected in (
         (log.lines[:9], {_member(log.lines[4], "subject")}),
         (log.lines, set()),
         (log.lines[:4], set()),
-        ([damaged, *rubbish], set()),
+        ([mutant, *rubbish], set()),
     ):
         part = Part()
         part.take(lines)
@@ -40,8 +40,8 @@ def test_only_a_sealed_erasure_from_the_start_on_counts(make_log: Any, make_eras
     assert ids_erased_by(log.lines[:9], subject, start=0) == set()
     assert ids_erased_by([erasure], "sbj_" + "0" * 24, start=9) == set()
     seal = split(erasure).seal
-    forged = erasure.replace(seal, seal[::-1])
-    assert ids_erased_by([forged, b"", b"?"], subject, start=0) == set()
+    forgery = erasure.replace(seal, seal[::-1])
+    assert ids_erased_by([forgery, b"", b"?"], subject, start=0) == set()
 
 
 def test_a_part_tells_what_was_erased_after_it(make_log: Any, make_erased: Any) -> None:

@@ -41,16 +41,16 @@ def test_what_nobody_is_known_to_have_signed_anchors_nothing(
 ) -> None:
     root = bytes.fromhex(vectors["roots"][8])
     foreign = Ed25519Signer.from_seed(b"f" * 32)
-    forged = sign(Checkpoint(vectors["origin"], 8, root), foreign)
-    kept: list[tuple[dict[str, Any], bool | None]] = [
-        ({"checkpoints": [forged]}, None),
+    forgery = sign(Checkpoint(vectors["origin"], 8, root), foreign)
+    cases: list[tuple[dict[str, Any], bool | None]] = [
+        ({"checkpoints": [forgery]}, None),
         ({"receipts": [vectors["receipt"]["text"]]}, None),
         (
-            {"own_checkpoints": [forged], "vkey": VerifierKey(vectors["origin"], foreign.public)},
+            {"own_checkpoints": [forgery], "vkey": VerifierKey(vectors["origin"], foreign.public)},
             True,
         ),
     ]
-    for evidence, is_signed in kept:
+    for evidence, is_signed in cases:
         outcome = verify(lines, **evidence)
         assert (outcome.ok, outcome.assurance) == (True, "self_consistent")
         assert (outcome.anchored_size, outcome.checks.checkpoints) == (None, is_signed)
@@ -61,9 +61,9 @@ def test_what_nobody_is_known_to_have_signed_anchors_nothing(
     own = verify(lines, root=Anchor(8, root))
     assert (own.assurance, own.anchored_size, own.checks.tree) == ("self_consistent", None, True)
     assert own.checks.checkpoints is None
-    vouched = verify(lines, anchors=[(8, root)])
-    assert (vouched.assurance, vouched.anchored_size) == ("anchored", 8)
-    assert vouched.checks.checkpoints is None
+    outcome_ = verify(lines, anchors=[(8, root)])
+    assert (outcome_.assurance, outcome_.anchored_size) == ("anchored", 8)
+    assert outcome_.checks.checkpoints is None
     alone = verify(lines).checks
     assert (alone.tree, alone.checkpoints, alone.store) == (None, None, None)
 
@@ -72,32 +72,32 @@ def test_the_lines_are_held_to_the_ledger_that_key_or_checkpoints_name(
     vectors: Any, lines: list[bytes], vkey: str, make_log: Any, faults_of: Any
 ) -> None:
     checkpoint, older = vectors["checkpoints"]["8"], vectors["checkpoints"]["5"]
-    theirs = list(make_log(9, "led_" + "e" * 24).lines)
+    foreign = list(make_log(9, "led_" + "e" * 24).lines)
 
-    named: list[dict[str, Any]] = [{"checkpoints": [checkpoint, older]}, {"vkey": vkey}]
-    for evidence in named:
+    cases: list[dict[str, Any]] = [{"checkpoints": [checkpoint, older]}, {"vkey": vkey}]
+    for evidence in cases:
         assert verify(lines, **evidence).ok
-        assert faults_of(verify(theirs, **evidence))[:2] == [
+        assert faults_of(verify(foreign, **evidence))[:2] == [
             ("WRONG_LEDGER", 1),
             ("GENESIS_MISMATCH", 1),
         ]
     # Whatever stands before the ledger in the name.
     signer = Ed25519Signer.from_seed(b"f" * 32)
     far = sign(Checkpoint(f"one.example/a/led_{'a' * 24}", 0, tree.EMPTY_ROOT), signer)
-    assert faults_of(verify(theirs, checkpoints=[far]))[0] == ("WRONG_LEDGER", 1)
+    assert faults_of(verify(foreign, checkpoints=[far]))[0] == ("WRONG_LEDGER", 1)
     # Names that differ, or that are of no ledger, say nothing of the lines.
     unlike = [
         sign(Checkpoint(origin, 0, tree.EMPTY_ROOT), signer)
         for origin in (f"one.example/led_{'a' * 24}", f"two.example/led_{'b' * 24}")
     ]
-    assert verify(theirs, checkpoints=unlike).ok
-    unnamed = sign(Checkpoint("log.example/main", 0, tree.EMPTY_ROOT), signer)
-    assert verify(theirs, checkpoints=[unnamed]).ok
+    assert verify(foreign, checkpoints=unlike).ok
+    empty_note = sign(Checkpoint("log.example/main", 0, tree.EMPTY_ROOT), signer)
+    assert verify(foreign, checkpoints=[empty_note]).ok
 
 
 def _bad(vectors: Any) -> list[tuple[str, Any]]:
-    signed = vectors["checkpoints"]["8"]
-    text, _, signature = signed.partition("\n\n")
+    note_text = vectors["checkpoints"]["8"]
+    text, _, signature = note_text.partition("\n\n")
     foreign = Ed25519Signer.from_seed(b"f" * 32)
     origin = vectors["origin"]
     root = bytes.fromhex(vectors["roots"][8])
@@ -105,14 +105,14 @@ def _bad(vectors: Any) -> list[tuple[str, Any]]:
         ("CHECKPOINT_MALFORMED", ""),
         ("CHECKPOINT_MALFORMED", "rubbish\n"),
         ("CHECKPOINT_MALFORMED", b"\xff\xfe"),
-        ("CHECKPOINT_MALFORMED", signed[:-1]),
-        ("CHECKPOINT_MALFORMED", signed.replace("\n8\n", "\n08\n")),
-        ("CHECKPOINT_MALFORMED", signed + "rubbish\n"),
+        ("CHECKPOINT_MALFORMED", note_text[:-1]),
+        ("CHECKPOINT_MALFORMED", note_text.replace("\n8\n", "\n08\n")),
+        ("CHECKPOINT_MALFORMED", note_text + "rubbish\n"),
         ("CHECKPOINT_UNSIGNED", text + "\n"),
         ("CHECKPOINT_UNSIGNED", text + "\n\n"),
         ("CHECKPOINT_UNSIGNED", sign(Checkpoint(origin, 8, root), foreign)),
         ("CHECKPOINT_UNSIGNED", sign(Checkpoint("other.example/log", 8, root), foreign)),
-        ("CHECKPOINT_SIGNATURE_INVALID", signed.replace("\n8\n", "\n7\n")),
+        ("CHECKPOINT_SIGNATURE_INVALID", note_text.replace("\n8\n", "\n7\n")),
         ("CHECKPOINT_SIGNATURE_INVALID", f"{text.replace('6267', '6268')}\n\n{signature}"),
     ]
 
@@ -162,17 +162,17 @@ def test_a_log_is_witnessed_when_the_quorum_has_cosigned(
     vectors: Any, lines: list[bytes], vkey: str
 ) -> None:
     policy = _policy(vectors, "w1")
-    signed, cosigned = vectors["checkpoints"]["8"], vectors["cosigned"]
+    note_text, cosigned_text = vectors["checkpoints"]["8"], vectors["cosigned"]
 
     def assurance(checkpoint: str, policy: Policy, until: int = 8) -> str:
-        given = {"checkpoints": [checkpoint], "policy": policy, "vkey": vkey}
-        return verify(lines[:until], **given).assurance
+        evidence = {"checkpoints": [checkpoint], "policy": policy, "vkey": vkey}
+        return verify(lines[:until], **evidence).assurance
 
-    assert assurance(cosigned, policy) == "witnessed"
-    assert assurance(signed, policy) == "anchored"
-    assert assurance(cosigned, policy, 7) == "failed"
+    assert assurance(cosigned_text, policy) == "witnessed"
+    assert assurance(note_text, policy) == "anchored"
+    assert assurance(cosigned_text, policy, 7) == "failed"
     # Nobody is asked for, and nobody came.
-    assert assurance(signed, _policy(vectors, "none")) == "anchored"
+    assert assurance(note_text, _policy(vectors, "none")) == "anchored"
 
 
 def test_a_key_of_witnesses_signs_checkpoints_by_cosignature(

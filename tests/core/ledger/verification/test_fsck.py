@@ -15,7 +15,7 @@ def _rows(lines: Sequence[bytes]) -> list[SealedLine]:
     return [stored_line(decode(line), bytes.fromhex(decode(line).seal), line) for line in lines]
 
 
-def _found(log: Any, rows: Sequence[SealedLine], step: int = 99) -> list[tuple[str, int | None]]:
+def _faults(log: Any, rows: Sequence[SealedLine], step: int = 99) -> list[tuple[str, int | None]]:
     """The codes and lines of what is found over these rows, read by runs of `step`."""
     fsck = Fsck()
     for at in range(0, len(rows), step):
@@ -33,19 +33,19 @@ NO_CHECKPOINT = [("INDEX_DIFFERS", None)]
 def test_what_agrees_is_found_to_by_runs_of_any_length(make_log: Any) -> None:
     log = make_log(9)
     for step in (1, 2, 5, 9):
-        assert _found(log, _rows(log.lines), step) == NO_CHECKPOINT
+        assert _faults(log, _rows(log.lines), step) == NO_CHECKPOINT
 
 
 def test_nothing_is_accused_after_a_line_that_does_not_follow(make_log: Any) -> None:
     log, rows = make_log(9), _rows(make_log(9).lines)
     head = split(log.lines[4]).head
     prev = head.partition(b'"prev":"')[2][:64]
-    forged = head.replace(prev, b"0" * 64)
-    line = encode_line(forged, split(log.lines[4]).payload, seal_of(forged))
-    rows[4] = rows[4]._replace(seal=bytes.fromhex(seal_of(forged)), line=line)
-    assert _found(log, rows) == []
+    forgery = head.replace(prev, b"0" * 64)
+    line = encode_line(forgery, split(log.lines[4]).payload, seal_of(forgery))
+    rows[4] = rows[4]._replace(seal=bytes.fromhex(seal_of(forgery)), line=line)
+    assert _faults(log, rows) == []
     rows[4] = rows[4]._replace(subject="sbj_" + "0" * 24)
-    assert _found(log, rows) == [("INDEX_DIFFERS", 5)]
+    assert _faults(log, rows) == [("INDEX_DIFFERS", 5)]
 
 
 def test_what_was_sealed_and_is_no_record_is_passed_over(make_log: Any) -> None:
@@ -55,4 +55,4 @@ def test_what_was_sealed_and_is_no_record_is_passed_over(make_log: Any) -> None:
         sha256(parts.payload).hexdigest().encode(), sha256(b"[]").hexdigest().encode()
     )
     rows[4] = rows[4]._replace(line=encode_line(head, b"[]", seal_of(head)))
-    assert _found(log, rows) == []
+    assert _faults(log, rows) == []

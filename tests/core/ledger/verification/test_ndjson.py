@@ -41,11 +41,11 @@ def test_few_lines_are_handed_on_at_a_time() -> None:
 
 
 def test_lines_of_small_blocks_are_handed_on_together() -> None:
-    held = [len(chunk) for chunk in chunks([b"x\n"] * 1_000)]
-    unended = list(chunks([b"x" * MEGABYTE] * 6))
+    counts = [len(chunk) for chunk in chunks([b"x\n"] * 1_000)]
+    runs = list(chunks([b"x" * MEGABYTE] * 6))
 
-    assert held == [512, 488]
-    assert [len(chunk) for chunk in unended] == [1]
+    assert counts == [512, 488]
+    assert [len(chunk) for chunk in runs] == [1]
 
 
 @pytest.mark.parametrize(

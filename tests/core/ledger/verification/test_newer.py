@@ -9,21 +9,23 @@ from svc_core.testing.ledger import histories
 
 
 @pytest.mark.parametrize(
-    ("version", "told"),
+    ("version", "digits"),
     [
         (b"2", "The record is of version 2, and this program reads version 1; use a newer one."),
         (b"12", "The record is of version 12, and this program reads version 1; use a newer one."),
         (b"x", "The head does not follow its grammar."),
     ],
 )
-def test_a_record_of_a_newer_version_is_refused_with_its_version(version: bytes, told: str) -> None:
+def test_a_record_of_a_newer_version_is_refused_with_its_version(
+    version: bytes, digits: str
+) -> None:
     *lines, last = histories.opened(2).lines
     head = split(last).head
     newer = head.replace(b'"v":1', b'"v":' + version)
-    sealed = last.replace(head, newer).replace(split(last).seal, seal_of(newer).encode())
+    mutant = last.replace(head, newer).replace(split(last).seal, seal_of(newer).encode())
 
-    outcome = verify([*lines, sealed])
+    outcome = verify([*lines, mutant])
 
     assert not outcome.ok
     assert outcome.first_fault is not None
-    assert (outcome.first_fault.code, outcome.first_fault.detail) == ("MALFORMED", told)
+    assert (outcome.first_fault.code, outcome.first_fault.detail) == ("MALFORMED", digits)

@@ -22,13 +22,13 @@ SIGNER = Ed25519Signer.from_seed(b"r" * 32)
 
 def _receipt(log: Any, index: int, size: int) -> Receipt:
     leaves = [bytes.fromhex(split(line).seal.decode()) for line in log.lines[:size]]
-    signed = sign(Checkpoint(f"log.example/{LEDGER}", size, log.heads[size].root), SIGNER)
-    return Receipt(index, logs.inclusion(index, size, leaves), signed)
+    note_text = sign(Checkpoint(f"log.example/{LEDGER}", size, log.heads[size].root), SIGNER)
+    return Receipt(index, logs.inclusion(index, size, leaves), note_text)
 
 
-def _judged(lines: Any, **given: Any) -> Outcome:
+def _verify(lines: Any, **evidence: Any) -> Outcome:
     """The outcome of the fast pass, or else that of the diagnosis, which must agree with it."""
-    anchors = gather(**given)
+    anchors = gather(**evidence)
     sweep, diagnosis = Sweep(anchors), Diagnosis(anchors)
     sweep.feed(lines)
     diagnosis.feed(lines)
@@ -45,19 +45,23 @@ def test_every_true_receipt_passes_and_every_false_one_is_told(
     for size in (1, 5, 8, 11):
         for index in range(size):
             true = _receipt(log, index, size)
-            false = [evolve(true, index=other) for other in range(size + 2) if other != index]
+            false = [
+                evolve(true, index=wrong_index)
+                for wrong_index in range(size + 2)
+                if wrong_index != index
+            ]
             false += [
                 evolve(true, proof=(*true.proof[:at], b"\0" * 32, *true.proof[at + 1 :]))
                 for at in range(len(true.proof))
             ]
             false += [evolve(true, proof=(*true.proof, b"\0" * 32))]
 
-            outcome = _judged(log.lines, receipts=[true.text], level=level)
+            outcome = _verify(log.lines, receipts=[true.text], level=level)
             assert (outcome.ok, outcome.checks.tree) == (True, True)
-            for each in false:
-                told = _judged(log.lines, receipts=[true.text, each.text], level=level)
-                assert faults_of(told) == [("CHECKPOINT_MALFORMED", None)]
-                assert told.faults[0].detail.startswith("receipt 2: ")
+            for item in false:
+                answer = _verify(log.lines, receipts=[true.text, item.text], level=level)
+                assert faults_of(answer) == [("CHECKPOINT_MALFORMED", None)]
+                assert answer.faults[0].detail.startswith("receipt 2: ")
 
 
 def test_a_receipt_is_not_blamed_for_what_was_done_to_the_log(
@@ -67,22 +71,22 @@ def test_a_receipt_is_not_blamed_for_what_was_done_to_the_log(
     receipts = [_receipt(log, 7, 8).text, _receipt(log, 2, 9).text]
     lines = list(log.lines)
 
-    altered = [lines[0].replace(b'"author":"key', b'"author":"kez'), *lines[1:]]
-    assert faults_of(_judged(altered, receipts=receipts)) == [("HEAD_ALTERED", 1)]
-    assert faults_of(_judged(lines[:4], receipts=receipts)) == [("TRUNCATED", 5)]
-    assert faults_of(_judged(lines[1:], receipts=receipts))[0] == ("MISSING_LINES", 1)
-    other = make_log(9, offset=100)
-    assert faults_of(_judged(other.lines, receipts=receipts)) == [("HISTORY_REWRITTEN", 8)]
+    mutant = [lines[0].replace(b'"author":"key', b'"author":"kez'), *lines[1:]]
+    assert faults_of(_verify(mutant, receipts=receipts)) == [("HEAD_ALTERED", 1)]
+    assert faults_of(_verify(lines[:4], receipts=receipts)) == [("TRUNCATED", 5)]
+    assert faults_of(_verify(lines[1:], receipts=receipts))[0] == ("MISSING_LINES", 1)
+    stranger = make_log(9, offset=100)
+    assert faults_of(_verify(stranger.lines, receipts=receipts)) == [("HISTORY_REWRITTEN", 8)]
 
 
 def test_a_receipt_for_the_trusted_part_is_passed_over(make_log: Any) -> None:
     log = make_log(9)
     receipt = _receipt(log, 2, 9)
 
-    outcome = _judged(log.lines[5:], receipts=[receipt.text], start=log.heads[5])
+    outcome = _verify(log.lines[5:], receipts=[receipt.text], start=log.heads[5])
     assert outcome.ok
     false = evolve(receipt, index=6)
-    assert not _judged(log.lines[5:], receipts=[false.text], start=log.heads[5]).ok
+    assert not _verify(log.lines[5:], receipts=[false.text], start=log.heads[5]).ok
 
 
 def test_a_cut_that_took_an_erasure_is_told_as_a_cut(
@@ -90,10 +94,10 @@ def test_a_cut_that_took_an_erasure_is_told_as_a_cut(
 ) -> None:
     log = make_erased(make_log(8), 3)
     for level in ("integrity", "strict"):
-        cut = _judged(log.lines[:8], anchors=[log.anchor], level=level)
+        cut = _verify(log.lines[:8], anchors=[log.anchor], level=level)
         assert faults_of(cut) == [("TRUNCATED", 9)]
         # Without an anchor nothing tells of the cut, and the content is missing.
-        assert faults_of(_judged(log.lines[:8], level=level)) == [("PAYLOAD_MISSING", 4)]
+        assert faults_of(_verify(log.lines[:8], level=level)) == [("PAYLOAD_MISSING", 4)]
 
 
 def test_a_cut_excuses_no_target_that_never_was(make_log: Any, faults_of: Any) -> None:
@@ -106,5 +110,5 @@ def test_a_cut_excuses_no_target_that_never_was(make_log: Any, faults_of: Any) -
     batch = seal_batch(log.heads[-1], [draft], "2027-01-01T00:00:00.000000Z")
     lines = [*log.lines, *batch.lines]
 
-    cut = _judged(lines, anchors=[(9, b"9" * 32)])
+    cut = _verify(lines, anchors=[(9, b"9" * 32)])
     assert faults_of(cut) == [("BAD_TARGET", 6), ("TRUNCATED", 7)]

@@ -58,9 +58,9 @@ class Writer:
 
 @pytest.fixture
 def writer() -> Writer:
-    made = Writer()
-    made.add(kind="subject")
-    return made
+    writer_ = Writer()
+    writer_.add(kind="subject")
+    return writer_
 
 
 def _day(number: int) -> str:
@@ -101,10 +101,10 @@ def test_a_head_that_breaks_a_rule_is_named(
     writer.add(**members)
     writer.add()
 
-    found = faults_of(verify(writer.lines))
+    faults = faults_of(verify(writer.lines))
 
-    assert found[0] == (code, 2)
-    assert {line for _, line in found} == {2}
+    assert faults[0] == (code, 2)
+    assert {line for _, line in faults} == {2}
     assert verify(writer.lines, level="integrity").ok
 
 
@@ -115,9 +115,9 @@ def test_a_fault_of_a_head_says_what_was_expected_and_what_is_there(writer: Writ
     writer.add(payload, id="clm_" + "0" * 24)
     writer.add({"salt": "s"}, kind="subject", subject="sbj_" + "1" * 24)
 
-    found = [(fault.code, fault.expected, fault.actual) for fault in verify(writer.lines).faults]
+    faults = [(fault.code, fault.expected, fault.actual) for fault in verify(writer.lines).faults]
 
-    assert found == [
+    assert faults == [
         ("BAD_TARGET", "clm", "obs"),
         ("ID_MISMATCH", f"clm_{sha256(payload).hexdigest()[:24]}", "clm_" + "0" * 24),
         ("ID_MISMATCH", writer.ids[-1], "sbj_" + "1" * 24),
@@ -140,20 +140,20 @@ def test_integrity_asks_nothing_of_targets_even_where_it_finds_a_fault(
 
 def test_a_target_is_earlier_of_the_same_subject_and_kind(writer: Writer, faults_of: Any) -> None:
     claim = writer.add()
-    other = writer.add(kind="observation")
+    sighting = writer.add(kind="observation")
     writer.add(op="retract", target=claim)
     writer.add(op="retract", target=claim, subject="sbj_" + "1" * 24)
-    writer.add(op="retract", target=other)
+    writer.add(op="retract", target=sighting)
     later = sha256(canonical.dumps({"salt": "7"})).hexdigest()[:24]
     writer.add(op="retract", target=f"clm_{later}")
     writer.add()
     own = sha256(canonical.dumps({"salt": "8"})).hexdigest()[:24]
     writer.add(op="retract", target=f"clm_{own}")
 
-    found = faults_of(verify(writer.lines))
+    faults = faults_of(verify(writer.lines))
 
-    assert [fault for fault in found if fault[0] == "BAD_TARGET"] == found
-    assert {line for _, line in found} == {5, 6, 7, 9}
+    assert [fault for fault in faults if fault[0] == "BAD_TARGET"] == faults
+    assert {line for _, line in faults} == {5, 6, 7, 9}
 
 
 def test_a_verdict_and_an_erasure_have_no_valid_time(writer: Writer, faults_of: Any) -> None:
@@ -257,34 +257,36 @@ def test_references_are_judged_before_they_outnumber_what_they_refer_to(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(references, "_REFERENCES_MIN", 4)
-    told = References(is_partial=False)
-    told.record(1, _head(1), is_empty=True)
-    told.record(2, _head(2), is_empty=True)
+    index = References(is_partial=False)
+    index.record(1, _head(1), is_empty=True)
+    index.record(2, _head(2), is_empty=True)
     for line in range(3, 60):
-        told.record(line, _head(line, line - 1 if line != 30 else 999), is_empty=False)
-    told.record(60, _head(60, 1, "erase"), is_empty=False)
-    told.record(61, _head(61, 5, subject=2), is_empty=False)
-    told.record(62, _head(7), is_empty=False)
+        index.record(line, _head(line, line - 1 if line != 30 else 999), is_empty=False)
+    index.record(60, _head(60, 1, "erase"), is_empty=False)
+    index.record(61, _head(61, 5, subject=2), is_empty=False)
+    index.record(62, _head(7), is_empty=False)
 
-    assert [(found.line, found.code) for found in told.findings().first] == [
+    assert [(fault.line, fault.code) for fault in index.findings().first] == [
         (2, "PAYLOAD_MISSING"),
         (30, "BAD_TARGET"),
         (61, "BAD_TARGET"),
         (62, "DUPLICATE_ID"),
     ]
-    assert told.erased_count == 1
+    assert index.erased_count == 1
 
 
 def test_what_was_erased_can_still_be_referred_to() -> None:
-    told = References(is_partial=False)
-    told.record(1, _head(1), is_empty=True)
-    told.record(2, _head(2, 1, "erase"), is_empty=False)
-    told.record(3, _head(3, 1), is_empty=False)
-    told.record(4, _head(4, 1, "erase"), is_empty=False)
-    told.record(5, _head(5, 1, subject=2), is_empty=False)
+    references = References(is_partial=False)
+    references.record(1, _head(1), is_empty=True)
+    references.record(2, _head(2, 1, "erase"), is_empty=False)
+    references.record(3, _head(3, 1), is_empty=False)
+    references.record(4, _head(4, 1, "erase"), is_empty=False)
+    references.record(5, _head(5, 1, subject=2), is_empty=False)
 
-    assert [(found.line, found.code) for found in told.findings().first] == [(5, "BAD_TARGET")]
-    assert told.erased_count == 1
+    assert [(fault.line, fault.code) for fault in references.findings().first] == [
+        (5, "BAD_TARGET")
+    ]
+    assert references.erased_count == 1
 
 
 def test_content_that_a_record_erases_is_told_once(writer: Writer, faults_of: Any) -> None:
@@ -303,24 +305,24 @@ def test_content_that_a_record_erases_is_told_once(writer: Writer, faults_of: An
 
 
 def test_everything_that_was_erased_is_counted() -> None:
-    erased = [f"clm_{number << 80 | number:024x}" for number in range(3, 6)]
-    told = References(is_partial=False)
+    ids = [f"clm_{number << 80 | number:024x}" for number in range(3, 6)]
+    references = References(is_partial=False)
     for number in range(1, 6):
-        told.record(number, _head(number), is_empty=True)
+        references.record(number, _head(number), is_empty=True)
     for number in (1, 2):
-        told.record(5 + number, _head(9 + number, number, "erase"), is_empty=False)
+        references.record(5 + number, _head(9 + number, number, "erase"), is_empty=False)
 
-    assert told.findings(erased).first == []
-    assert told.erased_count == 5
+    assert references.findings(ids).first == []
+    assert references.erased_count == 5
 
 
 def test_of_many_irregular_identifiers_the_first_are_told() -> None:
-    told = References(is_partial=False)
+    references = References(is_partial=False)
     for line in range(1, 2_000):
-        told.record(line, _head(line % 1_000, 5_000), is_empty=False)
+        references.record(line, _head(line % 1_000, 5_000), is_empty=False)
 
-    found = told.findings().first
+    faults = references.findings().first
 
-    assert len(found) == 100
-    assert [one.line for one in found] == list(range(1, 101))
-    assert told.findings().count > 1_999
+    assert len(faults) == 100
+    assert [fault.line for fault in faults] == list(range(1, 101))
+    assert references.findings().count > 1_999

@@ -18,12 +18,12 @@ from svc_core.ledger.verify.outcome import CODES, FAULTS_MAX, Outcome
 from svc_core.ledger.verify.sweep import Sweep
 from svc_core.ledger.verify.verify import verify, verify_export
 
-OTHER = "led_ffffffffffffffffffffffff"
+OTHER_LEDGER = "led_ffffffffffffffffffffffff"
 
 
-def _both(lines: list[bytes], **given: Any) -> Outcome:
+def _verify_both(lines: list[bytes], **evidence: Any) -> Outcome:
     """The diagnosis, after it agreed with the fast pass."""
-    anchors = gather(**given)
+    anchors = gather(**evidence)
     sweep, diagnosis = Sweep(anchors), Diagnosis(anchors)
     for at in range(0, len(lines), 3):
         if not sweep.feed(lines[at : at + 3]):
@@ -34,7 +34,7 @@ def _both(lines: list[bytes], **given: Any) -> Outcome:
     return slow
 
 
-def _resealed(line: bytes, old: bytes, new: bytes) -> bytes:
+def _reseal(line: bytes, old: bytes, new: bytes) -> bytes:
     parts = split(line)
     assert old in parts.head
     head = parts.head.replace(old, new, 1)
@@ -43,11 +43,11 @@ def _resealed(line: bytes, old: bytes, new: bytes) -> bytes:
 
 def _rewritten(lines: list[bytes], start: int, old: bytes, new: bytes) -> list[bytes]:
     """The log with line `start` edited, and everything from there on sealed again."""
-    found = [*lines[:start], _resealed(lines[start], old, new)]
+    lines_ = [*lines[:start], _reseal(lines[start], old, new)]
     for before, line in zip(lines[start:], lines[start + 1 :], strict=False):
-        prev, told = split(before).seal, split(found[-1]).seal
-        found.append(_resealed(line, b'"prev":"' + prev, b'"prev":"' + told))
-    return found
+        prev, seal_before = split(before).seal, split(lines_[-1]).seal
+        lines_.append(_reseal(line, b'"prev":"' + prev, b'"prev":"' + seal_before))
+    return lines_
 
 
 # -- the cases of the vectors ----------------------------------------------------------------------
@@ -60,17 +60,17 @@ def test_the_21_tamper_cases_are_judged_as_expected(vectors: Any, faults_of: Any
             (vectors["lines"][line] if isinstance(line, int) else line).encode()
             for line in case["lines"]
         ]
-        given: dict[str, Any] = {
+        evidence: dict[str, Any] = {
             "checkpoints": [vectors["checkpoints"][str(size)] for size in case["checkpoints"]],
             "vkey": vectors["logKey"]["vkey"],
         }
         if name == "wrong_ledger":
-            given["ledger"] = OTHER
+            evidence["ledger"] = OTHER_LEDGER
 
-        outcome = verify(lines, **given)
+        outcome = verify(lines, **evidence)
 
         assert faults_of(outcome) == [tuple(fault) for fault in case["faults"]], name
-        assert outcome == _both(lines, **given), name
+        assert outcome == _verify_both(lines, **evidence), name
         expected = tuple(case["expect"]) if case["expect"] else None
         first = outcome.first_fault
         assert (first and (first.code, first.line)) == expected, name
@@ -96,15 +96,15 @@ def test_an_intact_log_is_told_whole(vectors: Any) -> None:
 # -- every edit ------------------------------------------------------------------------------------
 
 
-def _missed(log: Any, places: range, bits: tuple[int, ...], **given: Any) -> Iterator[Any]:
+def _undetected(log: Any, places: range, bits: tuple[int, ...], **evidence: Any) -> Iterator[Any]:
     """Edits of single bytes of the export that are not found, or not in their line."""
     export = b"".join(line + b"\n" for line in log.lines)
     for place in places:
         line = export.count(b"\n", 0, place) + 1
         for bit in bits:
-            edited = bytearray(export)
-            edited[place] ^= 1 << bit
-            outcome = verify_export(lambda edited=edited: [bytes(edited)], **given)
+            mutant = bytearray(export)
+            mutant[place] ^= 1 << bit
+            outcome = verify_export(lambda mutant=mutant: [bytes(mutant)], **evidence)
             if outcome.ok or outcome.first_fault is None or outcome.first_fault.line != line:
                 yield place, bit, outcome.first_fault
 
@@ -120,8 +120,8 @@ def test_any_single_byte_edit_is_found_in_its_line(
     log = make_erased(make_log(5), 3)
 
     places = range(0, _export_size(log), 13)
-    assert list(_missed(log, places, (0,), level=level, anchors=[log.anchor])) == []
-    assert list(_missed(log, range(3, _export_size(log), 13), (3,), level=level)) == []
+    assert list(_undetected(log, places, (0,), level=level, anchors=[log.anchor])) == []
+    assert list(_undetected(log, range(3, _export_size(log), 13), (3,), level=level)) == []
 
 
 @pytest.mark.parametrize("level", ["integrity", "strict"])
@@ -130,8 +130,8 @@ def test_a_lost_line_feed_is_found_in_its_line(make_log: Any, make_erased: Any, 
     ends = [len(line) for line in log.lines]
     for count in range(1, len(ends) + 1):
         place = sum(ends[:count]) + count - 1
-        found = _missed(log, range(place, place + 1), tuple(range(8)), level=level)
-        assert list(found) == []
+        misses = _undetected(log, range(place, place + 1), tuple(range(8)), level=level)
+        assert list(misses) == []
 
 
 @pytest.mark.soak
@@ -144,26 +144,26 @@ def test_every_single_byte_edit_of_a_hundred_lines_is_found_in_its_line(
     anchors = [log.anchor] if is_anchored else []
 
     places = range(_export_size(log))
-    assert list(_missed(log, places, (0, 2, 5), level=level, anchors=anchors)) == []
+    assert list(_undetected(log, places, (0, 2, 5), level=level, anchors=anchors)) == []
 
 
 @given(data=st.data())
 def test_an_edit_of_several_bytes_never_passes(data: Any, make_log: Any) -> None:
     log = make_log(12)
     export = b"".join(line + b"\n" for line in log.lines)
-    edited = bytearray(export)
+    mutant = bytearray(export)
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(export) - 1))
-        stop = min(len(edited), start + data.draw(st.integers(0, 90)))
-        edited[start:stop] = data.draw(st.binary(max_size=90))
+        stop = min(len(mutant), start + data.draw(st.integers(0, 90)))
+        mutant[start:stop] = data.draw(st.binary(max_size=90))
     anchors = [log.anchor]
 
-    outcome = verify_export(lambda: [bytes(edited)], anchors=anchors)
+    outcome = verify_export(lambda: [bytes(mutant)], anchors=anchors)
 
-    intact = edited in (export, export[:-1])
+    intact = mutant in (export, export[:-1])
     assert outcome.ok == intact
-    lines = bytes(edited).removesuffix(b"\n").split(b"\n") if edited else []
-    assert _both(lines, anchors=anchors).ok == intact
+    lines = bytes(mutant).removesuffix(b"\n").split(b"\n") if mutant else []
+    assert _verify_both(lines, anchors=anchors).ok == intact
 
 
 # -- order -----------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_any_choice_of_lines_is_found_at_the_first_that_is_out_of_place(
     anchors = [log.anchor] if is_anchored else []
     for length in range(count + 1):
         for numbers in product(range(count), repeat=length):
-            outcome = _both([log.lines[n] for n in numbers], anchors=anchors)
+            outcome = _verify_both([log.lines[n] for n in numbers], anchors=anchors)
             at = _deviation(numbers)
             is_cut = is_anchored and length < count
             assert outcome.ok == (at == length and not is_cut), numbers
@@ -199,15 +199,15 @@ def test_swaps_deletions_and_repetitions_have_their_codes(
     for at in range(count):
         cut = lines[:at] + lines[at + 1 :]
         is_last = at == count - 1
-        assert faults_of(_both(cut)) == ([] if is_last else [("MISSING_LINES", at + 1)])
-        assert faults_of(_both(cut, anchors=[log.anchor]))[-1] == ("TRUNCATED", count)
+        assert faults_of(_verify_both(cut)) == ([] if is_last else [("MISSING_LINES", at + 1)])
+        assert faults_of(_verify_both(cut, anchors=[log.anchor]))[-1] == ("TRUNCATED", count)
         for to in range(at + 1, count + 1):
             twice = [*lines[:to], lines[at], *lines[to:]]
-            assert faults_of(_both(twice)) == [("DUPLICATE_LINE", to + 1)]
+            assert faults_of(_verify_both(twice)) == [("DUPLICATE_LINE", to + 1)]
         for to in range(at + 1, count):
-            swapped = list(lines)
-            swapped[at], swapped[to] = swapped[to], swapped[at]
-            assert faults_of(_both(swapped)) == [("REORDERED", at + 1)]
+            order = list(lines)
+            order[at], order[to] = order[to], order[at]
+            assert faults_of(_verify_both(order)) == [("REORDERED", at + 1)]
 
 
 def test_missing_lines_are_counted(make_log: Any) -> None:
@@ -236,9 +236,9 @@ def test_a_head_that_was_sealed_again_is_convicted_by_the_next(make_log: Any) ->
         edits = [(b'"recordedAt":"2026', b'"recordedAt":"2027')]
         edits += [(b'"seq":%d,' % at, b'"seq":%d,' % n) for n in {0, 3, 9, 10**15} - {at}]
         for old, new in edits:
-            line = _resealed(log.lines[at], old, new)
+            line = _reseal(log.lines[at], old, new)
             lines = [*log.lines[:at], line, *log.lines[at + 1 :]]
-            first = _both(lines, anchors=[log.anchor]).first_fault
+            first = _verify_both(lines, anchors=[log.anchor]).first_fault
             assert first is not None
             assert (first.code, first.line, first.pinned_by) == ("RESEALED", at + 1, at + 2)
             assert first.expected == split(log.lines[at]).seal.decode()
@@ -250,15 +250,15 @@ def test_a_chain_that_was_broken_at_its_end_is_told_by_an_anchor(
 ) -> None:
     log = make_log(6)
     *before, last = log.lines
-    broken = _resealed(last, b'"prev":"' + split(before[-1]).seal, b'"prev":"' + b"0" * 64)
+    mutant = _reseal(last, b'"prev":"' + split(before[-1]).seal, b'"prev":"' + b"0" * 64)
 
     # Nothing holds the last seal: either of the two may have been sealed again.
-    assert faults_of(_both([*before, broken])) == [("RESEALED", 5)]
-    assert faults_of(_both([*before, broken], anchors=[log.anchor])) == [("RESEALED", 6)]
-    assert faults_of(_both([*before, broken], anchors=[log.root(5)])) == [("RESEALED", 6)]
-    edited = _resealed(before[-1], b'"author":"', b'"author":"x')
-    resealed = [*before[:-1], edited, last]
-    assert faults_of(_both(resealed, anchors=[log.anchor])) == [("RESEALED", 5)]
+    assert faults_of(_verify_both([*before, mutant])) == [("RESEALED", 5)]
+    assert faults_of(_verify_both([*before, mutant], anchors=[log.anchor])) == [("RESEALED", 6)]
+    assert faults_of(_verify_both([*before, mutant], anchors=[log.root(5)])) == [("RESEALED", 6)]
+    edited = _reseal(before[-1], b'"author":"', b'"author":"x')
+    chain = [*before[:-1], edited, last]
+    assert faults_of(_verify_both(chain, anchors=[log.anchor])) == [("RESEALED", 5)]
 
 
 def test_a_rewritten_suffix_is_seen_by_whoever_holds_an_older_root(
@@ -267,11 +267,11 @@ def test_a_rewritten_suffix_is_seen_by_whoever_holds_an_older_root(
     log = make_log(9)
     for start in range(9):
         lines = _rewritten(list(log.lines), start, b'"author":"', b'"author":"x')
-        assert _both(lines).assurance == "self_consistent"
+        assert _verify_both(lines).assurance == "self_consistent"
         for size in range(1, 10):
-            outcome = _both(lines, anchors=[log.root(size)])
+            outcome = _verify_both(lines, anchors=[log.root(size)])
             assert faults_of(outcome) == ([("HISTORY_REWRITTEN", size)] if size > start else [])
-        outcome = _both(lines, anchors=[log.root(size) for size in range(1, 10)])
+        outcome = _verify_both(lines, anchors=[log.root(size) for size in range(1, 10)])
         first = outcome.first_fault
         assert first is not None
         assert (
@@ -284,12 +284,14 @@ def test_two_histories_of_one_log_are_a_fork(make_log: Any, faults_of: Any) -> N
     log = make_log(8)
     lines = list(log.lines)
     for at in range(1, 8):
-        forged = _resealed(lines[at], b'"author":"', b'"author":"x')
+        forgery = _reseal(lines[at], b'"author":"', b'"author":"x')
         for to in range(at + 1, 9):
-            outcome = _both([*lines[:to], forged, *lines[to:]], level="integrity")
+            outcome = _verify_both([*lines[:to], forgery, *lines[to:]], level="integrity")
             assert faults_of(outcome) == [("FORKED", to + 1)]
         # The forged one first: the second one is named, and the next line, or an anchor, holds it.
-        outcome = _both([*lines[:at], forged, *lines[at:]], anchors=[log.anchor], level="integrity")
+        outcome = _verify_both(
+            [*lines[:at], forgery, *lines[at:]], anchors=[log.anchor], level="integrity"
+        )
         rewritten = [("HISTORY_REWRITTEN", 8)] if at == 7 else []
         assert faults_of(outcome) == [*rewritten, ("FORKED", at + 2)]
 
@@ -304,19 +306,19 @@ def test_a_payload_whose_seal_was_altered_is_looked_at_as_well(
     seal = split(lines[1]).seal
     lines[1] = lines[1].replace(seal, bytes(reversed(seal))).replace(b'"salt":"0', b'"salt":"1')
 
-    assert faults_of(_both(lines)) == [("SEAL_ALTERED", 2), ("PAYLOAD_ALTERED", 2)]
+    assert faults_of(_verify_both(lines)) == [("SEAL_ALTERED", 2), ("PAYLOAD_ALTERED", 2)]
 
 
 def test_lines_whose_seals_were_altered_keep_their_numbers(make_log: Any) -> None:
     lines = list(make_log(8).lines)
     for number in (2, 3, 4):
         seal = split(lines[number]).seal
-        altered = lines[number].replace(seal, bytes(reversed(seal)))
-        lines[number] = altered.replace(b'"salt":"0', b'"salt":"1')
+        mutant = lines[number].replace(seal, bytes(reversed(seal)))
+        lines[number] = mutant.replace(b'"salt":"0', b'"salt":"1')
 
-    found = [(fault.code, fault.line, fault.seq) for fault in _both(lines).faults]
+    faults = [(fault.code, fault.line, fault.seq) for fault in _verify_both(lines).faults]
 
-    assert [fault for fault in found if fault[0] == "PAYLOAD_ALTERED"] == [
+    assert [fault for fault in faults if fault[0] == "PAYLOAD_ALTERED"] == [
         ("PAYLOAD_ALTERED", 3, 2),
         ("PAYLOAD_ALTERED", 4, 3),
         ("PAYLOAD_ALTERED", 5, 4),
@@ -341,7 +343,7 @@ def test_another_order_of_members_or_white_space_is_form_alone(
     ]
     for form in forms:
         lines = [*log.lines[:2], form, log.lines[3]]
-        outcome = _both(lines, anchors=[log.anchor])
+        outcome = _verify_both(lines, anchors=[log.anchor])
         assert faults_of(outcome) == [("NOT_CANONICAL", 3)], form
         assert outcome.checks.canonical is False
         assert outcome.first_fault is not None
@@ -358,7 +360,7 @@ def test_white_space_within_a_part_excuses_no_other_content(
     lines = list(make_log(4).lines)
     lines[2] = lines[2].replace(old, new).replace(b"rich", b"ruch")
 
-    assert faults_of(_both(lines)) == [(code, 3)]
+    assert faults_of(_verify_both(lines)) == [(code, 3)]
 
 
 @pytest.mark.parametrize(
@@ -382,11 +384,11 @@ def test_what_is_no_record_is_named_and_does_not_hide_the_rest(
     log = make_log(4)
     lines = list(log.lines)
     for at in range(5):
-        inserted = [*lines[:at], line, *lines[at:]]
-        assert faults_of(_both(inserted, anchors=[log.anchor])) == [(code, at + 1)]
+        with_line = [*lines[:at], line, *lines[at:]]
+        assert faults_of(_verify_both(with_line, anchors=[log.anchor])) == [(code, at + 1)]
     for at in range(4):
-        replaced = [*lines[:at], line, *lines[at + 1 :]]
-        assert faults_of(_both(replaced, anchors=[log.anchor])) == [(code, at + 1)]
+        in_place = [*lines[:at], line, *lines[at + 1 :]]
+        assert faults_of(_verify_both(in_place, anchors=[log.anchor])) == [(code, at + 1)]
 
 
 def test_lines_that_ran_together_and_a_line_that_was_cut_are_placed(
@@ -394,12 +396,12 @@ def test_lines_that_ran_together_and_a_line_that_was_cut_are_placed(
 ) -> None:
     lines = list(make_log(5).lines)
 
-    joined = _both([lines[0], lines[1] + lines[2], *lines[3:]])
-    cut = _both([lines[0], lines[1][:99], lines[1][99:], *lines[2:]])
+    outcome = _verify_both([lines[0], lines[1] + lines[2], *lines[3:]])
+    cut = _verify_both([lines[0], lines[1][:99], lines[1][99:], *lines[2:]])
 
     assert (
-        faults_of(joined) == [("HEAD_ALTERED", 2), ("MISSING_LINES", 3)]
-        or faults_of(joined)[0][1] == 2
+        faults_of(outcome) == [("HEAD_ALTERED", 2), ("MISSING_LINES", 3)]
+        or faults_of(outcome)[0][1] == 2
     )
     assert faults_of(cut) == [("MALFORMED", 2), ("MALFORMED", 3)]
 
@@ -408,7 +410,7 @@ def test_many_lines_that_cannot_be_read_are_passed_over(make_log: Any) -> None:
     log = make_log(5)
     rubbish = [b"rubbish"] * 700
 
-    outcome = _both([*log.lines[:2], *rubbish, *log.lines[2:]], anchors=[log.anchor])
+    outcome = _verify_both([*log.lines[:2], *rubbish, *log.lines[2:]], anchors=[log.anchor])
 
     assert outcome.fault_count == 700
     assert len(outcome.faults) == FAULTS_MAX
@@ -423,9 +425,9 @@ def test_several_damaged_lines_in_a_row_still_show_the_tree(make_log: Any) -> No
     for at in (2, 3, 4):
         lines[at] = lines[at].replace(b'"author":"key', b'"author":"kez')
 
-    assert _both(lines).root == log.heads[-1].root
+    assert _verify_both(lines).root == log.heads[-1].root
     lines[3] = b"?"
-    outcome = _both(lines, anchors=[log.anchor])
+    outcome = _verify_both(lines, anchors=[log.anchor])
     assert outcome.root is None
     assert outcome.checks.tree is None
     assert outcome.checks.seals is False
@@ -433,12 +435,12 @@ def test_several_damaged_lines_in_a_row_still_show_the_tree(make_log: Any) -> No
 
 def test_a_sealed_head_outside_the_grammar_is_malformed(make_log: Any, faults_of: Any) -> None:
     log = make_log(3)
-    first = _resealed(log.lines[0], b'"v":1', b'"v":2')
+    first = _reseal(log.lines[0], b'"v":1', b'"v":2')
 
-    assert faults_of(_both([first])) == [("MALFORMED", 1)]
-    assert faults_of(_both([first], level="integrity")) == [("MALFORMED", 1)]
+    assert faults_of(_verify_both([first])) == [("MALFORMED", 1)]
+    assert faults_of(_verify_both([first], level="integrity")) == [("MALFORMED", 1)]
     later = _rewritten(list(log.lines), 1, b'"v":1', b'"v":2')
-    assert ("MALFORMED", 2) in faults_of(_both(later))
+    assert ("MALFORMED", 2) in faults_of(_verify_both(later))
 
 
 # -- payloads and erasures -------------------------------------------------------------------------
@@ -449,9 +451,9 @@ def test_a_lawful_erasure_keeps_seals_root_and_older_anchors(
     make_log: Any, make_erased: Any, level: str
 ) -> None:
     log = make_log(9)
-    erased = make_erased(make_erased(log, 4), 6)
+    log_ = make_erased(make_erased(log, 4), 6)
 
-    outcome = _both(list(erased.lines), level=level, anchors=[log.anchor, erased.anchor])
+    outcome = _verify_both(list(log_.lines), level=level, anchors=[log.anchor, log_.anchor])
 
     assert outcome.ok
     assert outcome.erased == 2
@@ -467,9 +469,9 @@ def test_a_payload_that_no_record_erases_is_missing(
         lines = list(log.lines)
         lines[at] = without_payload(lines[at])
         expected = [] if at == 4 else [("PAYLOAD_MISSING", at + 1)]
-        assert faults_of(_both(lines, level=level)) == expected
+        assert faults_of(_verify_both(lines, level=level)) == expected
         # The act of erasure itself is gone: both are missing.
-        assert ("PAYLOAD_MISSING", 5) in faults_of(_both(lines[:9], level=level))
+        assert ("PAYLOAD_MISSING", 5) in faults_of(_verify_both(lines[:9], level=level))
 
 
 @pytest.mark.parametrize("level", ["integrity", "strict"])
@@ -482,13 +484,15 @@ def test_what_a_record_beyond_the_lines_erases_is_erased_and_not_missing(
     assert sixth is not None
     beyond = [fifth["id"].decode()]
 
-    sound = _both(lines, level=level, erased_ids=beyond)
+    sound = _verify_both(lines, level=level, erased_ids=beyond)
     assert (sound.ok, sound.erased) == (True, 1)
     # Only what is named is excused, and only if it is empty.
-    other = _both(lines, level=level, erased_ids=[sixth["id"].decode()])
-    assert faults_of(other) == [("PAYLOAD_MISSING", 5)]
+    wrong = _verify_both(lines, level=level, erased_ids=[sixth["id"].decode()])
+    assert faults_of(wrong) == [("PAYLOAD_MISSING", 5)]
     lines[5] = without_payload(lines[5])
-    assert faults_of(_both(lines, level=level, erased_ids=beyond)) == [("PAYLOAD_MISSING", 6)]
+    assert faults_of(_verify_both(lines, level=level, erased_ids=beyond)) == [
+        ("PAYLOAD_MISSING", 6)
+    ]
 
 
 def test_a_payload_is_not_called_missing_when_the_erasure_may_be_the_damaged_line(
@@ -496,8 +500,8 @@ def test_a_payload_is_not_called_missing_when_the_erasure_may_be_the_damaged_lin
 ) -> None:
     *lines, erasure = make_erased(make_log(9), 4).lines
 
-    for damaged in (b"?", erasure.replace(b'"target":"clm_', b'"target":"clm_0')[:-1] + b"}"):
-        assert [line for _, line in faults_of(_both([*lines, damaged]))] == [10]
+    for mutant in (b"?", erasure.replace(b'"target":"clm_', b'"target":"clm_0')[:-1] + b"}"):
+        assert [line for _, line in faults_of(_verify_both([*lines, mutant]))] == [10]
 
 
 def test_a_payload_is_not_called_missing_when_the_erasure_may_be_among_missing_lines(
@@ -506,32 +510,32 @@ def test_a_payload_is_not_called_missing_when_the_erasure_may_be_among_missing_l
     log = make_erased(make_erased(make_log(9), 4), 2)
 
     # The ninth line and the erasure of the fifth are gone, that of the third is there.
-    found = faults_of(_both([*log.lines[:8], *log.lines[10:]]))
-    assert found == [("MISSING_LINES", 9)]
+    faults = faults_of(_verify_both([*log.lines[:8], *log.lines[10:]]))
+    assert faults == [("MISSING_LINES", 9)]
     # Lines that come later are there: nothing that erases is missing.
     late = [*log.lines[:7], log.lines[8], log.lines[7], log.lines[10]]
-    assert ("PAYLOAD_MISSING", 5) not in faults_of(_both(late))
+    assert ("PAYLOAD_MISSING", 5) not in faults_of(_verify_both(late))
 
 
 def test_a_line_that_comes_late_and_twice_is_told_as_both(make_log: Any, faults_of: Any) -> None:
     first, second, third, last = make_log(4).lines
 
-    found = faults_of(_both([first, last, second, second, third]))
+    faults = faults_of(_verify_both([first, last, second, second, third]))
 
-    assert ("DUPLICATE_LINE", 4) in found
-    assert ("MISSING_LINES", 2) not in found
+    assert ("DUPLICATE_LINE", 4) in faults
+    assert ("MISSING_LINES", 2) not in faults
 
 
 def test_the_hash_of_nothing_is_no_payload(make_log: Any, faults_of: Any) -> None:
     lines = list(make_log(2).lines)
     digest = b"74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b"
     parts = split(lines[1])
-    found = HEAD.fullmatch(parts.head)
-    assert found is not None
-    head = parts.head.replace(found["payload_hash"], digest)
+    match = HEAD.fullmatch(parts.head)
+    assert match is not None
+    head = parts.head.replace(match["payload_hash"], digest)
     line = encode_line(head, None, seal_of(head))
 
-    assert faults_of(_both([lines[0], line], level="integrity")) == [("PAYLOAD_MISSING", 2)]
+    assert faults_of(_verify_both([lines[0], line], level="integrity")) == [("PAYLOAD_MISSING", 2)]
 
 
 def test_erased_records_that_cannot_be_read_are_irregular(make_log: Any, faults_of: Any) -> None:
@@ -540,21 +544,21 @@ def test_erased_records_that_cannot_be_read_are_irregular(make_log: Any, faults_
     head = parts.head.replace(b'"v":1', b'"v":2')
     line = encode_line(head, None, seal_of(head))
 
-    assert faults_of(_both([*log.lines[:2], line], level="integrity")) == [("MALFORMED", 3)]
+    assert faults_of(_verify_both([*log.lines[:2], line], level="integrity")) == [("MALFORMED", 3)]
 
 
 # -- the ledger ------------------------------------------------------------------------------------
 
 
 def test_lines_of_another_ledger_are_named(make_log: Any, faults_of: Any) -> None:
-    ours, theirs = make_log(5), make_log(5, OTHER)
+    own, foreign = make_log(5), make_log(5, OTHER_LEDGER)
 
-    mixed = [*ours.lines[:3], theirs.lines[3], *ours.lines[4:]]
+    lines = [*own.lines[:3], foreign.lines[3], *own.lines[4:]]
 
-    assert faults_of(_both(mixed))[0][1] in (3, 4)
-    assert ("WRONG_LEDGER", 4) in faults_of(_both(mixed))
-    assert _both(list(theirs.lines), ledger=OTHER).ok
-    assert faults_of(_both(list(theirs.lines), ledger=ours.heads[0].ledger))[:2] == [
+    assert faults_of(_verify_both(lines))[0][1] in (3, 4)
+    assert ("WRONG_LEDGER", 4) in faults_of(_verify_both(lines))
+    assert _verify_both(list(foreign.lines), ledger=OTHER_LEDGER).ok
+    assert faults_of(_verify_both(list(foreign.lines), ledger=own.heads[0].ledger))[:2] == [
         ("WRONG_LEDGER", 1),
         ("GENESIS_MISMATCH", 1),
     ]
@@ -565,22 +569,22 @@ def test_a_first_record_without_the_genesis_is_named(make_log: Any, faults_of: A
     start = genesis(log.heads[0].ledger).encode()
     lines = _rewritten(list(log.lines), 0, start, b"0" * 64)
 
-    assert faults_of(_both(lines)) == [("GENESIS_MISMATCH", 1)]
-    assert faults_of(_both([log.lines[0].replace(start, b"0" * 64), *log.lines[1:]])) == [
+    assert faults_of(_verify_both(lines)) == [("GENESIS_MISMATCH", 1)]
+    assert faults_of(_verify_both([log.lines[0].replace(start, b"0" * 64), *log.lines[1:]])) == [
         ("HEAD_ALTERED", 1),
         ("GENESIS_MISMATCH", 1),
     ]
 
 
-@pytest.mark.parametrize("given", [{}, {"ledger": OTHER}])
-def test_nothing_is_a_log_without_records(given: dict[str, Any]) -> None:
-    outcome = verify([], **given)
+@pytest.mark.parametrize("evidence", [{}, {"ledger": OTHER_LEDGER}])
+def test_nothing_is_a_log_without_records(evidence: dict[str, Any]) -> None:
+    outcome = verify([], **evidence)
 
     assert outcome.ok
-    assert outcome == _both([], **given)
+    assert outcome == _verify_both([], **evidence)
     assert outcome.size == 0
-    assert outcome.ledger == given.get("ledger")
-    expected = TreeHead.empty(OTHER) if given else None
+    assert outcome.ledger == evidence.get("ledger")
+    expected = TreeHead.empty(OTHER_LEDGER) if evidence else None
     assert outcome.head == expected
     assert outcome.head_seal == (expected.seal if expected else None)
 
@@ -592,13 +596,13 @@ def test_a_cut_tail_is_seen_by_whoever_holds_more(make_log: Any, faults_of: Any)
     log = make_log(9)
     for size in range(9):
         lines = list(log.lines[:size])
-        assert _both(lines).assurance == "self_consistent"
-        for held in range(10):
-            outcome = _both(lines, anchors=[log.root(held)])
-            assert faults_of(outcome) == ([("TRUNCATED", size + 1)] if held > size else [])
-            anchored = 0 < held <= size
+        assert _verify_both(lines).assurance == "self_consistent"
+        for anchor_size in range(10):
+            outcome = _verify_both(lines, anchors=[log.root(anchor_size)])
+            assert faults_of(outcome) == ([("TRUNCATED", size + 1)] if anchor_size > size else [])
+            is_anchored = 0 < anchor_size <= size
             assert outcome.ok is False or outcome.assurance == (
-                "anchored" if anchored else "self_consistent"
+                "anchored" if is_anchored else "self_consistent"
             )
 
 
@@ -608,8 +612,8 @@ def test_verifying_a_part_from_a_trusted_head_is_verifying_the_whole(
     log = make_erased(make_log(20), 15)
     for size in range(22):
         for evidence in ({}, {"anchors": [log.root(17)]}, {"level": "integrity"}):
-            whole = _both(list(log.lines), **evidence)
-            part = _both(list(log.lines[size:]), start=log.heads[size], **evidence)
+            whole = _verify_both(list(log.lines), **evidence)
+            part = _verify_both(list(log.lines[size:]), start=log.heads[size], **evidence)
             assert part.start == size
             if size <= 15:
                 assert evolve(part, start=0, assurance=whole.assurance) == whole
@@ -627,13 +631,13 @@ def test_faults_after_a_trusted_head_are_named_by_their_place_in_the_log(
     log = make_log(12)
     start = log.heads[5]
     rest = list(log.lines[5:])
-    other = make_log(12, offset=3).lines
+    stranger = make_log(12, offset=3).lines
 
-    edited = [*rest[:2], rest[2].replace(b'"salt":"0', b'"salt":"1'), *rest[3:]]
-    assert faults_of(_both(edited, start=start)) == [("PAYLOAD_ALTERED", 8)]
-    assert faults_of(_both([log.lines[4], *rest], start=start)) == [("DUPLICATE_LINE", 6)]
-    assert faults_of(_both(list(other[5:]), start=start)) == [("HISTORY_REWRITTEN", 6)]
-    assert faults_of(_both([], start=start, anchors=[log.anchor])) == [("TRUNCATED", 6)]
+    mutant = [*rest[:2], rest[2].replace(b'"salt":"0', b'"salt":"1'), *rest[3:]]
+    assert faults_of(_verify_both(mutant, start=start)) == [("PAYLOAD_ALTERED", 8)]
+    assert faults_of(_verify_both([log.lines[4], *rest], start=start)) == [("DUPLICATE_LINE", 6)]
+    assert faults_of(_verify_both(list(stranger[5:]), start=start)) == [("HISTORY_REWRITTEN", 6)]
+    assert faults_of(_verify_both([], start=start, anchors=[log.anchor])) == [("TRUNCATED", 6)]
 
 
 def test_an_anchor_before_the_beginning_counts_with_its_proof(
@@ -646,7 +650,7 @@ def test_an_anchor_before_the_beginning_counts_with_its_proof(
     roots = [bytes.fromhex(root) for root in vectors["roots"]]
 
     def outcome(*anchor: Any) -> tuple[Any, Any]:
-        outcome = _both([], start=start, anchors=[anchor])
+        outcome = _verify_both([], start=start, anchors=[anchor])
         return outcome.assurance, faults_of(outcome)
 
     assert outcome(old, roots[old], proof) == ("anchored", [])
@@ -661,8 +665,8 @@ def test_an_anchor_before_the_beginning_counts_with_its_proof(
 def test_the_root_of_nothing_anchors_nothing(make_log: Any, faults_of: Any) -> None:
     log = make_log(3)
 
-    assert _both(list(log.lines), anchors=[log.root(0)]).assurance == "self_consistent"
-    outcome = _both(list(log.lines), anchors=[(0, b"0" * 32)])
+    assert _verify_both(list(log.lines), anchors=[log.root(0)]).assurance == "self_consistent"
+    outcome = _verify_both(list(log.lines), anchors=[(0, b"0" * 32)])
     assert faults_of(outcome) == [("HISTORY_REWRITTEN", None)]
 
 
@@ -694,8 +698,8 @@ def test_what_could_not_be_read_is_said_to_hold_for_nothing(make_log: Any) -> No
 
 def test_a_check_that_fails_beyond_what_is_listed_is_not_said_to_hold(make_log: Any) -> None:
     lines = list(make_log(300).lines)
-    altered = [line.replace(b'"salt":"', b'"salt":"x') for line in lines[:250]]
-    outcome = verify([*altered, *lines[250:280], lines[280], *lines[280:]])
+    mutants = [line.replace(b'"salt":"', b'"salt":"x') for line in lines[:250]]
+    outcome = verify([*mutants, *lines[250:280], lines[280], *lines[280:]])
 
     assert {fault.code for fault in outcome.faults} == {"PAYLOAD_ALTERED"}
     assert (outcome.checks.payloads, outcome.checks.sequence) == (False, False)
@@ -704,52 +708,52 @@ def test_a_check_that_fails_beyond_what_is_listed_is_not_said_to_hold(make_log: 
 
 def test_lines_may_be_opened_by_a_function(make_log: Any) -> None:
     lines = make_log(700).lines
-    opened: list[int] = []
+    reads: list[int] = []
 
     def opener() -> Iterator[bytes]:
-        opened.append(1)
+        reads.append(1)
         return iter(lines)
 
     assert verify(opener).size == 700
-    assert len(opened) == 1
+    assert len(reads) == 1
     assert verify(lambda: iter([*lines[:600], *lines[601:]])).first_fault is not None
 
 
 def test_a_sound_log_is_read_once_whatever_anchors_it(make_log: Any) -> None:
     log = make_log(20)
-    opened: list[int] = []
+    reads: list[int] = []
 
     def opener() -> Iterator[bytes]:
-        opened.append(1)
+        reads.append(1)
         return iter(log.lines)
 
     anchors = [log.root(size) for size in (3, 7, 12, 20)]
     assert verify(opener, anchors=anchors).assurance == "anchored"
-    assert len(opened) == 1
+    assert len(reads) == 1
 
 
 def test_what_follows_a_fault_is_left_to_the_diagnosis(make_log: Any) -> None:
     lines = make_log(20).lines * 100
-    taken: list[bytes] = []
+    lines_read: list[bytes] = []
 
     def opener() -> Iterator[bytes]:
         for line in lines:
-            taken.append(line)
+            lines_read.append(line)
             yield line
 
     assert not verify(opener).ok
-    assert len(lines) < len(taken) <= len(lines) + 512
+    assert len(lines) < len(lines_read) <= len(lines) + 512
 
 
 def test_nothing_is_said_of_a_root_that_nobody_knows(make_log: Any) -> None:
     log = make_log(3)
     first = log.lines[0].replace(b'"salt":"0', b'"salt":"1')
 
-    (alone,) = _both([first, *log.lines[1:]]).faults
-    (anchored,) = _both([first, *log.lines[1:]], anchors=[log.anchor]).faults
+    (alone,) = _verify_both([first, *log.lines[1:]]).faults
+    (fault,) = _verify_both([first, *log.lines[1:]], anchors=[log.anchor]).faults
 
     assert "reproduce" not in alone.detail
-    assert anchored.detail.endswith("All other lines reproduce the root of 3 lines.")
+    assert fault.detail.endswith("All other lines reproduce the root of 3 lines.")
 
 
 def test_what_is_no_head_has_no_number_and_a_line_may_be_as_long_as_a_record() -> None:
@@ -793,7 +797,7 @@ def test_runs_end_where_numbers_grow_and_anchors_stand(make_log: Any) -> None:
 def test_a_log_of_many_gaps_tells_the_first_ones(make_log: Any, faults_of: Any) -> None:
     lines = make_log(300).lines[::2]
 
-    assert faults_of(_both(list(lines))) == [("MISSING_LINES", n) for n in range(2, 102)]
+    assert faults_of(_verify_both(list(lines))) == [("MISSING_LINES", n) for n in range(2, 102)]
 
 
 def test_the_end_of_a_log_with_a_hole_is_judged_without_its_tree(
@@ -802,28 +806,28 @@ def test_the_end_of_a_log_with_a_hole_is_judged_without_its_tree(
     log = make_log(7)
     last = log.lines[-1].replace(b'"author":"key', b'"author":"kez')
 
-    found = _both([*log.lines[:2], *log.lines[4:6], last], anchors=[log.anchor])
+    outcome = _verify_both([*log.lines[:2], *log.lines[4:6], last], anchors=[log.anchor])
 
-    assert faults_of(found) == [("MISSING_LINES", 3), ("HEAD_ALTERED", 5), ("TRUNCATED", 6)]
-    assert found.root is None
+    assert faults_of(outcome) == [("MISSING_LINES", 3), ("HEAD_ALTERED", 5), ("TRUNCATED", 6)]
+    assert outcome.root is None
 
 
 def test_lines_that_follow_each_other_are_one_piece() -> None:
-    seen = SealIndex()
+    index = SealIndex()
     for number in (*range(3), *range(10, 400), *range(500, 503)):
-        seen.add(number, f"{number:064x}")
+        index.add(number, f"{number:064x}")
 
-    assert [number in seen for number in (2, 3, 9, 10, 399, 400, 500, 502)] == [
+    assert [number in index for number in (2, 3, 9, 10, 399, 400, 500, 502)] == [
         True, False, False, True, True, False, True, True,
     ]  # fmt: skip
-    assert not seen.has(9, f"{9:064x}")
+    assert not index.has(9, f"{9:064x}")
 
 
 def test_a_log_in_pieces_is_remembered_up_to_a_limit() -> None:
-    seen = SealIndex()
+    index = SealIndex()
     for number in range(2_000):
-        seen.add(number * 2, f"{number:064x}")
+        index.add(number * 2, f"{number:064x}")
 
-    assert 254 in seen
-    assert 255 not in seen
-    assert 256 not in seen
+    assert 254 in index
+    assert 255 not in index
+    assert 256 not in index
