@@ -74,7 +74,9 @@ class TextQuery:
     def focus(self) -> tuple[str, ...]:
         """The terms that an answer must hold: first and last of the subject, or that of a sum."""
         sums = (
-            term for term in self.terms if self.asks_sum and groups(root("cost")) & groups(term)
+            term
+            for term in self.terms
+            if self.asks_sum and groups(word_root("cost")) & groups(term)
         )
         first = tuple(sums)[:1] or tuple(self.terms)[:1]
         is_first = self.asks_count or self.asks_sum or self.kind == "who"
@@ -88,9 +90,9 @@ class TextQuery:
     @property
     def role(self) -> str | None:
         """The office whose holder is asked for ("president"); None for who appointed them."""
-        if any(groups(root("appointed")) & groups(term) for term in self.terms):
+        if any(groups(word_root("appointed")) & groups(term) for term in self.terms):
             return None
-        offices = {root(word) for word in self.words if is_role(word)}
+        offices = {word_root(word) for word in self.words if is_role(word)}
         return next((term for term in self.terms if self.kind == "who" and term in offices), None)
 
     @property
@@ -107,7 +109,7 @@ class TextQuery:
     def asks_sum(self) -> bool:
         """Whether it asks for a sum of money."""
         is_sum = self.kind == "number" and not self.asks_count
-        return is_sum and any(groups(root("cost")) & groups(term) for term in self.terms)
+        return is_sum and any(groups(word_root("cost")) & groups(term) for term in self.terms)
 
 
 def query_of(question: str) -> TextQuery:
@@ -116,18 +118,18 @@ def query_of(question: str) -> TextQuery:
     tokens = _TOKEN.findall(question)
     months = months_in(question)
     names = tuple(_names(tokens, language, months))[:_ITEMS_MAX]
-    stop_roots = {root(word) for name in names for word in words(name.word)}
-    stop_roots |= {root(fold(word)) for word in tokens if month_of(word) in months}
+    stop_roots = {word_root(word) for name in names for word in words(name.word)}
+    stop_roots |= {word_root(fold(word)) for word in tokens if month_of(word) in months}
     stop_roots |= _titles_before(tokens, names) | _roots("none")
-    stems = {root(word): cut(word) for word in terms(question, language, whole=True)}
+    stems = {word_root(word): cut(word) for word in terms(question, language, whole=True)}
     years = frozenset(term for term in stems if _YEAR.match(term))
     subject = [t for t in stems if t not in stop_roots | years and not _is_day(t, months)]
-    kinds = {root(b) for a, b in pairwise(words(question)) if a in _words("which")}
+    kinds = {word_root(b) for a, b in pairwise(words(question)) if a in _words("which")}
     kind = _kind_of(_plain_words(question), names)
     phrases = frozenset(_phrases(_plain_words(question)))
     measure = next((name for name in MEASURES if not phrases.isdisjoint(_words(name))), None)
     if kind in ("who", "when", "where", "compare"):
-        offices = {root(word) for word in words(question) if is_role(word)}
+        offices = {word_root(word) for word in words(question) if is_role(word)}
         subject = [term for term in subject if term not in kinds or term in offices] or subject
     return TextQuery(
         "number" if measure and kind == "other" else kind,
@@ -153,7 +155,7 @@ def _titles_before(tokens: list[str], names: Iterable[Name]) -> frozenset[str]:
     """Titles that stand before a name: a text may leave them out."""
     name_words = {name.word for name in names}
     pairs = (a for a, b in pairwise(tokens) if a[0].isupper() and b in name_words)
-    return frozenset(root(fold(word)) for word in pairs if fold(word) in _titles())
+    return frozenset(word_root(fold(word)) for word in pairs if fold(word) in _titles())
 
 
 def _kind_of(tokens: list[str], names: tuple[Name, ...]) -> AnswerKind:
@@ -200,7 +202,7 @@ def _is_name(word: str, index: int, language: str | None) -> bool:
     form = fold(word)
     if not terms(word, language) or _YEAR.match(word) or form in _words("weekday"):
         return False
-    if form in _titles() or root(form) in _roots("none") or groups(root(form)):
+    if form in _titles() or word_root(form) in _roots("none") or groups(word_root(form)):
         return False
     if not _is_code(word) and any(form in _words(kind) for kind in KINDS):
         return False
@@ -230,14 +232,14 @@ def _spellings(word: str) -> tuple[Run, ...]:
 # -- words -------------------------------------------------------------------------------------
 
 
-def root(word: str) -> str:
+def word_root(word: str) -> str:
     """A folded word without the endings of plurals and tenses, so that "closed" meets "closing"."""
     return cut(_ENDING.sub("", _PLURAL.sub("", word))) if word.isalpha() else word
 
 
 def roots(text: str, language: str | None) -> list[str]:
     """The roots of the words of a text without its stop words."""
-    return [root(word) for word in terms(text, language, whole=True)]
+    return [word_root(word) for word in terms(text, language, whole=True)]
 
 
 def groups(term: str) -> frozenset[int]:
@@ -278,7 +280,7 @@ def _groups() -> Mapping[str, frozenset[int]]:
     groups: dict[str, frozenset[int]] = {}
     for number, text in enumerate(text for kind, text in data.rows("asking.tsv") if kind == "same"):
         for word in text.split():
-            term = "_".join(map(root, word.split("_")))
+            term = "_".join(map(word_root, word.split("_")))
             groups[term] = groups.get(term, frozenset()) | {number}
     return groups
 
@@ -294,7 +296,7 @@ def _words(kind: str) -> frozenset[str]:
 @cache
 def _roots(kind: str) -> frozenset[str]:
     """The roots of the words of a list."""
-    return frozenset(map(root, _words(kind)))
+    return frozenset(map(word_root, _words(kind)))
 
 
 @cache

@@ -57,7 +57,7 @@ class Frames:
         """The data of each complete line; comments and other fields are skipped.
 
         Raises:
-            UpstreamFailed: a line is longer than `LINE_BYTES_MAX`.
+            UpstreamFailure: a line is longer than `LINE_BYTES_MAX`.
         """
         *lines, self._buffer = (self._buffer + chunk).replace(b"\r", b"\n").split(b"\n")
         if len(self._buffer) > LINE_BYTES_MAX:
@@ -109,7 +109,7 @@ class Completion:
         """The text that a chunk adds.
 
         Raises:
-            UpstreamFailed: the chunk reports a failure, or is none.
+            UpstreamFailure: the chunk reports a failure, or is none.
         """
         if data == "[DONE]":
             return ""
@@ -169,7 +169,7 @@ class Completion:
         """Check that the stream ended as it should.
 
         Raises:
-            UpstreamFailed: it was cut short, or filtered away.
+            UpstreamFailure: it was cut short, or filtered away.
         """
         if self.finish is None:
             raise UpstreamFailed("broke off in the middle of its answer")

@@ -29,8 +29,8 @@ from svc_core.agent.asking import (
     month_of,
     months_in,
     query_of,
-    root,
     roots,
+    word_root,
 )
 from svc_core.intel.linking.runs import runs
 from svc_core.text.entities import is_place

@@ -45,7 +45,7 @@ async def trust(ctx: Context, name: str) -> None:
 async def take_turn(ctx: Context, name: str) -> Document[Turn] | None:
     """Take the lease on a file, to store or remove it; None while another process holds it.
 
-    A lease that is not ended lapses after `TURN`, and the file is checked.
+    A lease that is not ended lapses after `LEASE`, and the file is checked.
     """
     before = await ctx.tx.documents.get(TURNS, _id(name))
     if before is not None and before.order > micros(ctx.now):

@@ -1,8 +1,8 @@
 """Gives a report its audio: claim the text, have it spoken elsewhere, attach the recording.
 
-Rule 1: speaking holds no transaction: `claim` or `ask` reads the text, `adopt` writes the audio,
-        the report's row and their change in one unit of work. Killed anywhere, a report has no
-        audio or a complete one.
+Rule 1: speaking holds no transaction: `claim_speech` or `speech_task` reads the text, `attach_audio`
+        writes the audio, the report's row and their change in one unit of work. Killed anywhere, a
+        report has no audio or a complete one.
 Rule 2: a claim lapses unless its worker renews it, and is counted before the work, so that two
         workers never speak the same report at once, and a report that kills its workers is given
         up after a few attempts.
@@ -25,20 +25,20 @@ from svc_core.reports.recordings import announce, forget_audio, give_up, trust
 
 # The states of a speech request. One row for each report that waits for audio, due at `due_at`:
 #
-#   none --want--> waiting --claim--> claimed --adopt--> none (the report has audio)
-#                     ^                  |---put_off---> waiting, later after each failure
-#                     |                  |---give_back-> waiting, at once, not counted
-#                     |                  |---take_over-> waiting, at once, counted
-#                     \------lapse-------/
+#   none --request_speech--> waiting --claim_speech--> claimed --attach_audio--> none (has audio)
+#                               ^                         |---retry_later---> waiting, later
+#                               |                         |---return_claim--> waiting, not counted
+#                               |                         |---release_claim-> waiting, counted
+#                               \--------- lapse ---------/
 #   waiting or claimed, after `ATTEMPTS_MAX` attempts --give_up--> none (the event goes out)
 #
 # A claim is not a lock: it is the row with `is_claimed` and a due time in the future. Its number of
-# attempts identifies the holder, for each claim raises it: `renew`, `put_off` and `give_back` act
-# only while the row still has the attempt of their task, so that a worker whose claim lapsed cannot
-# touch the claim of its successor. `adopt` needs no claim: the digest decides. Whoever brings a
-# recording of the words that the report still has may attach it, and a second one replaces the
-# first; the words are spoken twice, which costs time but no correctness. Counting before the work
-# is what ends the loop of a report that kills its worker every time.
+# attempts identifies the holder, for each claim raises it: `renew_claim`, `retry_later` and
+# `return_claim` act only while the row still has the attempt of their task, so that a worker whose
+# claim lapsed cannot touch the claim of its successor. `attach_audio` needs no claim: the digest
+# decides. Whoever brings a recording of the words that the report still has may attach it, and a
+# second one replaces the first; the words are spoken twice, which costs time but no correctness.
+# Counting before the work is what ends the loop of a report that kills its worker every time.
 ATTEMPTS_MAX: Final = 5
 """Attempts before a report stays silent: five failures over five hours are due to its words."""
 RETRY_MIN: Final = timedelta(minutes=1)

@@ -24,25 +24,25 @@ from tests.core.intel.incident_documents import fold
 R = TypeVar("R")
 TENANT = "wsp_a"
 HOST = Host(signer=Ed25519Signer.from_seed(bytes(32)))
-CITED = re.compile(r"\[(\d+)\]")
+CITATION = re.compile(r"\[(\d+)\]")
 
 
-class Labelled(NamedTuple):
-    """A question; `told` and `cited` are `-` where it has no answer."""
+class Example(NamedTuple):
+    """A question; `expectation` and `source_word` are `-` where it has no answer."""
 
     kind: str
     text: str
-    told: str
-    cited: str
+    expectation: str
+    source_word: str
 
 
-def labelled(half: str) -> list[Labelled]:
+def examples(half: str) -> list[Example]:
     """The labelled questions of one half."""
     lines = (Path(__file__).parent / f"rows_{half}.tsv").read_text().splitlines()
-    return [Labelled(*line.split("\t")) for line in lines if not line.startswith("#")]
+    return [Example(*line.split("\t")) for line in lines if not line.startswith("#")]
 
 
-class Said(NamedTuple):
+class Reply(NamedTuple):
     """An answer: all its events, its words, and what it cites by its number."""
 
     events: list[events.Event]
@@ -52,29 +52,29 @@ class Said(NamedTuple):
     @property
     def calls(self) -> list[tuple[str, dict[str, object]]]:
         """The tools that were called."""
-        called = (event for event in self.events if isinstance(event, events.ToolCall))
-        return [(item.name, item.arguments) for item in called]
+        calls = (event for event in self.events if isinstance(event, events.ToolCall))
+        return [(item.name, item.arguments) for item in calls]
 
     @property
     def sentences(self) -> list[str]:
         """Its sentences."""
         return [event.text for event in self.events if isinstance(event, events.Text)]
 
-    def is_right(self, question: Labelled) -> bool:
+    def is_right(self, question: Example) -> bool:
         """Whether it says and cites what the label says, or nothing where that says so."""
-        if question.told == "-":
+        if question.expectation == "-":
             return not self.sources
-        cited = [f"{source.title} {source.url}".lower() for source in self.sources.values()]
-        return all(part in self.text for part in question.told.split("|")) and any(
-            question.cited.lower() in item for item in cited
+        labels = [f"{source.title} {source.url}".lower() for source in self.sources.values()]
+        return all(part in self.text for part in question.expectation.split("|")) and any(
+            question.source_word.lower() in item for item in labels
         )
 
 
-def said(told: Sequence[events.Event]) -> Said:
+def reply_of(run: Sequence[events.Event]) -> Reply:
     """An answer of its events."""
-    text = "".join(item.text for item in told if isinstance(item, events.Text))
-    sources = {item.number: item for item in told if isinstance(item, events.Source)}
-    return Said(list(told), text, sources)
+    text = "".join(item.text for item in run if isinstance(item, events.Text))
+    sources = {item.number: item for item in run if isinstance(item, events.Source)}
+    return Reply(list(run), text, sources)
 
 
 class Asker:
@@ -88,7 +88,7 @@ class Asker:
         units = attrs.evolve(self.house.hands, host=HOST)
         return CatalogueTools(site).of(units, Actor(tenant, workspace), now)
 
-    def ask(self, question: str, *history: str, tools: Toolbox | None = None) -> Said:
+    def ask(self, question: str, *history: str, tools: Toolbox | None = None) -> Reply:
         """The answer to a question; what the user said before may go before it."""
         turn = Turn(
             question, self.house.clock.now(), tuple(Message("user", text) for text in history)
@@ -96,13 +96,13 @@ class Asker:
         return answer(turn, tools or self.tools())
 
 
-def answer(turn: Turn, tools: Toolbox) -> Said:
+def answer(turn: Turn, tools: Toolbox) -> Reply:
     """The answer of the embedded backend."""
 
-    async def told() -> list[events.Event]:
+    async def collect() -> list[events.Event]:
         return [item async for item in await Embedded().open(turn, tools)]
 
-    return said(drive.run(told()))
+    return reply_of(drive.run(collect()))
 
 
 @attrs.frozen
@@ -111,7 +111,7 @@ class Rows:
 
     rows: Mapping[str, Sequence[Answered | Exception]]
     origin: str = "https://api.example"
-    asked: list[Mapping[str, Any]] = attrs.field(factory=list)
+    inputs: list[Mapping[str, Any]] = attrs.field(factory=list)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -119,23 +119,23 @@ class Rows:
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Answered:
         pages = self.rows[name]
-        found = pages[min(int(arguments.get("cursor", 0)), len(pages) - 1)]
-        self.asked.append(arguments)
-        if isinstance(found, Exception):
-            raise found
-        return found
+        page = pages[min(int(arguments.get("cursor", 0)), len(pages) - 1)]
+        self.inputs.append(arguments)
+        if isinstance(page, Exception):
+            raise page
+        return page
 
 
 def page(rows: Sequence[Mapping[str, Any]], cursor: str | None = None) -> Answered:
     """One page of rows; `cursor` is the number of the next."""
-    found = tuple(
+    hits = tuple(
         Found(str(row["id"]), str(row["name"]), f"/api/rows/{row['id']}", row) for row in rows
     )
     body = {"meta": {"page": {"nextCursor": cursor}}}
-    return Answered(found, cursor is not None, body, "/api/rows?limit=100")
+    return Answered(hits, cursor is not None, body, "/api/rows?limit=100")
 
 
-def opened(house: Any, label: str, tenant: str = TENANT, **claims: object) -> str:
+def open_subject(house: Any, label: str, tenant: str = TENANT, **claims: object) -> str:
     """A subject of the ledger with claims, each by its predicate; the id."""
 
     async def unit(ctx: Context) -> str:
@@ -165,10 +165,10 @@ def opened(house: Any, label: str, tenant: str = TENANT, **claims: object) -> st
     return str(house.run(unit, tenant))
 
 
-def filled(house: Any) -> Asker:
+def asker_of(house: Any) -> Asker:
     """Whoever asks about the demo, its incidents and a subject of the ledger."""
     demo.take_all(house)
     fold(house)
-    opened(house, "Kestrel Exchange", status="halted", headquarters=["Zug", "Singapore"])
-    opened(house, "Heron Vaults", "wsp_other", status="secret")
+    open_subject(house, "Kestrel Exchange", status="halted", headquarters=["Zug", "Singapore"])
+    open_subject(house, "Heron Vaults", "wsp_other", status="secret")
     return Asker(house)

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.core.agent.asker import Asker, filled
+from tests.core.agent.asker import Asker, asker_of
 
 
 @pytest.fixture(scope="session")
 def asker(house_factory: Any) -> Asker:
     """Nobody adds to its house."""
-    return filled(house_factory())
+    return asker_of(house_factory())

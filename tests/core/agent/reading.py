@@ -107,8 +107,8 @@ class Message:
     def _take(self, chunk: dict[str, Any]) -> None:
         assert self.end is None, "nothing follows the end"
         kind = chunk.pop("type")
-        required, optional = MEMBERS[kind]
-        assert required <= set(chunk) <= required | optional, (kind, chunk)
+        members, optional = MEMBERS[kind]
+        assert members <= set(chunk) <= members | optional, (kind, chunk)
         for name, value in chunk.items():
             assert isinstance(value, dict if name in OBJECTS else bool if name in OPTIONAL else str)
         assert all(isinstance(item, dict) for item in chunk.get("providerMetadata", {}).values())
@@ -199,28 +199,28 @@ class Message:
 
 def completion(chunks: list[dict[str, Any]]) -> dict[str, Any]:
     """What OpenAI's clients make of the chunks."""
-    made: dict[str, Any] = {"text": "", "annotations": [], "usage": None, "reason": None}
+    message: dict[str, Any] = {"text": "", "annotations": [], "usage": None, "reason": None}
     assert chunks[0]["choices"][0]["delta"]["role"] == "assistant"
     for chunk in chunks:
-        assert "error" not in made, "nothing follows an error"
+        assert "error" not in message, "nothing follows an error"
         if "error" in chunk:
             assert set(chunk) == {"error"}
             assert set(chunk["error"]) == ERROR
-            made |= chunk
+            message |= chunk
             continue
         CHUNK.validate(chunk)
-        same = chunk["id"], chunk["created"], "usage" in chunk
-        assert made.setdefault("same", same) == same
+        head = chunk["id"], chunk["created"], "usage" in chunk
+        assert message.setdefault("same", head) == head
         if not chunk["choices"]:
-            assert made["reason"], "usage follows the last choice"
-            made["usage"] = chunk["usage"]
+            assert message["reason"], "usage follows the last choice"
+            message["usage"] = chunk["usage"]
             continue
-        assert made["reason"] is None, "no choice follows the reason"
+        assert message["reason"] is None, "no choice follows the reason"
         assert chunk.get("usage") is None
         (choice,) = chunk["choices"]
-        made["text"] += choice["delta"].get("content", "")
-        made["annotations"] += choice["delta"].get("annotations", [])
-        made["reason"] = choice["finish_reason"]
-    assert ("error" in made) != bool(made["reason"]), "one end"
-    assert ("error" in made) or bool(made["usage"]) == made["same"][2]
-    return made
+        message["text"] += choice["delta"].get("content", "")
+        message["annotations"] += choice["delta"].get("annotations", [])
+        message["reason"] = choice["finish_reason"]
+    assert ("error" in message) != bool(message["reason"]), "one end"
+    assert ("error" in message) or bool(message["usage"]) == message["same"][2]
+    return message

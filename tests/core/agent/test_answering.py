@@ -54,14 +54,14 @@ class Slow(Service):
 class Speaker:
     """A backend that waits before everything that it says."""
 
-    def __init__(self, *said: Event) -> None:
-        self._said = said
+    def __init__(self, *run: Event) -> None:
+        self._said = run
 
     async def open(self, _: Turn, __: Toolbox) -> AsyncIterator[Event]:
         await pause()
-        return self._told()
+        return self._events()
 
-    async def _told(self) -> AsyncIterator[Event]:
+    async def _events(self) -> AsyncIterator[Event]:
         for event in self._said:
             await pause()
             yield event
@@ -73,9 +73,9 @@ class Desk:
     def __init__(self, encoder: Encoder) -> None:
         clock = FrozenClock()
         store, ids = store_of("memory", catalog.COLLECTIONS), CountingIds(clock)
-        given = ids, clock.now, Keyring({1: b"k" * 32}, 1)
+        surroundings = ids, clock.now, Keyring({1: b"k" * 32}, 1)
         host = Host(lends={PlanTable: DEFAULT_PLANS})
-        self.service = Service(store, *given, host, plans=DEFAULT_PLANS)
+        self.service = Service(store, *surroundings, host, plans=DEFAULT_PLANS)
         self.home = drive.run(
             self.service.system(
                 lambda ctx: accounts.create_workspace(
@@ -85,7 +85,7 @@ class Desk:
         ).id
         turn = Turn("Who?", clock.now())
         self.answer = AnswerStream(
-            Slow(store, *given, host, plans=DEFAULT_PLANS),
+            Slow(store, *surroundings, host, plans=DEFAULT_PLANS),
             ChatRequest(turn),
             turn,
             ThreadContext(THREAD, is_new=True),
@@ -97,18 +97,18 @@ class Desk:
 
     def rows(self) -> tuple[list[ChatCredits], list[ThreadTurn]]:
         async def read(ctx: Context) -> tuple[list[ChatCredits], list[ThreadTurn]]:
-            held = [CREDITS.decode(row.raw) async for row in ctx.every(CREDITS)]
-            return held, [THREAD_TURNS.decode(row.raw) async for row in ctx.every(THREAD_TURNS)]
+            rows = [CREDITS.decode(row.raw) async for row in ctx.every(CREDITS)]
+            return rows, [THREAD_TURNS.decode(row.raw) async for row in ctx.every(THREAD_TURNS)]
 
         return drive.run(self.service.read(self.home, read))
 
 
-async def heard(stream: Stream, told: bytearray) -> None:
+async def listen(stream: Stream, heard_bytes: bytearray) -> None:
     async for part in stream.parts(cast(Any, None)):
-        told += part
+        heard_bytes += part
 
 
-def finished(work: Any) -> None:
+def end_of(work: Any) -> None:
     """Go on through every wait."""
     with suppress(StopIteration):
         while True:
@@ -130,9 +130,9 @@ CUTS = {
 }
 
 
-def ends(told: bytes) -> list[Any]:
+def ends(body: bytes) -> list[Any]:
     """What tells of an end."""
-    frames = [line[6:] for line in told.split(b"\n") if line.startswith(b"data: ")]
+    frames = [line[6:] for line in body.split(b"\n") if line.startswith(b"data: ")]
     assert not frames or frames.pop() == b"[DONE]"
     chunks = [json.loads(frame) for frame in frames]
     return [
@@ -152,9 +152,9 @@ def test_one_end_is_told_and_the_turn_is_settled_wherever_an_answer_is_cut_short
 ) -> None:
     waits = 0
     while True:
-        desk, told, is_whole = Desk(ENCODERS[encoder]()), bytearray(), False
+        desk, body, is_whole = Desk(ENCODERS[encoder]()), bytearray(), False
         stream = desk.answer.stream(Speaker(*RUNS[run]), cast(Any, None), ())
-        hearing: Any = heard(stream, told)
+        hearing: Any = listen(stream, body)
         try:
             for _ in range(waits + 1):
                 hearing.send(None)
@@ -162,14 +162,14 @@ def test_one_end_is_told_and_the_turn_is_settled_wherever_an_answer_is_cut_short
         except StopIteration:
             is_whole = True
         except type(CUTS[how]):
-            told += stream.farewell(SHUT) if told else b""
-        finished(stream.settle())
+            body += stream.farewell(SHUT) if body else b""
+        end_of(stream.settle())
         # What was cut short before its first frame is refused as a whole.
-        assert len(ends(bytes(told))) == bool(told), (waits, bytes(told))
+        assert len(ends(bytes(body))) == bool(body), (waits, bytes(body))
         [[month], turns] = desk.rows()
-        is_said = b"The port" in told
+        is_said = b"The port" in body
         assert (month.used, month.holds) == (int(is_said), ())
-        assert len(turns) == bool(told)
+        assert len(turns) == bool(body)
         waits += 1
         if is_whole:
             break

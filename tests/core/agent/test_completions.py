@@ -13,9 +13,9 @@ from svc_core.agent.events import Usage
 from svc_core.contract import problem
 from tests.upstream import call, chunk, frame, words
 
-CVE, MORE = {"cveId": "CVE-2024-3400"}, {"q": "port"}
-ONE = [("get_cve", CVE)]
-TWO = [("get_cve", CVE), ("list_news", MORE)]
+CVE, QUERY = {"cveId": "CVE-2024-3400"}, {"q": "port"}
+ONE_CALL = [("get_cve", CVE)]
+TWO = [("get_cve", CVE), ("list_news", QUERY)]
 USAGE = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
 
 
@@ -32,44 +32,44 @@ CALLS: dict[str, tuple[list[Any], list[tuple[str, Any]]]] = {
             call(None, HALVES[0], index=0),
             call("list_news", "", index=1, id="b"),
             call(None, HALVES[1], index=0),
-            call(None, text(MORE), index=1),
+            call(None, text(QUERY), index=1),
         ],
         TWO,
     ),
-    "a whole call in one delta": ([call("get_cve", text(CVE), index=0, id="a")], ONE),
-    "neither index nor id": ([call("get_cve", text(CVE)), call("list_news", text(MORE))], TWO),
+    "a whole call in one delta": ([call("get_cve", text(CVE), index=0, id="a")], ONE_CALL),
+    "neither index nor id": ([call("get_cve", text(CVE)), call("list_news", text(QUERY))], TWO),
     "neither index nor id, in parts": (
-        [call("get_cve", HALVES[0]), call(None, HALVES[1]), call("list_news", text(MORE))],
+        [call("get_cve", HALVES[0]), call(None, HALVES[1]), call("list_news", text(QUERY))],
         TWO,
     ),
     "an id and no index": (
-        [call("get_cve", text(CVE), id="a"), call("list_news", text(MORE), id="b")],
+        [call("get_cve", text(CVE), id="a"), call("list_news", text(QUERY), id="b")],
         TWO,
     ),
     "all of index 0 with ids of their own": (
         [
             call("get_cve", text(CVE), index=0, id="a"),
-            call("list_news", text(MORE), index=0, id="b"),
+            call("list_news", text(QUERY), index=0, id="b"),
         ],
         TWO,
     ),
     "all of index 0 without an id": (
-        [call("get_cve", text(CVE), index=0), call("list_news", text(MORE), index=0)],
+        [call("get_cve", text(CVE), index=0), call("list_news", text(QUERY), index=0)],
         TWO,
     ),
     "an index and no id": (
         [call("get_cve", HALVES[0], index=0), call(None, HALVES[1], index=0)],
-        ONE,
+        ONE_CALL,
     ),
     "the id again with each part": (
         [call("get_cve", HALVES[0], index=0, id="a"), call(None, HALVES[1], index=0, id="a")],
-        ONE,
+        ONE_CALL,
     ),
     "an empty id with each part but the first": (
         [call("get_cve", HALVES[0], index=0, id="a"), call("", HALVES[1], index=0, id="")],
-        ONE,
+        ONE_CALL,
     ),
-    "arguments as an object": ([call("get_cve", CVE, index=0)], ONE),
+    "arguments as an object": ([call("get_cve", CVE, index=0)], ONE_CALL),
     "no arguments": ([call("get_cve", None, index=0, id="a")], [("get_cve", {})]),
     "arguments that are no JSON": ([call("get_cve", "{cve", index=0)], [("get_cve", None)]),
     "arguments that are no object": ([call("get_cve", "[1]", index=0)], [("get_cve", None)]),
@@ -77,7 +77,7 @@ CALLS: dict[str, tuple[list[Any], list[tuple[str, Any]]]] = {
     "a call without a name": ([call(None, text(CVE), index=0, id="a")], []),
     "more calls than are run": (
         [call("get_cve", text(CVE), index=place) for place in range(completions.CALLS_MAX + 1)],
-        ONE * completions.CALLS_MAX,
+        ONE_CALL * completions.CALLS_MAX,
     ),
 }
 
@@ -87,15 +87,15 @@ CALLS: dict[str, tuple[list[Any], list[tuple[str, Any]]]] = {
 def test_calls_are_put_together_whatever_the_habits(case: str, finish: str) -> None:
     chunks, expected = CALLS[case]
     completion = Completion()
-    for one in [*chunks, chunk(finish)]:
-        assert completion.feed(json.dumps(one)) == ""
+    for part in [*chunks, chunk(finish)]:
+        assert completion.feed(json.dumps(part)) == ""
     completion.end()
     assert completion.calls(3) == [
-        Call(f"call_3_{place}", *one) for place, one in enumerate(expected, 1)
+        Call(f"call_3_{place}", *call) for place, call in enumerate(expected, 1)
     ]
 
 
-SAID: dict[str, tuple[list[Any], str, Usage | None]] = {
+TEXTS: dict[str, tuple[list[Any], str, Usage | None]] = {
     "words": (words("Port", " closed."), "Port closed.", None),
     "a first chunk with a role": ([chunk(role="assistant", content="")], "", None),
     "no content": ([chunk(content=None)], "", None),
@@ -118,14 +118,14 @@ SAID: dict[str, tuple[list[Any], str, Usage | None]] = {
 }
 
 
-@pytest.mark.parametrize("case", SAID)
+@pytest.mark.parametrize("case", TEXTS)
 def test_words_and_usage_are_read(case: str) -> None:
-    chunks, expected, usage = SAID[case]
+    chunks, expected, usage = TEXTS[case]
     completion = Completion()
-    said = [completion.feed(json.dumps(chunk)) for chunk in chunks]
-    assert "".join(said) == expected
+    texts = [completion.feed(json.dumps(chunk)) for chunk in chunks]
+    assert "".join(texts) == expected
     assert completion.usage == usage
-    assert completion.pieces == sum(map(bool, said))
+    assert completion.pieces == sum(map(bool, texts))
     assert completion.feed("[DONE]") == ""
 
 
@@ -148,17 +148,17 @@ FAILS: dict[str, tuple[Any, problem.ProblemType]] = {
 
 @pytest.mark.parametrize("case", FAILS)
 def test_failures_are_told_by_their_kind_alone(case: str) -> None:
-    told, expected = FAILS[case]
+    data, expected = FAILS[case]
     with pytest.raises(UpstreamFailed) as caught:
-        Completion().feed(json.dumps(told))
+        Completion().feed(json.dumps(data))
     assert caught.value.type is expected
     assert "secret" not in caught.value.detail
 
 
-@pytest.mark.parametrize("told", ["", "{", "null", "[" * 100_000])
-def test_what_is_no_chunk_is_a_failure(told: str) -> None:
+@pytest.mark.parametrize("data", ["", "{", "null", "[" * 100_000])
+def test_what_is_no_chunk_is_a_failure(data: str) -> None:
     with pytest.raises(UpstreamFailed, match="UPSTREAM_ERROR"):
-        Completion().feed(told)
+        Completion().feed(data)
 
 
 @pytest.mark.parametrize("finish", [None, "content_filter", "error"])
@@ -192,12 +192,12 @@ REFUSALS = {
 
 @pytest.mark.parametrize("case", REFUSALS)
 def test_a_refusal_is_one_that_the_routes_declare(case: str) -> None:
-    status, said, wait, expected, retry = REFUSALS[case]
-    failed = refusal(status, said, wait)
-    assert failed.type is expected
-    assert failed.type.status in (402, 429, 500)
-    assert failed.headers.get("Retry-After") == retry
-    assert failed.said == f"answered {status}: {said}"
+    status, body, wait, expected, retry = REFUSALS[case]
+    failure = refusal(status, body, wait)
+    assert failure.type is expected
+    assert failure.type.status in (402, 429, 500)
+    assert failure.headers.get("Retry-After") == retry
+    assert failure.said == f"answered {status}: {body}"
 
 
 @given(
@@ -210,15 +210,15 @@ def test_frames_are_the_same_however_their_bytes_come(
     raw = ending.join(lines).encode()
     cut = data.draw(st.integers(0, len(raw)))
     frames = Frames()
-    told = [*frames.feed(raw[:cut]), *frames.feed(raw[cut:]), *frames.end()]
-    assert told == ["{}"] * lines.count("data: {}")
+    frames_ = [*frames.feed(raw[:cut]), *frames.feed(raw[cut:]), *frames.end()]
+    assert frames_ == ["{}"] * lines.count("data: {}")
 
 
 def test_a_field_of_errors_is_a_failure_and_a_line_has_an_end() -> None:
     for line in (b'error: {"code": 500}\n', b"error:\n"):
-        (told,) = Frames().feed(line)
+        (data,) = Frames().feed(line)
         with pytest.raises(UpstreamFailed):
-            Completion().feed(told)
+            Completion().feed(data)
     with pytest.raises(UpstreamFailed):
         list(Frames().feed(b"data: " + b"x" * completions.LINE_BYTES_MAX))
     assert list(Frames().feed(frame({"a": "\u2028"}))) == ['{"a": "\\u2028"}']

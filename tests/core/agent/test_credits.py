@@ -48,9 +48,9 @@ class Desk:
     def __init__(self, plan: str = "pro") -> None:
         self.clock = FrozenClock(datetime(2026, 1, 31, 23, 0, tzinfo=UTC))
         self.service = service_of(store_of("memory", catalog.COLLECTIONS), self.clock)
-        self.home = self.made(plan)
+        self.home = self.account(plan)
 
-    def made(self, plan: str) -> str:
+    def account(self, plan: str) -> str:
         return drive.run(make(self.service, plan))
 
     def reserve(self, tenant: str | None = None) -> Reservation:
@@ -62,27 +62,27 @@ class Desk:
         assert not caught.value.headers
         return caught.value.type.code, caught.value.detail
 
-    def settle(self, held: Reservation, *, refund: bool) -> bool:
-        return drive.run(settle(self.service, held, refund=refund))
+    def settle(self, reservation: Reservation, *, refund: bool) -> bool:
+        return drive.run(settle(self.service, reservation, refund=refund))
 
     def ask(self, operation: str, request: object) -> dict[str, Any]:
-        asked = RUNS[operation](self.service.context(Actor(SYSTEM)), request)
-        told: dict[str, Any] = json.loads(drive.run(asked).raw)
-        return told
+        run = RUNS[operation](self.service.context(Actor(SYSTEM)), request)
+        body: dict[str, Any] = json.loads(drive.run(run).raw)
+        return body
 
-    def shown(self) -> dict[str, Any]:
+    def show(self) -> dict[str, Any]:
         return self.ask("showCredits", ShowCredits(self.home))
 
     def counts(self) -> tuple[int, int, int]:
-        shown = self.shown()
-        return shown["granted"], shown["used"], shown["left"]
+        credits = self.show()
+        return credits["granted"], credits["used"], credits["left"]
 
 
 async def make(service: Service, plan: str) -> str:
-    made = await service.system(
+    row = await service.system(
         lambda ctx: accounts.create_workspace(ctx, name="acme", plan=plan, plans=SMALL)
     )
-    return made.id
+    return row.id
 
 
 @pytest.fixture
@@ -99,50 +99,50 @@ def test_the_plans_have_the_credits_of_the_reference() -> None:
 def test_as_many_turns_begin_as_there_are_credits(desk: Desk) -> None:
     for _ in range(3):
         desk.settle(desk.reserve(), refund=False)
-    told = "All 3 of 2026-01 are used or under way; they are renewed on 2026-02-01 (UTC)."
-    assert desk.refused() == ("CHAT_CREDITS_EXHAUSTED", told)
-    assert desk.shown() == {
+    detail = "All 3 of 2026-01 are used or under way; they are renewed on 2026-02-01 (UTC)."
+    assert desk.refused() == ("CHAT_CREDITS_EXHAUSTED", detail)
+    assert desk.show() == {
         "workspaceId": desk.home, "period": "2026-01", "granted": 3, "used": 3, "left": 0,
     }  # fmt: skip
 
 
 def test_a_turn_under_way_counts_until_it_is_given_back(desk: Desk) -> None:
-    held = [desk.reserve() for _ in range(3)]
+    reservations = [desk.reserve() for _ in range(3)]
     assert desk.counts() == (3, 3, 0)
     assert desk.refused()[0] == "CHAT_CREDITS_EXHAUSTED"
-    assert desk.settle(held[0], refund=True)
+    assert desk.settle(reservations[0], refund=True)
     assert desk.counts() == (3, 2, 1)
     desk.reserve()
 
 
 @pytest.mark.parametrize(("first", "used"), [(True, 0), (False, 1)])
 def test_of_several_settlements_the_first_counts(desk: Desk, first: bool, used: int) -> None:
-    held = desk.reserve()
-    assert desk.settle(held, refund=first)
-    assert not desk.settle(held, refund=not first)
-    assert not desk.settle(held, refund=first)
+    reservation = desk.reserve()
+    assert desk.settle(reservation, refund=first)
+    assert not desk.settle(reservation, refund=not first)
+    assert not desk.settle(reservation, refund=first)
     assert desk.counts() == (3, used, 3 - used)
 
 
 def test_what_nobody_settled_is_given_back_once_it_has_expired(desk: Desk) -> None:
-    held = [desk.reserve() for _ in range(3)]
+    reservations = [desk.reserve() for _ in range(3)]
     desk.clock.advance(RESERVED_FOR.total_seconds() - 1)
     assert desk.counts() == (3, 3, 0)
     desk.clock.advance(1)
     assert desk.counts() == (3, 0, 3)
     desk.reserve()
-    assert not desk.settle(held[0], refund=False)
+    assert not desk.settle(reservations[0], refund=False)
     assert desk.counts()[1] == 1
 
 
 def test_a_new_month_has_new_credits_and_a_turn_counts_in_the_month_it_began_in(
     desk: Desk,
 ) -> None:
-    held = [desk.reserve() for _ in range(3)]
+    reservations = [desk.reserve() for _ in range(3)]
     desk.clock.advance(3_600)
-    assert desk.shown()["period"] == "2026-02"
+    assert desk.show()["period"] == "2026-02"
     assert desk.counts() == (3, 0, 3)
-    assert desk.settle(held[0], refund=False)
+    assert desk.settle(reservations[0], refund=False)
     assert desk.counts() == (3, 0, 3)
 
 
@@ -184,12 +184,14 @@ def test_a_person_with_keys_of_their_own_has_credits_of_their_own_plan(desk: Des
     assert desk.counts()[1] == 0
 
 
-@pytest.mark.parametrize("who", ["wsp_0123456789abcdef01234567", "usr_0123456789abcdef01234567"])
-def test_an_account_that_is_not_there_is_not_found(desk: Desk, who: str) -> None:
-    assert desk.refused(who)[0] == "NOT_FOUND"
+@pytest.mark.parametrize(
+    "account", ["wsp_0123456789abcdef01234567", "usr_0123456789abcdef01234567"]
+)
+def test_an_account_that_is_not_there_is_not_found(desk: Desk, account: str) -> None:
+    assert desk.refused(account)[0] == "NOT_FOUND"
     for operation, request in (
-        ("showCredits", ShowCredits(who)),
-        ("grantCredits", GrantCredits(who, 1)),
+        ("showCredits", ShowCredits(account)),
+        ("grantCredits", GrantCredits(account, 1)),
     ):
         with pytest.raises(Problem) as caught:
             desk.ask(operation, request)
@@ -206,11 +208,11 @@ async def burst(services: list[Service], count: int = 50) -> Counter[str]:
     async def turn(number: int) -> str:
         service = services[number % len(services)]
         try:
-            held = await reserve(service, home)
+            reservation = await reserve(service, home)
         except Problem as refusal:
             return refusal.type.code
-        both = (settle(item, held, refund=False) for item in (service, services[0]))
-        return str(sum(await asyncio.gather(*both)))
+        settlements = (settle(item, reservation, refund=False) for item in (service, services[0]))
+        return str(sum(await asyncio.gather(*settlements)))
 
     return Counter(await asyncio.gather(*map(turn, range(count))))
 

@@ -22,7 +22,7 @@ def talk(*history: Message) -> Dialogue:
     return Dialogue(Turn("Which port?", NOW, history), [SPEC], ORIGIN)
 
 
-def found(number: int, **row: Any) -> Found:
+def hit(number: int, **row: Any) -> Found:
     return Found(f"obs_{number}", f"Port {number}", f"/api/v1/news/obs_{number}", row)
 
 
@@ -50,8 +50,8 @@ def test_a_model_is_sent_fixed_instructions_the_question_and_the_tools() -> None
 
 
 def test_earlier_words_are_context_without_their_marks_and_only_the_last_of_them() -> None:
-    held = [Message("user", f"Question {n}") for n in range(dialogue.HISTORY_MAX)]
-    sent = talk(*held, Message("assistant", "Hull [3] and Kiel [1].")).request(is_last=True)
+    history = [Message("user", f"Question {n}") for n in range(dialogue.HISTORY_MAX)]
+    sent = talk(*history, Message("assistant", "Hull [3] and Kiel [1].")).request(is_last=True)
     assert len(sent["messages"]) == dialogue.HISTORY_MAX + 2
     assert sent["messages"][1] == {"role": "user", "content": "Question 1"}
     assert sent["messages"][-2] == {"role": "assistant", "content": "Hull and Kiel."}
@@ -62,29 +62,29 @@ def test_earlier_words_are_context_without_their_marks_and_only_the_last_of_them
 
 
 def test_what_a_tool_found_is_numbered_for_good_and_cut_to_size() -> None:
-    made = talk()
-    made.called([CALL])
-    rows = [found(n, id=f"obs_{n}", title=f"Port {n}", text="x" * 9_000) for n in range(1, 12)]
-    done = made.answered(CALL, Answered(tuple(rows)))
+    talk_ = talk()
+    talk_.called([CALL])
+    rows = [hit(n, id=f"obs_{n}", title=f"Port {n}", text="x" * 9_000) for n in range(1, 12)]
+    done = talk_.answered(CALL, Answered(tuple(rows)))
     assert isinstance(done, ToolDone)
     assert [source.number for source in done.sources] == list(range(1, dialogue.HITS_MAX + 1))
     assert done.sources[0] == Source(1, "obs_1", "Port 1", f"{ORIGIN}/api/v1/news/obs_1")
-    told = results(made)
-    assert told["more"] is True
-    assert [row["n"] for row in told["results"]] == list(range(1, dialogue.HITS_MAX + 1))
-    assert all(len(row["text"]) == dialogue.HIT_CHARS_MAX for row in told["results"])
-    assert told["results"][0]["text"].startswith("id: obs_1\ntitle: Port 1\ntext: xx")
+    rows_ = results(talk_)
+    assert rows_["more"] is True
+    assert [row["n"] for row in rows_["results"]] == list(range(1, dialogue.HITS_MAX + 1))
+    assert all(len(row["text"]) == dialogue.HIT_CHARS_MAX for row in rows_["results"])
+    assert rows_["results"][0]["text"].startswith("id: obs_1\ntitle: Port 1\ntext: xx")
 
-    again = Answered((found(3, summary="It was closed."), Found("x", "No place", None, {"a": 1})))
-    done = made.answered(Call("call_2_1", "list_news", {}), again)
+    again = Answered((hit(3, summary="It was closed."), Found("x", "No place", None, {"a": 1})))
+    done = talk_.answered(Call("call_2_1", "list_news", {}), again)
     assert isinstance(done, ToolDone)
     assert [(source.number, source.url is None) for source in done.sources] == [
         (3, False),
         (9, True),
     ]
-    assert results(made)["more"] is False
-    assert made.facts[3].say("Port 3 was closed")
-    assert made.facts[3].say("Port 3")
+    assert results(talk_)["more"] is False
+    assert talk_.facts[3].say("Port 3 was closed")
+    assert talk_.facts[3].say("Port 3")
 
 
 ROW = {
@@ -102,9 +102,9 @@ ROW = {
 
 
 def test_a_row_is_evidence_by_its_members_and_what_is_cut_off_is_none() -> None:
-    made = talk()
-    made.answered(CALL, Answered((found(1, **ROW),), has_more=True))
-    (row,) = results(made)["results"]
+    talk_ = talk()
+    talk_.answered(CALL, Answered((hit(1, **ROW),), has_more=True))
+    (row,) = results(talk_)["results"]
     assert row["text"].splitlines()[:7] == [
         "id: obs_65f1c0de8badf00d12345678",
         "title: Port of Hull shut",
@@ -114,8 +114,8 @@ def test_a_row_is_evidence_by_its_members_and_what_is_cut_off_is_none() -> None:
         "name: Pier 4",
         "name: Piers burned.",
     ]
-    assert results(made)["more"] is True
-    facts = made.facts[1]
+    assert results(talk_)["more"] is True
+    facts = talk_.facts[1]
     assert facts.say("The severity score is 9.8")
     assert facts.say("Port of Hull: published 3 May 2026")
     assert facts.say("Pier 4")
@@ -125,37 +125,37 @@ def test_a_row_is_evidence_by_its_members_and_what_is_cut_off_is_none() -> None:
 
 
 def test_a_tool_that_gave_nothing_is_told_of_and_a_name_that_is_none_is_not_shown() -> None:
-    made = talk()
-    assert made.failed(CALL, "Not now.") == ToolFailure("call_1_1", "Not now.")
-    assert results(made) == {"error": "Not now."}
-    assert made.shown("list_news") == "list_news"
-    assert made.shown("rm -rf") == "unknown"
+    talk_ = talk()
+    assert talk_.failed(CALL, "Not now.") == ToolFailure("call_1_1", "Not now.")
+    assert results(talk_) == {"error": "Not now."}
+    assert talk_.shown("list_news") == "list_news"
+    assert talk_.shown("rm -rf") == "unknown"
 
 
 def test_sources_stand_before_what_cites_them_and_lines_where_they_were() -> None:
-    made = talk()
-    made.answered(CALL, Answered((found(1, text="Hull shut."), found(2, text="Kiel shut."))))
-    sieve = Sieve(made.facts)
-    kept = [*sieve.feed("Hull shut [1]. Hull shut [1].\n- Kiel shut [2].\n"), *sieve.end()]
-    told = list(made.said(kept, 1))
-    assert [type(item) for item in told] == [Source, Text, Text, Source, Text]
-    assert "".join(item.text for item in told if isinstance(item, Text)) == (
+    talk_ = talk()
+    talk_.answered(CALL, Answered((hit(1, text="Hull shut."), hit(2, text="Kiel shut."))))
+    sieve = Sieve(talk_.facts)
+    sentences = [*sieve.feed("Hull shut [1]. Hull shut [1].\n- Kiel shut [2].\n"), *sieve.end()]
+    run = list(talk_.said(sentences, 1))
+    assert [type(item) for item in run] == [Source, Text, Text, Source, Text]
+    assert "".join(item.text for item in run if isinstance(item, Text)) == (
         "Hull shut [1]. Hull shut [1].\n- Kiel shut [2]."
     )
-    assert not made.is_silent
-    (more,) = made.said(kept[:1], 2)
+    assert not talk_.is_silent
+    (more,) = talk_.said(sentences[:1], 2)
     assert more == Text("\nHull shut [1].")
 
 
 def test_an_answer_has_an_end_and_no_more_sources_than_are_shown() -> None:
-    made = talk()
+    talk_ = talk()
     for start in range(1, 40, 8):
-        rows = tuple(found(n, text="Shut.") for n in range(start, start + 8))
-        made.answered(CALL, Answered(rows))
-    told = list(made.said([Kept("Shut.", (n,), n) for n in range(1, 40)], 1))
-    assert sum(isinstance(item, Source) for item in told) == SOURCES_MAX
-    assert sum(isinstance(item, Text) for item in told) == SOURCES_MAX
-    assert not made.is_full
-    assert len(list(made.said([Kept("x" * TEXT_MAX, (1,), 1)] * 3, 2))) == 1
-    assert made.is_full
-    assert made.words > 40
+        rows = tuple(hit(n, text="Shut.") for n in range(start, start + 8))
+        talk_.answered(CALL, Answered(rows))
+    run = list(talk_.said([Kept("Shut.", (n,), n) for n in range(1, 40)], 1))
+    assert sum(isinstance(item, Source) for item in run) == SOURCES_MAX
+    assert sum(isinstance(item, Text) for item in run) == SOURCES_MAX
+    assert not talk_.is_full
+    assert len(list(talk_.said([Kept("x" * TEXT_MAX, (1,), 1)] * 3, 2))) == 1
+    assert talk_.is_full
+    assert talk_.words > 40

@@ -40,7 +40,7 @@ ANSWER: tuple[Event, ...] = (
     Text("Zug is listed [2]."),
     Finished(usage=Usage(3, 7)),
 )
-OURS = {"providerExecuted": True, "dynamic": True}
+FLAGS = {"providerExecuted": True, "dynamic": True}
 
 
 def ui(**options: Any) -> UiEncoder:
@@ -51,11 +51,11 @@ def chunks(**options: Any) -> ChunkEncoder:
     return ChunkEncoder("chatcmpl-1", 1772600760, **options)
 
 
-def told(encoder: Encoder, *run: Event) -> bytes:
+def encode(encoder: Encoder, *run: Event) -> bytes:
     return encoder.open() + b"".join(map(encoder.feed, run)) + encoder.close()
 
 
-both = pytest.mark.parametrize("make", [ui, chunks])
+on_both = pytest.mark.parametrize("make", [ui, chunks])
 
 
 # -- the canonical sequences -------------------------------------------------------------------
@@ -63,21 +63,21 @@ both = pytest.mark.parametrize("make", [ui, chunks])
 
 def test_an_answer_is_the_canonical_ui_message_stream() -> None:
     call = {"toolCallId": "call_1", "toolName": "search_reports"}
-    found = [
+    data = [
         {"id": "rpt_1", "title": "Port strikes", "url": REPORT.url},
         {"id": "clm_1", "title": "The registry lists Zug"},
     ]
     usage = {"inputTokens": 3, "outputTokens": 7, "totalTokens": 10}
-    assert frames(told(ui(), *ANSWER)) == [
+    assert frames(encode(ui(), *ANSWER)) == [
         {"type": "start", "messageId": "msg_1", "messageMetadata": {"threadId": "thr_1"}},
         {"type": "start-step"},
-        {"type": "tool-input-start", **call, **OURS},
-        {"type": "tool-input-available", **call, "input": {"q": "port"}, **OURS},
+        {"type": "tool-input-start", **call, **FLAGS},
+        {"type": "tool-input-available", **call, "input": {"q": "port"}, **FLAGS},
         {
             "type": "tool-output-available",
             "toolCallId": "call_1",
-            "output": {"items": found},
-            **OURS,
+            "output": {"items": data},
+            **FLAGS,
         },
         {"type": "finish-step"},
         {"type": "start-step"},
@@ -121,7 +121,7 @@ def test_an_answer_is_the_canonical_run_of_chunks() -> None:
 
     cited = {"url": REPORT.url, "title": "Port strikes", "start_index": 16, "end_index": 19}
     usage = {"prompt_tokens": 3, "completion_tokens": 7, "total_tokens": 10}
-    run = frames(told(chunks(includes_usage=True), *ANSWER))
+    run = frames(encode(chunks(includes_usage=True), *ANSWER))
     assert run == [
         chunk({"role": "assistant", "content": ""}),
         chunk({"content": "The port struck [1]. "}),
@@ -130,14 +130,14 @@ def test_an_answer_is_the_canonical_run_of_chunks() -> None:
         chunk({}, "stop"),
         {**same, "choices": [], "usage": usage},
     ]
-    made = completion(run)
-    assert made["text"][16:19] == "[1]"
-    for plain in frames(told(chunks(), *ANSWER)):
+    message = completion(run)
+    assert message["text"][16:19] == "[1]"
+    for plain in frames(encode(chunks(), *ANSWER)):
         assert "usage" not in plain
 
 
 def test_clients_since_5_0_92_can_be_told_the_reason() -> None:
-    *_, finish = frames(told(ui(tells_reason=True), *ANSWER))
+    *_, finish = frames(encode(ui(tells_reason=True), *ANSWER))
     assert finish["finishReason"] == "stop"
 
 
@@ -146,11 +146,11 @@ def test_clients_since_5_0_92_can_be_told_the_reason() -> None:
 
 def test_a_failure_closes_what_is_open_before_it_is_told() -> None:
     run = Text("The port"), ToolCall("a", "get_cve", {}), Text(" st"), Failed("OVERLOADED", "Busy.")
-    kinds = [frame["type"] for frame in frames(told(ui(), *run))]
+    kinds = [frame["type"] for frame in frames(encode(ui(), *run))]
     assert kinds[-4:] == ["text-delta", "tool-output-error", "text-end", "error"]
-    message = Message(frames(told(ui(), *run)))
+    message = Message(frames(encode(ui(), *run)))
     assert message.end == {"errorText": "Busy. (OVERLOADED)"}
-    made = completion(frames(told(chunks(includes_usage=True), *run)))
+    made = completion(frames(encode(chunks(includes_usage=True), *run)))
     assert made["error"] == {
         "message": "Busy.",
         "type": "server_error",
@@ -159,15 +159,15 @@ def test_a_failure_closes_what_is_open_before_it_is_told() -> None:
     }
 
 
-@both
+@on_both
 def test_a_run_without_an_end_is_a_failure(make: Any) -> None:
     for run in ((), ANSWER[:-1]):
         encoder = make()
-        assert b"INTERNAL_ERROR" in told(encoder, *run)
+        assert b"INTERNAL_ERROR" in encode(encoder, *run)
         assert isinstance(encoder.end, Failed)
 
 
-@both
+@on_both
 def test_the_host_ends_an_answer_in_its_own_words(make: Any) -> None:
     body = problem.body(Problem(problem.SHUTTING_DOWN, "Soon."), base_url="", request_id="req_1")
     for said, code in [(body, "SHUTTING_DOWN"), (None, "UPSTREAM_TIMEOUT")]:
@@ -179,15 +179,15 @@ def test_the_host_ends_an_answer_in_its_own_words(make: Any) -> None:
         assert encoder.farewell(said) == encoder.close() == b""
 
 
-@both
+@on_both
 def test_a_result_of_no_call_is_passed_over(make: Any) -> None:
-    stream = told(make(), ToolDone("b", ()), ToolFailure("b", "Gone."), Finished())
-    assert stream == told(make(), Finished())
+    stream = encode(make(), ToolDone("b", ()), ToolFailure("b", "Gone."), Finished())
+    assert stream == encode(make(), Finished())
 
 
 def test_a_call_that_is_never_answered_failed_and_each_has_an_id_of_its_own() -> None:
     call = ToolCall("a", "get_cve", {})
-    message = Message(frames(told(ui(), call, call, ToolDone("a", ()), call, Step(), Finished())))
+    message = Message(frames(encode(ui(), call, call, ToolDone("a", ()), call, Step(), Finished())))
     tools = [part for part in message.parts if part["type"] == "dynamic-tool"]
     assert [tool["toolCallId"] for tool in tools] == ["call_1", "call_2", "call_3"]
     states = [tool["state"] for tool in tools]
@@ -200,7 +200,7 @@ def test_a_call_that_is_never_answered_failed_and_each_has_an_id_of_its_own() ->
     ids=["not a number", "no value", "long", "a set"],
 )
 def test_arguments_that_cannot_be_told_are_left_out(arguments: dict[str, object]) -> None:
-    message = Message(frames(told(ui(), ToolCall("a", "get_cve", arguments), Finished())))
+    message = Message(frames(encode(ui(), ToolCall("a", "get_cve", arguments), Finished())))
     assert message.parts[1]["input"] == {}
 
 
@@ -208,46 +208,50 @@ def test_arguments_that_nest_without_end_are_left_out() -> None:
     deep: dict[str, object] = {}
     for _ in range(100_000):
         deep = {"q": deep}
-    message = Message(frames(told(ui(), ToolCall("a", "get_cve", deep), Finished())))
+    message = Message(frames(encode(ui(), ToolCall("a", "get_cve", deep), Finished())))
     assert message.parts[1]["input"] == {}
     while deep:  # taken apart by hand: letting go of it at once goes as deep as it does
         deep = deep["q"]  # type: ignore[assignment]
 
 
 def test_what_a_tool_found_is_told_as_far_as_there_is_room() -> None:
-    found = tuple(Source(n, f"rpt_{n}", "\u0416" * 300, f"https://x.test/{n}") for n in range(30))
-    message = Message(frames(told(ui(), ToolCall("a", "q", {}), ToolDone("a", found), Finished())))
+    sources = tuple(Source(n, f"rpt_{n}", "\u0416" * 300, f"https://x.test/{n}") for n in range(30))
+    message = Message(
+        frames(encode(ui(), ToolCall("a", "q", {}), ToolDone("a", sources), Finished()))
+    )
     items = message.parts[1]["output"]["items"]
     assert [item["id"] for item in items] == ["rpt_0", "rpt_1", "rpt_2"]
     assert {len(item["title"]) for item in items} == {TITLE_MAX}
     few = tuple(Source(n, f"rpt_{n}", "", None) for n in range(30))
-    message = Message(frames(told(ui(), ToolCall("a", "q", {}), ToolDone("a", few), Finished())))
+    message = Message(frames(encode(ui(), ToolCall("a", "q", {}), ToolDone("a", few), Finished())))
     assert len(message.parts[1]["output"]["items"]) == SOURCES_MAX
 
 
 def test_a_source_is_told_once_and_no_more_than_an_answer_may_have() -> None:
-    many = [Source(n, f"rpt_{n}", "A report", "https://x.test") for n in range(1, 30)]
-    message = Message(frames(told(ui(), *many, *many, Finished())))
+    sources = [Source(n, f"rpt_{n}", "A report", "https://x.test") for n in range(1, 30)]
+    message = Message(frames(encode(ui(), *sources, *sources, Finished())))
     assert [source["sourceId"] for source in message.sources] == [
         f"src_{n}" for n in range(1, SOURCES_MAX + 1)
     ]
 
 
 def test_the_places_that_are_cited_are_told_as_far_as_there_is_room() -> None:
-    made = completion(frames(told(chunks(), REPORT, Text("[1]" * 200 + "[2]"), Finished())))
-    assert len(made["annotations"]) == CITATIONS_MAX
+    message = completion(frames(encode(chunks(), REPORT, Text("[1]" * 200 + "[2]"), Finished())))
+    assert len(message["annotations"]) == CITATIONS_MAX
 
 
-@both
+@on_both
 def test_a_long_answer_ends_at_its_bound(make: Any) -> None:
     encoder = make()
     half = Text("word " * (TEXT_MAX // 10))
-    stream = told(encoder, half, half, Text("more"), Text("yet more"), Finished(usage=Usage(1, 1)))
+    stream = encode(
+        encoder, half, half, Text("more"), Text("yet more"), Finished(usage=Usage(1, 1))
+    )
     assert encoder.end == Finished("length", Usage(0, 2 * TEXT_MAX // 10))
     assert stream.count(b'"length"') == 1
     assert b"more" not in stream
     whole = make()
-    told(whole, half, half, Finished())
+    encode(whole, half, half, Finished())
     assert whole.end == Finished()
 
 
@@ -281,16 +285,16 @@ def test_every_run_is_a_message_of_the_ai_sdk(run: list[Event], end: Failed | No
 def test_every_run_is_a_completion(run: list[Event], end: Failed | None, counts: bool) -> None:
     encoder = chunks(includes_usage=counts)
     stream = b"".join(map(encoder.feed, run)) or encoder.open()
-    made = completion(frames(stream + encoder.close(end)))
-    for annotation in made["annotations"]:
+    message = completion(frames(stream + encoder.close(end)))
+    for annotation in message["annotations"]:
         place = annotation["url_citation"]
-        assert re.fullmatch(r"\[\d+\]", made["text"][place["start_index"] : place["end_index"]])
+        assert re.fullmatch(r"\[\d+\]", message["text"][place["start_index"] : place["end_index"]])
 
 
 @given(st.lists(EVENTS, max_size=30))
 def test_both_streams_tell_the_same_text_and_the_same_end(run: list[Event]) -> None:
-    message = Message(frames(told(ui(), *run)))
-    made = completion(frames(told(chunks(), *run)))
+    message = Message(frames(encode(ui(), *run)))
+    made = completion(frames(encode(chunks(), *run)))
     assert message.text == made["text"]
     assert ("errorText" in (message.end or {})) == ("error" in made)
 
@@ -303,8 +307,8 @@ CALLS = st.builds(ToolCall, IDS, st.just("get_cve"), ARGUMENTS)
 @given(st.lists(FEW | WORDS | CALLS | st.builds(Step), max_size=30))
 def test_sources_and_text_keep_their_order(run: list[Event]) -> None:
     """So that what is cited is there before the text that cites it."""
-    said = [f"src_{item.number}" if isinstance(item, Source) else item.text
+    marks = [f"src_{item.number}" if isinstance(item, Source) else item.text
             for item in run if isinstance(item, Source | Text)]  # fmt: skip
-    seen = [frame.get("sourceId") or frame.get("delta") for frame in frames(told(ui(), *run))]
-    once = [each for at, each in enumerate(said) if each[:4] != "src_" or each not in said[:at]]
+    seen = [frame.get("sourceId") or frame.get("delta") for frame in frames(encode(ui(), *run))]
+    once = [each for at, each in enumerate(marks) if each[:4] != "src_" or each not in marks[:at]]
     assert [item for item in seen if item is not None] == once

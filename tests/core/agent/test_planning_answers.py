@@ -13,14 +13,16 @@ from svc_core.agent.ports import Turn
 from svc_core.agent.question import Threshold, parse_question
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from tests.core.agent.asker import Rows, Said, answer, page
+from tests.core.agent.asker import Reply, Rows, answer, page
 
 NOW = datetime(2026, 1, 31, 3, tzinfo=UTC)
 
 
-def ask(question: str, **rows: Any) -> tuple[Said, Rows]:
+def ask(question: str, **rows: Any) -> tuple[Reply, Rows]:
     """The answer of a toolbox with these pages of rows."""
-    tools = Rows({name: told if isinstance(told, list) else [told] for name, told in rows.items()})
+    tools = Rows(
+        {name: answer if isinstance(answer, list) else [answer] for name, answer in rows.items()}
+    )
     return answer(Turn(question, NOW), tools), tools
 
 
@@ -50,8 +52,8 @@ READ = [
 def test_names_countries_and_kinds_are_read(
     text: str, names: tuple[str, ...], countries: tuple[str, ...], kinds: list[str]
 ) -> None:
-    asked = parse_question(text, NOW)
-    assert (asked.names, asked.countries, asked.kinds) == (names, countries, kinds)
+    question = parse_question(text, NOW)
+    assert (question.names, question.countries, question.kinds) == (names, countries, kinds)
 
 
 BOUNDS = [
@@ -64,9 +66,9 @@ BOUNDS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "bound"), BOUNDS)
-def test_bounds_are_read(text: str, bound: Threshold) -> None:
-    assert parse_question(text, NOW).thresholds == (bound,)
+@pytest.mark.parametrize(("text", "threshold"), BOUNDS)
+def test_bounds_are_read(text: str, threshold: Threshold) -> None:
+    assert parse_question(text, NOW).thresholds == (threshold,)
 
 
 def test_a_bound_tells_its_side() -> None:
@@ -76,7 +78,7 @@ def test_a_bound_tells_its_side() -> None:
     assert [side.admits(7) for side in sides] == [True, True, False, False]
 
 
-COUNTED = [
+COUNTS = [
     ("How many critical vulnerabilities are there?", "cve"),
     ("How many Cisco vulnerabilities are there?", "cve"),
     ("How many people did the earthquake kill?", None),
@@ -85,7 +87,7 @@ COUNTED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind"), COUNTED)
+@pytest.mark.parametrize(("text", "kind"), COUNTS)
 def test_what_is_counted_stands_behind_how_many(text: str, kind: str | None) -> None:
     assert parse_question(text, NOW).counted_kind == kind
 
@@ -111,7 +113,7 @@ def fact(kind: str, name: str) -> Fact:
     return next(item for item in facts_of(kind) if item.name == name)
 
 
-TOLD = [
+SENTENCES = [
     ("cve", "affected versions", {"affected": [{"versions": [
         {"version": "1", "status": "affected", "lessThanOrEqual": "2"},
         {"version": "3", "status": "unaffected"},
@@ -135,13 +137,13 @@ TOLD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "name", "row", "part"), TOLD)
+@pytest.mark.parametrize(("kind", "name", "row", "part"), SENTENCES)
 def test_a_row_tells_what_it_has(
     kind: str, name: str, row: dict[str, Any], part: str | None
 ) -> None:
     plain = {"cveId": "CVE-2024-0001", "title": "T", "name": "N"}
-    said = fact(kind, name).sentence(plain | row)
-    assert said is None if part is None else part in str(said)
+    sentence = fact(kind, name).sentence(plain | row)
+    assert sentence is None if part is None else part in str(sentence)
 
 
 # -- made rows ---------------------------------------------------------------------------------
@@ -149,8 +151,8 @@ def test_a_row_tells_what_it_has(
 
 def cve(number: int, score: float | None = 5.0) -> dict[str, Any]:
     id_ = f"CVE-2024-{number:04}"
-    told = {"version": "3.1", "baseScore": score, "severity": "medium", "provider": "nvd"}
-    return {"id": f"ent_{number}", "name": id_, "cveId": id_, "score": told, "title": None}
+    score_row = {"version": "3.1", "baseScore": score, "severity": "medium", "provider": "nvd"}
+    return {"id": f"ent_{number}", "name": id_, "cveId": id_, "score": score_row, "title": None}
 
 
 @pytest.mark.parametrize(
@@ -167,70 +169,70 @@ def test_a_noun_stands_in_the_number_of_its_things(number: int, noun: str, text:
 
 
 def test_what_is_listed_to_its_end_and_empty_is_told_to_be_none() -> None:
-    told, _ = ask("Which vulnerabilities are rejected?", list_cves=page([]))
-    assert told.text == "The service knows no vulnerabilities (state rejected).\n"
-    assert not told.sources
+    reply, _ = ask("Which vulnerabilities are rejected?", list_cves=page([]))
+    assert reply.text == "The service knows no vulnerabilities (state rejected).\n"
+    assert not reply.sources
 
 
 def test_nothing_to_look_up_is_told_so() -> None:
-    told, tools = ask("What can you do?", list_cves=page([]))
-    assert told.text.startswith("Nothing to look up is named")
-    assert not tools.asked
+    reply, tools = ask("What can you do?", list_cves=page([]))
+    assert reply.text.startswith("Nothing to look up is named")
+    assert not tools.inputs
 
 
 def test_a_list_is_read_page_by_page_and_counted_whole() -> None:
     pages = [page([cve(n) for n in range(100)], "1"), page([cve(100)])]
-    told, tools = ask("How many vulnerabilities are there?", list_cves=pages)
-    assert "101 vulnerabilities [1]" in told.text
-    assert told.sources[1].url == "https://api.example/api/rows?limit=100"
-    assert [item.get("cursor") for item in tools.asked] == [None, "1"]
+    reply, tools = ask("How many vulnerabilities are there?", list_cves=pages)
+    assert "101 vulnerabilities [1]" in reply.text
+    assert reply.sources[1].url == "https://api.example/api/rows?limit=100"
+    assert [item.get("cursor") for item in tools.inputs] == [None, "1"]
 
 
 def test_a_list_without_an_end_is_counted_as_at_least_so_many() -> None:
     pages = [page([cve(number)], str(number + 1)) for number in range(40)]
-    told, tools = ask("How many vulnerabilities are there?", list_cves=pages)
-    assert "at least 16 vulnerabilities" in told.text
-    assert len(tools.asked) < CALLS_MAX
+    reply, tools = ask("How many vulnerabilities are there?", list_cves=pages)
+    assert "at least 16 vulnerabilities" in reply.text
+    assert len(tools.inputs) < CALLS_MAX
 
 
 def test_the_highest_are_all_named_and_what_has_no_number_is_none() -> None:
     rows = page([cve(1, 9.1), cve(2), cve(3, 9.1), cve(4, None)])
-    told, _ = ask("Which vulnerability has the highest CVSS score?", list_cves=rows)
-    assert [f"CVE-2024-000{n}" in told.text for n in (1, 2, 3, 4)] == [True, False, True, False]
-    none, _ = ask("Which vulnerability has the highest EPSS score?", list_cves=rows)
-    assert not none.sources
+    reply, _ = ask("Which vulnerability has the highest CVSS score?", list_cves=rows)
+    assert [f"CVE-2024-000{n}" in reply.text for n in (1, 2, 3, 4)] == [True, False, True, False]
+    empty, _ = ask("Which vulnerability has the highest EPSS score?", list_cves=rows)
+    assert not empty.sources
 
 
 def test_equal_numbers_are_told_to_be_equal() -> None:
     rows = page([cve(1), cve(2)])
-    told, _ = ask("Compare the CVSS score of CVE-2024-0001 and CVE-2024-0002", get_cve=rows)
-    assert "they are equal [1][2]" in told.text
+    reply, _ = ask("Compare the CVSS score of CVE-2024-0001 and CVE-2024-0002", get_cve=rows)
+    assert "they are equal [1][2]" in reply.text
 
 
 def test_no_more_sources_than_clients_take() -> None:
     rows = page([cve(number) for number in range(1, 30)])
     ids = " ".join(f"CVE-2024-{number:04}" for number in range(1, 30))
-    told, _ = ask(f"What is the CVSS score of {ids}?", get_cve=rows)
-    assert len(told.sources) == SOURCES_MAX
-    assert len(told.sentences) == SOURCES_MAX
+    reply, _ = ask(f"What is the CVSS score of {ids}?", get_cve=rows)
+    assert len(reply.sources) == SOURCES_MAX
+    assert len(reply.sentences) == SOURCES_MAX
 
 
 def test_a_refused_tool_is_told_and_the_answer_ends_whole() -> None:
     refusal = Problem(problem.SERVICE_UNAVAILABLE)
-    told, _ = ask("What is the CVSS score of CVE-2024-0001?", get_cve=[refusal])
-    failed = [event.text for event in told.events if isinstance(event, events.ToolFailure)]
-    assert failed == [f"{refusal.type.title} (SERVICE_UNAVAILABLE)"]
-    assert isinstance(told.events[-1], events.Finished)
-    assert not told.sources
+    reply, _ = ask("What is the CVSS score of CVE-2024-0001?", get_cve=[refusal])
+    failures = [event.text for event in reply.events if isinstance(event, events.ToolFailure)]
+    assert failures == [f"{refusal.type.title} (SERVICE_UNAVAILABLE)"]
+    assert isinstance(reply.events[-1], events.Finished)
+    assert not reply.sources
 
 
 def test_a_question_calls_no_more_tools_than_are_allowed() -> None:
-    many = {name: page([]) for name in ("list_entities", "list_news", "list_incidents",
+    pages = {name: page([]) for name in ("list_entities", "list_news", "list_incidents",
             "list_osint_events", "retrieve_knowledge", "search_reports", "list_markets",
             "search_ledger_subjects", "list_actors")}  # fmt: skip
-    told, tools = ask("Which actors did Heron, Tern and Petrel meet at Quay 4?", **many)
-    assert len(tools.asked) <= CALLS_MAX
-    assert not told.sources
+    reply, tools = ask("Which actors did Heron, Tern and Petrel meet at Quay 4?", **pages)
+    assert len(tools.inputs) <= CALLS_MAX
+    assert not reply.sources
 
 
 # -- companies ---------------------------------------------------------------------------------
@@ -264,11 +266,11 @@ FIGURES = [
 
 @pytest.mark.parametrize(("question", "values"), FIGURES)
 def test_a_figure_is_that_of_the_time_that_is_asked_for(question: str, values: list[int]) -> None:
-    told, _ = ask(question, list_entities=page([APPLE]), list_financial_observations=page(ROWS))
-    found = [value for value in (7, 10, 30, 50) if f" {value} USD" in told.text]
-    assert found == values
-    assert bool(told.sources) == bool(values)
-    assert ("40 USD less" in told.text) == (len(values) == 2)
+    reply, _ = ask(question, list_entities=page([APPLE]), list_financial_observations=page(ROWS))
+    figures = [value for value in (7, 10, 30, 50) if f" {value} USD" in reply.text]
+    assert figures == values
+    assert bool(reply.sources) == bool(values)
+    assert ("40 USD less" in reply.text) == (len(values) == 2)
 
 
 # -- names -------------------------------------------------------------------------------------
@@ -299,24 +301,24 @@ ENTITIES = [
 
 @pytest.mark.parametrize(("question", "names"), NAMED)
 def test_a_name_means_who_has_it_and_nobody_is_guessed(question: str, names: list[str]) -> None:
-    told, _ = ask(question, list_entities=page(ENTITIES))
-    assert sorted(source.title for source in told.sources.values()) == names
-    assert ("kept apart" in told.text) == (len(names) > 1)
+    reply, _ = ask(question, list_entities=page(ENTITIES))
+    assert sorted(source.title for source in reply.sources.values()) == names
+    assert ("kept apart" in reply.text) == (len(names) > 1)
 
 
 def test_a_word_behind_a_name_may_be_none_of_it() -> None:
-    told, tools = ask("Is Stork Russian?", list_entities=page([]))
-    asked = [str(item["q"]) for item in tools.asked]
-    assert asked == ["Stork Russian", "Stork"]
-    assert not told.sources
+    reply, tools = ask("Is Stork Russian?", list_entities=page([]))
+    queries = [str(item["q"]) for item in tools.inputs]
+    assert queries == ["Stork Russian", "Stork"]
+    assert not reply.sources
 
 
 def test_what_is_not_said_of_rows_lists_none() -> None:
     rows = page([cve(1)])
-    told, _ = ask("Which vulnerabilities without a patch are there?", list_cves=rows)
-    assert not told.sources
+    reply, _ = ask("Which vulnerabilities without a patch are there?", list_cves=rows)
+    assert not reply.sources
     none, tools = ask("Which vulnerabilities are not exploited?", list_cves=rows)
-    assert tools.asked[0]["kev"] == "false"
+    assert tools.inputs[0]["kev"] == "false"
     assert none.sources
 
 
@@ -342,10 +344,10 @@ def test_relations_lead_the_way_that_is_asked_for(question: str, parts: list[str
     graph = page([])
     body = {"data": GRAPH}
     graph = type(graph)((), False, body, "/api/graph")
-    told, _ = ask(question, list_entities=page(ENTITIES), entity_graph=graph)
-    assert len(told.sentences) == max(1, len(parts))
-    assert all(part in told.text for part in parts)
-    urls = {source.url for source in told.sources.values()}
+    reply, _ = ask(question, list_entities=page(ENTITIES), entity_graph=graph)
+    assert len(reply.sentences) == max(1, len(parts))
+    assert all(part in reply.text for part in parts)
+    urls = {source.url for source in reply.sources.values()}
     assert urls == ({"https://api.example/api/graph"} if parts else set())
 
 
@@ -369,9 +371,9 @@ def test_a_report_says_what_its_points_are(
     question: str, id_: str | None, points: list[str]
 ) -> None:
     whole = page([REPORTS[0] | {"keyPoints": [{"text": text} for text in POINTS]}])
-    told, _ = ask(question, search_reports=page(REPORTS), get_report=whole)
-    assert [source.id for source in told.sources.values()] == ([id_] if id_ else [])
-    assert [text in told.text for text in (point.rstrip(".") for point in points)] == [
+    reply, _ = ask(question, search_reports=page(REPORTS), get_report=whole)
+    assert [source.id for source in reply.sources.values()] == ([id_] if id_ else [])
+    assert [text in reply.text for text in (point.rstrip(".") for point in points)] == [
         True for _ in points
     ]
 
@@ -382,25 +384,25 @@ def test_the_latest_news_are_listed_from_the_latest_on() -> None:
          "publishedAt": f"2026-01-0{day}T00:00:00Z", "source": {"name": "Wire"}}
         for day in (2, 3, 1)
     ]  # fmt: skip
-    told, _ = ask("What is the latest news about quays?", list_news=page(rows))
-    assert [source.id for source in told.sources.values()] == ["obs_3", "obs_2", "obs_1"]
+    reply, _ = ask("What is the latest news about quays?", list_news=page(rows))
+    assert [source.id for source in reply.sources.values()] == ["obs_3", "obs_2", "obs_1"]
 
 
 def test_an_actor_tells_what_every_entity_tells() -> None:
     actor = entity(7, "Reed Warbler", type="threatActor", topics=["Espionage"])
-    told, _ = ask(
+    reply, _ = ask(
         "Under which topics is Reed Warbler filed?",
         list_entities=page([actor]),
         get_actor=page([actor]),
     )
-    assert "Espionage [1]" in told.text
+    assert "Espionage [1]" in reply.text
 
 
 def test_what_a_tool_uses_stands_in_its_graph() -> None:
     body = {"data": GRAPH | {"edges": [{"sourceId": "ent_1", "targetId": "ent_2", "type": "uses"}]}}
     graph = type(page([]))((), False, body, "/api/graph")
     stork = entity(1, "Stork", type="malware")
-    told, _ = ask(
+    reply, _ = ask(
         "Which techniques does Stork use?", list_entities=page([stork]), entity_graph=graph
     )
-    assert "Heron Quay Lines – uses – Tern [1]" in told.text
+    assert "Heron Quay Lines – uses – Tern [1]" in reply.text

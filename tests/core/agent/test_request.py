@@ -38,26 +38,26 @@ def judged(path: str, body: Any) -> ChatRequest | Problem:
         return refusal
 
 
-def asked(path: str, body: Any) -> ChatRequest:
+def parse(path: str, body: Any) -> ChatRequest:
     """What a good body asks for."""
-    found = judged(path, body)
-    assert isinstance(found, ChatRequest), found
-    return found
+    outcome = judged(path, body)
+    assert isinstance(outcome, ChatRequest), outcome
+    return outcome
 
 
 def ui(*messages: tuple[str, Any], **more: Any) -> dict[str, Any]:
     """The AI SDK's body; what is said is a text, or parts."""
-    return {"messages": [{"role": role, "parts": _parts(said)} for role, said in messages], **more}
+    return {"messages": [{"role": role, "parts": _parts(text)} for role, text in messages], **more}
 
 
-def _parts(said: Any) -> Any:
-    return [{"type": "text", "text": said}] if isinstance(said, str) else said
+def _parts(text: Any) -> Any:
+    return [{"type": "text", "text": text}] if isinstance(text, str) else text
 
 
 def completion(*messages: tuple[str, Any], **more: Any) -> dict[str, Any]:
     """OpenAI's body."""
-    said = [{"role": role, "content": content} for role, content in messages]
-    return {"stream": True, "messages": said, **more}
+    entries = [{"role": role, "content": content} for role, content in messages]
+    return {"stream": True, "messages": entries, **more}
 
 
 BOTH = [(UI, ui), (COMPLETION, completion)]
@@ -67,9 +67,9 @@ QUESTION = ("user", "Who struck?")
 
 def refused(path: str, body: Any) -> tuple[str, str]:
     """The code and the detail of the refusal of a body."""
-    found = judged(path, body)
-    assert isinstance(found, Problem), found
-    return found.type.code, found.detail
+    outcome = judged(path, body)
+    assert isinstance(outcome, Problem), outcome
+    return outcome.type.code, outcome.detail
 
 
 # -- what is read ------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def test_the_text_of_users_and_assistants_is_read_and_no_other(path: str, make: 
         ("assistant", "  "),
         ("user", [{"type": "text", "text": " Where"}, {"type": "text", "text": "is it? "}]),
     )
-    turn = asked(path, body).turn
+    turn = parse(path, body).turn
     assert turn.question == "Where\nis it?"
     assert turn.history == (Message("user", "Who is it?"), Message("assistant", "A union. [1]"))
     assert turn.now == NOW
@@ -112,7 +112,7 @@ def test_what_the_ai_sdk_sends_back_of_an_answer_is_passed_over() -> None:
         "model": "svc-agent",
     }
     body["messages"][0] |= {"id": "u1", "metadata": {"a": 1}}
-    sent = asked(UI, body)
+    sent = parse(UI, body)
     assert sent.turn.history[1] == Message("assistant", "A union. [1]")
     assert (sent.client_id, sent.thread_id) == ("chat-1", None)
 
@@ -127,24 +127,24 @@ def test_what_openai_s_clients_send_besides_is_passed_over() -> None:
         "tool_choice": "none", "tools": [], "functions": [], "n": 1, "reasoning_effort": "low",
         "response_format": {"type": "text"}, "stream_options": {"include_obfuscation": False},
     }  # fmt: skip
-    sent = asked(COMPLETION, body)
+    sent = parse(COMPLETION, body)
     assert sent.turn.history == (Message("user", "Who struck?"),)
     assert not sent.includes_usage
     for nothing in ("tools", "functions", "n", "response_format", "stream_options", "model",
                     "metadata", "threadId"):  # fmt: skip
-        assert asked(COMPLETION, completion(QUESTION, **{nothing: None})).turn.question
+        assert parse(COMPLETION, completion(QUESTION, **{nothing: None})).turn.question
 
 
 @both
 def test_the_thread_and_the_metadata_are_read(path: str, make: Any) -> None:
     metadata = {"source": "x" * 64, "externalUserId": "y" * 256, "n": 1, "is": True, "no": None}
-    sent = asked(path, make(QUESTION, threadId="t" * 64, metadata=metadata))
+    sent = parse(path, make(QUESTION, threadId="t" * 64, metadata=metadata))
     assert (sent.thread_id, sent.metadata) == ("t" * 64, metadata)
 
 
 def test_usage_is_told_to_who_asks() -> None:
     options = {"include_usage": True}
-    assert asked(COMPLETION, completion(QUESTION, stream_options=options)).includes_usage
+    assert parse(COMPLETION, completion(QUESTION, stream_options=options)).includes_usage
 
 
 @both
@@ -159,16 +159,16 @@ def test_usage_is_told_to_who_asks() -> None:
     ],
 )
 def test_what_asks_for_the_agent_as_it_is_is_taken(path: str, make: Any, more: Any) -> None:
-    assert asked(path, make(QUESTION, **more)).turn.question
+    assert parse(path, make(QUESTION, **more)).turn.question
 
 
 @both
 def test_the_newest_of_what_was_said_is_context(path: str, make: Any) -> None:
     many = [("user", f"Question {n}") for n in range(60)]
-    history = asked(path, make(*many, QUESTION)).turn.history
+    history = parse(path, make(*many, QUESTION)).turn.history
     assert [item.text for item in history] == [f"Question {n}" for n in range(20, 60)]
     long = [("user", str(n) * 30_000) for n in range(5)]
-    history = asked(path, make(*long, QUESTION)).turn.history
+    history = parse(path, make(*long, QUESTION)).turn.history
     assert [item.text[0] for item in history] == ["3", "4"]
 
 
@@ -230,9 +230,9 @@ def test_bounds_themselves_are_taken() -> None:
     texts = [("user", "x" * 32_000)] * 8
     many = [("assistant", "")] * 199
     for path, make in BOTH:
-        assert asked(path, make(*texts)).turn.question == "x" * 32_000
-        assert asked(path, make(*many, QUESTION)).turn.history == ()
-        assert asked(path, make(("user", [TEXT] * 256))).turn.question == "\n".join("x" * 256)
+        assert parse(path, make(*texts)).turn.question == "x" * 32_000
+        assert parse(path, make(*many, QUESTION)).turn.history == ()
+        assert parse(path, make(("user", [TEXT] * 256))).turn.question == "\n".join("x" * 256)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_a_message_with_files_beside_its_text_is_refused(path: str, make: Any, m
         f"/messages/0/{member}: must have at most 0 items",
     )
     body["messages"][0][member] = []
-    assert asked(path, body).turn.question
+    assert parse(path, body).turn.question
 
 
 def test_a_stream_has_to_be_asked_for() -> None:
@@ -328,7 +328,7 @@ def test_a_stream_has_to_be_asked_for() -> None:
 @both
 @pytest.mark.parametrize("part", [IMAGE, FILE, {"type": "data-x", "data": 1}, {"type": "x" * 999}])
 def test_a_users_attachment_is_refused_wherever_it_stands(path: str, make: Any, part: Any) -> None:
-    said = "parts" if path == UI else "content"
+    member = "parts" if path == UI else "content"
     for messages in (
         [("user", [TEXT, part])],
         [("user", [TEXT, part]), QUESTION],
@@ -337,13 +337,13 @@ def test_a_users_attachment_is_refused_wherever_it_stands(path: str, make: Any, 
         code, detail = refused(path, make(*messages))
         at = len(messages[0][1]) - 1
         assert code == "ATTACHMENTS_NOT_SUPPORTED"
-        assert detail.startswith(f"/messages/0/{said}/{at}: is of type '{part['type'][:32]}'")
+        assert detail.startswith(f"/messages/0/{member}/{at}: is of type '{part['type'][:32]}'")
 
 
 def test_a_client_s_name_of_a_conversation_is_bounded() -> None:
-    assert asked(UI, ui(QUESTION, id="i" * 128)).client_id == "i" * 128
+    assert parse(UI, ui(QUESTION, id="i" * 128)).client_id == "i" * 128
     assert refused(UI, ui(QUESTION, id="i" * 129))[1].startswith("/id: must have at most 128")
-    assert asked(COMPLETION, completion(QUESTION, id=7)).client_id is None
+    assert parse(COMPLETION, completion(QUESTION, id=7)).client_id is None
 
 
 # -- laws --------------------------------------------------------------------------------------
@@ -364,12 +364,12 @@ VALUES = st.recursive(
 
 
 TEXT_PARTS = st.fixed_dictionaries({"type": st.just("text"), "text": st.text(max_size=5)})
-SAID = st.text(max_size=5) | st.lists(TEXT_PARTS | VALUES, max_size=3) | VALUES
+CONTENTS = st.text(max_size=5) | st.lists(TEXT_PARTS | VALUES, max_size=3) | VALUES
 
 
 def _conversations(member: str) -> st.SearchStrategy[Any]:
     roles = st.sampled_from(["user", "user", "assistant", "system", "tool", "?"])
-    messages = st.lists(st.fixed_dictionaries({"role": roles, member: SAID}), max_size=4)
+    messages = st.lists(st.fixed_dictionaries({"role": roles, member: CONTENTS}), max_size=4)
     more = st.dictionaries(NAMES, VALUES, max_size=3)
     return st.builds(lambda rest, sent: {**rest, "messages": sent}, more, messages)
 
@@ -379,10 +379,10 @@ def _conversations(member: str) -> st.SearchStrategy[Any]:
     VALUES | _conversations("parts") | _conversations("content"),
 )
 def test_any_json_is_a_question_or_a_refusal(path: str, body: Any) -> None:
-    found = judged(path, body)
-    if isinstance(found, Problem):
-        assert found.type.status == 400
-        assert found.detail.count("; ") <= REASONS_MAX
+    outcome = judged(path, body)
+    if isinstance(outcome, Problem):
+        assert outcome.type.status == 400
+        assert outcome.detail.count("; ") <= REASONS_MAX
     else:
-        assert found.turn.question.strip()
-        assert all(item.text.strip() for item in found.turn.history)
+        assert outcome.turn.question.strip()
+        assert all(item.text.strip() for item in outcome.turn.history)

@@ -12,16 +12,16 @@ from svc_core.agent.telling import Passage, defused, select
 from tests import answers
 from tests.answers import NOW, UNTOLD
 
-KNOWN = answers.passages()
+PASSAGES = answers.passages()
 
 
-def texts(question, passages=KNOWN):
+def texts(question, passages=PASSAGES):
     return [item.text for item in select(question, passages, NOW)]
 
 
 ANSWERED = [question for half in ("dev", "report") for question in answers.questions(half)]
 SOME = [item for item in ANSWERED if item.told != UNTOLD][::9]
-FEW = KNOWN[:8]
+FEW = PASSAGES[:8]
 MARKS = ("ARR", "HACKED", "evil.example", "SECRET", "http", "<", "![", "[1]")
 INJECTIONS = answers.injections()
 
@@ -29,8 +29,8 @@ INJECTIONS = answers.injections()
 @cache
 def early():
     """A dozen questions that the first documents answer."""
-    told = (item.text for item in ANSWERED if item.told != UNTOLD and texts(item.text, FEW))
-    return list(islice(told, 12))
+    answers_ = (item.text for item in ANSWERED if item.told != UNTOLD and texts(item.text, FEW))
+    return list(islice(answers_, 12))
 
 
 FLOORS = {"dev": (0.97, 0.97), "report": (0.9, 0.9)}
@@ -40,25 +40,25 @@ FLOORS = {"dev": (0.97, 0.97), "report": (0.9, 0.9)}
 @pytest.mark.parametrize("half", FLOORS)
 def test_questions_are_answered_rightly_or_not_at_all(half):
     counts = answers.measured(half)
-    told = sum(question.told != UNTOLD for question in answers.questions(half))
-    untold = len(answers.questions(half)) - told
+    answerable = sum(question.told != UNTOLD for question in answers.questions(half))
+    untold = len(answers.questions(half)) - answerable
     right, declined = FLOORS[half]
-    assert counts["right"] >= right * told
+    assert counts["right"] >= right * answerable
     assert counts["declined rightly"] >= declined * untold
     assert counts["supported"] == counts["sentences"] > 0
 
 
-@pytest.mark.parametrize("question", SOME, ids=lambda one: one.text[:40])
+@pytest.mark.parametrize("question", SOME, ids=lambda question: question.text[:40])
 def test_the_order_of_passages_changes_nothing(question):
-    shuffled = list(KNOWN)
+    shuffled = list(PASSAGES)
     random.Random(7).shuffle(shuffled)
     assert texts(question.text, shuffled) == texts(question.text)
 
 
-@pytest.mark.parametrize("question", SOME, ids=lambda one: one.text[:40])
+@pytest.mark.parametrize("question", SOME, ids=lambda question: question.text[:40])
 def test_a_passage_about_something_else_changes_nothing(question):
     other = Passage(99, "Cookery column", "Simmer the broth gently and season with dill.", NOW)
-    assert texts(question.text, (other, *KNOWN)) == texts(question.text)
+    assert texts(question.text, (other, *PASSAGES)) == texts(question.text)
 
 
 def test_injections_in_a_question_change_no_answer():
@@ -68,8 +68,8 @@ def test_injections_in_a_question_change_no_answer():
 
 
 def test_injections_alone_are_no_question():
-    said = {injection: texts(injection, FEW) for injection in INJECTIONS}
-    assert {injected: told for injected, told in said.items() if told} == {}
+    replies = {injection: texts(injection, FEW) for injection in INJECTIONS}
+    assert {injected: reply for injected, reply in replies.items() if reply} == {}
 
 
 @pytest.mark.parametrize("place", ["title", "text"])
@@ -80,8 +80,8 @@ def test_injections_in_documents_are_never_told(place):
             evolve(item, **{place: f"{injected}\n{getattr(item, place)}\n{injected}"})
             for item in FEW
         ]
-        said = "\n".join(texts(question, poisoned))
-        assert not [mark for mark in MARKS if mark in said], (injected, said)
+        text = "\n".join(texts(question, poisoned))
+        assert not [mark for mark in MARKS if mark in text], (injected, text)
 
 
 # -- tables ------------------------------------------------------------------------------------
@@ -109,23 +109,23 @@ def test_what_does_not_belong_to_words_is_left_out(text, bare):
 
 
 def test_what_several_passages_say_has_all_their_numbers():
-    told = "Harbourmaster Ida Quist closed the port of Lowhaven."
-    both = [passage(told), passage(told, number=2)]
-    (one,) = select("Who closed the port of Lowhaven?", both, NOW)
-    assert one.numbers == (1, 2)
+    answer = "Harbourmaster Ida Quist closed the port of Lowhaven."
+    both = [passage(answer), passage(answer, number=2)]
+    (sentence,) = select("Who closed the port of Lowhaven?", both, NOW)
+    assert sentence.numbers == (1, 2)
 
 
 def test_sources_that_differ_are_both_told_the_newest_first():
     first = passage("The storm in Lowhaven killed 4 people.")
     later = passage("The storm in Lowhaven killed 9 people.", at=DAY + timedelta(days=1), number=2)
-    told = select("How many people did the storm in Lowhaven kill?", [first, later], NOW)
-    assert [item.numbers for item in told] == [(2,), (1,)]
+    sentences = select("How many people did the storm in Lowhaven kill?", [first, later], NOW)
+    assert [item.numbers for item in sentences] == [(2,), (1,)]
 
 
 def test_the_next_sentence_may_be_the_reason():
     text = "The ferry line to Lowhaven closed. A captain had fallen ill. It rained."
-    told = select("Why did the ferry line to Lowhaven close?", [passage(text)], NOW)
-    assert [item.text for item in told] == [
+    sentences = select("Why did the ferry line to Lowhaven close?", [passage(text)], NOW)
+    assert [item.text for item in sentences] == [
         "The ferry line to Lowhaven closed.",
         "A captain had fallen ill.",
     ]
@@ -146,8 +146,8 @@ def test_the_next_sentence_may_be_the_reason():
     ],
 )
 def test_another_year_month_or_name_is_no_answer(question, count):
-    told = select(question, [passage("The storm in Lowhaven killed 4 people.")], NOW)
-    assert len(told) == count
+    sentences = select(question, [passage("The storm in Lowhaven killed 4 people.")], NOW)
+    assert len(sentences) == count
 
 
 @pytest.mark.parametrize(
@@ -166,13 +166,13 @@ def test_names_are_known_in_other_forms(question, is_told):
 def test_a_date_of_the_future_is_read_as_now():
     ahead = passage("The storm in Lowhaven killed 4 people.", at=NOW + timedelta(days=900))
     undated = passage("The storm in Lowhaven killed 5 people.", at=None, number=2)
-    asked = "How many people did the storm in Lowhaven kill in 2026?"
-    assert [item.numbers for item in select(asked, [ahead, undated], NOW)] == [(1,)]
+    question = "How many people did the storm in Lowhaven kill in 2026?"
+    assert [item.numbers for item in select(question, [ahead, undated], NOW)] == [(1,)]
 
 
 def test_a_comparison_without_names_is_a_question_like_others():
-    told = select("Compare storm damage and flood damage", [passage(STORM)], NOW)
-    assert [item.text for item in told] == [STORM]
+    sentences = select("Compare storm damage and flood damage", [passage(STORM)], NOW)
+    assert [item.text for item in sentences] == [STORM]
 
 
 MEASURED = [
@@ -187,8 +187,8 @@ MEASURED = [
 @pytest.mark.parametrize(("question", "text"), MEASURED)
 def test_a_measure_is_answered_by_a_number_of_its_unit(question, text):
     other = passage("Lowhaven's tower, satellite and power cost Ida Quist 90 crowns.", number=2)
-    told = select(question, [other, passage(text)], NOW)
-    assert [item.text for item in told] == [text]
+    sentences = select(question, [other, passage(text)], NOW)
+    assert [item.text for item in sentences] == [text]
 
 
 def test_who_did_something_is_answered_by_what_tells_the_deed():
@@ -198,13 +198,13 @@ def test_who_did_something_is_answered_by_what_tells_the_deed():
 
 
 def test_a_title_is_told_where_no_sentence_of_its_text_comes_near():
-    one = passage("A cable broke at noon.", "Ida Quist closes the port of Lowhaven for two days")
-    assert texts("How long is the port of Lowhaven closed?", [one]) == [one.title]
+    text = passage("A cable broke at noon.", "Ida Quist closes the port of Lowhaven for two days")
+    assert texts("How long is the port of Lowhaven closed?", [text]) == [text.title]
 
 
 def test_what_was_cut_off_in_the_middle_is_read_too():
-    one = passage("A cable broke.Harbourmaster Ida Quist closed the port of Lowhaven")
-    assert texts("Who closed the port of Lowhaven?", [one]) == [
+    text = passage("A cable broke.Harbourmaster Ida Quist closed the port of Lowhaven")
+    assert texts("Who closed the port of Lowhaven?", [text]) == [
         "Harbourmaster Ida Quist closed the port of Lowhaven"
     ]
 
@@ -213,5 +213,5 @@ STORM = "The storm damage was higher than the flood damage."
 
 
 def test_capitals_tell_no_names_where_all_words_have_them():
-    asked = "How Many People Did The Storm Kill In Lowhaven Last Winter Season?"
-    assert texts(asked, [passage("The storm in Lowhaven killed 4 people last winter season.")])
+    question = "How Many People Did The Storm Kill In Lowhaven Last Winter Season?"
+    assert texts(question, [passage("The storm in Lowhaven killed 4 people last winter season.")])

@@ -30,7 +30,7 @@ from svc_http.service.workers.retention import forget_threads
 from tests.backends import NAMES, store_of
 
 OURS, THEIRS = "wsp_" + "a" * 24, "wsp_" + "b" * 24
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 UNKNOWN = "thr_" + "0" * 24
 
 
@@ -45,10 +45,10 @@ class Desk:
         self.service = Service(self.store, ids, self.clock.now, ring, plans=DEFAULT_PLANS)
 
     async def find(
-        self, tenant: str = OURS, kept: timedelta = KEPT, **wanted: str
+        self, tenant: str = OURS, retention: timedelta = RETENTION, **keys: str
     ) -> ThreadContext:
-        ways = {"body_id": None, "header_id": None, "alias": None, **wanted}
-        unit = partial(threads.find, retention=kept, **ways)
+        ways = {"body_id": None, "header_id": None, "alias": None, **keys}
+        unit = partial(threads.find, retention=retention, **ways)
         return await self.service.read(tenant, unit)
 
     async def refused(self, tenant: str = OURS, **wanted: str) -> tuple[str, str]:
@@ -86,8 +86,8 @@ class Desk:
     async def counts(self, tenant: str = OURS) -> tuple[int, int]:
         async def read(ctx: Context) -> tuple[int, int]:
             documents = ctx.tx.documents
-            found = [await documents.count(item, limit=999) for item in (THREADS, THREAD_TURNS)]
-            return found[0], found[1]
+            counts = [await documents.count(item, limit=999) for item in (THREADS, THREAD_TURNS)]
+            return counts[0], counts[1]
 
         return await self.service.read(tenant, read)
 
@@ -119,9 +119,9 @@ def test_a_thread_is_gone_on_with_in_three_ways_and_by_nobody_else(backend: str)
             {"alias": "chat-1"},
             {"body_id": begun.id, "header_id": begun.id, "alias": "another"},
         ):
-            found = await desk.find(**ways)
-            assert (found.id, found.is_new) == (begun.id, False)
-            assert [(item.role, item.text) for item in found.history] == [
+            thread = await desk.find(**ways)
+            assert (thread.id, thread.is_new) == (begun.id, False)
+            assert [(item.role, item.text) for item in thread.history] == [
                 ("user", "Who?"), ("assistant", "You asked: Who?"),
             ]  # fmt: skip
         other = await desk.find(THEIRS, alias="chat-1")
@@ -134,7 +134,7 @@ def test_a_thread_is_gone_on_with_in_three_ways_and_by_nobody_else(backend: str)
             await desk.refused(body_id=UNKNOWN),
             await desk.refused(header_id="not an id"),
         ]
-        desk.clock.advance(KEPT.total_seconds() + 1)
+        desk.clock.advance(RETENTION.total_seconds() + 1)
         assert [*refusals, await desk.refused(body_id=begun.id)] == [unknown] * 5
         assert (await desk.find(alias="chat-1")).history == ()
 
@@ -192,8 +192,8 @@ def test_what_is_told_of_a_thread_is_the_newest_that_there_is_room_for() -> None
         long = "thr_" + "1" * 24
         for letter in "abc":
             await desk.say(long, letter * (CONTEXT_BYTES // 5))
-        told = "".join(item.text[:1] for item in (await desk.find(body_id=long)).history[::2])
-        assert told == "bc"
+        initials = "".join(item.text[:1] for item in (await desk.find(body_id=long)).history[::2])
+        assert initials == "bc"
 
     played("memory", scene)
 
@@ -224,7 +224,7 @@ def test_what_is_over_is_forgotten_and_what_goes_on_is_not(backend: str) -> None
         for number in range(threads.FORGOTTEN_MAX + 3):
             await desk.say(UNKNOWN, f"q{number}")
         await desk.say("thr_" + "2" * 24, tenant=THEIRS)
-        desk.clock.advance(KEPT.total_seconds())
+        desk.clock.advance(RETENTION.total_seconds())
         young = "thr_" + "1" * 24
         await desk.say(young)
         await forget_threads(desk.service)
@@ -240,9 +240,11 @@ def test_what_is_over_is_forgotten_and_what_goes_on_is_not(backend: str) -> None
 def test_one_that_is_gone_on_with_meanwhile_is_not_forgotten() -> None:
     async def scene(desk: Desk) -> None:
         await desk.say(UNKNOWN)
-        assert not await desk.service.write(OURS, partial(threads.forget, id_=UNKNOWN, kept=KEPT))
         assert not await desk.service.write(
-            OURS, partial(threads.forget, id_="thr_" + "1" * 24, kept=KEPT)
+            OURS, partial(threads.forget, id_=UNKNOWN, kept=RETENTION)
+        )
+        assert not await desk.service.write(
+            OURS, partial(threads.forget, id_="thr_" + "1" * 24, kept=RETENTION)
         )
         assert await desk.counts() == (1, 1)
 
@@ -252,10 +254,12 @@ def test_one_that_is_gone_on_with_meanwhile_is_not_forgotten() -> None:
 def test_where_none_are_kept_an_identifier_is_only_repeated() -> None:
     async def scene(desk: Desk) -> None:
         none = timedelta()
-        assert (await desk.find(kept=none, body_id=UNKNOWN)) == ThreadContext(UNKNOWN, is_new=True)
+        assert (await desk.find(retention=none, body_id=UNKNOWN)) == ThreadContext(
+            UNKNOWN, is_new=True
+        )
         with pytest.raises(Problem):
-            await desk.find(kept=none, body_id="x")
-        first, second = [await desk.find(kept=none, alias="a") for _ in range(2)]
+            await desk.find(retention=none, body_id="x")
+        first, second = [await desk.find(retention=none, alias="a") for _ in range(2)]
         assert first == second
         await desk.say(UNKNOWN)
         emptied = attrs.evolve(

@@ -37,9 +37,9 @@ SPANS = {
 
 @pytest.mark.parametrize(("text", "interval"), SPANS.items())
 def test_a_span_is_read_against_now(text: str, interval: str) -> None:
-    found = time_span(text, NOW)
-    assert found is not None
-    assert found.interval == interval
+    span = time_span(text, NOW)
+    assert span is not None
+    assert span.interval == interval
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_words_of_time_are_left_out() -> None:
     ]  # fmt: skip
 
 
-HELD = [
+DATES = [
     ("2025", "2025-03-01", True),
     ("2025", "2025-12-31T23:59:59Z", True),
     ("2025", "2026-01-01T00:00:00Z", False),
@@ -70,8 +70,8 @@ HELD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told", "is_held"), HELD)
-def test_a_date_of_a_row_lies_in_a_span(text: str, told: str | None, is_held: bool) -> None:
-    found = time_span(text, NOW)
-    assert found is not None
-    assert found.contains(told) is is_held
+@pytest.mark.parametrize(("text", "stamp", "is_held"), DATES)
+def test_a_date_of_a_row_lies_in_a_span(text: str, stamp: str | None, is_held: bool) -> None:
+    span = time_span(text, NOW)
+    assert span is not None
+    assert span.contains(stamp) is is_held

@@ -72,10 +72,10 @@ def test_what_is_not_planned_has_no_report() -> None:
 
 
 def test_after_the_clock_went_back_nothing_is_due_that_was_told() -> None:
-    told = Due("prf_1", None, covered_until=instant("04 07:30"))
-    planned = rules.due(PROFILE, SUBSCRIPTION, told, instant("03 12:00"))
+    last = Due("prf_1", None, covered_until=instant("04 07:30"))
+    planned = rules.due(PROFILE, SUBSCRIPTION, last, instant("03 12:00"))
     assert planned.next_run_at == instant("05 07:30")
-    assert planned.covered_until == told.covered_until
+    assert planned.covered_until == last.covered_until
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,13 @@ def test_only_the_schedule_and_the_status_plan_anew(changes: dict[str, Any], mov
 
 
 def test_a_run_is_passed_over_once_and_only_as_it_was_seen(house: Any) -> None:
-    made = house.profile(frequency="daily", scheduleTimeOfDay="07:30")
+    profile = house.profile(frequency="daily", scheduleTimeOfDay="07:30")
 
     def row() -> Any:
-        return house.run(lambda ctx: ctx.load(DUE, made["id"]), "wsp_a")
+        return house.run(lambda ctx: ctx.load(DUE, profile["id"]), "wsp_a")
 
     def pass_over(seen: Any, ready: datetime) -> None:
-        house.run(lambda ctx: planning.pass_over(ctx, made["id"], seen, ready), "wsp_a")
+        house.run(lambda ctx: planning.pass_over(ctx, profile["id"], seen, ready), "wsp_a")
 
     seen = row()
     pass_over(seen, instant("04 07:31"))
@@ -109,5 +109,5 @@ def test_a_run_is_passed_over_once_and_only_as_it_was_seen(house: Any) -> None:
     after = row()
     pass_over(seen, instant("09 07:31"))  # somebody was first
     assert row() == after
-    house.send("deleteProfile", path={"profileId": made["id"]})
+    house.send("deleteProfile", path={"profileId": profile["id"]})
     pass_over(after, instant("09 07:31"))

@@ -17,15 +17,15 @@ GOOD = {
 def test_a_new_profile_is_active_and_subscribed(house: Any) -> None:
     reply = house.send("createProfile", body=GOOD, idempotency_key="first-key")
     headers = dict(reply.headers)
-    made = json.loads(reply.body)["data"]
+    profile = json.loads(reply.body)["data"]
     assert reply.status == 201
-    assert re.fullmatch("prf_[a-f0-9]{24}", made["id"])
-    assert headers["Location"] == f"https://api.example/api/v1/profiles/{made['id']}"
+    assert re.fullmatch("prf_[a-f0-9]{24}", profile["id"])
+    assert headers["Location"] == f"https://api.example/api/v1/profiles/{profile['id']}"
     assert headers["ETag"].startswith('"')
     assert headers["Idempotency-Key"] == "first-key"
-    assert made["status"] == "active"
+    assert profile["status"] == "active"
     row = json.loads(house.send("listProfiles").body)["data"][0]
-    assert row["id"] == made["id"]
+    assert row["id"] == profile["id"]
     assert row["subscription"]["status"] == "active"
     assert re.fullmatch("sub_[a-f0-9]{24}", row["subscription"]["id"])
     assert row["subscription"]["delivery"] == {
@@ -39,11 +39,11 @@ def test_a_new_profile_is_active_and_subscribed(house: Any) -> None:
 
 
 def test_defaults_fill_what_is_left_out(house: Any) -> None:
-    made = house.profile()
-    assert made["timezone"] == "UTC"
-    assert made["language"] == "en"
-    assert made["keywords"] == []
-    assert made["scheduleTimeOfDay"] is None
+    profile = house.profile()
+    assert profile["timezone"] == "UTC"
+    assert profile["language"] == "en"
+    assert profile["keywords"] == []
+    assert profile["scheduleTimeOfDay"] is None
 
 
 @pytest.mark.parametrize(
@@ -95,46 +95,46 @@ def test_all_faults_are_told_together(house: Any) -> None:
 
 
 def test_replacing_resets_what_is_left_out(house: Any) -> None:
-    made = house.profile(keywords=["a"], timezone="Europe/Paris", language="fr")
+    profile = house.profile(keywords=["a"], timezone="Europe/Paris", language="fr")
     body = {"name": "New", "topic": "Other things", "frequency": "hourly"}
-    reply = house.send("replaceProfile", path={"profileId": made["id"]}, body=body)
+    reply = house.send("replaceProfile", path={"profileId": profile["id"]}, body=body)
     now = json.loads(reply.body)["data"]
     assert (now["keywords"], now["timezone"], now["language"]) == ([], "UTC", "en")
     assert (now["name"], now["frequency"]) == ("New", "hourly")
-    assert (now["id"], now["createdAt"]) == (made["id"], made["createdAt"])
+    assert (now["id"], now["createdAt"]) == (profile["id"], profile["createdAt"])
 
 
 def test_a_patch_changes_only_what_it_names(house: Any) -> None:
-    made = house.profile(keywords=["a"], language="fr")
+    profile = house.profile(keywords=["a"], language="fr")
     house.clock.advance(5)
     reply = house.send(
         "updateProfile",
-        path={"profileId": made["id"]},
+        path={"profileId": profile["id"]},
         body={"name": "New"},
         content_type="application/merge-patch+json",
     )
     now = json.loads(reply.body)["data"]
-    assert now == made | {"name": "New", "updatedAt": "2026-01-02T03:04:10Z"}
+    assert now == profile | {"name": "New", "updatedAt": "2026-01-02T03:04:10Z"}
 
 
 def test_what_was_read_is_taken_back_and_what_stands_stays(house: Any) -> None:
-    made = house.profile()
-    path = {"profileId": made["id"]}
-    reply = house.send("replaceProfile", path=path, body={**made, "updatedAt": "never"})
-    assert json.loads(reply.body)["data"] == made
-    same = made["createdAt"].replace("Z", "+00:00")  # the same time in another form
+    profile = house.profile()
+    path = {"profileId": profile["id"]}
+    reply = house.send("replaceProfile", path=path, body={**profile, "updatedAt": "never"})
+    assert json.loads(reply.body)["data"] == profile
+    same = profile["createdAt"].replace("Z", "+00:00")  # the same time in another form
     reply = house.send("updateProfile", path=path, body={"createdAt": same})
-    assert json.loads(reply.body)["data"] == made
-    wrong = {**made, "id": "prf_" + "0" * 24, "createdAt": 7, "visibility": "public", "x": 1}
+    assert json.loads(reply.body)["data"] == profile
+    wrong = {**profile, "id": "prf_" + "0" * 24, "createdAt": 7, "visibility": "public", "x": 1}
     detail = house.refused("replaceProfile", path=path, body=wrong).detail
     for name in ("id", "createdAt", "visibility", "x"):
         assert f"/{name}: " in detail
-    assert made["id"] in detail
+    assert profile["id"] in detail
 
 
 def test_null_takes_an_optional_member_to_its_default(house: Any) -> None:
-    made = house.profile(keywords=["a"], language="fr", timezone="Europe/Paris")
-    path = {"profileId": made["id"]}
+    profile = house.profile(keywords=["a"], language="fr", timezone="Europe/Paris")
+    path = {"profileId": profile["id"]}
     body = {"keywords": None, "language": None, "timezone": None}
     now = json.loads(house.send("updateProfile", path=path, body=body).body)["data"]
     assert (now["keywords"], now["language"], now["timezone"]) == ([], "en", "UTC")
@@ -150,15 +150,15 @@ def test_null_takes_an_optional_member_to_its_default(house: Any) -> None:
     ],
 )
 def test_a_patch_never_leaves_an_invalid_profile(house: Any, body: Any, fault: str) -> None:
-    made = house.profile()
-    refused = house.refused("updateProfile", path={"profileId": made["id"]}, body=body)
+    profile = house.profile()
+    refused = house.refused("updateProfile", path={"profileId": profile["id"]}, body=body)
     assert refused.type.code == "VALIDATION_FAILED"
     assert fault in refused.detail
 
 
 def test_a_patch_that_changes_nothing_writes_nothing(house: Any) -> None:
-    made = house.profile()
-    path = {"profileId": made["id"]}
+    profile = house.profile()
+    path = {"profileId": profile["id"]}
     before = house.send("getProfile", path=path)
     changes = house.changes()
     house.clock.advance(5)
@@ -169,8 +169,8 @@ def test_a_patch_that_changes_nothing_writes_nothing(house: Any) -> None:
 
 
 def test_a_deleted_profile_is_gone_with_its_subscription(house: Any) -> None:
-    made = house.profile()
-    path = {"profileId": made["id"]}
+    profile = house.profile()
+    path = {"profileId": profile["id"]}
     subscription = json.loads(house.send("listSubscriptions").body)["data"][0]
     reply = house.send("deleteProfile", path=path, if_match="*")
     assert (reply.status, reply.body) == (204, b"")
@@ -179,7 +179,7 @@ def test_a_deleted_profile_is_gone_with_its_subscription(house: Any) -> None:
     gone = house.refused("getSubscription", path={"subscriptionId": subscription["id"]})
     assert gone.type.code == "NOT_FOUND"
     tombstones = {row["resourceId"] for row in house.changes() if row["tombstone"]}
-    assert tombstones == {made["id"], subscription["id"]}
+    assert tombstones == {profile["id"], subscription["id"]}
 
 
 def test_a_paused_profile_is_not_due(house: Any) -> None:

@@ -66,12 +66,12 @@ class Town(House):
         self.run(lambda ctx: ctx.save(WORKSPACES, tenant, row))
 
     def publish(self, profile_id: str, tenant: str) -> Any:
-        made = self.units(lambda ctx: publish_profile(ctx, ChosenProfile(profile_id)), tenant)
-        return json.loads(made.raw)
+        answer = self.units(lambda ctx: publish_profile(ctx, ChosenProfile(profile_id)), tenant)
+        return json.loads(answer.raw)
 
     def unpublish(self, profile_id: str, tenant: str) -> Any:
-        made = self.units(lambda ctx: unpublish_profile(ctx, ChosenProfile(profile_id)), tenant)
-        return json.loads(made.raw)
+        answer = self.units(lambda ctx: unpublish_profile(ctx, ChosenProfile(profile_id)), tenant)
+        return json.loads(answer.raw)
 
     def report(self, tenant: str, profile_id: str, *, spoken: bool = False) -> str:
         """A report with signals, words that are its own, and audio where it is `spoken`."""
@@ -100,20 +100,20 @@ class Town(House):
     @property
     def service(self) -> Service:
         """What workers are given."""
-        known = (self.store, self.ids, self.clock.now, self.keyring, self.host)
-        return Service(*known, plans=DEFAULT_PLANS)
+        surroundings = (self.store, self.ids, self.clock.now, self.keyring, self.host)
+        return Service(*surroundings, plans=DEFAULT_PLANS)
 
     def listed(self, tenant: str, query: str = "", limit: int = 1) -> list[str]:
         """The reports that a walk through the whole list shows."""
-        found: list[str] = []
+        ids: list[str] = []
         cursor = ""
         while True:
             joined = "&".join(filter(None, (query, f"limit={limit}", cursor)))
             reply = json.loads(self.send("listReports", tenant=tenant, query=joined).body)
-            found += [row["id"] for row in reply["data"]]
+            ids += [row["id"] for row in reply["data"]]
             after = reply["meta"]["page"]["nextCursor"]
             if after is None:
-                return found
+                return ids
             cursor = f"cursor={after}"
 
 
@@ -144,36 +144,36 @@ def test_a_report_is_everybodys_exactly_while_its_profile_is_public(
 ) -> None:
     profile = town.profile(ANN)["id"]
     path = {"reportId": town.report(ANN, profile, spoken=True)}
-    asked: Any = {"path": path, "query": query}
+    request: Any = {"path": path, "query": query}
 
     missing = town.refused(operation, tenant=reader, path={"reportId": f"rpt_{0:024x}"})
-    hidden = town.refused(operation, tenant=reader, **asked)
+    hidden = town.refused(operation, tenant=reader, **request)
     assert (hidden.type, hidden.detail) == (missing.type, missing.detail)
 
     town.publish(profile, ANN)
-    own = town.send(operation, tenant=ANN, **asked)
-    shown = town.send(operation, tenant=reader, **asked)
+    own = town.send(operation, tenant=ANN, **request)
+    shown = town.send(operation, tenant=reader, **request)
     assert (shown.status, shown.body) == (200, own.body)
 
     town.unpublish(profile, ANN)
-    assert town.refused(operation, tenant=reader, **asked).detail == missing.detail
-    assert town.send(operation, tenant=ANN, **asked).status == 200
+    assert town.refused(operation, tenant=reader, **request).detail == missing.detail
+    assert town.send(operation, tenant=ANN, **request).status == 200
 
 
 def test_publishing_shows_in_the_profile_and_in_its_owners_feed_alone(town: Town) -> None:
     profile = town.profile(ANN)
     assert profile["visibility"] == "private"
     town.clock.advance(1)
-    made = town.publish(profile["id"], ANN)
-    assert (made["id"], made["visibility"]) == (profile["id"], "public")
-    assert town.publish(profile["id"], ANN) == made  # again changes nothing
+    body = town.publish(profile["id"], ANN)
+    assert (body["id"], body["visibility"]) == (profile["id"], "public")
+    assert town.publish(profile["id"], ANN) == body  # again changes nothing
     path = {"profileId": profile["id"]}
     shown = json.loads(town.send("getProfile", path=path).body)["data"]
-    assert {name: shown[name] for name in made} == made
+    assert {name: shown[name] for name in body} == body
     (row,) = town.rows("listProfiles")
     assert row["visibility"] == "public"
-    told = [row for row in town.changes(ANN) if row["changeType"] == "updated"]
-    assert [row["changedFields"] for row in told] == [["visibility"]]
+    changes = [row for row in town.changes(ANN) if row["changeType"] == "updated"]
+    assert [row["changedFields"] for row in changes] == [["visibility"]]
     for stranger in (BOB, NOBODY):
         assert town.changes(stranger) == []
         assert town.refused("getProfile", tenant=stranger, path=path).type.status == 404
@@ -233,8 +233,8 @@ def test_there_are_so_many_public_profiles_and_no_more(
     # One that was deleted leaves a line in the directory, and no longer takes a place.
     town.run(lambda ctx: delete_profile(ctx, OneProfile(first)), ANN)
     town.publish(third, ANN)
-    found = town.run(lambda ctx: ctx.tx.documents.scan(PUBLICATIONS, limit=9)).rows
-    assert {row.id for row in found} == {second, third}
+    page = town.run(lambda ctx: ctx.tx.documents.scan(PUBLICATIONS, limit=9)).rows
+    assert {row.id for row in page} == {second, third}
 
 
 def test_so_many_workspaces_have_public_profiles_and_no_more(
@@ -310,7 +310,7 @@ def test_a_private_report_shows_to_no_stranger_by_any_way(
 ) -> None:
     town = Town()
     subscribed: dict[tuple[str, str], str] = {}
-    told: dict[str, list[str]] = defaultdict(list)
+    changes: dict[str, list[str]] = defaultdict(list)
     owners = [ANN, ANN, BOB, BOB, CYD]
     profiles = [str(town.profile(owner)["id"]) for owner in owners]
     public: set[str] = set()
@@ -321,10 +321,10 @@ def test_a_private_report_shows_to_no_stranger_by_any_way(
         if profile not in alive:
             continue
         if act == "report":
-            made = town.report(owner, profile, spoken=index % 2 == 0)
+            report_id = town.report(owner, profile, spoken=index % 2 == 0)
             for tenant, at in subscribed:
                 if at == profile:
-                    told[tenant].append(made)
+                    changes[tenant].append(report_id)
         elif act == "tell":
             town.tell()
         elif act == "subscribe":
@@ -357,9 +357,9 @@ def test_a_private_report_shows_to_no_stranger_by_any_way(
         at = {profile for tenant, profile in subscribed if tenant == reader}
         _sees_what_it_subscribes_to(town, reader, public & alive if reader == NOBODY else at)
         created = [row for row in town.changes(reader) if row["changeType"] == "created"]
-        found = [row["resourceId"] for row in created if row["resourceType"] == "report"]
+        ids = [row["resourceId"] for row in created if row["resourceType"] == "report"]
         own = [id_ for id_, (tenant, _) in town.reports.items() if tenant == reader]
-        assert sorted({*found} - {*own}) == sorted(told[reader])
+        assert sorted({*ids} - {*own}) == sorted(changes[reader])
 
 
 def _sees_what_it_subscribes_to(town: Town, reader: str, profiles: set[str]) -> None:
@@ -391,14 +391,14 @@ def _sees_its_own_and_public_ones(
         assert set(town.listed(reader, f"profileId={profile}")) == of_it & set(listed)
     strangers = set(town.reports) - own
     if reader != NOBODY:  # retrieval is for keys alone
-        told = town.units(
+        deletion = town.units(
             lambda ctx: knowledge.retrieve_knowledge(
                 attrs.evolve(ctx, actor=Actor(reader)),
                 knowledge.RetrieveKnowledge(knowledge.KnowledgeQuery("strike walkout", limit=50)),
             ),
             reader,
         )
-        text = b"".join(told.rows).decode()
+        text = b"".join(deletion.rows).decode()
         assert not any(id_ in text for id_ in strangers - shared)
         if 3 * len(own | shared) <= 50:  # each with its two signals
             assert all(id_ in text for id_ in own | shared)

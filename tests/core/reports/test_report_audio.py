@@ -62,14 +62,14 @@ class Stage:
         return str(self.run(lambda ctx: reports.publish(ctx, finished)).id)
 
     def get(self, collection: Any, id_: str) -> Any:
-        found = self.run(lambda ctx: ctx.tx.documents.get(collection, id_))
-        return None if found is None else collection.decode(found.raw)
+        row = self.run(lambda ctx: ctx.tx.documents.get(collection, id_))
+        return None if row is None else collection.decode(row.raw)
 
     def wish(self) -> Document[Speaking] | None:
-        found: Document[Speaking] | None = self.run(
+        row: Document[Speaking] | None = self.run(
             lambda ctx: ctx.tx.documents.get(SPEAKING, self.report_id)
         )
-        return found
+        return row
 
     def claim(self, seen: Document[Speaking] | None = None) -> Task | None:
         wish = seen or self.wish()
@@ -83,8 +83,8 @@ class Stage:
         return self.run(lambda ctx: speaking.adopt(ctx, task, recording, VOICE))
 
     def doubts(self) -> list[Any]:
-        found = drive.run(self.house.store.across(DOUBTS, limit=10))
-        return [DOUBTS.decode(row.document.raw) for row in found]
+        rows = drive.run(self.house.store.across(DOUBTS, limit=10))
+        return [DOUBTS.decode(row.document.raw) for row in rows]
 
     def read(self, operation: str = "getReportAudio", **parts: Any) -> Any:
         return self.house.send(operation, path={"reportId": self.report_id}, **parts)
@@ -126,7 +126,7 @@ def test_a_report_without_audio_is_told_from_no_report(stage: Stage) -> None:
 
 
 def test_the_facet_tells_the_file_and_where_it_is(stage: Stage) -> None:
-    made = stage.adopt()
+    audio = stage.adopt()
     reply = stage.read()
     assert (reply.status, reply.media_type) == (200, "application/json")
     body = json.loads(reply.body)
@@ -135,7 +135,7 @@ def test_the_facet_tells_the_file_and_where_it_is(stage: Stage) -> None:
     now = stage.house.clock.now()
     assert query == passes.issue(stage.house.keyring, RECORDING.name, now).query
     assert body == {
-        "id": made.id,
+        "id": audio.id,
         "mimeType": "audio/mpeg",
         "sizeBytes": 1_000,
         "sha256": SHA256,

@@ -93,9 +93,9 @@ def test_the_words_are_told_as_a_voice_reads_them(house: Any) -> None:
 
 def test_lists_are_announced_in_the_reports_language(house: Any) -> None:
     store(house, attrs.evolve(ROW, language="de-CH"))
-    told = json.loads(send(house).body)["text"].split("\n\n")
-    assert {"Das Wichtigste.", "Kurz gemeldet."} <= set(told)
-    assert told[0] == (
+    paragraphs = json.loads(send(house).body)["text"].split("\n\n")
+    assert {"Das Wichtigste.", "Kurz gemeldet."} <= set(paragraphs)
+    assert paragraphs[0] == (
         "Ports: 1 bis 7 March 2026. Dieser Bericht umfasst die Zeit vom 1. März 2026 bis zum "
         "7. März 2026. Er stützt sich auf 3 Quellen von 2 Herausgebern."
     )
@@ -109,7 +109,7 @@ def test_sources_are_counted_and_never_read_out(house: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sources", "publishers", "said"),
+    ("sources", "publishers", "intro"),
     [
         (0, 0, "It draws on no source."),
         (1, 1, "It draws on 1 source."),
@@ -118,7 +118,7 @@ def test_sources_are_counted_and_never_read_out(house: Any) -> None:
     ],
 )
 def test_a_report_of_little_is_told_as_well(
-    house: Any, sources: int, publishers: Any, said: str
+    house: Any, sources: int, publishers: Any, intro: str
 ) -> None:
     nothing = attrs.evolve(
         FACETS_OF_IT,
@@ -133,7 +133,7 @@ def test_a_report_of_little_is_told_as_well(
     paragraphs = json.loads(send(house).body)["text"].split("\n\n")
     assert paragraphs[1] == "No matching items were found."
     assert len(paragraphs) == 3
-    assert paragraphs[0].endswith(said)
+    assert paragraphs[0].endswith(intro)
 
 
 def test_the_tag_is_that_of_what_is_said(house: Any) -> None:

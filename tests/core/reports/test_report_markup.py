@@ -126,8 +126,8 @@ def test_no_words_become_markup_in_markdown(words: str) -> None:
 @hostile
 def test_markdown_says_the_words_themselves(words: str) -> None:
     inline = [token for token in parsed(rendered(render.markdown, words)) if token.type == "inline"]
-    said, own = [words_of(token) for token in inline], folded(words)
-    assert said == [
+    texts, own = [words_of(token) for token in inline], folded(words)
+    assert texts == [
         own,
         f"{own} 1 {own}",
         "Key points",
@@ -213,9 +213,9 @@ def test_no_words_become_markup_in_html(words: str) -> None:
     reader.close()
     assert set(reader.elements) == ELEMENTS
     assert set(reader.links) == {"#source-1", "#source-2", "https://a.example/?a=1&copy;=<2>"}
-    said = "".join(reader.words)
-    assert said.startswith(folded(words))
-    assert said.count(folded(words)) >= 8
+    text = "".join(reader.words)
+    assert text.startswith(folded(words))
+    assert text.count(folded(words)) >= 8
 
 
 @hostile
@@ -233,7 +233,7 @@ def test_the_text_is_the_words_without_html(words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         ("profits <5% and >3%", "profits <5% and >3%"),
         ("a <b>bold</b> word", "a bold word"),
@@ -244,8 +244,8 @@ def test_the_text_is_the_words_without_html(words: str) -> None:
         ("1 < 2", "1 < 2"),
     ],
 )
-def test_only_html_is_taken_from_words(words: str, said: str) -> None:
-    assert render.bare(words) == said
+def test_only_html_is_taken_from_words(words: str, expected: str) -> None:
+    assert render.bare(words) == expected
 
 
 # -- through the operations --------------------------------------------------------------------
@@ -304,9 +304,9 @@ def test_hostile_items_make_a_harmless_report(house: Any, report: Any) -> None:
     reader.feed(whole["content"]["html"])
     assert set(reader.elements) <= ELEMENTS
     assert whole["content"]["markdown"] == markdown
-    told = json.loads(house.send("getReportAudioText", path=path).body)["text"]
-    assert not set('<>*_`#|~[]{}\\^"&@') & set(told)
-    assert "javascript" not in told.split("\n\n")[0]
+    text = json.loads(house.send("getReportAudioText", path=path).body)["text"]
+    assert not set('<>*_`#|~[]{}\\^"&@') & set(text)
+    assert "javascript" not in text.split("\n\n")[0]
 
 
 def test_every_form_of_a_report_tells_the_same_sentences(house: Any, report: Any) -> None:

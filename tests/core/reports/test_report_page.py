@@ -44,9 +44,9 @@ def test_the_page_has_the_words_as_they_are_without_what_would_turn_others() -> 
     assert SCRIPT in seen.title  # what is markup is for whoever makes markup
     assert LONG in seen.key_points[0].text
     assert seen.sections[0].heading == f"Head gnp.exe{SCRIPT}"
-    told = words_of(attrs.asdict(seen))
-    assert told
-    assert not [text for text in told if re.search("[\x00-\x1f\u202a-\u202e\u2066-\u2069]", text)]
+    words = words_of(attrs.asdict(seen))
+    assert words
+    assert not [text for text in words if re.search("[\x00-\x1f\u202a-\u202e\u2066-\u2069]", text)]
 
 
 def test_only_web_addresses_are_links() -> None:
@@ -79,15 +79,15 @@ sections = st.lists(
 
 @given(statements, statements, sections, statements)
 def test_every_source_is_marked_or_also_reported_it(
-    opening: Any, key_points: Any, told: Any, briefs: Any
+    opening: Any, key_points: Any, stories: Any, briefs: Any
 ) -> None:
     row, facets = hostile(NOW)
     nine = tuple(ReportSource(n, "obs", "Title", None, "Paper", None) for n in range(1, 10))
-    parts = {"opening": opening, "key_points": key_points, "sections": told, "briefs": briefs}
+    parts = {"opening": opening, "key_points": key_points, "sections": stories, "briefs": briefs}
     seen = page.view(row, attrs.evolve(facets, **parts, sources=nine), None)
-    said = [*seen.opening, *seen.key_points, *seen.briefs]
-    said += [statement for section in seen.sections for statement in section.statements]
-    marked = {number for item in said for number in item.citations}
+    statements = [*seen.opening, *seen.key_points, *seen.briefs]
+    statements += [statement for section in seen.sections for statement in section.statements]
+    marked = {number for item in statements for number in item.citations}
     also = [source.number for section in seen.sections for source in section.also]
     assert marked | {*also} | {source.number for source in seen.also} == {*range(1, 10)}
     assert marked.union(also).isdisjoint(source.number for source in seen.also)
@@ -147,9 +147,9 @@ def test_an_address_is_given_out_for_a_report_that_is_there(house: Any) -> None:
 
     house.run(lambda ctx: put(ctx, *hostile(NOW)), "wsp_a")
     wanted = OpenReport(ID, lasts_seconds=60)
-    told = json.loads(house.run(lambda ctx: open_report(ctx, wanted), "wsp_a").raw)
-    assert told["url"].startswith("http://127.0.0.1:8000/reports/A")
-    assert told["expiresAt"].endswith("Z")
+    link = json.loads(house.run(lambda ctx: open_report(ctx, wanted), "wsp_a").raw)
+    assert link["url"].startswith("http://127.0.0.1:8000/reports/A")
+    assert link["expiresAt"].endswith("Z")
     with pytest.raises(Problem) as missing:
         house.run(lambda ctx: open_report(ctx, wanted), "wsp_b")
     assert missing.value.type is problem.NOT_FOUND

@@ -119,25 +119,27 @@ def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any
     facets = house.run(stored, "wsp_a")
     words = {source.number: source.title for source in facets.sources}
     texts = dict(STORIES)
-    told = [*facets.opening, *facets.key_points, *facets.briefs]
-    told += [statement for section in facets.sections for statement in section.statements]
-    assert told
-    for statement in told:
+    statements = [*facets.opening, *facets.key_points, *facets.briefs]
+    statements += [statement for section in facets.sections for statement in section.statements]
+    assert statements
+    for statement in statements:
         assert statement.citations
         cited = [words[number] for number in statement.citations]
         assert any(statement.text[:-1] in f"{title} {texts[title]}" for title in cited)
-    told += [Statement(signal.title, signal.citations) for signal in facets.signals]
-    told += [Statement(signal.summary, signal.citations) for signal in facets.signals]
-    told += [Statement(anchor.title, anchor.citations) for anchor in facets.graph.incident_anchors]
-    for statement in told:
-        held = [f"{words[number]} {texts[words[number]]}" for number in statement.citations]
-        assert all(Words.of(item).holds(Words.of(statement.text)) for item in held)
+    statements += [Statement(signal.title, signal.citations) for signal in facets.signals]
+    statements += [Statement(signal.summary, signal.citations) for signal in facets.signals]
+    statements += [
+        Statement(anchor.title, anchor.citations) for anchor in facets.graph.incident_anchors
+    ]
+    for statement in statements:
+        items = [f"{words[number]} {texts[words[number]]}" for number in statement.citations]
+        assert all(Words.of(item).holds(Words.of(statement.text)) for item in items)
 
 
 def test_nothing_matching_makes_a_short_honest_report(house: Any) -> None:
     take_in(house, STORIES)
-    made = house.profile(topic="Quantum gravity experiments on Neptune")
-    row = make(house, made["id"])
+    profile = house.profile(topic="Quantum gravity experiments on Neptune")
+    row = make(house, profile["id"])
     detail = read(house, row.id, "include=sources,signals,graph,content")
     assert row.counts == attrs.evolve(row.counts, sources=0, signals=0, entities=0, incidents=0)
     assert (detail["sources"], detail["signals"]) == ([], [])
@@ -193,20 +195,22 @@ def test_later_reports_cover_only_what_came_since(house: Any, profile: Any) -> N
 def test_a_subject_without_a_known_word_finds_nothing_and_says_so(house: Any) -> None:
     take_in(house, STORIES)
     for topic in ("!!! ???", "Xyzzy quux"):
-        made = house.profile(topic=topic)
-        material = house.run(lambda ctx, made=made: reports.gather(ctx, made["id"]), "wsp_a")
+        profile = house.profile(topic=topic)
+        material = house.run(
+            lambda ctx, profile=profile: reports.gather(ctx, profile["id"]), "wsp_a"
+        )
         assert material.evidence == ()
-        row = make(house, made["id"])
+        row = make(house, profile["id"])
         assert row.counts.sources == 0
         assert topic in row.summary
 
 
 def test_a_report_keeps_the_version_of_the_frequencies_that_it_was_made_with(house: Any) -> None:
-    made = house.profile(topic="Rotterdam port strike")
+    profile = house.profile(topic="Rotterdam port strike")
     versions = []
     for number, story in enumerate(STORIES):
         take_in(house, [story], number)
-        material = house.run(lambda ctx: reports.gather(ctx, made["id"]), "wsp_a")
+        material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
         facets = reports.compose(material, house.clock.now()).facets
         assert facets.frequencies == material.frequencies.version
         versions.append(facets.frequencies)
@@ -215,8 +219,8 @@ def test_a_report_keeps_the_version_of_the_frequencies_that_it_was_made_with(hou
 
 def test_an_item_that_vanished_is_not_evidence(house: Any, profile: Any) -> None:
     async def lose(ctx: Any) -> None:
-        found = await ctx.tx.documents.scan(NEWS, limit=10)
-        for row in found.rows:
+        page = await ctx.tx.documents.scan(NEWS, limit=10)
+        for row in page.rows:
             await ctx.remove(NEWS, row.id)
 
     house.run(lose, SYSTEM)
@@ -235,8 +239,8 @@ def test_a_profile_deleted_meanwhile_gets_no_report(house: Any, profile: Any) ->
 def test_an_item_without_title_is_named_by_its_words(house: Any) -> None:
     words = "Rotterdam dockworkers ended their strike at the port on Monday after long talks."
     take_in(house, [("", f"{words} {words}")])
-    made = house.profile(topic="Strikes at European ports", keywords=["Rotterdam"])
-    row = make(house, made["id"])
+    profile = house.profile(topic="Strikes at European ports", keywords=["Rotterdam"])
+    row = make(house, profile["id"])
     source = read(house, row.id, "include=sources")["sources"][0]
     assert source["title"].startswith("Rotterdam dockworkers ended")
     assert source["title"].endswith("…")
@@ -259,16 +263,16 @@ def test_deleting_a_profile_removes_its_reports(house: Any, profile: Any) -> Non
 
 def test_only_one_worker_settles_a_due_profile(house: Any) -> None:
     take_in(house, STORIES)
-    made = house.profile(
+    profile = house.profile(
         topic="Strikes at European ports", frequency="daily", scheduleTimeOfDay="06:00"
     )
     house.clock.advance(24 * 3600)
 
     async def due(ctx: Any) -> Any:
-        return await ctx.load(DUE, made["id"])
+        return await ctx.load(DUE, profile["id"])
 
     seen = house.run(due, "wsp_a")
-    material = house.run(lambda ctx: reports.gather(ctx, made["id"]), "wsp_a")
+    material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
     finished = reports.compose(material, house.clock.now())
     first = house.run(lambda ctx: reports.settle(ctx, finished, seen), "wsp_a")
     second = house.run(lambda ctx: reports.settle(ctx, finished, seen), "wsp_a")
@@ -279,7 +283,7 @@ def test_only_one_worker_settles_a_due_profile(house: Any) -> None:
     assert after.next_run_at > house.clock.now()
     assert after.covered_until == house.clock.now()
     assert after.last_report_id == first.id
-    house.send("deleteProfile", path={"profileId": made["id"]})
+    house.send("deleteProfile", path={"profileId": profile["id"]})
     assert house.run(lambda ctx: reports.settle(ctx, finished, seen), "wsp_a") is None
 
 
@@ -298,10 +302,10 @@ def due_of(house: Any, profile_id: str) -> Any:
 
 def test_the_first_scheduled_report_begins_where_one_made_by_hand_ended(house: Any) -> None:
     take_in(house, STORIES)
-    made = daily(house)
-    make(house, made["id"])
+    profile = daily(house)
+    make(house, profile["id"])
     surely = house.clock.now() - timedelta(seconds=30)  # what was on its way may be missing
-    assert DUE.decode(due_of(house, made["id"]).raw).covered_until == surely
+    assert DUE.decode(due_of(house, profile["id"]).raw).covered_until == surely
     window = Window(house.clock.now(), None, by="published")
     other = daily(house)
     make(house, other["id"], window)
@@ -309,27 +313,29 @@ def test_the_first_scheduled_report_begins_where_one_made_by_hand_ended(house: A
 
 
 def test_a_run_that_fails_is_tried_later_and_ever_more_rarely(house: Any) -> None:
-    made = daily(house)
+    profile = daily(house)
     waits = []
     for _ in range(12):
-        seen = due_of(house, made["id"])
-        house.run(lambda ctx, seen=seen: reports.postpone(ctx, made["id"], seen), "wsp_a")
-        after = DUE.decode(due_of(house, made["id"]).raw)
+        seen = due_of(house, profile["id"])
+        house.run(lambda ctx, seen=seen: reports.postpone(ctx, profile["id"], seen), "wsp_a")
+        after = DUE.decode(due_of(house, profile["id"]).raw)
         waits.append((after.next_run_at - house.clock.now()) / timedelta(minutes=1))
     assert waits[:4] == [5, 10, 20, 40]
     assert waits[-1] == 24 * 60
-    stale = due_of(house, made["id"])
-    house.run(lambda ctx: reports.postpone(ctx, made["id"], stale), "wsp_a")
-    now = due_of(house, made["id"])
-    house.run(lambda ctx: reports.postpone(ctx, made["id"], stale), "wsp_a")  # somebody was first
-    assert due_of(house, made["id"]) == now
-    house.send("deleteProfile", path={"profileId": made["id"]})
-    house.run(lambda ctx: reports.postpone(ctx, made["id"], now), "wsp_a")
+    stale = due_of(house, profile["id"])
+    house.run(lambda ctx: reports.postpone(ctx, profile["id"], stale), "wsp_a")
+    now = due_of(house, profile["id"])
+    house.run(
+        lambda ctx: reports.postpone(ctx, profile["id"], stale), "wsp_a"
+    )  # somebody was first
+    assert due_of(house, profile["id"]) == now
+    house.send("deleteProfile", path={"profileId": profile["id"]})
+    house.run(lambda ctx: reports.postpone(ctx, profile["id"], now), "wsp_a")
 
 
 def test_an_item_that_tells_only_when_it_changed_is_dated_by_that(house: Any) -> None:
     take_in(house, STORIES)
-    made = house.profile(topic="Strikes at European ports", keywords=["Rotterdam"])
+    profile = house.profile(topic="Strikes at European ports", keywords=["Rotterdam"])
 
     async def redate(ctx: Any) -> None:
         for row in (await ctx.tx.documents.scan(NEWS, limit=10)).rows:
@@ -338,7 +344,7 @@ def test_an_item_that_tells_only_when_it_changed_is_dated_by_that(house: Any) ->
             await ctx.save(NEWS, row.id, attrs.evolve(item, published_at=None, updated_at=old))
 
     house.run(redate, SYSTEM)
-    row = make(house, made["id"])
+    row = make(house, profile["id"])
     sources = read(house, row.id, "include=sources")["sources"]
     assert {source["publishedAt"][:4] for source in sources} == {"2023"}
     listed = json.loads(house.send("listNews").body)["data"]
@@ -365,14 +371,14 @@ def multiplied(house: Any, row: Any, count: int) -> list[str]:
 
     async def unit(ctx: Any) -> list[str]:
         facets = FACETS.decode((await ctx.load(FACETS, row.id)).raw)
-        made = [ctx.ids.new("rpt") for _ in range(count)]
-        for id_ in made:
+        ids = [ctx.ids.new("rpt") for _ in range(count)]
+        for id_ in ids:
             await ctx.create(REPORTS, id_, attrs.evolve(row, id=id_))
             await ctx.create(FACETS, id_, attrs.evolve(facets, report_id=id_))
-        return made
+        return ids
 
-    found: list[str] = house.run(unit, "wsp_a")
-    return found
+    ids: list[str] = house.run(unit, "wsp_a")
+    return ids
 
 
 def left(house: Any, collection: Any) -> int:
@@ -383,54 +389,54 @@ def test_reports_of_a_deleted_profile_go_in_short_units_and_are_hidden_at_once(
     house: Any, profile: Any
 ) -> None:
     row = make(house, profile["id"])
-    made = [row.id, *multiplied(house, row, 2 * FORGET_AT_ONCE)]
+    ids = [row.id, *multiplied(house, row, 2 * FORGET_AT_ONCE)]
     house.send("deleteProfile", path={"profileId": profile["id"]})
-    assert left(house, REPORTS) == left(house, FACETS) == len(made) - FORGET_AT_ONCE
+    assert left(house, REPORTS) == left(house, FACETS) == len(ids) - FORGET_AT_ONCE
     assert json.loads(house.send("listReports").body)["data"] == []
     for operation in catalog.OPERATIONS:
         if "{reportId}" in operation.path:
-            for id_ in (made[0], made[-1]):
+            for id_ in (ids[0], ids[-1]):
                 with pytest.raises(Problem, match="NOT_FOUND"):
                     house.send(operation.id, path={"reportId": id_})
     units = 1
     while left(house, LEAVING):  # whoever is killed here leaves the rest to the next
         house.run(lambda ctx: forget_reports(ctx, profile["id"]), "wsp_a")
         units += 1
-    assert units == math.ceil(len(made) / FORGET_AT_ONCE)
+    assert units == math.ceil(len(ids) / FORGET_AT_ONCE)
     assert left(house, REPORTS) == left(house, FACETS) == 0
-    told = house.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=999), "wsp_a").changes
-    of_reports = (item for item in told if item.resource_type == "report")
+    changes = house.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=999), "wsp_a").changes
+    of_reports = (item for item in changes if item.resource_type == "report")
     gone = [report.resource_id for report in of_reports if report.change_type == "deleted"]
-    assert sorted(gone) == sorted(made)
+    assert sorted(gone) == sorted(ids)
 
 
 def test_other_reports_are_listed_while_those_of_a_deleted_profile_go(
     house: Any, profile: Any
 ) -> None:
-    kept = make(house, profile["id"])
+    other_report = make(house, profile["id"])
     other = house.profile(name="Other", topic=profile["topic"])
     row = make(house, other["id"])
     multiplied(house, row, FORGET_AT_ONCE + 5)
     house.send("deleteProfile", path={"profileId": other["id"]})
     page = json.loads(house.send("listReports", query="limit=2").body)
-    assert [item["id"] for item in page["data"]] == [kept.id]
+    assert [item["id"] for item in page["data"]] == [other_report.id]
     assert page["links"]["next"] is None
-    assert read(house, kept.id)["id"] == kept.id
+    assert read(house, other_report.id)["id"] == other_report.id
 
 
 def test_one_page_is_not_looked_for_among_all_that_is_hidden(house: Any, profile: Any) -> None:
-    kept = make(house, profile["id"])
+    other_report = make(house, profile["id"])
     house.clock.advance(60)
     other = house.profile(name="Other", topic=profile["topic"])
     multiplied(house, make(house, other["id"]), FORGET_AT_ONCE + 2 * READS_MAX)
     house.send("deleteProfile", path={"profileId": other["id"]})
-    found, query, pages = [], "limit=1", 0
+    ids, query, pages = [], "limit=1", 0
     while query:
         page = json.loads(house.send("listReports", query=query).body)
-        found += [item["id"] for item in page["data"]]
+        ids += [item["id"] for item in page["data"]]
         cursor, pages = page["meta"]["page"]["nextCursor"], pages + 1
         query = cursor and f"limit=1&cursor={cursor}"
-    assert found == [kept.id]
+    assert ids == [other_report.id]
     assert pages == 3
 
 
@@ -499,8 +505,8 @@ def test_the_agents_view_has_no_markup(house: Any, profile: Any) -> None:
         "sources",
     }  # fmt: skip
     assert all(point["citations"] for point in view["keyPoints"])
-    said = [point["text"] for point in view["keyPoints"]]
-    assert view["summary"].startswith(said[0])
+    texts = [point["text"] for point in view["keyPoints"]]
+    assert view["summary"].startswith(texts[0])
     named = [*view["keyPoints"], *view["briefs"]]
     shown = {n for line in named for n in (*line["citations"], *line["alsoReportedBy"])}
     assert shown == {source["number"] for source in view["sources"]}
@@ -512,9 +518,9 @@ def test_markdown_comes_by_accept_and_by_format(house: Any, profile: Any) -> Non
     by_format = house.send("getReport", path=path, query="format=markdown")
     assert by_accept.body == by_format.body
     assert by_accept.media_type == "text/markdown; charset=utf-8"
-    for given in ({"accept": "text/markdown"}, {"query": "format=markdown&"}):
-        query = given.pop("query", "") + "include=content,sources,signals,graph,audio"
-        included = house.send("getReport", path=path, query=query, **given)
+    for options in ({"accept": "text/markdown"}, {"query": "format=markdown&"}):
+        query = options.pop("query", "") + "include=content,sources,signals,graph,audio"
+        included = house.send("getReport", path=path, query=query, **options)
         assert (included.body, included.headers) == (by_accept.body, by_accept.headers)
     assert by_accept.body.startswith(b"# Ports")
 

@@ -56,7 +56,7 @@ def world(house: Any) -> None:
     drive.run(detect_new(Work(house)))
 
 
-def made(house: Any, topic: str, window: Window | None = None) -> dict[str, Any]:
+def compose_on(house: Any, topic: str, window: Window | None = None) -> dict[str, Any]:
     profile = house.profile(topic=topic)
     material = house.run(lambda ctx: reports.gather(ctx, profile["id"], window), "wsp_a")
     finished = reports.compose(material, house.clock.now())
@@ -68,7 +68,7 @@ def made(house: Any, topic: str, window: Window | None = None) -> dict[str, Any]
 
 def test_a_report_cites_what_was_observed_as_it_cites_news(house: Any) -> None:
     world(house)
-    quake = made(house, "Earthquake near Esmeraldas in Ecuador")
+    quake = compose_on(house, "Earthquake near Esmeraldas in Ecuador")
     kinds = {source["id"].partition("_")[0] for source in quake["sources"]}
     assert "obs" in kinds
     names = {source["name"] for source in quake["sources"]}
@@ -86,34 +86,36 @@ def test_words_that_very_many_rows_hold_are_passed_over(
     usgs = {row["id"] for row in house.rows("listOsintEvents", "provider=usgs&limit=100")}
     for most in (observed.COUNTED_MAX, 1):
         monkeypatch.setattr(observed, "COUNTED_MAX", most)
-        told = made(house, "Earthquake near Esmeraldas in Ecuador")
-        assert usgs & {source["id"] for source in told["sources"]}
+        report = compose_on(house, "Earthquake near Esmeraldas in Ecuador")
+        assert usgs & {source["id"] for source in report["sources"]}
 
 
 def test_vulnerabilities_and_signals_of_the_period_are_evidence(house: Any) -> None:
     world(house)
     cves = house.rows("listCves", "limit=100")
-    newest = max((cve for cve in cves if cve["publishedAt"]), key=lambda one: one["publishedAt"])
+    newest = max((cve for cve in cves if cve["publishedAt"]), key=lambda cve: cve["publishedAt"])
     day = datetime.fromisoformat(newest["publishedAt"]).astimezone(UTC)
     window = Window(day + HOUR, day - HOUR, by="published")
-    told = made(house, f"{newest['cveId']} {newest['title'] or ''} {newest['description']}", window)
-    assert newest["id"] in {source["id"] for source in told["sources"]}
+    report = compose_on(
+        house, f"{newest['cveId']} {newest['title'] or ''} {newest['description']}", window
+    )
+    assert newest["id"] in {source["id"] for source in report["sources"]}
     signal = next(row for row in house.rows("listSignals", "limit=100"))
     at = datetime.fromisoformat(signal["detectedAt"]).astimezone(UTC)
     window = Window(at + HOUR, at - HOUR, by="published")
-    told = made(house, f"{signal['title']} {signal['summary']}", window)
-    assert signal["id"] in {source["id"] for source in told["sources"]}
+    report = compose_on(house, f"{signal['title']} {signal['summary']}", window)
+    assert signal["id"] in {source["id"] for source in report["sources"]}
 
 
 def test_the_graph_of_a_report_carries_the_ids_of_entities(house: Any) -> None:
     world(house)
     titles = ("Microsoft mends a fault in its mail server", "Mail servers of Microsoft stand open")
     take(house, rss("quay.example", *titles), "https://quay.example/feed")
-    told = made(house, "Faults in mail servers of Microsoft")
-    ids = {node["label"]: node["entityId"] for node in told["graph"]["nodes"]}
-    known = {row["id"] for row in house.rows("listEntities", "limit=100")}
+    report = compose_on(house, "Faults in mail servers of Microsoft")
+    ids = {node["label"]: node["entityId"] for node in report["graph"]["nodes"]}
+    entity_ids = {row["id"] for row in house.rows("listEntities", "limit=100")}
     assert ids["Microsoft"] is not None
-    assert {id_ for id_ in ids.values() if id_} <= known
+    assert {id_ for id_ in ids.values() if id_} <= entity_ids
     assert all(
-        node["entityId"] is None for node in told["graph"]["nodes"] if node["type"] != "entity"
+        node["entityId"] is None for node in report["graph"]["nodes"] if node["type"] != "entity"
     )

@@ -26,9 +26,9 @@ class Model:
         self.asked: list[tuple[str, str]] = []
         self._write = write
 
-    async def write(self, asked: Sequence[tuple[str, str]]) -> Sequence[str | None]:
-        self.asked += asked
-        return [self._write(words) for _, words in asked]
+    async def write(self, prompts: Sequence[tuple[str, str]]) -> Sequence[str | None]:
+        self.asked += prompts
+        return [self._write(words) for _, words in prompts]
 
 
 MORE = [
@@ -55,7 +55,7 @@ MORE = [
 
 
 @pytest.fixture
-def made(house: Any) -> tuple[Material, Finished]:
+def composed_report(house: Any) -> tuple[Material, Finished]:
     take_in(house, [*STORIES, *MORE])
     profile = house.profile(name="Ports", topic="Strikes at European ports", keywords=["Rotterdam"])
     material = house.run(lambda ctx: reports.gather(ctx, profile["id"], None), "wsp_a")
@@ -64,8 +64,8 @@ def made(house: Any) -> tuple[Material, Finished]:
     return material, finished
 
 
-def by(model: Model, made: tuple[Material, Finished]) -> Finished:
-    return drive.run(rewritten(Host(lends={Writer: model}), *made))
+def by(model: Model, pair: tuple[Material, Finished]) -> Finished:
+    return drive.run(rewritten(Host(lends={Writer: model}), *pair))
 
 
 def passages(finished: Finished) -> list[tuple[Statement, ...]]:
@@ -73,28 +73,30 @@ def passages(finished: Finished) -> list[tuple[Statement, ...]]:
     return [facets.opening, *(section.statements for section in facets.sections)]
 
 
-def test_without_a_model_a_report_stays_as_it_was_composed(made: Any) -> None:
-    assert drive.run(rewritten(Host(), *made)) is made[1]
+def test_without_a_model_a_report_stays_as_it_was_composed(composed_report: Any) -> None:
+    assert drive.run(rewritten(Host(), *composed_report)) is composed_report[1]
 
 
-def test_a_model_is_given_the_sentences_of_each_passage_with_their_numbers(made: Any) -> None:
+def test_a_model_is_given_the_sentences_of_each_passage_with_their_numbers(
+    composed_report: Any,
+) -> None:
     model = Model(lambda _: None)
-    assert by(model, made) is made[1]
+    assert by(model, composed_report) is composed_report[1]
     assert [words for _, words in model.asked] == [
         "\n".join(f"{s.text}{''.join(f' [{n}]' for n in s.citations)}" for s in passage)
-        for passage in passages(made[1])
+        for passage in passages(composed_report[1])
     ]
     assert {instructions for instructions, _ in model.asked} == {INSTRUCTIONS}
 
 
-def test_what_stands_in_the_sources_is_told_in_every_form(made: Any) -> None:
+def test_what_stands_in_the_sources_is_told_in_every_form(composed_report: Any) -> None:
     def shorter(words: str) -> str:
         first = words.splitlines()[0]
         mark = first[first.index("[") : first.index("]") + 1]
-        said = " ".join(first.split(" [")[0].split()[:5])
-        return f"{said} {mark}. {said} {mark}."
+        beginning = " ".join(first.split(" [")[0].split()[:5])
+        return f"{beginning} {mark}. {beginning} {mark}."
 
-    before, after = made[1], by(Model(shorter), made)
+    before, after = composed_report[1], by(Model(shorter), composed_report)
     sentence = passages(after)[0][0].text
     assert len(passages(after)[0]) == 1
     assert after.row.summary == sentence
@@ -107,13 +109,13 @@ def test_what_stands_in_the_sources_is_told_in_every_form(made: Any) -> None:
         assert getattr(after.facets, name) == getattr(before.facets, name)
     assert attrs.evolve(after.row, summary=before.row.summary) == before.row
     for old, new in zip(passages(before), passages(after), strict=True):
-        assert named(old) == named(new)
+        assert numbers(old) == numbers(new)
     assert [section.citations for section in after.facets.sections] == [
         section.citations for section in before.facets.sections
     ]
 
 
-def named(passage: tuple[Statement, ...]) -> set[int]:
+def numbers(passage: tuple[Statement, ...]) -> set[int]:
     """Everybody whom a passage names, marked or as one who also reported it."""
     return {n for item in passage for n in (*item.citations, *item.also_reported_by)}
 
@@ -134,47 +136,53 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_passage_of_which_nothing_is_kept_stays_as_it_was_composed(made: Any, lie: str) -> None:
-    assert by(Model(lambda _: LIES[lie]), made) is made[1]
+def test_a_passage_of_which_nothing_is_kept_stays_as_it_was_composed(
+    composed_report: Any, lie: str
+) -> None:
+    assert by(Model(lambda _: LIES[lie]), composed_report) is composed_report[1]
 
 
-def test_of_a_passage_what_fails_is_dropped(made: Any) -> None:
-    first = made[1].facets.opening[0]
+def test_of_a_passage_what_fails_is_dropped(composed_report: Any) -> None:
+    first = composed_report[1].facets.opening[0]
     truth, lies = first.text.rstrip("."), " ".join(LIES.values())
-    after = by(Model(lambda _: f"{lies} {truth} [{first.citations[0]}]. {lies}"), made)
+    after = by(Model(lambda _: f"{lies} {truth} [{first.citations[0]}]. {lies}"), composed_report)
     assert [item.text for item in after.facets.opening] == [f"{truth}."]
 
 
 def test_a_report_of_nothing_is_not_rewritten(house: Any) -> None:
     profile, model = house.profile(topic="Volcanoes of Io"), Model(lambda words: words)
     material = house.run(lambda ctx: reports.gather(ctx, profile["id"], None), "wsp_a")
-    finished = reports.compose(material, house.clock.now())
-    assert by(model, (material, finished)) is finished
+    report = reports.compose(material, house.clock.now())
+    assert by(model, (material, report)) is report
     assert model.asked == []
 
 
-def test_what_only_repeats_a_report_is_not_rewritten(made: Any) -> None:
+def test_what_only_repeats_a_report_is_not_rewritten(composed_report: Any) -> None:
     model = Model(lambda words: words)
-    material, finished = made
-    again = attrs.evolve(finished, repeats=finished.row.id)
+    material, report = composed_report
+    again = attrs.evolve(report, repeats=report.row.id)
     assert by(model, (material, again)) is again
     assert model.asked == []
 
 
-def test_very_many_sections_are_not_all_rewritten(made: Any) -> None:
+def test_very_many_sections_are_not_all_rewritten(composed_report: Any) -> None:
     model = Model(lambda words: None)
-    material, finished = made
-    many = attrs.evolve(finished.facets, sections=finished.facets.sections[:1] * 90)
-    by(model, (material, attrs.evolve(finished, facets=many)))
+    material, report = composed_report
+    long_report = attrs.evolve(report.facets, sections=report.facets.sections[:1] * 90)
+    by(model, (material, attrs.evolve(report, facets=long_report)))
     assert len(model.asked) == SECTIONS_MAX + 1
 
 
-def test_a_rewritten_report_is_published_once_for_the_same_evidence(house: Any, made: Any) -> None:
-    after = by(Model(lambda words: words.split("\n")[0].replace(". [", " [") + "."), made)
+def test_a_rewritten_report_is_published_once_for_the_same_evidence(
+    house: Any, composed_report: Any
+) -> None:
+    after = by(
+        Model(lambda words: words.split("\n")[0].replace(". [", " [") + "."), composed_report
+    )
     first = house.run(lambda ctx: reports.publish(ctx, after), "wsp_a")
     before = len(house.recorded())
-    assert house.run(lambda ctx: reports.publish(ctx, made[1]), "wsp_a") == first
+    assert house.run(lambda ctx: reports.publish(ctx, composed_report[1]), "wsp_a") == first
     assert len(house.recorded()) == before
     reply = house.send("getReportText", path={"reportId": first.id})
     assert json.loads(reply.body)["text"] == after.facets.text
-    assert after.facets.text != made[1].facets.text
+    assert after.facets.text != composed_report[1].facets.text

@@ -37,10 +37,10 @@ def town() -> Town:
 @pytest.fixture
 def public(town: Town) -> str:
     """A public profile of Ann's."""
-    return published(town)
+    return public_profile(town)
 
 
-def published(town: Town, owner: str = ANN) -> str:
+def public_profile(town: Town, owner: str = ANN) -> str:
     id_ = str(town.profile(owner, keywords=["secret"])["id"])
     town.publish(id_, owner)
     return id_
@@ -55,16 +55,16 @@ def webhook(town: Town, tenant: str, **members: Any) -> str:
 
 
 def events(town: Town, tenant: str) -> list[Any]:
-    found = town.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=1_000), tenant).rows
-    return [json.loads(EVENTS.decode(row.raw).body)["data"] for row in found]
+    page = town.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=1_000), tenant).rows
+    return [json.loads(EVENTS.decode(row.raw).body)["data"] for row in page]
 
 
-def told(town: Town, tenant: str, kind: str = "report") -> list[tuple[str, str]]:
+def changes_of(town: Town, tenant: str, kind: str = "report") -> list[tuple[str, str]]:
     rows = [row for row in town.changes(tenant) if row["resourceType"] == kind]
     return [(row["changeType"], row["resourceId"]) for row in rows]
 
 
-def one(reply: Any) -> Any:
+def body_of(reply: Any) -> Any:
     return json.loads(reply.body)["data"]
 
 
@@ -72,28 +72,32 @@ def one(reply: Any) -> Any:
 
 
 def test_a_subscription_is_made_read_changed_and_ended_as_any_other(town: Town) -> None:
-    profile = published(town)
+    profile = public_profile(town)
     hook = webhook(town, BOB)
     delivery = {"webhookIds": [hook, hook], "includeAudio": False, "minSignalConfidence": 0.5}
     body = {"profileId": profile, "delivery": delivery}
     reply = town.send("createSubscription", tenant=BOB, body=body)
-    made, fields = one(reply), dict(reply.headers)
-    path = {"subscriptionId": made["id"]}
-    assert (reply.status, made["status"], made["profileId"]) == (201, "active", profile)
-    assert made["delivery"] == delivery
-    assert fields["Location"].endswith(f"/api/v1/subscriptions/{made['id']}")
+    subscription, fields = body_of(reply), dict(reply.headers)
+    path = {"subscriptionId": subscription["id"]}
+    assert (reply.status, subscription["status"], subscription["profileId"]) == (
+        201,
+        "active",
+        profile,
+    )
+    assert subscription["delivery"] == delivery
+    assert fields["Location"].endswith(f"/api/v1/subscriptions/{subscription['id']}")
     shown = town.send("getSubscription", tenant=BOB, path=path)
-    assert (one(shown), dict(shown.headers)["ETag"]) == (made, fields["ETag"])
+    assert (body_of(shown), dict(shown.headers)["ETag"]) == (subscription, fields["ETag"])
     patch = {"status": "paused", "delivery": {"webhookIds": None}}
-    changed = one(town.send("updateSubscription", tenant=BOB, path=path, body=patch))
+    changed = body_of(town.send("updateSubscription", tenant=BOB, path=path, body=patch))
     assert (changed["status"], changed["delivery"]["webhookIds"]) == ("paused", [])
     stale = town.refused("deleteSubscription", tenant=BOB, path=path, if_match=fields["ETag"])
     assert stale.type.status == 412
     assert town.send("deleteSubscription", tenant=BOB, path=path).status == 204
     assert town.refused("getSubscription", tenant=BOB, path=path).type.status == 404
-    kinds = [kind for kind, _ in told(town, BOB, "subscription")]
+    kinds = [kind for kind, _ in changes_of(town, BOB, "subscription")]
     assert kinds == ["created", "updated", "deleted"]
-    assert town.subscribe(profile, BOB)["id"] != made["id"]
+    assert town.subscribe(profile, BOB)["id"] != subscription["id"]
 
 
 def test_only_public_profiles_of_others_and_each_once(town: Town, public: str) -> None:
@@ -137,7 +141,7 @@ def test_a_plan_bounds_the_subscriptions_to_others(town: Town) -> None:
     plans = DEFAULT_PLANS.changing({"pro": {"subscriptions": 2}})
     town.host = Host(lends={PlanTable: plans})
     town.plan(BOB, "pro")
-    profiles = [published(town) for _ in range(3)]
+    profiles = [public_profile(town) for _ in range(3)]
     town.profile(BOB)  # its own count for nothing
     first, _ = (town.subscribe(profile, BOB) for profile in profiles[:2])
     refusal = town.refused("createSubscription", tenant=BOB, body={"profileId": profiles[2]})
@@ -166,7 +170,7 @@ def test_of_others_profiles_one_sees_what_everybody_is_shown(town: Town, public:
     assert set(rows[public]) == EVERYBODYS | more | {"deliveryMetadata"}
     assert (rows[public]["subscription"], rows[public]["visibility"]) == (subscription, "public")
     reply = town.send("getProfile", tenant=BOB, path=path)
-    assert one(reply) == rows[public]
+    assert body_of(reply) == rows[public]
     tag = dict(reply.headers)["ETag"]
     assert town.send("getProfile", tenant=BOB, path=path, if_none_match=tag).status == 304
     assert town.listed(BOB) == town.listed(BOB, f"profileId={public}") == [report]
@@ -177,30 +181,30 @@ def test_the_public_ones_are_walked_page_by_page_and_private_ones_are_not_there(
     profiles = []
     for owner in (ANN, BOB, ANN, CYD):
         town.clock.advance(1)
-        profiles.append(published(town, owner))
+        profiles.append(public_profile(town, owner))
     town.unpublish(profiles[2], ANN)
-    found, cursor = [], ""
+    ids, cursor = [], ""
     while True:
         query = f"visibility=public&limit=1{cursor}"
         page = json.loads(town.send("listProfiles", tenant=BOB, query=query).body)
-        found += [row["id"] for row in page["data"]]
+        ids += [row["id"] for row in page["data"]]
         if page["links"]["next"] is None:
             break
         cursor = f"&cursor={page['meta']['page']['nextCursor']}"
-    assert found == [profiles[3], profiles[1], profiles[0]]
+    assert ids == [profiles[3], profiles[1], profiles[0]]
     refusal = town.refused("listProfiles", tenant=BOB, query=f"limit=1{cursor}")
     assert refusal.type.code == "INVALID_CURSOR"
 
 
 @pytest.mark.parametrize("operation", ["replaceProfile", "updateProfile", "deleteProfile"])
 def test_others_profiles_are_read_and_not_changed(town: Town, public: str, operation: str) -> None:
-    asked: Any = {"path": {"profileId": public}, "tenant": BOB}
+    request: Any = {"path": {"profileId": public}, "tenant": BOB}
     if operation != "deleteProfile":
-        asked["body"] = {"name": "Mine", "topic": "Ports", "frequency": "manual"}
-    assert town.refused(operation, **asked).type.code == "NOT_FOUND"
+        request["body"] = {"name": "Mine", "topic": "Ports", "frequency": "manual"}
+    assert town.refused(operation, **request).type.code == "NOT_FOUND"
     town.subscribe(public, BOB)
-    assert town.refused(operation, **asked).type.code == "FORBIDDEN"
-    assert town.refused(operation, **asked, if_match='"x"').type.code == "FORBIDDEN"
+    assert town.refused(operation, **request).type.code == "FORBIDDEN"
+    assert town.refused(operation, **request, if_match='"x"').type.code == "FORBIDDEN"
     asked_for = GenerateReport(public)
     with pytest.raises(Problem) as caught:
         town.units(lambda ctx: generate_report(ctx, asked_for), BOB)
@@ -211,7 +215,7 @@ def test_others_profiles_are_read_and_not_changed(town: Town, public: str, opera
 
 def test_own_and_others_reports_are_one_list_in_one_order(town: Town) -> None:
     own = town.profile(BOB)["id"]
-    others = [published(town, owner) for owner in (ANN, CYD, ANN)]
+    others = [public_profile(town, owner) for owner in (ANN, CYD, ANN)]
     for profile in others[:2]:
         town.subscribe(profile, BOB)
     for turn in range(4):
@@ -230,15 +234,15 @@ def test_own_and_others_reports_are_one_list_in_one_order(town: Town) -> None:
 def test_a_page_of_hidden_reports_ends_and_is_gone_on_from(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hidden, kept = published(town), published(town)
-    for profile in (hidden, kept):
+    hidden, other = public_profile(town), public_profile(town)
+    for profile in (hidden, other):
         town.subscribe(profile, BOB)
         for _ in range(3):
             town.report(ANN, profile)
     monkeypatch.setattr("svc_core.reports.publications.LOOKS_MAX", 2)
     town.unpublish(hidden, ANN)  # and nobody has ended the subscription yet
     assert town.listed(BOB, limit=1) == town.listed(BOB, limit=100)
-    assert {town.reports[id_][1] for id_ in town.listed(BOB)} == {kept}
+    assert {town.reports[id_][1] for id_ in town.listed(BOB)} == {other}
 
 
 # -- who is told -------------------------------------------------------------------------------
@@ -254,14 +258,14 @@ def test_subscribers_are_told_of_new_reports_as_owners_are(town: Town, public: s
     path = {"subscriptionId": paused["id"]}
     town.send("updateSubscription", tenant=CYD, path=path, body={"status": "paused"})
     town.tell()
-    assert told(town, BOB) == [], "what was made before"
+    assert changes_of(town, BOB) == [], "what was made before"
     town.clock.advance(1)
     report = town.report(ANN, public)
-    assert (told(town, BOB), events(town, BOB)) == ([], []), "the maker waits for none of it"
+    assert (changes_of(town, BOB), events(town, BOB)) == ([], []), "the maker waits for none of it"
     for _ in range(3):
         town.tell()
     for tenant in (BOB, CYD):
-        assert told(town, tenant) == [("created", report)]
+        assert changes_of(town, tenant) == [("created", report)]
     (event,) = events(town, BOB)
     assert (event["reportId"], event["profileId"]) == (report, public)
     assert event["subscriptionIds"] == [bobs["id"]]
@@ -269,7 +273,7 @@ def test_subscribers_are_told_of_new_reports_as_owners_are(town: Town, public: s
     assert sorted(town.listed(CYD)) == sorted([report, before])
     town.run(lambda ctx: following.note(ctx, report, 2), ANN)
     town.tell()
-    assert told(town, BOB) == [("created", report), ("updated", report)]
+    assert changes_of(town, BOB) == [("created", report), ("updated", report)]
 
 
 @pytest.mark.parametrize("end", ["ended", "unpublished"])
@@ -278,7 +282,7 @@ def test_a_subscriber_sees_what_his_own_webhooks_took_while_he_is_one(
 ) -> None:
     def shown(tenant: str) -> Any:
         path = {"profileId": public}
-        detail = one(town.send("getProfile", tenant=tenant, path=path))["deliveryMetadata"]
+        detail = body_of(town.send("getProfile", tenant=tenant, path=path))["deliveryMetadata"]
         (row,) = town.rows("listProfiles", tenant=tenant)
         assert row["deliveryMetadata"] == detail
         return detail["generatedAtISO"]
@@ -308,7 +312,7 @@ def test_a_subscriber_sees_what_his_own_webhooks_took_while_he_is_one(
 
 
 def test_a_webhook_may_be_told_of_a_profile_of_others_alone(town: Town, public: str) -> None:
-    other = published(town)
+    other = public_profile(town)
     for profile in (public, other):
         town.subscribe(profile, BOB)
     body: Any = {"profileIds": [public]}
@@ -359,7 +363,7 @@ def test_thousands_are_told_in_small_units_and_each_once_wherever_it_was_killed(
     monkeypatch.setattr(store, "write", write)
     town.tell()
     for reader in readers:
-        assert told(town, reader) == [("created", id_) for id_ in reports]
+        assert changes_of(town, reader) == [("created", id_) for id_ in reports]
         assert sorted(event["reportId"] for event in events(town, reader)) == sorted(reports)
         assert units.count(reader) >= len(reports)
 
@@ -373,7 +377,7 @@ def test_a_broken_subscriber_keeps_nobody_waiting(town: Town, public: str) -> No
     report = town.report(ANN, public)
     failures: list[BaseException] = []
     drive.run(follow(town.service, failures.append))
-    assert [told(town, reader) for reader in (BOB, "wsp_d")] == [[("created", report)]] * 2
+    assert [changes_of(town, reader) for reader in (BOB, "wsp_d")] == [[("created", report)]] * 2
     assert len(failures) == 1
 
 
@@ -384,7 +388,7 @@ def test_of_a_flood_of_reports_that_nobody_tells_the_newest_are_told(
     town.subscribe(public, BOB)
     reports = [town.report(ANN, public) for _ in range(5)]
     town.tell()
-    assert told(town, BOB) == [("created", id_) for id_ in reports[2:]]
+    assert changes_of(town, BOB) == [("created", id_) for id_ in reports[2:]]
 
 
 def test_a_report_that_is_gone_is_told_to_nobody(town: Town, public: str) -> None:
@@ -392,7 +396,7 @@ def test_a_report_that_is_gone_is_told_to_nobody(town: Town, public: str) -> Non
     gone, left = town.report(ANN, public), town.report(ANN, public)
     town.run(lambda ctx: ctx.tx.documents.delete(REPORTS, gone), ANN)
     town.tell()
-    assert told(town, BOB) == [("created", left)]
+    assert changes_of(town, BOB) == [("created", left)]
 
 
 def test_a_follower_of_a_profile_that_stands_beside_is_told_nothing(
@@ -400,11 +404,11 @@ def test_a_follower_of_a_profile_that_stands_beside_is_told_nothing(
 ) -> None:
     """Profiles whose ids end alike stand at one place among the followers of all."""
     twin = f"prf_{'9' * 8}{public[-16:]}"
-    made = Follow(twin, CYD, town.subscribe(public, BOB)["id"])
-    town.run(lambda ctx: ctx.save(FOLLOWS, twin, made), "wsp_d")
+    follow = Follow(twin, CYD, town.subscribe(public, BOB)["id"])
+    town.run(lambda ctx: ctx.save(FOLLOWS, twin, follow), "wsp_d")
     town.report(ANN, public)
     town.tell()
-    assert told(town, "wsp_d") == []
+    assert changes_of(town, "wsp_d") == []
 
 
 def test_a_recording_is_waited_for_and_then_told(town: Town, public: str) -> None:
@@ -431,7 +435,7 @@ def test_a_recording_is_waited_for_and_then_told(town: Town, public: str) -> Non
     (event,) = events(town, BOB)
     assert event["hasAudio"] is True
     assert event["links"]["audio"].endswith(f"/reports/{report}/audio")
-    assert told(town, BOB) == [("created", report), ("updated", report)]
+    assert changes_of(town, BOB) == [("created", report), ("updated", report)]
 
 
 def test_a_recording_that_fails_for_good_is_not_waited_for(town: Town, public: str) -> None:
@@ -445,7 +449,7 @@ def test_a_recording_that_fails_for_good_is_not_waited_for(town: Town, public: s
     town.tell()
     rows = town.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=9), BOB).rows
     assert [EVENTS.decode(row.raw).waits_until for row in rows] == [None]
-    assert told(town, BOB) == [("created", report)]
+    assert changes_of(town, BOB) == [("created", report)]
 
 
 # -- how they end ------------------------------------------------------------------------------
@@ -456,26 +460,26 @@ def test_with_the_profile_all_subscriptions_end_in_small_units(
     town: Town, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
     monkeypatch.setattr("svc_http.service.workers.subscribers.AT_ONCE", 2)
-    profile, kept = published(town), published(town)
+    profile, other = public_profile(town), public_profile(town)
     report = town.report(ANN, profile)
     readers = [BOB, CYD, "wsp_d"]
     for reader in readers:
         town.subscribe(profile, reader)
-        town.subscribe(kept, reader)
+        town.subscribe(other, reader)
     if end == "delete":
         town.run(lambda ctx: delete_profile(ctx, OneProfile(profile)), ANN)
     else:
         town.unpublish(profile, ANN)
     for reader in readers:
         assert town.listed(reader) == [], "at once, whoever has still to be told"
-        assert [row["id"] for row in town.rows("listProfiles", tenant=reader)] == [kept]
+        assert [row["id"] for row in town.rows("listProfiles", tenant=reader)] == [other]
         path = {"reportId": report}
         assert town.refused("getReport", tenant=reader, path=path).type.status == 404
     town.tell()
     for reader in readers:
         (left,) = town.rows("listSubscriptions", tenant=reader)
-        assert left["profileId"] == kept
-        assert [kind for kind, _ in told(town, reader, "subscription")] == [
+        assert left["profileId"] == other
+        assert [kind for kind, _ in changes_of(town, reader, "subscription")] == [
             *("created", "created", "deleted")
         ]
     assert len(town.rows("listSubscriptions", tenant=ANN)) == (1 if end == "delete" else 2)
@@ -485,17 +489,17 @@ def test_with_the_profile_all_subscriptions_end_in_small_units(
 
 
 def test_one_that_was_made_while_the_profile_became_private_ends_too(town: Town) -> None:
-    profile = published(town)
+    profile = public_profile(town)
     town.unpublish(profile, ANN)
     town.tell()
 
     async def late(ctx: Any) -> None:
         await ctx.save(FOLLOWS, profile, Follow(profile, ANN, "sub_" + "1" * 24))
-        made = attrs.evolve(
+        queue = attrs.evolve(
             SUBSCRIPTIONS.decode((await ctx.tx.documents.scan(SUBSCRIPTIONS, limit=1)).rows[0].raw),
             id="sub_" + "1" * 24, profile_id=profile, created_at=ctx.now + timedelta(seconds=1),
         )  # fmt: skip
-        await ctx.create(SUBSCRIPTIONS, made.id, made)
+        await ctx.create(SUBSCRIPTIONS, queue.id, queue)
 
     town.profile(BOB)
     town.run(late, BOB)
@@ -508,7 +512,7 @@ def test_one_that_was_made_while_the_profile_became_private_ends_too(town: Town)
 
 
 def test_a_profile_that_is_public_again_keeps_who_came_since(town: Town) -> None:
-    profile = published(town)
+    profile = public_profile(town)
     town.subscribe(profile, BOB)
     town.unpublish(profile, ANN)
     town.clock.advance(1)
@@ -520,7 +524,7 @@ def test_a_profile_that_is_public_again_keeps_who_came_since(town: Town) -> None
     town.tell()
     report = town.report(ANN, profile)
     town.tell()
-    assert told(town, CYD) == [("created", report)]
+    assert changes_of(town, CYD) == [("created", report)]
     assert town.listed(CYD) == [report]
 
 
@@ -555,7 +559,7 @@ def test_what_another_worker_did_first_is_left_alone(town: Town, public: str) ->
 
 
 def test_what_goes_with_a_profile_is_said_before_it_goes(town: Town, public: str) -> None:
-    other = published(town)
+    other = public_profile(town)
     for reader in (BOB, CYD):
         town.subscribe(public, reader)
     town.subscribe(other, "wsp_d")
@@ -564,11 +568,11 @@ def test_what_goes_with_a_profile_is_said_before_it_goes(town: Town, public: str
     town.report(ANN, other)
 
     def foreseen(profile: str, tenant: str = ANN) -> Any:
-        asked = publications.ChosenProfile(profile)
-        return town.units(lambda ctx: publications.foresee_deletion(ctx, asked), tenant)
+        request = publications.ChosenProfile(profile)
+        return town.units(lambda ctx: publications.foresee_deletion(ctx, request), tenant)
 
-    said = json.loads(foreseen(public).raw)
-    assert said == {"name": "Ports", "reports": 2, "recordings": 1, "subscribers": 2}
+    deletion = json.loads(foreseen(public).raw)
+    assert deletion == {"name": "Ports", "reports": 2, "recordings": 1, "subscribers": 2}
     with pytest.raises(Problem) as caught:
         foreseen(public, BOB)
     assert caught.value.type.code == "NOT_FOUND"

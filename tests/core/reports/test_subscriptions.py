@@ -48,12 +48,12 @@ def next_run(house: Any) -> datetime | None:
 
 def test_the_listings_and_the_resource_show_the_same(house: Any) -> None:
     row, path = subscribed(house)
-    one = house.send("getSubscription", path=path)
-    shown = json.loads(one.body)["data"]
+    reply = house.send("getSubscription", path=path)
+    shown = json.loads(reply.body)["data"]
     assert shown == row["subscription"] == house.rows("listSubscriptions")[0]
     assert (shown["profileId"], shown["status"]) == (row["id"], "active")
     assert shown["delivery"] == DEFAULTS
-    tag = dict(one.headers)["ETag"]
+    tag = dict(reply.headers)["ETag"]
     assert house.send("getSubscription", path=path, if_none_match=tag).status == 304
 
 
@@ -122,8 +122,8 @@ def test_preferences_that_change_while_a_report_is_due_cost_no_report(house: Any
 
 def test_only_the_preferences_that_are_sent_change(house: Any) -> None:
     _, path = subscribed(house)
-    told = webhook(house)
-    all_ = {"webhookIds": [told], "includeAudio": True, "minSignalConfidence": 0.5}
+    hook_id = webhook(house)
+    all_ = {"webhookIds": [hook_id], "includeAudio": True, "minSignalConfidence": 0.5}
     assert patched(house, path, {"delivery": all_})["delivery"] == all_
     now = patched(house, path, {"delivery": {"includeAudio": False}})
     assert now["delivery"] == all_ | {"includeAudio": False}
@@ -152,8 +152,8 @@ def test_a_chosen_webhook_that_was_deleted_may_stay_but_is_not_chosen_anew(house
     chosen = {"webhookIds": [webhook(house)]}
     patched(house, path, {"delivery": chosen})
     house.send("deleteWebhook", path={"webhookId": chosen["webhookIds"][0]})
-    kept = patched(house, path, {"delivery": {**chosen, "includeAudio": True}})
-    assert kept["delivery"] == DEFAULTS | chosen | {"includeAudio": True}
+    reply = patched(house, path, {"delivery": {**chosen, "includeAudio": True}})
+    assert reply["delivery"] == DEFAULTS | chosen | {"includeAudio": True}
     patched(house, path, {"delivery": {"webhookIds": []}})
     refused = house.refused("updateSubscription", path=path, body={"delivery": chosen})
     assert "/delivery/webhookIds/0" in refused.detail

@@ -42,9 +42,9 @@ class Stage:
         except BaseException:
             self.over.release()
             raise
-        return self._told(events)
+        return self._events(events)
 
-    async def _told(self, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+    async def _events(self, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
         try:
             async for event in events:
                 yield event
@@ -60,7 +60,7 @@ class Stage:
         self.play = play
 
 
-def asked(path: str, text: str = "Who?", **members: Any) -> bytes:
+def question_body(path: str, text: str = "Who?", **members: Any) -> bytes:
     """The body of a question in the shape of a path."""
     if path == NATIVE:
         message: Any = {"role": "user", "parts": [{"type": "text", "text": text}]}
@@ -119,7 +119,7 @@ class Scene:
         self.is_over = False
 
     def ask(self, path: str = NATIVE, text: str = "Who?", **members: Any) -> Asker:
-        return self.send(path, asked(path, text, **members))
+        return self.send(path, question_body(path, text, **members))
 
     def send(self, path: str, body: bytes, **fields: str) -> Asker:
         self._askers.append(Asker(self.wire.port, self.wire.key, path, body, **fields))
@@ -146,8 +146,8 @@ class Scene:
         async def count() -> int:
             return len(asyncio.all_tasks())
 
-        found: int = self.on_loop(count)
-        return found
+        count_: int = self.on_loop(count)
+        return count_
 
     def quiet(self) -> None:
         """Wait until the server works on nothing."""
@@ -174,10 +174,10 @@ class Scene:
                     totals[name] = totals.get(name, 0) + number
             return totals
 
-        found: dict[str, int] = self.on_loop(go)
-        return found
+        counts: dict[str, int] = self.on_loop(go)
+        return counts
 
-    def kept(self) -> list[Any]:
+    def turns(self) -> list[Any]:
         """The turns of every thread, in the order in which they ended."""
         service = self.wire.service.runtime.service
 
@@ -185,8 +185,8 @@ class Scene:
             return [THREAD_TURNS.decode(row.raw) async for row in ctx.every(THREAD_TURNS)]
 
         async def go() -> list[Any]:
-            found = [await service.read(tenant, read) for tenant in await service.tenants()]
-            return [turn for turns in found for turn in reversed(turns)]
+            rows = [await service.read(tenant, read) for tenant in await service.tenants()]
+            return [turn for turns in rows for turn in reversed(turns)]
 
         turns: list[Any] = self.on_loop(go)
         return turns
@@ -209,6 +209,6 @@ def scene(wire_server: Any) -> Iterator[Scene]:
     runtime = wire.service.runtime
     lends = {**runtime.host.lends, Backend: stage}
     runtime.host = attrs.evolve(runtime.host, lends=lends)
-    made = Scene(wire, stage)
-    yield made
-    made.close()
+    scene = Scene(wire, stage)
+    yield scene
+    scene.close()

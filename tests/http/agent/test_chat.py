@@ -84,14 +84,14 @@ SOON = 60.0
 QUESTION = Turn("What is at Hull?", NOW, (Message("user", "Hello"),))
 
 
-async def events(asked: Chat, tools: Toolbox | None = None) -> list[Event]:
-    got: Any = await asked.open(QUESTION, tools or Box())
-    async with aclosing(got):
-        return [event async for event in got]
+async def events(chat: Chat, tools: Toolbox | None = None) -> list[Event]:
+    events_: Any = await chat.open(QUESTION, tools or Box())
+    async with aclosing(events_):
+        return [event async for event in events_]
 
 
-def text(got: list[Event]) -> str:
-    return "".join(event.text for event in got if isinstance(event, Text))
+def text(run: list[Event]) -> str:
+    return "".join(event.text for event in run if isinstance(event, Text))
 
 
 LOOK = [call("list_news", '{"q": "Hull"}', index=0, id="secret-id"), chunk("tool_calls"), DONE]
@@ -102,22 +102,22 @@ async def test_a_question_is_answered_with_the_tools_and_their_numbers(server: U
     usage = {"prompt_tokens": 40, "completion_tokens": 5}
     server.says(*LOOK[:2], {"choices": [], "usage": usage}, DONE)
     server.says(b": ping\n\n", *words("Dockers at Hull began", " a strike [1]. I gue", "ss."), DONE)
-    got = await events(model(server))
+    run = await events(model(server))
 
-    one = Source(1, "obs_1", ROWS[0][1], "https://svc.example/news/obs_1")
+    source = Source(1, "obs_1", ROWS[0][1], "https://svc.example/news/obs_1")
     two = Source(2, "obs_2", ROWS[1][1], "https://svc.example/news/obs_2")
-    assert got == [
+    assert run == [
         Step(),
         ToolCall("call_1_1", "list_news", {"q": "Hull"}),
-        ToolDone("call_1_1", (one, two)),
+        ToolDone("call_1_1", (source, two)),
         Step(),
-        one,
+        source,
         Text("Dockers at Hull began a strike [1]."),
-        Finished("stop", got[-1].usage if isinstance(got[-1], Finished) else Usage()),
+        Finished("stop", run[-1].usage if isinstance(run[-1], Finished) else Usage()),
     ]
-    assert isinstance(got[-1], Finished)
-    assert got[-1].usage.read > 40
-    assert got[-1].usage.written == 5 + 3  # the second answer said nothing of it
+    assert isinstance(run[-1], Finished)
+    assert run[-1].usage.read > 40
+    assert run[-1].usage.written == 5 + 3  # the second answer said nothing of it
     (fields, first), (_, second) = server.asked
     assert fields[":path"] == "/v1/chat/completions"
     assert fields["authorization"] == f"bearer {KEY}"
@@ -128,12 +128,12 @@ async def test_a_question_is_answered_with_the_tools_and_their_numbers(server: U
     assert [message["role"] for message in first["messages"]] == ["system", "user", "user"]
     assert [message["role"] for message in second["messages"][3:]] == ["assistant", "tool"]
     assert second["messages"][3]["tool_calls"][0]["id"] == "call_1_1"
-    assert "secret" not in json.dumps([str(event) for event in got])
+    assert "secret" not in json.dumps([str(event) for event in run])
 
 
 def test_the_newest_models_of_openai_take_other_names() -> None:
-    said = Place("https://api.openai.com/v1", "new", tokens_max=9).said
-    assert said == {"model": "new", "max_completion_tokens": 9}
+    reason = Place("https://api.openai.com/v1", "new", tokens_max=9).said
+    assert reason == {"model": "new", "max_completion_tokens": 9}
 
 
 ENDS: dict[str, tuple[list[Any], str]] = {
@@ -171,10 +171,10 @@ async def test_answers_end_in_many_ways(
     server.says(*LOOK)
     server.says(*parts)
     server.says(*words(SENTENCE))
-    got = await events(model(server))
-    assert text(got) == expected
-    assert isinstance(got[-1], Finished)
-    assert got[-1].reason == "stop"
+    run = await events(model(server))
+    assert text(run) == expected
+    assert isinstance(run[-1], Finished)
+    assert run[-1].reason == "stop"
 
 
 LIES = [
@@ -199,8 +199,8 @@ async def test_a_model_that_lies_or_obeys_what_it_reads_says_nothing_of_it(
 ) -> None:
     server.says(*LOOK)
     server.says(*words(*f"{SENTENCE} {lie} The strike costs 400 euros [2]."))
-    got = await events(model(server))
-    assert text(got) == f"{SENTENCE} The strike costs 400 euros [2]."
+    run = await events(model(server))
+    assert text(run) == f"{SENTENCE} The strike costs 400 euros [2]."
 
 
 BAD_CALLS = {
@@ -215,27 +215,27 @@ BAD_CALLS = {
 
 @pytest.mark.parametrize("case", BAD_CALLS)
 async def test_a_wrong_call_is_told_and_the_model_goes_on(server: Upstream, case: str) -> None:
-    told, name, why = BAD_CALLS[case]
-    server.says(told, chunk("tool_calls"))
+    arguments, name, why = BAD_CALLS[case]
+    server.says(arguments, chunk("tool_calls"))
     server.says(*LOOK)
     server.says(*words(SENTENCE))
-    got = await events(model(server))
-    assert got[1] == ToolCall("call_1_1", name, {})
-    assert isinstance(got[2], ToolFailure)
-    assert why in got[2].text
+    run = await events(model(server))
+    assert run[1] == ToolCall("call_1_1", name, {})
+    assert isinstance(run[2], ToolFailure)
+    assert why in run[2].text
     assert why in server.asked[1][1]["messages"][-1]["content"]
-    assert text(got) == SENTENCE
+    assert text(run) == SENTENCE
 
 
 async def test_calls_run_beside_each_other_but_few_at_once(server: Upstream) -> None:
-    many = [call("list_news", json.dumps({"q": f"q{n}"}), index=n) for n in range(7)]
-    server.says(*many, chunk("tool_calls"))
+    calls = [call("list_news", json.dumps({"q": f"q{n}"}), index=n) for n in range(7)]
+    server.says(*calls, chunk("tool_calls"))
     server.says(*words(SENTENCE))
     box = Box()
-    got = await events(model(server), box)
+    run = await events(model(server), box)
     assert [arguments["q"] for _, arguments in box.calls] == [f"q{n}" for n in range(7)]
     assert box.most_at_once == chat.TOOLS_AT_ONCE
-    assert [type(item) for item in got[1:15]] == [ToolCall] * 7 + [ToolDone] * 7
+    assert [type(item) for item in run[1:15]] == [ToolCall] * 7 + [ToolDone] * 7
 
 
 async def test_a_tool_that_takes_too_long_is_given_up(
@@ -244,19 +244,19 @@ async def test_a_tool_that_takes_too_long_is_given_up(
     monkeypatch.setattr(chat, "TOOL_SECONDS", 0.02)
     server.says(*LOOK)
     server.says(*words("Nothing came."))
-    got = await events(model(server), Box(waits=asyncio.Event()))
-    assert got[2] == ToolFailure("call_1_1", "It took longer than 0.02 seconds.")
-    assert text(got) == NOTHING
+    run = await events(model(server), Box(waits=asyncio.Event()))
+    assert run[2] == ToolFailure("call_1_1", "It took longer than 0.02 seconds.")
+    assert text(run) == NOTHING
 
 
 async def test_a_model_without_end_is_asked_for_the_last_time_without_tools(
     server: Upstream,
 ) -> None:
     server.says(*LOOK)
-    got = await events(model(server, steps_max=3))
-    assert [("tools" in asked) for _, asked in server.asked] == [True, True, False]
-    assert sum(isinstance(item, ToolCall) for item in got) == 2
-    assert got[-1] == Failed("UPSTREAM_ERROR", "Agent provider failed.")
+    run = await events(model(server, steps_max=3))
+    assert [("tools" in body) for _, body in server.asked] == [True, True, False]
+    assert sum(isinstance(item, ToolCall) for item in run) == 2
+    assert run[-1] == Failed("UPSTREAM_ERROR", "Agent provider failed.")
 
 
 async def test_a_long_answer_is_cut_and_so_is_one_of_a_model_that_may_write_no_more(
@@ -264,18 +264,18 @@ async def test_a_long_answer_is_cut_and_so_is_one_of_a_model_that_may_write_no_m
 ) -> None:
     server.says(*LOOK)
     server.says(*words(*[f"{SENTENCE} "] * 400, finish=None), None)
-    got = await events(model(server))
-    assert isinstance(got[-1], Finished)
-    assert got[-1].reason == "length"
+    run = await events(model(server))
+    assert isinstance(run[-1], Finished)
+    assert run[-1].reason == "length"
     await asyncio.wait_for(server.left.wait(), 1)
 
     server.plays.clear()
     server.says(*LOOK)
     server.says(*words(f"{SENTENCE} Dockers at", finish="length"))
-    got = await events(model(server))
-    assert text(got) == SENTENCE
-    assert isinstance(got[-1], Finished)
-    assert got[-1].reason == "length"
+    run = await events(model(server))
+    assert text(run) == SENTENCE
+    assert isinstance(run[-1], Finished)
+    assert run[-1].reason == "length"
 
 
 # -- failures ----------------------------------------------------------------------------------
@@ -353,19 +353,19 @@ REFUSALS: dict[str, tuple[dict[str, Any], list[Any], problem.ProblemType, str]] 
 
 @pytest.mark.parametrize("case", REFUSALS)
 async def test_what_fails_before_the_first_words_is_a_refusal(server: Upstream, case: str) -> None:
-    how, parts, expected, said = REFUSALS[case]
+    how, parts, expected, report = REFUSALS[case]
     server.says(*parts, **how)
-    asked = model(server)
+    chat = model(server)
     heard: list[BaseException] = []
-    asked.told = heard.append
+    chat.told = heard.append
     with pytest.raises(Problem) as caught:
-        await events(asked)
+        await events(chat)
     assert caught.value.type is expected
     assert "secret" not in caught.value.detail
     assert expected is not problem.UPSTREAM_RATE_LIMITED or caught.value.headers == {
         "Retry-After": "7"
     }
-    assert said in str(heard[0])
+    assert report in str(heard[0])
     assert server.url in str(heard[0])
     assert KEY not in str(heard[0])
 
@@ -386,11 +386,11 @@ async def test_what_fails_later_ends_what_was_begun(server: Upstream, case: str)
     how, parts, code = BREAKS[case]
     server.says(*LOOK)
     server.says(*words(f"{SENTENCE} The", finish=None), *parts, **how)
-    got = await events(model(server, waits=Waits(idle=0.2, total=10.0)))
-    assert text(got) == SENTENCE
-    assert isinstance(got[-1], Failed)
-    assert got[-1].code == code
-    assert "secret" not in str(got)
+    run = await events(model(server, waits=Waits(idle=0.2, total=10.0)))
+    assert text(run) == SENTENCE
+    assert isinstance(run[-1], Failed)
+    assert run[-1].code == code
+    assert "secret" not in str(run)
 
 
 @pytest.mark.parametrize("parts", [[None], [chunk(role="assistant"), None]])
@@ -409,8 +409,8 @@ async def test_a_silent_model_has_an_end_too(
 async def test_a_model_that_says_nothing_of_what_it_looked_up_has_failed(server: Upstream) -> None:
     server.says(*LOOK)
     server.says(chunk("stop"))
-    got = await events(model(server))
-    assert [type(item) for item in got] == [Step, ToolCall, ToolDone, Failed]
+    run = await events(model(server))
+    assert [type(item) for item in run] == [Step, ToolCall, ToolDone, Failed]
 
 
 async def test_each_step_of_tools_is_one_and_so_is_one_with_words(server: Upstream) -> None:
@@ -437,13 +437,13 @@ async def test_nobody_there_and_nobody_allowed() -> None:
         (url, "cannot be reached"),
         ("http://169.254.169.254/v1", "cannot be asked"),
     ):
-        asked, heard = Chat(Place(place, "small")), list[BaseException]()
-        asked.told = heard.append
+        chat, heard = Chat(Place(place, "small")), list[BaseException]()
+        chat.told = heard.append
         with pytest.raises(Problem) as caught:
-            await events(asked)
+            await events(chat)
         assert caught.value.type is problem.UPSTREAM_ERROR
         assert why in str(heard[0])
-        await asked.aclose()
+        await chat.aclose()
 
 
 async def test_a_connection_that_is_not_made_in_time_is_a_failure(
@@ -459,10 +459,10 @@ class Other:
     """A backend that answers without a model."""
 
     async def open(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
-        async def told() -> AsyncIterator[Event]:
+        async def events_() -> AsyncIterator[Event]:
             yield Finished()
 
-        return told()
+        return events_()
 
 
 @pytest.mark.parametrize(
@@ -473,20 +473,20 @@ async def test_another_answers_where_the_model_cannot_begin_but_not_for_want_of_
     server: Upstream, part: Any, status: int, *, is_other: bool
 ) -> None:
     server.says(part, status=status)
-    asked = Chat(Place(server.url, "small"), fallback=Other())
+    chat = Chat(Place(server.url, "small"), fallback=Other())
     if is_other:
-        assert [event async for event in await asked.open(QUESTION, Box())] == [Finished()]
+        assert [event async for event in await chat.open(QUESTION, Box())] == [Finished()]
     else:
         with pytest.raises(Problem):
-            await asked.open(QUESTION, Box())
+            await chat.open(QUESTION, Box())
 
 
 async def test_nobody_else_answers_once_the_model_has_begun(server: Upstream) -> None:
     server.says(*words("Port", finish=None))
-    got = [
+    run = [
         e async for e in await Chat(Place(server.url, "m"), fallback=Other()).open(QUESTION, Box())
     ]
-    assert isinstance(got[-1], Failed)
+    assert isinstance(run[-1], Failed)
 
 
 # -- whoever leaves ----------------------------------------------------------------------------
@@ -514,8 +514,8 @@ async def test_an_answer_that_nobody_reads_is_dropped_with_its_connection(
     server: Upstream,
 ) -> None:
     server.says(*words("Port", finish=None), None)
-    got: Any = await model(server).open(QUESTION, Box())
-    await got.aclose()
+    stream: Any = await model(server).open(QUESTION, Box())
+    await stream.aclose()
     await asyncio.wait_for(server.left.wait(), 1)
 
 
@@ -526,16 +526,16 @@ async def test_passages_are_written_each_for_itself(server: Upstream) -> None:
     server.says(*words("One", " thing."))
     server.says(b"no", status=500)
     server.says(*words("Another."))
-    asked, heard = model(server), list[BaseException]()
-    asked.told = heard.append
-    told = await asked.write([("Rewrite.", f"{n}") for n in range(3)])
-    assert sorted(filter(None, told)) == ["Another.", "One thing."]
-    assert list(told).count(None) == len(heard) == 1
+    chat, heard = model(server), list[BaseException]()
+    chat.told = heard.append
+    texts = await chat.write([("Rewrite.", f"{n}") for n in range(3)])
+    assert sorted(filter(None, texts)) == ["Another.", "One thing."]
+    assert list(texts).count(None) == len(heard) == 1
     assert server.asked[0][1]["messages"][0] == {"role": "system", "content": "Rewrite."}
     assert "tools" not in server.asked[0][1]
 
 
 async def test_passages_together_take_no_longer_than_an_answer(server: Upstream) -> None:
     server.says(None)
-    asked = model(server, waits=Waits(idle=5.0, total=0.1))
-    assert await asked.write([("Rewrite.", "x")] * 6) == [None] * 6
+    chat = model(server, waits=Waits(idle=5.0, total=0.1))
+    assert await chat.write([("Rewrite.", "x")] * 6) == [None] * 6

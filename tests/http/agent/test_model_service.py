@@ -43,8 +43,8 @@ async def report(service: Any, folder: Path) -> Any:
     sent = profiles.CreateProfile(
         ProfileInput(name="Ports", topic="Strikes at ports", frequency="manual")
     )
-    made = await service.write(home.id, lambda ctx: profiles.create_profile(ctx, sent))
-    row = await make_report(service, home.id, made.location.rpartition("/")[2])
+    profile = await service.write(home.id, lambda ctx: profiles.create_profile(ctx, sent))
+    row = await make_report(service, home.id, profile.location.rpartition("/")[2])
     return await service.read(home.id, lambda ctx: ctx.value(FACETS, row.id))
 
 
@@ -52,7 +52,7 @@ async def test_the_model_of_the_settings_rewrites_reports_and_its_failures_are_l
     tmp_path: Path,
 ) -> None:
     async with upstream() as place:
-        given = Settings(
+        settings = Settings(
             db=str(tmp_path / "svc.db"),
             log_file=str(tmp_path / "svc.log"),
             agent_url=place.url,
@@ -62,7 +62,7 @@ async def test_the_model_of_the_settings_rewrites_reports_and_its_failures_are_l
             workers=("none",),
         )
         place.says(*words(f"{SHORT[:-1]} [1]. It is over [1]."))
-        async with hosting.opened(given) as service:
+        async with hosting.opened(settings) as service:
             facets = await report(service.runtime.service, tmp_path)
             assert [item.text for item in facets.opening] == [SHORT]
             assert frame("en")["rewritten"] in facets.notes
@@ -73,9 +73,9 @@ async def test_the_model_of_the_settings_rewrites_reports_and_its_failures_are_l
             again = await report(service.runtime.service, tmp_path)
             assert SHORT not in [item.text for item in again.opening]
             assert again.notes == tuple(n for n in facets.notes if n != frame("en")["rewritten"])
-        told = (tmp_path / "svc.log").read_text()
-        assert "answered 401: who are you, ...?" in told
-        assert "sk-very-secret" not in told
+        log = (tmp_path / "svc.log").read_text()
+        assert "answered 401: who are you, ...?" in log
+        assert "sk-very-secret" not in log
 
 
 async def test_the_model_answers_and_rewrites_only_as_far_as_it_is_told_to(tmp_path: Path) -> None:

@@ -49,9 +49,9 @@ class Beside:
 
 @pytest.fixture
 def beside() -> Iterator[Beside]:
-    made = Beside()
-    yield made
-    made.close()
+    beside = Beside()
+    yield beside
+    beside.close()
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_model_looks_things_up_and_what_nothing_supports_is_not_said(
     assert b"made that up" not in heard
     assert b"secret-model" not in heard
     assert got.frames[-1] == "[DONE]"
-    second, third = (asked["messages"][-1] for _, asked in beside.place.asked[1:])
+    second, third = (body["messages"][-1] for _, body in beside.place.asked[1:])
     assert second["content"] == '{"results": [], "more": false}'
     assert "VALIDATION_FAILED" in third["content"]
     assert modelled.account()["used"] == 1
@@ -120,10 +120,10 @@ def test_a_model_that_breaks_off_ends_the_stream_with_one_error(
     got = modelled.ask(path)
     heard = got.whole()
     assert heard.startswith(b"HTTP/1.1 200")
-    told, done = got.frames[-2:]
+    last, done = got.frames[-2:]
     assert done == "[DONE]"
-    assert "UPSTREAM_ERROR" in str(told)
-    assert (told["type"] == "error") if path == NATIVE else ("error" in told)
+    assert "UPSTREAM_ERROR" in str(last)
+    assert (last["type"] == "error") if path == NATIVE else ("error" in last)
     assert str(got.frames).count("UPSTREAM_ERROR") == 1
 
 

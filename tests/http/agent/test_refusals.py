@@ -15,7 +15,7 @@ from svc_http.exchange.exchange import Exchange
 from svc_http.exchange.load import Load
 from svc_http.pages import refusals
 from svc_http.stores import MemoryStorage
-from tests.http.agent.conftest import CHAT, NATIVE, asked
+from tests.http.agent.conftest import CHAT, NATIVE, question_body
 
 PATHS = pytest.mark.parametrize("path", [NATIVE, CHAT])
 
@@ -27,7 +27,7 @@ def whole(make_house: Any) -> Any:
 
 
 def post(house: Any, path: str, key: str | None, body: bytes | None = None, **fields: str) -> Any:
-    content = asked(path) if body is None else body
+    content = question_body(path) if body is None else body
     headers = {name.replace("_", "-"): value for name, value in fields.items()}
     return house.ask("POST", path, key, content=content, headers=headers)
 
@@ -36,12 +36,12 @@ def threads_of(house: Any) -> int:
     service = house.service.runtime.service
 
     async def count() -> int:
-        found = 0
+        count = 0
         for tenant in await service.tenants():
-            found += await service.read(
+            count += await service.read(
                 tenant, lambda ctx: ctx.tx.documents.count(THREADS, limit=99)
             )
-        return found
+        return count
 
     total: int = house.run(count())
     return total
@@ -82,7 +82,7 @@ def test_the_first_of_all_faults_is_told_and_nothing_is_written(
     keys = {"none": None, "weak": whole.key("news:read"), "good": whole.key("agent:svc")}
     spend(whole)
     members = {name: spend_all[name] for name in ("messages", "threadId") if name in spend_all}
-    body = asked(path, **members)
+    body = question_body(path, **members)
     if "large" in spend_all:
         body += b" " * 2**20
         if first < 2:  # framing comes before everything
@@ -111,8 +111,8 @@ def test_any_accept_and_any_content_type_are_taken(whole: Any, path: str) -> Non
 def test_a_body_that_does_not_come_is_no_timeout_of_ours(whole: Any, path: str) -> None:
     refusal = Problem(problem.REQUEST_TIMEOUT, "A body may take 10 seconds.")
     exchange = an_exchange(path)
-    told = whole.service.edge._as_said(exchange, refusal)
-    assert (told.type.status, told.detail) == (400, refusal.detail)
+    answer = whole.service.edge._as_said(exchange, refusal)
+    assert (answer.type.status, answer.detail) == (400, refusal.detail)
     assert whole.service.edge._as_said(an_exchange("/api/v1/news"), refusal) is refusal
 
 
@@ -204,12 +204,18 @@ def test_there_is_never_a_stream_to_resume(whole: Any) -> None:
 
 def test_the_same_name_of_a_client_is_the_same_thread(whole: Any) -> None:
     key, other = whole.key("agent:svc"), whole.key("agent:svc")
-    body = asked(NATIVE, id="chat-1")
-    found = [post(whole, NATIVE, item, body).headers["x-thread-id"] for item in (key, key, other)]
-    assert found[0] == found[1]
-    assert found[1] != found[2]
-    said = json.loads(post(whole, NATIVE, other, asked(NATIVE, threadId=found[0])).content)
-    unknown = json.loads(post(whole, NATIVE, other, asked(NATIVE, threadId="thr_0")).content)
-    for item in (said, unknown):
+    body = question_body(NATIVE, id="chat-1")
+    thread_ids = [
+        post(whole, NATIVE, item, body).headers["x-thread-id"] for item in (key, key, other)
+    ]
+    assert thread_ids[0] == thread_ids[1]
+    assert thread_ids[1] != thread_ids[2]
+    foreign = json.loads(
+        post(whole, NATIVE, other, question_body(NATIVE, threadId=thread_ids[0])).content
+    )
+    unknown = json.loads(
+        post(whole, NATIVE, other, question_body(NATIVE, threadId="thr_0")).content
+    )
+    for item in (foreign, unknown):
         del item["requestId"], item["instance"]
-    assert said == unknown
+    assert foreign == unknown

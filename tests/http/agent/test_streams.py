@@ -126,9 +126,9 @@ def test_the_end_of_the_server_is_told_in_the_words_of_the_stream(scene: Any, pa
 
 def ends(frames: list[Any], path: str, code: str) -> None:
     """Assert that all parts are closed and one error says why."""
-    told = frames[-1]
+    last = frames[-1]
     if path == CHAT:
-        assert told["error"]["code"] == code
+        assert last["error"]["code"] == code
         assert not any(
             choice["finish_reason"] for frame in frames[:-1] for choice in frame["choices"]
         )
@@ -137,7 +137,7 @@ def ends(frames: list[Any], path: str, code: str) -> None:
     assert types.count("error") == 1
     assert types[-1] == "error"
     assert types.count("text-start") == types.count("text-end")
-    assert code in told["errorText"]
+    assert code in last["errorText"]
     assert "finish" not in types
 
 
@@ -153,10 +153,10 @@ def test_a_key_that_is_revoked_ends_its_answer(scene: Any) -> None:
     asker = scene.ask()
     asker.until(b"one")
     runtime = scene.wire.service.runtime
-    [held] = runtime.principals._entries.values()
+    [entry] = runtime.principals._entries.values()
 
     async def revoke() -> None:
-        await runtime.service.system(lambda ctx: accounts.revoke_key(ctx, held.principal.key.id))
+        await runtime.service.system(lambda ctx: accounts.revoke_key(ctx, entry.principal.key.id))
         revoked.set()
 
     scene.on_loop(revoke)

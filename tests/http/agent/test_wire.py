@@ -12,7 +12,7 @@ from svc_core.agent.events import Event, Finished, Source, Step, Text, ToolCall,
 from svc_core.agent.ports import Turn
 from tests.core.agent.reading import Message, completion
 from tests.core.agent.reading import frames as read
-from tests.http.agent.conftest import CHAT, NATIVE, asked
+from tests.http.agent.conftest import CHAT, NATIVE, question_body
 
 SOURCE = Source(1, "inc_1", "A port", "https://a.example/1")
 MIB = 2**20
@@ -71,41 +71,41 @@ def test_a_completion_is_framed_to_the_byte(playing: Any) -> None:
     asker = playing.ask(CHAT, stream_options={"include_usage": True}, model="agent-svc")
     stream = body_of(asker.whole())
     assert stream.startswith(b': stream-open\n\ndata: {"id":"chatcmpl-')
-    made = completion(read(stream))
-    assert made["text"] == "It is \u2028 shut [1]."
-    assert made["usage"] == {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
-    (cited,) = made["annotations"]
+    message = completion(read(stream))
+    assert message["text"] == "It is \u2028 shut [1]."
+    assert message["usage"] == {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
+    (cited,) = message["annotations"]
     assert cited["url_citation"]["url"] == SOURCE.url
 
 
 @pytest.mark.needs("curl")
 @pytest.mark.parametrize("path", [NATIVE, CHAT])
 def test_curl_reads_both(playing: Any, path: str) -> None:
-    said = subprocess.run(
+    process = subprocess.run(
         [
             str(shutil.which("curl")), "-sN", f"http://127.0.0.1:{playing.wire.port}{path}",
-            "-H", f"Authorization: Bearer {playing.wire.key}", "-d", asked(path).decode(),
+            "-H", f"Authorization: Bearer {playing.wire.key}", "-d", question_body(path).decode(),
         ],
         capture_output=True, check=True, timeout=60,
     )  # fmt: skip
-    assert said.stdout.endswith(b"data: [DONE]\n\n")
+    assert process.stdout.endswith(b"data: [DONE]\n\n")
 
 
-def told(*messages: tuple[str, Any], member: str, **more: Any) -> bytes:
-    said = [{"role": role, member: content} for role, content in messages]
-    return json.dumps({"messages": said, "stream": True, **more}).encode()
+def body_with(*messages: tuple[str, Any], member: str, **more: Any) -> bytes:
+    entries = [{"role": role, member: content} for role, content in messages]
+    return json.dumps({"messages": entries, "stream": True, **more}).encode()
 
 
 def ui(*messages: tuple[str, Any], **more: Any) -> bytes:
     parts = [
-        (role, [{"type": "text", "text": said}] if isinstance(said, str) else said)
-        for role, said in messages
+        (role, [{"type": "text", "text": text}] if isinstance(text, str) else text)
+        for role, text in messages
     ]
-    return told(*parts, member="parts", **more)
+    return body_with(*parts, member="parts", **more)
 
 
 def chat(*messages: tuple[str, Any], **more: Any) -> bytes:
-    return told(*messages, member="content", **more)
+    return body_with(*messages, member="content", **more)
 
 
 WHO = ("user", "Who?")
