@@ -266,7 +266,7 @@ def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
         return 1.0
     if (
         query.asks_sum
-        and groups(term) & groups(root("cost"))
+        and groups(term) & groups(word_root("cost"))
         and has_expression("money", candidate.text)
     ):
         return OTHER_WORD

@@ -1,8 +1,8 @@
 """Gives a report its audio: claim the text, have it spoken elsewhere, attach the recording.
 
-Rule 1: speaking holds no transaction: `claim_speech` or `speech_task` reads the text, `attach_audio`
-        writes the audio, the report's row and their change in one unit of work. Killed anywhere, a
-        report has no audio or a complete one.
+Rule 1: speaking holds no transaction: `claim_speech` or `speech_task` reads the text, and
+        `attach_audio` writes the audio, the report's row and their change in one unit of work.
+        Killed anywhere, a report has no audio or a complete one.
 Rule 2: a claim lapses unless its worker renews it, and is counted before the work, so that two
         workers never speak the same report at once, and a report that kills its workers is given
         up after a few attempts.

@@ -25,19 +25,19 @@ def dispatcher():
     return Dispatcher([Resource(path, {"GET": nothing}) for path in PATHS])
 
 
-def found(path):
+def route_of(path):
     result = dispatcher().find(path)
     return None if result is None else (result[0].path, dict(result[1]))
 
 
 def test_fixed_segments_come_before_values_and_values_are_found_again():
-    assert found("/") == ("/", {})
-    assert found("/news/recaps") == ("/news/recaps", {})
-    assert found("/news/abc") == ("/news/{newsId}", {"newsId": "abc"})
-    assert found("/news/recaps/r") == ("/news/recaps/{recapId}", {"recapId": "r"})
+    assert route_of("/") == ("/", {})
+    assert route_of("/news/recaps") == ("/news/recaps", {})
+    assert route_of("/news/abc") == ("/news/{newsId}", {"newsId": "abc"})
+    assert route_of("/news/recaps/r") == ("/news/recaps/{recapId}", {"recapId": "r"})
     # Nothing stands at /news/recaps/text but the recap of that name; a value is tried as well.
-    assert found("/news/recaps/text") == ("/news/recaps/{recapId}", {"recapId": "text"})
-    assert found("/profiles/p/runs/r") == (
+    assert route_of("/news/recaps/text") == ("/news/recaps/{recapId}", {"recapId": "text"})
+    assert route_of("/profiles/p/runs/r") == (
         "/profiles/{profileId}/runs/{runId}",
         {"profileId": "p", "runId": "r"},
     )
@@ -45,7 +45,7 @@ def test_fixed_segments_come_before_values_and_values_are_found_again():
 
 def test_nothing_else_is_found():
     for path in ("", "/news/", "//news", "/news//text", "/news/a/b", "/profiles/p/runs/", "/nEws"):
-        assert found(path) is None
+        assert route_of(path) is None
 
 
 def slow(path):
@@ -66,7 +66,7 @@ def slow(path):
 )
 def test_the_trie_finds_what_the_obvious_way_finds(segments):
     path = "/" + "/".join(segments)
-    result = found(path)
+    result = route_of(path)
     assert (result and result[0]) == slow(path)
 
 

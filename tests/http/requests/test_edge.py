@@ -219,13 +219,13 @@ def test_a_large_body_is_refused_before_it_is_read_and_then_drained(house):
 
 
 def post(house, key, messages, *more):
-    given = fields(
+    headers = fields(
         ("authorization", f"Bearer {key}"),
         ("content-type", "application/json"),
         ("idempotency-key", "12345678"),
         *more,
     )
-    return house.raw({"method": "POST", "path": "/api/v1/notes", **given}, messages)
+    return house.raw({"method": "POST", "path": "/api/v1/notes", **headers}, messages)
 
 
 def test_a_chunked_body_is_refused_at_the_limit(house):
@@ -364,8 +364,8 @@ def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_writt
     answer = house.ask("POST", "/api/v1/notes", key, **note)
     refused(answer, problem.STORAGE_UNAVAILABLE)
     assert answer.headers["retry-after"] == "1"
-    told = [line for line in house.log.lines if line["event"] == "storage"]
-    assert ["traceback" in line for line in told] == [True]
+    lines = [line for line in house.log.lines if line["event"] == "storage"]
+    assert ["traceback" in line for line in lines] == [True]
     for _ in range(2):
         house.ticks += 1
         refused(house.ask("GET", "/readyz"), problem.STORAGE_UNAVAILABLE)
@@ -394,8 +394,8 @@ def test_readiness_is_looked_at_once_for_all_who_ask(make_house, is_full, status
         assert {answer.status_code for answer in answers} == {status}
         assert storage.trials == trials
     house.service.runtime.journal.flush()
-    told = [line for line in house.log.lines if line["event"] == "storage"]
-    assert len(told) == (2 if is_full else 0)
+    lines = [line for line in house.log.lines if line["event"] == "storage"]
+    assert len(lines) == (2 if is_full else 0)
 
 
 def test_a_defect_while_it_is_looked_does_not_stay(make_house, refused):

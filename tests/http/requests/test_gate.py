@@ -43,8 +43,8 @@ def test_each_caller_is_told_what_is_wrong_with_its_key(house, refused):
 
 
 async def _end_plans(ctx, secret):
-    found = await accounts.find_key(ctx.tx, keys.digest(secret), plans.DEFAULT_PLANS)
-    await accounts.set_plan(ctx, found.key.workspace_id, "free", plans.DEFAULT_PLANS)
+    row = await accounts.find_key(ctx.tx, keys.digest(secret), plans.DEFAULT_PLANS)
+    await accounts.set_plan(ctx, row.key.workspace_id, "free", plans.DEFAULT_PLANS)
 
 
 @pytest.mark.parametrize("header", ["bearer svc_", "Basic eDp5", "Token svc_"])
@@ -72,8 +72,8 @@ def test_the_log_names_the_tenant_and_the_key_prefix_even_of_a_refusal(house, re
 
 
 async def _revoke(ctx, secret):
-    found = await accounts.find_key(ctx.tx, keys.digest(secret), plans.DEFAULT_PLANS)
-    await accounts.revoke_key(ctx, found.key.id)
+    row = await accounts.find_key(ctx.tx, keys.digest(secret), plans.DEFAULT_PLANS)
+    await accounts.revoke_key(ctx, row.key.id)
 
 
 class Silent(MemoryStorage):
@@ -131,9 +131,9 @@ class _Overtaken:
         self._heard = heard
 
     async def read(self, tenant, unit):
-        found = await self._storage.read(tenant, unit)
+        rows = await self._storage.read(tenant, unit)
         self._heard(frozenset({"keys"}))
-        return found
+        return rows
 
 
 def test_a_key_that_was_read_before_a_change_is_not_believed_after_it(house):
@@ -157,8 +157,8 @@ def test_a_key_that_is_deleted_is_forgotten(house, refused):
     assert house.ask("GET", NOTES, key).status_code == 200
 
     async def delete(ctx):
-        found = await accounts.find_key(ctx.tx, keys.digest(key), plans.DEFAULT_PLANS)
-        await accounts.delete_key(ctx, found.key.id)
+        row = await accounts.find_key(ctx.tx, keys.digest(key), plans.DEFAULT_PLANS)
+        await accounts.delete_key(ctx, row.key.id)
 
     house.system(delete)
     house.ticks += 2
@@ -167,11 +167,11 @@ def test_a_key_that_is_deleted_is_forgotten(house, refused):
 
 def test_only_so_many_keys_are_held(house, monkeypatch):
     monkeypatch.setattr("svc_http.guard.gate.PRINCIPALS_MAX", 2)
-    made = [house.key() for _ in range(3)]
-    for key in made:
+    keys_ = [house.key() for _ in range(3)]
+    for key in keys_:
         assert house.ask("GET", NOTES, key).status_code == 200
-    held = [house.service.runtime.principals.fresh(keys.digest(key)) for key in made]
-    assert [principal is None for principal in held] == [True, False, False]
+    principals = [house.service.runtime.principals.fresh(keys.digest(key)) for key in keys_]
+    assert [principal is None for principal in principals] == [True, False, False]
     assert PRINCIPALS_MAX > 2
 
 
@@ -180,7 +180,7 @@ def test_only_so_many_keys_are_held(house, monkeypatch):
 # After its first request a key is not looked up again. Every reason to refuse must still be seen.
 
 
-def known(house, **wish):
+def principal_of(house, **wish):
     """A key that was let in before."""
     key = house.key(**wish)
     assert house.ask("GET", NOTES, key).status_code == 200
@@ -188,7 +188,7 @@ def known(house, **wish):
 
 
 def test_a_known_key_expires_on_time(house, refused):
-    key = known(house, expires_at=house.clock() + timedelta(seconds=5))
+    key = principal_of(house, expires_at=house.clock() + timedelta(seconds=5))
     house.clock.forward(seconds=4)
     assert house.ask("GET", NOTES, key).status_code == 200
     house.clock.forward(seconds=1)
@@ -196,7 +196,7 @@ def test_a_known_key_expires_on_time(house, refused):
 
 
 def test_a_known_key_is_locked_out_with_its_address(house, refused):
-    key = known(house)
+    key = principal_of(house)
     for _ in range(5):
         refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
     refused(house.ask("GET", NOTES, key), problem.AUTH_LOCKED)
@@ -214,7 +214,7 @@ def test_a_known_key_is_locked_out_with_its_address(house, refused):
     ],
 )
 def test_nothing_like_a_known_key_is_let_in(house, refused, spoil):
-    key = known(house)
+    key = principal_of(house)
     answer = house.ask("GET", NOTES, headers={"Authorization": spoil(key)})
     refused(answer, problem.INVALID_API_KEY)
     refused(
@@ -231,7 +231,7 @@ def test_a_known_key_with_a_list_of_addresses_is_asked_for_its_own_every_time(ho
 
 
 def test_a_refused_request_of_a_known_key_is_counted_nowhere(house, refused):
-    key = known(house, per_minute=2)
+    key = principal_of(house, per_minute=2)
     assert house.ask("GET", NOTES, key).status_code == 200
     for _ in range(3):
         over = house.ask("GET", NOTES, key)
@@ -240,7 +240,7 @@ def test_a_refused_request_of_a_known_key_is_counted_nowhere(house, refused):
 
 
 def test_a_plan_that_changed_is_seen_by_a_known_key(house, refused):
-    key = known(house)
+    key = principal_of(house)
     house.system(lambda ctx: _end_plans(ctx, key))
     house.ticks += 1.1
     refused(house.ask("GET", NOTES, key), problem.PLAN_INELIGIBLE)
@@ -273,7 +273,7 @@ def refusable(house, reason):
     return key, NOTES
 
 
-def told(answer):
+def limits_of(answer):
     """Everything that an answer says but its request's id."""
     id_ = answer.headers["x-request-id"]
     headers = [(name, value.replace(id_, "")) for name, value in answer.headers.multi_items()]
@@ -285,7 +285,7 @@ def test_a_refusal_is_repeated_word_for_word(house, refused, reason):
     key, path = refusable(house, reason)
     first, again = house.ask("GET", path, key), house.ask("GET", path, key)
     refused(again, REFUSED[reason])
-    assert told(again) == told(first)
+    assert limits_of(again) == limits_of(first)
     assert again.headers["x-request-id"] != first.headers["x-request-id"]
 
 
@@ -314,8 +314,8 @@ def test_a_refused_key_is_let_in_once_the_reason_is_gone(house, refused):
     refused(house.ask("GET", path, key), problem.PLAN_INELIGIBLE)
 
     async def begin(ctx):
-        found = await accounts.find_key(ctx.tx, keys.digest(key), plans.DEFAULT_PLANS)
-        await accounts.set_plan(ctx, found.key.workspace_id, "elite", plans.DEFAULT_PLANS)
+        row = await accounts.find_key(ctx.tx, keys.digest(key), plans.DEFAULT_PLANS)
+        await accounts.set_plan(ctx, row.key.workspace_id, "elite", plans.DEFAULT_PLANS)
 
     house.system(begin)
     house.ticks += 1.1

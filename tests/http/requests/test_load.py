@@ -20,9 +20,9 @@ GOOD = b'{"text":"a"}'
 class Client:
     """One request of a client that says what it is given and no more, at its own address."""
 
-    def __init__(self, house, path, *lines, method="GET", at=1, said=(), reads=True):
+    def __init__(self, house, path, *lines, method="GET", at=1, frames=(), reads=True):
         self.sent = []
-        self._said = [*said]
+        self._said = [*frames]
         self._reads = reads
         self.more = asyncio.Event()
         scope = {
@@ -176,21 +176,21 @@ def test_refusals_linger_in_a_room_of_their_own(house):
 @given(st.integers(1, 40), st.lists(st.sampled_from("abcd"), max_size=120))
 def test_everybody_gets_a_place_and_the_room_is_never_too_full(most, comers):
     room = Room(most)
-    held = []
+    pairs = []
     for number, share in enumerate(comers):
         gone = room.enter(number, share)
-        held.append((number, share))
+        pairs.append((number, share))
         assert number in room
         if gone is not None:
-            shares = [of for _, of in held]
+            shares = [of for _, of in pairs]
             largest = max(shares.count(of) for of in shares)
-            loser = dict(held)[gone]
+            loser = dict(pairs)[gone]
             assert largest <= FEW or shares.count(loser) == largest
-            crowd = [one for one, of in held if largest <= FEW or of == loser]
+            crowd = [client for client, of in pairs if largest <= FEW or of == loser]
             assert gone == crowd[0]
-            held = [(one, of) for one, of in held if one != gone]
-        assert len(room) == len(held) <= most
-    for number, _ in held:
+            pairs = [(client, of) for client, of in pairs if client != gone]
+        assert len(room) == len(pairs) <= most
+    for number, _ in pairs:
         room.leave(number)
         room.leave(number)
     assert len(room) == 0
@@ -280,11 +280,11 @@ def test_a_known_key_does_not_wait_behind_unknown_ones(make_house, monkeypatch):
         storage.goes_on.clear()
         flood = [Client(house, NOTES, bearer(UNKNOWN.format(at)), at=at) for at in range(9)]
         await until(lambda: storage.waiting == 2)
-        known = Client(house, NOTES, bearer(key), at=99)
+        client = Client(house, NOTES, bearer(key), at=99)
         await until(lambda: storage.waiting == 3)
         assert load.in_flight == 1  # the known one's
         storage.goes_on.set()
-        assert await known.status() == 200
+        assert await client.status() == 200
         assert [await client.status() for client in flood] == [401] * 9
 
     house.run(go())

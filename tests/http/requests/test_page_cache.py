@@ -46,5 +46,5 @@ def test_it_never_outgrows_its_bounds_and_counts_truly(puts):
         cache.put(key, 1, answer(size))
         assert len(cache) <= 3
         assert cache.size <= 60
-    kept = [cache.get(key, 1) for key in "abcdef"]
-    assert cache.size == sum(entry.size for entry in kept if entry is not None)
+    pages = [cache.get(key, 1) for key in "abcdef"]
+    assert cache.size == sum(entry.size for entry in pages if entry is not None)

@@ -48,13 +48,13 @@ def test_the_description_is_valid_and_is_of_this_service(house, path):
     document = house.ask("GET", path).json()
     VALIDATION.validate(document)
     assert document["openapi"].startswith("3.1")
-    told = {
+    headers = {
         operation["operationId"]
         for methods in document["paths"].values()
         for operation in methods.values()
         if isinstance(operation, dict) and "operationId" in operation
     }
-    assert "listNotes" in told
+    assert "listNotes" in headers
 
 
 @pytest.mark.parametrize("kind", CATALOGUE.values(), ids=lambda kind: kind.slug)
@@ -63,11 +63,11 @@ def test_every_problem_type_has_its_page(shared_house, kind):
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert kind.code in page.text
     assert shared_house.ask("GET", f"/problems/{kind.slug}").content == page.content
-    told = shared_house.ask(
+    answer = shared_house.ask(
         "GET", f"/problems/{kind.slug}", headers={"Accept": "application/json"}
     ).json()
-    assert told["type"] == f"{ORIGIN}/problems/{kind.slug}"
-    assert (told["code"], told["status"]) == (kind.code, kind.status)
+    assert answer["type"] == f"{ORIGIN}/problems/{kind.slug}"
+    assert (answer["code"], answer["status"]) == (kind.code, kind.status)
 
 
 def test_an_invented_problem_type_has_none(house, refused):
@@ -99,8 +99,8 @@ def test_vendored_files_are_the_ones_that_were_taken_in():
     for entry in listed:
         assert hashlib.sha256((VENDOR / entry["path"]).read_bytes()).hexdigest() == entry["sha256"]
         assert entry["licence"]
-    there = {path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.is_file()}
-    assert there == {entry["path"] for entry in listed} | {"VENDOR.toml"}
+    names = {path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.is_file()}
+    assert names == {entry["path"] for entry in listed} | {"VENDOR.toml"}
 
 
 def test_files_are_compressed_kept_and_not_sent_twice(house):

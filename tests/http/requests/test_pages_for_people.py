@@ -30,13 +30,13 @@ PEOPLE = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 def real(request):
     from tests.http.conftest import House, make_settings  # noqa: PLC0415
 
-    made = House(
+    house = House(
         make_settings(rate_limits=False),
         operations=catalog.OPERATIONS,
         storage=MemoryStorage(catalog.COLLECTIONS),
     )
-    yield made
-    made.close()
+    yield house
+    house.close()
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -103,18 +103,18 @@ def test_the_list_of_problems_has_every_code_once(real):
     assert re.findall("<code>([A-Z_0-9]+)</code>", page) == [
         kind.code for kind in sorted(problem.CATALOGUE.values(), key=lambda kind: kind.status)
     ]
-    told = real.ask("GET", "/problems", headers={"Accept": "application/json"}).json()
-    assert [problem["code"] for problem in told["problems"]] == [*problem.CATALOGUE]
+    answer = real.ask("GET", "/problems", headers={"Accept": "application/json"}).json()
+    assert [problem["code"] for problem in answer["problems"]] == [*problem.CATALOGUE]
 
 
 @pytest.mark.parametrize("kind", problem.CATALOGUE.values(), ids=lambda kind: kind.slug)
 def test_the_page_of_a_problem_explains_it(real, kind):
     seen = Seen(real.ask("GET", f"/problems/{kind.slug}").text)
     seen.check()
-    said = " ".join(seen.words.values())
+    text = " ".join(seen.words.values())
     for words in (kind.code, kind.title, kind.resolution, str(kind.status)):
-        assert words in said
-    assert f'"type": "https://api.example.org/problems/{kind.slug}"' in said
+        assert words in text
+    assert f'"type": "https://api.example.org/problems/{kind.slug}"' in text
 
 
 @pytest.mark.parametrize(
@@ -163,10 +163,10 @@ def test_other_methods_on_a_page_are_refused_as_a_page(real):
 
 
 def test_the_icon_is_where_browsers_look_for_it(real):
-    asked, linked = (real.ask("GET", path) for path in ("/favicon.ico", "/static/favicon.svg"))
-    assert asked.content == linked.content
-    assert asked.headers["content-type"] == "image/svg+xml"
-    assert len(asked.content) < 1_024
+    icon, linked = (real.ask("GET", path) for path in ("/favicon.ico", "/static/favicon.svg"))
+    assert icon.content == linked.content
+    assert icon.headers["content-type"] == "image/svg+xml"
+    assert len(icon.content) < 1_024
 
 
 THEMES = ("light", "dark", "print")

@@ -57,14 +57,14 @@ def test_a_request_without_a_key_is_told_what_to_pay_and_how(priced, refused):
         (f"{BASE_V2}/changes?limit=1", "10000"),
     ]:
         answer = house.ask("GET", path)
-        told = refused(answer, problem.PAYMENT_REQUIRED)
-        assert told["resolution"].startswith("Send Authorization: Bearer <API_KEY>, or pay")
-        asked = challenge(answer)
-        assert asked["x402Version"] == 2
-        assert asked["error"] == "PAYMENT-SIGNATURE header is required"
-        assert asked["resource"]["url"] == house.service.runtime.origin + path
-        assert [offer["amount"] for offer in asked["accepts"]] == [amount]
-        assert asked["accepts"][0]["network"] == "eip155:84532"
+        body = refused(answer, problem.PAYMENT_REQUIRED)
+        assert body["resolution"].startswith("Send Authorization: Bearer <API_KEY>, or pay")
+        terms_ = challenge(answer)
+        assert terms_["x402Version"] == 2
+        assert terms_["error"] == "PAYMENT-SIGNATURE header is required"
+        assert terms_["resource"]["url"] == house.service.runtime.origin + path
+        assert [offer["amount"] for offer in terms_["accepts"]] == [amount]
+        assert terms_["accepts"][0]["network"] == "eip155:84532"
         assert "payment-response" not in answer.headers
 
 
@@ -95,9 +95,9 @@ def test_a_payment_is_not_taken_and_the_payer_is_told_so(priced, refused, method
         assert challenge(answer)["error"] == payments.ERROR_UNSETTLED
         assert "payment-response" not in answer.headers
         if method == "GET":
-            told = refused(answer, problem.PAYMENT_REQUIRED)
-            assert "nothing was charged" in told["detail"]
-            assert "Bearer" in told["resolution"]
+            body = refused(answer, problem.PAYMENT_REQUIRED)
+            assert "nothing was charged" in body["detail"]
+            assert "Bearer" in body["resolution"]
 
 
 def test_a_key_is_never_offered_payment_however_it_fails(priced, refused):
@@ -109,9 +109,11 @@ def test_a_key_is_never_offered_payment_however_it_fails(priced, refused):
     wrong = house.ask("GET", LIST, "svc_" + "0" * 64, headers={"PAYMENT-SIGNATURE": "e30="})
     refused(wrong, problem.INVALID_API_KEY)
     assert "payment-required" not in wrong.headers
-    known = house.ask("GET", LIST, house.key("reports:read"), headers={"PAYMENT-SIGNATURE": "e30="})
-    assert known.status_code == 200
-    assert "payment-required" not in known.headers
+    answer = house.ask(
+        "GET", LIST, house.key("reports:read"), headers={"PAYMENT-SIGNATURE": "e30="}
+    )
+    assert answer.status_code == 200
+    assert "payment-required" not in answer.headers
     unpriced = house.ask("GET", "/api/v1/profiles", headers={"PAYMENT-SIGNATURE": "e30="})
     refused(unpriced, problem.MISSING_API_KEY)
     assert "payment-required" not in unpriced.headers
@@ -141,7 +143,7 @@ def test_where_nobody_is_paid_no_operation_asks_for_payment(priced, refused, env
 
 
 @pytest.mark.parametrize(
-    ("given", "network", "payee"),
+    ("settings", "network", "payee"),
     [
         ({"SVC_X402_PAY_TO": PAYEE}, "eip155:84532", PAYEE),
         ({"SVC_ENV": "production", "SVC_X402_PAY_TO": PAYEE}, "eip155:8453", PAYEE),
@@ -157,9 +159,9 @@ def test_where_nobody_is_paid_no_operation_asks_for_payment(priced, refused, env
         ),
     ],
 )
-def test_real_money_is_asked_only_for_somebody(given, network, payee):
-    found = terms_of(load(given))
-    assert (found.network.id, found.pay_to) == (network, payee)
+def test_real_money_is_asked_only_for_somebody(settings, network, payee):
+    offer = terms_of(load(settings))
+    assert (offer.network.id, offer.pay_to) == (network, payee)
 
 
 @pytest.mark.parametrize(
@@ -170,8 +172,8 @@ def test_real_money_is_asked_only_for_somebody(given, network, payee):
     ],
 )
 def test_production_asks_on_the_chain_of_real_money(priced, env, network, asset):
-    asked = challenge(priced(env=env).ask("GET", LIST))
-    assert [(offer["network"], offer["asset"]) for offer in asked["accepts"]] == [(network, asset)]
+    terms_ = challenge(priced(env=env).ask("GET", LIST))
+    assert [(offer["network"], offer["asset"]) for offer in terms_["accepts"]] == [(network, asset)]
 
 
 def described(house, path="/openapi.json"):
@@ -209,9 +211,9 @@ def test_what_nobody_sells_asks_for_a_key(priced, refused):
     assert "or x402 payment" not in house.ask("GET", "/docs").text
 
 
-@pytest.mark.parametrize("given", [{}, {"SVC_ENV": "production"}])
-def test_nobody_is_paid_by_default(given):
-    assert terms_of(load(given)) is None
+@pytest.mark.parametrize("settings", [{}, {"SVC_ENV": "production"}])
+def test_nobody_is_paid_by_default(settings):
+    assert terms_of(load(settings)) is None
 
 
 @pytest.mark.parametrize("text", ["0x0", "52" * 20, "0x" + "0" * 40, "0x" + "g" * 40, f"{PAYEE}\n"])

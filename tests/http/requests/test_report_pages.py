@@ -157,16 +157,16 @@ def test_a_page_is_the_page_whatever_is_included(desk, refused):
 
 def test_the_address_gives_the_page_that_the_key_gives(desk):
     path = desk.address()
-    answer, known = desk.open(path), desk.read()
+    answer, expected = desk.open(path), desk.read()
     assert answer.status_code == 200
-    assert answer.content == known.content
-    assert answer.headers["etag"] == known.headers["etag"]
+    assert answer.content == expected.content
+    assert answer.headers["etag"] == expected.headers["etag"]
     for name in ("cache-control", "content-security-policy", "referrer-policy", "x-robots-tag"):
-        assert answer.headers[name] == known.headers[name]
-    assert desk.open(path, accept="application/json").content == known.content
+        assert answer.headers[name] == expected.headers[name]
+    assert desk.open(path, accept="application/json").content == expected.content
     head = desk.open(path, "HEAD")
     assert (head.status_code, head.content) == (200, b"")
-    assert head.headers["content-length"] == str(len(known.content))
+    assert head.headers["content-length"] == str(len(expected.content))
     same = desk.open(path, **{"If-None-Match": answer.headers["etag"]})
     assert same.status_code == 304
     assert desk.open(path, "POST").status_code == 405

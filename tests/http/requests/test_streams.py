@@ -67,8 +67,8 @@ class Client:
         self.heard.set()
 
 
-def farewell(told: bytes | None) -> bytes:
-    return b"[end %b]" % (b"" if told is None else json.loads(told)["code"].encode())
+def farewell(problem_: bytes | None) -> bytes:
+    return b"[end %b]" % (b"" if problem_ is None else json.loads(problem_)["code"].encode())
 
 
 def flow(client: Client, parts: Callable[[Any], AsyncIterator[bytes]], **how: Any) -> Flow:
@@ -81,15 +81,15 @@ def flow(client: Client, parts: Callable[[Any], AsyncIterator[bytes]], **how: An
 
     watch = Following(storage, "", lambda tx, now: tx, Commits(storage), lambda: None)  # type: ignore[arg-type,return-value]
     exchange = Exchange(scope, client.receive, client.send, 1_000, load)
-    told = {field.name for field in attrs.fields(Stream)} & set(how)
-    made = Flow(
+    options = {field.name for field in attrs.fields(Stream)} & set(how)
+    flow_ = Flow(
         exchange=exchange,
         stream=Stream(
             "text/plain",
             parts,
             b"[beat]",
             how.pop("farewell", farewell),
-            **{name: how.pop(name) for name in told - {"farewell"}},
+            **{name: how.pop(name) for name in options - {"farewell"}},
         ),
         watch=watch,
         begin=lambda: exchange.begin(200, []),
@@ -98,7 +98,7 @@ def flow(client: Client, parts: Callable[[Any], AsyncIterator[bytes]], **how: An
         drain=asyncio.Event(),
         origin="https://api.example.org",
     )
-    return attrs.evolve(made, **how)
+    return attrs.evolve(flow_, **how)
 
 
 async def one_and_wait(_: Any) -> AsyncIterator[bytes]:
@@ -106,7 +106,7 @@ async def one_and_wait(_: Any) -> AsyncIterator[bytes]:
     await asyncio.Event().wait()
 
 
-async def told(parts: Any = one_and_wait, **how: Any) -> Client:
+async def client_of(parts: Any = one_and_wait, **how: Any) -> Client:
     """What a client has heard when the flow is over, which must be soon."""
     client = Client()
     async with asyncio.timeout(SOON):
@@ -123,17 +123,17 @@ def test_parts_that_end_end_the_answer() -> None:
         yield b"one"
         yield b"two"
 
-    client = run(told(two))
+    client = run(client_of(two))
     assert (client.said, client.is_over) == (b"onetwo", True)
 
 
 def test_its_time_is_over_with_a_word() -> None:
-    client = run(told(seconds_max=0.05))
+    client = run(client_of(seconds_max=0.05))
     assert (client.said, client.is_over) == (b"one[end ]", True)
 
 
 def test_silence_is_broken_by_heartbeats() -> None:
-    client = run(told(seconds_max=1.0, heartbeat_seconds=0.03))
+    client = run(client_of(seconds_max=1.0, heartbeat_seconds=0.03))
     assert client.said.startswith(b"one[beat][beat]")
     assert client.said.endswith(b"[end ]")
 
@@ -153,14 +153,14 @@ def test_the_end_of_the_server_is_told() -> None:
 
 
 def test_a_key_that_may_no_longer_read_ends_it() -> None:
-    asked = []
+    calls = []
 
     async def still() -> None:
-        asked.append(1)
-        if len(asked) == 3:
+        calls.append(1)
+        if len(calls) == 3:
             raise Problem(problem.API_KEY_REVOKED)
 
-    client = run(told(still=still, recheck_seconds=0.01))
+    client = run(client_of(still=still, recheck_seconds=0.01))
     assert (client.said, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
 
 
@@ -177,7 +177,7 @@ def test_a_key_that_may_no_longer_read_is_told_nothing_more() -> None:
         is_revoked = True
         yield b"two"
 
-    client = run(told(parts, still=still))
+    client = run(client_of(parts, still=still))
     assert (client.said, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
 
 
@@ -194,7 +194,7 @@ def test_an_end_that_is_for_nobody_any_more_is_no_end() -> None:
         is_revoked = True
         yield b"[end]"
 
-    client = run(told(parts, still=still, farewell=lambda _: b""))
+    client = run(client_of(parts, still=still, farewell=lambda _: b""))
     assert (client.said, client.is_told_the_end) == (b"one", False)
 
 
@@ -204,16 +204,16 @@ def test_an_end_that_is_for_nobody_any_more_is_no_end() -> None:
 def test_what_was_made_goes_out_before_the_end(held_up: str, last: bytes) -> None:
     async def go() -> Client:
         client, drain = Client(), asyncio.Event()
-        made, asking = asyncio.Event(), asyncio.Event()
+        ready, asking = asyncio.Event(), asyncio.Event()
 
         async def parts(_: Any) -> AsyncIterator[bytes]:
             yield b"one"
-            await made.wait()
+            await ready.wait()
             yield b"two"
             await asyncio.Event().wait()
 
         async def still() -> None:
-            if made.is_set():
+            if ready.is_set():
                 asking.set()
                 if held_up != "beat":
                     await asyncio.Event().wait()
@@ -227,7 +227,7 @@ def test_what_was_made_goes_out_before_the_end(held_up: str, last: bytes) -> Non
             client.reading.clear()
             client.sending.clear()
             await client.sending.wait()
-        made.set()
+        ready.set()
         await asking.wait()
         if held_up != "time":
             drain.set()
@@ -271,7 +271,7 @@ def test_what_goes_wrong_is_told_within_and_what_is_no_refusal_goes_to_the_log(
 def test_whoever_leaves_is_noticed_and_everything_is_given_back() -> None:
     given_back = []
 
-    async def held(_: Any) -> AsyncIterator[bytes]:
+    async def parts(_: Any) -> AsyncIterator[bytes]:
         try:
             yield b"one"
             await asyncio.Event().wait()
@@ -280,7 +280,7 @@ def test_whoever_leaves_is_noticed_and_everything_is_given_back() -> None:
 
     async def go() -> Client:
         client = Client()
-        running = asyncio.create_task(flow(client, held).run())
+        running = asyncio.create_task(flow(client, parts).run())
         await client.heard.wait()
         client.leaving.set()
         async with asyncio.timeout(SOON):
@@ -393,7 +393,7 @@ def test_a_stream_without_a_part_is_an_empty_answer() -> None:
     async def empty(_: Any) -> AsyncIterator[bytes]:
         yield b""
 
-    client = run(told(empty, patience_seconds=SOON))
+    client = run(client_of(empty, patience_seconds=SOON))
     assert (client.is_begun, client.said, client.is_over) == (True, b"", True)
 
 
@@ -425,10 +425,10 @@ def test_whatever_happens_it_is_settled_once(how: str) -> None:
         if how == "slow":
             more["slow_seconds"] = 0.01
             client.reading.clear()
-        made = flow(client, one_and_wait, **more)
+        flow_ = flow(client, one_and_wait, **more)
         if how == "broken pipe":
-            made.exchange._send = broken
-        running = asyncio.create_task(made.run())
+            flow_.exchange._send = broken
+        running = asyncio.create_task(flow_.run())
         if how == "cancelled":
             await client.heard.wait()
             running.cancel()
@@ -446,7 +446,7 @@ def test_whatever_happens_it_is_settled_once(how: str) -> None:
 
 
 def test_an_answer_that_cannot_be_settled_has_its_end_all_the_same() -> None:
-    async def one(_: Any) -> AsyncIterator[bytes]:
+    async def part(_: Any) -> AsyncIterator[bytes]:
         yield b"one"
 
     async def settle() -> None:
@@ -454,19 +454,19 @@ def test_an_answer_that_cannot_be_settled_has_its_end_all_the_same() -> None:
 
     client = Client()
     with pytest.raises(Overloaded):
-        run(flow(client, one, settle=settle).run())
+        run(flow(client, part, settle=settle).run())
     assert (client.said, client.is_over) == (b"one", True)
 
 
 def test_streams_of_one_kind_take_no_room_of_another() -> None:
-    found = streams.rooms()
-    with contextlib.ExitStack() as held:
+    rooms = streams.rooms()
+    with contextlib.ExitStack() as stack:
         for number in range(streams.AGENT_STREAMS_MAX):
             whose = {"key": f"k{number}", "address": f"a{number}", "workspace": f"w{number}"}
-            held.enter_context(found["agent"].room(**whose))
+            stack.enter_context(rooms["agent"].room(**whose))
         with pytest.raises(Problem, match="OVERLOADED"):
-            held.enter_context(found["agent"].room(key="k", address="a", workspace="w"))
-        held.enter_context(found["account"].room(key="k", address="a", workspace="w"))
+            stack.enter_context(rooms["agent"].room(key="k", address="a", workspace="w"))
+        stack.enter_context(rooms["account"].room(key="k", address="a", workspace="w"))
 
 
 @pytest.mark.parametrize(
@@ -479,12 +479,12 @@ def test_only_so_many_are_open(shared: str, most: int) -> None:
         names = ("key", "address", "workspace")
         return counted.room(**{name: "same" if name == shared else str(number) for name in names})
 
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         for number in range(most):
-            held.enter_context(stream(number))
+            stack.enter_context(stream(number))
         assert len(counted) == most
         with pytest.raises(Problem) as caught:
-            held.enter_context(stream(most))
+            stack.enter_context(stream(most))
     assert caught.value.type is problem.OVERLOADED
     assert caught.value.headers["Retry-After"] == "1"
     assert len(counted) == 0
@@ -643,13 +643,13 @@ def test_a_row_comes_when_it_is_committed_and_a_revoked_key_ends_it(
         made = Seat(whole, key)  # a second one, to see that both hear of it
         await made.until(b"retry")
         await made.leave()
-        [held] = whole.service.runtime.principals._entries.values()
+        [entry] = whole.service.runtime.principals._entries.values()
 
         async def unit(tx: Any) -> Any:
             ctx = Context(
                 whole.clock(), whole.ids, Actor(""), "t", Keyring({1: b"k" * 32}, 1), tx=tx
             )
-            return await accounts.revoke_key(ctx, held.principal.key.id)
+            return await accounts.revoke_key(ctx, entry.principal.key.id)
 
         await whole.storage.write("", unit)
         async with asyncio.timeout(SOON):

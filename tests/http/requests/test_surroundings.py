@@ -62,7 +62,7 @@ class Queue:
 class Room:
     """As many streams as there are."""
 
-    def one(self, **whose: str) -> Any:
+    def service(self, **whose: str) -> Any:
         return nullcontext()
 
 
@@ -108,11 +108,11 @@ async def test_a_host_serves_operations_with_a_gate_and_a_clock_of_its_own() -> 
     transport = httpx2.ASGITransport(App(Host()))
     async with httpx2.AsyncClient(transport=transport, base_url="http://host") as client:
         ours = {"X-Team": "wsp_ours", "Idempotency-Key": "12345678"}
-        made = await client.post("/api/v1/notes", json={"text": "ours"}, headers=ours)
-        assert made.status_code == 201
-        assert made.headers["location"].startswith("https://host.example/api/v1/notes/")
+        answer = await client.post("/api/v1/notes", json={"text": "ours"}, headers=ours)
+        assert answer.status_code == 201
+        assert answer.headers["location"].startswith("https://host.example/api/v1/notes/")
         again = await client.post("/api/v1/notes", json={"text": "ours"}, headers=ours)
-        assert again.json() == made.json()
+        assert again.json() == answer.json()
 
         (note,) = (await client.get("/api/v1/notes", headers=ours)).json()["data"]
         theirs = await client.get("/api/v1/notes", headers={"X-Team": "wsp_theirs"})

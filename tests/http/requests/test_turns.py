@@ -23,22 +23,22 @@ def asking(load: Load | None = None) -> Exchange:
 
 def test_equal_keys_take_turns_and_others_do_not_wait() -> None:
     async def go() -> list[str]:
-        taken, told = KeyedLocks(9), []
+        taken, order = KeyedLocks(9), []
 
-        async def one(key: str, name: str) -> None:
+        async def take(key: str, name: str) -> None:
             async with taken.take(key, asking()):
-                told.append(f"{name} begins")
+                order.append(f"{name} begins")
                 await asyncio.sleep(0)
-                told.append(f"{name} ends")
+                order.append(f"{name} ends")
 
-        await asyncio.gather(one("k", "first"), one("k", "second"), one("other", "third"))
-        return told
+        await asyncio.gather(take("k", "first"), take("k", "second"), take("other", "third"))
+        return order
 
-    told = asyncio.run(go())
-    assert [line for line in told if "third" not in line] == [
+    order = asyncio.run(go())
+    assert [line for line in order if "third" not in line] == [
         "first begins", "first ends", "second begins", "second ends",
     ]  # fmt: skip
-    assert told.index("third begins") < told.index("first ends")
+    assert order.index("third begins") < order.index("first ends")
 
 
 def test_a_turn_that_does_not_come_is_told_with_a_time_to_come_back(
@@ -76,24 +76,24 @@ def test_whoever_fails_or_leaves_gives_the_key_back(end: type[BaseException]) ->
 
 def test_of_those_who_wait_one_of_the_largest_crowd_gives_way_to_one_too_many() -> None:
     async def go() -> list[str]:
-        taken, told = KeyedLocks(FEW + 1), []
+        taken, order = KeyedLocks(FEW + 1), []
 
-        async def one(number: int) -> None:
+        async def take(number: int) -> None:
             try:
                 async with taken.take("k", asking()):
-                    told.append(f"{number} comes")
+                    order.append(f"{number} comes")
             except Problem as refused:
-                told.append(f"{number} {refused.type.code}")
+                order.append(f"{number} {refused.type.code}")
 
         async with taken.take("k", asking()):
-            waiting = [asyncio.create_task(one(number)) for number in range(FEW + 2)]
-            while not told:  # noqa: ASYNC110 - it has no event
+            waiting = [asyncio.create_task(take(number)) for number in range(FEW + 2)]
+            while not order:  # noqa: ASYNC110 - it has no event
                 await asyncio.sleep(0)
         await asyncio.gather(*waiting)
-        return told
+        return order
 
-    told = asyncio.run(go())
-    assert told == [
+    order = asyncio.run(go())
+    assert order == [
         "0 IDEMPOTENCY_IN_PROGRESS",
         *(f"{number} comes" for number in range(1, FEW + 2)),
     ]

@@ -60,9 +60,9 @@ def test_every_way_to_learn_a_price_tells_the_same(shop):
         described = document["paths"][address]["get"]
         assert described["x-x402"]["price"]["amount"] == item["price"]
         path = address.replace("{reportId}", "rpt_" + "0" * 24).replace("{", "").replace("}", "")
-        asked = house.ask("GET", path)
-        assert asked.status_code == 402
-        challenge = json.loads(b64decode(asked.headers["payment-required"]))
+        answer = house.ask("GET", path)
+        assert answer.status_code == 402
+        challenge = json.loads(b64decode(answer.headers["payment-required"]))
         assert challenge["accepts"] == item["accepts"]
     assert f"{ORIGIN}/.well-known/x402" in text
 
@@ -77,14 +77,14 @@ def test_where_nothing_is_sold_nothing_says_so(shop, refused):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "cents"),
     [
         ("T3_ENRICHED=2", (("T3_ENRICHED", 2),)),
         ("getReport=40, T4_PREMIUM_AUDIO=75", (("getReport", 40), ("T4_PREMIUM_AUDIO", 75))),
     ],
 )
-def test_prices_are_whole_cents(text, found):
-    assert load({"SVC_X402_PRICES": text}).x402_prices == found
+def test_prices_are_whole_cents(text, cents):
+    assert load({"SVC_X402_PRICES": text}).x402_prices == cents
 
 
 @pytest.mark.parametrize("text", ["", "2", "getReport=0", "getReport=1.5", "getReport=-1",
@@ -151,15 +151,13 @@ def test_what_was_never_settled_is_answered_as_what_never_was(shop, refused):
         if state is not State.OWED
     ]  # fmt: skip
     house = shop(*unsettled)
-    asked = [item.receipt_id for item in unsettled] + [item.transaction for item in unsettled]
-    asked += [RECEIPT, HASH, "rcp_" + "5" * 24, "pay_" + "4" * 24, RECEIPT.upper(), "0x12", "%20",
+    ids = [item.receipt_id for item in unsettled] + [item.transaction for item in unsettled]
+    ids += [RECEIPT, HASH, "rcp_" + "5" * 24, "pay_" + "4" * 24, RECEIPT.upper(), "0x12", "%20",
               "x" * 300]  # fmt: skip
-    told = [
-        refused(house.ask("GET", f"{PATH}/{item}"), problem.RECEIPT_NOT_FOUND) for item in asked
-    ]
-    for item in told:
+    rows = [refused(house.ask("GET", f"{PATH}/{item}"), problem.RECEIPT_NOT_FOUND) for item in ids]
+    for item in rows:
         item.pop("requestId"), item.pop("instance")
-        assert item == told[0]
+        assert item == rows[0]
 
 
 def test_money_that_moved_before_the_answer_was_sent_says_so(shop):
@@ -240,13 +238,13 @@ def test_receipts_and_ledgers_have_keys_of_their_own_that_stay(shop):
     assert host.receipt_signer.public != host.signer.public
     ring = house.service.runtime.keyring
 
-    async def kept(ctx, purpose, load):
+    async def load_row(ctx, purpose, load):
         return (await load(attrs.evolve(ctx, keyring=ring), purpose)).public
 
     for load_ in (stored_signer, kept_signer, stored_signer):
         for purpose, signer in (("receipt", host.receipt_signer), ("ledger", host.signer)):
-            found = house.system(lambda ctx, p=purpose, how=load_: kept(ctx, p, how))
-            assert found == signer.public
+            row = house.system(lambda ctx, p=purpose, how=load_: load_row(ctx, p, how))
+            assert row == signer.public
 
 
 def test_a_key_that_no_secret_opens_is_not_shown(shop, refused):
@@ -270,8 +268,8 @@ def test_a_published_report_is_read_with_another_key_until_it_is_taken_back(shop
     ann, bob = house.key("profiles:write", "reports:read"), house.key("reports:read")
     wish = {"name": "Ports", "topic": "Port strikes", "frequency": "manual"}
     fields = {"Idempotency-Key": "0123456789"}
-    made = house.ask("POST", "/api/v1/profiles", ann, json=wish, headers=fields)
-    profile = made.json()["data"]["id"]
+    answer = house.ask("POST", "/api/v1/profiles", ann, json=wish, headers=fields)
+    profile = answer.json()["data"]["id"]
     row, facets = knowledge.made(1, "Dockworkers walk out", "They did.", profile=profile)
     (tenant,) = [
         item for item in house.run(service.tenants())
@@ -282,8 +280,8 @@ def test_a_published_report_is_read_with_another_key_until_it_is_taken_back(shop
     def command(operation):
         line = json.dumps({"operation": operation, "body": {"profileId": profile}}).encode()
         operator = lends.operator(house.service.runtime, lambda failure: None)
-        told = json.loads(house.run(operator.answer(line, lambda progress: None)))
-        return told["ok"]["body"]["data"]["visibility"]
+        answer = json.loads(house.run(operator.answer(line, lambda progress: None)))
+        return answer["ok"]["body"]["data"]["visibility"]
 
     path = f"/api/v1/reports/{row.id}"
     for _ in range(2):  # a kept page would show the second time

@@ -187,8 +187,8 @@ def dsn(request: Any) -> str:
     """What the places of a test are made of: an address, where it is PostgreSQL."""
     if request.param != "PostgreSQL":
         return str(request.param)
-    made: str = request.getfixturevalue("postgres").made_for(catalog.COLLECTIONS)
-    return made
+    dsn: str = request.getfixturevalue("postgres").made_for(catalog.COLLECTIONS)
+    return dsn
 
 
 @pytest.fixture
@@ -196,8 +196,8 @@ async def media(places: Places, dsn: str) -> AsyncIterator[Any]:
     """A place for recordings, of each kind, and over each store."""
     if "://" in dsn:
         places.storage = await PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=b"12345678")
-        made: Any = MediaRows(places.storage)
+        rows: Any = MediaRows(places.storage)
     else:
-        made = places.make(dsn if dsn in {"folder", "bucket"} else f"rows in {dsn}")
-    yield made
+        rows = places.make(dsn if dsn in {"folder", "bucket"} else f"rows in {dsn}")
+    yield rows
     await places.storage.close()

@@ -38,12 +38,12 @@ async def test_a_report_of_400_words_is_spoken_and_its_length_is_told_to_50_ms(
 ) -> None:
     out = tmp_path / "report"
     await EspeakSpeech().say(Words(REPORT, "en"), out)
-    found, data = sound(out), out.read_bytes()
-    assert found.mime_type == MP3
+    measure, data = sound(out), out.read_bytes()
+    assert measure.mime_type == MP3
     # One rate throughout, so the size tells the length, and so do the marks of the frames.
-    assert found.seconds == pytest.approx(len(data) * 8 / (espeak_process.KBITS * 1000), abs=0.05)
-    assert found.seconds == pytest.approx(frames_in(data) * 576 / 22_050, abs=0.05)
-    assert 100 < found.seconds < 250
+    assert measure.seconds == pytest.approx(len(data) * 8 / (espeak_process.KBITS * 1000), abs=0.05)
+    assert measure.seconds == pytest.approx(frames_in(data) * 576 / 22_050, abs=0.05)
+    assert 100 < measure.seconds < 250
     assert "espeakng_loader" not in sys.modules
 
 
@@ -54,14 +54,14 @@ def test_without_the_encoder_it_is_a_wav_file_of_the_same_words(
     assert espeak_process.main(["en-us", str(tmp_path / "mp3")], REPORT) == 0
     monkeypatch.setitem(sys.modules, "lameenc", None)
     assert espeak_process.main(["en-us", str(tmp_path / "wav")], REPORT) == 0
-    found = sound(tmp_path / "wav")
+    measure = sound(tmp_path / "wav")
     with wave.open(str(tmp_path / "wav")) as file:
         assert (file.getnchannels(), file.getsampwidth()) == (1, 2)
         seconds = file.getnframes() / file.getframerate()
         quiet = not any(file.readframes(file.getnframes()))
     assert not quiet
-    assert found.mime_type == WAV
-    assert found.seconds == pytest.approx(seconds, abs=0.0005)
+    assert measure.mime_type == WAV
+    assert measure.seconds == pytest.approx(seconds, abs=0.0005)
     # An encoder adds its delay and fills its last frame: 1,105 and at most 576 samples, or more.
     encoded = sound(tmp_path / "mp3").seconds
     assert 0 <= encoded - seconds < 0.15
@@ -147,38 +147,38 @@ def test_nothing_speaks_where_nothing_is_to() -> None:
         opening.recorder(Settings(speech="none"), MemoryStorage(()))
 
 
-def there(_: str) -> object:
+def which(_: str) -> object:
     return object()
 
 
 @pytest.mark.parametrize(
-    ("given", "look", "why"),
+    ("settings", "look", "why"),
     [
-        ({}, there, None),
+        ({}, which, None),
         ({}, missing, espeak.CURE),
-        ({"db": ":memory:"}, there, "SVC_MEDIA"),
-        ({"db": ":memory:", "media": "audio"}, there, None),
-        ({"db": "postgresql://h/d"}, there, None),
-        ({"speech": "none"}, there, "SVC_SPEECH=auto"),
+        ({"db": ":memory:"}, which, "SVC_MEDIA"),
+        ({"db": ":memory:", "media": "audio"}, which, None),
+        ({"db": "postgresql://h/d"}, which, None),
+        ({"speech": "none"}, which, "SVC_SPEECH=auto"),
     ],
 )
 def test_what_is_installed_speaks_and_else_it_is_said_why_not(
-    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], look: Any, why: str | None
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], look: Any, why: str | None
 ) -> None:
     monkeypatch.setattr(espeak, "find_spec", look)
-    chosen = Settings(**given)
+    chosen = Settings(**settings)
     gap = opening.gaps(attrs.evolve(chosen, embeddings="openai")).get("speech")
     assert (gap is None, speech(chosen) is None) == (why is None, why is not None)
     assert gap is None or str(why) in gap
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    ("settings", "named"),
     [
         ({"speech": "command"}, "speech_command"),
         ({"speech": "espeak", "db": ":memory:"}, "media"),
     ],
 )
-def test_what_a_voice_needs_is_asked_for(given: dict[str, Any], named: str) -> None:
+def test_what_a_voice_needs_is_asked_for(settings: dict[str, Any], named: str) -> None:
     with pytest.raises(SettingsError, match=f"'{named}' is missing"):
-        Settings(**given)
+        Settings(**settings)

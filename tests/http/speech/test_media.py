@@ -48,7 +48,7 @@ def files(tmp_path: Path) -> MediaFiles:
     return MediaFiles(tmp_path / "media")
 
 
-def kept(files: MediaFiles, data: bytes) -> Recording:
+def stored_file(files: MediaFiles, data: bytes) -> Recording:
     with files.draft() as draft:
         draft.write_bytes(data)
         recording = measure(draft)
@@ -62,15 +62,15 @@ def listed(files: MediaFiles) -> list[str]:
 
 def test_a_file_is_kept_under_the_name_of_its_bytes(files: MediaFiles, sounds: Any) -> None:
     data = sounds.wav(12_000)
-    made = kept(files, data)
+    recording = stored_file(files, data)
     digest = sha256(data).hexdigest()
-    assert (made.name, made.sha256) == (f"{digest}.wav", digest)
-    assert (made.mime_type, made.size_bytes) == ("audio/wav", len(data))
-    assert made.duration_seconds == 1.5
-    assert kept(files, data) == made
-    assert listed(files) == [made.name]
-    assert (files.folder / made.name).read_bytes() == data
-    assert stat.S_IMODE((files.folder / made.name).stat().st_mode) == 0o644
+    assert (recording.name, recording.sha256) == (f"{digest}.wav", digest)
+    assert (recording.mime_type, recording.size_bytes) == ("audio/wav", len(data))
+    assert recording.duration_seconds == 1.5
+    assert stored_file(files, data) == recording
+    assert listed(files) == [recording.name]
+    assert (files.folder / recording.name).read_bytes() == data
+    assert stat.S_IMODE((files.folder / recording.name).stat().st_mode) == 0o644
 
 
 def test_a_folder_that_is_made_is_read_by_its_owner_unless_a_cdn_serves_it(
@@ -81,7 +81,7 @@ def test_a_folder_that_is_made_is_read_by_its_owner_unless_a_cdn_serves_it(
     copied, plain = tmp_path / "copy", tmp_path / "plain"
     plain.mkdir()
     for files in (alone, shared):
-        kept(files, sounds.wav(800))
+        stored_file(files, sounds.wav(800))
     assert alone.copy_to(copied) == 1
     modes = [stat.S_IMODE(folder.stat().st_mode) for folder in (alone.folder, copied)]
     assert modes == [0o700, 0o700]
@@ -91,7 +91,7 @@ def test_a_folder_that_is_made_is_read_by_its_owner_unless_a_cdn_serves_it(
 def test_a_folder_that_stands_keeps_its_rights(files: MediaFiles, sounds: Any) -> None:
     files.folder.mkdir()
     files.folder.chmod(0o750)
-    kept(files, sounds.wav(800))
+    stored_file(files, sounds.wav(800))
     assert stat.S_IMODE(files.folder.stat().st_mode) == 0o750
 
 
@@ -136,7 +136,7 @@ def test_another_folder_is_given_what_it_lacks(
     target = tmp_path / "copy"
     assert files.copy_to(target) == 0
     assert not target.exists()
-    names = sorted(kept(files, sounds.wav(size)).name for size in (8, 9))
+    names = sorted(stored_file(files, sounds.wav(size)).name for size in (8, 9))
     (files.folder / "notes.txt").write_text("not ours")
     assert files.copy_to(target) == 2
     assert files.copy_to(target) == 0
@@ -169,7 +169,7 @@ RANGES: dict[str, range | type | None] = {
 }  # fmt: skip
 
 
-def asked(text: str) -> range | type | None:
+def range_of(text: str) -> range | type | None:
     try:
         return byte_span(text, SIZE)
     except UnreachableError:
@@ -178,7 +178,7 @@ def asked(text: str) -> range | type | None:
 
 @pytest.mark.parametrize("text", RANGES)
 def test_a_range_is_read(text: str) -> None:
-    assert asked(text) == RANGES[text]
+    assert range_of(text) == RANGES[text]
 
 
 @given(st.integers(0, 2_000), st.integers(0, 2_000), st.integers(0, 2_000))
@@ -186,14 +186,14 @@ def test_a_range_is_that_of_the_bytes_as_they_are_sliced(first: int, last: int, 
     data = bytes_of(2_000)[:size]
     expected = data[first : last + 1]
     try:
-        found = byte_span(f"bytes={first}-{last}", size)
+        range_ = byte_span(f"bytes={first}-{last}", size)
     except UnreachableError:
         assert expected == b""
         return
-    if found is None:
+    if range_ is None:
         assert last < first
     else:
-        assert data[found.start : found.stop] == expected != b""
+        assert data[range_.start : range_.stop] == expected != b""
 
 
 # -- in process --------------------------------------------------------------------------------
@@ -203,10 +203,10 @@ def test_a_range_is_that_of_the_bytes_as_they_are_sliced(first: int, last: int, 
 def serve(make_house: Callable[..., Any], places: Any) -> Callable[..., Any]:
     """Makes a service with one file in a place of that kind, over `storage`."""
 
-    def make(kind: str = "folder", storage: Any = None, **given: Any) -> Any:
+    def make(kind: str = "folder", storage: Any = None, **options: Any) -> Any:
         places.storage = storage or places.storage
         media = places.make(kind)
-        house = make_house(parts={"storage": places.storage, "media": media}, **given)
+        house = make_house(parts={"storage": places.storage, "media": media}, **options)
         assert house.run(places.keep(media, SOUND)) == NAME
         return house
 
@@ -334,8 +334,8 @@ async def test_nothing_is_open_or_read_ahead_while_a_listener_is_slow(
     places: Any,
 ) -> None:
     storage = Watched(catalog.COLLECTIONS)
-    given = Settings(db=":memory:", media="database", secret="5" * 64, request_log="off")
-    service = app.build(given, storage)
+    settings = Settings(db=":memory:", media="database", secret="5" * 64, request_log="off")
+    service = app.build(settings, storage)
     media = service.runtime.media
     assert media is not None
     data = bytes_of(5 * CHUNK_BYTES)
@@ -465,8 +465,8 @@ def get(wire: Any, method: str = "GET", **headers: str) -> tuple[bytes, dict[str
         f"{method} /media/{LARGE_NAME}?{query} HTTP/1.1\r\nHost: a\r\n"
         f"Connection: close\r\n{fields}\r\n"
     )
-    said = wire.say(sent.encode())
-    head, _, body = said.partition(b"\r\n\r\n")
+    bytes_ = wire.say(sent.encode())
+    head, _, body = bytes_.partition(b"\r\n\r\n")
     status, *lines = head.decode().split("\r\n")
     pairs = (line.partition(": ") for line in lines)
     return status.split()[1].encode(), {name: value for name, _, value in pairs}, body

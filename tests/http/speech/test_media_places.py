@@ -32,12 +32,12 @@ NAME = "ab" * 32 + ".mp3"
 
 async def whole(media: Any, name: str) -> bytes:
     """A file as it is served: a chunk at a time."""
-    left, found = range(await media.size(name)), b""
+    left, data = range(await media.size(name)), b""
     while left:
         chunk = await media.read(name, left)
         assert 0 < len(chunk) <= CHUNK_BYTES
-        found, left = found + chunk, left[len(chunk) :]
-    return found
+        data, left = data + chunk, left[len(chunk) :]
+    return data
 
 
 # -- every place -------------------------------------------------------------------------------
@@ -62,11 +62,11 @@ async def test_a_range_is_read_from_its_first_byte(media: Any, places: Any) -> N
     def check(draw: Any) -> None:
         start = draw.draw(st.integers(0, len(data) - 1))
         part = range(start, draw.draw(st.integers(start + 1, len(data))))
-        asked.append(part)
+        ranges.append(part)
 
-    asked: list[range] = [range(CHUNK_BYTES - 1, CHUNK_BYTES + 1)]
+    ranges: list[range] = [range(CHUNK_BYTES - 1, CHUNK_BYTES + 1)]
     check()
-    for part in asked:
+    for part in ranges:
         chunk = await media.read(name, part)
         assert 0 < len(chunk) <= min(len(part), CHUNK_BYTES)
         assert chunk == data[part.start : part.start + len(chunk)]
@@ -112,14 +112,14 @@ async def test_nothing_but_a_name_gets_through(media: Any, name: str, tmp_path: 
     recording = Recording(name, "audio/mpeg", 1, "ab" * 32, 1.0)
     (tmp_path / "draft").write_bytes(b"a")
     assert not is_file_name(name)
-    for asked in (
+    for call in (
         media.size(name),
         media.read(name, range(1)),
         media.remove(name),
         media.keep(tmp_path / "draft", recording),
     ):
         with pytest.raises(ValueError, match="named after its bytes"):
-            await asked
+            await call
 
 
 async def test_a_large_file_is_read_in_little_memory(media: Any, places: Any) -> None:
@@ -141,18 +141,18 @@ async def test_a_large_file_is_read_in_little_memory(media: Any, places: Any) ->
 class Frail(MemoryStorage):
     """A store that takes so many units of work, and then no more."""
 
-    left = 10**9
+    reads_left = 10**9
 
     async def write(self, tenant: str, unit: Any) -> Any:
-        self.left -= 1
-        if self.left < 0:
+        self.reads_left -= 1
+        if self.reads_left < 0:
             raise StorageUnavailable("killed")
         return await super().write(tenant, unit)
 
 
 async def pieces(storage: Any) -> int:
-    found = await storage.read(SYSTEM, lambda tx: tx.documents.scan(PIECES, limit=10_000))
-    return len(found.rows)
+    page = await storage.read(SYSTEM, lambda tx: tx.documents.scan(PIECES, limit=10_000))
+    return len(page.rows)
 
 
 Work = Callable[[Any, str], Awaitable[Any]]
@@ -170,11 +170,11 @@ async def test_what_a_kill_leaves_in_the_store_is_made_whole_or_goes(
         name = await places.keep(media, DATA)
         if broken == "keep":
             await media.remove(name)
-        storage.left = units
+        storage.reads_left = units
         try:
             await (places.keep(media, DATA) if broken == "keep" else media.remove(name))
         except StorageUnavailable:
-            storage.left = 10**9
+            storage.reads_left = 10**9
         else:
             break
         if broken == "keep" or units:
@@ -218,9 +218,9 @@ async def test_a_bucket_without_a_prefix_will_do(places: Any, s3: Any) -> None:
 
 
 async def test_a_bucket_that_is_missing_is_told_in_one_line(s3: Any) -> None:
-    with pytest.raises(SettingsError) as told:
+    with pytest.raises(SettingsError) as refusal:
         await MediaBucket("s3://nothing/here").check()
-    assert str(told.value) == (
+    assert str(refusal.value) == (
         "setting 'media' names the bucket nothing, which is not there; make it"
     )
 
@@ -230,9 +230,9 @@ async def test_a_key_that_may_not_is_told_in_one_line(s3: Any) -> None:
     try:
         with pytest.raises(
             SettingsError, match=r"bucket sounds, which refuses us; look at AWS_"
-        ) as told:
+        ) as refusal:
             await MediaBucket("s3://sounds").check()
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(refusal.value)
     finally:
         httpx2.post(f"{s3.url}/moto-api/reset-auth", content=b"1000000").raise_for_status()
 
@@ -244,17 +244,17 @@ async def test_a_bucket_that_does_not_answer_may_answer_later(
     monkeypatch.setenv("AWS_ENDPOINT_URL", own.url)
     media = MediaBucket("s3://sounds")
     own.stop()
-    for asked in (
+    for call in (
         media.check(),
         media.size(NAME),
         media.read(NAME, range(1)),
         media.remove(NAME),
         places.keep(media, b"a"),
     ):
-        with pytest.raises(OSError, match="the bucket sounds cannot be used now: ") as told:
-            await asked
-        assert not isinstance(told.value, FileNotFoundError)
-        assert "\n" not in str(told.value)
+        with pytest.raises(OSError, match="the bucket sounds cannot be used now: ") as refusal:
+            await call
+        assert not isinstance(refusal.value, FileNotFoundError)
+        assert "\n" not in str(refusal.value)
     own.start()
     try:
         assert await whole(media, await places.keep(media, b"a")) == b"a"
@@ -266,9 +266,9 @@ async def test_a_library_that_is_missing_is_named_with_its_cure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "obstore", None)
-    with pytest.raises(SettingsError) as told:
+    with pytest.raises(SettingsError) as refusal:
         media_of(Settings(media="s3://sounds/x"), MemoryStorage(()))
-    assert str(told.value) == (
+    assert str(refusal.value) == (
         "setting 'media' is s3://sounds/x, which needs: pip install \"svc-intelligence[s3]\""
     )
 
@@ -277,8 +277,8 @@ async def test_a_library_that_is_missing_is_named_with_its_cure(
 
 
 async def test_the_settings_name_the_place(tmp_path: Path, s3: Any) -> None:
-    def of(**given: Any) -> Any:
-        return media_of(Settings(**given), MemoryStorage(()))
+    def of(**options: Any) -> Any:
+        return media_of(Settings(**options), MemoryStorage(()))
 
     beside = of(db=str(tmp_path / "svc.db"))
     assert isinstance(beside, MediaFiles)

@@ -26,7 +26,7 @@ TO_FILE = "import sys; open(sys.argv[1], 'wb').write(sys.stdin.buffer.read()); p
 STARTS_ANOTHER = "exec 3> $0; sleep 600 & printf up >&3; sleep 600"
 
 
-async def said(speech: CommandSpeech, out: Path, text: str = "Café & $(id) `x`\n") -> bytes:
+async def spoken_bytes(speech: CommandSpeech, out: Path, text: str = "Café & $(id) `x`\n") -> bytes:
     await speech.say(Words(text, "en"), out)
     return await asyncio.to_thread(out.read_bytes)
 
@@ -34,16 +34,16 @@ async def said(speech: CommandSpeech, out: Path, text: str = "Café & $(id) `x`\
 @pytest.mark.anyio
 async def test_the_words_go_in_and_the_file_comes_out(program: Program, tmp_path: Path) -> None:
     words = "Café & $(id) `x`\n"
-    assert await said(program(ECHO), tmp_path / "a") == words.encode()
-    assert await said(program(TO_FILE, "{out}"), tmp_path / "b") == words.encode()
+    assert await spoken_bytes(program(ECHO), tmp_path / "a") == words.encode()
+    assert await spoken_bytes(program(TO_FILE, "{out}"), tmp_path / "b") == words.encode()
 
 
 @pytest.mark.anyio
 async def test_no_shell_reads_anything(program: Program, tmp_path: Path) -> None:
     tell = "import sys; print(sys.argv[1:], end='')"
     speech = program(tell, "$HOME; id", "--voice={voice}/{language}", "*")
-    told = (await said(speech, tmp_path / "a")).decode()
-    assert told == repr(["$HOME; id", "--voice=en/en", "*"])
+    text = (await spoken_bytes(speech, tmp_path / "a")).decode()
+    assert text == repr(["$HOME; id", "--voice=en/en", "*"])
 
 
 @pytest.mark.anyio
@@ -53,10 +53,10 @@ async def test_a_program_knows_nothing_of_this_service(
     monkeypatch.setenv("SVC_SECRET", "s" * 64)
     monkeypatch.setenv("LANG", "C.UTF-8")
     tell = "import os; print(*sorted(os.environ), os.getcwd())"
-    told = (await said(program(tell), tmp_path / "a")).decode()
-    assert "SVC_" not in told
-    assert "LANG" in told
-    assert told.strip().endswith(str(tmp_path))
+    text = (await spoken_bytes(program(tell), tmp_path / "a")).decode()
+    assert "SVC_" not in text
+    assert "LANG" in text
+    assert text.strip().endswith(str(tmp_path))
     assert without_settings({"SVC_SECRET": "s", "LANG": "C"}) == {"LANG": "C"}
 
 
@@ -64,13 +64,13 @@ async def test_a_program_knows_nothing_of_this_service(
 async def test_more_words_than_a_pipe_holds_go_both_ways(program: Program, tmp_path: Path) -> None:
     text = "word " * 100_000
     loud = f"import sys\nsys.stderr.write('x' * 500_000)\n{ECHO}"
-    assert await said(program(loud, size=10**6), tmp_path / "a", text) == text.encode()
+    assert await spoken_bytes(program(loud, size=10**6), tmp_path / "a", text) == text.encode()
 
 
 @pytest.mark.anyio
 async def test_a_program_need_not_listen_to_the_end(program: Program, tmp_path: Path) -> None:
     deaf = "import sys; sys.stdin.close(); print('ok', end='')"
-    assert await said(program(deaf), tmp_path / "a", "word " * 100_000) == b"ok"
+    assert await spoken_bytes(program(deaf), tmp_path / "a", "word " * 100_000) == b"ok"
 
 
 FAULTS = {
@@ -97,7 +97,7 @@ async def test_what_goes_wrong_is_said_in_one_line(
     code, arguments, said_of_it = FAULTS[case]
     speech = program(code, *arguments, seconds=0.5 if "long" in case else 60)
     with pytest.raises(SpeechFailed, match=said_of_it) as failed:
-        await said(speech, tmp_path / "a")
+        await spoken_bytes(speech, tmp_path / "a")
     assert "\n" not in str(failed.value)
 
 
@@ -105,13 +105,13 @@ async def test_what_goes_wrong_is_said_in_one_line(
 async def test_a_disk_that_takes_nothing_is_told(program: Program, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     with pytest.raises(SpeechFailed, match="the sound cannot be kept"):
-        await said(program(ECHO), tmp_path / "a")
+        await spoken_bytes(program(ECHO), tmp_path / "a")
 
 
 @pytest.mark.anyio
 async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SpeechFailed) as failed:
-        await said(CommandSpeech(("nosuchprogram",)), tmp_path / "a")
+        await spoken_bytes(CommandSpeech(("nosuchprogram",)), tmp_path / "a")
     assert str(failed.value) == "nosuchprogram cannot be run: No such file or directory"
 
 
@@ -123,7 +123,7 @@ async def test_a_file_that_its_program_removed_is_waited_for(
         "import os, sys, time\nos.unlink(sys.argv[1])\ntime.sleep(0.3)\n"
         "open(sys.argv[1], 'w').write('ok')"
     )
-    assert await said(program(slow, "{out}"), tmp_path / "a") == b"ok"
+    assert await spoken_bytes(program(slow, "{out}"), tmp_path / "a") == b"ok"
 
 
 @pytest.mark.anyio
@@ -182,7 +182,7 @@ async def test_a_program_inherits_nothing_whatever_is_open(
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.set_inheritable(True)
         tell = "import os; print(*sorted(map(int, os.listdir('/proc/self/fd')))[:-1], end='')"
-        assert await said(program(tell), tmp_path / "a") == b"0 1 2"
+        assert await spoken_bytes(program(tell), tmp_path / "a") == b"0 1 2"
 
 
 SERVED = """\
@@ -225,13 +225,13 @@ def test_a_program_ends_with_a_service_that_is_killed_and_keeps_no_port(
 
 def test_its_supervisor_alone_keeps_a_program_to_its_time(tmp_path: Path) -> None:
     """As it does for a service that hangs: the far end of the pipe stays open."""
-    alive, held = os.pipe()
+    alive, writer = os.pipe()
     supervisor = Path(process.__file__).with_name("supervisor.py")
     argv = (sys.executable, "-I", "-S", str(supervisor), str(alive), "0.2", "99", "sleep", "600")
     ended = subprocess.run(argv, pass_fds=(alive,), start_new_session=True, check=False, timeout=30)
     assert ended.returncode == -signal.SIGKILL
     os.close(alive)
-    os.close(held)
+    os.close(writer)
 
 
 def test_an_argument_that_no_program_takes_is_told(tmp_path: Path) -> None:

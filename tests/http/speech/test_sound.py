@@ -19,8 +19,8 @@ def info_frame(delay: int, padding: int, encoder: bytes = b"LAME3.100", flags: i
     fields = struct.pack(">II", 9, 9) + bytes(100) + struct.pack(">I", 0)
     if flags != 0xF:
         fields = b""
-    told = encoder + bytes(12) + (delay << 12 | padding).to_bytes(3, "big")
-    body = bytes(9) + b"Info" + struct.pack(">I", flags) + fields + told
+    lame_tag = encoder + bytes(12) + (delay << 12 | padding).to_bytes(3, "big")
+    body = bytes(9) + b"Info" + struct.pack(">I", flags) + fields + lame_tag
     return b"\xff\xf3\x80\xc4" + body + bytes(204 - len(body))
 
 
@@ -37,10 +37,10 @@ def test_a_wav_file_plays_as_long_as_the_standard_library_says(
     with wave.open(target, "wb") as file:
         file.setparams((channels, width, rate, 0, "NONE", ""))
         file.writeframes(bytes(frames * channels * width))
-    found = sound_of(target.getvalue())
-    assert (found.mime_type, found.ending) == (WAV, "wav")
+    sound = sound_of(target.getvalue())
+    assert (sound.mime_type, sound.ending) == (WAV, "wav")
     with wave.open(BytesIO(target.getvalue())) as file:
-        assert found.seconds == pytest.approx(file.getnframes() / file.getframerate())
+        assert sound.seconds == pytest.approx(file.getnframes() / file.getframerate())
 
 
 def test_a_wav_whose_end_was_not_known_plays_what_is_there(sounds: Any) -> None:
@@ -76,9 +76,9 @@ MP3_CASES = {
 @pytest.mark.parametrize("case", MP3_CASES)
 def test_an_mp3_file_plays_as_long_as_its_frames(sounds: Any, case: str) -> None:
     make, samples = MP3_CASES[case]
-    found = sound_of(make(sounds))
-    assert (found.mime_type, found.ending) == (MP3, "mp3")
-    assert found.seconds == pytest.approx(samples / 22_050)
+    sound = sound_of(make(sounds))
+    assert (sound.mime_type, sound.ending) == (MP3, "mp3")
+    assert sound.seconds == pytest.approx(samples / 22_050)
 
 
 @pytest.mark.parametrize(

@@ -120,10 +120,10 @@ class House:
         )
         self.tenant = home.id
         sent = ProfileInput(name="Ports", topic="Cranes", frequency="manual")
-        made = await self.service.write(
+        row = await self.service.write(
             self.tenant, lambda ctx: profiles.create_profile(ctx, profiles.CreateProfile(sent))
         )
-        self.profile_id = made.location.rpartition("/")[2]
+        self.profile_id = row.location.rpartition("/")[2]
         await self.service.write(self.tenant, _include_audio)
         hook = NewWebhook("http://127.0.0.1:9/", secret="whsec_" + "QUJD" * 8)
         await self.service.write(self.tenant, lambda ctx: create_webhook(ctx, CreateWebhook(hook)))
@@ -133,23 +133,25 @@ class House:
     async def want(self, name: str) -> None:
         """Have the report of one more profile spoken, which has this name."""
         sent = profiles.CreateProfile(ProfileInput(name=name, topic="Cranes", frequency="manual"))
-        made = await self.service.write(self.tenant, lambda ctx: profiles.create_profile(ctx, sent))
-        profile_id = made.location.rpartition("/")[2]
+        profile = await self.service.write(
+            self.tenant, lambda ctx: profiles.create_profile(ctx, sent)
+        )
+        profile_id = profile.location.rpartition("/")[2]
         report = await make_report(self.service, self.tenant, profile_id)
         await self.service.write(self.tenant, lambda ctx: speaking.want(ctx, report.id))
 
     async def sent(self) -> list[tuple[str, bool, str | None]]:
         """The events that are due are sent: of each its id and what it tells of audio."""
-        told = []
+        events = []
         due = await self.storage.across(QUEUES, end=micros(self.clock.now()), limit=9)
         for row in due:
             take = partial(delivering.take, webhook_id=row.document.id, seen=row.document)
             for task in await self.service.write(row.tenant, take):
                 data = json.loads(task.event.body)["data"]
-                told.append((task.event.id, data["hasAudio"], data["links"]["audio"]))
+                events.append((task.event.id, data["hasAudio"], data["links"]["audio"]))
                 end = partial(delivering.conclude, task=task, result=outcome(200, 1))
                 await self.service.write(row.tenant, end)
-        return told
+        return events
 
     async def speak(self) -> Any:
         return await speak_due(self.service, self.recorder, self.failures.append)
@@ -208,21 +210,21 @@ async def running(*work: Any) -> AsyncIterator[None]:
 
 
 async def test_a_report_is_spoken_once_and_says_so(house: House) -> None:
-    (made,) = await house.speak()
+    (audio,) = await house.speak()
     assert await house.speak() == ()
     (words,) = house.voice.said
     assert words.language == "en"
     assert words.text.startswith("Ports")
-    assert (made.voice, made.recording.duration_seconds) == ("test en", 1.5)
-    assert house.files() == [made.recording.name]
+    assert (audio.voice, audio.recording.duration_seconds) == ("test en", 1.5)
+    assert house.files() == [audio.recording.name]
     assert (await house.row()).has_audio
     assert await house.storage.across(SPEAKING, limit=9) == ()
     assert await house.storage.across(DOUBTS, limit=9) == ()
 
 
 async def test_two_workers_speak_it_once(house: House) -> None:
-    made = await asyncio.gather(house.speak(), house.speak(), house.speak())
-    assert sorted(map(len, made)) == [0, 0, 1]
+    audios = await asyncio.gather(house.speak(), house.speak(), house.speak())
+    assert sorted(map(len, audios)) == [0, 0, 1]
     assert len(house.voice.said) == 1
 
 
@@ -371,24 +373,24 @@ async def test_the_loop_hears_of_a_new_report(house: House) -> None:
 
 
 async def test_the_file_goes_with_its_report(house: House) -> None:
-    (made,) = await house.speak()
+    (audio,) = await house.speak()
     assert await house.sweep() == ()
     await house.forget()
-    assert await house.sweep() == (made.recording.name,)
+    assert await house.sweep() == (audio.recording.name,)
     assert house.files() == []
     assert await house.storage.across(DOUBTS, limit=9) == ()
     assert await house.sweep() == ()
 
 
 async def test_a_file_that_another_tenant_needs_stays(house: House) -> None:
-    (made,) = await house.speak()
-    other = attrs.evolve(made, report_id="rpt_" + "9" * 24)
+    (audio,) = await house.speak()
+    other = attrs.evolve(audio, report_id="rpt_" + "9" * 24)
     await house.service.write(
         "wsp_" + "b" * 24, lambda ctx: ctx.save(AUDIO, other.report_id, other)
     )
     await house.forget()
     assert await house.sweep() == ()
-    assert house.files() == [made.recording.name]
+    assert house.files() == [audio.recording.name]
     assert await house.storage.across(DOUBTS, limit=9) == ()
 
 
@@ -456,8 +458,8 @@ class Street:
 
     async def open(self) -> "Street":
         await self.other.open()
-        (made,) = await self.other.speak()
-        self.name = made.recording.name
+        (audio,) = await self.other.speak()
+        self.name = audio.recording.name
         await self.one.open()
         return self
 
@@ -477,8 +479,8 @@ async def test_a_file_that_is_being_kept_is_not_swept_elsewhere(street: Street) 
     street.removing.gate.set()
     assert await street.other.sweep() == ()
     street.keeping.gate.set()
-    (made,) = await speaking
-    assert made.recording.name == street.name
+    (audio,) = await speaking
+    assert audio.recording.name == street.name
     assert await street.other.sweep() == ()
     assert await street.one.has(street.name)
     assert await street.one.left() == (0, 0)
@@ -569,11 +571,11 @@ async def test_who_woke_too_late_removes_nothing(street: Street, monkeypatch: An
     await street.other.forget()
     across = street.other.storage.across
 
-    async def slow(collection: Any, **asked: Any) -> Any:
-        found = await across(collection, **asked)
+    async def slow(collection: Any, **options: Any) -> Any:
+        rows = await across(collection, **options)
         if collection is AUDIO:
             street.clock.advance(TURN.total_seconds())
-        return found
+        return rows
 
     monkeypatch.setattr(street.other.storage, "across", slow)
     street.removing.gate.set()
@@ -594,8 +596,8 @@ async def test_nothing_of_a_file_is_left_in_the_store(street: Street) -> None:
 
 @pytest.fixture
 def shared_dsn(postgres: Any) -> str:
-    made: str = postgres.made_for(catalog.COLLECTIONS)
-    return made
+    dsn: str = postgres.made_for(catalog.COLLECTIONS)
+    return dsn
 
 
 async def test_of_many_processes_one_has_the_turn(shared_dsn: str) -> None:
@@ -608,10 +610,10 @@ async def test_of_many_processes_one_has_the_turn(shared_dsn: str) -> None:
     services = [Service(store, ids, clock.now, ring, plans=plans.DEFAULT_PLANS) for store in stores]
     for number in range(10):
         name = f"{number:064x}.mp3"
-        asked = [
+        lines = [
             service.system(lambda ctx, name=name: take_turn(ctx, name)) for service in services * 3
         ]
-        turns = await asyncio.gather(*asked)
+        turns = await asyncio.gather(*lines)
         assert sum(turn is not None for turn in turns) == 1
     for store in stores:
         await store.close()
@@ -692,7 +694,7 @@ async def test_an_event_waits_for_its_recording_on_every_store(
         assert len(await house.speak()) == 1
         sent = first + await house.sent()
         path = f"http://127.0.0.1:8000/api/v1/reports/{house.report_id}/audio"
-        assert [told[1:] for told in sent] == [(False, None) if is_late else (True, path)]
+        assert [event[1:] for event in sent] == [(False, None) if is_late else (True, path)]
         assert await house.sent() == []
     finally:
         await storage.close()
@@ -786,11 +788,11 @@ async def _whole_or_silent(house: House, at: str) -> None:
     assert (audio is not None) == is_whole
     house.clock.advance(1)
     await speak.take_over(house.service)
-    made = await house.speak()
-    assert len(made) == (0 if is_whole else 1)
+    audios = await house.speak()
+    assert len(audios) == (0 if is_whole else 1)
     sent += await house.sent()
     path = f"http://127.0.0.1:8000/api/v1/reports/{house.report_id}/audio"
-    assert [told[1:] for told in sent] == [(True, path)]
+    assert [event[1:] for event in sent] == [(True, path)]
     assert await house.sent() == []
     assert (await house.row()).has_audio
     named = await house.storage.across(AUDIO, end=micros(house.clock.now()), limit=9)
