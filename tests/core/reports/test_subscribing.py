@@ -239,7 +239,7 @@ def test_a_page_of_hidden_reports_ends_and_is_gone_on_from(
         town.subscribe(profile, BOB)
         for _ in range(3):
             town.report(ANN, profile)
-    monkeypatch.setattr("svc_core.reports.publications.LOOKS_MAX", 2)
+    monkeypatch.setattr("svc_core.reports.publications.READS_MAX", 2)
     town.unpublish(hidden, ANN)  # and nobody has ended the subscription yet
     assert town.listed(BOB, limit=1) == town.listed(BOB, limit=100)
     assert {town.reports[id_][1] for id_ in town.listed(BOB)} == {other}

@@ -88,7 +88,7 @@ def test_whoever_leaves_ends_the_run_within_a_second_and_pays_for_what_came(
     left(scene, path, phase)
     scene.quiet()
     assert scene.account() == {"used": used, "held": 0, "threads": turns, "turns": turns}
-    for turn in scene.kept():
+    for turn in scene.turns():
         assert turn.incomplete
         assert turn.text.startswith({"silence": "onetwo", "work": "w"}.get(phase, ""))
 
@@ -240,7 +240,7 @@ def test_a_whole_answer_has_its_fields_and_is_charged_and_kept(scene: Any) -> No
     assert fields["x-svc-api-version"] == "1.0"
     assert fields["x-thread-id"] == asker.frames[0]["messageMetadata"]["threadId"]
     assert "connection" not in fields
-    [turn] = scene.kept()
+    [turn] = scene.turns()
     assert (turn.question, turn.text) == ("Who?", "You asked: Who? [1].")
     assert (turn.finish_reason, turn.usage, turn.incomplete) == ("stop", Usage(3, 4), False)
     assert [source.id for source in turn.sources] == ["inc_1"]
@@ -268,7 +268,7 @@ def test_a_first_question_that_is_asked_anew_is_answered_without_its_old_answer(
     for more in ({"trigger": "submit-message"}, {}, again):
         scene.ask(id="chat-1", **more).whole()
     assert [len(turn.history) for turn in scene.stage.turns] == [0, 2, 0]
-    assert len({turn.thread_id for turn in scene.kept()}) == 1
+    assert len({turn.thread_id for turn in scene.turns()}) == 1
 
 
 def test_whoever_has_read_an_answer_goes_on_from_it_at_once(scene: Any) -> None:
@@ -280,7 +280,7 @@ def test_whoever_has_read_an_answer_goes_on_from_it_at_once(scene: Any) -> None:
         asker = scene.ask(CHAT, "And then?", **ways)
         asker.whole()
         assert asker.fields["x-thread-id"] == thread
-    assert [turn.question for turn in scene.kept()] == ["Who?", "And then?", "And then?"]
+    assert [turn.question for turn in scene.turns()] == ["Who?", "And then?", "And then?"]
     assert [item.text for item in scene.stage.turns[-1].history] == [
         "Who?", "You asked: Who? [1].", "And then?", "You asked: And then? [1].",
     ]  # fmt: skip
