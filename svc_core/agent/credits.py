@@ -61,7 +61,7 @@ class ChatCredits:
     period: str
     granted: int = 0
     used: int = 0
-    holds: tuple[CreditHold, ...] = ()
+    held: tuple[CreditHold, ...] = ()
 
 
 CREDITS: Collection[ChatCredits] = Collection(
@@ -114,23 +114,23 @@ async def _reserve(ctx: Context, allowance: int) -> Reservation:
     total = allowance + credits.granted
     if total == 0:
         raise Problem(problem.SUBSCRIPTION_REQUIRED, "The plan has no chat credits.")
-    if credits.used + len(credits.holds) >= total:
+    if credits.used + len(credits.held) >= total:
         first = f"{_renewal(ctx.now):%Y-%m-%d}"
         usage = f"All {total} of {credits.period} are used or under way"
         detail = f"{usage}; they are renewed on {first} (UTC)."
         raise Problem(problem.CHAT_CREDITS_EXHAUSTED, detail)
     hold = CreditHold(ctx.ids.random(8).hex(), ctx.now + RESERVED_FOR)
-    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, holds=(*credits.holds, hold)))
+    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, held=(*credits.held, hold)))
     return Reservation(ctx.actor.tenant, credits.period, hold.id)
 
 
 async def _settle(ctx: Context, reservation: Reservation, refund: bool) -> bool:
     credits = await ctx.value(CREDITS, reservation.period)
-    rest = tuple(hold for hold in credits.holds if hold.id != reservation.id)
-    if len(rest) == len(credits.holds):
+    rest = tuple(hold for hold in credits.held if hold.id != reservation.id)
+    if len(rest) == len(credits.held):
         return False
     used = credits.used if refund else credits.used + 1
-    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, used=used, holds=rest))
+    await ctx.save(CREDITS, credits.period, attrs.evolve(credits, used=used, held=rest))
     return True
 
 
@@ -138,9 +138,7 @@ async def _current(ctx: Context) -> ChatCredits:
     """The credits of this month, without the holds that have expired."""
     period = f"{ctx.now:%Y-%m}"
     credits = await ctx.find(CREDITS, period) or ChatCredits(period)
-    return attrs.evolve(
-        credits, holds=tuple(hold for hold in credits.holds if hold.until > ctx.now)
-    )
+    return attrs.evolve(credits, held=tuple(hold for hold in credits.held if hold.until > ctx.now))
 
 
 def _renewal(now: datetime) -> datetime:
@@ -207,7 +205,7 @@ async def _grant(ctx: Context, count: int) -> None:
 async def _show(work: Units, tenant: str) -> One[CreditsShown]:
     allowance = await work.read(SYSTEM, partial(_plan_credits, tenant=tenant))
     credits = await work.read(tenant, _current)
-    total, used = allowance + credits.granted, credits.used + len(credits.holds)
+    total, used = allowance + credits.granted, credits.used + len(credits.held)
     return One(wire.dumps(CreditsShown(tenant, credits.period, total, used, max(total - used, 0))))
 
 

@@ -109,11 +109,11 @@ async def subscriber(ctx: Context, task: FollowerTask) -> Subscription | None:
     """
     profile_id, number = task.queue.profile_id, task.queue.number
     follow = await ctx.find(FOLLOWS, profile_id)
-    if follow is None or follow.tenant != task.tenant or follow.news_number >= number:
+    if follow is None or follow.tenant != task.tenant or follow.told >= number:
         return None
     subscription = await ctx.value(SUBSCRIPTIONS, follow.subscription_id)
     if task.news.report_id is not None:
-        await ctx.save(FOLLOWS, profile_id, attrs.evolve(follow, news_number=number))
+        await ctx.save(FOLLOWS, profile_id, attrs.evolve(follow, told=number))
         return subscription if subscription.created_at <= task.news.at else None
     if task.ends(subscription):
         await ctx.tx.documents.delete(FOLLOWS, profile_id)

@@ -304,7 +304,7 @@ class Follow:
     profile_id: ProfileId
     tenant: str
     subscription_id: SubscriptionId
-    news_number: int = 0
+    told: int = 0
 
 
 def place_of(profile_id: str) -> int:

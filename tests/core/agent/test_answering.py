@@ -168,7 +168,7 @@ def test_one_end_is_told_and_the_turn_is_settled_wherever_an_answer_is_cut_short
         assert len(ends(bytes(body))) == bool(body), (waits, bytes(body))
         [[month], turns] = desk.rows()
         is_said = b"The port" in body
-        assert (month.used, month.holds) == (int(is_said), ())
+        assert (month.used, month.held) == (int(is_said), ())
         assert len(turns) == bool(body)
         waits += 1
         if is_whole:

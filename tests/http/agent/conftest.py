@@ -162,7 +162,7 @@ class Scene:
             documents = ctx.tx.documents
             return {
                 "used": sum(row.used for row in rows),
-                "held": sum(len(row.holds) for row in rows),
+                "held": sum(len(row.held) for row in rows),
                 "threads": await documents.count(THREADS, limit=9_999),
                 "turns": await documents.count(THREAD_TURNS, limit=9_999),
             }
