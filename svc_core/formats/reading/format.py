@@ -69,10 +69,9 @@ def make_format(
     """Makes the format that a row of `formats.tsv` describes; `fields` are its other members."""
     title, kind, provider, brings, seconds, license_, attribution = _rows_by_id()[id_]
     fields |= {"license": license_ or None, "attribution": attribution or None}
-    fields |= {"kind": kind, "brings": tuple(brings.split(",")), "cadence_seconds": int(seconds)}
-    return Format(
-        id=id_, title=title, provider=provider or None, recognise=recognise, parse=parse, **fields
-    )
+    fields |= {"kind": kind, "cadence_seconds": int(seconds), "provider": provider or None}
+    resources = tuple(brings.split(","))
+    return Format(id=id_, title=title, brings=resources, recognise=recognise, parse=parse, **fields)
 
 
 @cache
