@@ -26,7 +26,7 @@ from svc_http.settings import Settings
 
 @asynccontextmanager
 async def opened(
-    given: Settings, *, routes: Iterable[BaseRoute] = ()
+    settings: Settings, *, routes: Iterable[BaseRoute] = ()
 ) -> AsyncIterator[application.Service]:
     """The service of the settings, from its start to its end; `routes` are asked after its own.
 
@@ -36,7 +36,7 @@ async def opened(
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing, Unsafe: it cannot start, and why.
     """
     async with (
-        assembled(checked(given), routes=routes) as service,
+        assembled(checked(settings), routes=routes) as service,
         service.router.lifespan_context(service),
         controlled(service),
     ):

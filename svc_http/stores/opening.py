@@ -193,24 +193,24 @@ class Threaded:
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """As that of the store; `unit` runs where the store does."""
-        return await self._there(self._store.read(tenant, unit))
+        return await self._on_loop(self._store.read(tenant, unit))
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """As that of the store; `unit` runs where the store does."""
-        return await self._there(self._store.write(tenant, unit))
+        return await self._on_loop(self._store.write(tenant, unit))
 
     async def across(
         self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
         """As that of the store."""
-        return await self._there(self._store.across(collection, limit=limit, **bounds))
+        return await self._on_loop(self._store.across(collection, limit=limit, **bounds))
 
     async def close(self) -> None:
         """Give the store back and end its thread."""
-        await self._there(self._store.close())
+        await self._on_loop(self._store.close())
         self._end()
 
-    async def _there(self, work: Coroutine[Any, Any, R]) -> R:
+    async def _on_loop(self, work: Coroutine[Any, Any, R]) -> R:
         """What becomes of the work; without a loop this thread waits, and nothing is suspended."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:

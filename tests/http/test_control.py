@@ -484,12 +484,12 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(
         with pytest.raises(Unsafe):
             channel.ask(path, asked("echo"), silent)
         with pytest.raises(Unsafe):
-            control_socket._bound(path)
+            control_socket._bind(path)
 
 
 def test_a_socket_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="too long"):
-        control_socket._bound(tmp_path / ("x" * 120))
+        control_socket._bind(tmp_path / ("x" * 120))
 
 
 @pytest.mark.parametrize("text", ["", "unix:", "/run/svc.sock", "http://127.0.0.1:8000"])

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return failures.tell(f"it cannot be written or read: {failure.strerror}", failures.REFUSED)
     except Exception as failure:
         # The boundary: what people cannot mend is a defect of ours, told without a traceback.
-        status = failures.known(failure, as_json="--json" in words)
+        status = failures.failure_code(failure, as_json="--json" in words)
         return failures.defect(failure) if status is None else status
     return code
 
@@ -57,7 +57,7 @@ def _known_text(words: list[str]) -> str | None:
         return f"{version_line()}\n"
     from svc_http.run.cli import help_pages  # noqa: PLC0415
 
-    return help_pages.shown(words)
+    return help_pages.page_text(words)
 
 
 def version_line() -> str:

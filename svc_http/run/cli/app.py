@@ -76,7 +76,7 @@ def _names(name: str) -> list[str]:
     return [name, *([ALIASES[name]] if name in ALIASES else [])]
 
 
-def _derive(groups: dict[str, App], wanted: str | None) -> None:
+def _derive(groups: dict[str, App], group_name: str | None) -> None:
     """Put in a command for each operation of the group, or of every group, with all its help."""
     from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS  # noqa: PLC0415 - not for all
     from svc_http.run.cli.command_derivation import command_of  # noqa: PLC0415
@@ -87,29 +87,29 @@ def _derive(groups: dict[str, App], wanted: str | None) -> None:
             continue
         group = _group(groups, operation.group)
         verbs.setdefault(operation.group, []).append(operation.verb)
-        if wanted in (None, operation.group):
+        if group_name in (None, operation.group):
             group.command(command_of(operation).function(), name=_names(operation.verb))
     for name, own in verbs.items():
         by_hand = [words.partition(" ")[2] for words in _BY_HAND if words.startswith(f"{name} ")]
         groups[name].help = f"{name.capitalize()}: {', '.join([*own, *by_hand])}."
 
 
-def _read(groups: dict[str, App], wanted: str, verb: str) -> None:
+def _read(groups: dict[str, App], group_name: str, verb: str) -> None:
     """Put in the command that is called, from the table; of the others the names are enough."""
     names: set[str] = {*groups}
     for group, name, cell in command_table.verbs():
-        if group == wanted:
-            command = _function(cell) if name == verb else _UNCALLED
+        if group == group_name:
+            command = _function(cell) if name == verb else _PLACEHOLDER
             _group(groups, group).command(command, name=_names(name))
         elif group not in names:
             names.add(group)
-            groups[""].command(_UNCALLED, name=_names(group))
+            groups[""].command(_PLACEHOLDER, name=_names(group))
 
 
-_UNCALLED: Final = f"{__name__}:_nothing"
+_PLACEHOLDER: Final = f"{__name__}:_nothing"
 
 
-def _nothing() -> int:
+def _placeholder() -> int:
     """Stand in the list of commands for one that is not called."""
     raise AssertionError("the parser calls the command that was read")
 
@@ -140,8 +140,8 @@ def _missing(wrong: MissingArgumentError, text: str) -> str:
     if argument.field_info.is_positional:
         name = name.lstrip("-").upper()
     is_given = wrong.keyword is not None or bool(argument.tokens)
-    _, meant, near = text.partition(" Did you mean ")
-    return f"{name} {'needs a value' if is_given else 'is missing'}.{meant}{near}"
+    _, hint, near = text.partition(" Did you mean ")
+    return f"{name} {'needs a value' if is_given else 'is missing'}.{hint}{near}"
 
 
 def _with_streams(arguments: Sequence[str]) -> list[str]:

@@ -73,7 +73,7 @@ def append(
     if not entries:
         raise Usage(f"{file} has no entries")
     result: dict[str, Any] = {"known": [], "records": [], "tag": if_match}
-    whose = {"account": workspace, "author": author}
+    owner = {"account": workspace, "author": author}
     with bar("ledger append") as tell:
         for batch in _batches(entries):
             body = {
@@ -81,10 +81,10 @@ def append(
                 "marks": [each.mark for each in batch],
                 "ifMatch": result["tag"] if if_match else None,
             }
-            done = _appended(common, {"body": body, **whose}, batch, result)
-            result["known"] += done["known"]
-            result["records"] += done["records"]
-            result["tag"] = done["tag"]
+            reply = _append_batch(common, {"body": body, **owner}, batch, result)
+            result["known"] += reply["known"]
+            result["records"] += reply["records"]
+            result["tag"] = reply["tag"]
             at = len(result["known"]) + len(result["records"])
             if len(entries) > BATCH_ENTRIES:
                 tell(Progress(at, len(entries), "records"))
@@ -93,13 +93,13 @@ def append(
     _tell(common, result, is_kept=receipt is not None)
 
 
-def _appended(
+def _append_batch(
     common: Common, request: dict[str, Any], batch: list[_Read], result: dict[str, Any]
 ) -> Any:
     def place(match: re.Match[str]) -> str:
         number = int(match[1])
-        named = batch[number].place if number < len(batch) else f"entry {number + 1}"
-        return f"{named}, {match[2]}: " if match[2] else f"{named}: "
+        place_name = batch[number].place if number < len(batch) else f"entry {number + 1}"
+        return f"{place_name}, {match[2]}: " if match[2] else f"{place_name}: "
 
     try:
         return call(common, "appendEntries", **request)

@@ -53,9 +53,9 @@ def ask(
         else:
             _over_http(url, body, answer)
     if common.json:
-        show.as_json({"question": question, **answer.told()})
+        show.as_json({"question": question, **answer.members()})
     elif answer.text:
-        show.lines(*_listed(answer))
+        show.lines(*_source_lines(answer))
     if answer.is_whole:
         return 0
     return tell(answer.error or "the answer ended short; ask again", REFUSED)
@@ -85,11 +85,11 @@ class Answer:
     usage: dict[str, int] | None = None
     error: str | None = None
     is_whole: bool = False
-    _left: str = ""
+    _rest: str = ""
 
     def take(self, text: str) -> None:
         """Read what has come; the end of a frame may be in what comes next."""
-        *frames, self._left = (self._left + text).split("\n\n")
+        *frames, self._rest = (self._rest + text).split("\n\n")
         for frame in frames:
             if frame.startswith("data: {"):
                 self._read(json.loads(frame[len("data: ") :]))
@@ -109,7 +109,7 @@ class Answer:
             case "error":
                 self.error = show.clean(chunk["errorText"])
 
-    def told(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
         """All of it, as JSON."""
         members = {"answer": self.text, "sources": self.sources, "threadId": self.thread_id}
         return members | ({"usage": self.usage} if self.is_whole else {"error": self.error})
@@ -147,8 +147,8 @@ def _printer() -> Callable[[str, Answer], None]:
     def write(delta: str, answer: Answer) -> None:
         nonlocal line
         text = line + delta
-        opened = _OPEN.search(text) if delta else None  # a mark may end in what comes next
-        line = "" if opened is None else opened[0]
+        match = _OPEN.search(text) if delta else None  # a mark may end in what comes next
+        line = "" if match is None else match[0]
         for piece, url in _pieces(text.removesuffix(line), answer):
             style = f"bold link {url}" if url else ""
             console.print(Text(show.clean(piece), style), end="", soft_wrap=True)
@@ -167,7 +167,7 @@ def _pieces(text: str, answer: Answer) -> Iterator[tuple[str, str | None]]:
         yield (f"[{piece}]", answer.url(piece)) if at % 2 else (piece, None)
 
 
-def _listed(answer: Answer) -> Iterator[str]:
+def _source_lines(answer: Answer) -> Iterator[str]:
     """The sources by their numbers."""
     if not answer.text.endswith("\n"):
         yield ""

@@ -64,7 +64,7 @@ class OperatorCaller:
             body = problem.body(refusal, base_url="", request_id=system.new_request_id())
             return tool_refusal(json.loads(body))
         except Exception as failure:
-            raise _told(failure) from failure
+            raise _protocol_error(failure) from failure
         return call_result(answer["body"])
 
 
@@ -76,9 +76,9 @@ class RemoteCaller:
 
     async def tools(self) -> Iterable[str]:
         """Those that the key may call, as far as this version knows them."""
-        listed = await self._ask("tools/list", {})
-        theirs = {tool["name"] for tool in listed["tools"]}
-        return [tool.name for tool in TOOLS if tool.name in theirs]
+        catalogue = await self._ask("tools/list", {})
+        names = {tool["name"] for tool in catalogue["tools"]}
+        return [tool.name for tool in TOOLS if tool.name in names]
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
         """What the server answers."""
@@ -89,7 +89,7 @@ class RemoteCaller:
         try:
             answer = await anyio.to_thread.run_sync(self._post, method, params)
         except Exception as failure:
-            raise _told(failure) from failure
+            raise _protocol_error(failure) from failure
         if "error" in answer:
             raise MCPError(answer["error"]["code"], answer["error"]["message"])
         return answer["result"]
@@ -106,6 +106,6 @@ class RemoteCaller:
         return answer.json()
 
 
-def _told(failure: Exception) -> Exception:
+def _protocol_error(failure: Exception) -> Exception:
     """A failure in the words of the protocol: without them a client is told nothing."""
     return MCPError(INTERNAL_ERROR, str(failure))

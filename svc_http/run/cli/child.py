@@ -29,7 +29,7 @@ def main(*, config: str | None, flags: Mapping[str, Any], fd: int, number: int) 
             listening.set_inheritable(False)  # it came as one that is handed on
             launch.run_one_of(settings, listening, number, _ready)
     except Exception as failure:
-        code = failures.known(failure, as_json=False)
+        code = failures.failure_code(failure, as_json=False)
         return failures.defect(failure) if code is None else code
     return 0
 

@@ -98,8 +98,8 @@ def _flag(item: Input, inner: Any, notes: tuple[Any, ...], within: tuple[str, ..
     is_many = is_list or form == "pairs"
     words = "-".join((*within, arg.name or (own if is_many and not is_positional else item.name)))
     name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", words).lower()
-    said = shapes.said(item.annotation) if item.required else ()
-    made = next((note for note in said if isinstance(note, WriteOnly)), None)
+    notes_ = shapes.said(item.annotation) if item.required else ()
+    secret = next((note for note in notes_ if isinstance(note, WriteOnly)), None)
     return Flag(
         name=name.upper() if is_positional else f"--{name}",
         path=(*within, item.name),
@@ -110,14 +110,14 @@ def _flag(item: Input, inner: Any, notes: tuple[Any, ...], within: tuple[str, ..
         is_positional=is_positional,
         required=item.required,
         default=item.default if isinstance(item.default, str | int) else None,
-        maker=f"{made.fresh.__module__}:{made.fresh.__qualname__}" if made else "",
-        maker_bytes=made.size if made else 0,
-        most=int(_most(item)) if item.name == "limit" else 0,
-        doc=_doc(item, "" if is_list else form, is_made=made is not None),
+        maker=f"{secret.fresh.__module__}:{secret.fresh.__qualname__}" if secret else "",
+        maker_bytes=secret.size if secret else 0,
+        page_max=int(_page_bound(item)) if item.name == "limit" else 0,
+        doc=_doc(item, "" if is_list else form, is_made=secret is not None),
     )
 
 
-def _most(item: Input) -> Any:
+def _page_bound(item: Input) -> Any:
     return next((note.le for note in shapes.split(item.annotation)[1] if type(note) is Le), 0)
 
 
@@ -134,8 +134,8 @@ def plain_type(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     if shapes.is_union(inner):
         kinds = [kind for kind in get_args(inner) if kind not in (Unset, type(None))]
         if len(kinds) == 1:
-            deeper, more = plain_type(kinds[0])
-            return deeper, metadata + more
+            deeper, inner_notes = plain_type(kinds[0])
+            return deeper, metadata + inner_notes
     return inner, metadata
 
 

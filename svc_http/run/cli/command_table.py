@@ -36,26 +36,26 @@ def primary(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words under which the table has a command that may be called by second names."""
     firsts = {second: first for first, second in ALIASES.items()}
     names = {name for name, _, _ in _lines()[1:]}
-    known: tuple[str, ...] = ()
+    names_: tuple[str, ...] = ()
     for word in words:
-        is_first = " ".join((*known, word)) in names
-        known = (*known, word if is_first else firsts.get(word, word))
-    return known
+        is_first = " ".join((*names_, word)) in names
+        names_ = (*names_, word if is_first else firsts.get(word, word))
+    return names_
 
 
 def page(words: tuple[str, ...]) -> Mapping[str, Any] | None:
     """The page of help of a command, a group, or of `svc` itself; None where there is none."""
     shared, *lines = _lines()
-    wanted = " ".join(words)
-    text = next((text for name, text, _ in lines if name == wanted), None)
+    target = " ".join(words)
+    text = next((text for name, text, _ in lines if name == target), None)
     if text is None:
         return None
-    rows, found = json.loads(shared[1]), json.loads(text)
+    rows, content = json.loads(shared[1]), json.loads(text)
     panels = [
         (title, [rows[row] if isinstance(row, str) else row for row in own])
-        for title, own in found["panels"]
+        for title, own in content["panels"]
     ]
-    return {**found, "panels": panels}
+    return {**content, "panels": panels}
 
 
 def verbs() -> Iterator[tuple[str, str, str]]:

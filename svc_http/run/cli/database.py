@@ -53,8 +53,8 @@ def migrate(
         return REFUSED if members["pending"] else 0
     if not (care.is_address(db) or Path(db).parent.is_dir()):
         return tell(f"there is no folder {Path(db).parent}; choose another file with --db", REFUSED)
-    taken = asyncio.run(care.migrate(db))
-    _print(common, {"db": without_secret(db), "steps": [step.step for step in taken]})
+    steps = asyncio.run(care.migrate(db))
+    _print(common, {"db": without_secret(db), "steps": [step.step for step in steps]})
     return 0
 
 
@@ -77,12 +77,12 @@ def copy(
 
     settings = load(config, {})
     with show.bar("db copy") as news:
-        done = asyncio.run(care.copy(settings, source, target, news))
+        copies = asyncio.run(care.copy(settings, source, target, news))
     media = care.media_left(settings, source, target)
     members = {
         "source": without_secret(source),
         "target": without_secret(target),
-        **_compared(done),
+        **_comparison(copies),
         "media": media,
     }
     if answer.json:
@@ -91,7 +91,9 @@ def copy(
     show.outline({"source": members["source"], "target": members["target"]})
     show.lines("")
     show.table(members["rows"], ("part", "tenant", "source", "target"), "There is nothing in it.")
-    show.lines("", f"Ledgers whose seals lead to the root of their head: {len(done.ledgers)}, all.")
+    show.lines(
+        "", f"Ledgers whose seals lead to the root of their head: {len(copies.ledgers)}, all."
+    )
     if media is not None:
         show.lines(f"Audio files are in the copy, not beside it: set SVC_MEDIA={media} for it.")
 
@@ -143,10 +145,10 @@ def _print(common: Common, members: dict[str, Any]) -> None:
 
 def _db(common: Common) -> str:
     """The database of the settings, or the file of the server that was named, beside its socket."""
-    named = common.named_server()
-    if named is None:
+    server = common.named_server()
+    if server is None:
         return _own(common)
-    beside = Path(named.removeprefix("unix:"))
+    beside = Path(server.removeprefix("unix:"))
     if not beside.name.endswith(".sock") or not beside.with_suffix("").exists():
         raise Usage("the file of that server is not beside its socket; name it with --db")
     return str(beside.with_suffix(""))
@@ -170,16 +172,21 @@ def describe(db: str) -> dict[str, Any]:
     }
 
 
-def _compared(done: "Copied") -> dict[str, Any]:
+def _comparison(copies: "Copied") -> dict[str, Any]:
     """The rows of every tenant in every part, on both sides, and every ledger."""
-    ours, theirs = done.source.counts, done.target.counts
+    source_counts, target_counts = copies.source.counts, copies.target.counts
     return {
         "rows": [
-            {"part": place[0], "tenant": place[1], "source": ours[place], "target": theirs[place]}
-            for place in ours
+            {
+                "part": place[0],
+                "tenant": place[1],
+                "source": source_counts[place],
+                "target": target_counts[place],
+            }
+            for place in source_counts
         ],
         "ledgers": [
             {"tenant": tenant, "size": head.size, "rootHash": b64encode(head.root).decode()}
-            for tenant, head in done.ledgers.items()
+            for tenant, head in copies.ledgers.items()
         ],
     }

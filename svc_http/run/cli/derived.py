@@ -32,7 +32,7 @@ class Flag(NamedTuple):
 
     `path` leads to the member in the body, or is the name of the input alone; `place` is where the
     input travels. A `required` one must be sent; where it was not typed `maker` makes it, if it
-    names a function (`module:name`), of `maker_bytes` random bytes. `most` bounds the rows of a
+    names a function (`module:name`), of `maker_bytes` random bytes. `page_max` bounds the rows of a
     page. `doc` is its help, which the table has in the page of the command instead.
     """
 
@@ -47,7 +47,7 @@ class Flag(NamedTuple):
     default: str | int | None = None
     maker: str = ""
     maker_bytes: int = 0
-    most: int = 0
+    page_max: int = 0
     doc: str = ""
 
     @property
@@ -71,10 +71,10 @@ class Flag(NamedTuple):
         from svc_http import system  # noqa: PLC0415 - two commands make one
 
         module, _, name = self.maker.partition(":")
-        made: str = getattr(import_module(module), name)(
+        text: str = getattr(import_module(module), name)(
             system.SystemIds().random(self.maker_bytes)
         )
-        return made
+        return text
 
     def value(self, word: Any) -> Any:
         """The JSON value of what was typed.
@@ -183,13 +183,13 @@ class Command(NamedTuple):
             for flag in self.flags
             if flag.maker and values.get(flag.key) is None
         }
-        request = self._asked(values, common)
+        request = self._request(values, common)
         request["body"] |= fresh
         if self.foresees and not values.get("yes") and sys.stdin.isatty():
             about = {"body": request["path"], "account": request["account"]}
-            gone = show.value(ask(common, self.foresees, **about)["body"])
-            what = ", ".join(f"{name} {count}" for name, count in gone.items())
-            sys.stderr.write(f"This takes for good: {what}. Go on? [y/N] ")
+            counts = show.value(ask(common, self.foresees, **about)["body"])
+            summary = ", ".join(f"{name} {count}" for name, count in counts.items())
+            sys.stderr.write(f"This takes for good: {summary}. Go on? [y/N] ")
             sys.stderr.flush()
             if sys.stdin.readline().strip().casefold() not in {"y", "yes"}:
                 return 1
@@ -201,10 +201,10 @@ class Command(NamedTuple):
             else:
                 answer = ask(common, self.id, **request)
         except Refused as refused:
-            raise self._named(refused) from refused
+            raise self._with_flags(refused) from refused
         return self._print({**answer, "fresh": fresh}, values, common)
 
-    def _asked(self, values: Mapping[str, Any], common: Common) -> dict[str, Any]:
+    def _request(self, values: Mapping[str, Any], common: Common) -> dict[str, Any]:
         sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "body": {}}
         cleared = values.get("clear") or ()
         for flag in self.flags:
@@ -223,16 +223,16 @@ class Command(NamedTuple):
         usual = {"account": values.get("workspace"), "author": values.get("author")}
         return {**sent, **usual}
 
-    def _named(self, refused: Refused) -> Refused:
+    def _with_flags(self, refused: Refused) -> Refused:
         """The refusal with what a person typed in place of pointers and names of inputs."""
         names = {"workspace": "--workspace"}
         names |= {"/".join(flag.path): flag.name for flag in self.flags}
 
-        def typed(match: re.Match[str]) -> str:
+        def flag_name(match: re.Match[str]) -> str:
             path = "/".join(part for part in match[1].split("/") if not part.isdecimal())
             return f"{names.get(path, match[1])}: "
 
-        return refused.saying(_POINTER.sub(typed, str(refused)))
+        return refused.saying(_POINTER.sub(flag_name, str(refused)))
 
     def _print(self, answer: Mapping[str, Any], values: Mapping[str, Any], common: Common) -> int:
         body, out = answer["body"], values.get("out")
@@ -283,18 +283,18 @@ def _pages(
     common: Common, operation: str, request: dict[str, Any], limit: Flag
 ) -> Mapping[str, Any]:
     """As many rows as are wanted, from as many pages as they stand on, in one answer."""
-    wanted = int(request["query"].get("limit", limit.default))
+    total = int(request["query"].get("limit", limit.default))
     rows: list[Any] = []
     nodes: dict[str, Any] = {}
     while True:
         # A limit that is no number of rows is for the operation to refuse.
-        request["query"]["limit"] = str(min(wanted - len(rows), limit.most))
+        request["query"]["limit"] = str(min(total - len(rows), limit.page_max))
         answer = ask(common, operation, **request)
         rows += _rows(answer)
         nodes |= {node["id"]: node for node in _graph(answer).get("nodes", ())}
         link = _NEXT.match(answer["headers"].get("Link", ""))
-        if link is None or len(rows) >= wanted:
-            return {**answer, "body": _joined(answer, rows, nodes)}
+        if link is None or len(rows) >= total:
+            return {**answer, "body": _one_answer(answer, rows, nodes)}
         request["query"] = dict(parse_qsl(urlsplit(link[1]).query))
 
 
@@ -303,14 +303,14 @@ def _rows(answer: Mapping[str, Any]) -> list[Any]:
     if answer["mediaType"] == _GEOJSON:
         return list(json.loads(body)["features"])
     if data := _graph(answer):
-        return [(name, row) for name in _PAGED for row in data.get(name, ())]
+        return [(name, row) for name in _ROW_LISTS for row in data.get(name, ())]
     return list(body["data"] if isinstance(body, dict) else body.splitlines(keepends=True))
 
 
 _GEOJSON = "application/geo+json"
 """RFC 7946."""
 
-_PAGED = ("edges", "timeline", "links")
+_ROW_LISTS = ("edges", "timeline", "links")
 """The lists of a resource that comes in pages."""
 
 
@@ -321,11 +321,11 @@ def _graph(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _joined(answer: Mapping[str, Any], rows: list[Any], nodes: Mapping[str, Any]) -> Any:
+def _one_answer(answer: Mapping[str, Any], rows: list[Any], nodes: Mapping[str, Any]) -> Any:
     body = answer["body"]
     if data := _graph(answer):
         lists: Any = {
-            name: [row for of, row in rows if of == name] for name in _PAGED if name in data
+            name: [row for of, row in rows if of == name] for name in _ROW_LISTS if name in data
         }
         if nodes:
             counts = {"nodes": len(nodes), "edges": len(rows)}

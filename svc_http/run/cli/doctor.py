@@ -79,8 +79,8 @@ def _extras() -> Iterator[Check]:
     for extra, modules in EXTRAS.items():
         missing = [name for name in modules if find_spec(name) is None]
         cure = f"{', '.join(missing)} missing; run: pip install 'svc-intelligence[{extra}]'"
-        needed = False if extra == "server" else None
-        yield Check(f"extra {extra}", needed if missing else True, cure if missing else "here")
+        status = False if extra == "server" else None
+        yield Check(f"extra {extra}", status if missing else True, cure if missing else "here")
 
 
 def _service(common: Common) -> Iterator[Check]:
@@ -92,21 +92,21 @@ def _service(common: Common) -> Iterator[Check]:
     yield Check("settings", True, f"{settings.env}, {settings.origin}")
     yield from judging.judged(settings)
     yield from judging.machine(settings)
-    named = common.named_server()
-    if named is not None:
-        answers = is_answering(channel.parse(named))
-        detail = f"running at {named}" if answers else f"no server answers at {named}"
+    server = common.named_server()
+    if server is not None:
+        answers = is_answering(channel.parse(server))
+        detail = f"running at {server}" if answers else f"no server answers at {server}"
         yield Check("server", answers, detail)
         return
     off = gaps(settings)
     yield from (Check(name, None, f"off: {why}") for name, why in off.items())
     for name, look in (("speech", _speech), ("embeddings", _embeddings)):
         if name not in off:
-            yield _tried(name, look(settings))
+            yield _check(name, look(settings))
     if settings.agent_url is not None:
         yield _agent(settings)
     if settings.x402_pay_to is not None:
-        yield _tried("payments", _payments(settings))
+        yield _check("payments", _payments(settings))
     if settings.counting_place != "memory":
         yield _counters(settings)
     if settings.db == MEMORY:
@@ -135,7 +135,7 @@ def _counters(settings: Settings) -> Check:
     return Check("counters", True, place)
 
 
-def _tried(name: str, look: Coroutine[Any, Any, str]) -> Check:
+def _check(name: str, look: Coroutine[Any, Any, str]) -> Check:
     try:
         return Check(name, True, asyncio.run(look))
     except (SettingsError, NotEmbedded, Unavailable) as wrong:
@@ -159,19 +159,19 @@ async def _embeddings(settings: Settings) -> str:
 
 
 def _agent(settings: Settings) -> Check:
-    heard: list[BaseException] = []
+    failures: list[BaseException] = []
 
     async def look() -> None:
         model = chat(settings)
         if model is None:
             raise AssertionError("the settings name a model")
-        model.told = heard.append
+        model.told = failures.append
         async with aclosing(model):
             await model.write([("Answer with one word.", "Are you ready?")])
 
     asyncio.run(look())
-    detail = str(heard[0]) if heard else str(settings.agent_model)
-    return Check("agent", not heard, detail)
+    detail = str(failures[0]) if failures else str(settings.agent_model)
+    return Check("agent", not failures, detail)
 
 
 async def _payments(settings: Settings) -> str:

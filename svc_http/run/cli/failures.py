@@ -55,7 +55,7 @@ def _refused(refusal: "Refused", *, as_json: bool) -> int:
     return tell(detail if is_told else f"{detail} ({step})", REFUSED)
 
 
-def known(failure: BaseException, *, as_json: bool) -> int | None:
+def failure_code(failure: BaseException, *, as_json: bool) -> int | None:
     """Tell a failure that people can mend; None for one that is a defect of ours.
 
     One that has an `exit_code` says in its message what is wrong and the way out.

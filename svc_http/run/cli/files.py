@@ -15,7 +15,7 @@ STREAM = "(stdin)"
 
 
 @contextmanager
-def named(file: str) -> Iterator[Path]:
+def spooled(file: str) -> Iterator[Path]:
     """The path of what is read more than once: stdin or a pipe is put in a file.
 
     Raises:

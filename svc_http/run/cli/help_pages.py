@@ -17,7 +17,7 @@ from typing import Any, Final
 from svc_http.run.cli import command_table
 from svc_http.run.cli.command_table import EPILOGUE, HELP
 
-_CHOSEN: Final = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
+_COLOUR_VARIABLES: Final = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 """Variables by which people choose colours."""
 
 Ink = tuple[str, str]
@@ -30,23 +30,23 @@ _FEW: Final = {**_CODES, "d": "37"}
 """The same at a terminal of eight colours."""
 
 
-def shown(arguments: Sequence[str]) -> str | None:
+def page_text(arguments: Sequence[str]) -> str | None:
     """The help that a command line asks for; None where it asks for something else."""
-    *typed, last = [*arguments] or [""]
-    words = (*typed, *(() if last in {*HELP, ""} else (last,)))
-    named = command_table.primary(words)
-    page = command_table.page(named)
+    *before, last = [*arguments] or [""]
+    words = (*before, *(() if last in {*HELP, ""} else (last,)))
+    names = command_table.primary(words)
+    page = command_table.page(names)
     is_asked = last in HELP or (page is not None and page["isGroup"])
     if page is None or not is_asked or not _is_usual():
         return None
-    usage = page["usage"].replace(" ".join(named), " ".join(words), 1)
+    usage = page["usage"].replace(" ".join(names), " ".join(words), 1)
     return draw({**page, "usage": usage}, _width(), _codes() if sys.stdout.isatty() else {})
 
 
 def _is_usual() -> bool:
     is_plain = not sys.stdout.isatty() or os.environ.get("TERM", "") not in {"dumb", "unknown"}
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    return is_plain and is_unicode and os.environ.keys().isdisjoint(_CHOSEN)
+    return is_plain and is_unicode and os.environ.keys().isdisjoint(_COLOUR_VARIABLES)
 
 
 def _width() -> int:
@@ -75,11 +75,11 @@ def draw(page: Mapping[str, Any], width: int, codes: Mapping[str, str]) -> str:
 
 
 def _lines(page: Mapping[str, Any], width: int) -> Iterator[Ink]:
-    yield from _wrapped(_plain(f"Usage: {page['usage']}", "b"), width)
+    yield from _wrap_ink(_plain(f"Usage: {page['usage']}", "b"), width)
     yield _plain("")
     *before, last = [line for part in _paragraphs(page["text"], width) for line in part]
     # As Markdown is drawn: only lines of words that others follow reach to the margin.
-    yield from (_padded(line, width) if line[0] else line for line in before)
+    yield from (_pad(line, width) if line[0] else line for line in before)
     yield last
     yield _plain("")
     for title, rows in page["panels"]:
@@ -91,7 +91,7 @@ def _lines(page: Mapping[str, Any], width: int) -> Iterator[Ink]:
 def _paragraphs(text: str, width: int) -> Iterator[list[Ink]]:
     for number, part in enumerate(text.split("\n\n")):
         gap = [_plain("")] if number else []
-        yield gap + list(_wrapped(_marked(" ".join(part.split())), width))
+        yield gap + list(_wrap_ink(_markdown(" ".join(part.split())), width))
 
 
 def _panel(title: str, rows: Sequence[Any], width: int) -> Iterator[Ink]:
@@ -109,8 +109,8 @@ def _panel(title: str, rows: Sequence[Any], width: int) -> Iterator[Ink]:
             mark = _plain("*  " if is_required and not number else "   ", "m")
             name = _plain(label[number] if number < len(label) else "", "n")
             cell = cells[number] if number < len(cells) else _plain("")
-            parts = [*([mark] if has_mark else []), _padded(name, size + 2), _padded(cell, room)]
-            yield _joined([_plain("│ "), *parts, _plain(" │")])
+            parts = [*([mark] if has_mark else []), _pad(name, size + 2), _pad(cell, room)]
+            yield _concat([_plain("│ "), *parts, _plain(" │")])
     yield _plain("╰" + "─" * (width - 2) + "╯")
 
 
@@ -136,13 +136,13 @@ def _label_lines(label: str, width: int) -> Iterator[str]:
 
 def _cell(text: str, notes: Sequence[str], width: int, *, is_required: bool) -> Iterator[Ink]:
     """A description, with its notes from its last line on."""
-    *lines, last = _wrapped(_marked(" ".join(text.split())), width)
+    *lines, last = _wrap_ink(_markdown(" ".join(text.split())), width)
     yield from lines
     parts = [last, *(_plain(note, "d") for note in notes)]
     parts += [_plain("[required]", "r")] if is_required else []
     shown_parts = [part for part in parts if part[0]]
-    spaced = [each for part in shown_parts for each in (_plain(" "), part)][1:]
-    yield from _wrapped(_joined(spaced), width)
+    pieces = [piece for part in shown_parts for piece in (_plain(" "), part)][1:]
+    yield from _wrap_ink(_concat(pieces), width)
 
 
 # -- lines -------------------------------------------------------------------------------------
@@ -152,21 +152,21 @@ def _plain(text: str, style: str = " ") -> Ink:
     return text, style * len(text)
 
 
-def _marked(text: str) -> Ink:
+def _markdown(text: str) -> Ink:
     """A text whose words between backticks are code."""
     parts = re.split("`([^`]*)`", text)
-    return _joined([_plain(part, "c" if number % 2 else " ") for number, part in enumerate(parts)])
+    return _concat([_plain(part, "c" if number % 2 else " ") for number, part in enumerate(parts)])
 
 
-def _joined(parts: Sequence[Ink]) -> Ink:
+def _concat(parts: Sequence[Ink]) -> Ink:
     return "".join(text for text, _ in parts), "".join(styles for _, styles in parts)
 
 
-def _padded(line: Ink, width: int) -> Ink:
-    return _joined([line, _plain(" " * (width - len(line[0])))])
+def _pad(line: Ink, width: int) -> Ink:
+    return _concat([line, _plain(" " * (width - len(line[0])))])
 
 
-def _wrapped(line: Ink, width: int) -> Iterator[Ink]:
+def _wrap_ink(line: Ink, width: int) -> Iterator[Ink]:
     """The text on lines of that width, as rich breaks them: between words, or within a long one."""
     text, styles = line
     starts, column = [0], 0

@@ -56,98 +56,102 @@ def _is_folder(settings: Settings) -> bool:
 RISKS: Final = (
     Risk(
         "env",
-        lambda given: given.env != "production",
+        lambda settings: settings.env != "production",
         "development makes its own secret and fetches from private networks; set production",
         is_grave=False,
     ),
     Risk(
         "trusted_proxies",
-        lambda given: "*" in given.trusted_proxies,
+        lambda settings: "*" in settings.trusted_proxies,
         "is *, so anybody can name the address that limits, lockouts and address lists see; list "
         "the addresses of your proxies",
     ),
     Risk(
         "base_url",
-        lambda given: not given.origin.startswith("https:"),
+        lambda settings: not settings.origin.startswith("https:"),
         "is not https, so links and problem types send clients, and their keys, over clear text; "
         "set the public https origin",
     ),
     Risk(
         "data_url",
-        lambda given: given.data_url is not None and not given.data_url.startswith("https:"),
+        lambda settings: (
+            settings.data_url is not None and not settings.data_url.startswith("https:")
+        ),
         "is not https; set the public https origin of the data host",
     ),
     Risk(
         "host",
-        lambda given: given.is_open and given.trusted_proxies == MEMBERS["trusted_proxies"].default,
+        lambda settings: (
+            settings.is_open and settings.trusted_proxies == MEMBERS["trusted_proxies"].default
+        ),
         "is open to other machines in clear text, and every private address is believed to be a "
         "proxy; listen on 127.0.0.1 behind a proxy, or name the proxy in trusted_proxies",
     ),
     Risk(
         "counters",
-        lambda given: given.counting_place == "memory" and given.dsn is not None,
+        lambda settings: settings.counting_place == "memory" and settings.dsn is not None,
         "is memory with PostgreSQL, so each process lets a key have its whole limit; set database, "
         "or a redis:// address",
     ),
     Risk(
         "counters_down",
-        lambda given: given.counters_down == "admit",
+        lambda settings: settings.counters_down == "admit",
         "is admit: while counts cannot be reached, limits do not hold; refuse is safer",
         is_grave=False,
     ),
     Risk(
         "rate_limits",
-        lambda given: not given.rate_limits,
+        lambda settings: not settings.rate_limits,
         "is off: one key may take all there is, and unknown keys are never locked out; turn it on",
     ),
     Risk(
         "media",
-        lambda given: given.dsn is not None and _is_folder(given),
+        lambda settings: settings.dsn is not None and _is_folder(settings),
         "is a folder, which servers on other machines do not have; set database, or s3://...",
     ),
     Risk(
         "allow_private_fetch",
-        lambda given: bool(given.allow_private_fetch),
+        lambda settings: bool(settings.allow_private_fetch),
         "lets whoever adds a feed read from this machine and its network; leave it out",
     ),
     Risk(
         "allow_erasure",
-        lambda given: "*" in given.allow_erasure,
+        lambda settings: "*" in settings.allow_erasure,
         "is *: every workspace may erase ledger content for good; list those that must",
         is_grave=False,
     ),
     Risk(
         "request_log",
-        lambda given: given.request_log == "off",
+        lambda settings: settings.request_log == "off",
         "is off, so failures leave no line; errors keeps those alone",
         is_grave=False,
     ),
     Risk(
         "x402_facilitator",
-        lambda given: str(given.x402_facilitator).startswith("http:"),
+        lambda settings: str(settings.x402_facilitator).startswith("http:"),
         "is not https, so whoever is in between can say that payments are settled; set https",
     ),
     Risk(
         "x402_rpc",
-        lambda given: given.x402_pay_to is not None and given.x402_rpc is None,
+        lambda settings: settings.x402_pay_to is not None and settings.x402_rpc is None,
         "is not set: a payment whose settlement is not known waits for svc payments; name a node",
         is_grave=False,
     ),
     Risk(
         "x402_dry_run",
-        lambda given: given.x402_dry_run,
+        lambda settings: settings.x402_dry_run,
         "is on: payments are checked, and no payer gets an answer; turn it off to be paid",
         is_grave=False,
     ),
     Risk(
         "metrics_port",
-        lambda given: given.metrics_port is None and given.is_open,
+        lambda settings: settings.metrics_port is None and settings.is_open,
         "is not set, so whoever reaches the service reads /metrics; give them a port of their own",
         is_grave=False,
     ),
     Risk(
         "workers",
-        lambda given: not given.workers,
+        lambda settings: not settings.workers,
         "is none: nothing reads feeds, tells webhooks or makes reports unless svc worker runs",
         is_grave=False,
     ),

@@ -60,8 +60,8 @@ def listen(
     """
     if forward_to is not None and not forward_to.startswith(("http://", "https://")):
         raise Usage("--forward-to must begin with http:// or https://")
-    named = common.named_server()
-    path = channel.parse(named) if named else channel.address(common.settings().file)
+    server = common.named_server()
+    path = channel.parse(server) if server else channel.address(common.settings().file)
     if not is_answering(path):
         raise channel.Unreachable("no server runs that could deliver; start it: svc serve")
     try:
@@ -72,18 +72,18 @@ def listen(
         raise Usage(f"--port {port}: must be 0 to 65535") from beyond
     with receiver, sigterm_interrupts():
         url = f"http://127.0.0.1:{receiver.server_port}/"
-        signed = secret or secret_text(system.SystemIds().random(SECRET_BYTES))
-        body = {"url": url, "description": "svc webhooks listen", "secret": signed}
+        key_text = secret or secret_text(system.SystemIds().random(SECRET_BYTES))
+        body = {"url": url, "description": "svc webhooks listen", "secret": key_text}
         try:
             webhook = call(common, "createWebhook", body=body, account=workspace)
         except Refused as refused:
             raise refused.saying(str(refused).replace("/secret:", "--secret:")) from refused
         try:
-            receiver.key = secret_key(signed)
+            receiver.key = secret_key(key_text)
             if common.json:
-                show.as_json({"id": webhook["id"], "url": url, "secret": signed})
+                show.as_json({"id": webhook["id"], "url": url, "secret": key_text})
             else:
-                own = "" if secret else f"\nDeliveries are signed by {signed}."
+                own = "" if secret else f"\nDeliveries are signed by {key_text}."
                 show.lines(f"Listening as {webhook['id']}; Ctrl-C ends it.{own}")
             sys.stdout.flush()
             while count is None or receiver.received < count:

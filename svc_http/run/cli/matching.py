@@ -32,7 +32,7 @@ _HEADINGS = {
     "type": "type entitytype schema kind",
     "birthDate": "birthdate birthday dateofbirth dob born",
 }
-_MEMBERS = {heading: name for name, all_ in _HEADINGS.items() for heading in all_.split()}
+_MEMBERS = {heading: name for name, variants in _HEADINGS.items() for heading in variants.split()}
 _SCHEMES = ("lei", "cik", "isin", "wikidata")
 """Headings that are the scheme of what stands below."""
 
@@ -52,7 +52,7 @@ def match(
     results: list[dict[str, Any]] = []
     with show.bar("entities match") as tell:
         for at in range(0, len(lines), LINES_MAX):
-            results += _screened(common, lines[at : at + LINES_MAX], limit)
+            results += _screen(common, lines[at : at + LINES_MAX], limit)
             tell(Progress(len(results), len(lines), "lines"))
     if common.json:
         show.as_json(results)
@@ -60,7 +60,7 @@ def match(
         show.lines(*(text for result in results for text in _words(result)))
 
 
-def _screened(
+def _screen(
     common: Common, lines: Sequence[tuple[int, dict[str, str], str | None]], limit: int
 ) -> Iterator[dict[str, Any]]:
     """What came of some lines, in their order."""
@@ -79,8 +79,8 @@ def _words(result: dict[str, Any]) -> Iterator[str]:
         yield f"{result['line']}\t{query}\t{result['error'] or 'no match'}"
     for match_ in result["matches"]:
         why = "; ".join(match_["reasons"])
-        named = f"{match_['score']:.2f}\t{match_['entityId']}\t{match_['name']}"
-        yield f"{result['line']}\t{query}\t{named}\t{why}"
+        cells = f"{match_['score']:.2f}\t{match_['entityId']}\t{match_['name']}"
+        yield f"{result['line']}\t{query}\t{cells}\t{why}"
 
 
 def _lines(table: bytes) -> Iterator[tuple[int, dict[str, str], str | None]]:

@@ -17,14 +17,14 @@ def instant(text: str) -> str:
     """
     ahead = instants.span(text)
     if ahead is None:
-        return written(text)
+        return rfc3339(text)
     try:
         return instants.render((system.now() + ahead).replace(microsecond=0))
     except OverflowError as beyond:
         raise ValueError(f"{text} from now is beyond the year 9999") from beyond
 
 
-def written(text: str) -> str:
+def rfc3339(text: str) -> str:
     """The instant in RFC 3339.
 
     Raises:

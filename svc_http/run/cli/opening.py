@@ -29,11 +29,11 @@ def report(
     Whoever has the address can read that report until it ends.
     """
     try:
-        wanted = {"reportId": report_id, "lastsSeconds": moments.seconds(lasts)}
+        body = {"reportId": report_id, "lastsSeconds": moments.seconds(lasts)}
     except ValueError as wrong:
         raise Usage(f"--lasts: {wrong}") from wrong
     try:
-        opening = call(common, "openReport", body=wanted, account=workspace)
+        opening = call(common, "openReport", body=body, account=workspace)
     except Refused as refused:
         raise refused.saying(str(refused).replace("/lastsSeconds:", "--lasts:")) from refused
     if common.json:

@@ -96,8 +96,8 @@ def parameter(
     """A parameter of a function whose signature is made: what is not given is None, or ()."""
     is_list = get_origin(kind) is tuple
     default: Any = inspect.Parameter.empty if is_required else (() if is_list else None)
-    wanted: Any = kind if is_list else kind | None
-    return inspect.Parameter(name, place, default=default, annotation=Annotated[wanted, says])
+    annotation: Any = kind if is_list else kind | None
+    return inspect.Parameter(name, place, default=default, annotation=Annotated[annotation, says])
 
 
 def load(config: str | None, flags: dict[str, object]) -> "Settings":

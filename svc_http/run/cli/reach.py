@@ -41,10 +41,10 @@ def ask(
         SettingsError, StoreBusy, Unusable, Unsafe: the store cannot be found or opened.
     """
     request = {"operation": operation} | {name: v for name, v in members.items() if v is not None}
-    named = common.named_server()
+    server = common.named_server()
     with bar(words(operation)) as tell:
-        if named is not None:
-            return channel.ask(channel.parse(named), request, tell, take)
+        if server is not None:
+            return channel.ask(channel.parse(server), request, tell, take)
         if (path := common.socket()) is not None:
             with suppress(_NotThere):
                 return _ask(path, request, tell, take)
@@ -100,13 +100,13 @@ def _find(
     from svc_http.stores.errors import StoreBusy  # noqa: PLC0415 - a server saves us the import
 
     if settings.dsn is not None:
-        return _here(settings, request, tell, take)
+        return _locally(settings, request, tell, take)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         with suppress(_NotThere):
             return _ask(channel.address(settings.file), request, tell, take)
         try:
-            return _here(settings, request, tell, take)
+            return _locally(settings, request, tell, take)
         except StoreBusy:
             # A server that is starting, or another command.
             if time.monotonic() > deadline:
@@ -118,7 +118,7 @@ _OFFERS = {"listFormats", "listPresets"}
 """What can be told without any database."""
 
 
-def _here(
+def _locally(
     settings: "Settings", request: dict[str, Any], tell: Tell, take: Take
 ) -> Mapping[str, Any]:
     """The answer of this process, with the store opened for as long as it takes."""
@@ -136,15 +136,15 @@ def _here(
 
     if settings.db == MEMORY:
         raise Usage("a store in memory has no commands of its own; name a file with --db")
-    wanted = operator.ALL[request["operation"]]
-    may_found = wanted.binding == "system" and wanted.verb in {"create", "add", "import"}
+    declared = operator.ALL[request["operation"]]
+    may_found = declared.binding == "system" and declared.verb in {"create", "add", "import"}
     is_missing = settings.file is not None and not Path(settings.file).exists()
-    if is_missing and wanted.id in _OFFERS and not request.get("body", {}).get("add"):
+    if is_missing and declared.id in _OFFERS and not request.get("body", {}).get("add"):
         settings = attrs.evolve(settings, db=MEMORY)
-    elif is_missing and not may_found and wanted.id not in _OFFERS:
-        where = "" if settings.db == MEMBERS["db"].default else f" --db {quote(settings.db)}"
+    elif is_missing and not may_found and declared.id not in _OFFERS:
+        db_flag = "" if settings.db == MEMBERS["db"].default else f" --db {quote(settings.db)}"
         raise Unusable(
-            f"there is no database {settings.db}; make one: svc keys create --name NAME{where}"
+            f"there is no database {settings.db}; make one: svc keys create --name NAME{db_flag}"
         )
     checked(settings)
     failures: list[BaseException] = []

@@ -21,7 +21,7 @@ CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 60.0
 """Four times the longest silence of a stream."""
 
-TOLD = (BASE_V1, BASE_V2, mcp.PATH)
+BASE_PATHS = (BASE_V1, BASE_V2, mcp.PATH)
 """Where a server says that it is, each below its address."""
 
 Url = Annotated[
@@ -50,7 +50,7 @@ def client(url: str) -> Iterator["httpx2.Client"]:
     timeout = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
     fields = {"Authorization": f"Bearer {key}"}
     root = url.rstrip("/")
-    for name in TOLD:
+    for name in BASE_PATHS:
         root = root.removesuffix(name)
     with reaching(url), httpx2.Client(base_url=root, headers=fields, timeout=timeout) as http:
         yield http

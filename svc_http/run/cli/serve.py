@@ -31,16 +31,16 @@ OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
 """How a switch is turned off, where that is not `--no-` and its name alone."""
 
 
-def serve(**given: Any) -> int:
+def serve(**options: Any) -> int:
     """Run the server until Ctrl-C or SIGTERM; with --demo on a store of its own."""
-    flags = {name: value for name, value in given.items() if name in MEMBERS}
-    config, demo = given.get("config"), given.get("demo", False)
+    flags = {name: value for name, value in options.items() if name in MEMBERS}
+    config, demo = options.get("config"), options.get("demo", False)
     if demo and "db" in flags:
         raise Usage("the demo has a database of its own; leave --db out, or --demo")
 
     def ready(opened: Opened) -> None:
-        _announce(opened, as_json=given.get("json", False))
-        if given.get("open_", False):
+        _announce(opened, as_json=options.get("json", False))
+        if options.get("open_", False):
             docs = addresses(opened)["docs"]
             asyncio.get_running_loop().run_in_executor(None, webbrowser.open, docs)
 
@@ -128,8 +128,8 @@ def _program() -> str:
     """How a shell calls this program again: an environment that is not active has no `svc`."""
     if shutil.which("svc"):
         return "svc"
-    called = Path(sys.argv[0])
-    return str(called) if called.name == "svc" else shlex.join([sys.executable, "-m", "svc_http"])
+    program = Path(sys.argv[0])
+    return str(program) if program.name == "svc" else shlex.join([sys.executable, "-m", "svc_http"])
 
 
 def _places(opened: Opened) -> Iterator[str]:
@@ -152,11 +152,11 @@ def _lines(opened: Opened) -> Iterator[str]:
     yield from _places(opened)
     yield f"Admin       {opened.admin}"
     if opened.is_empty:
-        where = "" if settings.db == "svc.db" else f" --server {opened.admin}"
+        server_flag = "" if settings.db == "svc.db" else f" --server {opened.admin}"
         yield ""
         yield "There is no workspace yet. Make one, and a key for it:"
-        yield f"  svc workspaces create --name NAME --plan elite{where}"
-        yield f"  svc keys create --name NAME{where}"
+        yield f"  svc workspaces create --name NAME --plan elite{server_flag}"
+        yield f"  svc keys create --name NAME{server_flag}"
     yield ""
     yield "Ctrl-C to stop."
 

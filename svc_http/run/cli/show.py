@@ -60,9 +60,9 @@ def outline(value: Any, indent: str = "") -> None:
 
     Unknown and empty ones are left out.
     """
-    shown = {name: member for name, member in value.items() if member not in (None, [], {}, "")}
-    width = max(map(len, shown), default=0)
-    for name, member in shown.items():
+    members = {name: member for name, member in value.items() if member not in (None, [], {}, "")}
+    width = max(map(len, members), default=0)
+    for name, member in members.items():
         if isinstance(member, Mapping) and not _is_flat(member):
             lines(f"{indent}{name}")
             outline(member, f"{indent}  ")
@@ -95,7 +95,7 @@ def table(
     from svc_http.run.cli.tables import Table  # noqa: PLC0415 - most commands print a line
 
     names = [name.rpartition(".")[2] for name in columns]
-    drawn = Table(
+    rows_table = Table(
         headings=[
             words(n if names.count(n) == 1 else p) for n, p in zip(names, columns, strict=True)
         ],
@@ -103,7 +103,7 @@ def table(
         notes=[[_cell(_at(row, note) or "") for note in notes] for row in members],
         anchor=next((number for number, name in enumerate(names) if name == "id"), 0),
     )
-    lines(*drawn.lines(_columns() if sys.stdout.isatty() else None))
+    lines(*rows_table.lines(_columns() if sys.stdout.isatty() else None))
 
 
 def _columns() -> int:
@@ -121,8 +121,8 @@ def _at(row: Any, path: str) -> Any:
 
 def words(name: str) -> str:
     """A name of the wire as people write it: `last delivery status`."""
-    spaced = re.sub("(?<=[a-z0-9])(?=[A-Z])", " ", name.removesuffix("ISO").replace(".", " "))
-    return spaced.lower()
+    parts = re.sub("(?<=[a-z0-9])(?=[A-Z])", " ", name.removesuffix("ISO").replace(".", " "))
+    return parts.lower()
 
 
 def _cell(value: Any) -> str:

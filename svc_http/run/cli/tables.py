@@ -42,17 +42,17 @@ class Table:
             return
         sizes = self._sizes(self.headings)
         if width is not None and sum(sizes.values()) + len(GAP) * (len(sizes) - 1) > width:
-            sizes = self._fitted(width)
-        parts = [_wrapped(self.headings[number], size) for number, size in sizes.items()]
+            sizes = self._fit(width)
+        parts = [_wrap(self.headings[number], size) for number, size in sizes.items()]
         for heading in zip_longest(*parts, fillvalue=""):
             yield _line(heading, sizes.values())
         for row, notes in zip(self.rows, self.notes, strict=True):
             yield _line([row[number] for number in sizes], sizes.values())
-            yield from _told(notes, width)
+            yield from _note_lines(notes, width)
         left_out = [name for number, name in enumerate(self.headings) if number not in sizes]
         if left_out:
             text = f"Not shown at this width: {', '.join(left_out)}. --json has everything."
-            yield from ("", *_wrapped(text, width))
+            yield from ("", *_wrap(text, width))
 
     def _sizes(self, headings: Iterable[str]) -> dict[int, int]:
         """How wide each column is by itself."""
@@ -65,7 +65,7 @@ class Table:
         cells = [row[number] for row in self.rows]
         return not all(map(_is_word, cells))
 
-    def _fitted(self, width: int) -> dict[int, int]:
+    def _fit(self, width: int) -> dict[int, int]:
         """The columns that there is room for, each with its width; headings take several lines."""
         sizes = self._sizes(max(heading.split(), key=len, default="") for heading in self.headings)
         columns = list(sizes)
@@ -73,14 +73,14 @@ class Table:
         least = {n: min(size, TEXT_MIN) if n in texts else size for n, size in sizes.items()}
         while len(columns) > 1 and sum(least[n] + len(GAP) for n in columns) - len(GAP) > width:
             columns.remove(next(n for n in reversed(columns) if n != self.anchor))
-        fitted = {n: least[n] for n in columns}
-        spare = width + len(GAP) - sum(fitted[n] + len(GAP) for n in columns)
+        widths = {n: least[n] for n in columns}
+        spare = width + len(GAP) - sum(widths[n] + len(GAP) for n in columns)
         wide = sorted((n for n in columns if n in texts), key=lambda n: sizes[n])
-        for left, number in zip(range(len(wide), 0, -1), wide, strict=True):
-            more = min(sizes[number] - fitted[number], spare // left)
-            fitted[number] += more
-            spare -= more
-        return fitted
+        for columns_left, number in zip(range(len(wide), 0, -1), wide, strict=True):
+            extra = min(sizes[number] - widths[number], spare // columns_left)
+            widths[number] += extra
+            spare -= extra
+        return widths
 
     def _blocks(self, width: int) -> Iterator[str]:
         for row, notes in zip(self.rows, self.notes, strict=True):
@@ -95,7 +95,7 @@ class Table:
                     yield from (heading.rstrip(), INDENT + cell)
                 else:
                     yield heading + _cut(cell, room)
-            yield from _told(notes, width)
+            yield from _note_lines(notes, width)
 
 
 def _line(cells: Iterable[str], sizes: Iterable[int]) -> str:
@@ -119,13 +119,13 @@ def _cut(text: str, room: int) -> str:
     return "…" + set_cell_size(text[::-1], max(room - 1, 0)).rstrip()[::-1]
 
 
-def _told(notes: Iterable[str], width: int | None) -> Iterator[str]:
+def _note_lines(notes: Iterable[str], width: int | None) -> Iterator[str]:
     for note in filter(None, notes):
         room = None if width is None else width - len(INDENT)
-        yield from (INDENT + line for line in _wrapped(note, room))
+        yield from (INDENT + line for line in _wrap(note, room))
 
 
-def _wrapped(text: str, room: int | None) -> Iterator[str]:
+def _wrap(text: str, room: int | None) -> Iterator[str]:
     """The text on lines of that many cells; `textwrap` counts characters."""
     if room is None:
         yield text

@@ -56,13 +56,13 @@ def changes(
     """
     mark = after
     if state is not None:
-        mark = _kept(state) or after
+        mark = _position(state) or after
     while True:
         query = {"limit": str(PAGE_ROWS)} | ({} if mark is None else {"after": mark})
         page = ask(common, "listChanges", query=query, account=workspace)["body"]
-        failed = _hand_on(page["data"], exec_)
-        if failed:
-            return tell(f"--exec failed with {failed}; its page will come again", REFUSED)
+        exit_code = _hand_on(page["data"], exec_)
+        if exit_code:
+            return tell(f"--exec failed with {exit_code}; its page will come again", REFUSED)
         mark = page["meta"]["watermark"]
         if state is not None:
             write_whole(state, [f"{mark}\n".encode()])
@@ -72,7 +72,7 @@ def changes(
             time.sleep(FOLLOW_SECONDS)
 
 
-def _kept(state: Path) -> str:
+def _position(state: Path) -> str:
     """The position that the file keeps.
 
     Raises:

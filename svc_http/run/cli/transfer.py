@@ -12,7 +12,7 @@ from svc_core.ledger.append.erasure import Part
 from svc_core.operation.host import Progress, Tell
 from svc_http.run.cli import show
 from svc_http.run.cli.failures import Usage
-from svc_http.run.cli.files import STREAM, named, write_whole
+from svc_http.run.cli.files import STREAM, spooled, write_whole
 from svc_http.run.cli.options import Common, Workspace
 from svc_http.run.cli.reach import call
 from svc_http.run.cli.show import bar
@@ -68,8 +68,8 @@ def export(
     if file == STREAM:
         sys.stderr.write("".join(f"{line}\n" for line in warnings))
     elif common.json:
-        shown = {name: head[name] for name in ("ledger", "size", "rootHash", "vkey")}
-        show.as_json({"file": file, "from": from_size, **shown, "erasedLater": len(part.erased)})
+        summary = {name: head[name] for name in ("ledger", "size", "rootHash", "vkey")}
+        show.as_json({"file": file, "from": from_size, **summary, "erasedLater": len(part.erased)})
     else:
         option = f" --checkpoint {checkpoint}" if checkpoint else ""
         next_step = f"Verify it: svc ledger verify {file}{option} --key {head['vkey']}"
@@ -110,24 +110,24 @@ def import_(
     part of an export begins. Everything is verified strictly before anything is stored. An import
     that was cut off goes on when it is repeated.
     """
-    with named(file) as path:
+    with spooled(file) as path:
         if not path.is_file():
             why = "is not a file" if path.exists() else "is not there"
             raise Usage(f"{file} {why}")
         try:
             body = {"path": str(path.absolute())}
-            done = call(common, "importLedger", body=body, account=workspace)
+            reply = call(common, "importLedger", body=body, account=workspace)
         except Refused as refused:
             detail = str(refused).removeprefix("/path: ").replace("verify FILE", f"verify {file}")
             raise refused.saying(detail) from refused
     if common.json:
-        show.as_json(done)
+        show.as_json(reply)
         return
     show.lines(
-        f"Imported {done['imported']} records of {done['ledger']}, which now has {done['size']}."
+        f"Imported {reply['imported']} records of {reply['ledger']}, which now has {reply['size']}."
     )
-    if done["alsoIn"]:
+    if reply["alsoIn"]:
         show.lines(
-            f"{', '.join(done['alsoIn'])} has the same ledger. What is appended to one is not in "
+            f"{', '.join(reply['alsoIn'])} has the same ledger. What is appended to one is not in "
             "the other; each signs its checkpoints under a name of its own (svc ledger key)."
         )

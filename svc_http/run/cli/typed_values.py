@@ -67,13 +67,25 @@ def _file(word: str) -> str:
     return word if "://" in word or not word.strip() else str(Path(word).absolute())
 
 
-def _moment(form: str) -> Callable[[str], Any]:
-    def read(word: str) -> Any:
-        from svc_http.run.cli import moments  # noqa: PLC0415 - few commands take one
+# Few commands take a moment: its reader loads the clock.
 
-        return getattr(moments, form)(word)
 
-    return read
+def _seconds(word: str) -> int:
+    from svc_http.run.cli import moments  # noqa: PLC0415
+
+    return moments.seconds(word)
+
+
+def _instant(word: str) -> str:
+    from svc_http.run.cli import moments  # noqa: PLC0415
+
+    return moments.rfc3339(word)
+
+
+def _instant_ahead(word: str) -> str:
+    from svc_http.run.cli import moments  # noqa: PLC0415
+
+    return moments.instant(word)
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
@@ -85,7 +97,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "integer": _integer,
     "number": _number,
     "json": json.loads,
-    "seconds": _moment("seconds"),
-    "ahead": _moment("instant"),
-    "instant": _moment("written"),
+    "seconds": _seconds,
+    "ahead": _instant_ahead,
+    "instant": _instant,
 }

@@ -20,7 +20,7 @@ from svc_core.ledger.verify.words import words
 from svc_http.outside.fetch.exports import opener
 from svc_http.run.cli import show
 from svc_http.run.cli.failures import REFUSED, Usage
-from svc_http.run.cli.files import content, named
+from svc_http.run.cli.files import content, spooled
 from svc_http.run.cli.options import Answer
 
 P = TypeVar("P")
@@ -60,19 +60,22 @@ def verify(
     It exits with 0 when the file is sound, 1 when it is not and 2 when it could not be read, and
     names the first line that is wrong and what was done to it.
     """
-    vkey, seen = _parsed("--key", VerifierKey.parse, key), _seen(from_size, from_root)
+    vkey, earlier = (
+        _parse_option("--key", VerifierKey.parse, key),
+        _earlier_head(from_size, from_root),
+    )
     evidence = Evidence(
         level=level,
         vkey=vkey,
-        policy=_parsed(f"--policy {policy}", Policy.parse, policy and _note(policy)),
+        policy=_parse_option(f"--policy {policy}", Policy.parse, policy and _note(policy)),
         checkpoints=tuple(map(_note, checkpoint)),
         receipts=tuple(map(_note, receipt)),
-        anchors=() if seen is None else (seen,),
+        anchors=() if earlier is None else (earlier,),
     )
-    with named(file) as path, show.bar("verify") as tell:
+    with spooled(file) as path, show.bar("verify") as tell:
         blocks = opener(path, "MiB", tell)
         outcome = verify_export(blocks, **evidence)
-        consistency = None if seen is None else _consistency(outcome, seen, blocks)
+        consistency = None if earlier is None else _consistency(outcome, earlier, blocks)
     if answer.json:
         result: Any = wire.to_json(
             verification(outcome, ledger="", origin="", vkey="", checkpoint=None, consistency=None)
@@ -98,14 +101,14 @@ def _note(path: Path) -> bytes:
     return content(str(path), NOTE_BYTES_MAX)
 
 
-def _parsed(option: str, parse: Callable[[Any], P], text: Any) -> P | None:
+def _parse_option(option: str, parse: Callable[[Any], P], text: Any) -> P | None:
     try:
         return None if text is None else parse(text)
     except (NoteError, PolicyError) as wrong:
         raise Usage(f"{option}: {wrong} See: svc ledger verify --help") from wrong
 
 
-def _seen(size: int | None, root: str | None) -> tuple[int, bytes] | None:
+def _earlier_head(size: int | None, root: str | None) -> tuple[int, bytes] | None:
     if size is None and root is None:
         return None
     if size is None or root is None:
@@ -136,11 +139,11 @@ def _covering(
 
 
 def _consistency(
-    outcome: Outcome, seen: tuple[int, bytes], blocks: Callable[[], Iterator[bytes]]
+    outcome: Outcome, earlier: tuple[int, bytes], blocks: Callable[[], Iterator[bytes]]
 ) -> Any:
     """Whether the file continues what was seen; the file itself is the proof."""
-    size, root = seen
+    size, root = earlier
     holds: bool | None = True
     if not outcome.ok:
-        holds = verify_export(blocks, anchors=(seen,), level="integrity").checks.tree
+        holds = verify_export(blocks, anchors=(earlier,), level="integrity").checks.tree
     return {"fromSize": size, "fromRootHash": to_base64(root), "proof": None, "ok": holds}

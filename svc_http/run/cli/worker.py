@@ -52,8 +52,8 @@ def worker(*, which: Which = Which()) -> None:
         raise Usage("a store in memory is its server's alone; name a database with --db")
 
     def ready() -> None:
-        chosen = [name for name in WORKERS if settings.runs(name)]
-        members = {"workers": chosen, "db": settings.shown_db, "pid": os.getpid()}
+        names = [name for name in WORKERS if settings.runs(name)]
+        members = {"workers": names, "db": settings.shown_db, "pid": os.getpid()}
         (show.as_json if which.json else show.outline)(members)
         sys.stdout.flush()
 

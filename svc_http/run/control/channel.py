@@ -89,8 +89,8 @@ def address(file: str | None, number: int | None = None) -> Path:
     return beside if len(os.fsencode(beside)) <= PATH_BYTES_MAX else _own_folder(str(beside))
 
 
-def _own_folder(named: str) -> Path:
-    return _own() / f"{sha256(os.fsencode(named)).hexdigest()[:24]}.sock"
+def _own_folder(name: str) -> Path:
+    return _own() / f"{sha256(os.fsencode(name)).hexdigest()[:24]}.sock"
 
 
 def _own_name() -> str:
@@ -158,7 +158,7 @@ def ask(
         Unsafe: somebody else's server could be there.
         Refused: the operation was refused.
     """
-    with closing(_heard(path, request)) as lines:
+    with closing(_answer_lines(path, request)) as lines:
         for answer in lines:
             if "part" in answer:
                 take(answer["part"])
@@ -169,7 +169,9 @@ def ask(
     raise BrokeOff(f"the server at {path} ended before it answered; look before repeating")
 
 
-def _heard(path: Path, request: Mapping[str, Any]) -> Generator[Mapping[str, Any], None, None]:
+def _answer_lines(
+    path: Path, request: Mapping[str, Any]
+) -> Generator[Mapping[str, Any], None, None]:
     """The lines of an answer, as they come."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         _connect(connection, path)

@@ -52,9 +52,9 @@ class Control:
             Unsafe: somebody else could be.
         """
         control = cls(path, operator)
-        bound, control._inode = _bound(path)
+        bound, control._inode = _bind(path)
         control._server = await asyncio.start_unix_server(
-            control._connected, sock=bound, limit=LINE_BYTES_MAX
+            control._serve_connection, sock=bound, limit=LINE_BYTES_MAX
         )
         return control
 
@@ -75,7 +75,9 @@ class Control:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_connection(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         task = asyncio.current_task()
         if task is None:
             raise AssertionError("connections are served by tasks")
@@ -107,13 +109,13 @@ class Control:
             if not transport.is_closing() and transport.get_write_buffer_size() < BUFFER_BYTES_MAX:
                 writer.write(_progress_line(progress))
 
-        async with asyncio.timeout(None) as listened:
+        async with asyncio.timeout(None) as deadline:
             watching: list[asyncio.Task[None]] = []
 
             async def watch() -> None:
                 with suppress(OSError):
                     await reader.read()
-                listened.reschedule(0)
+                deadline.reschedule(0)
 
             async def pass_on(part: bytes) -> None:
                 if not watching:
@@ -128,7 +130,7 @@ class Control:
                     task.cancel()
 
 
-def _bound(path: Path) -> tuple[socket.socket, int]:
+def _bind(path: Path) -> tuple[socket.socket, int]:
     """A socket at the path, and by what it is known that it still stands there."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     check_folder(path)

@@ -55,14 +55,18 @@ ALL: Final[Mapping[str, Operation[Any, Any]]] = {
     operation.id: operation for operation in (*OPERATIONS, *LOCAL_OPERATIONS)
 }
 
-_OWNED: Final = {one.prefix: one for one in COLLECTIONS if one.scope == "tenant" and one.kind}
+_TENANT_COLLECTIONS: Final = {
+    collection.prefix: collection
+    for collection in COLLECTIONS
+    if collection.scope == "tenant" and collection.kind
+}
 """The collections of tenants by the prefix of their identifiers."""
 
 _text = compact.encoder(ascii_only=False)
 
 
 @frozen
-class Asked:
+class OperatorRequest:
     """Which operation, with what, for whom."""
 
     operation: str
@@ -94,7 +98,7 @@ class Operator:
             reply = await self._run(_read(line), tell)
             if reply.stream is not None and reply.stream.seconds_max and pass_on is not None:
                 reply = await _passed_on(reply, reply.stream, pass_on)
-            return _told(reply)
+            return _reply_line(reply)
         except ConnectionError:
             raise
         except Problem as refusal:
@@ -121,7 +125,7 @@ class Operator:
         body = problem.body(refusal, base_url=origin, request_id=system.new_request_id())
         return b'{"problem":' + body + b"}\n"
 
-    async def _run(self, request: Asked, tell: Tell) -> Reply:
+    async def _run(self, request: OperatorRequest, tell: Tell) -> Reply:
         operation = _operation(request.operation)
         path = {item.name for item in inputs(operation.request) if item.place == "path"}
         if request.path.keys() != path:
@@ -137,7 +141,7 @@ class Operator:
         units = attrs.evolve(self.service, tell=tell)
         return await Execution(prepared, actor, now, units).reply()
 
-    async def _actor(self, operation: Operation[Any, Any], request: Asked) -> Actor:
+    async def _actor(self, operation: Operation[Any, Any], request: OperatorRequest) -> Actor:
         if operation.binding == "system":
             return Actor(SYSTEM, roles=OPERATOR)
         account = request.account or await self._owner(operation, request)
@@ -152,37 +156,37 @@ class Operator:
             raise Problem(problem.WORKSPACE_KEY_REQUIRED)
         return actor
 
-    async def _owner(self, operation: Operation[Any, Any], request: Asked) -> str | None:
+    async def _owner(self, operation: Operation[Any, Any], request: OperatorRequest) -> str | None:
         """The tenant that has the resource which the operation names; None where it names none.
 
         Raises:
             Problem: NOT_FOUND.
         """
         body = request.body if isinstance(request.body, dict) else {}
-        sent = {**body, **request.query, **request.path}
+        members = {**body, **request.query, **request.path}
         for item in inputs(operation.request):
-            id_ = sent.get(item.name)
+            id_ = members.get(item.name)
             if item.id_of is not None and isinstance(id_, str):
                 public = item.id_of.public(id_)
-                collection = _OWNED.get(public.partition("_")[0])
+                collection = _TENANT_COLLECTIONS.get(public.partition("_")[0])
                 if collection is not None:
                     return await self._tenant(collection, public)
         return None
 
     async def _tenant(self, collection: Collection[Any], id_: str) -> str:
-        async def found(ctx: Context) -> bool:
+        async def has_row(ctx: Context) -> bool:
             return await ctx.tx.documents.get(collection, id_) is not None
 
         for tenant in await self.service.tenants():
-            if await self.service.read(tenant, found):
+            if await self.service.read(tenant, has_row):
                 return tenant
         raise Problem(problem.NOT_FOUND, f"There is no {collection.kind} {id_}.")
 
 
-def _read(line: bytes, *, exact: bool = False) -> Asked:
+def _read(line: bytes, *, exact: bool = False) -> OperatorRequest:
     """The request; once more, with exact numbers, where its operation asks for them."""
     try:
-        request = wire.structure(Asked, read_json(line, exact=exact))
+        request = wire.structure(OperatorRequest, read_json(line, exact=exact))
     except WireError as wrong:
         raise Problem(problem.VALIDATION_FAILED, describe(wrong.faults)) from wrong
     is_exact = declaration(_operation(request.operation)).has(Trait.EXACT)
@@ -215,7 +219,7 @@ _NOTHING_NEW: Final = cast(Watch, None)
 """What waits for commits is not asked for here: only streams with an end are passed on."""
 
 
-def _told(reply: Reply) -> bytes:
+def _reply_line(reply: Reply) -> bytes:
     if reply.stream is not None:
         raise Problem(problem.NOT_ACCEPTABLE, "Streams are given over HTTP alone.")
     kind, body, encoding = reply.media_type or "", reply.body, None

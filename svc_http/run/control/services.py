@@ -61,14 +61,14 @@ class _Publishers:
     async def pull(
         self, sources: Sequence[Source], tell: Tell, *, force: bool = False
     ) -> Sequence[Outcome]:
-        done = count(1)
+        counter = count(1)
 
-        def heard(outcome: Outcome) -> None:
+        def report(outcome: Outcome) -> None:
             location = "" if outcome.source is None else outcome.source.location
-            tell(Progress(next(done), len(sources), location))
+            tell(Progress(next(counter), len(sources), location))
 
         async with self.fetcher() as fetcher:
-            return await pull_now(self.service, sources, fetcher, heard, force=force, tell=tell)
+            return await pull_now(self.service, sources, fetcher, report, force=force, tell=tell)
 
 
 @frozen
@@ -109,7 +109,7 @@ def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Opera
     """What carries out operations for the operator of this service."""
     service = runtime.service
     make = partial(recorder, runtime.settings, runtime.storage, runtime.media)
-    lent: Mapping[type, Any] = {
+    providers: Mapping[type, Any] = {
         **service.host.lends,
         SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
         Speaker: Voice(service, make),
@@ -117,6 +117,6 @@ def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Opera
         Lockouts: runtime.shared.lockouts,
     }
     if runtime.till is not None:
-        lent = {**lent, Checkout: runtime.till.checkout}
-    lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=lent))
+        providers = {**providers, Checkout: runtime.till.checkout}
+    lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=providers))
     return Operator(lending, lambda: runtime.site(runtime.now()), failed)

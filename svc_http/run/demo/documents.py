@@ -45,7 +45,7 @@ def _rfc3339(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}Z"
 
 
-def _named(*weekdays: str) -> Callable[[datetime], str]:
+def _weekday_rule(*weekdays: str) -> Callable[[datetime], str]:
     return lambda moment: weekdays[moment.weekday()]
 
 
@@ -60,11 +60,11 @@ _FORMATS: Mapping[bytes, Callable[[datetime], str]] = {
     b"ymdhms": lambda moment: f"{moment:%Y%m%d%H%M%S}",
     b"seconds": lambda moment: str(int(moment.timestamp())),
     b"millis": lambda moment: str(int(moment.timestamp()) * 1000),
-    b"weekday": _named(
+    b"weekday": _weekday_rule(
         "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
     ),
-    b"jour": _named("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
-    b"Wochentag": _named(
+    b"jour": _weekday_rule("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
+    b"Wochentag": _weekday_rule(
         "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"
     ),
 }
@@ -78,7 +78,7 @@ def documents(now: datetime) -> list[DemoDocument]:
     moment = now.astimezone(UTC).replace(microsecond=0)
     folder = files("svc_http.run.demo") / "feeds"
     return [
-        DemoDocument(file_name, name, (topic,), _filled((folder / file_name).read_bytes(), moment))
+        DemoDocument(file_name, name, (topic,), _fill((folder / file_name).read_bytes(), moment))
         for file_name, name, topic in _lines("feeds.tsv")
     ]
 
@@ -98,7 +98,7 @@ def data_documents(now: datetime, *, earlier: bool = False) -> list[DemoDocument
             file_name,
             name,
             (),
-            _filled(_replaced((folder / file_name).read_bytes(), was.get(file_name, ())), moment),
+            _fill(_replace((folder / file_name).read_bytes(), was.get(file_name, ())), moment),
             dict(option.split("=", 1) for option in options.split(",") if option),
         )
         for file_name, name, options in _lines("sources.tsv")
@@ -111,7 +111,7 @@ def _lines(name: str) -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def _replaced(template: bytes, by: Sequence[tuple[str, str]]) -> bytes:
+def _replace(template: bytes, by: Sequence[tuple[str, str]]) -> bytes:
     """The template with every pattern replaced; one that is not there is a mistake."""
     for pattern, replacement in by:
         template, count = re.subn(pattern.encode(), replacement.encode(), template)
@@ -120,7 +120,7 @@ def _replaced(template: bytes, by: Sequence[tuple[str, str]]) -> bytes:
     return template
 
 
-def _filled(template: bytes, now: datetime) -> bytes:
+def _fill(template: bytes, now: datetime) -> bytes:
     def value(match: re.Match[bytes]) -> bytes:
         form, *age = match.groups(default=b"0")
         days, hours, minutes = map(int, age)

@@ -64,12 +64,12 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
     """
     lends = {kind: lent for kind, lent in service.host.lends.items() if kind is not Embedder}
     service = attrs.evolve(service, host=attrs.evolve(service.host, lends=lends))
-    issued = await service.system(lambda ctx: _open_house(ctx, service))
-    tenant = issued.key.tenant
+    house = await service.system(lambda ctx: _open_house(ctx, service))
+    tenant = house.key.tenant
     read = documents(service.now())
     earlier = data_documents(service.now(), earlier=True)
-    was = await pull_all(service, await _added(service, folder, earlier), fetcher)
-    sources = await _added(service, folder, (*read, *data_documents(service.now())))
+    was = await pull_all(service, await _add_sources(service, folder, earlier), fetcher)
+    sources = await _add_sources(service, folder, (*read, *data_documents(service.now())))
     outcomes = (*was, *await pull_all(service, sources, fetcher))
     await _dismiss(service)
     # The last one made heads every list, and the first of the table is the richest.
@@ -77,11 +77,11 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
         await _watch(service, tenant, wish, is_spoken=wish is PROFILES[0])
         for wish in reversed(PROFILES)
     ]
-    subject = await record(service, issued.key, read)
+    subject = await record(service, house.key, read)
     return Seeded(
         workspace_id=tenant,
         plan=PLAN,
-        key=issued.secret,
+        key=house.secret,
         profiles=len(reports),
         sources=len(sources),
         items=sum(outcome.run.created for outcome in outcomes),
@@ -91,7 +91,9 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
     )
 
 
-async def _added(service: Service, folder: Path, documents: Iterable[DemoDocument]) -> list[Source]:
+async def _add_sources(
+    service: Service, folder: Path, documents: Iterable[DemoDocument]
+) -> list[Source]:
     """The sources of these documents, which are written to the folder."""
     sources = []
     for document in documents:
@@ -134,8 +136,8 @@ async def _open_house(ctx: Context, service: Service) -> IssuedKey:
 async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken: bool) -> str:
     """Create a profile and make its first report; the report's id."""
     request = operations.CreateProfile(wish)
-    created = await service.write(tenant, lambda ctx: operations.create_profile(ctx, request))
-    profile_id = STORED.decode(created.raw).id
+    profile = await service.write(tenant, lambda ctx: operations.create_profile(ctx, request))
+    profile_id = STORED.decode(profile.raw).id
     if is_spoken:
         await service.write(tenant, lambda ctx: _want_audio(ctx, profile_id))
     row = await make_report(service, tenant, profile_id)

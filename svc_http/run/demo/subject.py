@@ -44,7 +44,7 @@ class Recorded:
 async def record(service: Service, key: ApiKey, documents: Sequence[DemoDocument]) -> Recorded:
     """Append what was recorded on each of the days, at its time and in its author's name."""
     now = service.now().replace(microsecond=0)
-    story = _Told(now, {document.file_name: document.body for document in documents})
+    story = _Story(now, {document.file_name: document.body for document in documents})
     analyst = Actor(key.tenant, key_id=key.id)
     reviewer = Actor(key.tenant, user_id=key.user_id)
     opened = await _append(service, analyst, now - _HALTED, [_OPENING])
@@ -94,7 +94,7 @@ def _verdict(subject: str, claim: str, evidence: str) -> Entry:
 
 
 @frozen
-class _Told:
+class _Story:
     """Entries as of `now`; `bodies` are the documents that observations were read in."""
 
     now: datetime

@@ -40,6 +40,6 @@ def drop(writer: asyncio.StreamWriter) -> None:
     transport = writer.transport
     if transport.get_write_buffer_size() or not transport.is_closing():  # it has its socket still
         with suppress(OSError):
-            made = writer.get_extra_info("socket")
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection = writer.get_extra_info("socket")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     transport.abort()

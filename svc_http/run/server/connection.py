@@ -86,7 +86,7 @@ class Waiting:
         self._close(math.inf)
 
     def _close(self, now: float) -> None:
-        for connection in [each for each, until in self._deadlines.items() if until <= now]:
+        for connection in [link for link, until in self._deadlines.items() if until <= now]:
             del self._deadlines[connection]
             connection.close_soon()
 
@@ -165,18 +165,20 @@ def head(encode: Callable[[Any], bytes], status: int, headers: list[Header]) -> 
     what would split an answer in two). Any other answer takes h11's way as a whole.
     """
     framing = [pair for pair in headers if pair[0] in _FRAMING]
-    others = [pair for pair in headers if pair[0] not in _FRAMING]
-    names = {name for name, _ in others}
+    fields = [pair for pair in headers if pair[0] not in _FRAMING]
+    names = {name for name, _ in fields}
     if len(framing) == 1 and framing[0][0] == b"content-length" and names <= _examined:
-        lines = b"\r\n".join(map(b": ".join, others))
-        breaks = max(len(others) - 1, 0)
+        lines = b"\r\n".join(map(b": ".join, fields))
+        breaks = max(len(fields) - 1, 0)
         if (
             lines.count(b"\r\n") == lines.count(b"\n") == lines.count(b"\r") == breaks
             and b"\0" not in lines
         ):
-            begun = encode(h11.Response(headers=framing, status_code=status))
+            head_bytes = encode(h11.Response(headers=framing, status_code=status))
             # It ends in an empty line, unless the connection is beyond answering.
-            return b"%b%b\r\n\r\n" % (begun[:-2], lines) if begun and lines else begun
+            return (
+                b"%b%b\r\n\r\n" % (head_bytes[:-2], lines) if head_bytes and lines else head_bytes
+            )
     whole = encode(h11.Response(headers=headers, status_code=status))
     if len(_examined) < EXAMINED_MAX:
         _examined.update(name for name in names if name == name.lower())

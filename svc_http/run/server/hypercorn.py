@@ -118,8 +118,8 @@ async def serve(
     patience = runtime.settings.graceful_seconds
     made = Listening()
     made.origin, made.unread = runtime.settings.origin, service.edge.unread
-    most = affordable(runtime.settings.connections_max)
-    connections = _Connections(service, made, takes, most)
+    connections_max = affordable(runtime.settings.connections_max)
+    connections = _Connections(service, made, takes, connections_max)
     async with service.router.lifespan_context(service):
         server = await asyncio.start_server(
             connections.take, sock=listening, backlog=Listening.backlog
@@ -148,7 +148,7 @@ class _Connections:
         self, service: Service, listening: Listening, takes: type[TCPServer], most: int
     ) -> None:
         self._app = wrap_app(service, listening.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
-        self._made = listening
+        self._listening = listening
         self._takes = takes
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -166,7 +166,9 @@ class _Connections:
         peer = writer.get_extra_info("peername") or ("",)
         block = address.block(str(peer[0]))
         state: dict[str, Any] = {}
-        connection = self._takes(self._app, loop, self._made, self._context, state, reader, writer)
+        connection = self._takes(
+            self._app, loop, self._listening, self._context, state, reader, writer
+        )
 
         def vouch() -> None:
             if connection in self._strangers:
@@ -206,7 +208,7 @@ def _is_idle(connection: TCPServer) -> bool:
     return not getattr(protocol, "stream", None)
 
 
-def affordable(wanted: int) -> int:
+def affordable(connections: int) -> int:
     """So many connections, or as many as this process may have files for, at least one.
 
     Where the system lets it, the process allows itself as many files as that takes.
@@ -214,14 +216,14 @@ def affordable(wanted: int) -> int:
     try:
         import resource  # noqa: PLC0415 - there is none on Windows
     except ImportError:
-        return wanted
-    needed = wanted + FILES_BESIDE
+        return connections
+    files = connections + FILES_BESIDE
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = resource.RLIM_INFINITY
-    if soft != unlimited and soft < needed:
-        soft = needed if hard == unlimited else min(needed, hard)
+    if soft != unlimited and soft < files:
+        soft = files if hard == unlimited else min(files, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return wanted if soft == unlimited else max(1, min(wanted, soft - FILES_BESIDE))
+    return connections if soft == unlimited else max(1, min(connections, soft - FILES_BESIDE))
 
 
 def drain_on_signals(runtime: Runtime) -> None:

@@ -61,20 +61,24 @@ class _Manner:
 # -- running -----------------------------------------------------------------------------------
 
 
-def run(given: Settings, on_ready: OnReady, read: Read | None = None) -> None:
+def run(settings: Settings, on_ready: OnReady, read: Read | None = None) -> None:
     """Serve the store of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
 
     Raises:
         SettingsError, PortBusy, StoreBusy, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     # Until the server listens for signals itself, they end the run here.
-    with suppress(KeyboardInterrupt), sigterm_interrupts(), _listening(checked(given)) as listening:
+    with (
+        suppress(KeyboardInterrupt),
+        sigterm_interrupts(),
+        _listening(checked(settings)) as listening,
+    ):
         ready = iter((on_ready,))  # the address is told once
 
         def serve(settings: Settings, restarts: Restarts) -> None:
             _run(settings, listening, next(ready, _silent), _Manner(restarts=restarts))
 
-        Restarts(given, read or (lambda: given)).run(serve)
+        Restarts(settings, read or (lambda: settings)).run(serve)
 
 
 def run_demo(settings: Settings, on_ready: OnReady) -> None:

@@ -108,7 +108,7 @@ class Processes:
     ) -> None:
         self._listening = listening
         self._numbers = range(1, count + 1)
-        self._given = {**flags, "path": sys.path, "fd": listening.fileno()}
+        self._child_flags = {**flags, "path": sys.path, "fd": listening.fileno()}
         self._seconds = seconds + LATE_SECONDS
         self._command = command
         self._journal = journal or Journal()
@@ -169,7 +169,7 @@ class Processes:
         self._alive.add(process)
         if process.stdin is None or process.stdout is None:
             raise AssertionError("both are pipes")
-        process.stdin.write(json.dumps({**self._given, "number": number}).encode() + b"\n")
+        process.stdin.write(json.dumps({**self._child_flags, "number": number}).encode() + b"\n")
         line = b""
         with suppress(TimeoutError):
             async with asyncio.timeout(START_SECONDS):
@@ -180,14 +180,14 @@ class Processes:
             return message
         if not process.stdout.at_eof():
             _tell(process, signal.SIGKILL)
-        raise Failed(number, await self._gone(process))
+        raise Failed(number, await self._exit_code(process))
 
     async def _keep(self, number: int) -> NoReturn:
         """Have a process in this place, whatever becomes of it."""
         wait = RESTART_SECONDS
         while True:
             process, since = self._serving[number], system.monotonic()
-            code = await self._gone(process)
+            code = await self._exit_code(process)
             if self._serving[number] is not process:
                 continue  # it was replaced
             self._journal.note("error", "process ended", process=number, code=code)
@@ -223,12 +223,12 @@ class Processes:
         """Tell a process to end, and see to it that it does."""
         _tell(process, signal.SIGTERM)
         try:
-            await asyncio.wait_for(self._gone(process), self._seconds)
+            await asyncio.wait_for(self._exit_code(process), self._seconds)
         except TimeoutError:
             _tell(process, signal.SIGKILL)
-            await self._gone(process)
+            await self._exit_code(process)
 
-    async def _gone(self, process: Process) -> int:
+    async def _exit_code(self, process: Process) -> int:
         code = await process.wait()
         self._alive.discard(process)
         return code

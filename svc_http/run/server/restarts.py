@@ -28,7 +28,7 @@ class Restarts:
     """What was asked for while a server ran; the server tells by `heeds` what is to be drained."""
 
     def __init__(self, settings: Settings, read: Read) -> None:
-        self._given = settings
+        self._settings = settings
         self._read = read
         self._next: Settings | None = None
         self._running: tuple[asyncio.AbstractEventLoop, Runtime] | None = None
@@ -36,15 +36,15 @@ class Restarts:
 
     def run(self, serve: Run) -> None:
         """Serve, and again with other settings as often as it is asked for."""
-        before = signal.signal(signal.SIGHUP, self._asked)
+        before = signal.signal(signal.SIGHUP, self._on_signal)
         try:
-            serve(self._given, self)
+            serve(self._settings, self)
             while self._next is not None:
-                former, self._given, self._next = self._given, self._next, None
+                former, self._settings, self._next = self._settings, self._next, None
                 try:
-                    serve(self._given, self)
+                    serve(self._settings, self)
                 except Exception as failure:
-                    self._given = former
+                    self._settings = former
                     self._give_up(failure)
                     serve(former, self)
         finally:
@@ -63,7 +63,7 @@ class Restarts:
         finally:
             self._running = None
 
-    def _asked(self, *_: Any) -> None:
+    def _on_signal(self, *_: Any) -> None:
         if self._running is None or self._next is not None:
             self._is_asked_again = True
             return
@@ -72,12 +72,12 @@ class Restarts:
 
     def _begin(self, runtime: Runtime) -> None:
         try:
-            wanted = checked(self._read())
-            _check_kept(self._given, wanted)
+            fresh = checked(self._read())
+            _check_kept(self._settings, fresh)
         except Exception as failure:
             self._give_up(failure)
             return
-        self._next = wanted
+        self._next = fresh
         runtime.is_replaced = True
         runtime.drain.set()
         self._note("info", "restarting")
@@ -86,17 +86,17 @@ class Restarts:
         self._note("error", "restart given up", why=scrub(str(failure)))
 
     def _note(self, level: Level, event: str, **fields: object) -> None:
-        journal = Journal.of(self._given)
+        journal = Journal.of(self._settings)
         journal.note(level, event, **fields)
         journal.close()
 
 
-def _check_kept(settings: Settings, wanted: Settings) -> None:
+def _check_kept(settings: Settings, fresh: Settings) -> None:
     """See that what a running server cannot change stays.
 
     Raises:
         SettingsError: it would.
     """
     for name in ("host", "port", "processes"):
-        if getattr(settings, name) != getattr(wanted, name):
+        if getattr(settings, name) != getattr(fresh, name):
             raise SettingsError(f"setting {name!r} changes with a stop and a start alone")

@@ -13,7 +13,7 @@ from svc_http.settings import Settings
 from svc_http.stores import StoreBusy, Unusable
 
 
-def run(given: Settings, on_ready: Callable[[], None], read: Read | None = None) -> None:
+def run(settings: Settings, on_ready: Callable[[], None], read: Read | None = None) -> None:
     """Run the workers of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
 
     Raises:
@@ -26,7 +26,7 @@ def run(given: Settings, on_ready: Callable[[], None], read: Read | None = None)
             runner.run(_work(settings, next(ready, lambda: None), restarts))
 
     with suppress(KeyboardInterrupt), system.sigterm_interrupts():
-        Restarts(checked(given), read or (lambda: given)).run(work)
+        Restarts(checked(settings), read or (lambda: settings)).run(work)
 
 
 async def _work(settings: Settings, on_ready: Callable[[], None], restarts: Restarts) -> None:

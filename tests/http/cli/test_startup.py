@@ -113,7 +113,7 @@ def test_a_second_name_stands_in_the_usage_that_asked_for_it(svc: Any, line: str
 
 
 def test_help_that_is_asked_for_within_a_line_is_left_to_the_parser(svc: Any) -> None:
-    assert help_pages.shown(["keys", "--help", "list"]) is None
+    assert help_pages.page_text(["keys", "--help", "list"]) is None
     assert svc("keys", "--help", "list").out == svc("keys", "list", "--help").out
 
 
