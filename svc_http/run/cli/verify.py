@@ -60,10 +60,7 @@ def verify(
     It exits with 0 when the file is sound, 1 when it is not and 2 when it could not be read, and
     names the first line that is wrong and what was done to it.
     """
-    vkey, earlier = (
-        _parse_option("--key", VerifierKey.parse, key),
-        _earlier_head(from_size, from_root),
-    )
+    vkey, earlier = _parse_option("--key", VerifierKey.parse, key), _anchor(from_size, from_root)
     evidence = Evidence(
         level=level,
         vkey=vkey,
@@ -108,7 +105,7 @@ def _parse_option(option: str, parse: Callable[[Any], P], text: Any) -> P | None
         raise Usage(f"{option}: {wrong} See: svc ledger verify --help") from wrong
 
 
-def _earlier_head(size: int | None, root: str | None) -> tuple[int, bytes] | None:
+def _anchor(size: int | None, root: str | None) -> tuple[int, bytes] | None:
     if size is None and root is None:
         return None
     if size is None or root is None:
