@@ -29,14 +29,14 @@ from svc_core.agent.ports import Answered, Backend, Toolbox, Turn
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.text.citing import Sieve
-from svc_http.outside.upstream import Unanswered, Upstream
+from svc_http.outside.upstream import NoAnswer, Upstream
 
 OPENAI: Final = "api.openai.com"
 REFUSAL_BYTES: Final = 64 * 1024
 REFUSAL_CHARS: Final = 500
 ANSWER_BYTES: Final = 8 * 1024 * 1024
 """Of one answer of the model: 16,000 characters in frames of 300 bytes each are 5 MB."""
-LAST_SECONDS: Final = 2.0
+TRAILER_SECONDS: Final = 2.0
 """For what may follow the end of an answer: its usage, and the end of the body."""
 TOOLS_AT_ONCE: Final = 4
 TOOL_SECONDS: Final = 10.0
@@ -77,12 +77,12 @@ class Chat:
     """
 
     def __init__(
-        self, place: Place, *, waits: Waits | None = None, fallback: Backend | None = None
+        self, endpoint: Place, *, waits: Waits | None = None, fallback: Backend | None = None
     ) -> None:
-        self._place = place
-        self._waits = waits or Waits()
+        self._endpoint = endpoint
+        self._timeouts = waits or Waits()
         self._fallback = fallback
-        self._upstream = Upstream(f"{place.url}/chat/completions", place.key, "svc-agent")
+        self._upstream = Upstream(f"{endpoint.url}/chat/completions", endpoint.key, "svc-agent")
         self.told: Callable[[BaseException], None] = lambda _: None
 
     async def open(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
@@ -95,9 +95,9 @@ class Chat:
         try:
             await anext(events)
             return events
-        except UpstreamFailed as failed:
-            self._hear(failed)
-            if self._fallback is None or failed.type is problem.PROVIDER_CREDITS_EXHAUSTED:
+        except UpstreamFailed as failure:
+            self._report(failure)
+            if self._fallback is None or failure.type is problem.PROVIDER_CREDITS_EXHAUSTED:
                 raise
             return await self._fallback.open(turn, tools)
 
@@ -108,7 +108,7 @@ class Chat:
         """
         turns = asyncio.Semaphore(PASSAGES_AT_ONCE)
 
-        async def one(instructions: str, words: str) -> str | None:
+        async def rewrite(instructions: str, words: str) -> str | None:
             messages = [
                 {"role": "system", "content": instructions},
                 {"role": "user", "content": words},
@@ -119,23 +119,23 @@ class Chat:
                     aclosing(self._deltas({"messages": messages}, Completion(), ends)) as deltas,
                 ):
                     return "".join([text async for text in deltas])
-            except UpstreamFailed as failed:
-                self._hear(failed)
+            except UpstreamFailed as failure:
+                self._report(failure)
                 return None
 
-        ends = self._ends()
-        return await asyncio.gather(*(one(*passage) for passage in questions))
+        ends = self._deadline()
+        return await asyncio.gather(*(rewrite(*passage) for passage in questions))
 
     async def aclose(self) -> None:
         """Drop what is under way."""
         await self._upstream.aclose()
 
-    def _hear(self, failed: UpstreamFailed) -> None:
+    def _report(self, failure: UpstreamFailed) -> None:
         """Have the operator told of a failure, without the key."""
-        self.told(Unanswered(f"{self._upstream.url} {self._upstream.hidden(failed.said)}"))
+        self.told(NoAnswer(f"{self._upstream.url} {self._upstream.without_key(failure.said)}"))
 
-    def _ends(self) -> float:
-        return asyncio.get_running_loop().time() + self._waits.total
+    def _deadline(self) -> float:
+        return asyncio.get_running_loop().time() + self._timeouts.total
 
     # -- one exchange ----------------------------------------------------------------------------
 
@@ -148,7 +148,7 @@ class Chat:
             UpstreamFailed: it was refused, cut short, filtered or too late.
         """
         question = {
-            **self._place.said,
+            **self._endpoint.said,
             **request,
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -176,16 +176,16 @@ class Chat:
                         yield completion.feed(data)
                     if chunk is None:
                         break
-        except (Unanswered, TimeoutError) as why:
+        except (NoAnswer, TimeoutError) as why:
             if completion.finish is None:
-                reason = str(why) if isinstance(why, Unanswered) else "is silent, or takes too long"
+                reason = str(why) if isinstance(why, NoAnswer) else "is silent, or takes too long"
                 raise UpstreamFailed(reason) from why
         completion.end()
 
     def _patience(self, ends: float, completion: Completion | None = None) -> asyncio.Timeout:
         """A wait for the next bytes, which is short where an answer has told its end."""
         is_over = completion is not None and completion.finish is not None
-        quiet = LAST_SECONDS if is_over else self._waits.idle
+        quiet = TRAILER_SECONDS if is_over else self._timeouts.idle
         return asyncio.timeout_at(min(ends, asyncio.get_running_loop().time() + quiet))
 
     # -- a whole answer --------------------------------------------------------------------------
@@ -199,21 +199,21 @@ class Chat:
             try:
                 async for event in events:
                     yield event
-            except UpstreamFailed as failed:
-                self._hear(failed)
-                yield Failed(failed.type.code, failed.detail)
+            except UpstreamFailed as failure:
+                self._report(failure)
+                yield Failed(failure.type.code, failure.detail)
 
     async def _events(self, turn: Turn, tools: Toolbox) -> AsyncGenerator[Event]:
         """What happens while a question is answered, from the first words or calls on."""
-        ends = self._ends()
+        ends = self._deadline()
         dialogue = Dialogue(turn, tools.specs, tools.origin)
         used = Usage()
         for step in count(1):
-            is_last = step == self._place.steps_max
+            is_last = step == self._endpoint.steps_max
             completion = Completion()
             deltas = self._deltas(dialogue.request(is_last=is_last), completion, ends)
-            async with aclosing(_said(deltas, dialogue, step)) as said:
-                async for event in said:
+            async with aclosing(_sentence_events(deltas, dialogue, step)) as events:
+                async for event in events:
                     yield event
             usage = completion.usage or Usage(dialogue.words, completion.pieces)
             used = Usage(used.read + usage.read, used.written + usage.written)
@@ -222,8 +222,8 @@ class Chat:
                 break
             if not completion.pieces:
                 yield Step()
-            async with aclosing(_called(calls, dialogue, tools)) as called:
-                async for event in called:
+            async with aclosing(_tool_events(calls, dialogue, tools)) as tool_events:
+                async for event in tool_events:
                     yield event
         if dialogue.is_silent:
             if not completion.pieces:
@@ -233,7 +233,7 @@ class Chat:
         yield Finished("length" if is_cut else "stop", used)
 
 
-async def _said(
+async def _sentence_events(
     deltas: AsyncGenerator[str], dialogue: Dialogue, step: int
 ) -> AsyncGenerator[Event]:
     """A step that begins with the first words, and the sentences of it that may be said."""
@@ -251,7 +251,7 @@ async def _said(
         yield event
 
 
-async def _called(
+async def _tool_events(
     calls: Sequence[Call], dialogue: Dialogue, tools: Toolbox
 ) -> AsyncGenerator[Event]:
     """The calls, which all run, then what came of each."""
@@ -263,8 +263,8 @@ async def _called(
         try:
             async with turns, asyncio.timeout(TOOL_SECONDS):
                 return await tools.call(call.name, call.arguments)
-        except Problem as refused:
-            return f"{refused.detail} ({refused.type.code})"
+        except Problem as refusal:
+            return f"{refusal.detail} ({refusal.type.code})"
         except TimeoutError:
             return f"It took longer than {TOOL_SECONDS:g} seconds."
 
@@ -273,8 +273,8 @@ async def _called(
         yield ToolCall(call.id, dialogue.shown(call.name), call.arguments or {})
     async with asyncio.TaskGroup() as group:
         running = [group.create_task(run(call)) for call in calls]
-    for call, done in zip(calls, running, strict=True):
-        came = done.result()
+    for call, task in zip(calls, running, strict=True):
+        came = task.result()
         if isinstance(came, str):
             yield dialogue.failed(call, came)
         else:

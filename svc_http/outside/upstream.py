@@ -18,20 +18,20 @@ from attrs import field, frozen
 from httpx2 import URL
 
 from svc_core.base.egress import PRIVATE
-from svc_http.outside.fetch.guard import Guard, connections, target
+from svc_http.outside.fetch.guard import Guard, connection_pool, pool_url
 from svc_http.outside.fetch.model import FetchRefused
 
 CONNECT_SECONDS: Final = 3.0
-SAID_CHARS: Final = 200
+MESSAGE_CHARS: Final = 200
 """Of what a server says of its refusal."""
 
 
-class Unanswered(Exception):  # noqa: N818 - what happened, as the operator is told it
+class NoAnswer(Exception):  # noqa: N818 - what happened, as the operator is told it
     """There is no answer; the message goes on from the address."""
 
 
 @frozen
-class Answering:
+class OpenAnswer:
     """An answer whose body is still to come."""
 
     status: int
@@ -55,12 +55,12 @@ class Answering:
             async for chunk in chunks:
                 content += chunk
                 if len(content) > bytes_max:
-                    raise Unanswered(f"answers more than {bytes_max} bytes")
+                    raise NoAnswer(f"answers more than {bytes_max} bytes")
         return bytes(content)
 
 
 @frozen
-class Answer:
+class UpstreamAnswer:
     """A whole answer."""
 
     status: int
@@ -68,9 +68,9 @@ class Answer:
     wait_seconds: float | None
 
 
-async def answered(
-    asking: AbstractAsyncContextManager[Answering], seconds: float, bytes_max: int
-) -> Answer:
+async def read_answer(
+    exchange: AbstractAsyncContextManager[OpenAnswer], seconds: float, bytes_max: int
+) -> UpstreamAnswer:
     """The whole answer to what is asked.
 
     Raises:
@@ -78,10 +78,12 @@ async def answered(
     """
     try:
         with anyio.fail_after(seconds):
-            async with asking as answer:
-                return Answer(answer.status, await answer.body(bytes_max), answer.wait_seconds)
+            async with exchange as answer:
+                return UpstreamAnswer(
+                    answer.status, await answer.body(bytes_max), answer.wait_seconds
+                )
     except TimeoutError as late:
-        raise Unanswered(f"did not answer within {seconds:g} seconds") from late
+        raise NoAnswer(f"did not answer within {seconds:g} seconds") from late
 
 
 class Upstream:
@@ -93,7 +95,7 @@ class Upstream:
         self._agent = agent
         self._pool: httpcore2.AsyncConnectionPool | None = None
 
-    def post(self, question: Any, accept: str) -> AbstractAsyncContextManager[Answering]:
+    def post(self, question: Any, accept: str) -> AbstractAsyncContextManager[OpenAnswer]:
         """The answer to a request; its connection is closed at the end, however that comes.
 
         Raises:
@@ -101,32 +103,32 @@ class Upstream:
         """
         return self._answer("POST", accept, json.dumps(question).encode())
 
-    def get(self, accept: str) -> AbstractAsyncContextManager[Answering]:
+    def get(self, accept: str) -> AbstractAsyncContextManager[OpenAnswer]:
         """The same of a question without a body."""
         return self._answer("GET", accept, None)
 
     @asynccontextmanager
     async def _answer(
         self, method: str, accept: str, body: bytes | None
-    ) -> AsyncIterator[Answering]:
+    ) -> AsyncIterator[OpenAnswer]:
         if self._pool is None:
             # Reading the root certificates takes 0.1 s, and plain http needs none.
             plain = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self.url.scheme == "http" else None
-            self._pool = connections(Guard(PRIVATE), plain)
+            self._pool = connection_pool(Guard(PRIVATE), plain)
         fields = self._fields(accept, body)
         timeouts = {"timeout": {"connect": CONNECT_SECONDS}}
         try:
             async with self._pool.stream(
-                method, target(self.url), headers=fields, content=body, extensions=timeouts
+                method, pool_url(self.url), headers=fields, content=body, extensions=timeouts
             ) as response:
-                yield Answering(response.status, _wait(response.headers), response)
-        except FetchRefused as refused:
-            raise Unanswered(f"cannot be asked: {refused.message}") from refused
+                yield OpenAnswer(response.status, _retry_seconds(response.headers), response)
+        except FetchRefused as refusal:
+            raise NoAnswer(f"cannot be asked: {refusal.message}") from refusal
         except httpcore2.TimeoutException as late:
             raise TimeoutError from late
-        except (httpcore2.NetworkError, httpcore2.ProtocolError) as broken:
-            why = str(broken) or type(broken).__name__
-            raise Unanswered(f"cannot be reached, or broke off: {why}") from broken
+        except (httpcore2.NetworkError, httpcore2.ProtocolError) as fault:
+            why = str(fault) or type(fault).__name__
+            raise NoAnswer(f"cannot be reached, or broke off: {why}") from fault
 
     def _fields(self, accept: str, body: bytes | None) -> list[tuple[str, str]]:
         fields = [
@@ -140,11 +142,11 @@ class Upstream:
             fields.append(("Authorization", f"Bearer {self._key}"))
         return fields
 
-    def hidden(self, text: str) -> str:
+    def without_key(self, text: str) -> str:
         """A text without the key."""
         return text.replace(self._key, "...") if self._key else text
 
-    def said(self, body: bytes) -> str:
+    def error_message(self, body: bytes) -> str:
         """What an error says of itself, on one line without the key."""
         try:
             error = json.loads(body)["error"]
@@ -152,8 +154,8 @@ class Upstream:
         except (ValueError, TypeError, KeyError, RecursionError):
             return ""
         words = " ".join(str(message).split())
-        shown = "".join(mark for mark in words if mark.isprintable())
-        return self.hidden(shown)[:SAID_CHARS]
+        line = "".join(mark for mark in words if mark.isprintable())
+        return self.without_key(line)[:MESSAGE_CHARS]
 
     async def aclose(self) -> None:
         """Drop what is under way."""
@@ -161,13 +163,13 @@ class Upstream:
             await self._pool.aclose()
 
 
-def phrased(status: int) -> str:
+def status_phrase(status: int) -> str:
     """A status with its name, where it has one."""
     is_listed = status in HTTPStatus.__members__.values()
     return f"{status} {HTTPStatus(status).phrase}" if is_listed else str(status)
 
 
-def _wait(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
+def _retry_seconds(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
     """The seconds that a server asks to be left alone; its dates are not read."""
     text = next((value for name, value in headers if name.lower() == b"retry-after"), b"")
     return float(text) if text.isdigit() and len(text) < 6 else None

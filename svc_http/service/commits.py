@@ -43,16 +43,16 @@ class Commits:
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop, self._is_called = loop, False
-        called: asyncio.Future[None] = loop.create_future()
-        self._waiting.add(called)
+        waiter: asyncio.Future[None] = loop.create_future()
+        self._waiting.add(waiter)
         try:
             # Only now that a commit would be heard can the version be believed.
             if self._storage.version == version:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(seconds):
-                        await called
+                        await waiter
         finally:
-            self._waiting.discard(called)
+            self._waiting.discard(waiter)
         return self._storage.version != version
 
     async def rounds(
@@ -75,13 +75,13 @@ class Commits:
             return
         self._is_called = True
         with suppress(RuntimeError):  # the loop has ended meanwhile, and with it everybody's wait
-            loop.call_soon_threadsafe(self._call)
+            loop.call_soon_threadsafe(self._wake_all)
 
-    def _call(self) -> None:
+    def _wake_all(self) -> None:
         self._is_called = False
-        for called in self._waiting:
-            if not called.done():
-                called.set_result(None)
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
 
 
 class Following:
@@ -100,11 +100,11 @@ class Following:
         self._context = context
         self._commits = commits
         self._now = now
-        self._seen = -1
+        self._version = -1
 
     async def read(self, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for the caller on one snapshot, as it is now."""
-        self._seen = self._commits.version
+        self._version = self._commits.version
         now = self._now()
 
         async def unit(tx: Transaction) -> R:
@@ -114,5 +114,5 @@ class Following:
 
     async def news(self) -> None:
         """Return once something was committed since the last `read` began, or after a while."""
-        if await self._commits.after(self._seen, NEWS_SECONDS):
+        if await self._commits.after(self._version, NEWS_SECONDS):
             await asyncio.sleep(GATHER_SECONDS)

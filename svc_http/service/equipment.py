@@ -10,7 +10,7 @@ from svc_http import stores
 from svc_http.outside import chat as chats
 from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings import model as embedding
-from svc_http.outside.embeddings.endpoint import Endpoint, Place
+from svc_http.outside.embeddings.endpoint import EmbeddingEndpoint, RemoteModel
 from svc_http.outside.embeddings.model import Embeddings, Local
 from svc_http.outside.fetch.client import USER_AGENT, Fetcher
 from svc_http.outside.fetch.post import Poster
@@ -29,14 +29,14 @@ from svc_http.stores.media.port import Media
 
 def fetcher(settings: Settings) -> Fetcher:
     """The way out that the settings allow, to be entered by whoever fetches."""
-    allowed = settings.allow_private_fetch
-    if allowed is None:
-        allowed = settings.env == "development"
+    is_allowed = settings.allow_private_fetch
+    if is_allowed is None:
+        is_allowed = settings.env == "development"
     agent = f"{USER_AGENT} {settings.fetch_contact}".strip()
-    return Fetcher(exceptions=PRIVATE if allowed else (), user_agent=agent)
+    return Fetcher(exceptions=PRIVATE if is_allowed else (), user_agent=agent)
 
 
-def poster(settings: Settings) -> Poster:
+def poster_of(settings: Settings) -> Poster:
     """The way out to webhooks, to be closed by whoever has it."""
     return Poster(loopback=settings.env == "development")
 
@@ -44,12 +44,15 @@ def poster(settings: Settings) -> Poster:
 def gaps(settings: Settings) -> dict[str, str]:
     """What is off here of what is on where it is installed: by its setting, why, in one line."""
     reasons: dict[str, str] = {}
-    for name, part in (("speech", espeak), ("embeddings", embedding)):
-        chosen = getattr(settings, name)
-        if chosen == "none":
+    for name, is_installed, cure in (
+        ("speech", espeak.is_installed, espeak.CURE),
+        ("embeddings", embedding.has_semantic_extra, embedding.CURE),
+    ):
+        choice = getattr(settings, name)
+        if choice == "none":
             reasons[name] = f"none was chosen; SVC_{name.upper()}=auto takes what is installed"
-        elif chosen == "auto" and not part.is_installed():
-            reasons[name] = f"not installed; {part.CURE}"
+        elif choice == "auto" and not is_installed():
+            reasons[name] = f"not installed; {cure}"
     if settings.speech == "auto" and settings.media_place is None:
         reasons["speech"] = "recordings have no place; name one, such as SVC_MEDIA=audio"
     return reasons
@@ -79,17 +82,17 @@ def embedder(settings: Settings) -> Embeddings | None:
     if "embeddings" in gaps(settings):
         return None
     if settings.embeddings != "openai":
-        if not embedding.is_installed():
+        if not embedding.has_semantic_extra():
             why = f"is minilm, which is not installed: {embedding.CURE}"
             raise SettingsError(f"setting 'embeddings' {why}")
         return Embeddings(Local())
-    place = Place(
+    place = EmbeddingEndpoint(
         settings.embeddings_url,
         settings.embeddings_model,
         settings.embeddings_key,
         settings.embeddings_dimensions,
     )
-    return Embeddings(Endpoint(place))
+    return Embeddings(RemoteModel(place))
 
 
 def chat(settings: Settings) -> Chat | None:

@@ -39,7 +39,7 @@ ROWS_MAX: Final = 1_000
 ANSWER_SECONDS: Final = 10.0
 """How long a look may take where another thread waits for it: Prometheus waits as long."""
 
-QUEUED: Final[dict[str, Collection[Any]]] = {
+WORK_QUEUES: Final[dict[str, Collection[Any]]] = {
     "ingest": SOURCES,
     "schedule": DUE,
     "deliver": QUEUES,
@@ -51,14 +51,14 @@ STATUSES: Final[tuple[HealthStatus, ...]] = get_args(HealthStatus)
 
 
 @frozen
-class _Seen:
+class _Snapshot:
     """What was seen, and until when it is told again."""
 
     families: Sequence[Metric]
     until: float
 
 
-class Looks:
+class StoreGauges:
     """Looks at the store of one service; used in its event loop.
 
     `is_whole` is false for a service of other operations, whose store has other collections.
@@ -71,21 +71,21 @@ class Looks:
         self._settings = settings
         self._metrics = metrics
         self._is_whole = is_whole
-        self._looking = asyncio.Lock()
-        self._seen = _Seen((), 0.0)
-        self._size = _Seen((), 0.0)
+        self._lock = asyncio.Lock()
+        self._snapshot = _Snapshot((), 0.0)
+        self._size = _Snapshot((), 0.0)
 
     async def families(self) -> list[Metric]:
         """All metrics of the service."""
-        async with self._looking:
-            if self._seen.until <= system.monotonic():
-                seen = await self._look()
-                self._seen = _Seen(seen, system.monotonic() + LOOK_SECONDS)
-        return [*self._metrics.collect(), *self._seen.families]
+        async with self._lock:
+            if self._snapshot.until <= system.monotonic():
+                families = await self._look()
+                self._snapshot = _Snapshot(families, system.monotonic() + LOOK_SECONDS)
+        return [*self._metrics.collect(), *self._snapshot.families]
 
     async def exposition(self) -> bytes:
         """All of them in the text format."""
-        return generate_latest(_Told(await self.families()))
+        return generate_latest(_FixedCollector(await self.families()))
 
     async def _look(self) -> Sequence[Metric]:
         if not self._is_whole:
@@ -109,7 +109,7 @@ class Looks:
             "How long the work that is due longest has waited for a worker.",
             labels=("worker",),
         )
-        for worker, collection in QUEUED.items():
+        for worker, collection in WORK_QUEUES.items():
             due = await storage.across(collection, end=now, limit=1)
             lags.add_metric((worker,), (now - due[0].document.order) / 1e6 if due else 0.0)
         waiting = await storage.across(WAITING, limit=ROWS_MAX)
@@ -121,7 +121,7 @@ class Looks:
             size = await _size(self._settings.file, self._settings.dsn)
             text = "What the database takes on its disk."
             families = [] if size is None else [_gauge("svc_database_bytes", text, size)]
-            self._size = _Seen(families, system.monotonic() + SIZE_SECONDS)
+            self._size = _Snapshot(families, system.monotonic() + SIZE_SECONDS)
         return self._size.families
 
 
@@ -164,7 +164,9 @@ async def _size(file: str | None, dsn: str | None) -> int | None:
 
 
 @asynccontextmanager
-async def exposed(looks: Looks, settings: Settings, number: int | None) -> AsyncIterator[None]:
+async def serve_metrics(
+    gauges: StoreGauges, settings: Settings, number: int | None
+) -> AsyncIterator[None]:
     """Tell the metrics at `metrics_host` and `metrics_port`, where the settings name a port.
 
     Of several processes the first has that port, the second the next one, and so on.
@@ -179,15 +181,15 @@ async def exposed(looks: Looks, settings: Settings, number: int | None) -> Async
     loop = asyncio.get_running_loop()
 
     def ask() -> list[Metric]:
-        return asyncio.run_coroutine_threadsafe(looks.families(), loop).result(ANSWER_SECONDS)
+        return asyncio.run_coroutine_threadsafe(gauges.families(), loop).result(ANSWER_SECONDS)
 
     try:
-        server, thread = start_http_server(port, settings.metrics_host, _Asked(ask))
-    except OSError as refused:
+        server, thread = start_http_server(port, settings.metrics_host, _LiveRegistry(ask))
+    except OSError as error:
         raise Unusable(
             f"metrics_port {port} on {settings.metrics_host} cannot be listened on: "
-            f"{refused.strerror}; choose another"
-        ) from refused
+            f"{error.strerror}; choose another"
+        ) from error
     try:
         yield
     finally:
@@ -196,7 +198,7 @@ async def exposed(looks: Looks, settings: Settings, number: int | None) -> Async
         thread.join()
 
 
-class _Told(Collector):
+class _FixedCollector(Collector):
     """Metrics that were collected."""
 
     def __init__(self, families: Sequence[Metric]) -> None:
@@ -206,7 +208,7 @@ class _Told(Collector):
         return self._families
 
 
-class _Asked(CollectorRegistry):
+class _LiveRegistry(CollectorRegistry):
     """Metrics that are collected where they are counted, for the thread that tells them."""
 
     def __init__(self, ask: Callable[[], list[Metric]]) -> None:

@@ -94,10 +94,10 @@ class LogFile:
             return False
 
 
-class _Finished(NamedTuple):
+class _RequestLine(NamedTuple):
     """What a line tells, kept until lines are composed: sixty in a row cost half as much each."""
 
-    ended: float
+    end_time: float
     milliseconds: float
     key: tuple[str, str, int]
     request_id: str
@@ -118,14 +118,14 @@ class Journal:
         level: Level = "info",
     ) -> None:
         self._process = {} if process is None else {"process": process}
-        self._least = LEVELS.index(level)
-        self._least_status = {"all": 500 if self._least else 0, "errors": 500, "off": 1_000}[mode]
+        self._level_min = LEVELS.index(level)
+        self._status_min = {"all": 500 if self._level_min else 0, "errors": 500, "off": 1_000}[mode]
         self._stream = stream
-        self._waiting: list[_Finished] = []
+        self._waiting: list[_RequestLine] = []
         self._shapes: dict[tuple[str, str, int], str] = {}
         self._second = -1
         self._clock_text = ""
-        self._lost = 0
+        self._lines_lost = 0
 
     @classmethod
     def of(cls, settings: Settings, process: int | None = None) -> "Journal":
@@ -133,14 +133,14 @@ class Journal:
         stream = sys_stderr if settings.log_file is None else LogFile(settings.log_file)
         return cls(settings.request_log, stream, process, settings.log_level)
 
-    def request(self, exchange: Exchange, ended: float, milliseconds: float) -> None:
-        """Note one finished request; `ended` is in Unix seconds."""
+    def request(self, exchange: Exchange, end_time: float, milliseconds: float) -> None:
+        """Note one finished request; `end_time` is in Unix seconds."""
         status = exchange.status
-        if status < self._least_status:
+        if status < self._status_min:
             return
-        self._finish(
-            _Finished(
-                ended,
+        self._add(
+            _RequestLine(
+                end_time,
                 milliseconds,
                 (exchange.method, exchange.route, status),
                 exchange.request_id,
@@ -151,30 +151,30 @@ class Journal:
             )
         )
 
-    def unread(self, request_id: str, method: str, status: int, ended: float) -> None:
+    def unread(self, request_id: str, method: str, status: int, end_time: float) -> None:
         """Note a request that was refused before it could be read as one."""
-        if status >= self._least_status:
-            self._finish(_Finished(ended, 0.0, (method, "", status), request_id, "", "", 0, 0))
+        if status >= self._status_min:
+            self._add(_RequestLine(end_time, 0.0, (method, "", status), request_id, "", "", 0, 0))
 
-    def _finish(self, done: _Finished) -> None:
+    def _add(self, line: _RequestLine) -> None:
         waiting = self._waiting
-        waiting.append(done)
+        waiting.append(line)
         if len(waiting) >= LINES_MAX:
             self.flush()
         elif len(waiting) == 1:
             asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
 
-    def _line(self, done: _Finished) -> str:
-        shape = self._shapes.get(done.key) or self._shape(done.key)
-        second = int(done.ended)
+    def _line(self, row: _RequestLine) -> str:
+        shape = self._shapes.get(row.key) or self._shape(row.key)
+        second = int(row.end_time)
         if second != self._second:
             self._second = second
             self._clock_text = f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%S}"
         return (
-            f'{{"time":"{self._clock_text}.{int((done.ended - second) * 1000):03d}Z",{shape}'
-            f'"ms":{done.milliseconds:.2f},"requestId":"{done.request_id}",'
-            f'"tenant":"{done.tenant}","key":"{done.key_prefix}",'
-            f'"bytesIn":{done.bytes_in},"bytesOut":{done.bytes_out}}}\n'
+            f'{{"time":"{self._clock_text}.{int((row.end_time - second) * 1000):03d}Z",{shape}'
+            f'"ms":{row.milliseconds:.2f},"requestId":"{row.request_id}",'
+            f'"tenant":"{row.tenant}","key":"{row.key_prefix}",'
+            f'"bytesIn":{row.bytes_in},"bytesOut":{row.bytes_out}}}\n'
         )
 
     def _shape(self, key: tuple[str, str, int]) -> str:
@@ -204,8 +204,8 @@ class Journal:
 
     def note(self, level: Level, event: str, **fields: object) -> None:
         """Note something that happened, at once."""
-        if LEVELS.index(level) >= self._least:
-            self._write(_noted(level, event, **self._process, **fields))
+        if LEVELS.index(level) >= self._level_min:
+            self._write(_event_line(level, event, **self._process, **fields))
 
     def flush(self) -> None:
         """Write what waits."""
@@ -222,20 +222,22 @@ class Journal:
         waiting, self._waiting = self._waiting, []
         text = "".join(map(self._line, waiting)) + last
         loss = ""
-        if self._lost:  # the line before may have been cut short
-            loss = "\n" + _noted("error", "log lines lost", **self._process, lines=self._lost)
+        if self._lines_lost:  # the line before may have been cut short
+            loss = "\n" + _event_line(
+                "error", "log lines lost", **self._process, lines=self._lines_lost
+            )
         try:
             stream = self._stream()
             for piece in _pieces(loss + text) if self._process else (loss + text,):
                 stream.write(piece)
                 stream.flush()
         except OSError:
-            self._lost += text.count("\n")
+            self._lines_lost += text.count("\n")
         else:
-            self._lost = 0
+            self._lines_lost = 0
 
 
-def _noted(level: str, event: str, **fields: object) -> str:
+def _event_line(level: str, event: str, **fields: object) -> str:
     moment = f"{system.now():%Y-%m-%dT%H:%M:%S}Z"
     return json.dumps({"time": moment, "level": level, "event": event, **fields}) + "\n"
 

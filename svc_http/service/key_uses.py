@@ -23,20 +23,20 @@ KEYS_AT_ONCE = 500
 """Keys written in one transaction: 10,000 took half a second in a file."""
 
 
-async def write_uses(service: Service, uses: Uses) -> int:
+async def write_uses(service: Service, use_log: Uses) -> int:
     """Write what was noted; how many keys tell a new time."""
-    left = dict(uses.take())
-    written = 0
+    pending = dict(use_log.take())
+    count = 0
     try:
-        while left:
-            part = dict(islice(left.items(), KEYS_AT_ONCE))
-            written += await service.system(partial(accounts.note_use, uses=part))
+        while pending:
+            part = dict(islice(pending.items(), KEYS_AT_ONCE))
+            count += await service.system(partial(accounts.note_use, uses=part))
             for key_id in part:
-                del left[key_id]
+                del pending[key_id]
     except BaseException:
-        uses.give_back(left)
+        use_log.give_back(pending)
         raise
-    return written
+    return count
 
 
 async def write_last_uses(service: Service, uses: Uses) -> None:

@@ -60,8 +60,8 @@ async def migrate(db: str) -> tuple[Applied, ...]:
     if not is_address(db):
         return sqlite.migrate(db, catalog.COLLECTIONS, epoch=epoch)
     with postgres(without_secret(db)) as backend:
-        taken: tuple[Applied, ...] = await backend.migrate(db, catalog.COLLECTIONS, epoch=epoch)
-    return taken
+        steps: tuple[Applied, ...] = await backend.migrate(db, catalog.COLLECTIONS, epoch=epoch)
+    return steps
 
 
 async def copy(settings: Settings, source: str, target: str, tell: Tell) -> Copied:
@@ -75,19 +75,19 @@ async def copy(settings: Settings, source: str, target: str, tell: Tell) -> Copi
         Unfit: one cannot be copied from or to, has another secret, or is damaged.
         Unusable: PostgreSQL cannot be asked.
     """
-    left, right = _side(settings, source), _side(settings, target)
-    ring = _ring(left, right)
+    origin, destination = _secret_settings(settings, source), _secret_settings(settings, target)
+    ring = _common_keyring(origin, destination)
     async with _reading(source, is_moved=True) as contents:
-        await _check_opens(ring, contents, left.shown_db)
-        async with _filling(target, await contents.epoch()) as filled:
-            done = await copies.copy(
-                contents, filled, catalog.COLLECTIONS, with_seals=True, tell=tell
+        await _check_keyring(ring, contents, origin.shown_db)
+        async with _filling(target, await contents.epoch()) as store:
+            report = await copies.copy(
+                contents, store, catalog.COLLECTIONS, with_seals=True, tell=tell
             )
-            if left.file is not None and right.file is not None:
-                snapshots.copy_beside(Path(left.file), Path(right.file))
-            if left.file is not None and right.dsn is not None and settings.media is None:
-                await _add_recordings(left.file, contents, filled)
-    return done
+            if origin.file is not None and destination.file is not None:
+                snapshots.copy_beside(Path(origin.file), Path(destination.file))
+            if origin.file is not None and destination.dsn is not None and settings.media is None:
+                await _add_recordings(origin.file, contents, store)
+    return report
 
 
 def media_left(settings: Settings, source: str, target: str) -> str | None:
@@ -106,8 +106,8 @@ async def backup(db: str, target: Path, tell: Tell) -> None:
     if not is_address(db):
         snapshots.backup(Path(db), target)
         return
-    async with _reading(db) as contents, _filling(str(target), await contents.epoch()) as filled:
-        await copies.copy(contents, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
+    async with _reading(db) as contents, _filling(str(target), await contents.epoch()) as store:
+        await copies.copy(contents, store, catalog.COLLECTIONS, with_seals=False, tell=tell)
 
 
 async def restore(source: Path, db: str, tell: Tell, *, media: str | None) -> Path | None:
@@ -123,20 +123,20 @@ async def restore(source: Path, db: str, tell: Tell, *, media: str | None) -> Pa
     """
     if not is_address(db):
         return snapshots.restore(source, Path(db))
-    async with _reading(str(source)) as contents, _filling(db, _epoch()) as filled:
-        await copies.copy(contents, filled, catalog.COLLECTIONS, with_seals=False, tell=tell)
+    async with _reading(str(source)) as contents, _filling(db, _epoch()) as store:
+        await copies.copy(contents, store, catalog.COLLECTIONS, with_seals=False, tell=tell)
         if media is None:
-            await _add_recordings(str(source), contents, filled)
+            await _add_recordings(str(source), contents, store)
     return None
 
 
-async def _add_recordings(file: str, contents: Held, filled: Filled) -> None:
+async def _add_recordings(file: str, contents: Held, store: Filled) -> None:
     """Take in the recordings beside a file, unless it has them in itself, as PostgreSQL does."""
     if await contents.count(PIECES):
         return
     for recording in MediaFiles(Path(f"{file}.media")).files():
         for id_, piece in rows_of(recording):
-            await filled.add(PIECES, [(SYSTEM, id_, 1, PIECES.record(piece).raw)])
+            await store.add(PIECES, [(SYSTEM, id_, 1, PIECES.record(piece).raw)])
 
 
 # -- both sides --------------------------------------------------------------------------------
@@ -162,14 +162,14 @@ async def _reading(db: str, *, is_moved: bool = False) -> AsyncIterator[Held]:
 @asynccontextmanager
 async def _filling(db: str, epoch: bytes) -> AsyncIterator[Filled]:
     if not is_address(db):
-        async with files.filling(Path(db), catalog.COLLECTIONS, epoch) as filled:
-            yield filled
+        async with files.filling(Path(db), catalog.COLLECTIONS, epoch) as store:
+            yield store
         return
     await migrate(db)
     from svc_http.stores.postgres import copies as tables  # noqa: PLC0415 - of an extra
 
-    async with tables.filling(db, catalog.COLLECTIONS, epoch) as filled:
-        yield filled
+    async with tables.filling(db, catalog.COLLECTIONS, epoch) as store:
+        yield store
 
 
 def _epoch() -> bytes:
@@ -179,7 +179,7 @@ def _epoch() -> bytes:
 # -- the secret --------------------------------------------------------------------------------
 
 
-def _side(settings: Settings, db: str) -> Settings:
+def _secret_settings(settings: Settings, db: str) -> Settings:
     """What the settings say of the secret of a database."""
     if db == MEMORY:
         raise Unfit("a store in memory is its server's alone; name a file or an address")
@@ -188,21 +188,21 @@ def _side(settings: Settings, db: str) -> Settings:
     )
 
 
-def _ring(source: Settings, target: Settings) -> Keyring | None:
+def _common_keyring(source: Settings, target: Settings) -> Keyring | None:
     """The keys of both sides; None where the secret of a file is still to be made."""
     if source.secret is None and (source.dsn or target.dsn):
-        beside = source.file or target.file or "svc.db"
+        file = source.file or target.file or "svc.db"
         raise SettingsError(
             "setting 'secret' is missing, and both sides need the same one; give that of the "
-            f"source, for example {PREFIX}SECRET_FILE={beside}.secret"
+            f"source, for example {PREFIX}SECRET_FILE={file}.secret"
         )
-    ours, theirs = secret.ring_of(source), secret.ring_of(target)
-    if theirs is not None and (ours is None or ours.keys != theirs.keys):
+    keyring, other = secret.keyring_of(source), secret.keyring_of(target)
+    if other is not None and (keyring is None or keyring.keys != other.keys):
         raise Unfit(f"{target.db}.secret is not the secret of {source.db}; move it away")
-    return ours
+    return keyring
 
 
-async def _check_opens(ring: Keyring | None, contents: Held, name: str) -> None:
+async def _check_keyring(ring: Keyring | None, contents: Held, name: str) -> None:
     """Check that the secret is the one with which the store sealed the key of its ledgers."""
     async for rows in contents.rows(SIGNING_KEYS):
         for *_, raw in rows:
@@ -210,8 +210,8 @@ async def _check_opens(ring: Keyring | None, contents: Held, name: str) -> None:
                 if ring is None:
                     raise SealError
                 seed_of(SIGNING_KEYS.decode(raw), ring)
-            except SealError as shut:
+            except SealError as error:
                 raise Unfit(
                     f"{PREFIX}SECRET is not the secret of {name}: it does not open what is sealed "
                     "there; set the one that its server has"
-                ) from shut
+                ) from error

@@ -85,19 +85,19 @@ class Metrics(Collector):
         yield from self._process.collect()
 
     def _by_route(self) -> dict[tuple[str, str], _Series]:
-        merged: dict[tuple[str, str], _Series] = {}
+        by_route: dict[tuple[str, str], _Series] = {}
         for (method, route, _), series in self._series.items():
-            whole = merged.setdefault((method, route), _Series())
+            whole = by_route.setdefault((method, route), _Series())
             whole.seconds += series.seconds
             for index, count in enumerate(series.buckets):
                 whole.buckets[index] += count
-        return merged
+        return by_route
 
 
 def _cumulative(series: _Series) -> list[tuple[str, float]]:
     total = 0
     rows: list[tuple[str, float]] = []
-    for bound, count in zip((*map(str, BUCKETS), "+Inf"), series.buckets, strict=True):
+    for limit, count in zip((*map(str, BUCKETS), "+Inf"), series.buckets, strict=True):
         total += count
-        rows.append((bound, total))
+        rows.append((limit, total))
     return rows

@@ -34,7 +34,7 @@ def checked(settings: Settings) -> Settings:
     Raises:
         SettingsError: as `secured` does, but for a secret that cannot be kept.
     """
-    _check_previous(_known(settings), settings.secret_previous)
+    _check_previous(_existing_secret(settings), settings.secret_previous)
     return settings
 
 
@@ -45,39 +45,39 @@ def secured(settings: Settings) -> Settings:
         SettingsError: the secret is weak, missing where one must be set, or cannot be kept; or
             one of before cannot be used beside it.
     """
-    secret = _known(settings) or _made(settings)
+    secret = _existing_secret(settings) or _made(settings)
     _check_previous(secret, settings.secret_previous)
     return attrs.evolve(settings, secret=secret)
 
 
-def ring_of(settings: Settings) -> Keyring | None:
+def keyring_of(settings: Settings) -> Keyring | None:
     """The keys of a database that is there; None where its secret is still to be made.
 
     Raises:
         SettingsError: as `secured` does, but for a secret that cannot be kept.
     """
-    secret = _known(checked(settings))
+    secret = _existing_secret(checked(settings))
     return None if secret is None else keyring(secret, settings.secret_previous)
 
 
-def _known(settings: Settings) -> str | None:
+def _existing_secret(settings: Settings) -> str | None:
     """The secret that was set or is kept; None where one is still to be made."""
     if settings.secret is not None:
         _check_strength(settings.secret)
         return settings.secret
     if settings.env == "production" or settings.dsn is not None:
-        raise _weak("is missing")
+        raise _secret_error("is missing")
     path = _path(settings)
-    return None if settings.file is None or not path.exists() else _kept(path)
+    return None if settings.file is None or not path.exists() else _read_secret(path)
 
 
-def _kept(path: Path) -> str:
+def _read_secret(path: Path) -> str:
     try:
         secret = path.read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError) as refused:
+    except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(
             f"setting 'secret' cannot be read from {path}; set {PREFIX}SECRET instead"
-        ) from refused
+        ) from error
     _check_strength(secret)
     return secret
 
@@ -90,12 +90,12 @@ def _made(settings: Settings) -> str:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:  # made by another process since we looked
-        return _kept(path)
-    except OSError as refused:
+        return _read_secret(path)
+    except OSError as error:
         raise SettingsError(
-            f"setting 'secret' cannot be kept in {path}: {refused.strerror}; "
+            f"setting 'secret' cannot be kept in {path}: {error.strerror}; "
             f"set {PREFIX}SECRET instead"
-        ) from refused
+        ) from error
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(secret + "\n")
     return secret
@@ -117,21 +117,21 @@ def _check_previous(secret: str | None, previous: tuple[str, ...]) -> None:
         return
     try:
         keyring(secret, previous)
-    except SameKeyId as same:
+    except KeyIdCollision as collision:
         raise SettingsError(
             "setting 'secret_previous': two of the secrets share a key id, as one pair in 256 "
             f"does; rotate to another one, such as {PREFIX}SECRET={system.new_secret()}"
-        ) from same
+        ) from collision
 
 
 def _check_strength(secret: str) -> None:
     if len(secret) < SECRET_LENGTH_MIN:
-        raise _weak(f"has {len(secret)} characters, fewer than {SECRET_LENGTH_MIN}")
+        raise _secret_error(f"has {len(secret)} characters, fewer than {SECRET_LENGTH_MIN}")
     if len(set(secret)) < SECRET_DISTINCT_MIN:
-        raise _weak("repeats a few characters")
+        raise _secret_error("repeats a few characters")
 
 
-def _weak(why: str) -> SettingsError:
+def _secret_error(why: str) -> SettingsError:
     return SettingsError(
         f"setting 'secret' {why}; here is a fresh one: {PREFIX}SECRET={system.new_secret()}"
     )
@@ -140,7 +140,7 @@ def _weak(why: str) -> SettingsError:
 # -- the keyring -----------------------------------------------------------------------------------
 
 
-class SameKeyId(ValueError):  # noqa: N818 - said as the state that it is
+class KeyIdCollision(ValueError):  # noqa: N818 - said as the state that it is
     """Two different secrets have one key id; one in 256 pairs has."""
 
 
@@ -160,6 +160,6 @@ def keyring(secret: str, previous: Iterable[str] = ()) -> Keyring:
     secrets: dict[int, str] = {key_id(secret): secret}
     for earlier in previous:
         if secrets.setdefault(key_id(earlier), earlier) != earlier:
-            raise SameKeyId
+            raise KeyIdCollision
     masters = {id_: sha256(text.encode()).digest() for id_, text in secrets.items()}
     return Keyring(masters, key_id(secret))

@@ -17,7 +17,7 @@ from svc_core.operation.units import Units
 
 R = TypeVar("R")
 
-Failed = Callable[[BaseException], None]
+OnFailure = Callable[[BaseException], None]
 """Hears of a failure that must not stop what goes on."""
 
 

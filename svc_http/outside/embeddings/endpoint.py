@@ -14,8 +14,8 @@ from typing import Any, Final
 from attrs import field, frozen
 
 from svc_http import system
-from svc_http.outside.embeddings.model import EmbeddingFailed
-from svc_http.outside.upstream import Answer, Unanswered, Upstream, answered, phrased
+from svc_http.outside.embeddings.model import EmbeddingFailure
+from svc_http.outside.upstream import NoAnswer, Upstream, UpstreamAnswer, read_answer, status_phrase
 
 TEXTS_AT_ONCE: Final = 32
 """In one request; servers take from 32 (Text Embeddings Inference) to 2,048 (OpenAI)."""
@@ -27,11 +27,11 @@ WAITS: Final = (0.5, 2.0)
 """Before the second and the third attempt."""
 WAIT_MAX: Final = 10.0
 """As long as a server may ask to be left alone while we wait for it."""
-AWAY_SECONDS: Final = 10.0
+PAUSE_SECONDS: Final = 10.0
 """How long it is not asked again once all attempts failed, so that reports need not wait."""
 _PROBE: Final = ("news",)
-_PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
-_OF_THE_WORDS: Final = frozenset({400, 413, 422})
+_TRANSIENT: Final = frozenset({408, 429, 500, 502, 503, 504})
+_TEXT_REFUSALS: Final = frozenset({400, 413, 422})
 _CURES: Final = {
     401: "check embeddings_key",
     403: "check embeddings_key",
@@ -40,7 +40,7 @@ _CURES: Final = {
 
 
 @frozen
-class Place:
+class EmbeddingEndpoint:
     """Where the model is, and what is said to it."""
 
     url: str
@@ -54,26 +54,26 @@ class Place:
         return self.model if self.dimensions is None else f"{self.model}/{self.dimensions}"
 
 
-class Endpoint:
+class RemoteModel:
     """A model behind an address; `waits` are the seconds before each further attempt."""
 
     def __init__(
         self,
-        place: Place,
+        place: EmbeddingEndpoint,
         *,
         waits: Sequence[float] = WAITS,
         total_seconds: float = TOTAL_SECONDS,
     ) -> None:
-        self._place = place
+        self._endpoint = place
         self._waits = waits
         self._total_seconds = total_seconds
         self._upstream = Upstream(f"{place.url}/embeddings", place.key, "svc-embeddings")
-        self._away: tuple[float, EmbeddingFailed] | None = None
+        self._pause: tuple[float, EmbeddingFailure] | None = None
 
     @property
     def name(self) -> str:
         """By what its vectors are known."""
-        return self._place.name
+        return self._endpoint.name
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """The vector of each text.
@@ -83,59 +83,59 @@ class Endpoint:
         """
         rows: list[Sequence[float]] = []
         for start in range(0, len(texts), TEXTS_AT_ONCE):
-            rows += await self._some(texts[start : start + TEXTS_AT_ONCE])
+            rows += await self._batch(texts[start : start + TEXTS_AT_ONCE])
         if len({len(vector) for vector in rows}) > 1:
-            raise self._failed("gives vectors of several lengths")
+            raise self._failure("gives vectors of several lengths")
         return rows
 
     async def aclose(self) -> None:
         """Drop what is under way."""
         await self._upstream.aclose()
 
-    async def _some(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        if self._away is not None and system.monotonic() < self._away[0]:
-            raise self._away[1]
+    async def _batch(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        if self._pause is not None and system.monotonic() < self._pause[0]:
+            raise self._pause[1]
         try:
             answer = await self._answer(texts)
-            if answer.status in _OF_THE_WORDS and texts is not _PROBE:
-                await self._some(_PROBE)
-                raise self._failed(self._refusal(answer), is_refusal=True)
+            if answer.status in _TEXT_REFUSALS and texts is not _PROBE:
+                await self._batch(_PROBE)
+                raise self._failure(self._refusal(answer), is_refusal=True)
             if answer.status != HTTPStatus.OK:
-                raise self._failed(self._refusal(answer))
+                raise self._failure(self._refusal(answer))
             return await asyncio.to_thread(self._read, answer.body, len(texts))
-        except EmbeddingFailed as failure:
+        except EmbeddingFailure as failure:
             if not failure.is_refusal:
-                self._away = (system.monotonic() + AWAY_SECONDS, failure)
+                self._pause = (system.monotonic() + PAUSE_SECONDS, failure)
             raise
 
-    async def _answer(self, texts: Sequence[str]) -> Answer:
+    async def _answer(self, texts: Sequence[str]) -> UpstreamAnswer:
         """The answer, once it is none that may pass."""
         for wait in self._waits:
             try:
                 answer = await self._exchange(texts)
-            except EmbeddingFailed:
+            except EmbeddingFailure:
                 await asyncio.sleep(wait)
                 continue
-            if answer.status not in _PASSING or (answer.wait_seconds or 0) > WAIT_MAX:
+            if answer.status not in _TRANSIENT or (answer.wait_seconds or 0) > WAIT_MAX:
                 return answer
             await asyncio.sleep(max(wait, answer.wait_seconds or 0))
         return await self._exchange(texts)
 
-    async def _exchange(self, texts: Sequence[str]) -> Answer:
-        post = self._upstream.post(self._asked(texts), "application/json")
+    async def _exchange(self, texts: Sequence[str]) -> UpstreamAnswer:
+        post = self._upstream.post(self._question(texts), "application/json")
         try:
-            return await answered(post, self._total_seconds, ANSWER_BYTES)
-        except Unanswered as why:
-            raise self._failed(str(why)) from why
+            return await read_answer(post, self._total_seconds, ANSWER_BYTES)
+        except NoAnswer as why:
+            raise self._failure(str(why)) from why
 
-    def _asked(self, texts: Sequence[str]) -> dict[str, Any]:
+    def _question(self, texts: Sequence[str]) -> dict[str, Any]:
         question: dict[str, Any] = {
-            "model": self._place.model,
+            "model": self._endpoint.model,
             "input": list(texts),
             "encoding_format": "float",
         }
-        if self._place.dimensions is not None:
-            question["dimensions"] = self._place.dimensions
+        if self._endpoint.dimensions is not None:
+            question["dimensions"] = self._endpoint.dimensions
         return question
 
     def _read(self, body: bytes, count: int) -> Sequence[Sequence[float]]:
@@ -145,20 +145,20 @@ class Endpoint:
             vectors = [[float(value) for value in row["embedding"]] for row in rows]
             places = [row["index"] for row in rows]
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as fault:
-            raise self._failed("does not answer as an embeddings endpoint does") from fault
+            raise self._failure("does not answer as an embeddings endpoint does") from fault
         is_whole = all(any(vector) and all(map(isfinite, vector)) for vector in vectors)
         if places != list(range(count)) or not is_whole:
-            raise self._failed("does not give one vector for each text")
+            raise self._failure("does not give one vector for each text")
         return vectors
 
-    def _failed(self, why: str, *, is_refusal: bool = False) -> EmbeddingFailed:
-        shown = self._upstream.hidden(why)
-        return EmbeddingFailed(f"{self._upstream.url} {shown}", is_refusal=is_refusal)
+    def _failure(self, why: str, *, is_refusal: bool = False) -> EmbeddingFailure:
+        message = self._upstream.without_key(why)
+        return EmbeddingFailure(f"{self._upstream.url} {message}", is_refusal=is_refusal)
 
-    def _refusal(self, answer: Answer) -> str:
-        cure, words = _CURES.get(answer.status), self._upstream.said(answer.body)
+    def _refusal(self, answer: UpstreamAnswer) -> str:
+        cure, words = _CURES.get(answer.status), self._upstream.error_message(answer.body)
         return (
-            f"answered {phrased(answer.status)}"
+            f"answered {status_phrase(answer.status)}"
             + (f": {words}" if words else "")
             + (f"; {cure}" if cure else "")
         )

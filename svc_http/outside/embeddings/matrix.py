@@ -14,8 +14,8 @@ def cosines(query: bytes, vectors: Sequence[bytes]) -> list[float]:
     question = numpy.frombuffer(query, numpy.int8).astype(numpy.float64)
     values: list[float] = []
     for start in range(0, len(vectors), _ROWS):
-        some = vectors[start : start + _ROWS]
-        rows: Any = numpy.frombuffer(b"".join(some), numpy.int8).reshape(len(some), len(query))
+        batch = vectors[start : start + _ROWS]
+        rows: Any = numpy.frombuffer(b"".join(batch), numpy.int8).reshape(len(batch), len(query))
         rows = rows.astype(numpy.float64)
         lengths = numpy.einsum("ij,ij->i", rows, rows) * (question @ question)
         # As a sum, in this thread: a product of matrices would take every processor.

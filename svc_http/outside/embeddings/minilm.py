@@ -32,7 +32,7 @@ class MiniLM:
 
     def __init__(self) -> None:
         # Without the folder that we are in, which holds names of the standard library.
-        argv, pipe, none = (
+        argv, pipe, discard = (
             (sys.executable, "-P", str(_PROGRAM)),
             subprocess.PIPE,
             subprocess.DEVNULL,
@@ -40,7 +40,7 @@ class MiniLM:
         # In a session of its own: Ctrl-C is for us.
         environment = without_settings(os.environ)
         self._process = subprocess.Popen(  # noqa: S603 - a program of ours
-            argv, -1, None, pipe, pipe, none, env=environment, start_new_session=True
+            argv, -1, None, pipe, pipe, discard, env=environment, start_new_session=True
         )
 
     def vector(self, text: str) -> Sequence[float]:

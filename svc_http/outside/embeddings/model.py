@@ -25,11 +25,11 @@ COMPARED_PLAIN_MAX: Final = 2_000
 """The same without numpy: 0.1 s for 384 dimensions, 0.4 s for 1,536."""
 
 
-class EmbeddingFailed(NotEmbedded):
+class EmbeddingFailure(NotEmbedded):
     """The model, or what is needed to reach it, gives no vectors; the message says why."""
 
 
-class Model(Protocol):
+class VectorModel(Protocol):
     """Something that makes vectors."""
 
     @property
@@ -50,9 +50,9 @@ class Model(Protocol):
 class Embeddings:
     """A model with what it was asked before; `told` hears of failures."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: VectorModel) -> None:
         self._model = model
-        self._asked: OrderedDict[str, bytes] = OrderedDict()
+        self._question_vectors: OrderedDict[str, bytes] = OrderedDict()
         self._has_numpy = find_spec("numpy") is not None
         self.told: Callable[[BaseException], None] = lambda _: None
 
@@ -72,9 +72,9 @@ class Embeddings:
         Raises:
             NotEmbedded: there are none.
         """
-        if len(texts) == 1 and texts[0] in self._asked:
-            self._asked.move_to_end(texts[0])
-            return [self._asked[texts[0]]]
+        if len(texts) == 1 and texts[0] in self._question_vectors:
+            self._question_vectors.move_to_end(texts[0])
+            return [self._question_vectors[texts[0]]]
         try:
             vectors = await self._model.vectors(texts)
             boxes = await asyncio.to_thread(lambda: [packed(vector) for vector in vectors])
@@ -82,9 +82,9 @@ class Embeddings:
             self.told(failure)
             raise
         if len(texts) == 1:
-            self._asked[texts[0]] = boxes[0]
-            if len(self._asked) > QUESTIONS_MAX:
-                self._asked.popitem(last=False)
+            self._question_vectors[texts[0]] = boxes[0]
+            if len(self._question_vectors) > QUESTIONS_MAX:
+                self._question_vectors.popitem(last=False)
         return boxes
 
     def cosines(self, query: bytes, vectors: Sequence[bytes]) -> Sequence[float]:
@@ -139,6 +139,6 @@ class Local:
         self._thread.shutdown(wait=False)
 
 
-def is_installed() -> bool:
+def has_semantic_extra() -> bool:
     """Whether the extra is there; it is looked for, not loaded."""
     return all(find_spec(name) is not None for name in EXTRA)

@@ -61,8 +61,8 @@ def _cut(word: str, pieces: Mapping[str, int]) -> list[int]:
 def _words(text: str) -> Iterator[str]:
     """Words without case and accents; each mark and each ideograph is one of its own."""
     plain = (mark for mark in unicodedata.normalize("NFD", text.lower()) if not _is_dropped(mark))
-    spaced = "".join(f" {mark} " if _stands_alone(mark) else mark for mark in plain)
-    return iter(spaced.split())
+    words = "".join(f" {mark} " if _stands_alone(mark) else mark for mark in plain)
+    return iter(words.split())
 
 
 def _is_dropped(mark: str) -> bool:

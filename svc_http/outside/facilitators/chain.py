@@ -15,7 +15,7 @@ from typing import Any, Final
 from svc_core import wire
 from svc_core.payments.ports import Sighting, Transfer, Unavailable
 from svc_core.payments.records import Payment
-from svc_http.outside.upstream import Unanswered, Upstream, answered, phrased
+from svc_http.outside.upstream import NoAnswer, Upstream, read_answer, status_phrase
 
 DEPTH: Final = 30
 """Blocks: a minute, which is more than any reorganisation of Base was deep."""
@@ -69,7 +69,7 @@ class JsonRpcChain:
             Unavailable: the chain could not be read.
         """
         await self._check(payment.network)
-        block = await self._deep()
+        block = await self._settled_block()
         data = AUTHORIZATION_STATE + _word(payment.payer) + _word(payment.nonce)
         used = await self._number("eth_call", {"to": payment.asset, "data": data}, hex(block))
         return Sighting(bool(used), await self._time(block))
@@ -81,17 +81,17 @@ class JsonRpcChain:
             Unavailable: the chain could not be read, or it is too long ago to look for.
         """
         await self._check(payment.network)
-        last = await self._deep()
+        last = await self._settled_block()
         seconds = (await self._time(last) - payment.reserved_at).total_seconds()
         first = max(0, last - max(0, int(seconds)) // BLOCK_SECONDS - MARGIN_BLOCKS)
         if last - first >= RANGE_BLOCKS * RANGES_MAX:
-            raise self._failed(f"would have to be asked about {last - first} blocks")
+            raise self._failure(f"would have to be asked about {last - first} blocks")
         for start in range(first, last + 1, RANGE_BLOCKS):
             end = min(start + RANGE_BLOCKS - 1, last)
-            for log in await self._ends_of(payment, start, end):
-                return await self._moved_by(log, payment)
+            for log in await self._nonce_logs(payment, start, end):
+                return await self._transfer_of(log, payment)
         # Nodes behind one address differ in how far they are: this is no proof of anything.
-        raise self._failed("shows neither the use of a nonce nor its end")
+        raise self._failure("shows neither the use of a nonce nor its end")
 
     async def aclose(self) -> None:
         """Drop what is under way."""
@@ -99,42 +99,44 @@ class JsonRpcChain:
 
     # -- what is asked ---------------------------------------------------------------------------
 
-    async def _deep(self) -> int:
+    async def _settled_block(self) -> int:
         return max(0, await self._number("eth_blockNumber") - self._depth)
 
     async def _time(self, block: int) -> datetime:
         head = self._members(await self._ask("eth_getBlockByNumber", hex(block), False))
         seconds = self._integer(head.get("timestamp"))
         if seconds > LATEST:
-            raise self._failed("answered what is no time")
+            raise self._failure("answered what is no time")
         return datetime.fromtimestamp(seconds, UTC)
 
-    async def _ends_of(self, payment: Payment, start: int, end: int) -> list[Mapping[str, Any]]:
+    async def _nonce_logs(self, payment: Payment, start: int, end: int) -> list[Mapping[str, Any]]:
         """The logs, none or one, of the use of the payer's nonce or of its cancellation."""
         topics = [[USED, CANCELLED], f"0x{_word(payment.payer)}", payment.nonce]
         filters = {"address": payment.asset, "topics": topics}
         blocks = {"fromBlock": hex(start), "toBlock": hex(end)}
         return self._logs(await self._ask("eth_getLogs", filters | blocks))
 
-    async def _moved_by(self, log: Mapping[str, Any], payment: Payment) -> Transfer | None:
+    async def _transfer_of(self, log: Mapping[str, Any], payment: Payment) -> Transfer | None:
         transaction = str(log.get("transactionHash")).lower()
         receipt = self._members(await self._ask("eth_getTransactionReceipt", transaction))
-        logs = [_said(log) for log in self._logs(receipt.get("logs")) if _is_of(log, payment.asset)]
+        logs = [
+            _log_words(log) for log in self._logs(receipt.get("logs")) if _is_of(log, payment.asset)
+        ]
         payer, nonce, payee = map(_word, (payment.payer, payment.nonce, payment.pay_to))
         used = (USED[2:], payer, nonce, "")
-        moved = (MOVED[2:], payer, payee, f"{payment.amount:064x}")
+        transfer = (MOVED[2:], payer, payee, f"{payment.amount:064x}")
         # The token logs a transfer right after the use of its nonce; of several transfers in one
         # transaction each has its own.
-        if (used, moved) not in pairwise(logs):
+        if (used, transfer) not in pairwise(logs):
             return None
         return Transfer(transaction, await self._time(self._integer(receipt.get("blockNumber"))))
 
     # -- one exchange ----------------------------------------------------------------------------
 
     async def _check(self, network: str) -> None:
-        other = await self.network()
-        if other != network:
-            raise self._failed(f"is one of {other}, not of {network}")
+        network_id = await self.network()
+        if network_id != network:
+            raise self._failure(f"is one of {network_id}, not of {network}")
 
     async def _number(self, method: str, *parameters: Any) -> int:
         return self._integer(await self._ask(method, *parameters))
@@ -143,32 +145,32 @@ class JsonRpcChain:
         question = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
         post = self._upstream.post(question, "application/json")
         try:
-            answer = await answered(post, self._seconds, ANSWER_BYTES)
+            answer = await read_answer(post, self._seconds, ANSWER_BYTES)
             members = self._members(wire.read_json(answer.body))
-        except Unanswered as why:
-            raise self._failed(str(why)) from why
+        except NoAnswer as why:
+            raise self._failure(str(why)) from why
         except ValueError as fault:
-            raise self._failed(f"answered {phrased(answer.status)}, and no JSON") from fault
+            raise self._failure(f"answered {status_phrase(answer.status)}, and no JSON") from fault
         if members.get("result") is None:
-            raise self._failed(f"has no result of {method}: {str(members.get('error'))[:200]}")
+            raise self._failure(f"has no result of {method}: {str(members.get('error'))[:200]}")
         return members["result"]
 
     def _members(self, value: Any) -> Mapping[str, Any]:
         if not isinstance(value, dict):
-            raise self._failed("answered what is no object")
+            raise self._failure("answered what is no object")
         return value
 
     def _logs(self, value: Any) -> list[Mapping[str, Any]]:
         if not isinstance(value, list):
-            raise self._failed("answered what are no logs")
+            raise self._failure("answered what are no logs")
         return [self._members(log) for log in value]
 
     def _integer(self, value: Any) -> int:
         if not isinstance(value, str) or not re.fullmatch("0x[0-9a-fA-F]{1,64}", value):
-            raise self._failed("answered what is no number")
+            raise self._failure("answered what is no number")
         return int(value, 16)
 
-    def _failed(self, why: str) -> Unavailable:
+    def _failure(self, why: str) -> Unavailable:
         # An address of a node often ends in a key, so only its host is told.
         return Unavailable(f"the node at {self._upstream.url.host} {why}")
 
@@ -182,7 +184,7 @@ def _is_of(log: Mapping[str, Any], asset: str) -> bool:
     return str(log.get("address")).lower() == asset
 
 
-def _said(log: Mapping[str, Any]) -> tuple[str, ...]:
+def _log_words(log: Mapping[str, Any]) -> tuple[str, ...]:
     """The topics and the data of a log, without 0x, in lower case."""
     topics = log.get("topics")
     words = [*(topics if isinstance(topics, list) else ()), log.get("data")]

@@ -11,7 +11,7 @@ CURE: Final = 'pip install "svc-intelligence[x402]"'
 EXTRA: Final = ("coincurve", "Crypto")
 """What the extra brings; it is looked for, not loaded."""
 
-_UNCOMPRESSED: Final = 1
+_PREFIX_BYTES: Final = 1
 """Bytes before x and y of a key that is written in full (SEC 1, 2.3.3)."""
 
 
@@ -27,19 +27,19 @@ class Ethereum:
         from coincurve import PublicKey  # noqa: PLC0415 - of an extra
         from Crypto.Hash import keccak  # noqa: PLC0415 - of an extra
 
-        self._new: Callable[..., Any] = keccak.new
-        self._recovered: Callable[..., Any] = PublicKey.from_signature_and_message
+        self._new_hash: Callable[..., Any] = keccak.new
+        self._recover: Callable[..., Any] = PublicKey.from_signature_and_message
 
     def keccak(self, data: bytes) -> bytes:
         """The Keccak-256 of the data, 32 bytes."""
-        digest: bytes = self._new(digest_bits=256, data=data).digest()
+        digest: bytes = self._new_hash(digest_bits=256, data=data).digest()
         return digest
 
     def recover(self, digest: bytes, signature: bytes) -> bytes | None:
         """The public key (64 bytes) whose signature of the digest this is; None without one."""
         try:
-            key = self._recovered(signature, digest, hasher=None)
+            key = self._recover(signature, digest, hasher=None)
         except ValueError:
             return None
-        public: bytes = key.format(compressed=False)[_UNCOMPRESSED:]
+        public: bytes = key.format(compressed=False)[_PREFIX_BYTES:]
         return public

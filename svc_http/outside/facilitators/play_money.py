@@ -37,7 +37,7 @@ from svc_core.wire import Json, WireError
 
 PATH: Final = "/x402/facilitator"
 """Where it answers, below the origin of the service."""
-START: Final = 100_000_000
+WALLET_START: Final = 100_000_000
 """What a wallet has that has not paid yet, in units of the asset: 100 dollars."""
 WALLETS_MAX: Final = 10_000
 """Wallets that it knows; later ones have nothing."""
@@ -50,12 +50,12 @@ again (unless it is to be pending once more); the answer is 500; there is none; 
 although the money moved."""
 
 
-class _Silent(Unavailable):
+class _Silence(Unavailable):
     """No answer comes."""
 
 
 @frozen
-class Paid:
+class PlayTransfer:
     """A transfer that was made."""
 
     payer: str
@@ -67,14 +67,14 @@ class Paid:
 
 
 @frozen
-class Play:
+class PlayFaults:
     """What it is told: the faults of the next settlements, in their order."""
 
     faults: tuple[Fault, ...] = ()
 
 
 @frozen
-class _Asked(wire.Open):
+class _Question(wire.Open):
     x402_version: Literal[2]
     payment_payload: Json
     payment_requirements: Json
@@ -94,9 +94,9 @@ class PlayMoney:
         self._crypto = crypto
         self._judge = Judge(network, crypto)
         self._now = now
-        self._left: dict[str, int] = {}
-        self._under_way: dict[str, Paid] = {}
-        self.paid: dict[str, Paid] = {}
+        self._balances: dict[str, int] = {}
+        self._under_way: dict[str, PlayTransfer] = {}
+        self.transfers: dict[str, PlayTransfer] = {}
         """The transfers by payer and nonce, as on a chain."""
         self.faults: deque[Fault] = deque()
 
@@ -104,7 +104,7 @@ class PlayMoney:
 
     async def verify(self, payload: Json) -> Verdict:
         """Whether a payload could be settled now."""
-        return self.verified(payload, _accepted(payload))
+        return self.verdict(payload, _accepted_terms(payload))
 
     async def settle(self, payload: Json) -> SettlementResponse:
         """Move the money.
@@ -112,7 +112,7 @@ class PlayMoney:
         Raises:
             Unavailable: it was told to fail so.
         """
-        return self.settled(payload, _accepted(payload))
+        return self.settlement(payload, _accepted_terms(payload))
 
     async def supported(self) -> Supported:
         """The one kind of payment that it takes."""
@@ -121,31 +121,31 @@ class PlayMoney:
     async def aclose(self) -> None:
         """Nothing is under way."""
 
-    def verified(self, payload: Json, requirements: Json) -> Verdict:
+    def verdict(self, payload: Json, requirements: Json) -> Verdict:
         """The verdict on a payload by the requirements that are given."""
         try:
             read = wire.structure(PaymentPayload, payload)
-            wanted = wire.structure(PaymentRequirements, requirements)
+            terms = wire.structure(PaymentRequirements, requirements)
         except WireError as fault:
             return Verdict(False, "invalid_payload", str(fault))
         payer = read.payload.authorization.from_
-        why = self._fault(read, wanted)
+        why = self._fault(read, terms)
         return Verdict(True, payer=payer) if why is None else Verdict(False, why, payer=payer)
 
-    def settled(self, payload: Json, requirements: Json) -> SettlementResponse:
+    def settlement(self, payload: Json, requirements: Json) -> SettlementResponse:
         """Move the money of a payload that is good.
 
         Raises:
             Unavailable: it was told to fail so.
         """
-        begun = self._begun(payload)
-        if begun is not None:
+        pending = self._pending_transfer(payload)
+        if pending is not None:
             if self.faults and self.faults[0] == "pending":
                 self.faults.popleft()
-                return self._pending(begun)
-            self._keep(begun)
-            return self._receipt(begun)
-        verdict = self.verified(payload, requirements)
+                return self._pending(pending)
+            self._book(pending)
+            return self._receipt(pending)
+        verdict = self.verdict(payload, requirements)
         if not verdict.is_valid:
             return self._refusal(verdict.invalid_reason, verdict.payer)
         fault = self.faults.popleft() if self.faults else None
@@ -154,71 +154,73 @@ class PlayMoney:
         if fault == "error":
             raise Unavailable("the facilitator was told to fail")
         if fault == "timeout":
-            raise _Silent("the facilitator was told to be silent")
-        paid = self._made(wire.structure(PaymentPayload, payload))
+            raise _Silence("the facilitator was told to be silent")
+        transfer = self._transfer(wire.structure(PaymentPayload, payload))
         if fault == "pending":
-            return self._pending(paid)
-        self._keep(paid)
+            return self._pending(transfer)
+        self._book(transfer)
         if fault == "death":
             raise Unavailable("the facilitator was told to fail after the transfer")
-        return self._receipt(paid)
+        return self._receipt(transfer)
 
-    def _fault(self, read: PaymentPayload, wanted: PaymentRequirements) -> str | None:
+    def _fault(self, read: PaymentPayload, terms: PaymentRequirements) -> str | None:
         asset, authorization = self._network.asset, read.payload.authorization
-        if read.accepted.scheme != SCHEME or wanted.scheme != SCHEME:
+        if read.accepted.scheme != SCHEME or terms.scheme != SCHEME:
             return "unsupported_scheme"
-        if {read.accepted.network, wanted.network} != {self._network.id}:
+        if {read.accepted.network, terms.network} != {self._network.id}:
             return "invalid_network"
-        if wanted.asset.lower() != asset.address.lower():
+        if terms.asset.lower() != asset.address.lower():
             return "invalid_payment_requirements"
         why = self._judge.fault(
             authorization,
             read.payload.signature,
-            pay_to=wanted.pay_to,
-            amount=wanted.amount,
+            pay_to=terms.pay_to,
+            amount=terms.amount,
             now=int(self._now().timestamp()),
         )
         if why is not None:  # False is a contract's signature, and here are no contracts
             return why or "invalid_exact_evm_payload_signature"
-        if _key(authorization.from_, authorization.nonce) in self.paid:
+        if _key(authorization.from_, authorization.nonce) in self.transfers:
             return "invalid_exact_evm_nonce_already_used"
-        is_enough = int(authorization.value) <= self._has(authorization.from_.lower())
+        is_enough = int(authorization.value) <= self._balance(authorization.from_.lower())
         return None if is_enough else "insufficient_funds"
 
-    def _begun(self, payload: Json) -> Paid | None:
+    def _pending_transfer(self, payload: Json) -> PlayTransfer | None:
         """The transfer that was under way, which is done now that it is asked for again."""
         try:
-            signed = wire.structure(PaymentPayload, payload).payload.authorization
+            authorization = wire.structure(PaymentPayload, payload).payload.authorization
         except WireError:
             return None
-        return self._under_way.pop(_key(signed.from_, signed.nonce), None)
+        return self._under_way.pop(_key(authorization.from_, authorization.nonce), None)
 
-    def _pending(self, paid: Paid) -> SettlementResponse:
-        self._under_way[_key(paid.payer, paid.nonce)] = paid
-        return self._refusal("settlement_pending", paid.payer, paid.transaction)
+    def _pending(self, transfer: PlayTransfer) -> SettlementResponse:
+        self._under_way[_key(transfer.payer, transfer.nonce)] = transfer
+        return self._refusal("settlement_pending", transfer.payer, transfer.transaction)
 
-    def _made(self, read: PaymentPayload) -> Paid:
-        signed = read.payload.authorization
-        key = _key(signed.from_, signed.nonce)
-        return Paid(
-            payer=signed.from_.lower(),
-            nonce=signed.nonce.lower(),
-            pay_to=signed.to.lower(),
-            amount=int(signed.value),
+    def _transfer(self, read: PaymentPayload) -> PlayTransfer:
+        authorization = read.payload.authorization
+        key = _key(authorization.from_, authorization.nonce)
+        return PlayTransfer(
+            payer=authorization.from_.lower(),
+            nonce=authorization.nonce.lower(),
+            pay_to=authorization.to.lower(),
+            amount=int(authorization.value),
             transaction=f"0x{self._crypto.keccak(key.encode()).hex()}",
             at=self._now(),
         )
 
-    def _keep(self, paid: Paid) -> None:
-        self._left[paid.payer] = self._has(paid.payer) - paid.amount
-        self.paid[_key(paid.payer, paid.nonce)] = paid
+    def _book(self, transfer: PlayTransfer) -> None:
+        self._balances[transfer.payer] = self._balance(transfer.payer) - transfer.amount
+        self.transfers[_key(transfer.payer, transfer.nonce)] = transfer
 
-    def _has(self, payer: str) -> int:
-        return self._left.get(payer, START if len(self._left) < WALLETS_MAX else 0)
+    def _balance(self, payer: str) -> int:
+        return self._balances.get(payer, WALLET_START if len(self._balances) < WALLETS_MAX else 0)
 
-    def _receipt(self, paid: Paid) -> SettlementResponse:
-        network, amount = self._network.id, str(paid.amount)
-        return SettlementResponse(True, paid.transaction, network, paid.payer, amount=amount)
+    def _receipt(self, transfer: PlayTransfer) -> SettlementResponse:
+        network, amount = self._network.id, str(transfer.amount)
+        return SettlementResponse(
+            True, transfer.transaction, network, transfer.payer, amount=amount
+        )
 
     def _refusal(
         self, why: str | None, payer: str | None, transaction: str = ""
@@ -229,14 +231,17 @@ class PlayMoney:
 
     async def authorization_state(self, payment: Payment) -> Sighting:
         """Whether the payer's nonce is used up."""
-        return Sighting(_key(payment.payer, payment.nonce) in self.paid, self._now())
+        return Sighting(_key(payment.payer, payment.nonce) in self.transfers, self._now())
 
     async def transfer(self, payment: Payment) -> Transfer | None:
         """The transfer that used the nonce, where it is the one that was to be made."""
-        paid = self.paid.get(_key(payment.payer, payment.nonce))
-        if paid is None or (paid.pay_to, paid.amount) != (payment.pay_to.lower(), payment.amount):
+        transfer = self.transfers.get(_key(payment.payer, payment.nonce))
+        if transfer is None or (transfer.pay_to, transfer.amount) != (
+            payment.pay_to.lower(),
+            payment.amount,
+        ):
             return None
-        return Transfer(paid.transaction, paid.at)
+        return Transfer(transfer.transaction, transfer.at)
 
     # -- over HTTP -------------------------------------------------------------------------------
 
@@ -245,20 +250,22 @@ class PlayMoney:
         and shows what was paid."""
 
         async def verify(request: Request) -> Response:
-            question = await _asked(request)
+            question = await _question(request)
             if question is None:
                 return JSONResponse(said(Verdict(False, "invalid_payload")), 400)
             return JSONResponse(
-                said(self.verified(question.payment_payload, question.payment_requirements))
+                said(self.verdict(question.payment_payload, question.payment_requirements))
             )
 
         async def settle(request: Request) -> Response:
-            question = await _asked(request)
+            question = await _question(request)
             if question is None:
                 return JSONResponse(said(self._refusal("invalid_payload", None)), 400)
             try:
-                done = self.settled(question.payment_payload, question.payment_requirements)
-            except _Silent:
+                settlement = self.settlement(
+                    question.payment_payload, question.payment_requirements
+                )
+            except _Silence:
                 with anyio.move_on_after(SILENT_SECONDS):
                     while (await request.receive())["type"] != "http.disconnect":
                         continue
@@ -267,7 +274,7 @@ class PlayMoney:
                 return PlainTextResponse(str(why), 500)
             # Of a settlement that is pending CDP tells with this status.
             return JSONResponse(
-                said(done), 500 if done.error_reason == "settlement_pending" else 200
+                said(settlement), 500 if settlement.error_reason == "settlement_pending" else 200
             )
 
         async def supported(_: Request) -> Response:
@@ -277,12 +284,12 @@ class PlayMoney:
         async def play(request: Request) -> Response:
             if request.method == "POST":
                 try:
-                    wish = wire.structure(Play, wire.read_json(await request.body()))
+                    wish = wire.structure(PlayFaults, wire.read_json(await request.body()))
                 except ValueError as fault:
                     return PlainTextResponse(str(fault), 400)
                 self.faults = deque(wish.faults)
-            paid: list[Any] = [wire.to_json(payment) for payment in self.paid.values()]
-            return JSONResponse({"faults": [*self.faults], "paid": paid})
+            transfer: list[Any] = [wire.to_json(payment) for payment in self.transfers.values()]
+            return JSONResponse({"faults": [*self.faults], "paid": transfer})
 
         pages = [
             Route(f"{PATH}/verify", verify, methods=["POST"]),
@@ -294,14 +301,14 @@ class PlayMoney:
         )
 
 
-async def _asked(request: Request) -> _Asked | None:
+async def _question(request: Request) -> _Question | None:
     try:
-        return wire.structure(_Asked, wire.read_json(await request.body()))
+        return wire.structure(_Question, wire.read_json(await request.body()))
     except ValueError:
         return None
 
 
-def _accepted(payload: Json) -> Json:
+def _accepted_terms(payload: Json) -> Json:
     return payload.get("accepted") if isinstance(payload, dict) else None
 
 

@@ -30,7 +30,14 @@ from svc_core.payments.messages import (
 from svc_core.payments.ports import Unavailable
 from svc_core.wire import Json, Open, WireError
 from svc_http import system
-from svc_http.outside.upstream import Answer, Answering, Unanswered, Upstream, answered, phrased
+from svc_http.outside.upstream import (
+    NoAnswer,
+    OpenAnswer,
+    Upstream,
+    UpstreamAnswer,
+    read_answer,
+    status_phrase,
+)
 
 ANSWER_BYTES: Final = 256 * 1024
 """Of one answer: the list of what a facilitator with 60 networks takes has 20 KB."""
@@ -38,9 +45,9 @@ VERIFY_SECONDS: Final = 10.0
 """It asks its chain twice or three times, which takes a second."""
 SETTLE_SECONDS: Final = 30.0
 """It waits for a block or a few, of two seconds each."""
-AWAY_SECONDS: Final = 5.0
+PAUSE_SECONDS: Final = 5.0
 """How long it is left alone: half of what one payment waits for it in vain."""
-IN_VAIN_MAX: Final = 3
+WAITING_PAYERS_MAX: Final = 3
 """Payers in a row who got no answer, before it is left alone."""
 AT_ONCE_MAX: Final = 64
 """Payments that it is verifying; more are refused, so that a slow one does not hold all slots."""
@@ -58,7 +65,7 @@ class _Kinds(Open):
 class RemoteFacilitator:
     """Who checks and settles payments, asked over HTTP (`svc_core.payments.ports.Facilitator`).
 
-    `key` is sent as a bearer, where there is one. `told` hears why it gives no answer.
+    `key` is sent as a bearer, where there is one. `on_failure` hears why it gives no answer.
     """
 
     def __init__(
@@ -70,18 +77,18 @@ class RemoteFacilitator:
         verify_seconds: float = VERIFY_SECONDS,
         monotonic: Callable[[], float] = system.monotonic,
     ) -> None:
-        self._verify, self._settle, self._supported = (
+        self._verify, self._settle, self._kinds_upstream = (
             Upstream(f"{url}/{path}", key, "svc-payments")
             for path in ("verify", "settle", "supported")
         )
         self._verify_seconds = verify_seconds
         self._settle_seconds = settle_seconds
         self._monotonic = monotonic
-        self._verifying = 0
-        self._again_at = 0.0
-        self._why = ""
-        self._in_vain: set[str] = set()
-        self.told: Callable[[BaseException], None] = lambda _: None
+        self._verify_count = 0
+        self._paused_until = 0.0
+        self._pause_reason = ""
+        self._waiting_payers: set[str] = set()
+        self.on_failure: Callable[[BaseException], None] = lambda _: None
 
     async def verify(self, payload: Json) -> Verdict:
         """Whether a payload could be settled now.
@@ -89,15 +96,15 @@ class RemoteFacilitator:
         Raises:
             Unavailable: there was no answer, or it failed a moment ago, or has too much to do.
         """
-        if self._monotonic() < self._again_at:
-            raise Unavailable(self._why)
-        if self._verifying >= AT_ONCE_MAX:
+        if self._monotonic() < self._paused_until:
+            raise Unavailable(self._pause_reason)
+        if self._verify_count >= AT_ONCE_MAX:
             raise Unavailable(f"{AT_ONCE_MAX} payments are being verified already")
-        self._verifying += 1
+        self._verify_count += 1
         try:
-            return await self._asked(self._verify, payload, self._verify_seconds, Verdict)
+            return await self._ask(self._verify, payload, self._verify_seconds, Verdict)
         finally:
-            self._verifying -= 1
+            self._verify_count -= 1
 
     async def settle(self, payload: Json) -> SettlementResponse:
         """Have it settled.
@@ -105,7 +112,7 @@ class RemoteFacilitator:
         Raises:
             Unavailable: there was no answer; it may have been done or not.
         """
-        return await self._asked(self._settle, payload, self._settle_seconds, SettlementResponse)
+        return await self._ask(self._settle, payload, self._settle_seconds, SettlementResponse)
 
     async def supported(self) -> Supported:
         """What it takes; kinds of another form are passed over.
@@ -113,60 +120,63 @@ class RemoteFacilitator:
         Raises:
             Unavailable: there was no answer, or not one of this form.
         """
-        way = self._supported
+        way = self._kinds_upstream
         answer = await self._exchange(way, way.get(_JSON), self._verify_seconds)
         kinds = self._read(way, answer, _Kinds)
         if answer.status != HTTPStatus.OK:
-            raise self._failed(way, f"answered {phrased(answer.status)}")
+            raise self._failure(way, f"answered {status_phrase(answer.status)}")
         return Supported(tuple(_kinds(kinds.kinds)))
 
     async def aclose(self) -> None:
         """Drop what is under way."""
-        for way in (self._verify, self._settle, self._supported):
+        for way in (self._verify, self._settle, self._kinds_upstream):
             await way.aclose()
 
     # -- one exchange ----------------------------------------------------------------------------
 
-    async def _asked(self, way: Upstream, payload: Json, seconds: float, form: type[M]) -> M:
+    async def _ask(self, way: Upstream, payload: Json, seconds: float, form: type[M]) -> M:
         post = way.post(facilitator_request(payload), _JSON)
         answer = await self._exchange(way, post, seconds, payload)
         read = self._read(way, answer, form)
         reason = read.invalid_reason if isinstance(read, Verdict) else read.error_reason
         if answer.status != HTTPStatus.OK and not reason:
-            raise self._failed(way, f"answered {phrased(answer.status)} without a reason")
+            raise self._failure(way, f"answered {status_phrase(answer.status)} without a reason")
         return read
 
     async def _exchange(
         self,
         way: Upstream,
-        asking: AbstractAsyncContextManager[Answering],
+        asking: AbstractAsyncContextManager[OpenAnswer],
         seconds: float,
         payload: Json = None,
-    ) -> Answer:
+    ) -> UpstreamAnswer:
         try:
-            answer = await answered(asking, seconds, ANSWER_BYTES)
-        except Unanswered as why:
-            failure = self._failed(way, str(why))
-            if len(self._in_vain) < IN_VAIN_MAX:
-                self._in_vain.add(_payer(payload))
-            if len(self._in_vain) == IN_VAIN_MAX:
-                self._why, self._again_at = str(failure), self._monotonic() + AWAY_SECONDS
+            answer = await read_answer(asking, seconds, ANSWER_BYTES)
+        except NoAnswer as why:
+            failure = self._failure(way, str(why))
+            if len(self._waiting_payers) < WAITING_PAYERS_MAX:
+                self._waiting_payers.add(_payer(payload))
+            if len(self._waiting_payers) == WAITING_PAYERS_MAX:
+                self._pause_reason, self._paused_until = (
+                    str(failure),
+                    self._monotonic() + PAUSE_SECONDS,
+                )
             raise failure from why
-        self._in_vain.clear()
-        self._again_at = 0.0
+        self._waiting_payers.clear()
+        self._paused_until = 0.0
         return answer
 
-    def _read(self, way: Upstream, answer: Answer, form: type[T]) -> T:
+    def _read(self, way: Upstream, answer: UpstreamAnswer, form: type[T]) -> T:
         try:
             return heard(form, answer.body)
         except ValueError as fault:
-            why = f"answered {phrased(answer.status)} and what cannot be read: {fault}"
-            raise self._failed(way, why) from fault
+            why = f"answered {status_phrase(answer.status)} and what cannot be read: {fault}"
+            raise self._failure(way, why) from fault
 
-    def _failed(self, way: Upstream, why: str) -> Unavailable:
+    def _failure(self, way: Upstream, why: str) -> Unavailable:
         """The failure, of which the operator is told."""
-        failure = Unavailable(way.hidden(f"{way.url} {why}"))
-        self.told(failure)
+        failure = Unavailable(way.without_key(f"{way.url} {why}"))
+        self.on_failure(failure)
         return failure
 
 
@@ -179,8 +189,8 @@ def _payer(payload: Json) -> str:
 
 
 def _kinds(rows: Iterable[Json]) -> Iterator[Kind]:
-    for each in rows:
+    for row in rows:
         try:
-            yield wire.structure(Kind, each)
+            yield wire.structure(Kind, row)
         except WireError:
             continue

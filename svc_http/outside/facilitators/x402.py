@@ -28,11 +28,11 @@ from svc_http.settings import Settings, setting_error
 DRY_RUN: Final = "invalid_while_dry_run"
 """Begins as the reasons do that are found before anything is sent, so that nothing is in doubt."""
 
-Told = Callable[[BaseException], None]
+OnFailure = Callable[[BaseException], None]
 
 
 @frozen(eq=False)
-class Paying:
+class PaymentProvider:
     """Whom payments go to, who checks and settles them, and who shows them.
 
     `address` is where the facilitator is, for people. `routes` are those of the one that is built
@@ -59,17 +59,19 @@ class Paying:
             SettingsError: one of them does not.
             Unavailable: one of them gives no answer.
         """
-        wanted = self.terms.network.id
+        network_id = self.terms.network.id
         kinds = (await self.asked.supported()).kinds
-        if (VERSION, SCHEME, wanted) not in {(k.x402_version, k.scheme, k.network) for k in kinds}:
-            others = sorted({kind.network for kind in kinds if kind.x402_version == VERSION})
-            why = f"does not take {SCHEME} on {wanted}, but on {', '.join(others) or 'nothing'}"
+        if (VERSION, SCHEME, network_id) not in {
+            (k.x402_version, k.scheme, k.network) for k in kinds
+        }:
+            names = sorted({kind.network for kind in kinds if kind.x402_version == VERSION})
+            why = f"does not take {SCHEME} on {network_id}, but on {', '.join(names) or 'nothing'}"
             raise setting_error("x402_facilitator", why)
         if isinstance(self.chain, JsonRpcChain):
             network = await self.chain.network()
-            if network != wanted:
+            if network != network_id:
                 raise setting_error(
-                    "x402_rpc", f"is a node of {network}, and payments are on {wanted}"
+                    "x402_rpc", f"is a node of {network}, and payments are on {network_id}"
                 )
 
     async def aclose(self) -> None:
@@ -95,7 +97,7 @@ class DryRun:
         return SettlementResponse(False, error_reason=DRY_RUN)
 
 
-def paying(settings: Settings) -> Paying | None:
+def paying(settings: Settings) -> PaymentProvider | None:
     """With whom payments are made, to be closed by whoever has it; None where none are taken.
 
     Raises:
@@ -104,35 +106,37 @@ def paying(settings: Settings) -> Paying | None:
     if settings.x402_pay_to is None:
         return None
     if not ethereum.is_installed():
-        needed = " and ".join(ethereum.EXTRA)
-        raise setting_error("x402_pay_to", f"needs {needed}, which are not there: {ethereum.CURE}")
+        packages = " and ".join(ethereum.EXTRA)
+        raise setting_error(
+            "x402_pay_to", f"needs {packages}, which are not there: {ethereum.CURE}"
+        )
     crypto = Ethereum()
     terms = Terms(networks.NETWORKS[settings.payment_network], settings.x402_pay_to)
     _check_payee(terms, crypto)
-    where, settles = address(settings), not settings.x402_dry_run
+    url, settles = address(settings), not settings.x402_dry_run
     if _is_play(settings, terms):
         play = PlayMoney(terms.network, crypto, system.now)
         routes = tuple(play.routes(is_played=not settings.is_open))
-        return Paying(terms, crypto, play, play, where, routes, settles)
+        return PaymentProvider(terms, crypto, play, play, url, routes, settles)
     key, seconds = settings.x402_facilitator_key, settings.x402_settle_seconds
-    facilitator = RemoteFacilitator(where, key, settle_seconds=seconds)
+    facilitator = RemoteFacilitator(url, key, settle_seconds=seconds)
     chain = None if settings.x402_rpc is None else JsonRpcChain(settings.x402_rpc)
-    return Paying(terms, crypto, facilitator, chain, where, settles=settles)
+    return PaymentProvider(terms, crypto, facilitator, chain, url, settles=settles)
 
 
-async def check_paying(paying: Paying | None, failed: Told) -> None:
+async def check_payment_provider(provider: PaymentProvider | None, on_failure: OnFailure) -> None:
     """Refuse what can never be meant; who gives no answer now may do so later.
 
     Raises:
         SettingsError: the setting cannot be meant.
     """
-    if paying is not None:
+    if provider is not None:
         try:
-            await paying.check()
+            await provider.check()
         except Unavailable as silent:
-            failed(silent)
-        if isinstance(paying.asked, RemoteFacilitator):
-            paying.asked.told = failed
+            on_failure(silent)
+        if isinstance(provider.asked, RemoteFacilitator):
+            provider.asked.on_failure = on_failure
 
 
 def address(settings: Settings) -> str:

@@ -58,14 +58,14 @@ def _check_port(url: URL) -> None:
 def _check_host(host: str, exceptions: tuple[Network, ...]) -> None:
     if is_literal(host):
         if not is_allowed(host, exceptions):
-            raise denied(host)
+            raise denied_address(host)
     elif exceptions:
         return
     elif not is_public_name(host):
         raise FetchRefused("deniedAddress", f"{host} is not the name of a public host.")
 
 
-def denied(host: str) -> FetchRefused:
+def denied_address(host: str) -> FetchRefused:
     """The refusal of a host that is, or resolves to, an address that is not public."""
     return FetchRefused(
         "deniedAddress",

@@ -25,7 +25,7 @@ from svc_core.base.egress import Network
 from svc_core.operation.host import Progress, Tell, silent
 from svc_http.outside.fetch import files
 from svc_http.outside.fetch.addresses import checked_url
-from svc_http.outside.fetch.guard import Guard, connections, target
+from svc_http.outside.fetch.guard import Guard, connection_pool, pool_url
 from svc_http.outside.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
 
 MIB = 1024 * 1024
@@ -99,14 +99,14 @@ class Fetcher:
         self, location: str, headers: list[tuple[str, str]], tell: Tell
     ) -> Fetched | NotModified:
         url = checked_url(location, self._exceptions)
-        left = self.limits.total_seconds
+        seconds_left = self.limits.total_seconds
         for _ in range(self.limits.redirects + 1):
             # A turn is given back before the next host is asked: no two chains wait for each other.
             lock = self._hosts.setdefault(url.host, anyio.Lock())
             async with lock, self._turns:
                 began = anyio.current_time()
-                answer = await self._ask(url, headers, left, tell)
-                left -= anyio.current_time() - began
+                answer = await self._ask(url, headers, seconds_left, tell)
+                seconds_left -= anyio.current_time() - began
             if not isinstance(answer, URL):
                 return answer
             url = answer
@@ -135,10 +135,10 @@ class Fetcher:
             ) from late
         except httpcore2.TimeoutException as late:
             raise FetchRefused("timeout", f"{url.host} did not answer in time.") from late
-        except httpcore2.NetworkError as broken:
+        except httpcore2.NetworkError as failure:
             raise FetchRefused(
-                "unreachable", f"{url.host} cannot be reached, or broke off: {_words(broken)}."
-            ) from broken
+                "unreachable", f"{url.host} cannot be reached, or broke off: {_words(failure)}."
+            ) from failure
         except httpcore2.ProtocolError as fault:
             raise FetchRefused(
                 "protocol", f"{url.host} did not answer in whole HTTP: {_words(fault)}."
@@ -150,9 +150,9 @@ class Fetcher:
         host = ("Host", url.netloc.decode("ascii"))
         timeouts = {"connect": self.limits.connect_seconds}
         if self._pool is None:
-            self._pool = connections(Guard(self._exceptions), self._tls)
+            self._pool = connection_pool(Guard(self._exceptions), self._tls)
         async with self._pool.stream(
-            "GET", target(url), headers=[host, *headers], extensions={"timeout": timeouts}
+            "GET", pool_url(url), headers=[host, *headers], extensions={"timeout": timeouts}
         ) as response:
             fields = {
                 name.decode("latin-1").lower(): value.decode("latin-1")
@@ -165,7 +165,7 @@ class Fetcher:
             if response.status != HTTPStatus.OK:
                 raise FetchRefused("httpStatus", _status(response.status), response.status)
             return Fetched(
-                body=await self._body(response, fields, partial(_arrived, tell, url, fields)),
+                body=await self._body(response, fields, partial(_tell_progress, tell, url, fields)),
                 content_type=fields.get("content-type"),
                 etag=fields.get("etag"),
                 last_modified=fields.get("last-modified"),
@@ -182,17 +182,17 @@ class Fetcher:
         self,
         response: httpcore2.Response,
         fields: Mapping[str, str],
-        heard: Callable[[int, int], None],
+        tell: Callable[[int, int], None],
     ) -> bytes:
         content = _Content(fields.get("content-encoding", ""))
         body = bytearray()
-        arrived = 0
+        size = 0
         async with aclosing(response.aiter_stream()) as chunks:
             async for chunk in chunks:
-                heard(arrived, len(chunk))
-                arrived += len(chunk)
+                tell(size, len(chunk))
+                size += len(chunk)
                 body += content.take(chunk, self.limits.body_bytes + 1 - len(body))
-                if max(arrived, len(body)) > self.limits.body_bytes:
+                if max(size, len(body)) > self.limits.body_bytes:
                     raise FetchRefused(
                         "tooLarge",
                         f"The document is larger than {self.limits.body_bytes} bytes.",
@@ -201,11 +201,13 @@ class Fetcher:
         return bytes(body)
 
 
-def _arrived(tell: Tell, url: URL, fields: Mapping[str, str], before: int, more: int) -> None:
-    done = (before + more) // MIB
-    if done > before // MIB:
+def _tell_progress(
+    tell: Tell, url: URL, fields: Mapping[str, str], before: int, count: int
+) -> None:
+    mib = (before + count) // MIB
+    if mib > before // MIB:
         total = fields.get("content-length", "")
-        tell(Progress(done, int(total) // MIB if total.isdecimal() else 0, str(url), "MiB"))
+        tell(Progress(mib, int(total) // MIB if total.isdecimal() else 0, str(url), "MiB"))
 
 
 def _words(fault: Exception) -> str:

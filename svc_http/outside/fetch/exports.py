@@ -36,17 +36,17 @@ def _blocks(path: Path, note: str, tell: Tell) -> Iterator[bytes]:
     try:
         with path.open("rb") as raw:
             total = path.stat().st_size // MIB
-            packed = raw.read(len(_GZIP)) == _GZIP
+            is_gzip = raw.read(len(_GZIP)) == _GZIP
             raw.seek(0)
-            source: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
-            reported = 0
+            source: IO[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[assignment]
+            told_mib = 0
             while block := source.read(BLOCK_BYTES):
                 yield block
-                done = raw.tell() // MIB
-                if done > reported:
-                    reported = done
-                    tell(Progress(done, total, note))
-    except (EOFError, zlib.error, gzip.BadGzipFile) as broken:
-        raise UnreadableExport(f"{path} is packed and cannot be unpacked: {broken}") from broken
-    except OSError as refused:
-        raise UnreadableExport(f"{path} cannot be read: {refused.strerror or refused}") from refused
+                mib = raw.tell() // MIB
+                if mib > told_mib:
+                    told_mib = mib
+                    tell(Progress(mib, total, note))
+    except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
+        raise UnreadableExport(f"{path} is packed and cannot be unpacked: {fault}") from fault
+    except OSError as error:
+        raise UnreadableExport(f"{path} cannot be read: {error.strerror or error}") from error

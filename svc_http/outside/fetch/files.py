@@ -14,7 +14,7 @@ FILES_MAX = 10_000
 
 
 _DATABASE = b"SQLite format 3\0"
-_BESIDE = re.compile(
+_COMPANIONS = re.compile(
     r"-wal|-shm|-journal|\.lock|\.secret|\.sock|\.new(\.lock)?|\.before-.*", re.DOTALL
 )
 """What stands beside a database, by what follows its name."""
@@ -45,7 +45,7 @@ def locations(path_or_url: str) -> tuple[str, ...]:
         return tuple(_files(path))
     if not path.exists():
         raise FetchRefused("notFound", f"There is no file or folder {path}.")
-    return (_storable(str(path)),)
+    return (_utf8_path(str(path)),)
 
 
 def file_path(location: str) -> str:
@@ -66,11 +66,11 @@ def _files(folder: Path) -> list[str]:
     paths: list[str] = []
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        seen = [os.path.join(parent, name) for name in names if not name.startswith(".")]
-        paths += _without_databases([path for path in seen if os.path.isfile(path)])
+        candidates = [os.path.join(parent, name) for name in names if not name.startswith(".")]
+        paths += _without_databases([path for path in candidates if os.path.isfile(path)])
         if len(paths) > FILES_MAX:
             raise FetchRefused("tooMany", f"{folder} holds more than {FILES_MAX} files.")
-    return sorted(map(_storable, paths))
+    return sorted(map(_utf8_path, paths))
 
 
 def _without_databases(paths: list[str]) -> list[str]:
@@ -81,7 +81,7 @@ def _without_databases(paths: list[str]) -> list[str]:
         for path in paths
         if not any(
             path == database
-            or (path.startswith(database) and _BESIDE.fullmatch(path, len(database)))
+            or (path.startswith(database) and _COMPANIONS.fullmatch(path, len(database)))
             for database in databases
         )
     ]
@@ -95,12 +95,12 @@ def _is_database(path: str) -> bool:
         return False  # whoever reads it as a feed tells why it cannot be read
 
 
-def _storable(path: str) -> str:
+def _utf8_path(path: str) -> str:
     try:
         path.encode()
     except UnicodeEncodeError as fault:
-        shown = os.fsencode(path).decode("utf-8", "replace")
-        raise FetchRefused("badAddress", f"The name of {shown} is not UTF-8.") from fault
+        name = os.fsencode(path).decode("utf-8", "replace")
+        raise FetchRefused("badAddress", f"The name of {name} is not UTF-8.") from fault
     return path
 
 

@@ -23,9 +23,9 @@ from httpcore2 import (
 from httpx2 import URL, create_ssl_context
 
 from svc_core.base.egress import Network, is_allowed
-from svc_http.outside.fetch.addresses import denied
+from svc_http.outside.fetch.addresses import denied_address
 from svc_http.outside.fetch.model import FetchRefused
-from svc_http.outside.fetch.names import Names
+from svc_http.outside.fetch.names import Resolver
 
 ANSWERS_MAX = 16
 """Addresses of one name that are tried; public services have far fewer."""
@@ -36,7 +36,7 @@ class Guard(AnyIOBackend):
 
     def __init__(self, exceptions: tuple[Network, ...] = ()) -> None:
         self._exceptions = exceptions
-        self._names = Names()
+        self._names = Resolver()
 
     async def connect_tcp(
         self,
@@ -54,7 +54,7 @@ class Guard(AnyIOBackend):
         """
         try:
             with anyio.fail_after(timeout):
-                addresses = await self._resolved(host, port)
+                addresses = await self._addresses(host, port)
                 stream = await self._first(addresses, port, local_address, socket_options)
         except TimeoutError as late:
             raise FetchRefused(
@@ -65,18 +65,18 @@ class Guard(AnyIOBackend):
         )
         return stream
 
-    async def connect_unix_socket(self, *_given: Any, **_named: Any) -> AsyncNetworkStream:
+    async def connect_unix_socket(self, *_args: Any, **_kwargs: Any) -> AsyncNetworkStream:
         """Never: no address leads here."""
         raise AssertionError("local sockets are not for fetching")
 
-    async def _resolved(self, host: str, port: int) -> Sequence[str]:
+    async def _addresses(self, host: str, port: int) -> Sequence[str]:
         try:
             answers = await self._names.addresses(host, port)
         except (OSError, UnicodeError) as unknown:
             raise FetchRefused("unknownHost", f"No host of the name {host} is known.") from unknown
         addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
         if not all(is_allowed(address, self._exceptions) for address in addresses):
-            raise denied(host)
+            raise denied_address(host)
         return addresses[:ANSWERS_MAX]
 
     async def _first(
@@ -90,12 +90,14 @@ class Guard(AnyIOBackend):
         for address in addresses:
             try:
                 return await super().connect_tcp(address, port, None, local_address, options)
-            except ConnectError as refused:
-                failure = refused
+            except ConnectError as error:
+                failure = error
         raise failure
 
 
-def connections(network: AsyncNetworkBackend, tls: ssl.SSLContext | None) -> AsyncConnectionPool:
+def connection_pool(
+    network: AsyncNetworkBackend, tls: ssl.SSLContext | None
+) -> AsyncConnectionPool:
     """Connections of which none is kept, as each was checked for one use.
 
     They are made when they are first needed: reading the root certificates takes about 0.1 s. How
@@ -109,7 +111,7 @@ def connections(network: AsyncNetworkBackend, tls: ssl.SSLContext | None) -> Asy
     )
 
 
-def target(url: URL) -> httpcore2.URL:
+def pool_url(url: URL) -> httpcore2.URL:
     """An address as the connections take it."""
     return httpcore2.URL(
         scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
@@ -120,7 +122,7 @@ async def _start_tls(
     start: Callable[..., Awaitable[AsyncNetworkStream]],
     close: Callable[[], Awaitable[None]],
     *arguments: Any,
-    **named: Any,
+    **options: Any,
 ) -> AsyncNetworkStream:
     """Begin TLS, and close the connection where that is given up half-way.
 
@@ -128,7 +130,7 @@ async def _start_tls(
     nobody else knows of it.
     """
     try:
-        return await start(*arguments, **named)
+        return await start(*arguments, **options)
     except anyio.get_cancelled_exc_class():
         with anyio.CancelScope(shield=True):
             await close()

@@ -18,13 +18,13 @@ from typing import Any, Final
 LOOKUPS_AT_ONCE: Final = 64
 """More than a workspace may have webhooks, so that none takes all of them with slow names."""
 
-_IN_NUMBERS: Final = socket.AI_NUMERICHOST
+_NUMERIC_HOST: Final = socket.AI_NUMERICHOST
 
 Answers = list[Any]
 """What `socket.getaddrinfo` gives."""
 
 
-class Names:
+class Resolver:
     """The lookups of one event loop."""
 
     def __init__(self) -> None:
@@ -40,14 +40,14 @@ class Names:
         lookup = self._asked.get((host, port))
         if lookup is None:
             lookup = self._asked[host, port] = asyncio.create_task(self._look_up(host, port))
-            lookup.add_done_callback(partial(self._answered, (host, port)))
+            lookup.add_done_callback(partial(self._forget, (host, port)))
         return await asyncio.shield(lookup)
 
     async def _look_up(self, host: str, port: int) -> Answers:
         async with self._places:
             return await look_up(host, port)
 
-    def _answered(self, key: tuple[str, int], lookup: "asyncio.Task[Answers]") -> None:
+    def _forget(self, key: tuple[str, int], lookup: "asyncio.Task[Answers]") -> None:
         del self._asked[key]
         if not lookup.cancelled():
             lookup.exception()  # Whoever asked may have given up, and then nobody looks at it.
@@ -60,7 +60,7 @@ async def look_up(host: str, port: int) -> Answers:
         OSError, UnicodeError: it knows none.
     """
     with suppress(OSError):  # an address in numbers needs nobody to be asked
-        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=_IN_NUMBERS)
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=_NUMERIC_HOST)
     answer: Future[Answers] = Future()
     answer.set_running_or_notify_cancel()
 

@@ -19,7 +19,7 @@ import httpcore2
 from httpx2 import URL
 
 from svc_core.base.egress import LOOPBACK, EgressError, check_callback
-from svc_http.outside.fetch.guard import Guard, connections, target
+from svc_http.outside.fetch.guard import Guard, connection_pool, pool_url
 from svc_http.outside.fetch.model import FetchRefused
 
 USER_AGENT: Final = "svc-webhooks"
@@ -31,7 +31,7 @@ BODY_BYTES: Final = 64 * 1024
 BODY_SECONDS: Final = 1.0
 """How much of the rest is read, and for how long: enough for any acknowledgement."""
 
-Word = Literal[
+FailureReason = Literal[
     "badAddress",
     "brokeOff",
     "deniedAddress",
@@ -45,11 +45,11 @@ Word = Literal[
 
 
 class Undelivered(Exception):  # noqa: N818 - said as what happened
-    """There is no status, for the reason that `word` says."""
+    """There is no status, for the reason that `reason` says."""
 
-    def __init__(self, word: Word) -> None:
-        super().__init__(word)
-        self.word: Word = word
+    def __init__(self, reason: FailureReason) -> None:
+        super().__init__(reason)
+        self.word: FailureReason = reason
 
 
 class Poster:
@@ -71,7 +71,9 @@ class Poster:
         self._loopback = loopback
         self._total_seconds = total_seconds
         self._tls = tls
-        self._local = connections(Guard(LOOPBACK), tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        self._local = connection_pool(
+            Guard(LOOPBACK), tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        )
         self._public: httpcore2.AsyncConnectionPool | None = None
 
     async def aclose(self) -> None:
@@ -90,15 +92,15 @@ class Poster:
         try:
             with anyio.fail_after(self._total_seconds) as scope:
                 return await self._exchange(pool, URL(address), fields, body, scope)
-        except FetchRefused as refused:
+        except FetchRefused as refusal:
             # The guard refuses in words of this list.
-            raise Undelivered(cast("Word", refused.code)) from refused
+            raise Undelivered(cast("FailureReason", refusal.code)) from refusal
         except (TimeoutError, httpcore2.TimeoutException) as late:
             raise Undelivered("timeout") from late
-        except httpcore2.ConnectError as failed:
-            raise Undelivered(_why(failed)) from failed
-        except httpcore2.NetworkError as broken:
-            raise Undelivered("brokeOff") from broken
+        except httpcore2.ConnectError as failure:
+            raise Undelivered(_why(failure)) from failure
+        except httpcore2.NetworkError as error:
+            raise Undelivered("brokeOff") from error
         except httpcore2.ProtocolError as fault:
             raise Undelivered("protocol") from fault
 
@@ -106,14 +108,14 @@ class Poster:
         """The connections for an address: those to this machine reach nothing else by name."""
         try:
             check_callback(address)
-        except EgressError as refused:
+        except EgressError as refusal:
             if self._loopback:
                 with suppress(EgressError):
                     check_callback(address, loopback=True)
                     return self._local
-            raise Undelivered("badAddress") from refused
+            raise Undelivered("badAddress") from refusal
         if self._public is None:
-            self._public = connections(self._network, self._tls)
+            self._public = connection_pool(self._network, self._tls)
         return self._public
 
     async def _exchange(
@@ -127,7 +129,7 @@ class Poster:
         own = {"Host": url.netloc.decode("ascii"), "User-Agent": USER_AGENT, "Connection": "close"}
         async with pool.stream(
             "POST",
-            target(url),
+            pool_url(url),
             headers=list({**own, **fields}.items()),
             content=body,
             extensions={"timeout": {"connect": CONNECT_SECONDS}},
@@ -138,22 +140,22 @@ class Poster:
 
 
 async def _drop(response: httpcore2.Response) -> None:
-    left = BODY_BYTES
+    bytes_left = BODY_BYTES
     with (
         suppress(httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException),
         anyio.move_on_after(BODY_SECONDS),
     ):
         async with aclosing(response.aiter_stream()) as chunks:
             async for chunk in chunks:
-                left -= len(chunk)
-                if left <= 0:
+                bytes_left -= len(chunk)
+                if bytes_left <= 0:
                     return
 
 
-def _why(failed: httpcore2.ConnectError) -> Word:
+def _why(failure: httpcore2.ConnectError) -> FailureReason:
     """What kept a connection from being made."""
     # The pool raises it without its cause, which is still its argument.
-    cause = failed.args[0] if failed.args else None
+    cause = failure.args[0] if failure.args else None
     while isinstance(cause, BaseException):
         if isinstance(cause, ssl.SSLError):
             return "tls"

@@ -39,8 +39,8 @@ class CommandSpeech:
             "{voice}": self.voice_name or words.language,
             "{language}": words.language,
         }
-        await program.run(
-            [_filled(argument, values) for argument in self.argv],
+        await program.run_speech_program(
+            [_with_values(argument, values) for argument in self.argv],
             words.text.encode(),
             out,
             writes_itself=any(OUT in argument for argument in self.argv),
@@ -48,7 +48,7 @@ class CommandSpeech:
         )
 
 
-def _filled(argument: str, values: dict[str, str]) -> str:
+def _with_values(argument: str, values: dict[str, str]) -> str:
     for name, value in values.items():
         argument = argument.replace(name, value)
     return argument

@@ -47,4 +47,6 @@ class EspeakSpeech:
         """
         # Without the folder that we are in, which holds names of the standard library.
         argv = [sys.executable, "-P", str(_PROGRAM), self._name(words.language), str(out)]
-        await program.run(argv, words.text.encode(), out, writes_itself=True, bounds=self.bounds)
+        await program.run_speech_program(
+            argv, words.text.encode(), out, writes_itself=True, bounds=self.bounds
+        )

@@ -66,7 +66,7 @@ Sink = Mp3Sink | WavSink
 """Where sound goes: 16 bits a sample, one channel."""
 
 
-def sink(path: Path, rate: int) -> Sink:
+def sound_sink(path: Path, rate: int) -> Sink:
     """An MP3 file where the encoder is installed, else a WAV file."""
     try:
         import lameenc  # noqa: PLC0415 - may be missing
@@ -75,7 +75,7 @@ def sink(path: Path, rate: int) -> Sink:
     return Mp3Sink(lameenc.Encoder(), path, rate)
 
 
-def speak(text: str, voice: str, make_sink: Callable[[int], Sink]) -> None:
+def _speak(text: str, voice: str, make_sink: Callable[[int], Sink]) -> None:
     """Say the text; `make_sink` is given the samples a second.
 
     A language without a voice of its own is read by that of its first part, at last by English.
@@ -97,12 +97,12 @@ def speak(text: str, voice: str, make_sink: Callable[[int], Sink]) -> None:
 
 
 def _synthesize(library: Any, text: bytes, target: Sink) -> None:
-    def heard(samples: int | None, count: int, _events: int) -> int:
+    def on_samples(samples: int | None, count: int, _events: int) -> int:
         if samples and count:
             target.write(ctypes.string_at(samples, count * 2))
         return _OK
 
-    callback = _CALLBACK(heard)  # held here, because the engine does not hold it
+    callback = _CALLBACK(on_samples)  # held here, because the engine does not hold it
     library.espeak_SetSynthCallback(callback)
     library.espeak_Synth(
         text, ctypes.c_size_t(len(text) + 1), 0, _BY_CHARACTER, 0, _UTF8, None, None
@@ -114,7 +114,7 @@ def main(argv: list[str], text: str) -> int:
     """Say the text; 1 when that cannot be done."""
     voice, out = argv
     try:
-        speak(text, voice, lambda rate: sink(Path(out), rate))
+        _speak(text, voice, lambda rate: sound_sink(Path(out), rate))
     except (ImportError, OSError, RuntimeError) as failure:
         sys.stderr.write(f"{failure}\n")
         return 1

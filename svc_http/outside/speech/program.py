@@ -52,7 +52,7 @@ class _Files:
     complaints: IO[bytes]
 
 
-async def run(
+async def run_speech_program(
     argv: Sequence[str], words: bytes, out: Path, *, writes_itself: bool, bounds: Bounds
 ) -> None:
     """Run the program with the words as its input.
@@ -65,8 +65,8 @@ async def run(
     try:
         with _files(words, out, writes_itself=writes_itself) as files:
             async with asyncio.timeout(bounds.seconds):
-                code = await _ended(argv, files, out, bounds)
-            complaint = _last(files.complaints)
+                code = await _exit_code(argv, files, out, bounds)
+            complaint = _complaint(files.complaints)
     except TimeoutError as slow:
         raise SpeechFailed(f"{argv[0]} took longer than {bounds.seconds:g} seconds") from slow
     except OSError as failure:
@@ -81,19 +81,19 @@ async def run(
 @contextmanager
 def _files(words: bytes, out: Path, *, writes_itself: bool) -> Iterator[_Files]:
     out.touch(0o600)
-    with TemporaryFile(dir=out.parent) as heard, TemporaryFile(dir=out.parent) as complaints:
-        heard.write(words)
-        heard.seek(0)
+    with TemporaryFile(dir=out.parent) as stdin, TemporaryFile(dir=out.parent) as complaints:
+        stdin.write(words)
+        stdin.seek(0)
         if writes_itself:
-            yield _Files(heard, subprocess.DEVNULL, complaints)
+            yield _Files(stdin, subprocess.DEVNULL, complaints)
             return
         with out.open("wb") as sound:
-            yield _Files(heard, sound, complaints)
+            yield _Files(stdin, sound, complaints)
 
 
-async def _ended(argv: Sequence[str], files: _Files, out: Path, bounds: Bounds) -> int:
+async def _exit_code(argv: Sequence[str], files: _Files, out: Path, bounds: Bounds) -> int:
     """Run the program to its end; the exit code."""
-    with _started(argv, files, out.parent, bounds) as process:
+    with _supervised(argv, files, out.parent, bounds) as process:
         try:
             while True:
                 code = process.poll()
@@ -107,7 +107,7 @@ async def _ended(argv: Sequence[str], files: _Files, out: Path, bounds: Bounds) 
 
 
 @contextmanager
-def _started(
+def _supervised(
     argv: Sequence[str], files: _Files, folder: Path, bounds: Bounds
 ) -> Iterator["subprocess.Popen[Any]"]:
     """The program under its supervisor, which ends it with this block at the latest."""
@@ -141,7 +141,7 @@ def _size(out: Path) -> int:
     return 0
 
 
-def _last(complaints: IO[bytes]) -> str:
+def _complaint(complaints: IO[bytes]) -> str:
     end = complaints.seek(0, os.SEEK_END)
     complaints.seek(max(0, end - 4 * COMPLAINT_CHARS_MAX))
     text = complaints.read().decode("utf-8", "replace")

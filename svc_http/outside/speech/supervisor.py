@@ -17,7 +17,7 @@ CANNOT_RUN: Final = 127
 """What a shell ends with whose command is not there (POSIX, 2.8.2)."""
 
 
-def main(alive: int, seconds: float, size: int, argv: list[str]) -> int:
+def supervise_program(alive: int, seconds: float, size: int, argv: list[str]) -> int:
     """Run the program to its end; its exit code, of one that a signal ended 128 and the signal."""
     os.set_inheritable(alive, False)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -38,4 +38,6 @@ def _end_all(alive: int, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]))
+    sys.exit(
+        supervise_program(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+    )

@@ -33,12 +33,12 @@ from svc_http.guard.edge import Edge
 from svc_http.mcp import endpoint
 from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings.model import Embeddings
-from svc_http.outside.facilitators.x402 import Paying
+from svc_http.outside.facilitators.x402 import PaymentProvider
 from svc_http.outside.speech.port import Speech
 from svc_http.pages import refusals, reports
 from svc_http.pages.documents import Pages
 from svc_http.pages.media import MediaPages
-from svc_http.service.gauges import Looks
+from svc_http.service.gauges import StoreGauges
 from svc_http.service.runtime.parts import Closing, Providers, Runtime, Worker
 from svc_http.settings import Settings, SettingsError
 from svc_http.stores.counters.memory import Shared, in_memory
@@ -64,7 +64,9 @@ class Service(Starlette):
         """Where commands reach it, while it is `controlled`."""
         ids = {operation.id for operation in operations}
         is_whole = ids >= {operation.id for operation in catalog.OPERATIONS}
-        self.looks = Looks(runtime.service, runtime.settings, runtime.metrics, is_whole=is_whole)
+        self.looks = StoreGauges(
+            runtime.service, runtime.settings, runtime.metrics, is_whole=is_whole
+        )
         terms = paywall.terms_of(runtime.settings)
         resources = [
             *endpoints.resources(operations, runtime),
@@ -73,15 +75,19 @@ class Service(Starlette):
             *endpoint.mcp_resources(runtime),
         ]
         if runtime.media is not None:
-            failed = runtime.journal.failure
-            pages = MediaPages(runtime.media, runtime.keyring, runtime.now, failed)
+            on_failure = runtime.journal.failure
+            pages = MediaPages(runtime.media, runtime.keyring, runtime.now, on_failure)
             resources += pages.resources()
         runtime.metrics.build(
             version=service_version(), python=platform.python_version(), sqlite=sqlite_version
         )
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
-        foreign = {each.address for each in operations if declaration(each).has(Trait.FOREIGN)}
+        foreign = {
+            operation.address
+            for operation in operations
+            if declaration(operation).has(Trait.FOREIGN)
+        }
         self.edge = Edge(self.router.app, runtime, frozenset(foreign), refusals.refusal_page)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
@@ -143,7 +149,7 @@ def build(
     media: Media | None = None,
     number: int | None = None,
     shared: Shared | None = None,
-    paying: Paying | None = None,
+    paying: PaymentProvider | None = None,
 ) -> Service:
     """The service over `storage`.
 
@@ -173,17 +179,21 @@ def build(
         shared=shared or in_memory(monotonic),
         workers=workers,
         closing=closing,
-        keys=tuple(purposes(operations, settings)),
+        keys=tuple(signing_purposes(operations, settings)),
         number=number,
     )
     return Service(runtime, chosen(operations, settings), routes)
 
 
-def purposes(operations: Iterable[Operation[Any, Any]], settings: Settings) -> Iterator[Purpose]:
+def signing_purposes(
+    operations: Iterable[Operation[Any, Any]], settings: Settings
+) -> Iterator[Purpose]:
     """What is signed here: ledgers, and receipts where something is sold."""
     if any(operation.signs for operation in operations):
         yield "ledger"
-    if settings.x402_pay_to is not None and any(each.tier is not None for each in operations):
+    if settings.x402_pay_to is not None and any(
+        operation.tier is not None for operation in operations
+    ):
         yield "receipt"
 
 

@@ -15,33 +15,33 @@ from starlette.routing import BaseRoute
 from svc_core import catalog
 from svc_core.ledger.signing_key import Purpose
 from svc_http import system
-from svc_http.outside.facilitators.x402 import check_paying, paying
+from svc_http.outside.facilitators.x402 import check_payment_provider, paying
 from svc_http.service.equipment import (
     chat,
     embedder,
     fetcher,
     open_shared,
     open_store,
-    poster,
+    poster_of,
     speech,
 )
-from svc_http.service.gauges import exposed
+from svc_http.service.gauges import serve_metrics
 from svc_http.service.journal import LogFile
 from svc_http.service.key_uses import write_last_uses
 from svc_http.service.runtime import application
 from svc_http.service.runtime.parts import Providers, Runtime, Worker
-from svc_http.service.runtime.tasks import chosen, count_uses
+from svc_http.service.runtime.tasks import count_uses, workers_of
 from svc_http.service.secret import secured
-from svc_http.service.workers.payments import take_over
+from svc_http.service.workers.payments import lapse_payments
 from svc_http.settings import Settings, SettingsError
 from svc_http.stores import Store, StoreBusy
 from svc_http.stores.counters.memory import Shared
 from svc_http.stores.media.places import media_of
 
-PATIENCE_SECONDS = 1.0
+STORE_WAIT_SECONDS = 1.0
 """How long a start waits for a command to give the file back: a few of them, one after another."""
 
-LOOK_SECONDS = 0.05
+STORE_POLL_SECONDS = 0.05
 """How often it looks."""
 
 
@@ -55,17 +55,19 @@ async def assembled(
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
     """
     operations = application.chosen(catalog.OPERATIONS, settings)
-    keys = tuple(application.purposes(operations, settings))
+    keys = tuple(application.signing_purposes(operations, settings))
     async with opened(settings, count_uses, keys=keys, number=number) as runtime:
-        paid = runtime.providers.paying
+        payments = runtime.providers.payments
         service = application.Service(
-            runtime, operations, (*routes, *(paid.routes if paid else ()))
+            runtime, operations, (*routes, *(payments.routes if payments else ()))
         )
         if runtime.till is not None and settings.dsn is None:
-            await take_over(runtime.till.checkout, partial(runtime.journal.failure, "payments"))
+            await lapse_payments(
+                runtime.till.checkout, partial(runtime.journal.failure, "payments")
+            )
         await runtime.unlock()
         try:
-            async with exposed(service.looks, settings, number):
+            async with serve_metrics(service.looks, settings, number):
                 yield service
         finally:
             await write_last_uses(runtime.service, runtime.gate.uses)
@@ -85,26 +87,26 @@ async def opened(
         stack.push_async_callback(_close, model, answerer)
         shared = open_shared(settings)
         stack.push_async_callback(shared.close)
-        store = await _own_store(settings, shared)
+        store = await _claim_store(settings, shared)
         stack.push_async_callback(store.close)
         settings = secured(settings)
         reader = await stack.enter_async_context(fetcher(settings))
-        sender = poster(settings)
+        sender = poster_of(settings)
         stack.push_async_callback(sender.aclose)
-        paid = paying(settings)
-        stack.push_async_callback(_close, paid)
+        payments = paying(settings)
+        stack.push_async_callback(_close, payments)
         runtime = Runtime(
             settings,
             store,
-            providers=Providers(voice, model, answerer, paid),
+            providers=Providers(voice, model, answerer, payments),
             media=media_of(settings, store),
             shared=shared,
-            workers=(*chosen(settings, reader, sender, voice, model), *beside),
+            workers=(*workers_of(settings, reader, sender, voice, model), *beside),
             keys=keys,
             number=number,
         )
         stack.push_async_callback(runtime.stop)
-        await check_paying(paid, partial(runtime.journal.failure, "payments"))
+        await check_payment_provider(payments, partial(runtime.journal.failure, "payments"))
         await check_media(runtime)
         yield runtime
 
@@ -132,17 +134,17 @@ async def _close(*parts: Any) -> None:
         await part.aclose()
 
 
-async def _own_store(settings: Settings, shared: Shared) -> Store:
+async def _claim_store(settings: Settings, shared: Shared) -> Store:
     """The store, once a command that has it gives it back; a server keeps it longer than this."""
     _check_log(settings)
-    deadline = system.monotonic() + PATIENCE_SECONDS
+    deadline = system.monotonic() + STORE_WAIT_SECONDS
     while True:
         try:
             return await open_store(settings, shared)
         except StoreBusy:
             if system.monotonic() > deadline:
                 raise
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(STORE_POLL_SECONDS)
 
 
 def _check_log(settings: Settings) -> None:
@@ -150,9 +152,9 @@ def _check_log(settings: Settings) -> None:
         return
     try:
         LogFile(settings.log_file)().close()
-    except OSError as refused:
-        why = f"{settings.log_file} cannot be written: {refused.strerror}"
-        raise SettingsError(f"setting 'log_file': {why}; choose another") from refused
+    except OSError as error:
+        why = f"{settings.log_file} cannot be written: {error.strerror}"
+        raise SettingsError(f"setting 'log_file': {why}; choose another") from error
 
 
 async def check_media(runtime: Runtime) -> None:

@@ -48,7 +48,7 @@ from svc_http.guard.shared_gate import SharedGate
 from svc_http.guard.streams import StreamRooms, rooms
 from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings.model import Embeddings
-from svc_http.outside.facilitators.x402 import Paying
+from svc_http.outside.facilitators.x402 import PaymentProvider
 from svc_http.outside.speech.port import Speech
 from svc_http.pages import markup
 from svc_http.service.commits import Commits, Following
@@ -75,13 +75,13 @@ class Providers:
     """Whom the service asks for what it does not do itself; None where it has nobody.
 
     `speech` reads reports aloud; `embedder` judges the meaning of items; `chat` answers questions;
-    `paying` is with whom payments are made.
+    `payments` is with whom payments are made.
     """
 
     speech: Speech | None = None
     embedder: Embeddings | None = None
     chat: Chat | None = None
-    paying: Paying | None = None
+    payments: PaymentProvider | None = None
 
 
 def _host(
@@ -167,7 +167,7 @@ class Runtime:
         self.commits = Commits(storage)
         self.load = Load(settings.in_flight_max, self.gate.block)
         self.turns = KeyedLocks(settings.in_flight_max)
-        self.till = None if providers.paying is None else self._make_till(providers.paying)
+        self.till = None if providers.payments is None else self._make_checkout(providers.payments)
         self.journal = Journal.of(settings, self.number)
         for name, model in (("embeddings", providers.embedder), ("agent", providers.chat)):
             if model is not None:
@@ -178,18 +178,18 @@ class Runtime:
         self._site_until = self._next_change(self.now())
 
     def _make_gate(self) -> Gate:
-        trusted = address.parse_trusted(self.settings.trusted_proxies)
+        proxies = address.parse_trusted(self.settings.trusted_proxies)
         if not self.settings.rate_limits:
-            return Gate(self.principals, trusted, MemoryLockouts(0))
+            return Gate(self.principals, proxies, MemoryLockouts(0))
         counters, lockouts = self.shared.counters, self.shared.lockouts
         if isinstance(counters, MemoryCounters) and isinstance(lockouts, MemoryLockouts):
-            return Gate(self.principals, trusted, lockouts)
+            return Gate(self.principals, proxies, lockouts)
         admits, monotonic = self.settings.counters_down == "admit", self.monotonic
         return SharedGate(
-            self.principals, trusted, counters, lockouts, monotonic=monotonic, admits=admits
+            self.principals, proxies, counters, lockouts, monotonic=monotonic, admits=admits
         )
 
-    def _make_till(self, paying: Paying) -> PaymentCheckout:
+    def _make_checkout(self, paying: PaymentProvider) -> PaymentCheckout:
         return PaymentCheckout(
             self.settings,
             self.storage,
@@ -212,7 +212,7 @@ class Runtime:
         """What acts on its own, in units of work of its own."""
         return Service(self.storage, self.ids, self.now, self.keyring, self.host, plans=self.plans)
 
-    def _told_of_counters(self, reason: str) -> None:
+    def _log_counters(self, reason: str) -> None:
         if reason:
             self.journal.note("error", "counters unreachable", reason=scrub(reason))
         else:
@@ -307,7 +307,7 @@ class Runtime:
             if "receipt" in self.keys:
                 signer = await self._signer("receipt")
                 self.host = attrs.evolve(self.host, receipt_signer=signer)
-            self.shared.circuit.told = self._told_of_counters
+            self.shared.circuit.told = self._log_counters
             with suppress(SharedUnavailable):  # the log tells at once where it cannot be reached
                 await self.shared.lockouts.failures("")
             self._tasks = [asyncio.create_task(self._supervise(work)) for work in self.workers]

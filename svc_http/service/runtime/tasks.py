@@ -28,12 +28,12 @@ from svc_http.service.workers import automations, recordings
 from svc_http.service.workers.deliveries import Sender, deliver_loop, purge_deliveries, take_over
 from svc_http.service.workers.indexes import index_loop
 from svc_http.service.workers.intake import ingest_loop
-from svc_http.service.workers.payments import forget_paid, reconcile_loop
+from svc_http.service.workers.payments import forget_payments, reconcile_loop
 from svc_http.service.workers.recordings import speak_loop, sweep_loop
-from svc_http.service.workers.retention import forget_loop, forget_threads
+from svc_http.service.workers.retention import forget_threads, retention_loop
 from svc_http.service.workers.schedules import schedule_loop
 from svc_http.service.workers.secrets import renew_secrets
-from svc_http.service.workers.subscribers import follow_loop
+from svc_http.service.workers.subscribers import subscriber_loop
 from svc_http.service.workers.vectors import embed_loop
 from svc_http.settings import Settings
 
@@ -43,7 +43,7 @@ PURGE_SECONDS = 600.0
 PURGE_ROWS_MAX = 1_000  # in one transaction, so that no request waits long for it
 
 
-def chosen(
+def workers_of(
     settings: Settings,
     reader: Fetcher,
     sender: Poster,
@@ -53,18 +53,18 @@ def chosen(
     """The workers that the settings choose, and what goes with any of them."""
     if not settings.workers:
         return ()
-    named: dict[str, Worker] = {
+    workers: dict[str, Worker] = {
         "ingest": lambda runtime: ingest_loop(runtime.service, reader),
         "schedule": lambda runtime: schedule_loop(runtime.service),
         "deliver": partial(_deliver, sender),
         "automations": _automate,
     }
     if voice is not None:
-        named["speak"] = _speak
+        workers["speak"] = _speak
     if model is not None:
-        named["embed"] = partial(_embed, model)
+        workers["embed"] = partial(_embed, model)
     return (
-        *(work for name, work in named.items() if settings.runs(name)),
+        *(work for name, work in workers.items() if settings.runs(name)),
         _purge,
         _renew,
         _sweep,
@@ -80,7 +80,7 @@ async def count_uses(runtime: Runtime) -> None:
     await uses_loop(runtime.service, runtime.gate.uses)
 
 
-class _Tallied:
+class _CountingSender:
     """The way out, whose attempts are counted by what came of them."""
 
     def __init__(self, sender: Sender, metrics: Metrics) -> None:
@@ -100,27 +100,27 @@ class _Tallied:
 
 
 async def _deliver(sender: Sender, runtime: Runtime) -> None:
-    failed = partial(runtime.journal.failure, "webhook")
-    sender = _Tallied(sender, runtime.metrics)
+    on_failure = partial(runtime.journal.failure, "webhook")
+    sender = _CountingSender(sender, runtime.metrics)
     if runtime.settings.dsn is None:
-        await take_over(runtime.service, failed)
-    await deliver_loop(runtime.service, sender, runtime.commits, failed)
+        await take_over(runtime.service, on_failure)
+    await deliver_loop(runtime.service, sender, runtime.commits, on_failure)
 
 
 async def _automate(runtime: Runtime) -> None:
-    failed = partial(runtime.journal.failure, "automation")
+    on_failure = partial(runtime.journal.failure, "automation")
     counters = runtime.shared.counters if runtime.settings.rate_limits else None
     if runtime.settings.dsn is None:
         await automations.take_over(runtime.service)
-    await automations.automate_loop(runtime.service, counters, runtime.commits, failed)
+    await automations.automate_loop(runtime.service, counters, runtime.commits, on_failure)
 
 
 async def _speak(runtime: Runtime) -> None:
-    failed = partial(runtime.journal.failure, "speech")
+    on_failure = partial(runtime.journal.failure, "speech")
     recording = recorder(runtime.settings, runtime.storage, runtime.media)
     if runtime.settings.dsn is None:
         await recordings.take_over(runtime.service)
-    await speak_loop(runtime.service, recording, runtime.commits, failed)
+    await speak_loop(runtime.service, recording, runtime.commits, on_failure)
 
 
 async def _embed(model: Embeddings, runtime: Runtime) -> None:
@@ -137,24 +137,24 @@ async def _sweep(runtime: Runtime) -> None:
 
 
 async def _forget(runtime: Runtime) -> None:
-    failed = partial(runtime.journal.failure, "reports")
-    await forget_loop(runtime.service, runtime.commits, failed)
+    on_failure = partial(runtime.journal.failure, "reports")
+    await retention_loop(runtime.service, runtime.commits, on_failure)
 
 
 async def _follow(runtime: Runtime) -> None:
-    failed = partial(runtime.journal.failure, "subscribers")
-    await follow_loop(runtime.service, runtime.commits, failed)
+    on_failure = partial(runtime.journal.failure, "subscribers")
+    await subscriber_loop(runtime.service, runtime.commits, on_failure)
 
 
 async def _reconcile(runtime: Runtime) -> None:
     if runtime.till is not None:
-        failed = partial(runtime.journal.failure, "payments")
-        await reconcile_loop(runtime.till.checkout, failed)
+        on_failure = partial(runtime.journal.failure, "payments")
+        await reconcile_loop(runtime.till.checkout, on_failure)
 
 
 async def _renew(runtime: Runtime) -> None:
-    failed = partial(runtime.journal.failure, "webhook secrets")
-    await renew_secrets(runtime.service, failed)
+    on_failure = partial(runtime.journal.failure, "webhook secrets")
+    await renew_secrets(runtime.service, on_failure)
 
 
 async def _purge(runtime: Runtime) -> None:
@@ -167,7 +167,7 @@ async def _purge(runtime: Runtime) -> None:
                 await purge_deliveries(runtime.service)
                 await forget_threads(runtime.service)
                 if runtime.till is not None:
-                    await forget_paid(runtime.till.checkout)
+                    await forget_payments(runtime.till.checkout)
         await asyncio.sleep(PURGE_SECONDS)
 
 
@@ -178,6 +178,6 @@ async def purge_answers(service: Service) -> int:
     async def unit(tx: Transaction) -> int:
         return await tx.answers.purge(before, limit=PURGE_ROWS_MAX)
 
-    while some := await service.storage.write(SYSTEM, unit):
-        went += some
+    while count := await service.storage.write(SYSTEM, unit):
+        went += count
     return went

@@ -34,8 +34,8 @@ from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Counters, Overloaded, Owned, StorageUnavailable
 from svc_http import system
 from svc_http.service.commits import Commits
-from svc_http.service.service import Failed, Service
-from svc_http.service.workers.claims import CLAIM, Begun, claimed
+from svc_http.service.service import OnFailure, Service
+from svc_http.service.workers.claims import CLAIM, KeyedTasks, claim_renewal
 from svc_http.service.workers.shares import Shares
 
 SECONDS_MAX: Final = 120.0
@@ -53,13 +53,13 @@ Key = tuple[str, str]
 
 
 async def automate_loop(
-    service: Service, counters: Counters | None, commits: Commits, failed: Failed
+    service: Service, counters: Counters | None, commits: Commits, on_failure: OnFailure
 ) -> None:
     """Carry out what is due, for ever; cancelled, it gives back what it has.
 
-    Without `counters` nothing is counted. `failed` hears of defects.
+    Without `counters` nothing is counted. `on_failure` hears of defects.
     """
-    rounds = Rounds(service, counters, failed)
+    rounds = Rounds(service, counters, on_failure)
     try:
         await commits.rounds(rounds.begin, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
     finally:
@@ -71,8 +71,8 @@ async def take_over(service: Service) -> None:
 
     Only for a process that has the store to itself, and before its loop begins.
     """
-    where = {"is_held": ("true",)}
-    while rows := await service.storage.across(WORK, where=where, limit=DUE_MAX):
+    filters = {"is_held": ("true",)}
+    while rows := await service.storage.across(WORK, where=filters, limit=DUE_MAX):
         for row in rows:
             unit = partial(running.take_over, automation_id=row.document.id)
             await service.write(row.tenant, unit)
@@ -81,31 +81,31 @@ async def take_over(service: Service) -> None:
 class Rounds:
     """The runs that one process has, or will as soon as there is a place."""
 
-    def __init__(self, service: Service, counters: Counters | None, failed: Failed) -> None:
-        """Count in `counters`, where there are any, and tell `failed` of defects."""
+    def __init__(self, service: Service, counters: Counters | None, on_failure: OnFailure) -> None:
+        """Count in `counters`, where there are any, and tell `on_failure` of defects."""
         self._service = service
         self._counters = counters
-        self._failed = failed
+        self._on_failure = on_failure
         self._shares = Shares(AT_ONCE)
-        self._begun = Begun[Key, None](failed)
+        self._runs = KeyedTasks[Key, None](on_failure)
 
     async def begin(self) -> None:
         """Begin what is due now."""
-        taken = self._begun.taken()
-        limit = min(len(taken) + AT_ONCE * 4, DUE_MAX)
+        busy = self._runs.busy_keys()
+        limit = min(len(busy) + AT_ONCE * 4, DUE_MAX)
         due = await self._service.storage.across(WORK, end=micros(self._service.now()), limit=limit)
         for row in due:
             key = row.tenant, row.document.id
-            if key not in taken:
-                self._begun.begin(key, self._attend(row))
+            if key not in busy:
+                self._runs.begin(key, self._attend(row))
 
     async def done(self) -> None:
         """Wait until what was begun has ended."""
-        await self._begun.done()
+        await self._runs.wait()
 
     async def give_back(self) -> None:
         """Leave what was begun to whoever comes next."""
-        await self._begun.give_back()
+        await self._runs.give_back()
 
     async def _attend(self, row: Owned[Work]) -> None:
         async with self._shares.place(row.tenant):
@@ -113,19 +113,19 @@ class Rounds:
             take = partial(running.take, automation_id=row.document.id, holder=holder, until=until)
             task = await self._service.write(row.tenant, take)
             if task is not None:
-                await self._have(row.tenant, task)
+                await self._run(row.tenant, task)
 
-    async def _have(self, tenant: str, task: Task) -> None:
+    async def _run(self, tenant: str, task: Task) -> None:
         service = self._service
 
         async def renew(until: datetime) -> None:
             await service.write(tenant, partial(running.renew, task=task, until=until))
 
-        async with claimed(renew, service.now, self._failed):
+        async with claim_renewal(renew, service.now, self._on_failure):
             try:
-                opens = await self._full_until(tenant)
+                opens = await self._pool_opening(tenant)
                 if opens is None:
-                    await _Run(service, tenant, task).carry_out(self._failed)
+                    await _Run(service, tenant, task).carry_out(self._on_failure)
                 else:
                     await service.write(tenant, partial(running.release, task=task, until=opens))
             except asyncio.CancelledError:
@@ -133,13 +133,13 @@ class Rounds:
                 await service.write(tenant, back)
                 raise
 
-    async def _full_until(self, tenant: str) -> datetime | None:
+    async def _pool_opening(self, tenant: str) -> datetime | None:
         """Count a turn of the account; when its pool opens, where it is full."""
         if self._counters is None:
             return None
         pools, second = limits.of_account(tenant), int(self._service.now().timestamp())
-        counted = await self._counters.hit(pools, second)
-        opens = limits.opens_at(pools, counted, second)
+        counts = await self._counters.hit(pools, second)
+        opens = limits.opens_at(pools, counts, second)
         return None if opens is None else datetime.fromtimestamp(opens, UTC)
 
 
@@ -151,7 +151,7 @@ class _Run:
     tenant: str
     task: Task
 
-    async def carry_out(self, failed: Failed) -> None:
+    async def carry_out(self, on_failure: OnFailure) -> None:
         """Have it answered, and write what came of it; defects are told of as well."""
         try:
             await self._ask()
@@ -160,7 +160,7 @@ class _Run:
         except Problem as refusal:
             await self._fail(refusal.type, refusal.detail)
         except Exception as defect:
-            failed(defect)
+            on_failure(defect)
             await self._fail(problem.INTERNAL_ERROR, "The run could not be completed.")
 
     async def _ask(self) -> None:
@@ -169,25 +169,26 @@ class _Run:
             SYSTEM, partial(accounts.in_the_name_of, tenant=self.tenant, user_id=owner)
         )
         credit = await credits.reserve(self.service, self.tenant)
-        heard = Transcript()
+        transcript = Transcript()
         try:
-            run = await self.service.write(self.tenant, partial(_begun, task=self.task))
+            run = await self.service.write(self.tenant, partial(_begin_run, task=self.task))
             if run is not None:
-                await self._answer(run, actor, heard)
+                await self._answer(run, actor, transcript)
         finally:
-            await credits.settle(self.service, credit, refund=not heard.is_answered)
+            await credits.settle(self.service, credit, refund=not transcript.is_answered)
 
-    async def _answer(self, run: AutomationRun, actor: Actor, heard: Transcript) -> None:
+    async def _answer(self, run: AutomationRun, actor: Actor, transcript: Transcript) -> None:
         turn, lends = Turn(run.instructions, self.service.now()), self.service.host.lends
         tools = lends[Tools].of(self.service, actor, turn.now)
         try:
             async with asyncio.timeout(SECONDS_MAX):
-                await transcribe(await lends[Backend].open(turn, tools), heard)
+                await transcribe(await lends[Backend].open(turn, tools), transcript)
         except TimeoutError:
             text = f"The agent took longer than {SECONDS_MAX:.0f} seconds."
-            heard.end = Unanswered(problem.UPSTREAM_TIMEOUT.code, text)
+            transcript.end = Unanswered(problem.UPSTREAM_TIMEOUT.code, text)
         await self.service.write(
-            self.tenant, partial(_ended, task=self.task, run=run, turn=turn, heard=heard)
+            self.tenant,
+            partial(_end_run, task=self.task, run=run, turn=turn, transcript=transcript),
         )
 
     async def _fail(self, kind: ProblemType, detail: str) -> None:
@@ -196,25 +197,25 @@ class _Run:
         await self.service.write(self.tenant, unit)
 
 
-async def _begun(ctx: Context, task: Task) -> AutomationRun | None:
+async def _begin_run(ctx: Context, task: Task) -> AutomationRun | None:
     thread_id = task.run.thread_id or ctx.ids.new("thr")
     return await running.begin(ctx, task, thread_id=thread_id)
 
 
-async def _ended(
-    ctx: Context, task: Task, run: AutomationRun, turn: Turn, heard: Transcript
+async def _end_run(
+    ctx: Context, task: Task, run: AutomationRun, turn: Turn, transcript: Transcript
 ) -> None:
     """Write the end of a run, and its turn in its thread."""
-    if isinstance(heard.end, Unanswered):
-        error = RunError(heard.end.code, heard.end.text)
+    if isinstance(transcript.end, Unanswered):
+        error = RunError(transcript.end.code, transcript.end.text)
         is_ours = await running.end(ctx, task, "fail", error=error)
     else:
         sources = (
             RunSource(source.number, source.id, source.title, source.url)
-            for source in heard.sources
+            for source in transcript.sources
         )
-        output = RunOutput(heard.text, tuple(sources))
+        output = RunOutput(transcript.text, tuple(sources))
         is_ours = await running.end(ctx, task, "succeed", output=output)
     if is_ours and run.thread_id is not None and ctx.host.threads_kept:
         message_id = run.id.replace("run_", "msg_")
-        await threads.append(ctx, message_id, heard.kept(run.thread_id, turn))
+        await threads.append(ctx, message_id, transcript.kept(run.thread_id, turn))

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from svc_http import system
-from svc_http.service.service import Failed
+from svc_http.service.service import OnFailure
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -24,44 +24,44 @@ RENEW_SECONDS: Final = 10.0
 """How often a worker says that it still has it: it may fail to twice."""
 
 
-class Begun(Generic[K, T]):
+class KeyedTasks(Generic[K, T]):
     """Work by what it is about, for the tasks of one event loop.
 
-    `failed` hears of what went wrong; `pause` says for how many seconds that is left alone.
+    `on_failure` hears of what went wrong; `pause` says for how many seconds that is left alone.
     """
 
     def __init__(
-        self, failed: Failed, pause: Callable[[BaseException], float] = lambda _: 0.0
+        self, on_failure: OnFailure, pause: Callable[[BaseException], float] = lambda _: 0.0
     ) -> None:
-        self._failed = failed
+        self._on_failure = on_failure
         self._pause = pause
         self._under_way: dict[K, asyncio.Task[T]] = {}
-        self._paused: dict[K, float] = {}
+        self._pauses: dict[K, float] = {}
 
     def __len__(self) -> int:
         """How much is under way."""
         return len(self._under_way)
 
-    def taken(self) -> set[K]:
+    def busy_keys(self) -> set[K]:
         """What is not to be begun now: it is under way, or left alone."""
         now = system.monotonic()
-        self._paused = {key: until for key, until in self._paused.items() if until > now}
-        return self._under_way.keys() | self._paused.keys()
+        self._pauses = {key: until for key, until in self._pauses.items() if until > now}
+        return self._under_way.keys() | self._pauses.keys()
 
     def begin(self, key: K, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Have the work done, about what is not taken."""
         task = self._under_way[key] = asyncio.create_task(work)
-        task.add_done_callback(partial(self._left, key))
+        task.add_done_callback(partial(self._end, key))
         return task
 
-    def _left(self, key: K, task: asyncio.Task[T]) -> None:
+    def _end(self, key: K, task: asyncio.Task[T]) -> None:
         del self._under_way[key]
         failure = None if task.cancelled() else task.exception()
         if failure is not None:
-            self._paused[key] = system.monotonic() + self._pause(failure)
-            self._failed(failure)
+            self._pauses[key] = system.monotonic() + self._pause(failure)
+            self._on_failure(failure)
 
-    async def done(self) -> None:
+    async def wait(self) -> None:
         """Wait until all has ended."""
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
@@ -69,12 +69,14 @@ class Begun(Generic[K, T]):
         """Cancel all, and wait until it has ended."""
         for task in self._under_way.values():
             task.cancel()
-        await self.done()
+        await self.wait()
 
 
 @asynccontextmanager
-async def claimed(
-    renew: Callable[[datetime], Awaitable[object]], now: Callable[[], datetime], failed: Failed
+async def claim_renewal(
+    renew: Callable[[datetime], Awaitable[object]],
+    now: Callable[[], datetime],
+    on_failure: OnFailure,
 ) -> AsyncIterator[None]:
     """Have `renew` say until when the work is claimed, again and again while the block runs."""
 
@@ -84,7 +86,7 @@ async def claimed(
             try:
                 await renew(now() + CLAIM)
             except Exception as failure:  # the next time may be in time
-                failed(failure)
+                on_failure(failure)
 
     renewing = asyncio.create_task(renewals())
     try:

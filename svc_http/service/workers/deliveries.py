@@ -29,8 +29,8 @@ from svc_core.webhooks.rules import Outcome
 from svc_http import system
 from svc_http.outside.fetch.post import Undelivered
 from svc_http.service.commits import Commits
-from svc_http.service.service import Failed, Service
-from svc_http.service.workers.claims import Begun
+from svc_http.service.service import OnFailure, Service
+from svc_http.service.workers.claims import KeyedTasks
 from svc_http.service.workers.shares import Shares
 
 LOOK_SECONDS: Final = 1.0
@@ -46,9 +46,9 @@ ATTENDED_MAX: Final = 1_000
 """Queues known to be due; about 3 kB each."""
 TURN_SECONDS: Final = 1.0
 """How long one webhook's turn begins attempts. The last of them end within eleven seconds."""
-PUT_OFF_SECONDS: Final = 30.0
+PAUSE_SECONDS: Final = 30.0
 """How long a webhook is left alone whose books could not be read or written."""
-AWAY_SECONDS: Final = 5.0
+STORAGE_PAUSE_SECONDS: Final = 5.0
 """How long when it was the store that could do nothing: that is no fault of theirs."""
 TAKEN_OVER_AT_ONCE: Final = 100
 """Webhooks looked up at once whose attempts died with the server before this one."""
@@ -70,52 +70,58 @@ class Sender(Protocol):
         """
 
 
-async def deliver_loop(service: Service, sender: Sender, commits: Commits, failed: Failed) -> None:
+async def deliver_loop(
+    service: Service, sender: Sender, commits: Commits, on_failure: OnFailure
+) -> None:
     """Deliver what is queued, for ever; cancelled, it ends with the attempts that are under way.
 
     Cancelled again it gives them back, to be made again by whoever comes next.
 
-    `failed` hears of defects; each stops one webhook for a while and no other.
+    `on_failure` hears of defects; each stops one webhook for a while and no other.
     """
-    await _Rounds(service, sender, commits, failed).run()
+    await _Rounds(service, sender, commits, on_failure).run()
 
 
-async def take_over(service: Service, failed: Failed, page_rows: int = TAKEN_OVER_AT_ONCE) -> int:
+async def take_over(
+    service: Service, on_failure: OnFailure, page_rows: int = TAKEN_OVER_AT_ONCE
+) -> int:
     """Queue again what the previous server had under way; how many webhooks that concerns.
 
     Only for a process that has the store to itself, as every process with a SQLite file does, and
-    before its loops begin: what other processes hold would be sent twice. `failed` hears of
+    before its loops begin: what other processes hold would be sent twice. `on_failure` hears of
     defects; each leaves one webhook to the end of its holds.
     """
-    taken = 0
-    while page := await _take_over_page(service, failed, page_rows):
-        taken += page
-    return taken
+    total = 0
+    while page := await _requeue_page(service, on_failure, page_rows):
+        total += page
+    return total
 
 
-async def _take_over_page(service: Service, failed: Failed, page_rows: int) -> int:
+async def _requeue_page(service: Service, on_failure: OnFailure, page_rows: int) -> int:
     """Take over what one page finds; nothing when it holds only what cannot be."""
-    taken = 0
+    count = 0
     for row in await service.storage.across(QUEUES, where={"is_held": ("true",)}, limit=page_rows):
         try:
             unit = partial(delivering.take_over, webhook_id=row.document.id)
             await service.write(row.tenant, unit)
         except Exception as failure:  # one webhook's broken books must not stop the others
-            failed(failure)
+            on_failure(failure)
         else:
-            taken += 1
-    return taken
+            count += 1
+    return count
 
 
 class _Rounds:
     """One loop and the webhooks that it attends to."""
 
-    def __init__(self, service: Service, sender: Sender, commits: Commits, failed: Failed) -> None:
+    def __init__(
+        self, service: Service, sender: Sender, commits: Commits, on_failure: OnFailure
+    ) -> None:
         self._service = service
         self._sender = sender
         self._commits = commits
-        self._failed = failed
-        self._attended = Begun[Key, None](failed, _seconds)
+        self._on_failure = on_failure
+        self._turns = KeyedTasks[Key, None](on_failure, _pause_seconds)
         self._shares = Shares(WEBHOOKS_AT_ONCE)
         self._hosts: WeakValueDictionary[str, Shares] = WeakValueDictionary()
         self._is_ending = False
@@ -127,19 +133,19 @@ class _Rounds:
             )
         finally:
             self._is_ending = True
-            await self._attended.done()
+            await self._turns.wait()
 
     async def _attend_due(self) -> None:
-        taken = self._attended.taken()
+        busy = self._turns.busy_keys()
         # Those that are attended to may still be due, and must not hide the ones behind them.
-        limit = len(taken) + WEBHOOKS_AT_ONCE
+        limit = len(busy) + WEBHOOKS_AT_ONCE
         due = await self._service.storage.across(
             QUEUES, end=micros(self._service.now()), limit=min(limit, ATTENDED_MAX)
         )
         for row in due:
             key = row.tenant, row.document.id
-            if key not in taken:
-                self._attended.begin(key, self._attend(row))
+            if key not in busy:
+                self._turns.begin(key, self._attend(row))
 
     async def _attend(self, row: Owned[Queue]) -> None:
         """Tell one webhook what waits for it, for one turn.
@@ -166,15 +172,15 @@ class _Rounds:
         return urlsplit(await self._service.read(tenant, unit)).hostname or ""
 
 
-def _seconds(failure: BaseException) -> float:
+def _pause_seconds(failure: BaseException) -> float:
     """How long a webhook is left alone after it."""
-    return AWAY_SECONDS if _is_away(failure) else PUT_OFF_SECONDS
+    return STORAGE_PAUSE_SECONDS if _is_storage_failure(failure) else PAUSE_SECONDS
 
 
-def _is_away(failure: BaseException) -> bool:
+def _is_storage_failure(failure: BaseException) -> bool:
     """Whether all that failed is that the store could not do it."""
     if isinstance(failure, BaseExceptionGroup):
-        return all(map(_is_away, failure.exceptions))
+        return all(map(_is_storage_failure, failure.exceptions))
     return isinstance(failure, StorageUnavailable | Overloaded)
 
 
@@ -188,9 +194,9 @@ class _Turn:
         self._sender = sender
         self._tenant = row.tenant
         self._webhook_id = row.document.id
-        self._is_over = is_over
+        self._is_ending = is_over
         self._until = system.monotonic() + TURN_SECONDS
-        self._begun: set[str] = set()
+        self._attempt_ids: set[str] = set()
         self._failures: list[Exception] = []
 
     async def run(self, tasks: tuple[Task, ...]) -> None:
@@ -204,7 +210,7 @@ class _Turn:
                 self._start(tasks, group)
         except asyncio.CancelledError:
             back = partial(
-                delivering.give_back, webhook_id=self._webhook_id, attempt_ids=self._begun
+                delivering.give_back, webhook_id=self._webhook_id, attempt_ids=self._attempt_ids
             )
             await self._service.write(self._tenant, back)
             raise
@@ -213,21 +219,21 @@ class _Turn:
 
     def _start(self, tasks: tuple[Task, ...], group: asyncio.TaskGroup) -> None:
         for task in tasks:
-            self._begun.add(task.attempt_id)
+            self._attempt_ids.add(task.attempt_id)
             group.create_task(self._attempt(task, group))
 
     async def _attempt(self, task: Task, group: asyncio.TaskGroup) -> None:
         try:
             result = await attempt(self._service, self._sender, task)
-            begun = await self._conclude(task, result)
+            tasks = await self._conclude(task, result)
         except Exception as failure:  # its own: it must not end the others
             self._failures.append(failure)
         else:
-            self._start(begun, group)
+            self._start(tasks, group)
 
     async def _conclude(self, task: Task, result: Outcome) -> tuple[Task, ...]:
         """Write how an attempt ended, and begin what may be begun now."""
-        goes_on = system.monotonic() < self._until and not self._failures and not self._is_over()
+        goes_on = system.monotonic() < self._until and not self._failures and not self._is_ending()
 
         async def unit(ctx: Context) -> tuple[Task, ...]:
             await delivering.conclude(ctx, task, result)
@@ -237,8 +243,8 @@ class _Turn:
             return await self._service.write(self._tenant, unit)
         except Exception as failure:
             self._failures.append(failure)
-            if _is_away(failure):
-                await asyncio.sleep(AWAY_SECONDS)
+            if _is_storage_failure(failure):
+                await asyncio.sleep(STORAGE_PAUSE_SECONDS)
         # By itself, and while it is still held: else the receiver would get it twice.
         end_of = partial(delivering.conclude, task=task, result=result)
         await self._service.write(self._tenant, end_of)
@@ -250,12 +256,12 @@ async def attempt(service: Service, sender: Sender, task: Task) -> Outcome:
     began = system.monotonic()
     try:
         status = await sender.post(task.url, task.fields(service.now()), task.event.body.encode())
-    except Undelivered as undelivered:
-        return Outcome(None, undelivered.word, _since(began))
-    return rules.outcome(status, _since(began))
+    except Undelivered as failure:
+        return Outcome(None, failure.word, _milliseconds_since(began))
+    return rules.outcome(status, _milliseconds_since(began))
 
 
-def _since(began: float) -> int:
+def _milliseconds_since(began: float) -> int:
     return round((system.monotonic() - began) * 1_000)
 
 

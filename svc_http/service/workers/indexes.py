@@ -50,14 +50,14 @@ class Indexing:
     async def turn(self) -> None:
         """Do all that waits, as long as nobody else does and the model answers."""
         try:
-            while await self._holds() and await self._round():
+            while await self._has_lease() and await self._round():
                 pass
         except SharedUnavailable:
             return
         except NotEmbedded:  # whoever asked the model has told of it
             await asyncio.sleep(PUT_OFF_SECONDS)
 
-    async def _holds(self) -> bool:
+    async def _has_lease(self) -> bool:
         return await self._leases.take("index", self._holder, HOLD_SECONDS)
 
     async def _round(self) -> bool:
@@ -70,7 +70,7 @@ class Indexing:
             for tenant in await self._due(index)
         ]
         for tenant, index in waiting:
-            await self._holds()
+            await self._has_lease()
             await tend(self._service, tenant, index, self._embedder)
         return bool(waiting)
 

@@ -73,15 +73,15 @@ CLAIM = timedelta(minutes=5)
 sources, 8 at once and at most 23 seconds each, even if many are slow."""
 
 
-async def add_source(service: Service, location: str, **wanted: Any) -> Source:
+async def add_source(service: Service, location: str, **members: Any) -> Source:
     """The source at `location` (an address or an absolute path), new or known.
 
-    `wanted` are the other members of a `SourceWish`.
+    `members` are the other members of a `SourceWish`.
 
     Raises:
         Problem: VALIDATION_FAILED, as `registry.add_source`.
     """
-    wish = registry.SourceWish(location, **wanted)
+    wish = registry.SourceWish(location, **members)
     return await service.system(lambda ctx: registry.add_source(ctx, wish))
 
 
@@ -116,33 +116,35 @@ async def pull(
         answer = await fetch()
         async with gate:
             return await _take(service, source, answer, tell, force=force)
-    except FetchRefused as refused:
-        return await _failed(service, source, refused.code, refused.message, refused.status)
-    except DocumentRefused as refused:
-        return await _failed(service, source, refused.code, refused.reason)
+    except FetchRefused as refusal:
+        return await _note_failure(service, source, refusal.code, refusal.message, refusal.status)
+    except DocumentRefused as refusal:
+        return await _note_failure(service, source, refusal.code, refusal.reason)
     except MissingExtra as missing:
-        return await _failed(service, source, "missingExtra", str(missing))
+        return await _note_failure(service, source, "missingExtra", str(missing))
     except FAULTS as fault:
         reason = f"The document says what no row can hold ({type(fault).__name__})."
-        return await _failed(service, source, "malformed", reason)
+        return await _note_failure(service, source, "malformed", reason)
 
 
 async def _take(
     service: Service, source: Source, answer: Fetched | NotModified, tell: Tell, *, force: bool
 ) -> Outcome:
     if isinstance(answer, NotModified):
-        return await _unchanged(service, source, HTTPStatus.NOT_MODIFIED)
+        return await _note_unchanged(service, source, HTTPStatus.NOT_MODIFIED)
     digest = admission.digest(answer.body)
     if not force and admission.is_known(source, digest):
-        return await _unchanged(service, source, answer.status)
+        return await _note_unchanged(service, source, answer.status)
     document = await anyio.to_thread.run_sync(_read, source, answer)
     if document.format.kind == "snapshot" and not force:
         if admission.is_outdated(source, document):
-            return await _unchanged(service, source, answer.status)
+            return await _note_unchanged(service, source, answer.status)
         memory = await service.read(SYSTEM, partial(documents.held, source=source.id))
         admission.check_size(source, document, memory)
     copy = registry.Copy(answer.etag, answer.last_modified, digest)
-    return await _Writing(service, source, document, copy, status=answer.status, tell=tell).run()
+    return await _DocumentWriter(
+        service, source, document, copy, status=answer.status, tell=tell
+    ).run()
 
 
 def _read(source: Source, answer: Fetched) -> Document:
@@ -151,7 +153,7 @@ def _read(source: Source, answer: Fetched) -> Document:
     body = Body(data, answer.content_type)
     format_ = format_ or recognised(body)
     zone, country_zone = health.zones(source)
-    given = Given(
+    hints = Given(
         options=source.options,
         base_url=answer.final_url,
         content_type=answer.content_type,
@@ -159,10 +161,10 @@ def _read(source: Source, answer: Fetched) -> Document:
         zone=zone,
         country_zone=country_zone,
     )
-    return read(body, format_, given)
+    return read(body, format_, hints)
 
 
-class _Writing:
+class _DocumentWriter:
     """Writes one document in parts."""
 
     def __init__(
@@ -176,15 +178,15 @@ class _Writing:
         tell: Tell,
     ) -> None:
         self._service = service
-        self._asked = source
+        self._first_source = source
         self._source = health.described(source, document)
         self._document = document
         self._copy = copy
         self._status = status
         self._tell = tell
         self._rows = PART_ROWS
-        self._kept: set[str] = set()
-        self._taken = Taken()
+        self._record_ids: set[str] = set()
+        self._counts = Taken()
 
     async def run(self) -> Outcome:
         """What the document brought."""
@@ -193,22 +195,22 @@ class _Writing:
             block = records[start : start + BLOCK_ROWS]
             if not await self._block(block):
                 return Outcome("removed", None)
-            done = start + len(block)
-            self._tell(Progress(done, len(records), self._source.name, "rows"))
+            count = start + len(block)
+            self._tell(Progress(count, len(records), self._source.name, "rows"))
         if self._document.format.kind == "snapshot" and not await self._withdraw():
             return Outcome("removed", None)
         after = await self._service.system(self._finish)
         await tidy(self._service)
         if after is None:
             return Outcome("removed", None)
-        return Outcome("taken", after, self._taken.run(self._document.rejected))
+        return Outcome("taken", after, self._counts.run(self._document.rejected))
 
     async def _block(self, records: Sequence[Record]) -> bool:
         readings = await anyio.to_thread.run_sync(
-            documents.readings, self._source, self._document, records, self._kept
+            documents.readings, self._source, self._document, records, self._record_ids
         )
         new = await self._service.read(SYSTEM, partial(documents.unknown, readings=readings))
-        self._taken += Taken(unchanged=len(readings) - len(new))
+        self._counts += Taken(unchanged=len(readings) - len(new))
         now = self._service.now()
         items = await anyio.to_thread.run_sync(
             lambda: [documents.judged(self._source, reading, now) for reading in new]
@@ -218,26 +220,28 @@ class _Writing:
     async def _withdraw(self) -> bool:
         after = None
         while True:
-            gone, after = await self._service.read(
+            rows, after = await self._service.read(
                 SYSTEM,
-                partial(documents.absent, source=self._source.id, kept=self._kept, after=after),
+                partial(
+                    documents.absent, source=self._source.id, kept=self._record_ids, after=after
+                ),
             )
-            if not await self._write(documents.lapse, gone):
+            if not await self._write(documents.lapse, rows):
                 return False
             if after is None:
                 return True
 
     async def _write(
-        self, write: Callable[[Context, Sequence[T]], Awaitable[Taken]], all_: Sequence[T]
+        self, write: Callable[[Context, Sequence[T]], Awaitable[Taken]], rows: Sequence[T]
     ) -> bool:
         """Write all of these in parts; whether the source is still there."""
-        while all_:
-            part, all_ = all_[: self._rows], all_[self._rows :]
+        while rows:
+            part, rows = rows[: self._rows], rows[self._rows :]
             began = system.monotonic()
-            taken = await self._service.system(partial(self._part, write, part))
-            if taken is None:
+            counts = await self._service.system(partial(self._part, write, part))
+            if counts is None:
                 return False
-            self._taken += taken
+            self._counts += counts
             fitting = len(part) * PART_SECONDS / max(system.monotonic() - began, 1e-6)
             self._rows = max(PART_ROWS_MIN, min(PART_ROWS_MAX, round(fitting), 2 * self._rows))
         return True
@@ -253,17 +257,17 @@ class _Writing:
         return await write(ctx, part)
 
     async def _finish(self, ctx: Context) -> Source | None:
-        stored = await ctx.find(SOURCES, self._source.id)
-        if stored is None:
+        row = await ctx.find(SOURCES, self._source.id)
+        if row is None:
             return None
-        described = health.described(stored, self._document)
-        memory = admission.remembered(described, self._document, self._copy.digest)
+        source = health.described(row, self._document)
+        memory = admission.remembered(source, self._document, self._copy.digest)
         # What was asked of the source meanwhile asks to read the document anew.
-        copy = attrs.asdict(self._copy) if registry.asks_same(self._asked, stored) else {}
+        copy = attrs.asdict(self._copy) if registry.asks_same(self._first_source, row) else {}
         after = health.succeeded(
             attrs.evolve(memory, **copy),
             ctx.now,
-            self._taken.run(self._document.rejected),
+            self._counts.run(self._document.rejected),
             self._document.rejections,
             self._status,
         )
@@ -275,26 +279,26 @@ async def tidy(service: Service) -> bool:
 
     Whether some items were counted: there may be more.
     """
-    uncounted = await service.read(SYSTEM, to_count)
-    if uncounted:
-        await service.system(partial(counted, seen=uncounted))
+    items = await service.read(SYSTEM, to_count)
+    if items:
+        await service.system(partial(counted, seen=items))
     while merge := await service.read(SYSTEM, partial(corpus.to_merge, corpus=ITEMS)):
         lines = await service.aside(merge.made)
         await service.system(partial(corpus.merged, merge=merge, lines=lines))
-    return bool(uncounted)
+    return bool(items)
 
 
-async def _unchanged(service: Service, source: Source, status: int | None) -> Outcome:
+async def _note_unchanged(service: Service, source: Source, status: int | None) -> Outcome:
     async def note(ctx: Context) -> Source | None:
         return await registry.note_run(
-            ctx, source.id, lambda known: health.unchanged(known, ctx.now, status)
+            ctx, source.id, lambda row: health.unchanged(row, ctx.now, status)
         )
 
     after = await service.system(note)
     return Outcome("removed" if after is None else "unchanged", after)
 
 
-async def _failed(
+async def _note_failure(
     service: Service, source: Source, code: str, message: str, status: int | None = None
 ) -> Outcome:
     async def note(ctx: Context) -> Source | None:
@@ -349,11 +353,11 @@ async def pull_all(
         for outcome in outcomes.values()
         if outcome.source and outcome.status != "failed"
     ]
-    await follow(service, read)
+    await run_passes(service, read)
     return tuple(outcomes[place] for place in range(len(sources)))
 
 
-async def follow(service: Service, read: Sequence[str] = ()) -> None:
+async def run_passes(service: Service, read: Sequence[str] = ()) -> None:
     """Do what follows from what was written, and from the sources that were just `read`.
 
     Raises:
@@ -385,13 +389,13 @@ async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
     """Claim the sources that are due now, and pull them; cancelled, give back what is not read."""
     due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
     if not due:
-        await follow(service)  # what a pass that was cut off has left
+        await run_passes(service)  # what a pass that was cut off has left
         return ()
     until = service.now() + CLAIM
-    seen = [row.document for row in due]
-    async with _given_back(service, [row.id for row in seen], until):
-        claimed = await service.system(partial(registry.claim, seen=seen, until=until))
-        return await pull_all(service, claimed, fetcher)
+    sources = [row.document for row in due]
+    async with _claim_release(service, [row.id for row in sources], until):
+        due_sources = await service.system(partial(registry.claim, seen=sources, until=until))
+        return await pull_all(service, due_sources, fetcher)
 
 
 async def pull_now(
@@ -405,15 +409,17 @@ async def pull_now(
 ) -> tuple[Outcome, ...]:
     """Pull every source as `pull_all` does, due or not, while no worker finds it due."""
     ids, until = [source.id for source in sources], service.now() + CLAIM
-    async with _given_back(service, ids, until):
+    async with _claim_release(service, ids, until):
         for start in range(0, len(ids), ROUND_SOURCES_MAX):
-            some = ids[start : start + ROUND_SOURCES_MAX]
-            await service.system(partial(registry.hold, ids=some, until=until))
+            batch = ids[start : start + ROUND_SOURCES_MAX]
+            await service.system(partial(registry.hold, ids=batch, until=until))
         return await pull_all(service, sources, fetcher, on_progress, force=force, tell=tell)
 
 
 @asynccontextmanager
-async def _given_back(service: Service, ids: Sequence[str], until: datetime) -> AsyncIterator[None]:
+async def _claim_release(
+    service: Service, ids: Sequence[str], until: datetime
+) -> AsyncIterator[None]:
     """Let others read at once what is not read when this is cancelled."""
     try:
         yield

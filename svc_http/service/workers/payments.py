@@ -15,8 +15,8 @@ from svc_core.payments.outcomes import Outcome
 from svc_core.payments.records import Payment
 from svc_core.payments.states import IN_FLIGHT, WATCHED, Event, State
 from svc_core.payments.steps import Checkout
-from svc_http.service.service import Failed
-from svc_http.service.workers.claims import Begun
+from svc_http.service.service import OnFailure
+from svc_http.service.workers.claims import KeyedTasks
 
 LOOK_SECONDS: Final = 2.0
 """How often they are looked for."""
@@ -30,24 +30,24 @@ ROWS_MAX: Final = 100
 """Forgotten in one unit of work."""
 
 
-async def reconcile_loop(checkout: Checkout, failed: Failed) -> None:
+async def reconcile_loop(checkout: Checkout, on_failure: OnFailure) -> None:
     """Look after payments, for ever; cancelled, it finishes those that it has begun."""
-    rounds = Rounds(checkout, failed)
+    rounds = PaymentRounds(checkout, on_failure)
     try:
         while True:
             await rounds.begin()
             await asyncio.sleep(LOOK_SECONDS)
     finally:
-        await rounds.done()
+        await rounds.wait()
 
 
-class Rounds:
+class PaymentRounds:
     """What is under way, by lane."""
 
-    def __init__(self, checkout: Checkout, failed: Failed) -> None:
+    def __init__(self, checkout: Checkout, on_failure: OnFailure) -> None:
         self._checkout = checkout
         self._lanes = {
-            states: Begun[str, Payment | None](failed, lambda _: PUT_OFF_SECONDS)
+            states: KeyedTasks[str, Payment | None](on_failure, lambda _: PUT_OFF_SECONDS)
             for states in LANES
         }
 
@@ -55,19 +55,19 @@ class Rounds:
         """Begin with those that have waited longest, as many as there are places for."""
         checkout = self._checkout
         for states, lane in self._lanes.items():
-            taken = frozenset[str]().union(*(each.taken() for each in self._lanes.values()))
-            limit = AT_ONCE + len(taken)
+            busy = frozenset[str]().union(*(lane.busy_keys() for lane in self._lanes.values()))
+            limit = AT_ONCE + len(busy)
             due = await checkout.store.due(checkout.clock(), states=states, limit=limit)
-            for payment in [row for row in due if row.id not in taken][: AT_ONCE - len(lane)]:
+            for payment in [row for row in due if row.id not in busy][: AT_ONCE - len(lane)]:
                 lane.begin(payment.id, checkout.recover(payment))
 
-    async def done(self) -> None:
+    async def wait(self) -> None:
         """Wait until what was begun has ended."""
         for lane in self._lanes.values():
-            await lane.done()
+            await lane.wait()
 
 
-async def take_over(checkout: Checkout, failed: Failed) -> None:
+async def lapse_payments(checkout: Checkout, on_failure: OnFailure) -> None:
     """Give up what the process before this one had under way, at once instead of after its leases.
 
     Only for a process that has the store to itself, and before it serves.
@@ -79,10 +79,10 @@ async def take_over(checkout: Checkout, failed: Failed) -> None:
             try:
                 await checkout.resolve(payment, Outcome(Event.LAPSE))
             except Exception as failure:  # its lease will do
-                failed(failure)
+                on_failure(failure)
 
 
-async def forget_paid(checkout: Checkout, age: timedelta = RETENTION) -> None:
+async def forget_payments(checkout: Checkout, age: timedelta = RETENTION) -> None:
     """Drop answers that were delivered long enough ago, and payments that came to nothing."""
     while await checkout.store.forget(checkout.clock() - age, limit=ROWS_MAX) == ROWS_MAX:
         continue

@@ -28,8 +28,8 @@ from svc_core.reports.recordings import TURN, end_turn, is_early, take_turn, tru
 from svc_core.reports.speaking import Task
 from svc_http.outside.speech.port import Speech, SpeechFailed, Words
 from svc_http.service.commits import Commits
-from svc_http.service.service import Failed, Service
-from svc_http.service.workers.claims import CLAIM, Begun, claimed
+from svc_http.service.service import OnFailure, Service
+from svc_http.service.workers.claims import CLAIM, KeyedTasks, claim_renewal
 from svc_http.service.workers.shares import Shares
 from svc_http.stores.media.drafts import measure
 from svc_http.stores.media.port import Media
@@ -92,13 +92,13 @@ class Recorder:
 
 
 async def speak_loop(
-    service: Service, recorder: Recorder, commits: Commits, failed: Failed
+    service: Service, recorder: Recorder, commits: Commits, on_failure: OnFailure
 ) -> None:
     """Speak what is wanted, for ever; cancelled, it gives back what it speaks.
 
-    `failed` hears of what could not be spoken; each is tried again later, a few times.
+    `on_failure` hears of what could not be spoken; each is tried again later, a few times.
     """
-    speakers = _Speakers(service, recorder, failed)
+    speakers = _Speakers(service, recorder, on_failure)
     try:
         await commits.rounds(
             speakers.begin, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS
@@ -107,9 +107,11 @@ async def speak_loop(
         await speakers.give_back()
 
 
-async def speak_due(service: Service, recorder: Recorder, failed: Failed) -> tuple[Audio, ...]:
+async def speak_due(
+    service: Service, recorder: Recorder, on_failure: OnFailure
+) -> tuple[Audio, ...]:
     """Speak reports that are due now, a few at once; what was made."""
-    speakers = _Speakers(service, recorder, failed)
+    speakers = _Speakers(service, recorder, on_failure)
     try:
         recordings = await asyncio.gather(*await speakers.begin())
     finally:
@@ -128,8 +130,8 @@ async def take_over(service: Service) -> None:
     )
     for turn in turns.rows:
         await service.system(partial(end_turn, turn=turn, is_settled=False))
-    where = {"is_claimed": ("true",)}
-    while rows := await service.storage.across(SPEAKING, where=where, limit=DUE_MAX):
+    filters = {"is_claimed": ("true",)}
+    while rows := await service.storage.across(SPEAKING, where=filters, limit=DUE_MAX):
         for row in rows:
             unit = partial(speaking.take_over, report_id=row.document.id)
             await service.write(row.tenant, unit)
@@ -142,29 +144,29 @@ Key = tuple[str, str]
 class _Speakers:
     """The reports that one process speaks, or will as soon as there is a place."""
 
-    def __init__(self, service: Service, recorder: Recorder, failed: Failed) -> None:
+    def __init__(self, service: Service, recorder: Recorder, on_failure: OnFailure) -> None:
         self._service = service
         self._recorder = recorder
-        self._failed = failed
+        self._on_failure = on_failure
         self._shares = Shares(SPOKEN_AT_ONCE)
-        self._begun = Begun[Key, Audio | None](failed)
+        self._tasks = KeyedTasks[Key, Audio | None](on_failure)
 
     async def begin(self) -> list[asyncio.Task[Audio | None]]:
         """Begin with what is due; of each workspace no more than there are places."""
         now = micros(self._service.now())
         due = await self._service.storage.across(SPEAKING, end=now, limit=DUE_MAX)
-        begun, taken = [], self._begun.taken()
-        theirs = Counter(tenant for tenant, _ in taken)
+        tasks, busy = [], self._tasks.busy_keys()
+        by_tenant = Counter(tenant for tenant, _ in busy)
         for row in due:
             key = row.tenant, row.document.id
-            if key not in taken and theirs[row.tenant] < SPOKEN_AT_ONCE:
-                theirs[row.tenant] += 1
-                begun.append(self._begun.begin(key, self._speak(row)))
-        return begun
+            if key not in busy and by_tenant[row.tenant] < SPOKEN_AT_ONCE:
+                by_tenant[row.tenant] += 1
+                tasks.append(self._tasks.begin(key, self._speak(row)))
+        return tasks
 
     async def give_back(self) -> None:
         """Stop speaking; what was not spoken can be by others at once."""
-        await self._begun.give_back()
+        await self._tasks.give_back()
 
     async def _speak(self, row: Owned[Speaking]) -> Audio | None:
         async with self._shares.place(row.tenant):
@@ -177,11 +179,11 @@ class _Speakers:
         async def renew(until: datetime) -> None:
             await self._service.write(tenant, partial(speaking.renew, task=task, until=until))
 
-        async with claimed(renew, self._service.now, self._failed):
+        async with claim_renewal(renew, self._service.now, self._on_failure):
             try:
                 return await self._recorder.record(self._service, tenant, task)
             except (SpeechFailed, OSError) as failure:
-                self._failed(failure)
+                self._on_failure(failure)
                 await self._service.write(tenant, partial(speaking.put_off, task=task))
                 return None
             except asyncio.CancelledError:
@@ -207,23 +209,25 @@ async def sweep(service: Service, media: Media) -> tuple[str, ...]:
         SYSTEM, lambda tx: tx.documents.scan(TURNS, end=now, limit=ROUND_MAX)
     )
     names = [(row.tenant, DOUBTS.decode(row.document.raw).name) for row in doubts]
-    left = {TURNS.decode(row.raw).name for row in over.rows} - {name for _, name in names}
-    names += [(SYSTEM, name) for name in sorted(left)]
-    gone = [await _settle(service, media, tenant, name) for tenant, name in names]
-    return tuple(name for name in gone if name is not None)
+    abandoned_names = {TURNS.decode(row.raw).name for row in over.rows} - {
+        name for _, name in names
+    }
+    names += [(SYSTEM, name) for name in sorted(abandoned_names)]
+    removed_names = [await _remove_orphan(service, media, tenant, name) for tenant, name in names]
+    return tuple(name for name in removed_names if name is not None)
 
 
-async def _settle(service: Service, media: Media, tenant: str, name: str) -> str | None:
+async def _remove_orphan(service: Service, media: Media, tenant: str, name: str) -> str | None:
     """Remove a file unless a row names it. What fails is looked after when the turn is over."""
     turn = await service.system(lambda ctx: take_turn(ctx, name))
     if turn is None:
         return None
     if tenant != SYSTEM:
         await service.write(tenant, lambda ctx: trust(ctx, name))  # the turn stands for it
-    named = await service.storage.across(AUDIO, where={"file": (name,)}, limit=1)
-    if not named:
+    rows = await service.storage.across(AUDIO, where={"file": (name,)}, limit=1)
+    if not rows:
         if not is_early(turn, service.now()):
             return None
         await media.remove(name)
     await service.system(lambda ctx: end_turn(ctx, turn, is_settled=True))
-    return None if named else name
+    return None if rows else name

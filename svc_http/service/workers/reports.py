@@ -30,8 +30,8 @@ async def make_report(
     window = None
     if start is not None or end is not None:
         window = Window(end or service.now(), start, "published")
-    finished = await composed(service, tenant, profile_id, window)
-    return await service.write(tenant, lambda ctx: publish(ctx, finished))
+    report = await composed(service, tenant, profile_id, window)
+    return await service.write(tenant, lambda ctx: publish(ctx, report))
 
 
 async def composed(
@@ -44,5 +44,5 @@ async def composed(
     """
     material = await service.read(tenant, lambda ctx: gather(ctx, profile_id, window))
     material = await likened(service, service.host, material)
-    finished = await anyio.to_thread.run_sync(compose, material, service.now())
-    return await rewritten(service.host, material, finished)
+    report = await anyio.to_thread.run_sync(compose, material, service.now())
+    return await rewritten(service.host, material, report)

@@ -16,7 +16,7 @@ from svc_core.operation.ports import Collection, Owned
 from svc_core.reports.profiles.model import LEAVING, Leaving
 from svc_core.reports.recordings import forget_reports
 from svc_http.service.commits import Commits
-from svc_http.service.service import Failed, Service
+from svc_http.service.service import OnFailure, Service
 
 T = TypeVar("T")
 
@@ -27,44 +27,44 @@ ROUND_MAX: Final = 16
 """Profiles that take turns."""
 
 
-async def forget_loop(service: Service, commits: Commits, failed: Failed) -> None:
+async def retention_loop(service: Service, commits: Commits, on_failure: OnFailure) -> None:
     """Remove what is left of deleted profiles, for ever; it ends by being cancelled."""
-    work = partial(forget, service, failed)
+    work = partial(forget, service, on_failure)
     await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
-async def forget(service: Service, failed: Failed) -> None:
-    """Remove the reports of every deleted profile; `failed` hears of those that have to stay."""
+async def forget(service: Service, on_failure: OnFailure) -> None:
+    """Remove the reports of every deleted profile; `on_failure` gets what could not be removed."""
 
-    async def some(row: Owned[Leaving]) -> None:
+    async def step(row: Owned[Leaving]) -> None:
         await service.write(row.tenant, partial(forget_reports, profile_id=row.document.id))
 
-    await attend(service, LEAVING, some, failed)
+    await process_due(service, LEAVING, step, on_failure)
 
 
-async def attend(
+async def process_due(
     service: Service,
     collection: Collection[T],
-    some: Callable[[Owned[T]], Awaitable[object]],
-    failed: Failed,
+    step: Callable[[Owned[T]], Awaitable[object]],
+    on_failure: OnFailure,
 ) -> None:
     """Do some of what each row of all tenants stands for that is due, until none is left.
 
-    What fails is left for the next time; `failed` hears of it.
+    What fails is left for the next time; `on_failure` hears of it.
     """
-    stuck: set[str] = set()
+    broken_ids: set[str] = set()
     while True:
-        limit, end = ROUND_MAX + len(stuck), micros(service.now())
-        left = await service.storage.across(collection, end=end, limit=limit)
-        rows = [row for row in left if row.document.id not in stuck]
+        limit, end = ROUND_MAX + len(broken_ids), micros(service.now())
+        due = await service.storage.across(collection, end=end, limit=limit)
+        rows = [row for row in due if row.document.id not in broken_ids]
         if not rows:
             return
         for row in rows:
             try:
-                await some(row)
+                await step(row)
             except Exception as failure:  # what is broken of one must not stop the others
-                stuck.add(row.document.id)
-                failed(failure)
+                broken_ids.add(row.document.id)
+                on_failure(failure)
 
 
 async def forget_threads(service: Service) -> None:

@@ -54,15 +54,15 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
     due = await service.storage.across(DUE, end=micros(ready), limit=ROUND_PROFILES_MAX)
     reports: list[ReportRow] = []
     failures: list[Exception] = []
-    left = list(due)
-    while left:
-        row = left.pop(0)
+    queue = list(due)
+    while queue:
+        row = queue.pop(0)
         try:
             report = await _run(service, row, ready)
             if report is not None:
                 reports.append(report)
             else:
-                system.shuffle(left)  # where others are at it, each begins somewhere else
+                system.shuffle(queue)  # where others are at it, each begins somewhere else
         except (StorageUnavailable, Overloaded):
             raise  # no profile's fault: it is due as soon as the store is back
         except Exception as failure:  # one profile's defect must not keep the others waiting
@@ -77,7 +77,9 @@ async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow 
     """Make one report; None where there is none to make, or another worker was first."""
     due = DUE.decode(row.document.raw)
     try:
-        end, is_ours = await service.read(row.tenant, lambda ctx: _look(ctx, row.document, ready))
+        end, is_ours = await service.read(
+            row.tenant, lambda ctx: _due_end(ctx, row.document, ready)
+        )
         if not is_ours:
             return None
         if end is None:
@@ -86,17 +88,21 @@ async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow 
             )
             return None
         window = Window(end, due.covered_until, "taken")
-        finished = await composed(service, row.tenant, due.profile_id, window)
-        return await service.write(row.tenant, lambda ctx: settle(ctx, finished, row.document))
+        composed_report = await composed(service, row.tenant, due.profile_id, window)
+        return await service.write(
+            row.tenant, lambda ctx: settle(ctx, composed_report, row.document)
+        )
     except Problem as refusal:
         if refusal.type is not problem.NOT_FOUND:
             raise
         return None  # the profile was deleted meanwhile
 
 
-async def _look(ctx: Context, seen: Document[Due], ready: datetime) -> tuple[datetime | None, bool]:
+async def _due_end(
+    ctx: Context, row: Document[Due], ready: datetime
+) -> tuple[datetime | None, bool]:
     """Where the report ends that is due, and whether nobody has made it since the row was seen."""
-    due = await ctx.unchanged(DUE, seen)
+    due = await ctx.unchanged(DUE, row)
     return (None, False) if due is None else (await run_end(ctx, due, ready), True)
 
 

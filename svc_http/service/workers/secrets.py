@@ -14,7 +14,7 @@ from typing import Final
 from svc_core.base.seals import SealError
 from svc_core.outbox.model import WEBHOOK_SECRETS
 from svc_core.webhooks import keys
-from svc_http.service.service import Failed, Service
+from svc_http.service.service import OnFailure, Service
 
 PAGE_ROWS: Final = 100
 """Webhooks looked up at once."""
@@ -23,28 +23,28 @@ Key = tuple[str, str]
 """A webhook: its tenant and its id."""
 
 
-async def renew_secrets(service: Service, failed: Failed, page_rows: int = PAGE_ROWS) -> int:
+async def renew_secrets(service: Service, on_failure: OnFailure, page_rows: int = PAGE_ROWS) -> int:
     """Seal with the present master secret whatever an earlier one sealed; how many webhooks.
 
-    `failed` hears once that there are secrets which no listed master secret opens.
+    `on_failure` hears once that there are secrets which no listed master secret opens.
     """
-    seen: set[Key] = set()
-    renewed = 0
-    while page := await _unseen(service, seen, page_rows):
+    tried: set[Key] = set()
+    count = 0
+    while page := await _untried(service, tried, page_rows):
         for tenant, webhook_id in page:
             with suppress(SealError):
                 await service.write(tenant, partial(keys.renew, webhook_id=webhook_id))
-                renewed += 1
-        seen |= {*page}
+                count += 1
+        tried |= {*page}
     unknown = keys.under_unknown(service.keyring)
-    if renewed < len(seen) or await service.storage.across(WEBHOOK_SECRETS, where=unknown, limit=1):
-        failed(SealError("Secrets of webhooks wait for a master secret that is not listed."))
-    return renewed
+    if count < len(tried) or await service.storage.across(WEBHOOK_SECRETS, where=unknown, limit=1):
+        on_failure(SealError("Secrets of webhooks wait for a master secret that is not listed."))
+    return count
 
 
-async def _unseen(service: Service, seen: set[Key], page_rows: int) -> list[Key]:
+async def _untried(service: Service, tried: set[Key], page_rows: int) -> list[Key]:
     """Some webhooks that were not tried yet; those that could not be helped may stand first."""
     rows = await service.storage.across(
-        WEBHOOK_SECRETS, where=keys.under_earlier(service.keyring), limit=len(seen) + page_rows
+        WEBHOOK_SECRETS, where=keys.under_earlier(service.keyring), limit=len(tried) + page_rows
     )
-    return [key for row in rows if (key := (row.tenant, row.document.id)) not in seen]
+    return [key for row in rows if (key := (row.tenant, row.document.id)) not in tried]

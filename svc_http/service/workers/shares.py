@@ -16,37 +16,37 @@ class Shares:
 
     def __init__(self, places: int) -> None:
         self._free = places
-        self._taken: Counter[str] = Counter()
-        self._lines: dict[str, deque[asyncio.Future[None]]] = {}
+        self._places: Counter[str] = Counter()
+        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
 
     @asynccontextmanager
-    async def place(self, of: str) -> AsyncIterator[None]:
+    async def place(self, owner: str) -> AsyncIterator[None]:
         """Have a place in somebody's share for as long as the block runs, once there is one."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._lines.setdefault(of, deque()).append(turn)
-        self._give()
+        self._queues.setdefault(owner, deque()).append(turn)
+        self._grant()
         try:
             await turn
             yield
         finally:
             if not turn.cancelled():
                 self._free += 1
-                self._taken[of] -= 1
-            self._give()
+                self._places[owner] -= 1
+            self._grant()
 
-    def _give(self) -> None:
+    def _grant(self) -> None:
         """Give out what may be given now."""
-        self._taken = +self._taken
-        while self._lines:
-            of = min(self._lines, key=self._taken.__getitem__)
-            if self._taken[of] >= self._free:
+        self._places = +self._places
+        while self._queues:
+            of = min(self._queues, key=self._places.__getitem__)
+            if self._places[of] >= self._free:
                 return
-            line = self._lines.pop(of)
+            line = self._queues.pop(of)
             place = line.popleft()
             if line:
-                self._lines[of] = line
+                self._queues[of] = line
             if place.cancelled():  # whoever has given up is only passed by
                 continue
             place.set_result(None)
             self._free -= 1
-            self._taken[of] += 1
+            self._places[of] += 1

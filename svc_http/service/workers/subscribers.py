@@ -14,8 +14,8 @@ from svc_core.reports.profiles import followers as following
 from svc_core.reports.profiles.model import FOLLOWED, FOLLOWS, Followed
 from svc_core.reports.speaking import want
 from svc_http.service.commits import Commits
-from svc_http.service.service import Failed, Service
-from svc_http.service.workers.retention import GATHER_SECONDS, attend
+from svc_http.service.service import OnFailure, Service
+from svc_http.service.workers.retention import GATHER_SECONDS, process_due
 
 LOOK_SECONDS: Final = 10.0
 """How often it is looked when nothing was heard: what other processes left, and what waited."""
@@ -23,31 +23,31 @@ AT_ONCE: Final = 50
 """Subscribers who are told before another profile has its turn: a quarter of a second."""
 
 
-async def follow_loop(service: Service, commits: Commits, failed: Failed) -> None:
+async def subscriber_loop(service: Service, commits: Commits, on_failure: OnFailure) -> None:
     """Tell whoever is to be told, for ever; it ends by being cancelled."""
-    work = partial(follow, service, failed)
+    work = partial(follow, service, on_failure)
     await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
-async def follow(service: Service, failed: Failed) -> None:
-    """Tell all subscribers what they are to be told; `failed` hears of those who cannot be."""
-    await attend(service, FOLLOWED, partial(_some, service, failed), failed)
+async def follow(service: Service, on_failure: OnFailure) -> None:
+    """Tell all subscribers what they are to be told; `on_failure` hears of those who cannot be."""
+    await process_due(service, FOLLOWED, partial(_inform_batch, service, on_failure), on_failure)
 
 
-async def _some(service: Service, failed: Failed, row: Owned[Followed]) -> None:
+async def _inform_batch(service: Service, on_failure: OnFailure, row: Owned[Followed]) -> None:
     task = await service.read(row.tenant, partial(following.due, profile_id=row.document.id))
     if task is None:
         return
     place = task.after
     rows = await service.storage.across(FOLLOWS, after=place, end=place[0], limit=AT_ONCE)
     is_wanted = False
-    for each in rows:
+    for subscriber in rows:
         try:
-            is_wanted |= await service.write(each.tenant, partial(inform, task=task))
+            is_wanted |= await service.write(subscriber.tenant, partial(inform, task=task))
         except (StorageUnavailable, Overloaded):
             raise  # nobody's fault: they are told when the store is back
         except Exception as failure:  # one subscriber's defect must not keep the others waiting
-            failed(failure)
+            on_failure(failure)
     if is_wanted and task.report is not None:
         await service.write(row.tenant, partial(want, report_id=task.report.id))
     after = (rows[-1].tenant, rows[-1].document.id) if len(rows) == AT_ONCE else None

@@ -51,38 +51,38 @@ class Embedding:
         self._embedder = embedder
         self._leases = leases
         self._holder = system.new_request_id()
-        self._forget()
+        self._restart()
 
-    def _forget(self) -> None:
+    def _restart(self) -> None:
         self._since: int | None = None
         self._after: Position | None = None
-        self._left = BACKLOG_MAX
+        self._backlog_left = BACKLOG_MAX
         self._again_at = system.monotonic() + AGAIN_SECONDS
 
     async def turn(self) -> int:
         """Make vectors of what is new, and of one page of what is old; how many were made."""
         if system.monotonic() > self._again_at:
-            self._forget()
+            self._restart()
         try:
-            return await self._made() if await self._holds() else 0
+            return await self._make_due() if await self._has_lease() else 0
         except SharedUnavailable:
             return 0
         except NotEmbedded:  # whoever asked the model has told of it
             await asyncio.sleep(PUT_OFF_SECONDS)
             return 0
 
-    async def _holds(self) -> bool:
+    async def _has_lease(self) -> bool:
         """Whether the work is this process's; what another did meanwhile is looked at again."""
         if await self._leases.take("embed", self._holder, HOLD_SECONDS):
             return True
-        self._forget()
+        self._restart()
         return False
 
-    async def _made(self) -> int:
+    async def _make_due(self) -> int:
         began = micros(self._service.now() - SETTLING)
         count = await self._new() if self._since is not None else 0
         self._since = began
-        while self._left > 0 and not count:
+        while self._backlog_left > 0 and not count:
             count = await self._page()
         return count
 
@@ -90,17 +90,17 @@ class Embedding:
         """What was taken in since the last turn, however much that is."""
         count, after = 0, None
         while True:
-            wanted, after = await self._look(start=self._since, after=after)
-            count += await self._make(wanted)
+            items, after = await self._look(start=self._since, after=after)
+            count += await self._make(items)
             if after is None:
                 return count
 
     async def _page(self) -> int:
         """One page of what is old, the newest first."""
-        wanted, after = await self._look(after=self._after)
-        count = await self._make(wanted)
+        items, after = await self._look(after=self._after)
+        count = await self._make(items)
         self._after = after
-        self._left = 0 if after is None else self._left - vectors.PAGE
+        self._backlog_left = 0 if after is None else self._backlog_left - vectors.PAGE
         return count
 
     async def _look(
@@ -109,10 +109,10 @@ class Embedding:
         unit = partial(vectors.lacking, model=self._embedder.model, start=start, after=after)
         return await self._service.read(SYSTEM, unit)
 
-    async def _make(self, wanted: tuple[Lacking, ...]) -> int:
+    async def _make(self, items: tuple[Lacking, ...]) -> int:
         """Make a few at a time, while the work is this process's."""
-        for start in range(0, len(wanted), embeddings.BATCH):
+        for start in range(0, len(items), embeddings.BATCH):
             await self._leases.take("embed", self._holder, HOLD_SECONDS)
-            batch = wanted[start : start + embeddings.BATCH]
+            batch = items[start : start + embeddings.BATCH]
             await vectors.make(self._service, self._embedder, batch)
-        return len(wanted)
+        return len(items)

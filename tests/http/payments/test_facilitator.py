@@ -10,7 +10,11 @@ import pytest
 from svc_core.payments.messages import Kind, PaymentRequirements, SettlementResponse, Verdict
 from svc_core.payments.ports import Unavailable
 from svc_http.outside.facilitators import remote as facilitator
-from svc_http.outside.facilitators.remote import AWAY_SECONDS, IN_VAIN_MAX, RemoteFacilitator
+from svc_http.outside.facilitators.remote import (
+    PAUSE_SECONDS,
+    WAITING_PAYERS_MAX,
+    RemoteFacilitator,
+)
 from tests.upstream import Upstream
 from tests.wallets import Wallet
 
@@ -109,7 +113,7 @@ async def test_what_is_no_answer_says_nothing_and_is_not_asked_for_again(
     server: Upstream, asked: RemoteFacilitator, status: int, body: Any, why: str
 ) -> None:
     heard: list[BaseException] = []
-    asked.told = heard.append
+    asked.on_failure = heard.append
     server.says(raw(body), status=status)
     with pytest.raises(Unavailable, match=why) as refused:
         await asked.settle(PAYLOAD)
@@ -165,21 +169,21 @@ async def silent(server: Upstream, asked: RemoteFacilitator, payload: Any) -> No
 async def test_while_it_is_away_new_payments_are_refused_at_once_and_begun_ones_are_settled(
     server: Upstream, asked: RemoteFacilitator, clock: Clock
 ) -> None:
-    for number in range(IN_VAIN_MAX):
+    for number in range(WAITING_PAYERS_MAX):
         await silent(server, asked, pays(number))
     with pytest.raises(Unavailable, match="broke off"):
         await asked.verify(pays(9))
-    assert len(server.asked) == IN_VAIN_MAX
+    assert len(server.asked) == WAITING_PAYERS_MAX
     now_says(server, b"{", is_cut=True)
     with pytest.raises(Unavailable):
         await asked.settle(pays(9))
-    assert len(server.asked) == IN_VAIN_MAX + 1
-    clock.now += AWAY_SECONDS
+    assert len(server.asked) == WAITING_PAYERS_MAX + 1
+    clock.now += PAUSE_SECONDS
     await silent(server, asked, pays(9))  # one is enough to know that it is still away
     with pytest.raises(Unavailable):
         await asked.verify(pays(8))
-    assert len(server.asked) == IN_VAIN_MAX + 2
-    clock.now += AWAY_SECONDS
+    assert len(server.asked) == WAITING_PAYERS_MAX + 2
+    clock.now += PAUSE_SECONDS
     now_says(server, raw({"isValid": True}))
     assert (await asked.verify(pays(8))).is_valid
     assert (await asked.verify(pays(8))).is_valid
@@ -188,7 +192,7 @@ async def test_while_it_is_away_new_payments_are_refused_at_once_and_begun_ones_
 async def test_what_one_payer_sends_keeps_nobody_else_away(
     server: Upstream, asked: RemoteFacilitator
 ) -> None:
-    for _ in range(2 * IN_VAIN_MAX):
+    for _ in range(2 * WAITING_PAYERS_MAX):
         await silent(server, asked, pays(1))
         await silent(server, asked, PAYLOAD)  # and who names no payer
     now_says(server, raw({"isValid": True}))
@@ -199,7 +203,7 @@ async def test_what_one_payer_sends_keeps_nobody_else_away(
 async def test_any_answer_shows_that_it_is_there(
     server: Upstream, asked: RemoteFacilitator, status: int
 ) -> None:
-    for number in range(2 * IN_VAIN_MAX):
+    for number in range(2 * WAITING_PAYERS_MAX):
         await silent(server, asked, pays(number))
         now_says(server, b"<html>", status=status)
         with pytest.raises(Unavailable, match="cannot be read"):
@@ -209,7 +213,7 @@ async def test_any_answer_shows_that_it_is_there(
 async def test_a_settlement_that_is_answered_brings_it_back_at_once(
     server: Upstream, asked: RemoteFacilitator
 ) -> None:
-    for number in range(IN_VAIN_MAX):
+    for number in range(WAITING_PAYERS_MAX):
         await silent(server, asked, pays(number))
     now_says(server, raw(DONE))
     assert (await asked.settle(pays(1))).success

@@ -13,7 +13,7 @@ from svc_core.payments.states import Event
 from svc_http.outside.facilitators import ethereum
 from svc_http.outside.facilitators.chain import JsonRpcChain
 from svc_http.outside.facilitators.play_money import PlayMoney
-from svc_http.outside.facilitators.x402 import check_paying, paying
+from svc_http.outside.facilitators.x402 import check_payment_provider, paying
 from svc_http.settings import SettingsError, load
 from tests.http.payments.test_chain import payment
 from tests.node import Node, node
@@ -126,11 +126,11 @@ async def test_a_facilitator_has_to_take_what_is_asked_for(server: Upstream) -> 
     server.plays.pop(0)
     heard: list[BaseException] = []
     with pytest.raises(SettingsError, match="does not take exact on eip155:84532, but on eip155:8"):
-        await check_paying(found, heard.append)
+        await check_payment_provider(found, heard.append)
     takes(server)
     server.plays.pop(0)
     with pytest.raises(SettingsError, match="but on nothing"):
-        await check_paying(found, heard.append)
+        await check_payment_provider(found, heard.append)
     assert not heard
     await found.aclose()
 
@@ -142,13 +142,13 @@ async def test_a_facilitator_that_is_silent_stops_no_start_and_is_told_of(
     assert found is not None
     server.says(b"<html>", status=502)
     heard: list[BaseException] = []
-    await check_paying(found, heard.append)
+    await check_payment_provider(found, heard.append)
     assert [type(one) for one in heard] == [Unavailable]
     with pytest.raises(Unavailable):
         await found.facilitator.settle({"accepted": {}})
     assert len(heard) == 2
     await found.aclose()
-    await check_paying(None, heard.append)
+    await check_payment_provider(None, heard.append)
 
 
 async def test_a_node_has_to_be_one_of_the_network(server: Upstream, place: Node) -> None:
@@ -177,7 +177,7 @@ async def test_a_dry_run_verifies_and_never_settles() -> None:
     said = await found.facilitator.settle({})
     outcome = judge(said, payment(), is_first=True)
     assert (outcome.event, outcome.reason) == (Event.REJECT, "invalid_while_dry_run")
-    assert not play.paid
+    assert not play.transfers
 
 
 def test_the_cryptography_is_that_of_ethereum() -> None:

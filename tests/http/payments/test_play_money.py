@@ -13,7 +13,7 @@ from svc_core.payments.messages import PaymentRequirements, facilitator_request
 from svc_core.payments.networks import BASE, BASE_SEPOLIA
 from svc_core.payments.ports import Unavailable
 from svc_http.outside.facilitators import play_money
-from svc_http.outside.facilitators.play_money import PATH, START, PlayMoney
+from svc_http.outside.facilitators.play_money import PATH, WALLET_START, PlayMoney
 from tests.wallets import Coins, Wallet
 
 pytestmark = pytest.mark.anyio
@@ -66,9 +66,9 @@ async def test_a_fresh_wallet_pays_once_with_each_authorization(
         payer, nonce=payload["payload"]["authorization"]["nonce"].upper().replace("X", "x")
     )
     assert (await play.verify(upper)).invalid_reason == "invalid_exact_evm_nonce_already_used"
-    assert [paid.amount for paid in play.paid.values()] == [250_000]
-    rest = pays(payer, {**ACCEPTED, "amount": str(START - 250_000)})
-    more = pays(payer, {**ACCEPTED, "amount": str(START - 249_999)})
+    assert [paid.amount for paid in play.transfers.values()] == [250_000]
+    rest = pays(payer, {**ACCEPTED, "amount": str(WALLET_START - 250_000)})
+    more = pays(payer, {**ACCEPTED, "amount": str(WALLET_START - 249_999)})
     assert (await play.verify(rest)).is_valid
     assert (await play.verify(more)).invalid_reason == "insufficient_funds"
     (kind,) = (await play.supported()).kinds
@@ -86,7 +86,7 @@ async def test_a_fresh_wallet_pays_once_with_each_authorization(
         ({"network": BASE.id}, {}, "invalid_network"),
         ({"scheme": "upto"}, {}, "unsupported_scheme"),
         ({"asset": PAYEE}, {}, "invalid_payment_requirements"),
-        ({"amount": str(START + 1)}, {}, "insufficient_funds"),
+        ({"amount": str(WALLET_START + 1)}, {}, "insufficient_funds"),
     ],
 )
 async def test_what_is_wrong_is_told_in_the_words_of_the_standard(
@@ -95,7 +95,7 @@ async def test_what_is_wrong_is_told_in_the_words_of_the_standard(
     payload = pays(payer, {**ACCEPTED, **accepted}, **changed)
     assert str((await play.verify(payload)).invalid_reason).endswith(why)
     assert str((await play.settle(payload)).error_reason).endswith(why)
-    assert not play.paid
+    assert not play.transfers
 
 
 async def test_a_signature_of_another_or_of_a_contract_is_not_taken(
@@ -126,7 +126,7 @@ async def test_it_fails_in_each_way_that_it_is_told_and_then_works(
             await play.settle(payload)
     pending = await play.settle(payload)
     assert (pending.success, pending.error_reason) == (False, "settlement_pending")
-    assert not play.paid
+    assert not play.transfers
     play.faults.append("pending")
     assert await play.settle(payload) == pending
     done = await play.settle(payload)
@@ -136,7 +136,7 @@ async def test_it_fails_in_each_way_that_it_is_told_and_then_works(
     other = pays(payer)
     with pytest.raises(Unavailable):
         await play.settle(other)
-    assert len(play.paid) == 2
+    assert len(play.transfers) == 2
     assert (await play.settle(other)).error_reason == "invalid_exact_evm_nonce_already_used"
 
 

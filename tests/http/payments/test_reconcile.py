@@ -17,10 +17,10 @@ from svc_core.testing.clock import CountingIds
 from svc_http.service.workers import payments as reconcile
 from svc_http.service.workers.payments import (
     AT_ONCE,
-    Rounds,
-    forget_paid,
+    PaymentRounds,
+    forget_payments,
+    lapse_payments,
     reconcile_loop,
-    take_over,
 )
 from svc_http.stores import MemoryStorage
 from tests.storage.test_payments import START, payment
@@ -127,12 +127,12 @@ def test_what_stays_in_doubt_goes_behind_all_others() -> None:
         for n in numbers:
             text = f'{{"number": {n}}}'
             await world.keep(payment(n, state=State.PENDING, payload=text))
-        rounds = Rounds(
+        rounds = PaymentRounds(
             attrs.evolve(world.checkout, facilitator=facilitator), world.failures.append
         )
         for _ in range(4):
             await rounds.begin()
-            await rounds.done()
+            await rounds.wait()
             world.at += timedelta(hours=1)
         half = len(numbers)
         halves = undecided.asked[:half], undecided.asked[half:]
@@ -150,9 +150,9 @@ def test_what_the_process_before_had_under_way_is_given_up_at_once() -> None:
         settling = await world.keep(payment(2, state=State.SETTLING, **lease))
         broken = await world.keep(payment(3, state=State.SETTLING, **lease))
         Brittle.broken = frozenset({broken.id})
-        await Rounds(world.checkout, world.failures.append).begin()  # their leases run
+        await PaymentRounds(world.checkout, world.failures.append).begin()  # their leases run
         assert await world.state(reserved) is State.RESERVED
-        await take_over(world.checkout, world.failures.append)
+        await lapse_payments(world.checkout, world.failures.append)
         assert await world.state(reserved) is State.RELEASED
         assert await world.state(settling) is State.UNKNOWN
         assert [str(failure) for failure in world.failures] == [broken.id]
@@ -171,10 +171,10 @@ def test_what_nobody_may_ask_for_any_more_is_forgotten() -> None:
             await world.keep(one)
             await world.keep(one.moved(Event.CONFIRM, NOW))
         world.at = NOW + timedelta(hours=24)
-        await forget_paid(world.checkout)
+        await forget_payments(world.checkout)
         assert (await world.store.look(made[0].place)).answers
         world.at += timedelta(seconds=1)
-        await forget_paid(world.checkout)
+        await forget_payments(world.checkout)
         for one in made:
             known = await world.store.look(one.place)
             assert (known.answers, known.payment is None) == ({}, False)

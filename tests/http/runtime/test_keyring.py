@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from svc_core.contract import cursor
 from svc_core.contract.cursor import CursorError
-from svc_http.service.secret import SameKeyId, key_id, keyring, secured
+from svc_http.service.secret import KeyIdCollision, key_id, keyring, secured
 from svc_http.settings import Settings, SettingsError, load
 from svc_http.settings_text import SECRETS_MAX
 
@@ -55,7 +55,7 @@ def test_a_secret_that_is_listed_twice_is_one():
 def test_two_secrets_of_one_key_id_cannot_stand_together():
     other = twin(OLD)
     for current, previous in ((OLD, [other]), (NEW, [OLD, other])):
-        with pytest.raises(SameKeyId):
+        with pytest.raises(KeyIdCollision):
             keyring(current, previous)
     with pytest.raises(SettingsError, match="share a key id") as refused:
         secured(Settings(secret=OLD, secret_previous=(other,)))

@@ -18,7 +18,7 @@ from svc_http.outside.fetch.post import Undelivered
 from svc_http.run import hosting
 from svc_http.service import gauges as looks
 from svc_http.service.metrics import Metrics
-from svc_http.service.runtime.tasks import _Tallied
+from svc_http.service.runtime.tasks import _CountingSender
 from svc_http.settings import Settings
 from svc_http.stores import Unusable
 
@@ -72,7 +72,7 @@ def test_metrics_tell_of_the_store_on_a_port_of_their_own(
             async with httpx2.AsyncClient(transport=transport, base_url="http://h") as client:
                 assert (await client.get("/metrics")).status_code == 404
             with pytest.raises(Unusable, match=f"metrics_port {port} on 127.0.0.1 cannot be"):
-                async with looks.exposed(service.looks, given, 1):
+                async with looks.serve_metrics(service.looks, given, 1):
                     pass
             async with httpx2.AsyncClient(trust_env=False) as client:
                 return (await client.get(f"http://127.0.0.1:{port}/metrics")).text
@@ -106,7 +106,7 @@ def test_a_store_that_is_away_is_told_and_the_rest_with_it(make_house: Any) -> N
     house = make_house()
     runtime = house.service.runtime
     runtime.storage = Away(runtime.storage)
-    seen = looks.Looks(runtime.service, runtime.settings, runtime.metrics)
+    seen = looks.StoreGauges(runtime.service, runtime.settings, runtime.metrics)
     text = house.runner.run(seen.exposition()).decode()
 
     assert _value(text, "svc_storage_up") == 0
@@ -126,7 +126,7 @@ def test_attempts_are_counted_by_what_came_of_them() -> None:
             return status
 
     metrics = Metrics()
-    sender = _Tallied(Sender(204, 500, None), metrics)
+    sender = _CountingSender(Sender(204, 500, None), metrics)
 
     async def three() -> None:
         for _ in range(2):
