@@ -1,1 +1,1 @@
-"""The service that is composed of settings, store and providers, and its workers."""
+"""A running service: how it is put together, its background workers, its log and its metrics."""

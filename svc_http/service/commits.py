@@ -1,10 +1,21 @@
-"""Waiting for news: whoever follows the store sleeps until something was committed.
+"""Wakes tasks when the store commits, so that workers and event streams need not poll it.
 
-Rule 1: nobody looks again and again; a commit wakes them, from whatever thread it comes.
-Rule 2: who asks names the version that they have seen, so no commit between two looks is missed.
-Rule 3: a store that other processes write as well tells of them through its version alone, so
-        every wait has an end.
+Rule 1: a commit wakes the waiting tasks, from whatever thread it comes.
+Rule 2: a waiter names the version that it last read, so no commit between two reads is missed.
+Rule 3: commits of other processes may show only in the store's version, so every wait has an end.
 """
+
+# How no wake-up is lost. A waiter reads `version`, then the store, then calls `after(version)`.
+# `after` registers its future first and compares the version second. A commit raises the version
+# before it notifies, so a commit that comes before the registration is seen in the comparison, and
+# one that comes after it finds the future in `_waiting`. The other order (compare, then register)
+# would lose a commit that falls between the two.
+#
+# Commits are announced on the thread that made them, possibly thousands a second. They share one
+# pending `call_soon_threadsafe`: `_is_called` is set by the committing thread and cleared on the
+# event loop before the futures are resolved, so a commit during the wake-up schedules another one.
+# The weak spot: only one event loop is served at a time; a call of `after` from another loop takes
+# the object over, which tests do and the server never does.
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,13 +29,13 @@ from svc_core.operation.ports import Storage, Transaction
 R = TypeVar("R")
 
 NEWS_SECONDS: Final = 5.0
-"""How often the store is looked at when nothing was heard: what other processes wrote."""
+"""How often a stream reads the store without a wake-up, to see what other processes wrote."""
 GATHER_SECONDS: Final = 0.02
-"""How long commits are gathered before one look, so that a busy store is not asked at each."""
+"""How long a stream waits after a commit, so that many commits in a row cause one read."""
 
 
 class Commits:
-    """The commits of one store, for the waiters of one event loop."""
+    """Lets the tasks of one event loop wait for commits of one store."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -35,7 +46,7 @@ class Commits:
 
     @property
     def version(self) -> int:
-        """What to hand to `after`, read before looking at the store."""
+        """The version of the store; read it before the store itself and hand it to `after`."""
         return self._storage.version
 
     async def after(self, version: int, seconds: float) -> bool:
@@ -58,9 +69,9 @@ class Commits:
     async def rounds(
         self, work: Callable[[], Awaitable[object]], *, look_seconds: float, gather_seconds: float
     ) -> NoReturn:
-        """Do the work, and again soon after a commit, or after a while without one; for ever.
+        """Repeat the work for ever: after each commit, and every `look_seconds` without one.
 
-        Commits are gathered before one look, so that a busy store is not asked at each.
+        After a commit it waits `gather_seconds`, so that many commits in a row cause one round.
         """
         while True:
             version = self.version
@@ -69,7 +80,7 @@ class Commits:
                 await asyncio.sleep(gather_seconds)
 
     def _heard(self, _names: frozenset[str]) -> None:
-        """A commit, told on the thread that made it; many of them are one call."""
+        """Schedule one wake-up on the event loop; called on the thread that committed."""
         loop = self._loop
         if loop is None or self._is_called or not self._waiting:
             return
@@ -85,7 +96,7 @@ class Commits:
 
 
 class Following:
-    """A caller's view of the store, and the wait for a commit (`operation.stream.Watch`)."""
+    """Reads the store as one tenant and waits for its next commit (`operation.stream.Watch`)."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Opening the store that settings name, for the server and for commands without one."""
+"""Builds what the settings name: the store, the counters, and the clients of outside services."""
 
 import shlex
 from pathlib import Path
@@ -28,7 +28,7 @@ from svc_http.stores.media.port import Media
 
 
 def fetcher(settings: Settings) -> Fetcher:
-    """The way out that the settings allow, to be entered by whoever fetches."""
+    """The client that fetches source documents; an async context manager, not entered yet."""
     is_allowed = settings.allow_private_fetch
     if is_allowed is None:
         is_allowed = settings.env == "development"
@@ -37,12 +37,12 @@ def fetcher(settings: Settings) -> Fetcher:
 
 
 def poster_of(settings: Settings) -> Poster:
-    """The way out to webhooks, to be closed by whoever has it."""
+    """The client that posts to webhooks; the caller closes it."""
     return Poster(loopback=settings.env == "development")
 
 
 def gaps(settings: Settings) -> dict[str, str]:
-    """What is off here of what is on where it is installed: by its setting, why, in one line."""
+    """The optional providers that are off: setting name -> the reason and its cure, in one line."""
     reasons: dict[str, str] = {}
     for name, is_installed, cure in (
         ("speech", espeak.is_installed, espeak.CURE),
@@ -59,7 +59,7 @@ def gaps(settings: Settings) -> dict[str, str]:
 
 
 def speech(settings: Settings) -> Speech | None:
-    """What reads reports aloud; None where nothing does, for what `gaps` says.
+    """The voice that reads reports aloud, or None (`missing_providers` says why).
 
     Raises:
         SettingsError: it is not installed; the message has the line that cures it.
@@ -74,7 +74,7 @@ def speech(settings: Settings) -> Speech | None:
 
 
 def embedder(settings: Settings) -> Embeddings | None:
-    """What judges the meaning of items, to be closed by whoever has it; None as `gaps` says.
+    """The embedding model, or None (`missing_providers` says why); the caller closes it.
 
     Raises:
         SettingsError: it is not installed; the message has the line that cures it.
@@ -96,7 +96,7 @@ def embedder(settings: Settings) -> Embeddings | None:
 
 
 def chat(settings: Settings) -> Chat | None:
-    """The model that answers questions, to be closed by whoever has it; None without one."""
+    """The language model that answers questions, or None without one; the caller closes it."""
     if settings.agent_url is None or settings.agent_model is None:
         return None
     place = chats.Place(
@@ -110,7 +110,7 @@ def chat(settings: Settings) -> Chat | None:
 
 
 def recorder(settings: Settings, storage: Storage, place: Media | None = None) -> Recorder:
-    """What makes recordings, for the media of a server or for the place of the settings.
+    """The recorder of reports, which writes to `place` or else to the media store of the settings.
 
     Raises:
         SettingsError: the settings have no voice, or one that is not installed.
@@ -122,9 +122,9 @@ def recorder(settings: Settings, storage: Storage, place: Media | None = None) -
 
 
 def checked(settings: Settings) -> Settings:
-    """The settings, once it is clear that there can be a database and a master secret.
+    """Check that a database and its master secret can exist with these settings; return them.
 
-    Nothing is made. Whoever has opened the store asks for its secret (`secret.secured`).
+    Nothing is created. After the store is open, `secret.with_secret` creates the secret.
 
     Raises:
         SettingsError: the secret is weak, or missing where one must be set.
@@ -137,9 +137,9 @@ def checked(settings: Settings) -> Settings:
 
 
 async def open_store(settings: Settings, shared: Shared | None = None) -> Store:
-    """The store of the settings, made or migrated where that is due.
+    """Open the store of the settings, and create or migrate it where that is due.
 
-    Processes with one database tell each other of commits where they are `shared`.
+    With `shared` counters, the processes of one database announce their commits to each other.
 
     Raises:
         StoreBusy, Newer, Unusable, DriverMissing: as `storage.open`.
@@ -149,7 +149,7 @@ async def open_store(settings: Settings, shared: Shared | None = None) -> Store:
 
 
 def open_shared(settings: Settings) -> Shared:
-    """Where requests are counted by the settings; nothing is connected before it is needed.
+    """The counters of requests that the settings name; they connect when they are first used.
 
     Raises:
         SettingsError: its client is not installed; the message has the line that cures it.

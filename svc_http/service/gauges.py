@@ -1,8 +1,8 @@
-"""What `/metrics` tells of the store: sources, deliveries, what workers are behind by, its size.
+"""Measures the store for `/metrics`: sources, deliveries, the lag of workers, the database size.
 
-Rule 1: the store is looked at when somebody asks, and not again within `LOOK_SECONDS`.
-Rule 2: a store that cannot answer leaves its families out and `svc_storage_up` at 0; what the
-        process counts by itself is told all the same.
+Rule 1: the store is read when metrics are requested, at most once in `LOOK_SECONDS`.
+Rule 2: when the store does not answer, its metrics are left out and `svc_storage_up` is 0; the
+        counts of the process itself are reported all the same.
 """
 
 import asyncio
@@ -31,13 +31,13 @@ from svc_http.settings import Settings
 from svc_http.stores.errors import Unusable
 
 LOOK_SECONDS: Final = 5.0
-"""Prometheus asks every 15 seconds or so; two of them, and people, ask in between."""
+"""How long a measurement is reused: Prometheus asks every 15 seconds, people in between."""
 SIZE_SECONDS: Final = 60.0
 """A database does not grow by much in a minute, and PostgreSQL opens every file to say how much."""
 ROWS_MAX: Final = 1_000
-"""Sources and waiting deliveries that are counted: more are told as so many."""
+"""Sources and waiting deliveries that are counted; a larger number is reported as this one."""
 ANSWER_SECONDS: Final = 10.0
-"""How long a look may take where another thread waits for it: Prometheus waits as long."""
+"""How long the metrics thread waits for a measurement: as long as Prometheus waits for it."""
 
 WORK_QUEUES: Final[dict[str, Collection[Any]]] = {
     "ingest": SOURCES,
@@ -45,21 +45,21 @@ WORK_QUEUES: Final[dict[str, Collection[Any]]] = {
     "deliver": QUEUES,
     "speak": SPEAKING,
 }
-"""What each worker takes its work from, ordered by when it is due."""
+"""Worker name -> the collection that it takes work from, ordered by due time."""
 
 STATUSES: Final[tuple[HealthStatus, ...]] = get_args(HealthStatus)
 
 
 @frozen
 class _Snapshot:
-    """What was seen, and until when it is told again."""
+    """Metrics that were measured, and until when they are reused (monotonic seconds)."""
 
     families: Sequence[Metric]
     until: float
 
 
 class StoreGauges:
-    """Looks at the store of one service; used in its event loop.
+    """Measures the store of one service; used in its event loop.
 
     `is_whole` is false for a service of other operations, whose store has other collections.
     """
@@ -76,7 +76,7 @@ class StoreGauges:
         self._size = _Snapshot((), 0.0)
 
     async def families(self) -> list[Metric]:
-        """All metrics of the service."""
+        """All metric families of the service."""
         async with self._lock:
             if self._snapshot.until <= system.monotonic():
                 families = await self._look()
@@ -84,7 +84,7 @@ class StoreGauges:
         return [*self._metrics.collect(), *self._snapshot.families]
 
     async def exposition(self) -> bytes:
-        """All of them in the text format."""
+        """All metrics in the text format of Prometheus."""
         return generate_latest(_FixedCollector(await self.families()))
 
     async def _look(self) -> Sequence[Metric]:
@@ -167,7 +167,7 @@ async def _size(file: str | None, dsn: str | None) -> int | None:
 async def serve_metrics(
     gauges: StoreGauges, settings: Settings, number: int | None
 ) -> AsyncIterator[None]:
-    """Tell the metrics at `metrics_host` and `metrics_port`, where the settings name a port.
+    """Serve the metrics at `metrics_host` and `metrics_port` inside the block, if a port is set.
 
     Of several processes the first has that port, the second the next one, and so on.
 
@@ -199,7 +199,7 @@ async def serve_metrics(
 
 
 class _FixedCollector(Collector):
-    """Metrics that were collected."""
+    """Returns metrics that were collected before."""
 
     def __init__(self, families: Sequence[Metric]) -> None:
         self._families = families
@@ -209,7 +209,7 @@ class _FixedCollector(Collector):
 
 
 class _LiveRegistry(CollectorRegistry):
-    """Metrics that are collected where they are counted, for the thread that tells them."""
+    """Collects metrics in the event loop of the service, for the thread that serves them."""
 
     def __init__(self, ask: Callable[[], list[Metric]]) -> None:
         super().__init__()

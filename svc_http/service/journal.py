@@ -1,14 +1,14 @@
-"""The log: one JSON line per request and one per failure, nothing that a caller sent.
+"""The log of a process: one JSON line per request and per event, with nothing that a caller sent.
 
 Rule 1: only the fields listed here are written: never a header, a body, a query or a raw path.
 Rule 2: a line of a request costs about two microseconds: its constant part is made once, and
         lines are composed and written many together.
 Rule 3: the text of a failure is scrubbed of keys before it is written.
-Rule 4: lines of several processes that share a log are told apart by `process`, and are written a
-        few at a time, so that none is cut in two by another.
+Rule 4: processes that share a log write their number as `process`, and a few lines at a time, so
+        that no line is cut in two by another.
 Rule 5: a log that cannot be written (a full disk, a pipe that nobody reads) harms no answer and
-        no worker: its lines are lost, and how many is told once it can be written again.
-Rule 6: a file that was moved away, as logrotate does, is opened anew.
+        no worker: its lines are lost, and their number is logged once it can be written again.
+Rule 6: a log file that was moved away, as logrotate does, is opened anew.
 
 Why not structlog: docs/adr/0023-a-log-line-is-composed-late.md.
 """
@@ -95,7 +95,7 @@ class LogFile:
 
 
 class _RequestLine(NamedTuple):
-    """What a line tells, kept until lines are composed: sixty in a row cost half as much each."""
+    """The values of one request line; sixty lines composed in a row cost half as much each."""
 
     end_time: float
     milliseconds: float
@@ -108,7 +108,7 @@ class _RequestLine(NamedTuple):
 
 
 class Journal:
-    """Writes the lines; for one thread or event loop."""
+    """Writes log lines; for one thread or event loop."""
 
     def __init__(
         self,
@@ -199,21 +199,21 @@ class Journal:
         self.note("error", event, requestId=request_id, traceback=scrub(trace))
 
     def trouble(self, event: str, error: BaseException, request_id: str = "") -> None:
-        """Note a failure of a kind that was told in full before, at once."""
+        """Note a repeated failure without its traceback, at once."""
         self.note("error", event, requestId=request_id, error=scrub(str(error)))
 
     def note(self, level: Level, event: str, **fields: object) -> None:
-        """Note something that happened, at once."""
+        """Write one event with its fields, at once."""
         if LEVELS.index(level) >= self._level_min:
             self._write(_event_line(level, event, **self._process, **fields))
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the lines that wait."""
         if self._waiting:
             self._write("")
 
     def close(self) -> None:
-        """Write what waits, and close a file of our own until there is more."""
+        """Write the lines that wait, and close the log file until there is more to write."""
         self.flush()
         if isinstance(self._stream, LogFile):
             self._stream.close()

@@ -1,8 +1,8 @@
-"""When keys were last used, as written once a minute of what requests noted.
+"""Writes when API keys were last used: once a minute, from what requests noted in memory.
 
 Rule 1: a request pays for one entry in a dictionary, never for a write.
-Rule 2: a commit a minute, a few while very many keys are used, because every commit ends what is
-        kept of pages, and because no other work waits long for one of them.
+Rule 2: there is one commit a minute, or a few while very many keys are used, because every commit
+        empties the page cache, and because no other work should wait long for one of them.
 Rule 3: what cannot be written now is noted again; a clean end of the server loses nothing.
 """
 
@@ -17,14 +17,14 @@ from svc_http.guard.key_uses import Uses
 from svc_http.service.service import Service
 
 WRITE_SECONDS = 60.0
-"""How far what `svc keys show` tells may lie behind."""
+"""How far the time that `svc keys show` prints may lie behind."""
 
 KEYS_AT_ONCE = 500
 """Keys written in one transaction: 10,000 took half a second in a file."""
 
 
 async def write_uses(service: Service, use_log: Uses) -> int:
-    """Write what was noted; how many keys tell a new time."""
+    """Write the noted uses; return how many keys have a new time."""
     pending = dict(use_log.take())
     count = 0
     try:
@@ -40,13 +40,13 @@ async def write_uses(service: Service, use_log: Uses) -> int:
 
 
 async def write_last_uses(service: Service, uses: Uses) -> None:
-    """Write what was noted while the last requests were answered, if the store takes it."""
+    """Write the uses of the last requests before the end, unless the store is unavailable."""
     with suppress(StorageUnavailable, Overloaded):
         await write_uses(service, uses)
 
 
 async def uses_loop(service: Service, uses: Uses, seconds: float = WRITE_SECONDS) -> None:
-    """Write what was noted every `seconds`, and once more when it is told to end."""
+    """Write the noted uses every `seconds`, and once more when it is cancelled."""
     try:
         while True:
             await asyncio.sleep(seconds)

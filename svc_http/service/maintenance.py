@@ -1,8 +1,8 @@
-"""The care of a database of either backend: its migrations, and copies of all that is in it.
+"""Migrates, copies, backs up and restores a database, be it a SQLite file or PostgreSQL.
 
-Rule 1: `db` is a path or an address, as the setting has it; no word of an address is told but what
-        `shown` leaves of it.
-Rule 2: a copy is read from one snapshot, and is there once all of it is, or not at all.
+Rule 1: `db` is a path or an address, as in the setting `db`; an address is shown without its
+        password.
+Rule 2: a copy is read from one snapshot, and appears whole or not at all.
 """
 
 from collections.abc import AsyncIterator
@@ -32,12 +32,12 @@ from svc_http.stores.steps import Applied, Status
 
 
 def is_address(db: str) -> bool:
-    """Whether a database is PostgreSQL's, and no file."""
+    """Whether `db` is the address of a PostgreSQL database rather than the path of a file."""
     return db.startswith(POSTGRES)
 
 
 async def status(db: str) -> Status:
-    """The steps taken and those pending, also while servers run.
+    """The migration steps applied and those pending; it may run beside servers.
 
     Raises:
         Unusable: PostgreSQL cannot be asked.
@@ -50,7 +50,7 @@ async def status(db: str) -> Status:
 
 
 async def migrate(db: str) -> tuple[Applied, ...]:
-    """Take the pending steps; the steps taken now.
+    """Apply the pending migration steps; return those applied now.
 
     Raises:
         StoreBusy: a process uses the file.
@@ -65,9 +65,10 @@ async def migrate(db: str) -> tuple[Applied, ...]:
 
 
 async def copy(settings: Settings, source: str, target: str, tell: Tell) -> Copied:
-    """Move a store: everything stays as it is, the life of its feed too, and is verified.
+    """Copy a whole database to another backend or place, and verify the copy.
 
-    A file that is left must be at rest: what a server wrote to it meanwhile would be lost.
+    Everything stays as it is, the epoch of the change feed too. No server may use a source file
+    meanwhile: what it wrote would be lost.
 
     Raises:
         SettingsError: the secret is not known.
@@ -91,13 +92,13 @@ async def copy(settings: Settings, source: str, target: str, tell: Tell) -> Copi
 
 
 def media_left(settings: Settings, source: str, target: str) -> str | None:
-    """What `media` is to be for a file, if its audio files are in it and not beside it."""
+    """The setting `media` that a copied file needs, if its audio is inside it and not beside it."""
     is_inside = settings.media is None and is_address(source) and not is_address(target)
     return DATABASE if is_inside else None
 
 
 async def backup(db: str, target: Path, tell: Tell) -> None:
-    """Copy a database as it is now into a file, while servers use it.
+    """Copy a database into a file, as it is now; servers may use it meanwhile.
 
     Raises:
         Unfit: there is nothing to copy, or something where the copy is to be.
@@ -111,10 +112,10 @@ async def backup(db: str, target: Path, tell: Tell) -> None:
 
 
 async def restore(source: Path, db: str, tell: Tell, *, media: str | None) -> Path | None:
-    """Put a copy in the place of a file, or into an empty PostgreSQL database.
+    """Replace a database file by a backup, or load the backup into an empty PostgreSQL database.
 
-    `media` is the setting: where there is none, PostgreSQL has the recordings. The feed begins a
-    new life. The answer is where the file that stood there is now, if one did.
+    `media` is the setting; without it the recordings go into PostgreSQL. The change feed gets a
+    new epoch. Returns the path to which a replaced file was moved, if there was one.
 
     Raises:
         StoreBusy: a server uses the file that is to be replaced.
@@ -131,7 +132,7 @@ async def restore(source: Path, db: str, tell: Tell, *, media: str | None) -> Pa
 
 
 async def _add_recordings(file: str, contents: Held, store: Filled) -> None:
-    """Take in the recordings beside a file, unless it has them in itself, as PostgreSQL does."""
+    """Add the recordings that lie beside a database file, unless the file itself contains them."""
     if await contents.count(PIECES):
         return
     for recording in MediaFiles(Path(f"{file}.media")).files():
@@ -180,7 +181,7 @@ def _epoch() -> bytes:
 
 
 def _secret_settings(settings: Settings, db: str) -> Settings:
-    """What the settings say of the secret of a database."""
+    """The settings with which the master secret of one database is found."""
     if db == MEMORY:
         raise Unfit("a store in memory is its server's alone; name a file or an address")
     return Settings(
@@ -189,7 +190,7 @@ def _secret_settings(settings: Settings, db: str) -> Settings:
 
 
 def _common_keyring(source: Settings, target: Settings) -> Keyring | None:
-    """The keys of both sides; None where the secret of a file is still to be made."""
+    """The keyring that both databases share; None if the secret of a file does not exist yet."""
     if source.secret is None and (source.dsn or target.dsn):
         file = source.file or target.file or "svc.db"
         raise SettingsError(
@@ -203,7 +204,7 @@ def _common_keyring(source: Settings, target: Settings) -> Keyring | None:
 
 
 async def _check_keyring(ring: Keyring | None, contents: Held, name: str) -> None:
-    """Check that the secret is the one with which the store sealed the key of its ledgers."""
+    """Check that the keyring opens the ledger signing keys that are sealed in the store."""
     async for rows in contents.rows(SIGNING_KEYS):
         for *_, raw in rows:
             try:

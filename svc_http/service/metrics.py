@@ -1,7 +1,6 @@
-"""Counts for Prometheus: of requests, and of what is done beside them.
+"""Counts what one process does, for Prometheus: requests, and the work of its workers.
 
-A request adds to plain dictionaries; the families of the exposition format are made from them
-when somebody asks.
+A request adds to plain dictionaries; metric families are made of them when metrics are requested.
 """
 
 from bisect import bisect_left
@@ -49,19 +48,19 @@ class Metrics(Collector):
         series.seconds += seconds
 
     def gauge(self, name: str, text: str, read: Callable[[], float]) -> None:
-        """Show the value of `read` under `name`."""
+        """Register a gauge whose value is read by calling `read`."""
         self._gauges[name] = (text, read)
 
     def tally(self, name: str, text: str, label: str) -> Counter[str]:
-        """What is counted under `name`, by the values of one label that are few."""
+        """The counter called `name`, by the few values of one label; the caller adds to it."""
         return self._tallies.setdefault(name, (text, label, Counter()))[2]
 
     def build(self, **words: str) -> None:
-        """Tell what runs: `svc_build_info`."""
+        """Set the labels of `svc_build_info`, such as the version."""
         self._build = words
 
     def collect(self) -> Iterator[Metric]:
-        """The families, as they are now."""
+        """The metric families with their present values."""
         requests = CounterMetricFamily(
             "svc_requests", "Finished requests.", labels=("method", "route", "status")
         )

@@ -1,12 +1,12 @@
-"""The master secret, from which every key of the service is made, and where it is kept.
+"""Finds or creates the master secret, from which every key of the service is derived.
 
-Rule 1: production takes only a strong one that was set, and so does PostgreSQL, whose processes
-        must all have the same. Development makes one and keeps it beside the SQLite file, readable
-        by its owner alone, so that cursors survive a restart.
-Rule 2: a secret is made for a database that is there: a start that is refused leaves none behind.
-Rule 3: the present secret seals, earlier ones still open. A secret keeps its key id wherever it is
-        listed, so that a rotation is one line of settings and a walk through a list that began
-        before it goes on after it.
+Rule 1: production accepts only a strong secret from the settings, and so does PostgreSQL, whose
+        processes must all have the same one. Development creates a secret in a file beside the
+        SQLite file, readable by its owner alone, so that cursors survive a restart.
+Rule 2: a secret is created for a database that exists: a start that fails leaves none behind.
+Rule 3: the present secret seals, earlier ones still open. The key id of a secret depends on the
+        secret alone, so that a rotation is one line of settings, and a client that pages through a
+        list goes on after it.
 """
 
 import os
@@ -22,24 +22,24 @@ from svc_http.settings import PREFIX, Settings, SettingsError
 
 SECRET_LENGTH_MIN = 32
 SECRET_DISTINCT_MIN = 8
-"""Fewer different characters than this make a secret that somebody typed, not drew."""
+"""A secret with fewer different characters was typed by a person, not drawn at random."""
 
 _ID_LABEL = b"svc key id\x00"
-"""Keeps the id, which stands in every cursor, apart from the master key, which is secret."""
+"""The prefix under which a secret is hashed to its id: cursors show the id, never the key."""
 
 
 def checked(settings: Settings) -> Settings:
-    """The settings, unless `secured` would refuse them as things are; nothing is made.
+    """Check that `with_secret` would accept the settings now, and return them; nothing is created.
 
     Raises:
-        SettingsError: as `secured` does, but for a secret that cannot be kept.
+        SettingsError: as `with_secret` does, except for a secret file that cannot be written.
     """
     _check_previous(_existing_secret(settings), settings.secret_previous)
     return settings
 
 
 def secured(settings: Settings) -> Settings:
-    """The settings with a usable master secret, made where that is due.
+    """The settings with a usable master secret, which is created if there is none yet.
 
     Raises:
         SettingsError: the secret is weak, missing where one must be set, or cannot be kept; or
@@ -51,17 +51,17 @@ def secured(settings: Settings) -> Settings:
 
 
 def keyring_of(settings: Settings) -> Keyring | None:
-    """The keys of a database that is there; None where its secret is still to be made.
+    """The keyring of an existing database; None if its secret does not exist yet.
 
     Raises:
-        SettingsError: as `secured` does, but for a secret that cannot be kept.
+        SettingsError: as `with_secret` does, but for a secret that cannot be kept.
     """
     secret = _existing_secret(checked(settings))
     return None if secret is None else keyring(secret, settings.secret_previous)
 
 
 def _existing_secret(settings: Settings) -> str | None:
-    """The secret that was set or is kept; None where one is still to be made."""
+    """The secret of the settings or of the secret file; None if one has to be created."""
     if settings.secret is not None:
         _check_strength(settings.secret)
         return settings.secret
@@ -141,11 +141,11 @@ def _secret_error(why: str) -> SettingsError:
 
 
 class KeyIdCollision(ValueError):  # noqa: N818 - said as the state that it is
-    """Two different secrets have one key id; one in 256 pairs has."""
+    """Two different secrets have one key id, as one pair in 256 does."""
 
 
 def key_id(secret: str) -> int:
-    """The id of a secret's key, from 0 to 255: the same wherever and whenever it is asked."""
+    """The id of the key of a secret, from 0 to 255; it depends on the secret alone."""
     return sha256(_ID_LABEL + secret.encode()).digest()[0]
 
 

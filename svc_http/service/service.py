@@ -1,6 +1,6 @@
-"""What acts for the running service: a store, a clock, identifiers and the settings they follow.
+"""Runs units of work on the store of a running service, with its clock, ids and plan table.
 
-Workers, the operator and the dashboard act through it, and requests run with it. It holds no rule.
+Workers, the operator socket and the dashboard act through it, and requests run with it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,21 +18,21 @@ from svc_core.operation.units import Units
 R = TypeVar("R")
 
 OnFailure = Callable[[BaseException], None]
-"""Hears of a failure that must not stop what goes on."""
+"""Called with a failure that must not stop the caller; it usually writes a log line."""
 
 
 @frozen
 class Service(Units):
-    """What every part of the server that acts on its own is given."""
+    """Runs units of work; handed to every part of the server that acts on its own."""
 
     plans: PlanTable = field(kw_only=True)
 
     async def system(self, usecase: Callable[[Context], Awaitable[R]]) -> R:
-        """Run a use case of the system's own and commit it durably."""
+        """Run a use case for the system tenant and commit it durably."""
         return await self.write(SYSTEM, usecase)
 
     async def tenants(self) -> list[str]:
-        """The workspaces and people that there are, by their ids."""
+        """The ids of all workspaces and users."""
 
         async def unit(ctx: Context) -> list[str]:
             workspaces = [row.id for row in await accounts.list_workspaces(ctx)]

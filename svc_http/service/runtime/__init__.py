@@ -1,4 +1,4 @@
-"""Where a service is put together: the one place that knows every part of it.
+"""The composition root: the one place that knows every part of a service and joins them.
 
-Only what people start imports it (`svc_http.run`).
+Only the entry points import it (`svc_http.run`).
 """

@@ -1,9 +1,9 @@
-"""The composition root: settings and storage in, an ASGI application out.
+"""Builds the ASGI application of a service from its settings and its store.
 
     service = build(settings, storage)
 
-The application serves itself (`svc_http.run.server`), runs under any ASGI server, or is mounted in
-a host application. Where the host's lifespan does not reach it, it starts at its first request;
+`svc_http.run.server` serves the application; it also runs under any ASGI server, or mounted in a
+host application. Where the lifespan of the host does not reach it, it starts at its first request;
 `hosting.mount` joins the two lifespans, so that it also stops with the host.
 """
 
@@ -50,7 +50,7 @@ AUDIO_TEXT = "/reports/{reportId}/audio-text"
 
 
 class Service(Starlette):
-    """The application: a Starlette whose requests pass the edge and our dispatcher only."""
+    """The ASGI application: a Starlette whose requests pass only our edge and our dispatcher."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Service(Starlette):
         super().__init__()
         self.runtime = runtime
         self.admin: str | None = None
-        """Where commands reach it, while it is `controlled`."""
+        """The path of the control socket, while one is open."""
         ids = {operation.id for operation in operations}
         is_whole = ids >= {operation.id for operation in catalog.OPERATIONS}
         self.looks = StoreGauges(
@@ -111,14 +111,14 @@ class Service(Starlette):
         )
 
     def build_middleware_stack(self) -> ASGIApp:
-        """The edge, which judges and catches everything, inside what a host added."""
+        """The middleware of the host around the edge, which checks requests and catches errors."""
         stack: ASGIApp = self.edge
         for factory, args, kwargs in reversed(self.user_middleware):
             stack = factory(stack, *args, **kwargs)
         return stack
 
     def drain(self) -> None:
-        """Take no new requests; those that run, and open streams, come to their end."""
+        """Accept no new requests; running requests and open streams are finished."""
         self.runtime.drain.set()
 
 
@@ -151,14 +151,14 @@ def build(
     shared: Shared | None = None,
     paying: PaymentProvider | None = None,
 ) -> Service:
-    """The service over `storage`.
+    """Build the application of a service over `storage`.
 
-    `settings` have a secret (`secret.secured`). `plan_table` stands in for the preset that they
+    `settings` have a secret (`secret.with_secret`). `plan_table` replaces the preset that they
     name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
-    they ended. `routes` are Starlette routes and mounts of the host, asked after ours. `speech` is
-    what reads reports aloud; `media` is where recordings are, without it the place of the settings.
-    `number` tells apart, in their log, processes that serve together.
-    `shared` is where processes share their counts; without it each counts for itself. `paying` is
+    they ended. `routes` are Starlette routes and mounts of the host, tried after ours. `speech`
+    reads reports aloud; `media` stores recordings (default: the media store of the settings).
+    `number` identifies the process in a log that several processes share.
+    `shared` are counters that processes share; without it each counts for itself. `paying` is
     with whom payments are made; without it they are asked for where the settings say so, and none
     is taken.
 
@@ -188,7 +188,7 @@ def build(
 def signing_purposes(
     operations: Iterable[Operation[Any, Any]], settings: Settings
 ) -> Iterator[Purpose]:
-    """What is signed here: ledgers, and receipts where something is sold."""
+    """The purposes for which the service signs: ledgers, and receipts where it sells something."""
     if any(operation.signs for operation in operations):
         yield "ledger"
     if settings.x402_pay_to is not None and any(
@@ -200,11 +200,10 @@ def signing_purposes(
 def chosen(
     operations: Iterable[Operation[Any, Any]], settings: Settings
 ) -> tuple[Operation[Any, Any], ...]:
-    """The catalogue as the operator offers it (Spec: Scopes, rule 3): for payment where they take
-    any, at their prices.
+    """The operations as this operator offers them, with their prices (Spec: Scopes, rule 3).
 
     Raises:
-        SettingsError: a price is for nothing that can be bought.
+        SettingsError: a price names an operation that cannot be bought.
     """
     try:
         operations = prices.priced(operations, dict(settings.x402_prices))

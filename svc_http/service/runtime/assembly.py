@@ -1,7 +1,7 @@
-"""What the settings choose, opened and put together: for a server, for workers alone, for a host.
+"""Opens everything that the settings name and joins it: for a server, a worker process or a host.
 
-Rule 1: everything that can refuse the start refuses before anything begins.
-Rule 2: what was opened is closed in the opposite order, whatever ended the run.
+Rule 1: every check that can refuse the start runs before any work begins.
+Rule 2: resources are closed in the opposite order of their opening, whatever ended the run.
 """
 
 import asyncio
@@ -39,17 +39,17 @@ from svc_http.stores.counters.memory import Shared
 from svc_http.stores.media.places import media_of
 
 STORE_WAIT_SECONDS = 1.0
-"""How long a start waits for a command to give the file back: a few of them, one after another."""
+"""How long a start waits for commands that have the database file open, one after another."""
 
 STORE_POLL_SECONDS = 0.05
-"""How often it looks."""
+"""How often it tries again to open the store."""
 
 
 @asynccontextmanager
 async def assembled(
     settings: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
 ) -> AsyncIterator[application.Service]:
-    """A service that has not started, without its control socket; closed again at the end.
+    """Open the application of the settings, not yet started and without a control socket.
 
     Raises:
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
@@ -77,7 +77,7 @@ async def assembled(
 async def opened(
     settings: Settings, *beside: Worker, keys: Sequence[Purpose] = (), number: int | None = None
 ) -> AsyncIterator[Runtime]:
-    """What the settings choose, with its workers and those `beside`; it has not started.
+    """Open the runtime of the settings, with its workers and those `beside`; it is not started.
 
     Raises:
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
@@ -113,7 +113,7 @@ async def opened(
 
 @asynccontextmanager
 async def idle(settings: Settings) -> AsyncIterator[Runtime]:
-    """A service for one command: nothing runs beside it, and nobody is asked for anything.
+    """Open a runtime for one command: without workers, and without outside services.
 
     Raises:
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
@@ -135,7 +135,7 @@ async def _close(*parts: Any) -> None:
 
 
 async def _claim_store(settings: Settings, shared: Shared) -> Store:
-    """The store, once a command that has it gives it back; a server keeps it longer than this."""
+    """Open the store; wait for a command that has it, but not as long as a server would keep it."""
     _check_log(settings)
     deadline = system.monotonic() + STORE_WAIT_SECONDS
     while True:
@@ -158,10 +158,10 @@ def _check_log(settings: Settings) -> None:
 
 
 async def check_media(runtime: Runtime) -> None:
-    """Refuse media that can never be kept; those that cannot be now are tried again.
+    """Check the media store: a wrong setting stops the start, a failure now is only logged.
 
     Raises:
-        SettingsError: the setting cannot be meant.
+        SettingsError: the media setting is wrong.
     """
     try:
         if runtime.media is not None:

@@ -1,6 +1,6 @@
-"""What a running service holds: settings, storage, clock, gate, log, counters, workers.
+"""The state of a running service: settings, storage, clock, gate, log, counters, workers.
 
-One is made by `app.build`. Endpoints and workers receive it; nothing global exists.
+`application.build` creates one; endpoints and workers receive it, and nothing is global.
 """
 
 import asyncio
@@ -61,18 +61,18 @@ from svc_http.stores.counters.memory import Shared, in_memory
 from svc_http.stores.media.port import Media
 
 RESTART_SECONDS = 5.0
-"""A worker that failed starts again after this, so that a broken source cannot spin."""
+"""How long a failed worker waits before it starts again, so that it does not fail in a loop."""
 
 Worker = Callable[["Runtime"], Awaitable[object]]
-"""A background loop, cancelled soon after `runtime.drain` is set. Cancelled once, it begins nothing
-more and finishes or gives back what it has; cancelled again, because that took long, it ends."""
+"""A background loop, cancelled soon after `runtime.drain` is set. Cancelled once, it begins no new
+work and finishes or gives back what it has; cancelled again, because that took long, it ends."""
 
 Closing = Callable[[], Awaitable[None]]
 
 
 @frozen
 class Providers:
-    """Whom the service asks for what it does not do itself; None where it has nobody.
+    """The outside services that this service uses; None where there is none.
 
     `speech` reads reports aloud; `embedder` judges the meaning of items; `chat` answers questions;
     `payments` is with whom payments are made.
@@ -87,7 +87,7 @@ class Providers:
 def _host(
     settings: Settings, plan_table: PlanTable, storage: Storage, providers: Providers
 ) -> Host:
-    """What the core is told of who runs it."""
+    """The settings and providers that the core reads through its context (`ctx.host`)."""
     chat, embedder = providers.chat, providers.embedder
     lends: dict[type, Any] = {Typesetter: markup.PageTypesetter(settings.origin), Tables: Tables()}
     lends |= {PlanTable: plan_table, TimeLimit: asyncio.wait_for, Backend: chat or Embedded()}
@@ -115,11 +115,11 @@ def _host(
 
 @define(eq=False, slots=False)
 class Runtime:
-    """The parts of one service and their life.
+    """Holds the parts of one service; starts and stops its workers.
 
     `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after they
-    ended. `keys` are what is signed for. `number` tells apart, in their log, processes that serve
-    together.
+    ended. `keys` are the purposes that need a signing key. `number` identifies the process in a
+    log that several processes share.
     """
 
     settings: Settings
@@ -141,7 +141,7 @@ class Runtime:
     drain: asyncio.Event = field(factory=asyncio.Event, init=False)
     is_started: bool = field(default=False, init=False)
     is_doubted: bool = field(default=False, init=False)
-    """The store has failed, and nobody has seen since that it takes a write (`/readyz` looks)."""
+    """Whether the store has failed and has not been seen to accept a write since (`/readyz`)."""
     _is_halted: bool = field(default=False, init=False)
     _starting: asyncio.Lock = field(factory=asyncio.Lock, init=False)
     _tasks: list[asyncio.Task[None]] = field(factory=list, init=False)
@@ -209,7 +209,7 @@ class Runtime:
 
     @property
     def service(self) -> Service:
-        """What acts on its own, in units of work of its own."""
+        """The units of work of workers and of the operator, who act without a request."""
         return Service(self.storage, self.ids, self.now, self.keyring, self.host, plans=self.plans)
 
     def _log_counters(self, reason: str) -> None:
@@ -222,13 +222,14 @@ class Runtime:
 
     @property
     def origin(self) -> str:
-        """The public origin for links."""
+        """The public origin that links begin with."""
         return self.settings.origin
 
     def site(self, now: datetime, exchange: Exchange | None = None) -> Site:
-        """What answers say at `now`: a compatibility window may have ended since the start.
+        """The origin and the compatibility rules for answers at `now`.
 
-        Those to an exchange at the secondary data origin stay there.
+        A compatibility window may have ended since the start. Links in an answer of the secondary
+        data origin stay at that origin.
         """
         if self._site_until is not None and now >= self._site_until:
             self._sites = self._make_sites(now)
@@ -237,7 +238,7 @@ class Runtime:
         return self._sites[exchange is not None and exchange.is_secondary]
 
     def _make_sites(self, now: datetime) -> tuple[Site, Site]:
-        """What the service has to know of its public origin and of the secondary one."""
+        """The rules for answers of the public origin and of the secondary one."""
         settings = self.settings
         site = Site(
             base_url=settings.origin,
@@ -268,20 +269,20 @@ class Runtime:
 
     @property
     def refuses(self) -> bool:
-        """Whether new requests are turned away, because nobody here goes on to serve.
+        """Whether new requests are turned away because the service ends.
 
-        Where others serve the port, or this process will again, the one that ends takes no new
-        connections, and answers what comes over those that it has.
+        Where other processes serve the port, or this one will again, a process that ends accepts
+        no new connections, but answers requests on those that it has.
         """
         return self.drain.is_set() and not self.is_replaced
 
     # -- life ----------------------------------------------------------------------------------
 
     async def unlock(self) -> None:
-        """Have the key at hand that signs ledgers; made at the first start of a store.
+        """Load the key that signs ledgers, or create it at the first start of a store.
 
-        One that was sealed with a secret that is no longer listed stays shut: what signs answers
-        503 until the secret is listed again, and all else works: it is no failure of ours.
+        A key that was sealed with a secret that is no longer listed stays closed: operations that
+        sign answer 503 until the secret is listed again, and all others work.
         """
         if self.host.signer is None:
             self.host = attrs.evolve(self.host, signer=await self._signer("ledger"))
@@ -298,7 +299,7 @@ class Runtime:
             return None
 
     async def start(self) -> None:
-        """Start the workers, once, whoever asks first: the lifespan or a request."""
+        """Start the workers; the lifespan or the first request calls it, later calls do nothing."""
         async with self._starting:
             if self.is_started:
                 return
@@ -314,7 +315,7 @@ class Runtime:
             self.is_started = True
 
     def halt(self) -> None:
-        """Have the workers begin nothing more; `stop` waits for what they have. Safe to repeat."""
+        """Stop the workers from beginning new work; `stop` waits for the rest. Safe to repeat."""
         self.drain.set()
         if not self._is_halted:
             self._is_halted = True
@@ -322,7 +323,7 @@ class Runtime:
                 task.cancel()
 
     async def stop(self) -> None:
-        """End the workers, then whatever was handed in to be closed. Safe to repeat."""
+        """End the workers, then await `closing`. Safe to repeat."""
         self.halt()
         tasks, self._tasks = self._tasks, []
         if tasks:

@@ -1,11 +1,11 @@
-"""What runs beside the requests, or without any: the background workers that the settings choose.
+"""Chooses the background workers that the settings ask for.
 
-Rule 1: each claims what it does in the store, so that any number of processes may run each.
-Rule 2: whoever has workers looks after the store as well: old answers, deliveries and
-        conversations are forgotten, secrets sealed anew, files without a row and reports without a
-        profile removed, reports and signals indexed, subscribers told.
-Rule 3: only who has the store alone may take over what was under way before it began. Over a store
-        of several processes, what a dead one held is free when its time is over.
+Rule 1: each worker claims its work in the store, so that any number of processes may run each.
+Rule 2: a process with workers also maintains the store: it deletes old answers, deliveries and
+        conversations, seals secrets anew, removes files without a row and reports without a
+        profile, indexes reports and signals, and informs subscribers.
+Rule 3: only a process that has the store alone takes over at its start what the one before it had
+        begun. In a store of several processes the claims of a dead one expire.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ from svc_http.service.workers.vectors import embed_loop
 from svc_http.settings import Settings
 
 PURGE_SECONDS = 600.0
-"""How often answers and deliveries that nobody may ask for any more are forgotten."""
+"""How often expired answers, deliveries and conversations are deleted."""
 
 PURGE_ROWS_MAX = 1_000  # in one transaction, so that no request waits long for it
 
@@ -50,7 +50,7 @@ def workers_of(
     voice: Speech | None,
     model: Embeddings | None = None,
 ) -> tuple[Worker, ...]:
-    """The workers that the settings choose, and what goes with any of them."""
+    """The workers that the settings name, and those that maintain the store; () if all are off."""
     if not settings.workers:
         return ()
     workers: dict[str, Worker] = {
@@ -76,12 +76,12 @@ def workers_of(
 
 
 async def count_uses(runtime: Runtime) -> None:
-    """Keep when keys were used: of every process that serves, whoever works."""
+    """Write when keys were used; runs in every process that serves requests."""
     await uses_loop(runtime.service, runtime.gate.uses)
 
 
 class _CountingSender:
-    """The way out, whose attempts are counted by what came of them."""
+    """Sends to webhooks and counts the attempts by their outcome."""
 
     def __init__(self, sender: Sender, metrics: Metrics) -> None:
         self._sender = sender
@@ -158,7 +158,7 @@ async def _renew(runtime: Runtime) -> None:
 
 
 async def _purge(runtime: Runtime) -> None:
-    """Forget what nobody may ask for any more: one process of all at a time."""
+    """Delete expired rows every ten minutes; a lease lets one process of all do it."""
     holder, leases = system.new_request_id(), runtime.shared.leases
     while True:
         with suppress(SharedUnavailable):
@@ -172,7 +172,7 @@ async def _purge(runtime: Runtime) -> None:
 
 
 async def purge_answers(service: Service) -> int:
-    """Forget the idempotent answers that are past their day (Spec: Limits); how many went."""
+    """Delete idempotency answers older than a day (Spec: Limits); return how many."""
     before, went = service.now() - idempotency.RETENTION, 0
 
     async def unit(tx: Transaction) -> int:

@@ -1,13 +1,13 @@
-"""Carries out automations: asks the agent in their owners' names, when they are due or wanted.
+"""Runs automations: asks the agent in the name of the owner when a run is due or requested.
 
-Rule 1: a run is taken in the store before anything is done for it, so that any number of workers
-        carry it out once; whoever has it says so again and again, and what a dead one had is
-        begun again soon after.
-Rule 2: a few run at once, and workspaces share those places: a slow answer holds up its own run,
-        and many runs of one workspace no other's.
-Rule 3: a run counts in the agent pool of its account before it begins. Where that is full it stays
-        queued until it opens.
-Rule 4: what fails is the run's own error, and no credit is used unless something was answered.
+Rule 1: a run is claimed in the store before anything is done for it, so that of any number of
+        workers one carries it out. The claim is renewed; that of a dead worker expires, and the
+        run begins again soon after.
+Rule 2: a few run at once, in fair shares of workspaces: a slow answer holds up its own run only,
+        and many runs of one workspace hold up no other's.
+Rule 3: a run counts in the agent pool of its account before it begins. Where the pool is full the
+        run stays queued until it opens.
+Rule 4: a failure is stored as the error of the run, and costs no credit unless text was produced.
 """
 
 import asyncio
@@ -39,14 +39,14 @@ from svc_http.service.workers.claims import CLAIM, KeyedTasks, claim_renewal
 from svc_http.service.workers.shares import Shares
 
 SECONDS_MAX: Final = 120.0
-"""How long an answer may take, as long as one that is streamed."""
+"""How long an answer may take: as long as a streamed one."""
 LOOK_SECONDS: Final = 5.0
-"""How often it is looked when nothing was heard: schedules, and claims of the dead."""
+"""How often due rows are read without a commit: for schedules and expired claims."""
 GATHER_SECONDS: Final = 0.1
 AT_ONCE: Final = 8
 """Runs at once; one workspace alone has half of them."""
 DUE_MAX: Final = 1_000
-"""Automations looked at in one round, from whichever workspaces: those due longest."""
+"""Automations read in one round, of all workspaces: those that are due longest."""
 
 Key = tuple[str, str]
 """An automation: its tenant and its id."""
@@ -55,7 +55,7 @@ Key = tuple[str, str]
 async def automate_loop(
     service: Service, counters: Counters | None, commits: Commits, on_failure: OnFailure
 ) -> None:
-    """Carry out what is due, for ever; cancelled, it gives back what it has.
+    """Run due automations for ever; when cancelled, it gives back the runs that it has.
 
     Without `counters` nothing is counted. `on_failure` hears of defects.
     """
@@ -67,7 +67,7 @@ async def automate_loop(
 
 
 async def take_over(service: Service) -> None:
-    """Have begun again at once what the previous server had.
+    """Queue again at once the runs that the previous server had claimed.
 
     Only for a process that has the store to itself, and before its loop begins.
     """
@@ -79,7 +79,7 @@ async def take_over(service: Service) -> None:
 
 
 class Rounds:
-    """The runs that one process has, or will as soon as there is a place."""
+    """The runs that one process has claimed, or will claim as soon as there is a place."""
 
     def __init__(self, service: Service, counters: Counters | None, on_failure: OnFailure) -> None:
         """Count in `counters`, where there are any, and tell `on_failure` of defects."""
@@ -90,7 +90,7 @@ class Rounds:
         self._runs = KeyedTasks[Key, None](on_failure)
 
     async def begin(self) -> None:
-        """Begin what is due now."""
+        """Begin the runs that are due now."""
         busy = self._runs.busy_keys()
         limit = min(len(busy) + AT_ONCE * 4, DUE_MAX)
         due = await self._service.storage.across(WORK, end=micros(self._service.now()), limit=limit)
@@ -100,11 +100,11 @@ class Rounds:
                 self._runs.begin(key, self._attend(row))
 
     async def done(self) -> None:
-        """Wait until what was begun has ended."""
+        """Wait until all runs have ended."""
         await self._runs.wait()
 
     async def give_back(self) -> None:
-        """Leave what was begun to whoever comes next."""
+        """Cancel all runs and release their claims."""
         await self._runs.give_back()
 
     async def _attend(self, row: Owned[Work]) -> None:
@@ -134,7 +134,7 @@ class Rounds:
                 raise
 
     async def _pool_opening(self, tenant: str) -> datetime | None:
-        """Count a turn of the account; when its pool opens, where it is full."""
+        """Count a turn of the account; return when its pool opens, or None if it was not full."""
         if self._counters is None:
             return None
         pools, second = limits.of_account(tenant), int(self._service.now().timestamp())
@@ -145,14 +145,14 @@ class Rounds:
 
 @frozen
 class _Run:
-    """One run that was taken."""
+    """One claimed run."""
 
     service: Service
     tenant: str
     task: Task
 
     async def carry_out(self, on_failure: OnFailure) -> None:
-        """Have it answered, and write what came of it; defects are told of as well."""
+        """Let the agent answer, and write the outcome; defects also go to `on_failure`."""
         try:
             await self._ask()
         except (StorageUnavailable, Overloaded):

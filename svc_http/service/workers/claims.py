@@ -1,8 +1,8 @@
-"""What one process has begun: each piece of work once, and its failures told.
+"""Runs tasks by key in one process, each key once at a time, and renews their claims.
 
-Rule 1: what is under way is not begun again, though its row may still be due.
-Rule 2: what failed can be left alone for a while, so that one broken row is in nobody's way.
-Rule 3: what others must not take meanwhile is claimed for a while, and the claim renewed.
+Rule 1: a key whose task is running is not begun again, though its row may still be due.
+Rule 2: a key whose task failed can be paused, so that one broken row does not delay the others.
+Rule 3: work that other processes must not take is claimed for a while, and the claim is renewed.
 """
 
 import asyncio
@@ -19,15 +19,15 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 CLAIM: Final = timedelta(seconds=30)
-"""How long work belongs to a worker that says no more of it."""
+"""How long a claim lasts without a renewal."""
 RENEW_SECONDS: Final = 10.0
-"""How often a worker says that it still has it: it may fail to twice."""
+"""How often a claim is renewed: two renewals in a row may fail."""
 
 
 class KeyedTasks(Generic[K, T]):
-    """Work by what it is about, for the tasks of one event loop.
+    """The running tasks of one event loop, by the key of their work.
 
-    `on_failure` hears of what went wrong; `pause` says for how many seconds that is left alone.
+    `on_failure` gets each failure; `pause` gives the seconds for which its key is then paused.
     """
 
     def __init__(
@@ -39,17 +39,17 @@ class KeyedTasks(Generic[K, T]):
         self._pauses: dict[K, float] = {}
 
     def __len__(self) -> int:
-        """How much is under way."""
+        """The number of running tasks."""
         return len(self._under_way)
 
     def busy_keys(self) -> set[K]:
-        """What is not to be begun now: it is under way, or left alone."""
+        """The keys that must not be begun now: they are running or paused."""
         now = system.monotonic()
         self._pauses = {key: until for key, until in self._pauses.items() if until > now}
         return self._under_way.keys() | self._pauses.keys()
 
     def begin(self, key: K, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Have the work done, about what is not taken."""
+        """Start a task for a key that is not busy."""
         task = self._under_way[key] = asyncio.create_task(work)
         task.add_done_callback(partial(self._end, key))
         return task
@@ -62,11 +62,11 @@ class KeyedTasks(Generic[K, T]):
             self._on_failure(failure)
 
     async def wait(self) -> None:
-        """Wait until all has ended."""
+        """Wait until all tasks have ended."""
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
     async def give_back(self) -> None:
-        """Cancel all, and wait until it has ended."""
+        """Cancel all tasks, and wait until they have ended."""
         for task in self._under_way.values():
             task.cancel()
         await self.wait()
@@ -78,7 +78,7 @@ async def claim_renewal(
     now: Callable[[], datetime],
     on_failure: OnFailure,
 ) -> AsyncIterator[None]:
-    """Have `renew` say until when the work is claimed, again and again while the block runs."""
+    """Renew a claim while the block runs: `renew` is called with its new end every ten seconds."""
 
     async def renewals() -> None:
         while True:

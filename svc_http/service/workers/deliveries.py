@@ -1,14 +1,14 @@
-"""Tells webhooks what is queued for them.
+"""Delivers queued events to webhooks.
 
-Rule 1: what may be attempted is settled in the store, attempt by attempt, so that any number of
-        loops may run: a dead address sees five attempts, however many there are.
-Rule 2: an attempt is in the books before it is made. What dies between the two is made again, by
-        another loop once its hold is over, or by the next server at its start where that has the
-        store alone: every event is sent at least once, and every attempt is listed.
-Rule 3: nobody waits for somebody else's address: workspaces share the places there are for
-        webhooks, of all hosts and of each, for a short turn at a time; and one whose books are
-        broken is left alone for a while.
-Rule 4: what goes wrong with one attempt stays its own: the others under way are finished.
+Rule 1: the store decides, attempt by attempt, what may be sent, so that any number of loops may
+        run: a dead address sees five attempts, however many loops there are.
+Rule 2: an attempt is stored before it is made. If its process dies in between, it is made again: by
+        another loop when the hold expires, or at the start of the next server that has the store
+        alone. So every event is sent at least once, and every attempt is listed.
+Rule 3: a slow address delays nobody else: workspaces have fair shares of the places for webhooks,
+        in total and at each host, for a short turn at a time; a webhook whose rows are broken is
+        paused.
+Rule 4: a failure of one attempt does not end the others that are running.
 """
 
 import asyncio
@@ -34,24 +34,24 @@ from svc_http.service.workers.claims import KeyedTasks
 from svc_http.service.workers.shares import Shares
 
 LOOK_SECONDS: Final = 1.0
-"""How often the queues are looked at when nothing was heard: what other processes queued, and
+"""How often the queues are read without a commit: for events that other processes queued, and
 attempts whose worker died."""
 GATHER_SECONDS: Final = 0.01
 WEBHOOKS_AT_ONCE: Final = 64
-"""Webhooks being told; each has at most five attempts under way, so 320 connections. One workspace
-alone has half of them."""
+"""Webhooks served at once; each has at most five attempts under way, so 320 connections. A single
+workspace has at most half of them."""
 HOST_WEBHOOKS_AT_ONCE: Final = 8
-"""Of them at one host: a slow one holds up no more than its own, nor one workspace others there."""
+"""Webhooks served at once at one host, so that a slow host does not take all places."""
 ATTENDED_MAX: Final = 1_000
 """Queues known to be due; about 3 kB each."""
 TURN_SECONDS: Final = 1.0
 """How long one webhook's turn begins attempts. The last of them end within eleven seconds."""
 PAUSE_SECONDS: Final = 30.0
-"""How long a webhook is left alone whose books could not be read or written."""
+"""How long a webhook is paused whose rows could not be read or written."""
 STORAGE_PAUSE_SECONDS: Final = 5.0
-"""How long when it was the store that could do nothing: that is no fault of theirs."""
+"""How long it is paused when the store was unavailable, which is not the fault of its rows."""
 TAKEN_OVER_AT_ONCE: Final = 100
-"""Webhooks looked up at once whose attempts died with the server before this one."""
+"""Webhooks of one page of those whose attempts died with the previous server."""
 PURGE_ROWS_MAX: Final = 200
 """Deliveries forgotten in one unit of work, so that no request waits long for it."""
 
@@ -60,7 +60,7 @@ Key = tuple[str, str]
 
 
 class Sender(Protocol):
-    """The way out."""
+    """Posts a body to an address (`svc_http.outside.fetch` implements it)."""
 
     async def post(self, address: str, fields: dict[str, str], body: bytes, /) -> int:
         """The status that the address answers with.
@@ -73,9 +73,9 @@ class Sender(Protocol):
 async def deliver_loop(
     service: Service, sender: Sender, commits: Commits, on_failure: OnFailure
 ) -> None:
-    """Deliver what is queued, for ever; cancelled, it ends with the attempts that are under way.
+    """Deliver queued events for ever; when cancelled, it finishes the attempts that are running.
 
-    Cancelled again it gives them back, to be made again by whoever comes next.
+    Cancelled again, it gives them back, to be made again by another process.
 
     `on_failure` hears of defects; each stops one webhook for a while and no other.
     """
@@ -85,7 +85,7 @@ async def deliver_loop(
 async def take_over(
     service: Service, on_failure: OnFailure, page_rows: int = TAKEN_OVER_AT_ONCE
 ) -> int:
-    """Queue again what the previous server had under way; how many webhooks that concerns.
+    """Queue again the attempts that the previous server was making; return how many webhooks.
 
     Only for a process that has the store to itself, as every process with a SQLite file does, and
     before its loops begin: what other processes hold would be sent twice. `on_failure` hears of
@@ -98,7 +98,7 @@ async def take_over(
 
 
 async def _requeue_page(service: Service, on_failure: OnFailure, page_rows: int) -> int:
-    """Take over what one page finds; nothing when it holds only what cannot be."""
+    """Queue one page of webhooks again; 0 when the page has only webhooks that fail."""
     count = 0
     for row in await service.storage.across(QUEUES, where={"is_held": ("true",)}, limit=page_rows):
         try:
@@ -112,7 +112,7 @@ async def _requeue_page(service: Service, on_failure: OnFailure, page_rows: int)
 
 
 class _Rounds:
-    """One loop and the webhooks that it attends to."""
+    """One delivery loop, and the webhooks that have a turn in it."""
 
     def __init__(
         self, service: Service, sender: Sender, commits: Commits, on_failure: OnFailure
@@ -148,7 +148,7 @@ class _Rounds:
                 self._turns.begin(key, self._attend(row))
 
     async def _attend(self, row: Owned[Queue]) -> None:
-        """Tell one webhook what waits for it, for one turn.
+        """Deliver the waiting events of one webhook, for one turn.
 
         Its attempts are taken only when they can be made, because a hold does not wait.
         """
@@ -163,7 +163,7 @@ class _Rounds:
             await turn.run(tasks)
 
     async def _host(self, tenant: str, webhook_id: str) -> str:
-        """Where the webhook is; nowhere when it was deleted."""
+        """The host of the webhook; empty when it was deleted."""
 
         async def unit(ctx: Context) -> str:
             row = await ctx.find(WEBHOOKS, webhook_id)
@@ -173,19 +173,19 @@ class _Rounds:
 
 
 def _pause_seconds(failure: BaseException) -> float:
-    """How long a webhook is left alone after it."""
+    """How long a webhook is paused after this failure."""
     return STORAGE_PAUSE_SECONDS if _is_storage_failure(failure) else PAUSE_SECONDS
 
 
 def _is_storage_failure(failure: BaseException) -> bool:
-    """Whether all that failed is that the store could not do it."""
+    """Whether the only cause is that the store was unavailable or overloaded."""
     if isinstance(failure, BaseExceptionGroup):
         return all(map(_is_storage_failure, failure.exceptions))
     return isinstance(failure, StorageUnavailable | Overloaded)
 
 
 class _Turn:
-    """The attempts of one webhook: whenever one ends, what may be begun then is begun."""
+    """The turn of one webhook: whenever an attempt ends, the next ones that may begin do so."""
 
     def __init__(
         self, service: Service, sender: Sender, row: Owned[Queue], is_over: Callable[[], bool]
@@ -252,7 +252,7 @@ class _Turn:
 
 
 async def attempt(service: Service, sender: Sender, task: Task) -> Outcome:
-    """Make one attempt; whatever is wrong with the receiver is its outcome."""
+    """Make one attempt; every fault of the receiver becomes its outcome."""
     began = system.monotonic()
     try:
         status = await sender.post(task.url, task.fields(service.now()), task.event.body.encode())
@@ -266,7 +266,7 @@ def _milliseconds_since(began: float) -> int:
 
 
 async def purge_deliveries(service: Service, age: timedelta = KEPT) -> int:
-    """Forget the deliveries that are older than they are kept; how many went."""
+    """Delete deliveries past their retention; return how many."""
     end, went = micros(service.now() - age), 0
     while old := await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX):
         for tenant in sorted({row.tenant for row in old}):

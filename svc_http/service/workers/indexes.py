@@ -1,7 +1,7 @@
-"""Looks after the indexes of the knowledge: older rows, vectors, segments of counts.
+"""Maintains the search indexes of reports and signals: missing rows, vectors, word counts.
 
-One process of all does this at a time. The hold of one that died is over soon, and what it had kept
-stands.
+A lease lets one process of all do this at a time. The lease of a dead process expires soon, and
+what it had written stays.
 """
 
 import asyncio
@@ -19,26 +19,26 @@ from svc_http.service.commits import Commits
 from svc_http.service.service import Service
 
 LOOK_SECONDS: Final = 10.0
-"""How often it is looked when nothing was heard."""
+"""How often the indexes are checked without a commit."""
 GATHER_SECONDS: Final = 0.5
 HOLD_SECONDS: Final = 60.0
-"""How long the work is one process's: longer than a turn of one index takes."""
+"""How long a lease lasts: longer than a turn of one index takes."""
 PUT_OFF_SECONDS: Final = 30.0
-"""How long a model is left alone that gave nothing."""
+"""How long the model is not asked after a failure."""
 TENANTS_AT_ONCE: Final = 256
-"""Rows that wait, by which it is known whose turn it is."""
+"""Waiting rows that are read to find the tenants with work."""
 
 
 async def index_loop(
     service: Service, embedder: Embedder | None, commits: Commits, leases: Leases
 ) -> None:
-    """Do what waits in the indexes, for ever; it ends by being cancelled."""
+    """Maintain the indexes for ever; it ends when it is cancelled."""
     work = Indexing(service, embedder, leases)
     await commits.rounds(work.turn, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
 class Indexing:
-    """One process's part in the work."""
+    """The index maintenance of one process."""
 
     def __init__(self, service: Service, embedder: Embedder | None, leases: Leases) -> None:
         self._service = service
@@ -48,7 +48,7 @@ class Indexing:
         self._is_begun = False
 
     async def turn(self) -> None:
-        """Do all that waits, as long as nobody else does and the model answers."""
+        """Do all waiting work, while this process has the lease and the model answers."""
         try:
             while await self._has_lease() and await self._round():
                 pass
@@ -61,7 +61,7 @@ class Indexing:
         return await self._leases.take("index", self._holder, HOLD_SECONDS)
 
     async def _round(self) -> bool:
-        """Give every index a turn in which something waits; whether there was any."""
+        """Give every index with waiting work one turn; return whether there was any."""
         if not self._is_begun:
             await self._begin()
         waiting = [
@@ -75,13 +75,13 @@ class Indexing:
         return bool(waiting)
 
     async def _due(self, index: Index) -> list[str]:
-        """Whose index has something that waits."""
+        """The tenants whose index has waiting work."""
         storage = self._service.storage
         rows = await storage.across(index.due, end=NEVER - 1, limit=TENANTS_AT_ONCE)
         return list(dict.fromkeys(row.tenant for row in rows))
 
     async def _begin(self) -> None:
-        """Have every index looked at that is older than this, or of another model."""
+        """Mark every index for a rebuild that has an older form or another model."""
         model = "" if self._embedder is None else self._embedder.model
         tenants = await self._service.tenants()
         for tenant, index in [

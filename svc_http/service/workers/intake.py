@@ -1,11 +1,11 @@
-"""Takes documents in: fetch, read, judge, write.
+"""Reads the documents of sources into the store: fetch, parse, judge, write.
 
 Rule 1: a document is written in parts that hold the writer for about `PART_SECONDS` each, so that
-        others write in between; the health of its source is `partial` until the last of them.
-Rule 2: reading and judging run in a thread, before anything is written: neither the event loop
+        others write in between; the health of its source is `partial` until the last part.
+Rule 2: parsing and judging run in a thread, before anything is written: neither the event loop
         nor the writer waits for a parser.
-Rule 3: one document is read and written at a time, however many sources are due; of the others
-        only the bytes are held, of at most seven, and of a file not even these.
+Rule 3: one document is parsed and written at a time, however many sources are due. Of at most
+        seven others the bytes are in memory; local files are read when their turn comes.
 """
 
 from asyncio import CancelledError
@@ -48,17 +48,17 @@ from svc_http.service.service import Service
 T = TypeVar("T")
 
 DOCUMENTS_AT_ONCE = 1
-"""Documents being read or written. Reading is bound by the interpreter, so two at once are no
-faster, and a parser that runs beside the writer makes every other write wait five times as long."""
+"""Documents parsed or written at once. Parsing is bound by the interpreter, so two are no faster,
+and a parser that runs beside the writer makes every other write wait five times as long."""
 
 SOURCES_AT_ONCE = 8
-"""Sources being pulled: as many as the fetcher asks at once."""
+"""Sources pulled at once: as many as the fetcher asks at once."""
 
 ROUND_SECONDS = 2.0
-"""How often due sources are looked for."""
+"""How often due sources are searched."""
 
 ROUND_SOURCES_MAX = 64
-"""Sources claimed in one round, so that the claim does not run out before they are read."""
+"""Sources claimed in one round, few enough to be read before the claim expires."""
 
 PART_SECONDS = 0.1
 PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX = 32, 8, 256
@@ -74,7 +74,7 @@ sources, 8 at once and at most 23 seconds each, even if many are slow."""
 
 
 async def add_source(service: Service, location: str, **members: Any) -> Source:
-    """The source at `location` (an address or an absolute path), new or known.
+    """Add the source at `location` (a URL or an absolute path), or return the existing one.
 
     `members` are the other members of a `SourceWish`.
 
@@ -94,12 +94,11 @@ async def pull(
     force: bool = False,
     tell: Tell = silent,
 ) -> Outcome:
-    """Read the source's document now, due or not, and write what it brings.
+    """Fetch the document of a source now, due or not, and write its records.
 
-    `gate` bounds how many documents are held at once. With `force` a document is read anew though
-    it is known, and a snapshot although it shrank. `tell` hears of its bytes and rows. Whatever is
-    wrong with the document or on the way to it is written to the source's health and is no
-    exception.
+    `gate` bounds how many documents are in memory at once. With `force` an unchanged document is
+    read again, and so is a snapshot that shrank. `tell` reports its bytes and rows. Any fault of
+    the document or of the fetch is written to the health of the source and raises nothing.
     """
     fetch = partial(
         fetcher.fetch,
@@ -165,7 +164,7 @@ def _read(source: Source, answer: Fetched) -> Document:
 
 
 class _DocumentWriter:
-    """Writes one document in parts."""
+    """Writes the records of one document in parts."""
 
     def __init__(
         self,
@@ -189,7 +188,7 @@ class _DocumentWriter:
         self._counts = Taken()
 
     async def run(self) -> Outcome:
-        """What the document brought."""
+        """Write the document; return the outcome with its counts."""
         records = self._document.records
         for start in range(0, len(records), BLOCK_ROWS):
             block = records[start : start + BLOCK_ROWS]
@@ -234,7 +233,7 @@ class _DocumentWriter:
     async def _write(
         self, write: Callable[[Context, Sequence[T]], Awaitable[Taken]], rows: Sequence[T]
     ) -> bool:
-        """Write all of these in parts; whether the source is still there."""
+        """Write all rows in parts; return whether the source still exists."""
         while rows:
             part, rows = rows[: self._rows], rows[self._rows :]
             began = system.monotonic()
@@ -275,9 +274,9 @@ class _DocumentWriter:
 
 
 async def tidy(service: Service) -> bool:
-    """Count some items of before items were counted, and keep the table of counts short.
+    """Count the words of some uncounted news items, and merge the segments of word counts.
 
-    Whether some items were counted: there may be more.
+    Returns whether items were counted; then there may be more.
     """
     items = await service.read(SYSTEM, to_count)
     if items:
@@ -319,10 +318,10 @@ async def pull_all(
     force: bool = False,
     tell: Tell = silent,
 ) -> tuple[Outcome, ...]:
-    """Pull every source, several at once; `on_progress` hears of each when it is done.
+    """Pull every source, several at once; `on_progress` gets each outcome when it is known.
 
-    The outcomes come in the order of the sources. Of the sources at one host one is asked at a
-    time, so that a slow host holds up itself alone. `tell` hears of bytes and rows.
+    Returns the outcomes in the order of the sources. The sources of one host are pulled one after
+    another, so that a slow host delays only its own. `tell` reports bytes and rows.
     """
     outcomes: dict[int, Outcome] = {}
     gate = anyio.Semaphore(DOCUMENTS_AT_ONCE)
@@ -358,10 +357,10 @@ async def pull_all(
 
 
 async def run_passes(service: Service, read: Sequence[str] = ()) -> None:
-    """Do what follows from what was written, and from the sources that were just `read`.
+    """Run the passes over new rows: stories, incidents, recaps, signals of the sources just `read`.
 
     Raises:
-        ExceptionGroup: some of it could not be done; the rest was.
+        ExceptionGroup: some passes failed; the others ran.
     """
     failures: list[Exception] = []
     for work in (group_new, fold_new, recap_new, partial(detect_new, sources=read)):
@@ -378,7 +377,7 @@ async def run_passes(service: Service, read: Sequence[str] = ()) -> None:
 async def ingest_loop(
     service: Service, fetcher: Fetcher, *, round_seconds: float = ROUND_SECONDS
 ) -> None:
-    """Pull what is due, for ever; it ends by being cancelled."""
+    """Pull due sources for ever; it ends when it is cancelled."""
     while True:
         is_busy = await tidy(service)
         if not await pull_due(service, fetcher) and not is_busy:
@@ -386,7 +385,7 @@ async def ingest_loop(
 
 
 async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
-    """Claim the sources that are due now, and pull them; cancelled, give back what is not read."""
+    """Claim the sources that are due now, and pull them; when cancelled, release the others."""
     due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
     if not due:
         await run_passes(service)  # what a pass that was cut off has left
@@ -407,7 +406,7 @@ async def pull_now(
     force: bool = False,
     tell: Tell = silent,
 ) -> tuple[Outcome, ...]:
-    """Pull every source as `pull_all` does, due or not, while no worker finds it due."""
+    """Pull every source as `pull_all` does, due or not; no worker pulls it meanwhile."""
     ids, until = [source.id for source in sources], service.now() + CLAIM
     async with _claim_release(service, ids, until):
         for start in range(0, len(ids), ROUND_SOURCES_MAX):
@@ -420,7 +419,7 @@ async def pull_now(
 async def _claim_release(
     service: Service, ids: Sequence[str], until: datetime
 ) -> AsyncIterator[None]:
-    """Let others read at once what is not read when this is cancelled."""
+    """Release the claims when the block is cancelled, so that others may pull at once."""
     try:
         yield
     except CancelledError:

@@ -1,10 +1,18 @@
-"""Looks after payments that nobody works on: those that a crash cut off, and those in doubt.
+"""Resolves payments that no request works on: those that a crash cut off, and those in doubt.
 
-Rule 1: each is taken with a lease, so that any number of processes may do this.
-Rule 2: nobody waits for another's payment: those that ask a facilitator, which may be slow, have
-        places of their own, and one whose rows are broken is left alone for a while.
-Rule 3: answers that nobody may ask for any more are forgotten, as those under an Idempotency-Key.
+Rule 1: each payment is claimed with a lease, so that any number of processes may do this.
+Rule 2: no payment waits for another one: those that need a facilitator, which may be slow, have
+        places of their own, and one whose rows are broken is paused.
+Rule 3: the stored answers of payments expire like those under an Idempotency-Key.
 """
+
+# Which payments, and why (the table of states is `svc_core.payments.states`). A payment in flight
+# belongs to the process that serves its request; the lease says until when. When that process dies,
+# the lease runs out and the payment becomes due here. `Checkout.recover` then decides by its state:
+# one that was not sent for settlement is given up and costs nothing; one that may have been sent is
+# PENDING: it is unknown whether money moved. Only the facilitator or the chain can tell, so PENDING
+# payments have a lane of their own: eight slow look-ups must not keep the others waiting. A process
+# that has the store alone need not wait for leases: nobody else can be working on them.''
 
 import asyncio
 from datetime import timedelta
@@ -19,19 +27,19 @@ from svc_http.service.service import OnFailure
 from svc_http.service.workers.claims import KeyedTasks
 
 LOOK_SECONDS: Final = 2.0
-"""How often they are looked for."""
+"""How often due payments are searched."""
 LANES: Final = (frozenset({State.PENDING}), WATCHED - {State.PENDING})
-"""Those of which a facilitator is asked, and those that wait for nobody."""
+"""Payments that need the facilitator or the chain, and those that need neither."""
 AT_ONCE: Final = 8
-"""Payments of a lane that are looked after."""
+"""Payments of one lane that are resolved at once."""
 PUT_OFF_SECONDS: Final = 60.0
-"""How long a payment is left alone that could not be read or moved."""
+"""How long a payment is paused that could not be read or changed."""
 ROWS_MAX: Final = 100
-"""Forgotten in one unit of work."""
+"""Payments deleted in one unit of work."""
 
 
 async def reconcile_loop(checkout: Checkout, on_failure: OnFailure) -> None:
-    """Look after payments, for ever; cancelled, it finishes those that it has begun."""
+    """Resolve due payments for ever; when cancelled, it finishes those that it has begun."""
     rounds = PaymentRounds(checkout, on_failure)
     try:
         while True:
@@ -42,7 +50,7 @@ async def reconcile_loop(checkout: Checkout, on_failure: OnFailure) -> None:
 
 
 class PaymentRounds:
-    """What is under way, by lane."""
+    """The payments that one process resolves, by lane."""
 
     def __init__(self, checkout: Checkout, on_failure: OnFailure) -> None:
         self._checkout = checkout
@@ -52,7 +60,7 @@ class PaymentRounds:
         }
 
     async def begin(self) -> None:
-        """Begin with those that have waited longest, as many as there are places for."""
+        """Begin the payments that have waited longest, as many as there are places for."""
         checkout = self._checkout
         for states, lane in self._lanes.items():
             busy = frozenset[str]().union(*(lane.busy_keys() for lane in self._lanes.values()))
@@ -62,13 +70,13 @@ class PaymentRounds:
                 lane.begin(payment.id, checkout.recover(payment))
 
     async def wait(self) -> None:
-        """Wait until what was begun has ended."""
+        """Wait until all begun payments are resolved."""
         for lane in self._lanes.values():
             await lane.wait()
 
 
 async def lapse_payments(checkout: Checkout, on_failure: OnFailure) -> None:
-    """Give up what the process before this one had under way, at once instead of after its leases.
+    """Give up the payments that the previous process had in flight, without waiting for leases.
 
     Only for a process that has the store to itself, and before it serves.
     """
@@ -83,6 +91,6 @@ async def lapse_payments(checkout: Checkout, on_failure: OnFailure) -> None:
 
 
 async def forget_payments(checkout: Checkout, age: timedelta = RETENTION) -> None:
-    """Drop answers that were delivered long enough ago, and payments that came to nothing."""
+    """Delete answers that were delivered long enough ago, and payments that were given up."""
     while await checkout.store.forget(checkout.clock() - age, limit=ROWS_MAX) == ROWS_MAX:
         continue

@@ -1,13 +1,14 @@
-"""Speaks reports, and removes the recordings that no report needs any more.
+"""Records reports as audio, and removes audio files that no report needs any more.
 
-Rule 1: no transaction is open while somebody speaks or a file is kept; the recording is measured,
-        kept and then told of in one unit of work, so that a kill leaves a report silent or whole.
+Rule 1: no transaction is open while a program speaks or a file is stored; the recording is
+        measured, stored and then named by a row in one unit of work, so that a killed process
+        leaves a report without a recording or with a whole one.
 Rule 2: a report is claimed before it is spoken, so that any number of workers speak it once. The
-        claim is renewed as long as that takes, so what a dead worker had is free soon after.
-Rule 3: a file goes only while no row of any tenant names it, and not while one is about to: who
-        keeps a file and who removes it take turns, in this process and in others.
-Rule 4: a few reports are spoken at once, and workspaces share those places: a slow voice holds up
-        its own report, and many reports of one workspace no other's.
+        claim is renewed while that takes; the claim of a dead worker expires soon.
+Rule 3: a file is removed only while no row of any tenant names it, and not while one is about to:
+        whoever stores or removes a file must have the turn of its name, in all processes.
+Rule 4: a few reports are spoken at once, in fair shares of workspaces: a slow voice holds up its
+        own report only, and many reports of one workspace hold up no other's.
 """
 
 import asyncio
@@ -36,29 +37,29 @@ from svc_http.stores.media.port import Media
 from svc_http.stores.media.sound import NoSound
 
 LOOK_SECONDS: Final = 10.0
-"""How often the wishes are looked at when nothing was heard: retries, and claims of the dead."""
+"""How often due rows are read without a commit: for retries and expired claims."""
 GATHER_SECONDS: Final = 0.25
 SPOKEN_AT_ONCE: Final = 4
 """Programs that run at once, each of which may need a processor; one workspace alone has two."""
 DUE_MAX: Final = 1_000
-"""Wishes looked at in one round, from whichever workspaces: those due longest."""
+"""Reports read in one round, of all workspaces: those that are due longest."""
 ROUND_MAX: Final = 16
-"""Files looked after in one round."""
+"""Files checked in one round."""
 
 
 @frozen
 class Recorder:
-    """A voice, and where its recordings are kept."""
+    """A voice, and the media store for its recordings."""
 
     speech: Speech
     media: Media
 
     async def record(self, service: Service, tenant: str, task: Task) -> Audio | None:
-        """Speak a report and give it the recording; None when its words changed meanwhile.
+        """Speak a report and attach the recording; None when its text changed meanwhile.
 
         Raises:
             SpeechFailed: there is no whole recording.
-            OSError: it cannot be kept.
+            OSError: the file cannot be stored.
         """
         with self.media.draft() as draft:
             await self.speech.say(Words(task.text, task.language), draft)
@@ -79,7 +80,7 @@ class Recorder:
         return audio
 
     async def _keep(self, service: Service, draft: Path, recording: Recording) -> Document[Turn]:
-        """Keep the file in a turn that lasts until a row names it."""
+        """Store the file under a turn of its name, which lasts until a row names it."""
         turn = await service.system(lambda ctx: take_turn(ctx, recording.name))
         if turn is None:
             raise SpeechFailed("a file of the same sound is being kept or removed")
@@ -94,9 +95,9 @@ class Recorder:
 async def speak_loop(
     service: Service, recorder: Recorder, commits: Commits, on_failure: OnFailure
 ) -> None:
-    """Speak what is wanted, for ever; cancelled, it gives back what it speaks.
+    """Speak due reports for ever; when cancelled, it gives back those that it has.
 
-    `on_failure` hears of what could not be spoken; each is tried again later, a few times.
+    `on_failure` gets each failure; the report is tried again later, a few times.
     """
     speakers = _Speakers(service, recorder, on_failure)
     try:
@@ -110,7 +111,7 @@ async def speak_loop(
 async def speak_due(
     service: Service, recorder: Recorder, on_failure: OnFailure
 ) -> tuple[Audio, ...]:
-    """Speak reports that are due now, a few at once; what was made."""
+    """Speak the reports that are due now, a few at once; return their recordings."""
     speakers = _Speakers(service, recorder, on_failure)
     try:
         recordings = await asyncio.gather(*await speakers.begin())
@@ -120,7 +121,7 @@ async def speak_due(
 
 
 async def take_over(service: Service) -> None:
-    """Have spoken again at once what the previous server had begun.
+    """Queue again at once the reports that the previous server had claimed.
 
     Only for a process that has the store to itself, and before its loops begin.
     """
@@ -142,7 +143,7 @@ Key = tuple[str, str]
 
 
 class _Speakers:
-    """The reports that one process speaks, or will as soon as there is a place."""
+    """The reports that one process speaks, or will speak as soon as there is a place."""
 
     def __init__(self, service: Service, recorder: Recorder, on_failure: OnFailure) -> None:
         self._service = service
@@ -152,7 +153,7 @@ class _Speakers:
         self._tasks = KeyedTasks[Key, Audio | None](on_failure)
 
     async def begin(self) -> list[asyncio.Task[Audio | None]]:
-        """Begin with what is due; of each workspace no more than there are places."""
+        """Begin due reports; of each workspace no more than there are places."""
         now = micros(self._service.now())
         due = await self._service.storage.across(SPEAKING, end=now, limit=DUE_MAX)
         tasks, busy = [], self._tasks.busy_keys()
@@ -165,7 +166,7 @@ class _Speakers:
         return tasks
 
     async def give_back(self) -> None:
-        """Stop speaking; what was not spoken can be by others at once."""
+        """Stop speaking, and release the claims."""
         await self._tasks.give_back()
 
     async def _speak(self, row: Owned[Speaking]) -> Audio | None:
@@ -195,14 +196,14 @@ class _Speakers:
 
 
 async def sweep_loop(service: Service, media: Media, commits: Commits) -> None:
-    """Remove files that nobody needs, soon after that is so; it ends by being cancelled."""
+    """Remove unneeded files for ever; it ends when it is cancelled."""
     await asyncio.to_thread(media.tidy)
     work = partial(sweep, service, media)
     await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
 async def sweep(service: Service, media: Media) -> tuple[str, ...]:
-    """Look after the files that are in doubt now; the names of those that were removed."""
+    """Check the files that may be unneeded now; return the names of those that were removed."""
     now = micros(service.now())
     doubts = await service.storage.across(DOUBTS, end=now, limit=ROUND_MAX)
     over = await service.storage.read(
@@ -218,7 +219,7 @@ async def sweep(service: Service, media: Media) -> tuple[str, ...]:
 
 
 async def _remove_orphan(service: Service, media: Media, tenant: str, name: str) -> str | None:
-    """Remove a file unless a row names it. What fails is looked after when the turn is over."""
+    """Remove a file unless a row names it; after a failure it is checked again later."""
     turn = await service.system(lambda ctx: take_turn(ctx, name))
     if turn is None:
         return None

@@ -1,4 +1,4 @@
-"""Makes a report: reads the evidence, composes without a transaction, writes the whole."""
+"""Makes one report: reads the evidence, composes without a transaction, publishes the result."""
 
 from datetime import datetime
 
@@ -19,10 +19,10 @@ async def make_report(
     start: datetime | None = None,
     end: datetime | None = None,
 ) -> ReportRow:
-    """The report of a profile, from the items whose own dates lie from `start` to `end`.
+    """Make and publish the report of a profile, of items published from `start` to `end`.
 
-    Without either it covers what was taken in since the run of the schedule before now; with one
-    of them the other is open, which is the first item or now.
+    Without both it covers the items read since the previous run of the schedule. If one is missing,
+    the report starts with the first item, or ends now.
 
     Raises:
         Problem: NOT_FOUND.
@@ -37,7 +37,7 @@ async def make_report(
 async def composed(
     service: Service, tenant: str, profile_id: str, window: Window | None
 ) -> Finished:
-    """A report that is ready to be published.
+    """Compose the report of a profile, ready to be published.
 
     Raises:
         Problem: NOT_FOUND.

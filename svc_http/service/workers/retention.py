@@ -1,8 +1,7 @@
-"""Removes the reports of profiles that were deleted, and conversations that are over, as many at a
-time as no writer waits long for.
+"""Removes the reports of deleted profiles and old conversations, in small units of work.
 
 Each unit of work is whole, so any number of workers may do this, and one that is killed leaves the
-rest to the next. What cannot be removed is left for a while, and is in the way of no other profile.
+rest to the next. A profile whose reports cannot be removed does not delay the others.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,14 +20,14 @@ from svc_http.service.service import OnFailure, Service
 T = TypeVar("T")
 
 LOOK_SECONDS: Final = 30.0
-"""How often it is looked when nothing was heard: what other processes left."""
+"""How often due rows are read without a commit, for what other processes left."""
 GATHER_SECONDS: Final = 0.1
 ROUND_MAX: Final = 16
-"""Profiles that take turns."""
+"""Profiles of one round, which take turns."""
 
 
 async def retention_loop(service: Service, commits: Commits, on_failure: OnFailure) -> None:
-    """Remove what is left of deleted profiles, for ever; it ends by being cancelled."""
+    """Remove the reports of deleted profiles for ever; it ends when it is cancelled."""
     work = partial(forget, service, on_failure)
     await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
@@ -48,9 +47,9 @@ async def process_due(
     step: Callable[[Owned[T]], Awaitable[object]],
     on_failure: OnFailure,
 ) -> None:
-    """Do some of what each row of all tenants stands for that is due, until none is left.
+    """Call `step` for every due row of all tenants, again and again until no row is due.
 
-    What fails is left for the next time; `on_failure` hears of it.
+    A row whose step fails is left for the next call; `on_failure` gets the failure.
     """
     broken_ids: set[str] = set()
     while True:
@@ -68,7 +67,7 @@ async def process_due(
 
 
 async def forget_threads(service: Service) -> None:
-    """Remove the conversations of every account in which nothing was said for long enough."""
+    """Remove the conversations of every account that are older than the retention of the host."""
     age = service.host.threads_kept
     end = micros(service.now() - age) - 1
     while over := await service.storage.across(THREADS, end=end, limit=ROUND_MAX):

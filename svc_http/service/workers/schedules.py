@@ -1,11 +1,11 @@
-"""Makes the reports that are due.
+"""Makes scheduled reports when they are due.
 
 Rule 1: the report and the next run are written in one unit of work, which checks that the due row
         is the one that was read: two workers never make the same report, and one that is killed
         leaves either none or a whole one with its next run.
-Rule 2: each scheduled report covers what was taken in since the one before it, up to a run of the
-        schedule. Runs that were missed are caught up by one report.
-Rule 3: a run waits until everything that was taken in before its end has been written.
+Rule 2: a scheduled report covers the items read since the previous one, up to a run of the
+        schedule. One report covers all runs that were missed.
+Rule 3: a run waits until every item read before its end has been written.
 """
 
 from datetime import datetime
@@ -26,14 +26,14 @@ from svc_http.service.service import Service
 from svc_http.service.workers.reports import composed
 
 ROUND_SECONDS = 5.0
-"""How often due profiles are looked for."""
+"""How often due profiles are searched."""
 
 ROUND_PROFILES_MAX = 64
 """Profiles read in one round."""
 
 
 async def schedule_loop(service: Service, *, round_seconds: float = ROUND_SECONDS) -> None:
-    """Make what is due, for ever; it ends by being cancelled.
+    """Make due reports for ever; it ends when it is cancelled.
 
     Raises:
         ExceptionGroup: some reports could not be made; the others of the round were.
@@ -44,7 +44,7 @@ async def schedule_loop(service: Service, *, round_seconds: float = ROUND_SECOND
 
 
 async def run_due(service: Service) -> tuple[ReportRow, ...]:
-    """Make the reports that are due now, one after another; those that were published.
+    """Make the reports that are due now, one after another; return those that were published.
 
     Raises:
         ExceptionGroup: some could not be made; the others were.
@@ -101,7 +101,7 @@ async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow 
 async def _due_end(
     ctx: Context, row: Document[Due], ready: datetime
 ) -> tuple[datetime | None, bool]:
-    """Where the report ends that is due, and whether nobody has made it since the row was seen."""
+    """The end of the due report, and whether its row is unchanged since it was read."""
     due = await ctx.unchanged(DUE, row)
     return (None, False) if due is None else (await run_end(ctx, due, ready), True)
 

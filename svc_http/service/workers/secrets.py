@@ -1,10 +1,10 @@
-"""Seals the secrets of webhooks anew after the master secret was changed.
+"""Seals webhook secrets with the new master secret after a rotation.
 
 Rule 1: it goes through bounded pages, one small transaction for each webhook, while requests are
         served. Each webhook is tried once, so it ends, also where a process with another master
         secret seals them anew at the same time.
-Rule 2: a secret that cannot be opened is told and left as it is: it opens again once its master
-        secret is listed, and until then its events wait.
+Rule 2: a secret that cannot be opened is reported and left as it is: it opens again once its
+        master secret is listed, and until then its events wait.
 """
 
 from contextlib import suppress
@@ -17,16 +17,16 @@ from svc_core.webhooks import keys
 from svc_http.service.service import OnFailure, Service
 
 PAGE_ROWS: Final = 100
-"""Webhooks looked up at once."""
+"""Webhooks read at once."""
 
 Key = tuple[str, str]
 """A webhook: its tenant and its id."""
 
 
 async def renew_secrets(service: Service, on_failure: OnFailure, page_rows: int = PAGE_ROWS) -> int:
-    """Seal with the present master secret whatever an earlier one sealed; how many webhooks.
+    """Seal again what an earlier master secret sealed; return the number of webhooks.
 
-    `on_failure` hears once that there are secrets which no listed master secret opens.
+    `on_failure` is called once if some secrets cannot be opened with any listed master secret.
     """
     tried: set[Key] = set()
     count = 0
@@ -43,7 +43,7 @@ async def renew_secrets(service: Service, on_failure: OnFailure, page_rows: int 
 
 
 async def _untried(service: Service, tried: set[Key], page_rows: int) -> list[Key]:
-    """Some webhooks that were not tried yet; those that could not be helped may stand first."""
+    """The next webhooks that were not tried yet; those that failed may come first in the index."""
     rows = await service.storage.across(
         WEBHOOK_SECRETS, where=keys.under_earlier(service.keyring), limit=len(tried) + page_rows
     )

@@ -1,9 +1,21 @@
-"""Places for so many at once, in fair shares.
+"""A semaphore with fair shares: limits concurrent work, and how much of it one owner may take.
 
-Rule 1: nobody takes more places than are left to others: one alone has half of them, two have a
-        third each. Whoever comes next finds a place at once, however slow the others are.
-Rule 2: who has the fewest goes first, and of as many who has waited longest.
+Rule 1: no owner takes more places than it leaves free: a single owner gets half of them, two owners
+        a third each. A newcomer finds a place at once, however slow the others are.
+Rule 2: the owner with the fewest places goes first; of several, the one that has waited longest.
 """
+
+# Why it is fair. A place is granted to the waiting owner with the fewest places, and only if
+# it has fewer places than are still free (`_places[owner] < _free`). With N places and k
+# owners that all want more, each ends with about N/(k+1), and N/(k+1) stay free: enough for
+# owner k+1 to begin at once, after which places that end are granted to whoever has the
+# fewest. The price is that the last share is never used; that reserve is what keeps one slow
+# owner from blocking a newcomer, and a plain semaphore has none.
+#
+# The order of `_queues` is the order of waiting: an owner whose turn was granted is put back at
+# the end if it waits for more. `min` takes the first of several equal owners, so those with as
+# many places take turns. A waiter that was cancelled stays in its queue until its turn and is
+# skipped there; one that is cancelled after its grant gives the place back in `finally`.''
 
 import asyncio
 from collections import Counter, deque
@@ -12,7 +24,7 @@ from contextlib import asynccontextmanager
 
 
 class Shares:
-    """So many places, for the tasks of one event loop."""
+    """A number of places, shared by owners, for the tasks of one event loop."""
 
     def __init__(self, places: int) -> None:
         self._free = places
@@ -21,7 +33,7 @@ class Shares:
 
     @asynccontextmanager
     async def place(self, owner: str) -> AsyncIterator[None]:
-        """Have a place in somebody's share for as long as the block runs, once there is one."""
+        """Wait for a place in the share of `owner`, and have it while the block runs."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(owner, deque()).append(turn)
         self._grant()
@@ -35,7 +47,7 @@ class Shares:
             self._grant()
 
     def _grant(self) -> None:
-        """Give out what may be given now."""
+        """Grant the places that may be granted now."""
         self._places = +self._places
         while self._queues:
             of = min(self._queues, key=self._places.__getitem__)
@@ -45,7 +57,7 @@ class Shares:
             place = line.popleft()
             if line:
                 self._queues[of] = line
-            if place.cancelled():  # whoever has given up is only passed by
+            if place.cancelled():  # this waiter was cancelled before its turn
                 continue
             place.set_result(None)
             self._free -= 1

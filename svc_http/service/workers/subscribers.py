@@ -1,8 +1,8 @@
-"""Tells the subscribers of public profiles in other workspaces of reports, and ends what ended.
+"""Informs subscribers of public profiles about new reports, and ends subscriptions that are over.
 
-Each is told in a unit of work of their own workspace, some at a time, so that a profile that
-thousands follow holds up neither a writer nor the other profiles. Any number of workers may do
-this, and one that is killed leaves the rest to the next.
+Each subscriber is informed in a unit of work of their own workspace, some at a time, so that a
+profile with thousands of subscribers delays neither a writer nor the other profiles. Any number of
+workers may do this, and one that is killed leaves the rest to the next.
 """
 
 from functools import partial
@@ -18,19 +18,19 @@ from svc_http.service.service import OnFailure, Service
 from svc_http.service.workers.retention import GATHER_SECONDS, process_due
 
 LOOK_SECONDS: Final = 10.0
-"""How often it is looked when nothing was heard: what other processes left, and what waited."""
+"""How often due rows are read without a commit, for what other processes left."""
 AT_ONCE: Final = 50
-"""Subscribers who are told before another profile has its turn: a quarter of a second."""
+"""Subscribers informed before another profile has its turn: a quarter of a second."""
 
 
 async def subscriber_loop(service: Service, commits: Commits, on_failure: OnFailure) -> None:
-    """Tell whoever is to be told, for ever; it ends by being cancelled."""
+    """Inform subscribers for ever; it ends when it is cancelled."""
     work = partial(follow, service, on_failure)
     await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
 async def follow(service: Service, on_failure: OnFailure) -> None:
-    """Tell all subscribers what they are to be told; `on_failure` hears of those who cannot be."""
+    """Inform all subscribers that are due; `on_failure` gets the failure of each that cannot be."""
     await process_due(service, FOLLOWED, partial(_inform_batch, service, on_failure), on_failure)
 
 

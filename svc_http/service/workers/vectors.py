@@ -1,9 +1,9 @@
-"""Gives items their vectors, soon after they are taken in.
+"""Computes the embedding vectors of news items, soon after they are read.
 
-Rule 1: what is new comes first; what is older is worked off behind it, a turn at a time.
-Rule 2: one process of all does this at a time. The hold of one that died is over soon, and what it
-        had kept stands.
-Rule 3: what cannot be embedded now is tried again later, and harms nothing but likeness.
+Rule 1: new items come first; older ones are worked off after them, one page a turn.
+Rule 2: a lease lets one process of all do this at a time. The lease of a dead process expires soon,
+        and what it had written stays.
+Rule 3: items that cannot be embedded now are tried again later; only comparisons miss them.
 """
 
 import asyncio
@@ -22,29 +22,29 @@ from svc_http.service.commits import Commits
 from svc_http.service.service import Service
 
 LOOK_SECONDS: Final = 10.0
-"""How often it is looked when nothing was heard."""
+"""How often new items are searched without a commit."""
 GATHER_SECONDS: Final = 0.5
 HOLD_SECONDS: Final = 60.0
-"""How long the work is one process's: longer than a batch takes."""
+"""How long a lease lasts: longer than a batch takes."""
 PUT_OFF_SECONDS: Final = 30.0
-"""How long a model is left alone that gave nothing."""
+"""How long the model is not asked after a failure."""
 BACKLOG_MAX: Final = 20_000
-"""Items that get a vector they lack though they are old, as after the first start with a model: as
-many as a question is compared with. That takes about 20 minutes of one processor."""
+"""Old items that still get a vector, as after the first start with a model: as many as a question
+is compared with. That takes about 20 minutes of one processor."""
 AGAIN_SECONDS: Final = 3_600.0
-"""How often all of them are looked at anew: publishers change the words of items."""
+"""How often all of them are checked again: publishers change the words of items."""
 
 
 async def embed_loop(
     service: Service, embedder: Embedder, commits: Commits, leases: Leases
 ) -> None:
-    """Make the vectors that items lack, for ever; it ends by being cancelled."""
+    """Compute missing vectors for ever; it ends when it is cancelled."""
     work = Embedding(service, embedder, leases)
     await commits.rounds(work.turn, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
 class Embedding:
-    """One process's part in the work, and how far it has looked."""
+    """The embedding work of one process, and how far it has come."""
 
     def __init__(self, service: Service, embedder: Embedder, leases: Leases) -> None:
         self._service = service
@@ -60,7 +60,7 @@ class Embedding:
         self._again_at = system.monotonic() + AGAIN_SECONDS
 
     async def turn(self) -> int:
-        """Make vectors of what is new, and of one page of what is old; how many were made."""
+        """Compute the vectors of new items, and of one page of old ones; return how many."""
         if system.monotonic() > self._again_at:
             self._restart()
         try:
@@ -72,7 +72,7 @@ class Embedding:
             return 0
 
     async def _has_lease(self) -> bool:
-        """Whether the work is this process's; what another did meanwhile is looked at again."""
+        """Whether this process has the lease; without it, the next turn starts anew."""
         if await self._leases.take("embed", self._holder, HOLD_SECONDS):
             return True
         self._restart()
@@ -87,7 +87,7 @@ class Embedding:
         return count
 
     async def _new(self) -> int:
-        """What was taken in since the last turn, however much that is."""
+        """Embed all items read since the last turn; return how many."""
         count, after = 0, None
         while True:
             items, after = await self._look(start=self._since, after=after)
@@ -96,7 +96,7 @@ class Embedding:
                 return count
 
     async def _page(self) -> int:
-        """One page of what is old, the newest first."""
+        """Embed one page of old items, the newest first; return how many."""
         items, after = await self._look(after=self._after)
         count = await self._make(items)
         self._after = after
@@ -110,7 +110,7 @@ class Embedding:
         return await self._service.read(SYSTEM, unit)
 
     async def _make(self, items: tuple[Lacking, ...]) -> int:
-        """Make a few at a time, while the work is this process's."""
+        """Compute the vectors batch by batch, renewing the lease before each."""
         for start in range(0, len(items), embeddings.BATCH):
             await self._leases.take("embed", self._holder, HOLD_SECONDS)
             batch = items[start : start + embeddings.BATCH]

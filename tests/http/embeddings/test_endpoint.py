@@ -20,27 +20,27 @@ def server() -> Iterator[Server]:
         yield place
 
 
-def model(server: Server, **more: Any) -> RemoteModel:
+def model(server: Server, **options: Any) -> RemoteModel:
     return RemoteModel(
-        EmbeddingEndpoint(server.url, "small", KEY, **more), waits=(0.0, 0.0), total_seconds=5.0
+        EmbeddingEndpoint(server.url, "small", KEY, **options), waits=(0.0, 0.0), total_seconds=5.0
     )
 
 
-async def failure(asked: RemoteModel, *texts: str) -> NotEmbedded:
-    with pytest.raises(NotEmbedded) as caught:
-        await asked.vectors(texts or ("port",))
-    assert KEY[:9] not in str(caught.value)
-    return caught.value
+async def failure(remote: RemoteModel, *texts: str) -> NotEmbedded:
+    with pytest.raises(NotEmbedded) as error:
+        await remote.vectors(texts or ("port",))
+    assert KEY[:9] not in str(error.value)
+    return error.value
 
 
 async def test_texts_are_asked_for_in_the_form_of_openai(server: Server) -> None:
-    made = await model(server, dimensions=5).vectors(["port strike", "storm"])
+    vectors = await model(server, dimensions=5).vectors(["port strike", "storm"])
 
-    assert made == [vector("port strike"), vector("storm")]
-    ((fields, asked),) = server.asked
+    assert vectors == [vector("port strike"), vector("storm")]
+    ((fields, question),) = server.asked
     assert fields[":path"] == "/v1/embeddings"
     assert fields["authorization"] == f"Bearer {KEY}"
-    assert asked == {
+    assert question == {
         "model": "small",
         "input": ["port strike", "storm"],
         "encoding_format": "float",
@@ -51,7 +51,7 @@ async def test_texts_are_asked_for_in_the_form_of_openai(server: Server) -> None
 async def test_many_texts_are_asked_for_in_parts_and_come_in_their_order(server: Server) -> None:
     texts = ["port " * (n % 5) + "storm" for n in range(endpoint.TEXTS_AT_ONCE + 3)]
     assert await model(server).vectors(texts) == [vector(text) for text in texts]
-    assert [len(asked["input"]) for _, asked in server.asked] == [endpoint.TEXTS_AT_ONCE, 3]
+    assert [len(question["input"]) for _, question in server.asked] == [endpoint.TEXTS_AT_ONCE, 3]
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -71,7 +71,7 @@ async def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for(
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "told"),
+    ("status", "body", "message"),
     [
         (401, {"error": {"message": f"bad key {KEY}"}}, "401 Unauthorized: bad key ...; check em"),
         (401, {"error": f"{'x' * 190} {KEY}"}, "401 Unauthorized: " + "x" * 190 + " ...; check"),
@@ -88,13 +88,13 @@ async def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for(
     ],
 )
 async def test_what_is_wrong_is_told_in_one_line(
-    server: Server, status: int, body: Any, told: str
+    server: Server, status: int, body: Any, message: str
 ) -> None:
     server.says(status, body)
-    failed = await failure(model(server))
-    assert f"{server.url}/embeddings" in str(failed)
-    assert told in str(failed)
-    assert not failed.is_refusal
+    error = await failure(model(server))
+    assert f"{server.url}/embeddings" in str(error)
+    assert message in str(error)
+    assert not error.is_refusal
 
 
 async def test_an_answer_without_end_is_cut(
@@ -107,13 +107,13 @@ async def test_an_answer_without_end_is_cut(
 
 
 async def test_words_that_are_refused_are_told_apart_from_a_wrong_setting(server: Server) -> None:
-    asked = model(server)
+    remote = model(server)
     server.says(400, {"error": {"message": "input is too long"}})
-    assert (await failure(asked)).is_refusal  # it gave a vector for a plain word
+    assert (await failure(remote)).is_refusal  # it gave a vector for a plain word
 
     for _ in range(2):
         server.says(400, {"error": {"message": "no such dimensions"}})
-    assert not (await failure(asked)).is_refusal
+    assert not (await failure(remote)).is_refusal
 
 
 async def test_vectors_of_several_lengths_are_refused(
@@ -125,19 +125,19 @@ async def test_vectors_of_several_lengths_are_refused(
 
 
 async def test_a_place_that_failed_is_left_alone_for_a_while(server: Server) -> None:
-    asked = model(server)
+    remote = model(server)
     server.says(401)
-    first = await failure(asked)
-    assert await failure(asked) is first
+    first = await failure(remote)
+    assert await failure(remote) is first
     assert len(server.asked) == 1
-    asked._pause = (0.0, first)  # the while is over
-    assert await asked.vectors(["port"]) == [vector("port")]
+    remote._pause = (0.0, first)  # the while is over
+    assert await remote.vectors(["port"]) == [vector("port")]
 
 
 async def test_nobody_there_and_nobody_allowed() -> None:
-    with served() as gone:
+    with served() as server:
         pass
-    assert "cannot be reached" in str(await failure(model(gone)))
+    assert "cannot be reached" in str(await failure(model(server)))
     metadata = Server(80)
     metadata.url = "http://169.254.169.254/v1"
     assert "cannot be asked" in str(await failure(model(metadata)))

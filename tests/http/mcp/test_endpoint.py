@@ -30,13 +30,13 @@ PROFILE = {"name": "Ports", "topic": "Strikes at ports", "frequency": "manual"}
 
 
 class Breakable(MemoryStorage):
-    """A store that fails for everybody but the system once it is `broken`."""
+    """A store that fails for everybody but the system once it is `failure`."""
 
-    broken: Exception | None = None
+    failure: Exception | None = None
 
     async def read(self, tenant: str, unit: Any) -> Any:
-        if self.broken is not None and tenant:
-            raise self.broken
+        if self.failure is not None and tenant:
+            raise self.failure
         return await super().read(tenant, unit)
 
 
@@ -46,7 +46,7 @@ def place(make_house: Callable[..., House]) -> House:
     return make_house(parts={"operations": catalog.OPERATIONS, "storage": store})
 
 
-def everything(house: House, **wish: Any) -> str:
+def full_key(house: House, **wish: Any) -> str:
     return house.key(*SCOPES, **wish)
 
 
@@ -64,14 +64,14 @@ def call(house: House, key: str, name: str, **arguments: Any) -> Any:
 
 def refusal(result: Any) -> Any:
     assert result["isError"] is True
-    told = result["structuredContent"]
-    assert list(told) == [
+    problem = result["structuredContent"]
+    assert list(problem) == [
         "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
     ]  # fmt: skip
-    return told
+    return problem
 
 
-def listed(house: House, key: str) -> list[str]:
+def tool_names(house: House, key: str) -> list[str]:
     return [tool["name"] for tool in post(house, key, "tools/list").json()["result"]["tools"]]
 
 
@@ -80,7 +80,7 @@ def listed(house: House, key: str) -> list[str]:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_official_client_lists_and_calls_the_tools(place: House, mode: Any) -> None:
-    key = everything(place)
+    key = full_key(place)
 
     async def go() -> tuple[list[Any], CallToolResult, CallToolResult]:
         client = httpx2.AsyncClient(
@@ -89,17 +89,17 @@ def test_the_official_client_lists_and_calls_the_tools(place: House, mode: Any) 
         )
         async with Client(streamable_http_client(URL, http_client=client), mode=mode) as session:
             tools = (await session.list_tools()).tools
-            both = [session.call_tool("list_cves", {"limit": 2}) for _ in range(20)]
-            first, *_ = await asyncio.gather(*both)
+            calls = [session.call_tool("list_cves", {"limit": 2}) for _ in range(20)]
+            first, *_ = await asyncio.gather(*calls)
             wrong = await session.call_tool("get_report", {"reportId": "rpt_1"})
         return tools, first, wrong
 
-    tools, found, wrong = place.run(go())
+    tools, answer, wrong = place.run(go())
     assert [tool.name for tool in tools] == NAMES
     assert all(tool.annotations.read_only_hint for tool in tools)
-    assert not found.is_error
+    assert not answer.is_error
     direct = place.ask("GET", "/api/v2/cyber/cves?limit=2", key).json()
-    assert found.structured_content == direct
+    assert answer.structured_content == direct
     assert wrong.is_error
     assert wrong.structured_content is not None
     assert wrong.structured_content["code"] == "NOT_FOUND"
@@ -107,7 +107,7 @@ def test_the_official_client_lists_and_calls_the_tools(place: House, mode: Any) 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
 def test_every_version_of_the_protocol_is_spoken(place: House, version: str) -> None:
-    key = everything(place)
+    key = full_key(place)
     hello = {
         "protocolVersion": version,
         "capabilities": {},
@@ -117,17 +117,17 @@ def test_every_version_of_the_protocol_is_spoken(place: House, version: str) -> 
     result = answer.json()["result"]
     assert (result["protocolVersion"], result["serverInfo"]["name"]) == (version, "svc")
     assert "mcp-session-id" not in answer.headers
-    named = {"MCP-Protocol-Version": version}
+    version_header = {"MCP-Protocol-Version": version}
     note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    told = place.ask("POST", "/mcp", key, json=note, headers=ACCEPT | named)
-    assert (told.status_code, told.content) == (202, b"")
-    again = post(place, key, "tools/list", headers=named)
+    problem = place.ask("POST", "/mcp", key, json=note, headers=ACCEPT | version_header)
+    assert (problem.status_code, problem.content) == (202, b"")
+    again = post(place, key, "tools/list", headers=version_header)
     assert [tool["name"] for tool in again.json()["result"]["tools"]] == NAMES
 
 
 def test_what_a_tool_asks_for_is_a_schema_of_its_operation(place: House) -> None:
-    told = post(place, everything(place), "tools/list").json()["result"]["tools"]
-    for tool, own in zip(told, map(spec, TOOLS), strict=True):
+    tools = post(place, full_key(place), "tools/list").json()["result"]["tools"]
+    for tool, own in zip(tools, map(spec, TOOLS), strict=True):
         assert isinstance(own, ToolSpec)
         jsonschema_rs.Draft202012Validator(tool["inputSchema"])
         assert tool["inputSchema"] == own.parameters
@@ -138,21 +138,21 @@ def test_what_a_tool_asks_for_is_a_schema_of_its_operation(place: House) -> None
 
 
 def test_a_key_sees_the_tools_whose_scope_it_has(place: House) -> None:
-    assert listed(place, place.key("news:read")) == ["list_news"]
-    assert listed(place, place.key("profiles:write")) == []
-    assert listed(place, everything(place)) == NAMES
-    own = listed(place, everything(place, personal=True))
-    bound = {tool.name for tool in TOOLS if tool.operation.binding == "workspace"}
-    assert bound
-    assert set(NAMES) - set(own) == bound
+    assert tool_names(place, place.key("news:read")) == ["list_news"]
+    assert tool_names(place, place.key("profiles:write")) == []
+    assert tool_names(place, full_key(place)) == NAMES
+    own = tool_names(place, full_key(place, personal=True))
+    workspace_tools = {tool.name for tool in TOOLS if tool.operation.binding == "workspace"}
+    assert workspace_tools
+    assert set(NAMES) - set(own) == workspace_tools
 
 
 def test_a_call_needs_the_scope_and_the_binding_of_its_operation(place: House) -> None:
     key = place.key("news:read")
-    told = refusal(call(place, key, "search_reports"))
-    assert told["code"] == "INSUFFICIENT_SCOPE"
-    assert "reports:read" in told["detail"]
-    personal = everything(place, personal=True)
+    problem = refusal(call(place, key, "search_reports"))
+    assert problem["code"] == "INSUFFICIENT_SCOPE"
+    assert "reports:read" in problem["detail"]
+    personal = full_key(place, personal=True)
     assert refusal(call(place, personal, "search_ledger_subjects"))["code"] == (
         "WORKSPACE_KEY_REQUIRED"
     )
@@ -160,14 +160,14 @@ def test_a_call_needs_the_scope_and_the_binding_of_its_operation(place: House) -
 
 
 def test_what_another_workspace_has_is_not_found(place: House) -> None:
-    mine, theirs = everything(place), everything(place)
-    made = place.ask(
-        "POST", "/api/v1/profiles", mine, json=PROFILE, headers={"Idempotency-Key": "k" * 8}
+    own_key, foreign_key = full_key(place), full_key(place)
+    report = place.ask(
+        "POST", "/api/v1/profiles", own_key, json=PROFILE, headers={"Idempotency-Key": "k" * 8}
     ).json()["data"]
-    changes = call(place, mine, "list_changes")["structuredContent"]["data"]
-    assert made["id"] in {row["resourceId"] for row in changes}
-    assert call(place, theirs, "list_changes")["structuredContent"]["data"] == []
-    absent = refusal(call(place, theirs, "get_report", reportId=f"rpt_{'0' * 24}"))
+    changes = call(place, own_key, "list_changes")["structuredContent"]["data"]
+    assert report["id"] in {row["resourceId"] for row in changes}
+    assert call(place, foreign_key, "list_changes")["structuredContent"]["data"] == []
+    absent = refusal(call(place, foreign_key, "get_report", reportId=f"rpt_{'0' * 24}"))
     assert absent["code"] == "NOT_FOUND"
 
 
@@ -179,10 +179,10 @@ def test_without_a_key_nobody_comes_in(place: House, refused: Any, key: str | No
 
 
 def test_unknown_keys_lock_their_address(place: House, refused: Any) -> None:
-    known = everything(place)
+    known_key = full_key(place)
     for number in range(5):
         refused(post(place, f"svc_{'f' * 63}{number}", "tools/list"), problem.INVALID_API_KEY)
-    answer = post(place, known, "tools/list")
+    answer = post(place, known_key, "tools/list")
     refused(answer, problem.AUTH_LOCKED)
     assert int(answer.headers["retry-after"]) > 0
 
@@ -191,19 +191,19 @@ def test_unknown_keys_lock_their_address(place: House, refused: Any) -> None:
 
 
 def test_calls_count_as_requests_and_all_else_does_not(place: House) -> None:
-    key = everything(place, per_minute=3)
+    key = full_key(place, per_minute=3)
     for _ in range(5):
         assert "x-ratelimit-remaining-minute" not in post(place, key, "tools/list").headers
-    left = []
+    remaining = []
     for _ in range(2):
         answer = post(place, key, "tools/call", {"name": "list_news", "arguments": {}})
-        left.append(answer.headers["x-ratelimit-remaining-minute"])
-    assert left == ["2", "1"]
+        remaining.append(answer.headers["x-ratelimit-remaining-minute"])
+    assert remaining == ["2", "1"]
     place.ask("GET", "/api/v2/changes", key)
-    refused = post(place, key, "tools/call", {"name": "list_cves", "arguments": {}})
-    result = refused.json()["result"]
+    limited = post(place, key, "tools/call", {"name": "list_cves", "arguments": {}})
+    result = limited.json()["result"]
     assert refusal(result)["code"] == "RATE_LIMITED"
-    wait = refused.headers["retry-after"]
+    wait = limited.headers["retry-after"]
     assert 1 <= int(wait) <= 60
     assert result["content"][1]["text"] == f"Retry after {wait} seconds."
 
@@ -219,7 +219,7 @@ def test_without_limits_nothing_is_counted(make_house: Callable[..., House]) -> 
     store = Breakable(catalog.COLLECTIONS)
     parts = {"operations": catalog.OPERATIONS, "storage": store}
     place = make_house(parts=parts, rate_limits=False)
-    key = everything(place, per_minute=1)
+    key = full_key(place, per_minute=1)
     assert [call(place, key, "list_cves")["isError"] for _ in range(3)] == [False] * 3
 
 
@@ -248,21 +248,21 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 def test_arguments_that_are_wrong_are_refused_in_an_answer(
     place: House, name: str, arguments: Any, code: str
 ) -> None:
-    told = refusal(call(place, everything(place), name, **arguments))
-    assert (told["status"], told["code"]) == (404 if code == "NOT_FOUND" else 400, code)
+    problem = refusal(call(place, full_key(place), name, **arguments))
+    assert (problem["status"], problem["code"]) == (404 if code == "NOT_FOUND" else 400, code)
 
 
 def test_a_tool_with_a_body_is_called_with_its_members(place: House) -> None:
-    asked = {"query": "ports", "kinds": ["report"], "period": {"start": "2026-01-01T00:00:00Z"}}
-    key = everything(place)
-    told = call(place, key, "retrieve_knowledge", **asked)["structuredContent"]
-    direct = place.ask("POST", "/api/v2/intel/knowledge/retrieve", key, json=asked).json()
-    assert told["data"] == direct["data"] == []
-    assert told["meta"]["bounds"].keys() == direct["meta"]["bounds"].keys()
+    arguments = {"query": "ports", "kinds": ["report"], "period": {"start": "2026-01-01T00:00:00Z"}}
+    key = full_key(place)
+    answer = call(place, key, "retrieve_knowledge", **arguments)["structuredContent"]
+    direct = place.ask("POST", "/api/v2/intel/knowledge/retrieve", key, json=arguments).json()
+    assert answer["data"] == direct["data"] == []
+    assert answer["meta"]["bounds"].keys() == direct["meta"]["bounds"].keys()
 
 
 def test_a_whole_number_may_be_written_with_a_point(place: House) -> None:
-    assert not call(place, everything(place), "list_cves", limit=2.0, kev=None)["isError"]
+    assert not call(place, full_key(place), "list_cves", limit=2.0, kev=None)["isError"]
 
 
 @pytest.mark.parametrize(
@@ -279,23 +279,23 @@ def test_a_whole_number_may_be_written_with_a_point(place: House) -> None:
 def test_what_is_no_message_is_an_error_of_the_protocol(
     place: House, body: bytes, status: int
 ) -> None:
-    answer = place.ask("POST", "/mcp", everything(place), content=body, headers=ACCEPT)
+    answer = place.ask("POST", "/mcp", full_key(place), content=body, headers=ACCEPT)
     assert (answer.status_code, "error" in answer.json()) == (status, True)
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(place: House) -> None:
-    answer = post(place, everything(place), "tools/call", {"name": "delete_all"})
+    answer = post(place, full_key(place), "tools/call", {"name": "delete_all"})
     assert answer.json()["error"] == {"code": -32602, "message": "Unknown tool: delete_all"}
 
 
 def test_a_message_that_is_too_large_is_refused(place: House, refused: Any) -> None:
     large = {"name": "list_cves", "arguments": {"q": "x" * 1_100_000}}
-    refused(post(place, everything(place), "tools/call", large), problem.BODY_TOO_LARGE)
+    refused(post(place, full_key(place), "tools/call", large), problem.BODY_TOO_LARGE)
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
 def test_there_are_no_sessions(place: House, refused: Any, method: str) -> None:
-    answer = place.ask(method, "/mcp", everything(place))
+    answer = place.ask(method, "/mcp", full_key(place))
     refused(answer, problem.METHOD_NOT_ALLOWED)
     assert answer.headers["allow"] == "POST, OPTIONS"
 
@@ -316,7 +316,7 @@ def test_there_are_no_sessions(place: House, refused: Any, method: str) -> None:
 def test_pages_of_other_origins_do_not_come_in(
     place: House, refused: Any, origin: str, comes_in: bool
 ) -> None:
-    answer = post(place, everything(place), "tools/list", headers={"Origin": origin})
+    answer = post(place, full_key(place), "tools/list", headers={"Origin": origin})
     if comes_in:
         assert answer.status_code == 200
     else:
@@ -328,21 +328,21 @@ def test_pages_of_other_origins_do_not_come_in(
 
 def test_there_are_no_streams_to_listen_to(place: House) -> None:
     name = "io.modelcontextprotocol/"
-    told = {
+    meta = {
         f"{name}protocolVersion": LATEST_MODERN_VERSION,
         f"{name}clientCapabilities": {},
         f"{name}clientInfo": {"name": "test", "version": "1"},
     }
     method = "subscriptions/listen"
     headers = {"MCP-Protocol-Version": LATEST_MODERN_VERSION, "Mcp-Method": method}
-    asked = {"notifications": {"toolsListChanged": True}, "_meta": told}
-    answer = post(place, everything(place), method, asked, headers=headers)
+    parameters = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+    answer = post(place, full_key(place), method, parameters, headers=headers)
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["error"]["code"] == METHOD_NOT_FOUND
 
 
 @pytest.mark.parametrize(
-    ("broken", "kind"),
+    ("failure", "kind"),
     [
         (StorageUnavailable("the disk is gone"), problem.STORAGE_UNAVAILABLE),
         (Overloaded(), problem.OVERLOADED),
@@ -353,31 +353,31 @@ def test_what_breaks_is_answered_as_everywhere(
     place: House,
     refused: Any,
     caplog: pytest.LogCaptureFixture,
-    broken: Exception,
+    failure: Exception,
     kind: problem.ProblemType,
 ) -> None:
-    key = everything(place)
+    key = full_key(place)
     assert not call(place, key, "list_cves")["isError"]
-    place.storage.broken = broken
+    place.storage.failure = failure
     answer = post(place, key, "tools/call", {"name": "list_cves", "arguments": {}})
     refused(answer, kind)
     assert "secret words" not in answer.text + caplog.text
-    place.storage.broken = None
+    place.storage.failure = None
 
 
 def test_without_its_library_it_says_how_to_install_it(
     place: House, refused: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "svc_http.mcp.message", None)
-    answer = post(place, everything(place), "tools/list")
-    told = refused(answer, problem.SERVICE_UNAVAILABLE)
-    assert 'pip install "svc-intelligence[mcp]"' in told["detail"]
+    answer = post(place, full_key(place), "tools/list")
+    body = refused(answer, problem.SERVICE_UNAVAILABLE)
+    assert 'pip install "svc-intelligence[mcp]"' in body["detail"]
 
 
 def test_who_does_not_use_it_does_not_load_it() -> None:
-    seen = (
+    code = (
         "import svc_http.service.runtime.application, svc_http.run.cli.app, sys; "
         "print({'mcp', 'pydantic'} & {*sys.modules})"
     )
-    told = subprocess.run([sys.executable, "-c", seen], capture_output=True, check=True, text=True)
-    assert told.stdout == "set()\n"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert run.stdout == "set()\n"

@@ -79,12 +79,12 @@ class Report:
     text: str
 
 
-def sold(folder: Path) -> tuple[Operation[Any, Any], ...]:
+def shop_operations(folder: Path) -> tuple[Operation[Any, Any], ...]:
     """The operations of the shop; each run of a handler is a line in a file of `folder`."""
 
-    def ran(what: str) -> None:
+    def ran(operation_id: str) -> None:
         with (folder / "runs").open("a") as runs:
-            runs.write(f"{what}\n")
+            runs.write(f"{operation_id}\n")
 
     async def get_report(ctx: Context, request: AskReport) -> One[Report]:
         ran(request.report_id)
@@ -140,8 +140,8 @@ class Facilitator:
         self.faults: deque[str] = deque()
         self.is_idempotent = True
         self.verifies: str | None = None
-        self.settled: Counter[str] = Counter()
-        self.asked: Counter[str] = Counter()
+        self.settlements: Counter[str] = Counter()
+        self.requests: Counter[str] = Counter()
         self.amounts: list[str] = []
         self.go, self.waiting = threading.Event(), threading.Event()
         self._hashes: dict[str, str] = {}
@@ -155,11 +155,11 @@ class Facilitator:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                found = outer.answer(self.path, body["paymentPayload"])
-                if found is None:
+                reply = outer.answer(self.path, body["paymentPayload"])
+                if reply is None:
                     self.close_connection = True
                     return
-                self._say(*found)
+                self._say(*reply)
 
             def do_GET(self) -> None:
                 kind = {"x402Version": 2, "scheme": "exact", "network": "eip155:84532"}
@@ -197,15 +197,15 @@ class Facilitator:
             return 200, {"isValid": True, "payer": payer}
         with self._lock:
             plan = self._plans.setdefault(nonce, deque())
-            if not self.asked[nonce]:
+            if not self.requests[nonce]:
                 plan.extend(self.faults)
                 self.faults.clear()
-            self.asked[nonce] += 1
+            self.requests[nonce] += 1
             fault = plan.popleft() if plan else ""
         network = payload["accepted"]["network"]
-        said = {"success": False, "transaction": "", "network": network, "payer": payer}
+        answer = {"success": False, "transaction": "", "network": network, "payer": payer}
         if fault == "refused":
-            return 200, {**said, "errorReason": "insufficient_funds"}
+            return 200, {**answer, "errorReason": "insufficient_funds"}
         if fault == "error":
             return 500, {"oops": True}
         if fault == "silent":
@@ -216,20 +216,20 @@ class Facilitator:
         is_new = self._settle(nonce, authorization["value"])
         if fault == "lost":
             return None
-        said["transaction"] = self._hashes[nonce]
+        answer["transaction"] = self._hashes[nonce]
         if fault == "pending":  # as some of them say it
-            return 500, {**said, "errorReason": "settlement_pending"}
+            return 500, {**answer, "errorReason": "settlement_pending"}
         if not is_new and not self.is_idempotent:
             reason = "invalid_exact_evm_nonce_already_used"
-            return 200, {**said, "transaction": "", "errorReason": reason}
-        return 200, {**said, "success": True}
+            return 200, {**answer, "transaction": "", "errorReason": reason}
+        return 200, {**answer, "success": True}
 
     def _settle(self, nonce: str, amount: str) -> bool:
         with self._lock:
             is_new = nonce not in self._hashes
             if is_new:
                 self._hashes[nonce] = f"0x{next(self._numbers):064x}"
-                self.settled[nonce] += 1
+                self.settlements[nonce] += 1
                 self.amounts.append(amount)
             return is_new
 
@@ -237,7 +237,7 @@ class Facilitator:
 # -- who sells ---------------------------------------------------------------------------------
 
 
-def settings(facilitator: str, **given: Any) -> Settings:
+def settings(facilitator: str, **members: Any) -> Settings:
     usual = {
         "secret": SECRET,
         "base_url": "https://shop.example",
@@ -247,11 +247,11 @@ def settings(facilitator: str, **given: Any) -> Settings:
         "env": "development",
         "log_level": "error",
     }
-    return Settings(**{**usual, **given})
+    return Settings(**{**usual, **members})
 
 
 async def serve(
-    given: Settings,
+    settings_: Settings,
     db: str,
     folder: Path,
     listening: socket.socket,
@@ -260,13 +260,13 @@ async def serve(
 ) -> None:
     """Serve until told to stop, with the reconciler beside it."""
     store = await storage.open(db, catalog.COLLECTIONS)
-    paid = paying(given)
-    assert paid is not None
+    payments = paying(settings_)
+    assert payments is not None
     service = app.build(
-        given,
+        settings_,
         store,
-        operations=sold(folder),
-        paying=paid,
+        operations=shop_operations(folder),
+        paying=payments,
         workers=(tasks._reconcile,),
         clock=clock,
     )
@@ -281,7 +281,7 @@ async def serve(
         sys.stdout.flush()
 
     await hypercorn.serve(service, listening, on_ready, signals=False)
-    await paid.aclose()
+    await payments.aclose()
     await store.close()
 
 
@@ -293,17 +293,17 @@ class Shop:
         folder: Path,
         facilitator: Facilitator,
         clock: Callable[[], datetime] = system.now,
-        **given: Any,
+        **members: Any,
     ):
         self.folder, self.facilitator = folder, facilitator
         self.listening = hypercorn.listen("127.0.0.1", 0)
         self.port = self.listening.getsockname()[1]
         self._up = threading.Event()
-        made = settings(facilitator.url, **given)
+        settings_ = settings(facilitator.url, **members)
 
         def run() -> None:
             with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
-                runner.run(serve(made, ":memory:", folder, self.listening, self._ready, clock))
+                runner.run(serve(settings_, ":memory:", folder, self.listening, self._ready, clock))
 
         self._thread = threading.Thread(target=run)
         self._thread.start()
@@ -334,13 +334,13 @@ class Shop:
     def until_noticed(self) -> None:
         """Wait until clients that left are known to have."""
 
-        async def noticed() -> None:
+        async def wait() -> None:
             for task in asyncio.all_tasks():
                 coroutine = task.get_coro()
-                if getattr(coroutine, "__qualname__", "") == Exchange.left.__qualname__:
+                if getattr(coroutine, "__qualname__", "") == Exchange.wait_closed.__qualname__:
                     await asyncio.wait([task])
 
-        self.do(noticed())
+        self.do(wait())
 
     @property
     def runs(self) -> int:
@@ -400,14 +400,14 @@ class Reply(NamedTuple):
 
     @property
     def challenge(self) -> Any:
-        return decoded(self.fields["payment-required"])
+        return decode_header(self.fields["payment-required"])
 
     @property
     def settlement(self) -> Any:
-        return decoded(self.fields["payment-response"])
+        return decode_header(self.fields["payment-response"])
 
 
-def decoded(value: str) -> Any:
+def decode_header(value: str) -> Any:
     return json.loads(b64decode(value, validate=True))
 
 
@@ -421,14 +421,14 @@ def ask(port: int, path: str, *payments: str, method: str = "GET", **fields: str
             to.putheader(name.replace("_", "-"), value)
         to.endheaders()
         answer = to.getresponse()
-        found = {name.lower(): value for name, value in answer.getheaders()}
-        return Reply(answer.status, found, answer.read())
+        headers = {name.lower(): value for name, value in answer.getheaders()}
+        return Reply(answer.status, headers, answer.read())
 
 
-def offered(port: int, path: str) -> PaymentRequirements:
+def terms_at(port: int, path: str) -> PaymentRequirements:
     """What a request is asked to pay."""
-    accepted = ask(port, path).challenge["accepts"][0]
-    return wire.structure(PaymentRequirements, accepted)
+    terms = ask(port, path).challenge["accepts"][0]
+    return wire.structure(PaymentRequirements, terms)
 
 
 _nonces = count(1)
@@ -436,11 +436,11 @@ _nonces = count(1)
 
 def payment(port: int, path: str, wallet: Wallet, **how: Any) -> dict[str, Any]:
     """A payment for a request, as the standard clients make it, with a nonce of its own."""
-    wanted = offered(port, path)
-    return wallet.payment(wanted, int(time.time()), next(_nonces), **how)
+    terms = terms_at(port, path)
+    return wallet.payment(terms, int(time.time()), next(_nonces), **how)
 
 
-def paid(port: int, path: str, wallet: Wallet, **how: Any) -> str:
+def payment_header(port: int, path: str, wallet: Wallet, **how: Any) -> str:
     """The field of a payment for a request."""
     return field(payment(port, path, wallet, **how))
 

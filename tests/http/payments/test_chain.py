@@ -20,27 +20,27 @@ PAYER, PAYEE, OTHER = ("0x" + digit * 40 for digit in "abc")
 NONCE, NONCE_2 = ("0x" + digit * 64 for digit in "12")
 TX, TX_2 = ("0x" + digit * 64 for digit in "de")
 HEAD = 10_000
-RESERVED = 9_000
+RESERVATION = 9_000
 
 
 @pytest.fixture
 async def place() -> AsyncIterator[Node]:
-    async with node() as made:
-        yield made
+    async with node() as server:
+        yield server
 
 
 @pytest.fixture
 async def reader(place: Node) -> AsyncIterator[JsonRpcChain]:
-    made = JsonRpcChain(place.url, seconds=0.5)
-    yield made
-    await made.aclose()
+    chain = JsonRpcChain(place.url, seconds=0.5)
+    yield chain
+    await chain.aclose()
 
 
 def at(block: int) -> datetime:
     return datetime.fromtimestamp(GENESIS + 2 * block, UTC)
 
 
-def payment(**changed: Any) -> Payment:
+def payment(**overrides: Any) -> Payment:
     members: dict[str, Any] = {
         "id": "pay_1",
         "receipt_id": "rct_1",
@@ -50,7 +50,7 @@ def payment(**changed: Any) -> Payment:
         "payer": PAYER,
         "nonce": NONCE,
         "amount": 250_000,
-        "valid_before": GENESIS + 2 * RESERVED + 300,
+        "valid_before": GENESIS + 2 * RESERVATION + 300,
         "operation": "getReport",
         "tier": "T4_PREMIUM_SINGLE",
         "price": "0.25",
@@ -61,10 +61,10 @@ def payment(**changed: Any) -> Payment:
         "identifier": None,
         "state": State.UNKNOWN,
         "lease": None,
-        "reserved_at": at(RESERVED),
-        "updated_at": at(RESERVED),
+        "reserved_at": at(RESERVATION),
+        "updated_at": at(RESERVATION),
     }
-    return Payment(**{**members, **changed})
+    return Payment(**{**members, **overrides})
 
 
 def test_the_topics_and_selectors_are_those_of_their_signatures() -> None:
@@ -100,14 +100,14 @@ async def test_a_payment_is_seen_once_it_is_deep_enough(place: Node, reader: Jso
 async def test_each_of_several_transfers_in_one_transaction_counts_for_its_own_nonce(
     place: Node, reader: JsonRpcChain
 ) -> None:
-    place.used(TX, RESERVED, PAYER, NONCE_2)
-    place.moved(TX, RESERVED, PAYER, PAYEE, 250_000)
-    place.used(TX, RESERVED, PAYER, NONCE)
-    place.log(TX, RESERVED, chain.MOVED, OTHER, OTHER, asset=OTHER)  # of another token
-    place.moved(TX, RESERVED, PAYER, PAYEE, 10_000)
+    place.used(TX, RESERVATION, PAYER, NONCE_2)
+    place.moved(TX, RESERVATION, PAYER, PAYEE, 250_000)
+    place.used(TX, RESERVATION, PAYER, NONCE)
+    place.log(TX, RESERVATION, chain.MOVED, OTHER, OTHER, asset=OTHER)  # of another token
+    place.moved(TX, RESERVATION, PAYER, PAYEE, 10_000)
     assert await reader.transfer(payment()) is None
-    assert await reader.transfer(payment(amount=10_000)) == Transfer(TX, at(RESERVED))
-    assert await reader.transfer(payment(nonce=NONCE_2)) == Transfer(TX, at(RESERVED))
+    assert await reader.transfer(payment(amount=10_000)) == Transfer(TX, at(RESERVATION))
+    assert await reader.transfer(payment(nonce=NONCE_2)) == Transfer(TX, at(RESERVATION))
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ async def test_each_of_several_transfers_in_one_transaction_counts_for_its_own_n
 async def test_a_used_nonce_without_this_very_transfer_is_no_payment(
     place: Node, reader: JsonRpcChain, to: str, amount: int, by: dict[str, str]
 ) -> None:
-    place.used(TX, RESERVED, PAYER, NONCE)
-    place.moved(TX, RESERVED, PAYER, to, amount, **by)
-    place.moved(TX_2, RESERVED, PAYER, PAYEE, 250_000)
+    place.used(TX, RESERVATION, PAYER, NONCE)
+    place.moved(TX, RESERVATION, PAYER, to, amount, **by)
+    place.moved(TX_2, RESERVATION, PAYER, PAYEE, 250_000)
     assert (await reader.authorization_state(payment())).is_used
     assert await reader.transfer(payment()) is None
 
@@ -132,8 +132,8 @@ async def test_a_used_nonce_without_this_very_transfer_is_no_payment(
 async def test_a_cancelled_authorization_is_used_and_pays_nothing(
     place: Node, reader: JsonRpcChain
 ) -> None:
-    place.cancelled(TX, RESERVED, PAYER, NONCE)
-    place.moved(TX, RESERVED, PAYER, PAYEE, 250_000)
+    place.cancelled(TX, RESERVATION, PAYER, NONCE)
+    place.moved(TX, RESERVATION, PAYER, PAYEE, 250_000)
     assert (await reader.authorization_state(payment())).is_used
     assert await reader.transfer(payment()) is None
 
@@ -141,18 +141,18 @@ async def test_a_cancelled_authorization_is_used_and_pays_nothing(
 async def test_many_blocks_are_asked_about_in_parts_and_too_many_not_at_all(
     place: Node, reader: JsonRpcChain
 ) -> None:
-    place.head = RESERVED + 2_500
-    place.used(TX, RESERVED + 2_000, PAYER, NONCE)
-    place.moved(TX, RESERVED + 2_000, PAYER, PAYEE, 250_000)
-    assert await reader.transfer(payment()) == Transfer(TX, at(RESERVED + 2_000))
+    place.head = RESERVATION + 2_500
+    place.used(TX, RESERVATION + 2_000, PAYER, NONCE)
+    place.moved(TX, RESERVATION + 2_000, PAYER, PAYEE, 250_000)
+    assert await reader.transfer(payment()) == Transfer(TX, at(RESERVATION + 2_000))
     spans = [
-        (int(wanted["fromBlock"], 16), int(wanted["toBlock"], 16))
-        for method, (wanted, *_) in ((m, p) for m, p in place.asked if m == "eth_getLogs")
+        (int(query["fromBlock"], 16), int(query["toBlock"], 16))
+        for method, (query, *_) in ((m, p) for m, p in place.asked if m == "eth_getLogs")
     ]
-    assert spans[0][0] == RESERVED - chain.MARGIN_BLOCKS
+    assert spans[0][0] == RESERVATION - chain.MARGIN_BLOCKS
     assert all(last - first < chain.RANGE_BLOCKS for first, last in spans)
     assert all(before[1] + 1 == after[0] for before, after in pairwise(spans))
-    place.head = RESERVED + chain.RANGE_BLOCKS * chain.RANGES_MAX
+    place.head = RESERVATION + chain.RANGE_BLOCKS * chain.RANGES_MAX
     with pytest.raises(Unavailable, match="would have to be asked about"):
         await reader.transfer(payment())
 
@@ -186,28 +186,28 @@ async def test_a_payment_of_another_network_is_not_looked_for(reader: JsonRpcCha
 async def test_whatever_is_no_answer_proves_nothing_and_shows_no_key(
     place: Node, reader: JsonRpcChain, method: str, answer: Any, why: str
 ) -> None:
-    place.used(TX, RESERVED, PAYER, NONCE)
+    place.used(TX, RESERVATION, PAYER, NONCE)
     place.answers[method] = answer
 
     async def look() -> None:
         await reader.authorization_state(payment())
         await reader.transfer(payment())
 
-    with pytest.raises(Unavailable, match=why) as refused:
+    with pytest.raises(Unavailable, match=why) as error:
         await look()
-    assert "secret-key" not in str(refused.value)
+    assert "secret-key" not in str(error.value)
 
 
 async def test_logs_of_no_form_are_no_transfer(place: Node, reader: JsonRpcChain) -> None:
-    place.used(TX, RESERVED, PAYER, NONCE)
+    place.used(TX, RESERVATION, PAYER, NONCE)
     receipt = {"blockNumber": "0x1", "logs": [{"address": ASSET}, {"address": 1, "topics": 2}]}
     place.answers["eth_getTransactionReceipt"] = {"result": receipt}
     assert await reader.transfer(payment()) is None
 
 
 async def test_a_node_that_nobody_reaches_is_unavailable() -> None:
-    nobody = JsonRpcChain("http://127.0.0.1:9/key")
-    with pytest.raises(Unavailable, match=r"the node at 127\.0\.0\.1 cannot be reached") as refused:
-        await nobody.network()
-    assert "key" not in str(refused.value)
-    await nobody.aclose()
+    chain = JsonRpcChain("http://127.0.0.1:9/key")
+    with pytest.raises(Unavailable, match=r"the node at 127\.0\.0\.1 cannot be reached") as error:
+        await chain.network()
+    assert "key" not in str(error.value)
+    await chain.aclose()

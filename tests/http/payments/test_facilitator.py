@@ -22,8 +22,8 @@ pytestmark = pytest.mark.anyio
 KEY = "sk-very-secret"
 PAYLOAD = {"x402Version": 2, "accepted": {"scheme": "exact"}, "payload": {"any": "thing"}}
 HASH = "0x" + "ab" * 32
-DONE = {"success": True, "transaction": HASH, "network": "eip155:84532", "payer": "0xaa"}
-WANTED = PaymentRequirements(
+SETTLEMENT = {"success": True, "transaction": HASH, "network": "eip155:84532", "payer": "0xaa"}
+TERMS = PaymentRequirements(
     scheme="exact",
     network="eip155:84532",
     amount="250000",
@@ -48,12 +48,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def asked(server: Upstream, clock: Clock) -> AsyncIterator[RemoteFacilitator]:
-    made = RemoteFacilitator(
+async def remote(server: Upstream, clock: Clock) -> AsyncIterator[RemoteFacilitator]:
+    remote = RemoteFacilitator(
         server.url, KEY, settle_seconds=0.3, verify_seconds=0.3, monotonic=clock
     )
-    yield made
-    await made.aclose()
+    yield remote
+    await remote.aclose()
 
 
 def raw(body: Any) -> bytes:
@@ -61,31 +61,31 @@ def raw(body: Any) -> bytes:
 
 
 async def test_a_payload_is_sent_as_it_came_with_the_requirements_that_it_accepted(
-    server: Upstream, asked: RemoteFacilitator
+    server: Upstream, remote: RemoteFacilitator
 ) -> None:
     server.says(raw({"isValid": True, "payer": "0xaa", "new": [1]}))
     server.says(raw({"isValid": False, "invalidReason": "insufficient_funds", "payer": None}))
-    server.says(raw(DONE))
-    assert await asked.verify(PAYLOAD) == Verdict(True, payer="0xaa")
-    assert await asked.verify(PAYLOAD) == Verdict(False, "insufficient_funds")
-    assert await asked.settle(PAYLOAD) == SettlementResponse(True, HASH, "eip155:84532", "0xaa")
-    sent = {
+    server.says(raw(SETTLEMENT))
+    assert await remote.verify(PAYLOAD) == Verdict(True, payer="0xaa")
+    assert await remote.verify(PAYLOAD) == Verdict(False, "insufficient_funds")
+    assert await remote.settle(PAYLOAD) == SettlementResponse(True, HASH, "eip155:84532", "0xaa")
+    body = {
         "x402Version": 2,
         "paymentPayload": PAYLOAD,
         "paymentRequirements": PAYLOAD["accepted"],
     }
-    assert [body for _, body in server.asked] == [sent] * 3
+    assert [body for _, body in server.asked] == [body] * 3
     assert [fields[":path"] for fields, _ in server.asked] == ["/v1/verify"] * 2 + ["/v1/settle"]
     assert {fields["authorization"] for fields, _ in server.asked} == {f"bearer {KEY}"}
 
 
 @pytest.mark.parametrize("status", [200, 202, 402, 500])
 async def test_an_answer_with_a_reason_is_one_whatever_its_status(
-    server: Upstream, asked: RemoteFacilitator, status: int
+    server: Upstream, remote: RemoteFacilitator, status: int
 ) -> None:
     server.says(raw(PENDING), status=status)
-    said = await asked.settle(PAYLOAD)
-    assert (said.success, said.error_reason, said.transaction) == (
+    settlement = await remote.settle(PAYLOAD)
+    assert (settlement.success, settlement.error_reason, settlement.transaction) == (
         False,
         "settlement_pending",
         HASH,
@@ -110,45 +110,45 @@ async def test_an_answer_with_a_reason_is_one_whatever_its_status(
     ],
 )
 async def test_what_is_no_answer_says_nothing_and_is_not_asked_for_again(
-    server: Upstream, asked: RemoteFacilitator, status: int, body: Any, why: str
+    server: Upstream, remote: RemoteFacilitator, status: int, body: Any, why: str
 ) -> None:
-    heard: list[BaseException] = []
-    asked.on_failure = heard.append
+    errors: list[BaseException] = []
+    remote.on_failure = errors.append
     server.says(raw(body), status=status)
-    with pytest.raises(Unavailable, match=why) as refused:
-        await asked.settle(PAYLOAD)
-    assert heard == [refused.value]
-    assert KEY not in str(refused.value)
+    with pytest.raises(Unavailable, match=why) as error:
+        await remote.settle(PAYLOAD)
+    assert errors == [error.value]
+    assert KEY not in str(error.value)
     assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize("parts", [(None,), (b'{"succ', None)])
 async def test_a_silence_ends_in_time_and_the_settlement_is_asked_for_once(
-    server: Upstream, asked: RemoteFacilitator, parts: tuple[bytes | None, ...]
+    server: Upstream, remote: RemoteFacilitator, parts: tuple[bytes | None, ...]
 ) -> None:
     server.says(*parts)
     with pytest.raises(Unavailable, match=r"did not answer within 0\.3 seconds"):
-        await asked.settle(PAYLOAD)
+        await remote.settle(PAYLOAD)
     assert len(server.asked) == 1
     with anyio.fail_after(10):
         await server.left.wait()
 
 
 async def test_an_answer_that_breaks_off_and_nobody_there_are_told_apart(
-    server: Upstream, asked: RemoteFacilitator
+    server: Upstream, remote: RemoteFacilitator
 ) -> None:
     server.says(b'{"success": true', is_cut=True)
     with pytest.raises(Unavailable, match="broke off"):
-        await asked.settle(PAYLOAD)
-    nobody = RemoteFacilitator("http://127.0.0.1:9")
+        await remote.settle(PAYLOAD)
+    absent = RemoteFacilitator("http://127.0.0.1:9")
     with pytest.raises(Unavailable, match=r"http://127\.0\.0\.1:9/settle cannot be reached"):
-        await nobody.settle(PAYLOAD)
-    await nobody.aclose()
+        await absent.settle(PAYLOAD)
+    await absent.aclose()
 
 
 def pays(number: int) -> dict[str, Any]:
     """What a payer of its own sends."""
-    return Wallet(number).payment(WANTED, 0)
+    return Wallet(number).payment(TERMS, 0)
 
 
 def now_says(server: Upstream, *parts: Any, **how: Any) -> None:
@@ -157,103 +157,103 @@ def now_says(server: Upstream, *parts: Any, **how: Any) -> None:
     server.says(*parts, **how)
 
 
-async def silent(server: Upstream, asked: RemoteFacilitator, payload: Any) -> None:
+async def silent(server: Upstream, remote: RemoteFacilitator, payload: Any) -> None:
     """A question that breaks off without an answer."""
     now_says(server, b"{", is_cut=True)
     before = len(server.asked)
     with pytest.raises(Unavailable, match="broke off"):
-        await asked.verify(payload)
+        await remote.verify(payload)
     assert len(server.asked) == before + 1
 
 
 async def test_while_it_is_away_new_payments_are_refused_at_once_and_begun_ones_are_settled(
-    server: Upstream, asked: RemoteFacilitator, clock: Clock
+    server: Upstream, remote: RemoteFacilitator, clock: Clock
 ) -> None:
     for number in range(WAITING_PAYERS_MAX):
-        await silent(server, asked, pays(number))
+        await silent(server, remote, pays(number))
     with pytest.raises(Unavailable, match="broke off"):
-        await asked.verify(pays(9))
+        await remote.verify(pays(9))
     assert len(server.asked) == WAITING_PAYERS_MAX
     now_says(server, b"{", is_cut=True)
     with pytest.raises(Unavailable):
-        await asked.settle(pays(9))
+        await remote.settle(pays(9))
     assert len(server.asked) == WAITING_PAYERS_MAX + 1
     clock.now += PAUSE_SECONDS
-    await silent(server, asked, pays(9))  # one is enough to know that it is still away
+    await silent(server, remote, pays(9))  # one is enough to know that it is still away
     with pytest.raises(Unavailable):
-        await asked.verify(pays(8))
+        await remote.verify(pays(8))
     assert len(server.asked) == WAITING_PAYERS_MAX + 2
     clock.now += PAUSE_SECONDS
     now_says(server, raw({"isValid": True}))
-    assert (await asked.verify(pays(8))).is_valid
-    assert (await asked.verify(pays(8))).is_valid
+    assert (await remote.verify(pays(8))).is_valid
+    assert (await remote.verify(pays(8))).is_valid
 
 
 async def test_what_one_payer_sends_keeps_nobody_else_away(
-    server: Upstream, asked: RemoteFacilitator
+    server: Upstream, remote: RemoteFacilitator
 ) -> None:
     for _ in range(2 * WAITING_PAYERS_MAX):
-        await silent(server, asked, pays(1))
-        await silent(server, asked, PAYLOAD)  # and who names no payer
+        await silent(server, remote, pays(1))
+        await silent(server, remote, PAYLOAD)  # and who names no payer
     now_says(server, raw({"isValid": True}))
-    assert (await asked.verify(pays(2))).is_valid
+    assert (await remote.verify(pays(2))).is_valid
 
 
 @pytest.mark.parametrize("status", [200, 402, 500, 502])
 async def test_any_answer_shows_that_it_is_there(
-    server: Upstream, asked: RemoteFacilitator, status: int
+    server: Upstream, remote: RemoteFacilitator, status: int
 ) -> None:
     for number in range(2 * WAITING_PAYERS_MAX):
-        await silent(server, asked, pays(number))
+        await silent(server, remote, pays(number))
         now_says(server, b"<html>", status=status)
         with pytest.raises(Unavailable, match="cannot be read"):
-            await asked.verify(PAYLOAD)
+            await remote.verify(PAYLOAD)
 
 
 async def test_a_settlement_that_is_answered_brings_it_back_at_once(
-    server: Upstream, asked: RemoteFacilitator
+    server: Upstream, remote: RemoteFacilitator
 ) -> None:
     for number in range(WAITING_PAYERS_MAX):
-        await silent(server, asked, pays(number))
-    now_says(server, raw(DONE))
-    assert (await asked.settle(pays(1))).success
+        await silent(server, remote, pays(number))
+    now_says(server, raw(SETTLEMENT))
+    assert (await remote.settle(pays(1))).success
     now_says(server, raw({"isValid": True}))
-    assert (await asked.verify(pays(9))).is_valid
+    assert (await remote.verify(pays(9))).is_valid
 
 
 async def test_a_slow_one_holds_a_bounded_number_of_payments(
-    server: Upstream, asked: RemoteFacilitator, monkeypatch: pytest.MonkeyPatch
+    server: Upstream, remote: RemoteFacilitator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(facilitator, "AT_ONCE_MAX", 1)
     server.says(None)
 
     async def slow() -> None:
         with pytest.raises(Unavailable, match="did not answer"):
-            await asked.verify(PAYLOAD)
+            await remote.verify(PAYLOAD)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(slow)
         await server.is_asked.wait()
         with pytest.raises(Unavailable, match="1 payments are being verified already"):
-            await asked.verify(PAYLOAD)
+            await remote.verify(PAYLOAD)
     assert len(server.asked) == 1
 
 
 async def test_what_it_takes_is_read_and_other_forms_are_passed_over(
-    server: Upstream, asked: RemoteFacilitator
+    server: Upstream, remote: RemoteFacilitator
 ) -> None:
-    ours = {"x402Version": 2, "scheme": "exact", "network": "eip155:8453", "extra": None}
+    kind = {"x402Version": 2, "scheme": "exact", "network": "eip155:8453", "extra": None}
     strange = [{"x402Version": "1"}, None, {"scheme": "exact"}]
-    server.says(raw({"kinds": [*strange, ours], "extensions": [{"key": "bazaar"}], "signers": 1}))
-    assert (await asked.supported()).kinds == (Kind(2, "exact", "eip155:8453"),)
+    server.says(raw({"kinds": [*strange, kind], "extensions": [{"key": "bazaar"}], "signers": 1}))
+    assert (await remote.supported()).kinds == (Kind(2, "exact", "eip155:8453"),)
     ((fields, body),) = server.asked
     assert (fields[":path"], body) == ("/v1/supported", None)
 
 
 @pytest.mark.parametrize(("status", "body"), [(200, {}), (200, {"kinds": 1}), (500, {"kinds": []})])
 async def test_a_list_that_is_none_is_no_answer(
-    server: Upstream, asked: RemoteFacilitator, status: int, body: Any
+    server: Upstream, remote: RemoteFacilitator, status: int, body: Any
 ) -> None:
     server.says(raw(body), status=status)
     with pytest.raises(Unavailable):
-        await asked.supported()
+        await remote.supported()

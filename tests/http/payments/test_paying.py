@@ -21,18 +21,20 @@ from tests.upstream import Upstream
 
 pytestmark = pytest.mark.anyio
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
-MIXED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+MIXED_CASE = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 REAL = {"SVC_X402_NETWORK": BASE.id, "SVC_X402_FACILITATOR": "https://f.example"}
 
 
 @pytest.fixture
 async def place() -> AsyncIterator[Node]:
-    async with node() as made:
-        yield made
+    async with node() as server:
+        yield server
 
 
-def given(**more: str) -> Any:
-    return load({"SVC_X402_PAY_TO": PAYEE, **{f"SVC_X402_{n.upper()}": v for n, v in more.items()}})
+def settings_of(**members: str) -> Any:
+    return load(
+        {"SVC_X402_PAY_TO": PAYEE, **{f"SVC_X402_{n.upper()}": v for n, v in members.items()}}
+    )
 
 
 def takes(server: Upstream, *networks: str) -> None:
@@ -49,22 +51,24 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(
         SettingsError, match=r"needs coincurve and Crypto.*svc-intelligence\[x402\]"
     ):
-        paying(given())
-
-
-@pytest.mark.parametrize("address", [PAYEE, MIXED, MIXED.lower(), "0x" + MIXED[2:].upper()])
-def test_an_address_is_taken_with_its_capitals_or_with_none(address: str) -> None:
-    found = paying(given(pay_to=address))
-    assert found is not None
-    assert found.terms.pay_to == address
-    assert found.terms.network == BASE_SEPOLIA
+        paying(settings_of())
 
 
 @pytest.mark.parametrize(
-    ("more", "why"),
+    "address", [PAYEE, MIXED_CASE, MIXED_CASE.lower(), "0x" + MIXED_CASE[2:].upper()]
+)
+def test_an_address_is_taken_with_its_capitals_or_with_none(address: str) -> None:
+    provider = paying(settings_of(pay_to=address))
+    assert provider is not None
+    assert provider.terms.pay_to == address
+    assert provider.terms.network == BASE_SEPOLIA
+
+
+@pytest.mark.parametrize(
+    ("members", "why"),
     [
-        ({"SVC_X402_PAY_TO": MIXED[:-1] + "D"}, "'x402_pay_to' has not the capitals"),
-        ({**REAL, "SVC_X402_PAY_TO": MIXED.lower()}, "'x402_pay_to' has not the capitals"),
+        ({"SVC_X402_PAY_TO": MIXED_CASE[:-1] + "D"}, "'x402_pay_to' has not the capitals"),
+        ({**REAL, "SVC_X402_PAY_TO": MIXED_CASE.lower()}, "'x402_pay_to' has not the capitals"),
         ({"SVC_X402_PAY_TO": BASE_SEPOLIA.asset.address}, "is the contract of the asset"),
         ({**REAL, "SVC_X402_PAY_TO": NOBODY}, "nobody has the key"),
         ({"SVC_X402_NETWORK": BASE.id}, "'x402_facilitator' is missing"),
@@ -75,10 +79,10 @@ def test_an_address_is_taken_with_its_capitals_or_with_none(address: str) -> Non
         ),
     ],
 )
-def test_what_cannot_be_meant_is_refused_at_the_start(more: dict[str, str], why: str) -> None:
-    with pytest.raises(SettingsError, match=why) as refused:
-        paying(load({"SVC_X402_PAY_TO": PAYEE, **more}))
-    assert "for example SVC_X402_" in str(refused.value)
+def test_what_cannot_be_meant_is_refused_at_the_start(members: dict[str, str], why: str) -> None:
+    with pytest.raises(SettingsError, match=why) as error:
+        paying(load({"SVC_X402_PAY_TO": PAYEE, **members}))
+    assert "for example SVC_X402_" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -94,88 +98,88 @@ def test_what_cannot_be_meant_is_refused_at_the_start(more: dict[str, str], why:
 )
 def test_a_value_of_another_form_is_refused(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=f"x402_{name}"):
-        given(**{name: value})
+        settings_of(**{name: value})
 
 
 async def test_development_has_play_money_which_is_also_its_chain() -> None:
-    found = paying(given())
-    assert found is not None
-    assert isinstance(found.facilitator, PlayMoney)
-    assert found.chain is found.facilitator
-    assert found.address == "http://127.0.0.1:8000/x402/facilitator"
-    assert {route.path.rpartition("/")[2] for route in found.routes} == {
+    provider = paying(settings_of())
+    assert provider is not None
+    assert isinstance(provider.facilitator, PlayMoney)
+    assert provider.chain is provider.facilitator
+    assert provider.address == "http://127.0.0.1:8000/x402/facilitator"
+    assert {route.path.rpartition("/")[2] for route in provider.routes} == {
         "verify",
         "settle",
         "supported",
         "play",
     }
-    await found.check()
-    await found.aclose()
-    shown = paying(load({"SVC_X402_PAY_TO": PAYEE, "SVC_HOST": "0.0.0.0"}))
-    assert shown is not None
-    assert not any(route.path.endswith("/play") for route in shown.routes)
+    await provider.check()
+    await provider.aclose()
+    public = paying(load({"SVC_X402_PAY_TO": PAYEE, "SVC_HOST": "0.0.0.0"}))
+    assert public is not None
+    assert not any(route.path.endswith("/play") for route in public.routes)
 
 
 async def test_a_facilitator_has_to_take_what_is_asked_for(server: Upstream) -> None:
-    found = paying(given(facilitator=server.url, facilitator_key="k"))
-    assert found is not None
+    provider = paying(settings_of(facilitator=server.url, facilitator_key="k"))
+    assert provider is not None
     takes(server, BASE.id, BASE_SEPOLIA.id)
-    await found.check()
+    await provider.check()
     assert server.asked[0][0]["authorization"] == "bearer k"
     takes(server, BASE.id)
     server.plays.pop(0)
-    heard: list[BaseException] = []
+    errors: list[BaseException] = []
     with pytest.raises(SettingsError, match="does not take exact on eip155:84532, but on eip155:8"):
-        await check_payment_provider(found, heard.append)
+        await check_payment_provider(provider, errors.append)
     takes(server)
     server.plays.pop(0)
     with pytest.raises(SettingsError, match="but on nothing"):
-        await check_payment_provider(found, heard.append)
-    assert not heard
-    await found.aclose()
+        await check_payment_provider(provider, errors.append)
+    assert not errors
+    await provider.aclose()
 
 
 async def test_a_facilitator_that_is_silent_stops_no_start_and_is_told_of(
     server: Upstream,
 ) -> None:
-    found = paying(given(facilitator=server.url))
-    assert found is not None
+    provider = paying(settings_of(facilitator=server.url))
+    assert provider is not None
     server.says(b"<html>", status=502)
-    heard: list[BaseException] = []
-    await check_payment_provider(found, heard.append)
-    assert [type(one) for one in heard] == [Unavailable]
+    errors: list[BaseException] = []
+    await check_payment_provider(provider, errors.append)
+    assert [type(error) for error in errors] == [Unavailable]
     with pytest.raises(Unavailable):
-        await found.facilitator.settle({"accepted": {}})
-    assert len(heard) == 2
-    await found.aclose()
-    await check_payment_provider(None, heard.append)
+        await provider.facilitator.settle({"accepted": {}})
+    assert len(errors) == 2
+    await provider.aclose()
+    await check_payment_provider(None, errors.append)
 
 
 async def test_a_node_has_to_be_one_of_the_network(server: Upstream, place: Node) -> None:
-    found = paying(given(facilitator=server.url, rpc=place.url))
-    assert found is not None
-    assert isinstance(found.chain, JsonRpcChain)
+    provider = paying(settings_of(facilitator=server.url, rpc=place.url))
+    assert provider is not None
+    assert isinstance(provider.chain, JsonRpcChain)
     takes(server, BASE_SEPOLIA.id)
-    await found.check()
-    await found.aclose()
+    await provider.check()
+    await provider.aclose()
     place.chain = 8_453
-    other = paying(given(facilitator=server.url, rpc=place.url))
-    assert other is not None
+    wrong_node = paying(settings_of(facilitator=server.url, rpc=place.url))
+    assert wrong_node is not None
     with pytest.raises(SettingsError, match="'x402_rpc' is a node of eip155:8453"):
-        await other.check()
-    await other.aclose()
-    assert place.url not in repr(given(rpc=place.url))
+        await wrong_node.check()
+    await wrong_node.aclose()
+    assert place.url not in repr(settings_of(rpc=place.url))
 
 
 async def test_a_dry_run_verifies_and_never_settles() -> None:
-    found = paying(given(dry_run="true"))
-    assert found is not None
-    await found.check()
-    play = found.chain
+    provider = paying(settings_of(dry_run="true"))
+    assert provider is not None
+    await provider.check()
+    play = provider.chain
     assert isinstance(play, PlayMoney)
-    assert (await found.facilitator.verify({})).invalid_reason == "invalid_payload"
-    said = await found.facilitator.settle({})
-    outcome = judge(said, payment(), is_first=True)
+    assert (await provider.facilitator.verify({})).invalid_reason == "invalid_payload"
+    settlement = await provider.facilitator.settle({})
+    outcome = judge(settlement, payment(), is_first=True)
     assert (outcome.event, outcome.reason) == (Event.REJECT, "invalid_while_dry_run")
     assert not play.transfers
 

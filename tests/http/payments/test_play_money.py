@@ -21,7 +21,7 @@ NOW = datetime(2026, 11, 23, tzinfo=UTC)
 CRYPTO = Coins()
 PAYEE = "0x" + "b" * 40
 _numbers = count()
-ACCEPTED: dict[str, Any] = {
+TERMS: dict[str, Any] = {
     "scheme": "exact",
     "network": BASE_SEPOLIA.id,
     "amount": "250000",
@@ -42,9 +42,9 @@ def payer() -> Wallet:
     return Wallet(next(_numbers))
 
 
-def pays(payer: Wallet, accepted: dict[str, Any] | None = None, **changed: str) -> dict[str, Any]:
-    wanted = wire.structure(PaymentRequirements, accepted or ACCEPTED)
-    return payer.payment(wanted, int(NOW.timestamp()), next(_numbers), **changed)
+def pays(payer: Wallet, terms: dict[str, Any] | None = None, **members: str) -> dict[str, Any]:
+    requirements = wire.structure(PaymentRequirements, terms or TERMS)
+    return payer.payment(requirements, int(NOW.timestamp()), next(_numbers), **members)
 
 
 def test_real_money_is_refused_when_one_is_made() -> None:
@@ -57,27 +57,31 @@ async def test_a_fresh_wallet_pays_once_with_each_authorization(
 ) -> None:
     payload = pays(payer)
     assert (await play.verify(payload)).is_valid
-    done = await play.settle(payload)
-    assert (done.success, done.network, done.amount) == (True, BASE_SEPOLIA.id, "250000")
-    assert done.payer == payer.address.lower()
+    settlement = await play.settle(payload)
+    assert (settlement.success, settlement.network, settlement.amount) == (
+        True,
+        BASE_SEPOLIA.id,
+        "250000",
+    )
+    assert settlement.payer == payer.address.lower()
     again = await play.settle(payload)
     assert (again.success, again.error_reason) == (False, "invalid_exact_evm_nonce_already_used")
     upper = pays(
         payer, nonce=payload["payload"]["authorization"]["nonce"].upper().replace("X", "x")
     )
     assert (await play.verify(upper)).invalid_reason == "invalid_exact_evm_nonce_already_used"
-    assert [paid.amount for paid in play.transfers.values()] == [250_000]
-    rest = pays(payer, {**ACCEPTED, "amount": str(WALLET_START - 250_000)})
-    more = pays(payer, {**ACCEPTED, "amount": str(WALLET_START - 249_999)})
+    assert [transfer.amount for transfer in play.transfers.values()] == [250_000]
+    rest = pays(payer, {**TERMS, "amount": str(WALLET_START - 250_000)})
+    second = pays(payer, {**TERMS, "amount": str(WALLET_START - 249_999)})
     assert (await play.verify(rest)).is_valid
-    assert (await play.verify(more)).invalid_reason == "insufficient_funds"
+    assert (await play.verify(second)).invalid_reason == "insufficient_funds"
     (kind,) = (await play.supported()).kinds
     assert (kind.scheme, kind.network) == ("exact", BASE_SEPOLIA.id)
     await play.aclose()
 
 
 @pytest.mark.parametrize(
-    ("accepted", "changed", "why"),
+    ("terms", "members", "why"),
     [
         ({"amount": "250001"}, {"value": "250000"}, "authorization_value_mismatch"),
         ({}, {"to": "0x" + "c" * 40}, "recipient_mismatch"),
@@ -90,9 +94,9 @@ async def test_a_fresh_wallet_pays_once_with_each_authorization(
     ],
 )
 async def test_what_is_wrong_is_told_in_the_words_of_the_standard(
-    play: PlayMoney, payer: Wallet, accepted: dict[str, str], changed: dict[str, str], why: str
+    play: PlayMoney, payer: Wallet, terms: dict[str, str], members: dict[str, str], why: str
 ) -> None:
-    payload = pays(payer, {**ACCEPTED, **accepted}, **changed)
+    payload = pays(payer, {**TERMS, **terms}, **members)
     assert str((await play.verify(payload)).invalid_reason).endswith(why)
     assert str((await play.settle(payload)).error_reason).endswith(why)
     assert not play.transfers
@@ -101,15 +105,15 @@ async def test_what_is_wrong_is_told_in_the_words_of_the_standard(
 async def test_a_signature_of_another_or_of_a_contract_is_not_taken(
     play: PlayMoney, payer: Wallet
 ) -> None:
-    for changed in ({"from": Wallet(next(_numbers)).address}, {}):
-        payload = pays(payer, **changed)
-        if not changed:
+    for change in ({"from": Wallet(next(_numbers)).address}, {}):
+        payload = pays(payer, **change)
+        if not change:
             payload["payload"]["signature"] += "00"
         verdict = await play.verify(payload)
         assert verdict.invalid_reason == "invalid_exact_evm_payload_signature"
 
 
-@pytest.mark.parametrize("payload", [None, {}, {"accepted": ACCEPTED}, []])
+@pytest.mark.parametrize("payload", [None, {}, {"accepted": TERMS}, []])
 async def test_what_is_no_payment_is_refused(play: PlayMoney, payload: Any) -> None:
     assert (await play.verify(payload)).invalid_reason == "invalid_payload"
     assert (await play.settle(payload)).error_reason == "invalid_payload"
@@ -129,15 +133,15 @@ async def test_it_fails_in_each_way_that_it_is_told_and_then_works(
     assert not play.transfers
     play.faults.append("pending")
     assert await play.settle(payload) == pending
-    done = await play.settle(payload)
-    assert (done.success, done.transaction) == (True, pending.transaction)
+    settlement = await play.settle(payload)
+    assert (settlement.success, settlement.transaction) == (True, pending.transaction)
 
     play.faults.append("death")
-    other = pays(payer)
+    second = pays(payer)
     with pytest.raises(Unavailable):
-        await play.settle(other)
+        await play.settle(second)
     assert len(play.transfers) == 2
-    assert (await play.settle(other)).error_reason == "invalid_exact_evm_nonce_already_used"
+    assert (await play.settle(second)).error_reason == "invalid_exact_evm_nonce_already_used"
 
 
 async def test_wallets_beyond_the_bound_have_nothing(
@@ -158,24 +162,24 @@ def web(play: PlayMoney) -> TestClient:
 
 
 def test_a_facilitator_answers_over_http(web: TestClient, payer: Wallet) -> None:
-    asked = facilitator_request(pays(payer))
-    verdict = web.post(f"{PATH}/verify", json=asked).json()
+    request = facilitator_request(pays(payer))
+    verdict = web.post(f"{PATH}/verify", json=request).json()
     assert verdict == {"isValid": True, "payer": payer.address}
-    done = web.post(f"{PATH}/settle", json=asked).json()
-    assert done["success"]
+    settlement = web.post(f"{PATH}/settle", json=request).json()
+    assert settlement["success"]
     kinds = web.get(f"{PATH}/supported").json()["kinds"]
     assert kinds == [{"x402Version": 2, "scheme": "exact", "network": BASE_SEPOLIA.id}]
-    (paid,) = web.get(f"{PATH}/play").json()["paid"]
-    assert (paid["amount"], paid["transaction"]) == (250_000, done["transaction"])
+    (transfer,) = web.get(f"{PATH}/play").json()["paid"]
+    assert (transfer["amount"], transfer["transaction"]) == (250_000, settlement["transaction"])
     for path in ("verify", "settle"):
         for body in (b"", b"{}", b'{"x402Version":1,"paymentPayload":{},"paymentRequirements":{}}'):
             assert web.post(f"{PATH}/{path}", content=body).status_code == 400
 
 
 def test_requirements_are_those_that_are_sent(web: TestClient, payer: Wallet) -> None:
-    asked = facilitator_request(pays(payer))
-    asked["paymentRequirements"] = {**ACCEPTED, "amount": "1"}
-    verdict = web.post(f"{PATH}/verify", json=asked).json()
+    request = facilitator_request(pays(payer))
+    request["paymentRequirements"] = {**TERMS, "amount": "1"}
+    verdict = web.post(f"{PATH}/verify", json=request).json()
     assert verdict["invalidReason"].endswith("authorization_value_mismatch")
 
 
@@ -185,13 +189,13 @@ def test_it_is_told_over_http_to_fail(
     monkeypatch.setattr(play_money, "SILENT_SECONDS", 0.05)
     faults = ["pending", "error", "timeout", "death"]
     assert web.post(f"{PATH}/play", json={"faults": faults}).json()["faults"] == faults
-    asked = facilitator_request(pays(payer))
-    pending = web.post(f"{PATH}/settle", json=asked)
+    request = facilitator_request(pays(payer))
+    pending = web.post(f"{PATH}/settle", json=request)
     assert (pending.status_code, pending.json()["errorReason"]) == (500, "settlement_pending")
-    assert web.post(f"{PATH}/settle", json=asked).json()["success"]
+    assert web.post(f"{PATH}/settle", json=request).json()["success"]
     for status in (500, 504, 500):
-        asked = facilitator_request(pays(payer))
-        assert web.post(f"{PATH}/settle", json=asked).status_code == status
+        request = facilitator_request(pays(payer))
+        assert web.post(f"{PATH}/settle", json=request).status_code == status
     assert len(web.get(f"{PATH}/play").json()["paid"]) == 2
     for body in (b"", b'{"faults": ["fire"]}'):
         assert web.post(f"{PATH}/play", content=body).status_code == 400

@@ -35,10 +35,10 @@ class Slow:
 
     def __init__(self) -> None:
         self.go = asyncio.Event()
-        self.asked = 0
+        self.count = 0
 
     async def settle(self, payload: Any) -> SettlementResponse:
-        self.asked += 1
+        self.count += 1
         await self.go.wait()
         return SettlementResponse(True, HASH, "eip155:84532")
 
@@ -46,10 +46,10 @@ class Slow:
 class Brittle(StoredPayments):
     """A store that cannot write the rows of some payments."""
 
-    broken: frozenset[str] = frozenset()
+    broken_ids: frozenset[str] = frozenset()
 
     async def update(self, place: Place, rule: Rule) -> Payment:
-        if place.id in self.broken:
+        if place.id in self.broken_ids:
             raise OSError(place.id)
         return await super().update(place, rule)
 
@@ -60,18 +60,18 @@ class World:
         self.slow = Slow()
         self.failures: list[BaseException] = []
         self.at = NOW
-        unused: Any = None
+        unused_: Any = None
         facilitator: Any = self.slow
-        self.checkout = Checkout(self.store, facilitator, unused, CountingIds(), lambda: self.at)
+        self.checkout = Checkout(self.store, facilitator, unused_, CountingIds(), lambda: self.at)
 
-    async def keep(self, one: Payment) -> Payment:
-        await self.store.update(one.place, lambda _: Writes(payment=one, answer=ANSWER))
-        return one
+    async def keep(self, payment: Payment) -> Payment:
+        await self.store.update(payment.place, lambda _: Writes(payment=payment, answer=ANSWER))
+        return payment
 
-    async def state(self, one: Payment) -> State:
-        found = (await self.store.look(one.place)).payment
-        assert found is not None
-        return found.state
+    async def state(self, payment: Payment) -> State:
+        stored = (await self.store.look(payment.place)).payment
+        assert stored is not None
+        return stored.state
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -86,44 +86,44 @@ def test_a_slow_facilitator_and_a_broken_row_hold_up_nobody(monkeypatch: Any) ->
     async def run() -> None:
         world = World()
         pending = [await world.keep(payment(n, state=State.PENDING)) for n in range(101, 161)]
-        broken = await world.keep(payment(30, state=State.RESERVED))
+        broken_row = await world.keep(payment(30, state=State.RESERVED))
         given_up = [await world.keep(payment(n, state=State.RESERVED)) for n in range(31, 51)]
-        Brittle.broken = frozenset({broken.id})
+        Brittle.broken_ids = frozenset({broken_row.id})
         loop = asyncio.create_task(reconcile_loop(world.checkout, world.failures.append))
-        for one in given_up:
-            while await world.state(one) is not State.RELEASED:  # noqa: ASYNC110
+        for payment_ in given_up:
+            while await world.state(payment_) is not State.RELEASED:  # noqa: ASYNC110
                 await asyncio.sleep(0)
-        assert world.slow.asked == AT_ONCE
-        assert [str(failure) for failure in world.failures] == [broken.id]
+        assert world.slow.count == AT_ONCE
+        assert [str(failure) for failure in world.failures] == [broken_row.id]
 
         world.slow.go.set()
-        await until(lambda: world.slow.asked == len(pending))
+        await until(lambda: world.slow.count == len(pending))
         loop.cancel()
         await asyncio.gather(loop, return_exceptions=True)
-        assert {await world.state(one) for one in pending} == {State.OWED}
+        assert {await world.state(payment_) for payment_ in pending} == {State.OWED}
         assert len(world.failures) == 1  # it is left alone for a while
 
     try:
         asyncio.run(run())
     finally:
-        Brittle.broken = frozenset()
+        Brittle.broken_ids = frozenset()
 
 
-class Undecided:
+class UndecidedFacilitator:
     """A facilitator that never comes to an end; `asked` are the payments in their order."""
 
     def __init__(self) -> None:
-        self.asked: list[int] = []
+        self.count: list[int] = []
 
     async def settle(self, payload: Any) -> SettlementResponse:
-        self.asked.append(payload["number"])
+        self.count.append(payload["number"])
         return SettlementResponse(False, HASH, "eip155:84532", error_reason="settlement_pending")
 
 
 def test_what_stays_in_doubt_goes_behind_all_others() -> None:
     async def run() -> None:
-        world, undecided, numbers = World(), Undecided(), range(1, 2 * AT_ONCE + 1)
-        facilitator: Any = undecided
+        world, silent, numbers = World(), UndecidedFacilitator(), range(1, 2 * AT_ONCE + 1)
+        facilitator: Any = silent
         for n in numbers:
             text = f'{{"number": {n}}}'
             await world.keep(payment(n, state=State.PENDING, payload=text))
@@ -135,7 +135,7 @@ def test_what_stays_in_doubt_goes_behind_all_others() -> None:
             await rounds.wait()
             world.at += timedelta(hours=1)
         half = len(numbers)
-        halves = undecided.asked[:half], undecided.asked[half:]
+        halves = silent.asked[:half], silent.asked[half:]
         assert [sorted(half) for half in halves] == [[*numbers]] * 2
         assert not world.failures
 
@@ -146,37 +146,37 @@ def test_what_the_process_before_had_under_way_is_given_up_at_once() -> None:
     async def run() -> None:
         world = World()
         lease = {"lease": Lease("gone", NOW + timedelta(minutes=3))}
-        reserved = await world.keep(payment(1, state=State.RESERVED, **lease))
+        in_flight = await world.keep(payment(1, state=State.RESERVED, **lease))
         settling = await world.keep(payment(2, state=State.SETTLING, **lease))
-        broken = await world.keep(payment(3, state=State.SETTLING, **lease))
-        Brittle.broken = frozenset({broken.id})
+        broken_row = await world.keep(payment(3, state=State.SETTLING, **lease))
+        Brittle.broken_ids = frozenset({broken_row.id})
         await PaymentRounds(world.checkout, world.failures.append).begin()  # their leases run
-        assert await world.state(reserved) is State.RESERVED
+        assert await world.state(in_flight) is State.RESERVED
         await lapse_payments(world.checkout, world.failures.append)
-        assert await world.state(reserved) is State.RELEASED
+        assert await world.state(in_flight) is State.RELEASED
         assert await world.state(settling) is State.UNKNOWN
-        assert [str(failure) for failure in world.failures] == [broken.id]
+        assert [str(failure) for failure in world.failures] == [broken_row.id]
 
     try:
         asyncio.run(run())
     finally:
-        Brittle.broken = frozenset()
+        Brittle.broken_ids = frozenset()
 
 
 def test_what_nobody_may_ask_for_any_more_is_forgotten() -> None:
     async def run() -> None:
         world = World()
-        made = [payment(n, state=State.UNKNOWN) for n in range(1, 151)]
-        for one in made:
-            await world.keep(one)
-            await world.keep(one.moved(Event.CONFIRM, NOW))
+        payments = [payment(n, state=State.UNKNOWN) for n in range(1, 151)]
+        for payment_ in payments:
+            await world.keep(payment_)
+            await world.keep(payment_.moved(Event.CONFIRM, NOW))
         world.at = NOW + timedelta(hours=24)
         await forget_payments(world.checkout)
-        assert (await world.store.look(made[0].place)).answers
+        assert (await world.store.look(payments[0].place)).answers
         world.at += timedelta(seconds=1)
         await forget_payments(world.checkout)
-        for one in made:
-            known = await world.store.look(one.place)
-            assert (known.answers, known.payment is None) == ({}, False)
+        for payment_ in payments:
+            outcome = await world.store.look(payment_.place)
+            assert (outcome.answers, outcome.payment is None) == ({}, False)
 
     asyncio.run(run())

@@ -12,7 +12,7 @@ from svc_http.exchange.load import Load
 from svc_http.service.journal import LINES_MAX, Journal, LogFile, scrub
 from svc_http.settings import Settings
 
-ALLOWED = [
+MEMBERS = [
     "time", "level", "event", "method", "route", "status", "ms", "requestId", "tenant", "key",
     "bytesIn", "bytesOut",
 ]  # fmt: skip
@@ -23,13 +23,13 @@ def exchange(status=200, route="/api/v1/notes"):
         "type": "http", "method": "GET", "path": "/secret/path", "query_string": b"secret=1",
         "headers": [(b"authorization", b"Bearer secret")],
     }  # fmt: skip
-    made = Exchange(scope, None, None, 10, Load(1, str))
-    made.status, made.route = status, route
-    return made
+    item = Exchange(scope, None, None, 10, Load(1, str))
+    item.status, item.route = status, route
+    return item
 
 
 @pytest.fixture
-def written():
+def log():
     return io.StringIO()
 
 
@@ -40,71 +40,71 @@ def in_loop(work):
     asyncio.run(go())
 
 
-def test_a_line_has_the_allowed_members_and_nothing_the_caller_sent(written):
-    journal = Journal("all", lambda: written)
+def test_a_line_has_the_allowed_members_and_nothing_the_caller_sent(log):
+    journal = Journal("all", lambda: log)
     in_loop(lambda: journal.request(exchange(), 1_772_600_767.25, 1.234))
     journal.flush()
-    line = json.loads(written.getvalue())
-    assert list(line) == ALLOWED
+    line = json.loads(log.getvalue())
+    assert list(line) == MEMBERS
     assert line["time"] == "2026-03-04T05:06:07.250Z"
     assert (line["ms"], line["status"], line["route"]) == (1.23, 200, "/api/v1/notes")
-    assert "secret" not in written.getvalue()
+    assert "secret" not in log.getvalue()
 
 
 @pytest.mark.parametrize(("mode", "lines"), [("all", 1), ("errors", 0), ("off", 0)])
-def test_what_was_never_read_as_a_request_has_a_line_as_well(written, mode, lines):
-    journal = Journal(mode, lambda: written)
+def test_what_was_never_read_as_a_request_has_a_line_as_well(log, mode, lines):
+    journal = Journal(mode, lambda: log)
     in_loop(lambda: journal.unread("req_1", "OTHER", 400, 1_772_600_767.25))
     journal.flush()
-    assert written.getvalue().count("\n") == lines
+    assert log.getvalue().count("\n") == lines
     if lines:
-        line = json.loads(written.getvalue())
-        assert list(line) == ALLOWED
+        line = json.loads(log.getvalue())
+        assert list(line) == MEMBERS
         assert (line["requestId"], line["method"], line["status"]) == ("req_1", "OTHER", 400)
 
 
-def test_lines_are_written_together_and_the_last_ones_soon(written, monkeypatch):
+def test_lines_are_written_together_and_the_last_ones_soon(log, monkeypatch):
     monkeypatch.setattr("svc_http.service.journal.FLUSH_SECONDS", 0.01)
-    journal = Journal("all", lambda: written)
+    journal = Journal("all", lambda: log)
 
     async def go():
         for _ in range(LINES_MAX - 1):
             journal.request(exchange(), 1.0, 1.0)
-        assert written.getvalue() == ""
+        assert log.getvalue() == ""
         journal.request(exchange(), 1.0, 1.0)
-        assert written.getvalue().count("\n") == LINES_MAX
+        assert log.getvalue().count("\n") == LINES_MAX
         journal.request(exchange(), 1.0, 1.0)
         await asyncio.sleep(0.03)
-        assert written.getvalue().count("\n") == LINES_MAX + 1
+        assert log.getvalue().count("\n") == LINES_MAX + 1
 
     asyncio.run(go())
 
 
 @pytest.mark.parametrize(("mode", "count"), [("all", 2), ("errors", 1), ("off", 0)])
-def test_the_operator_chooses_which_requests_are_logged(written, mode, count):
-    journal = Journal(mode, lambda: written)
+def test_the_operator_chooses_which_requests_are_logged(log, mode, count):
+    journal = Journal(mode, lambda: log)
 
-    def both():
+    def log_two():
         journal.request(exchange(200), 1.0, 1.0)
         journal.request(exchange(500), 1.0, 1.0)
 
-    in_loop(both)
+    in_loop(log_two)
     journal.flush()
-    assert written.getvalue().count("\n") == count
+    assert log.getvalue().count("\n") == count
 
 
-def test_constant_parts_are_bounded(written, monkeypatch):
+def test_constant_parts_are_bounded(log, monkeypatch):
     monkeypatch.setattr("svc_http.service.journal.SHAPES_MAX", 1)
-    journal = Journal("all", lambda: written)
+    journal = Journal("all", lambda: log)
     in_loop(lambda: [journal.request(exchange(status), 1.0, 1.0) for status in (200, 404, 500)])
     journal.flush()
-    levels = [json.loads(line)["level"] for line in written.getvalue().splitlines()]
+    levels = [json.loads(line)["level"] for line in log.getvalue().splitlines()]
     assert levels == ["info", "info", "error"]
     assert len(journal._shapes) == 1
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "scrubbed"),
     [
         ("key svc_" + "0123456789abcdef" * 4 + ".", "key svc_01234567...."),
         ("whsec_abc/+= x", "whsec_... x"),
@@ -114,18 +114,18 @@ def test_constant_parts_are_bounded(written, monkeypatch):
         ("nothing", "nothing"),
     ],
 )
-def test_secrets_are_cut(text, shown):
-    assert scrub(text) == shown
+def test_secrets_are_cut(text, scrubbed):
+    assert scrub(text) == scrubbed
 
 
-def test_a_failure_is_one_line(written):
-    journal = Journal("off", lambda: written)
+def test_a_failure_is_one_line(log):
+    journal = Journal("off", lambda: log)
     try:
         raise RuntimeError("line one\nline two")
     except RuntimeError as failure:
         journal.failure("failure", failure, "req_1")
-    line = json.loads(written.getvalue())
-    assert written.getvalue().count("\n") == 1
+    line = json.loads(log.getvalue())
+    assert log.getvalue().count("\n") == 1
     assert line["requestId"] == "req_1"
     assert "line one\nline two" in line["traceback"]
 
@@ -136,15 +136,15 @@ def test_a_log_goes_to_the_standard_error_stream(capsys):
 
 
 def test_a_level_keeps_what_matters_less_out():
-    written = io.StringIO()
-    journal = Journal("all", lambda: written, level="warning")
+    log = io.StringIO()
+    journal = Journal("all", lambda: log, level="warning")
     in_loop(lambda: [journal.request(exchange(status), 1.0, 1.0) for status in (200, 404, 500)])
     journal.note("info", "restarted")
     journal.note("warning", "stock protocol")
     journal.failure("storage", RuntimeError("disk full"))
-    lines = [json.loads(line) for line in written.getvalue().splitlines()]
-    told = [(line["event"], line.get("status")) for line in lines]
-    assert told == [("request", 500), ("stock protocol", None), ("storage", None)]
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    events = [(line["event"], line.get("status")) for line in lines]
+    assert events == [("request", 500), ("stock protocol", None), ("storage", None)]
 
 
 def test_a_file_that_was_moved_away_is_made_anew(tmp_path):
@@ -182,8 +182,8 @@ def test_a_full_file_that_was_moved_away_is_followed_by_another(tmp_path):
     for event in ("first", "second"):
         journal.note("error", event)
     journal.close()
-    told = [json.loads(line)["event"] for line in path.read_text("utf-8").splitlines() if line]
-    assert told == ["log lines lost", "first", "second"]
+    events = [json.loads(line)["event"] for line in path.read_text("utf-8").splitlines() if line]
+    assert events == ["log lines lost", "first", "second"]
 
 
 def test_a_log_that_cannot_be_written_harms_nobody_and_its_losses_are_told_once():

@@ -13,14 +13,14 @@ from svc_http.settings import Settings, SettingsError, load
 from svc_http.settings_text import SECRETS_MAX
 
 OLD, NEW, NEXT = "0123456789abcdef" * 4, "fedcba9876543210" * 4, "89abcdef01234567" * 4
-BOUND = cursor.binding("wsp_a", "listProfiles", {}, "desc")
+BINDING = cursor.binding("wsp_a", "listProfiles", {}, "desc")
 NONCE = bytes(12)
 
 
 def twin(of: str) -> str:
     """Another strong secret with the same key id."""
-    made = (f"{number:064x}"[::-1] + "xyz" for number in itertools.count(0x123456789ABCDEF))
-    return next(secret for secret in made if key_id(secret) == key_id(of))
+    candidates = (f"{number:064x}"[::-1] + "xyz" for number in itertools.count(0x123456789ABCDEF))
+    return next(secret for secret in candidates if key_id(secret) == key_id(of))
 
 
 @given(st.text(), st.text())
@@ -38,14 +38,14 @@ def test_the_id_of_a_key_is_for_ever():
 
 
 def test_an_earlier_secret_opens_what_it_sealed_and_the_present_one_seals():
-    before = cursor.seal(keyring(OLD), [7, "prf_a"], BOUND, NONCE)
+    before = cursor.seal(keyring(OLD), [7, "prf_a"], BINDING, NONCE)
     ring = keyring(NEW, [OLD])
-    assert cursor.unseal(ring, before, BOUND) == [7, "prf_a"]
-    after = cursor.seal(ring, [8, "prf_b"], BOUND, NONCE)
-    assert cursor.unseal(keyring(NEW), after, BOUND) == [8, "prf_b"]
+    assert cursor.unseal(ring, before, BINDING) == [7, "prf_a"]
+    after = cursor.seal(ring, [8, "prf_b"], BINDING, NONCE)
+    assert cursor.unseal(keyring(NEW), after, BINDING) == [8, "prf_b"]
     for foreign, token in ((keyring(OLD), after), (keyring(NEW), before), (keyring(NEXT), before)):
         with pytest.raises(CursorError):
-            cursor.unseal(foreign, token, BOUND)
+            cursor.unseal(foreign, token, BINDING)
 
 
 def test_a_secret_that_is_listed_twice_is_one():
@@ -53,16 +53,16 @@ def test_a_secret_that_is_listed_twice_is_one():
 
 
 def test_two_secrets_of_one_key_id_cannot_stand_together():
-    other = twin(OLD)
-    for current, previous in ((OLD, [other]), (NEW, [OLD, other])):
+    twin_secret = twin(OLD)
+    for current, previous in ((OLD, [twin_secret]), (NEW, [OLD, twin_secret])):
         with pytest.raises(KeyIdCollision):
             keyring(current, previous)
-    with pytest.raises(SettingsError, match="share a key id") as refused:
-        secured(Settings(secret=OLD, secret_previous=(other,)))
-    line = str(refused.value)
+    with pytest.raises(SettingsError, match="share a key id") as error:
+        secured(Settings(secret=OLD, secret_previous=(twin_secret,)))
+    line = str(error.value)
     assert "\n" not in line
     assert OLD not in line
-    assert other not in line
+    assert twin_secret not in line
     fresh = line.rpartition("SVC_SECRET=")[2]
     assert secured(Settings(secret=fresh)).secret == fresh
 
@@ -72,10 +72,10 @@ def test_earlier_secrets_are_a_list_in_the_environment_or_a_file(text, tmp_path)
     file = tmp_path / "previous"
     file.write_text(text)
     for environ in ({"SVC_SECRET_PREVIOUS": text}, {"SVC_SECRET_PREVIOUS_FILE": str(file)}):
-        found = load({"SVC_SECRET": NEXT, **environ})
-        assert found.secret_previous == (OLD, NEW)
-        assert OLD not in repr(found)
-        assert secured(found) == found
+        settings = load({"SVC_SECRET": NEXT, **environ})
+        assert settings.secret_previous == (OLD, NEW)
+        assert OLD not in repr(settings)
+        assert secured(settings) == settings
 
 
 def test_no_earlier_secret_is_no_fault():
@@ -89,6 +89,6 @@ def test_too_many_earlier_secrets_are_a_slip():
 
 
 def test_a_piece_of_a_secret_is_refused_without_showing_it():
-    with pytest.raises(SettingsError, match="a secret of 12 characters") as refused:
+    with pytest.raises(SettingsError, match="a secret of 12 characters") as error:
         secured(load({"SVC_SECRET": OLD, "SVC_SECRET_PREVIOUS": f"{NEW},abcdefghijkl"}))
-    assert "abcdefghijkl" not in str(refused.value)
+    assert "abcdefghijkl" not in str(error.value)

@@ -39,11 +39,11 @@ async def _fill(runtime: Any) -> None:
     service, now = runtime.service, runtime.now()
 
     async def source(ctx: Any) -> None:
-        made = await add_source(ctx, SourceWish("https://feeds.example/a"))
-        health = evolve(made.health, status="error", consecutive_failures=2)
+        source = await add_source(ctx, SourceWish("https://feeds.example/a"))
+        health = evolve(source.health, status="error", consecutive_failures=2)
         late = now - timedelta(seconds=90)
-        bad = evolve(made, created_at=late, health=evolve(health, next_attempt_at=late))
-        await ctx.save(SOURCES, made.id, bad)
+        bad = evolve(source, created_at=late, health=evolve(health, next_attempt_at=late))
+        await ctx.save(SOURCES, source.id, bad)
 
     async def delivery(ctx: Any) -> None:
         at = now - timedelta(seconds=60)
@@ -63,16 +63,16 @@ def test_metrics_tell_of_the_store_on_a_port_of_their_own(
         server = request.getfixturevalue("postgres")
         db = server.made_for(catalog.COLLECTIONS)
     port = _free()
-    given = Settings(db=db, secret=SECRET, metrics_port=port, workers=(), counters="memory")
+    settings = Settings(db=db, secret=SECRET, metrics_port=port, workers=(), counters="memory")
 
     async def ask() -> str:
-        async with hosting.opened(given) as service:
+        async with hosting.opened(settings) as service:
             await _fill(service.runtime)
             transport = httpx2.ASGITransport(service)
             async with httpx2.AsyncClient(transport=transport, base_url="http://h") as client:
                 assert (await client.get("/metrics")).status_code == 404
             with pytest.raises(Unusable, match=f"metrics_port {port} on 127.0.0.1 cannot be"):
-                async with looks.serve_metrics(service.looks, given, 1):
+                async with looks.serve_metrics(service.looks, settings, 1):
                     pass
             async with httpx2.AsyncClient(trust_env=False) as client:
                 return (await client.get(f"http://127.0.0.1:{port}/metrics")).text
@@ -106,8 +106,8 @@ def test_a_store_that_is_away_is_told_and_the_rest_with_it(make_house: Any) -> N
     house = make_house()
     runtime = house.service.runtime
     runtime.storage = Away(runtime.storage)
-    seen = looks.StoreGauges(runtime.service, runtime.settings, runtime.metrics)
-    text = house.runner.run(seen.exposition()).decode()
+    gauges = looks.StoreGauges(runtime.service, runtime.settings, runtime.metrics)
+    text = house.runner.run(gauges.exposition()).decode()
 
     assert _value(text, "svc_storage_up") == 0
     assert "svc_requests_in_flight" in text
@@ -116,11 +116,11 @@ def test_a_store_that_is_away_is_told_and_the_rest_with_it(make_house: Any) -> N
 
 def test_attempts_are_counted_by_what_came_of_them() -> None:
     class Sender:
-        def __init__(self, *said: int | None) -> None:
-            self.said = iter(said)
+        def __init__(self, *statuses: int | None) -> None:
+            self.statuses = iter(statuses)
 
         async def post(self, *_: Any) -> int:
-            status = next(self.said)
+            status = next(self.statuses)
             if status is None:
                 raise Undelivered("timeout")
             return status
@@ -136,8 +136,10 @@ def test_attempts_are_counted_by_what_came_of_them() -> None:
 
     asyncio.run(three())
 
-    counted = next(one for one in metrics.collect() if one.name == "svc_delivery_attempts")
-    assert {sample.labels["outcome"]: sample.value for sample in counted.samples} == {
+    family = next(
+        family_ for family_ in metrics.collect() if family_.name == "svc_delivery_attempts"
+    )
+    assert {sample.labels["outcome"]: sample.value for sample in family.samples} == {
         "taken": 1,
         "refused": 1,
         "unanswered": 1,

@@ -17,8 +17,8 @@ NOTES = "/api/v1/notes"
 
 def used(house):
     """When each key was last used, as storage has it."""
-    found = house.system(accounts.list_keys)
-    return {key.name: key.last_used_at for key in found}
+    keys = house.system(accounts.list_keys)
+    return {key.name: key.last_used_at for key in keys}
 
 
 def write(house):
@@ -102,41 +102,41 @@ def test_the_end_of_the_loop_writes_what_is_left(house):
         with pytest.raises(asyncio.CancelledError):
             await looping
 
-    (id_,) = (one.id for one in house.system(accounts.list_keys))
+    (id_,) = (key.id for key in house.system(accounts.list_keys))
     house.run(live())
     assert list(used(house).values()) == [house.clock()]
     assert house.ask("GET", NOTES, key).status_code == 200
 
 
-class Watched(MemoryStorage):
+class WatchedStorage(MemoryStorage):
     """A store that tells of every write once it is done."""
 
     def __init__(self, collections):
         super().__init__(collections)
-        self.written = asyncio.Event()
+        self.is_written = asyncio.Event()
 
     async def write(self, tenant, unit):
         try:
             return await super().write(tenant, unit)
         finally:
-            self.written.set()
+            self.is_written.set()
 
 
 def test_the_loop_writes_again_and_again(make_house):
-    storage = Watched(make_house().service_collections)
+    storage = WatchedStorage(make_house().service_collections)
     house = make_house(parts={"storage": storage})
     house.key()
-    (id_,) = (one.id for one in house.system(accounts.list_keys))
+    (id_,) = (key.id for key in house.system(accounts.list_keys))
     service, uses = house.service.runtime.service, house.service.runtime.gate.uses
 
     async def live():
         looping = asyncio.create_task(uses_loop(service, uses, 0))
         for _ in range(3):
             house.clock.forward(seconds=1)
-            storage.written.clear()
+            storage.is_written.clear()
             uses.note(id_, house.clock())
             async with asyncio.timeout(10):
-                await storage.written.wait()
+                await storage.is_written.wait()
             (key,) = await service.read(SYSTEM, accounts.list_keys)
             assert key.last_used_at == house.clock()
         looping.cancel()

@@ -57,14 +57,14 @@ VALUES = st.binary(max_size=12).map(lambda raw: raw.translate(None, bytes(range(
     ),
     st.sampled_from([200, 204, 304, 404]),
 )
-def test_a_head_says_what_h11_alone_would_say(others, framing, status):
-    headers = [*others, *framing]
+def test_a_head_says_what_h11_alone_would_say(rest, framing, status):
+    headers = [*rest, *framing]
     connection._examined.clear()
     try:
         slow = exchange()(status, headers)
     except h11.LocalProtocolError:
         return
-    assert connection._examined == {name for name, _ in others}
+    assert connection._examined == {name for name, _ in rest}
     assert fields(exchange()(status, headers)) == fields(slow)
     assert slow.count(b"\r\n\r\n") == 1
 
@@ -96,7 +96,7 @@ def test_only_so_many_names_are_remembered(monkeypatch):
 # -- requests ----------------------------------------------------------------------------------
 
 
-def heard(*parts):
+def events_of(*parts):
     """What h11 and our rules make of bytes that come in parts, the answers left out."""
     server_side = connection.Requests(h11.SERVER)
     events = []
@@ -108,23 +108,23 @@ def heard(*parts):
 
 
 CLOSING = GET[:-2] + b"Connection: close\r\n\r\n"
-ONE = ["Request", "EndOfMessage"]
+WHOLE_REQUEST = ["Request", "EndOfMessage"]
 
 
 @pytest.mark.parametrize(
     ("parts", "events"),
     [
-        ([b"\r", b"\n", b"\r\n", GET], ONE),
-        ([b"\r\n\r", b"\n" + GET], ONE),
+        ([b"\r", b"\n", b"\r\n", GET], WHOLE_REQUEST),
+        ([b"\r\n\r", b"\n" + GET], WHOLE_REQUEST),
         ([b"\r\n"], []),
-        ([GET + GET], ONE),
-        ([CLOSING, b"nonsense", GET], ONE),
-        ([CLOSING + b"nonsense"], ONE),
-        ([bytes([byte]) for byte in b"\r\n" + GET], ONE),
+        ([GET + GET], WHOLE_REQUEST),
+        ([CLOSING, b"nonsense", GET], WHOLE_REQUEST),
+        ([CLOSING + b"nonsense"], WHOLE_REQUEST),
+        ([bytes([byte]) for byte in b"\r\n" + GET], WHOLE_REQUEST),
     ],
 )
 def test_a_request_is_found_between_what_is_none(parts, events):
-    assert heard(*parts) == events
+    assert events_of(*parts) == events
 
 
 LENGTH_TWICE = b"Content-Length: 3\r\nX-A: b\r\ncontent-length:3\r\n\r\n"
@@ -140,9 +140,9 @@ LENGTH_TWICE = b"Content-Length: 3\r\nX-A: b\r\ncontent-length:3\r\n\r\n"
     ],
 )
 def test_what_is_no_request_is_refused_however_it_comes(parts):
-    with pytest.raises(h11.RemoteProtocolError) as refused:
-        heard(*parts)
-    assert refused.value.error_status_hint == 400
+    with pytest.raises(h11.RemoteProtocolError) as error:
+        events_of(*parts)
+    assert error.value.error_status_hint == 400
 
 
 # -- idle connections --------------------------------------------------------------------------
@@ -155,10 +155,10 @@ PATIENCE_SECONDS = 0.3
 def impatient(wire_server, monkeypatch):
     """A server that closes a connection after a short while without a request."""
     monkeypatch.setattr(Listening, "keep_alive_timeout", PATIENCE_SECONDS)
-    made = type(wire_server)()
-    made.start()
-    yield made
-    made.stop()
+    server = type(wire_server)()
+    server.start()
+    yield server
+    server.stop()
 
 
 def connect(port):
@@ -167,11 +167,11 @@ def connect(port):
 
 def ask(client):
     client.sendall(GET)
-    received = b""
-    while not received.endswith(b"}"):
-        if not (more := client.recv(65_536)):
+    answer = b""
+    while not answer.endswith(b"}"):
+        if not (chunk := client.recv(65_536)):
             raise ConnectionAbortedError
-        received += more
+        answer += chunk
 
 
 def seconds_idle(port, requests):
@@ -191,11 +191,11 @@ def seconds_idle(port, requests):
 
 @pytest.mark.parametrize("requests", [0, 1, 3])
 def test_an_idle_connection_is_closed_in_time(impatient, requests):
-    lived = None
-    while lived is None:
-        lived = seconds_idle(impatient.port, requests)
+    seconds = None
+    while seconds is None:
+        seconds = seconds_idle(impatient.port, requests)
     # It began a little before the first moment of idleness, if anything, so it is never less.
-    assert lived > (0.9 * PATIENCE_SECONDS if requests else 0)
+    assert seconds > (0.9 * PATIENCE_SECONDS if requests else 0)
 
 
 def test_each_idle_connection_has_its_own_time(impatient):
@@ -211,26 +211,26 @@ def test_each_idle_connection_has_its_own_time(impatient):
 def test_a_server_that_ends_closes_idle_connections_at_once(wire_server, monkeypatch):
     # Far longer than anybody waits here.
     monkeypatch.setattr(Listening, "keep_alive_timeout", 3_600)
-    made = type(wire_server)()
-    made.start()
-    with connect(made.port) as client:
+    server = type(wire_server)()
+    server.start()
+    with connect(server.port) as client:
         ask(client)
-        made.stop()
+        server.stop()
         assert client.recv(1) == b""
 
 
 def test_a_connection_is_closed_after_so_many_requests(wire_server, monkeypatch):
     monkeypatch.setattr(Listening, "keep_alive_max_requests", 2)
-    made = type(wire_server)()
-    made.start()
-    with connect(made.port) as client:
+    server = type(wire_server)()
+    server.start()
+    with connect(server.port) as client:
         ask(client)
         client.sendall(GET)
-        received = b""
+        answer = b""
         while chunk := client.recv(65_536):
-            received += chunk
-    made.stop()
-    assert b"connection: close\r\n" in received.lower()
+            answer += chunk
+    server.stop()
+    assert b"connection: close\r\n" in answer.lower()
 
 
 # -- the end of a connection -------------------------------------------------------------------
@@ -239,17 +239,17 @@ def test_a_connection_is_closed_after_so_many_requests(wire_server, monkeypatch)
 @pytest.fixture
 def lingering(wire_server, monkeypatch):
     """A server that waits so many seconds, or so many bytes, for clients to end as well."""
-    made = []
+    clients = []
 
     def make(*, seconds=3_600.0, size=connection.LINGER_BYTES):
         monkeypatch.setattr(connection, "LINGER_SECONDS", seconds)
         monkeypatch.setattr(connection, "LINGER_BYTES", size)
-        made.append(type(wire_server)())
-        made[0].start()
-        return made[0]
+        clients.append(type(wire_server)())
+        clients[0].start()
+        return clients[0]
 
     yield make
-    made[0].stop()
+    clients[0].stop()
 
 
 LAST_WORDS = [
@@ -261,15 +261,15 @@ LAST_WORDS = [
 ]
 
 
-def last_answer(client, said):
-    client.sendall(said)
+def last_answer(client, words):
+    client.sendall(words)
     return b"".join(iter(lambda: client.recv(65_536), b""))
 
 
-@pytest.mark.parametrize(("said", "answer"), LAST_WORDS)
-def test_who_still_speaks_when_the_connection_ends_is_not_cut_off(lingering, said, answer):
+@pytest.mark.parametrize(("words", "answer"), LAST_WORDS)
+def test_who_still_speaks_when_the_connection_ends_is_not_cut_off(lingering, words, answer):
     with connect(lingering().port) as client:
-        assert last_answer(client, said).startswith(answer)
+        assert last_answer(client, words).startswith(answer)
         for _ in range(80):
             client.sendall(b"x" * 65_536)
         client.shutdown(socket.SHUT_WR)
@@ -286,21 +286,21 @@ def test_who_speaks_on_and_on_is_cut_off(lingering, limit):
 
 def test_a_server_that_ends_waits_for_nobody(wire_server, monkeypatch):
     monkeypatch.setattr(connection, "LINGER_SECONDS", 3_600)
-    made = type(wire_server)()
-    made.start()
-    with connect(made.port) as client:
+    server = type(wire_server)()
+    server.start()
+    with connect(server.port) as client:
         assert last_answer(client, LAST_WORDS[0][0])
-        made.stop()
+        server.stop()
 
 
 @pytest.fixture
-def ended():
+def dead_connection():
     """A connection that has ended, as the server sees it, and what it has been told to send."""
     runner = asyncio.Runner()
-    told = []
+    events = []
 
     async def send(event):
-        told.append(event)
+        events.append(event)
 
     async def make():
         group = TaskGroup(asyncio.get_running_loop())
@@ -308,26 +308,26 @@ def ended():
             pass
         state = ConnectionState({})
         places = (None, Listening(), WorkerContext(None), group, state, False, None, None)
-        made = connection.Protocol(*places, send)
-        await made.handle(Closed())
-        return made
+        protocol = connection.Protocol(*places, send)
+        await protocol.handle(Closed())
+        return protocol
 
-    yield runner, runner.run(make()), told
+    yield runner, runner.run(make()), events
     runner.close()
 
 
-def test_a_connection_that_has_ended_waits_for_nothing(ended):
-    runner, made, told = ended
-    runner.run(made.send(Updated(idle=True)))
-    assert len(made._idle) == 0
-    runner.run(made.send(Closed()))
-    assert (len(made._ending), told) == (0, [Closed()])
+def test_a_connection_that_has_ended_waits_for_nothing(dead_connection):
+    runner, make, events = dead_connection
+    runner.run(make.send(Updated(idle=True)))
+    assert len(make._idle) == 0
+    runner.run(make.send(Closed()))
+    assert (len(make._ending), events) == (0, [Closed()])
 
 
-def test_a_connection_that_has_just_ended_is_closed_without_a_trace(ended):
-    _, made, told = ended
-    with warnings.catch_warnings(record=True) as warned:
+def test_a_connection_that_has_just_ended_is_closed_without_a_trace(dead_connection):
+    _, make, events = dead_connection
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
-        made.close_soon()
+        make.close_soon()
         gc.collect()
-    assert (warned, told) == ([], [])
+    assert (caught_warnings, events) == ([], [])

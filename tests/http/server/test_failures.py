@@ -22,7 +22,7 @@ async def break_before_a_word(ctx, request):
         raise RuntimeError(SECRET)
         yield b""
 
-    return Stream(SSE.media_type, parts, b":\n\n", lambda told: told or b"", patience_seconds=5.0)
+    return Stream(SSE.media_type, parts, b":\n\n", lambda frame: frame or b"", patience_seconds=5.0)
 
 
 def streaming(id_, run, version):
@@ -31,16 +31,16 @@ def streaming(id_, run, version):
 
 
 @pytest.fixture(scope="module")
-def broken():
-    added = (
+def broken_server():
+    operations = (
         streaming("atOnce", break_at_once, "1.0"),
         streaming("beforeAWord", break_before_a_word, "2.0"),
         operation("create", "POST", "/create", Nothing, break_at_once, version="2.0"),
     )
-    made = Wire(parts=lambda: {"operations": (*SAMPLE, *added)})
-    made.start()
-    yield made
-    made.stop()
+    server = Wire(parts=lambda: {"operations": (*SAMPLE, *operations)})
+    server.start()
+    yield server
+    server.stop()
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def broken():
         ("GET", "/api/v2/beforeAWord", "2.0"),
     ],
 )
-def test_an_internal_error_is_a_whole_problem(broken, method, path, version):
-    connection = http.client.HTTPConnection("127.0.0.1", broken.port, timeout=60)
-    fields = {"Authorization": f"Bearer {broken.key}", "Accept": "text/html, */*;q=0.1"}
+def test_an_internal_error_is_a_whole_problem(broken_server, method, path, version):
+    connection = http.client.HTTPConnection("127.0.0.1", broken_server.port, timeout=60)
+    fields = {"Authorization": f"Bearer {broken_server.key}", "Accept": "text/html, */*;q=0.1"}
     connection.request(method, path, headers=fields)
     answer = connection.getresponse()
     body = answer.read()
@@ -70,10 +70,10 @@ def test_an_internal_error_is_a_whole_problem(broken, method, path, version):
         assert body == b""
         assert int(answer.headers["content-length"]) > 0
         return
-    told = json.loads(body)
-    assert list(told) == MEMBERS_OF_A_PROBLEM
-    assert (told["status"], told["code"]) == (500, "INTERNAL_ERROR")
-    assert told["requestId"] == answer.headers["x-request-id"]
+    problem = json.loads(body)
+    assert list(problem) == MEMBERS_OF_A_PROBLEM
+    assert (problem["status"], problem["code"]) == (500, "INTERNAL_ERROR")
+    assert problem["requestId"] == answer.headers["x-request-id"]
     assert b"fire" not in body
     assert b"secret" not in body
     assert b"RuntimeError" not in body

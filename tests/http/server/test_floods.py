@@ -23,38 +23,38 @@ CLIENT, STRANGER = "127.0.0.2", "127.0.0.66"
 def few(wire_server, monkeypatch):
     """A server with few places, where an idle connection keeps its own for long."""
     monkeypatch.setattr(Listening, "keep_alive_timeout", 3_600)
-    made = type(wire_server)(connections_max=PLACES, trusted_proxies=())
-    made.start()
-    yield made
-    made.stop()
+    server = type(wire_server)(connections_max=PLACES, trusted_proxies=())
+    server.start()
+    yield server
+    server.stop()
 
 
 @pytest.fixture
-def held():
+def sockets():
     """Keeps sockets open to the end of a test."""
     with ExitStack() as stack:
         yield stack
 
 
-def connect(held, server, at, said=b""):
-    made = socket.socket()
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-    made.bind((at, 0))
-    made.settimeout(50)
-    made.connect(("127.0.0.1", server.port))
-    held.enter_context(closing(made))
-    made.sendall(said)
-    return made
+def connect(sockets, server, at, words=b""):
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    client.bind((at, 0))
+    client.settimeout(50)
+    client.connect(("127.0.0.1", server.port))
+    sockets.enter_context(closing(client))
+    client.sendall(words)
+    return client
 
 
 def ask(client, key=None, path=b"/livez"):
     """The status of the answer to one request; the connection stays."""
     bearer = b"" if key is None else b"Authorization: Bearer %b\r\n" % key.encode()
     client.sendall(HEAD.replace(b"/livez", path) + bearer + b"\r\n")
-    received = b""
-    while not received.endswith(b"}"):
-        received += client.recv(65_536) or pytest.fail("the connection was closed")
-    return int(received.split()[1])
+    answer = b""
+    while not answer.endswith(b"}"):
+        answer += client.recv(65_536) or pytest.fail("the connection was closed")
+    return int(answer.split()[1])
 
 
 def until_closed(client):
@@ -76,36 +76,36 @@ def tasks(server):
 
 @pytest.mark.parametrize("at", [lambda _: STRANGER, "127.0.9.{}".format], ids=["one", "each"])
 @pytest.mark.parametrize(
-    "said",
+    "words",
     [b"", HEAD, HEAD.replace(b"GET", b"POST") + b"Content-Length: 9\r\n\r\n"],
     ids=["silent", "slow head", "slow body"],
 )
-def test_strangers_take_each_others_places(few, held, at, said):
-    client = connect(held, few, CLIENT)
+def test_strangers_take_each_others_places(few, sockets, at, words):
+    client = connect(sockets, few, CLIENT)
     assert ask(client, few.key, b"/api/v1/notes") == 200
-    strangers = [connect(held, few, at(number + 1), said) for number in range(3 * PLACES)]
-    assert ask(connect(held, few, CLIENT), few.key, b"/api/v1/notes") == 200
+    strangers = [connect(sockets, few, at(number + 1), words) for number in range(3 * PLACES)]
+    assert ask(connect(sockets, few, CLIENT), few.key, b"/api/v1/notes") == 200
     assert ask(client, few.key, b"/api/v1/notes") == 200
     until_closed(strangers[0])
     assert tasks(few) <= PLACES + 1  # the last that went may still be on its way
 
 
-def test_of_too_many_clients_an_idle_one_makes_room(few, held):
+def test_of_too_many_clients_an_idle_one_makes_room(few, sockets):
     clients = []
     for number in range(PLACES // 2 + 1):
-        clients.append(connect(held, few, f"127.0.8.{number + 1}"))
+        clients.append(connect(sockets, few, f"127.0.8.{number + 1}"))
         assert ask(clients[-1], few.key, b"/api/v1/notes") == 200
     until_closed(clients[0])
     assert [ask(client) for client in clients[1:]] == [200] * (PLACES // 2)
 
 
-def test_who_leaves_without_a_word_leaves_its_place(few, held):
-    connect(held, few, CLIENT).close()
+def test_who_leaves_without_a_word_leaves_its_place(few, sockets):
+    connect(sockets, few, CLIENT).close()
     while tasks(few):
         continue
 
 
-def test_a_connection_over_which_nothing_is_read_is_ended(wire_server, held, monkeypatch):
+def test_a_connection_over_which_nothing_is_read_is_ended(wire_server, sockets, monkeypatch):
     monkeypatch.setattr(connection, "LINGER_SECONDS", 0.01)
     monkeypatch.setattr(connection, "SLOW_SECONDS", 0.01)
     monkeypatch.setattr(exchange, "SLOW_SECONDS", 0.1)
@@ -113,19 +113,19 @@ def test_a_connection_over_which_nothing_is_read_is_ended(wire_server, held, mon
     few = type(wire_server)(connections_max=PLACES, trusted_proxies=())
     few.start()
     large = b"/static/vendor/scalar-1.46.4/standalone.js"
-    deaf = connect(held, few, STRANGER, HEAD.replace(b"/livez", large) + b"\r\n")
-    client = connect(held, few, CLIENT)
+    deaf = connect(sockets, few, STRANGER, HEAD.replace(b"/livez", large) + b"\r\n")
+    client = connect(sockets, few, CLIENT)
     while tasks(few) > 1 or few.service.edge.under_way:
         assert ask(client) == 200
     assert deaf.fileno() > 0  # it was not the client that ended it
     few.stop()
 
 
-def test_so_many_ended_connections_linger(few, held, monkeypatch):
+def test_so_many_ended_connections_linger(few, sockets, monkeypatch):
     monkeypatch.setattr(connection, "LINGER_SECONDS", 3_600)
     monkeypatch.setattr(connection, "LINGERING_MAX", 2)
-    refused = [connect(held, few, STRANGER, b"nonsense\r\n\r\n") for _ in range(3)]
-    for client in refused:
+    strangers = [connect(sockets, few, STRANGER, b"nonsense\r\n\r\n") for _ in range(3)]
+    for client in strangers:
         until_closed(client)
     while tasks(few) > 2:
         continue
@@ -135,7 +135,7 @@ def test_so_many_ended_connections_linger(few, held, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("limits", "wanted", "given", "allowed"),
+    ("limits", "configured", "expected_limit", "connections"),
     [
         ((1_024, 4_096), 900, 900, 1_024),
         ((256, 4_096), 900, 900, 900 + FILES_BESIDE),
@@ -145,12 +145,14 @@ def test_so_many_ended_connections_linger(few, held, monkeypatch):
         ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), 900, 900, resource.RLIM_INFINITY),
     ],
 )
-def test_as_many_connections_as_files_are_allowed(monkeypatch, limits, wanted, given, allowed):
-    kept = [limits]
-    monkeypatch.setattr(resource, "getrlimit", lambda _: kept[-1])
-    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: kept.append(limits))
-    assert affordable(wanted) == given
-    assert kept[-1] == (allowed, limits[1])
+def test_as_many_connections_as_files_are_allowed(
+    monkeypatch, limits, configured, expected_limit, connections
+):
+    limit_calls = [limits]
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limit_calls[-1])
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: limit_calls.append(limits))
+    assert affordable(configured) == expected_limit
+    assert limit_calls[-1] == (connections, limits[1])
 
 
 def test_a_system_without_limits_gives_what_is_wanted(monkeypatch):

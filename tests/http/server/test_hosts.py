@@ -6,17 +6,17 @@ from svc_http.guard import authority
 from tests.http.conftest import Wire
 
 HOST = b"data.example.org"
-HERE = b"/livez"
+PATH = b"/livez"
 ELSEWHERE = b"/problems"
 """What the public origin has, and the secondary one lacks."""
 
 
 @pytest.fixture(scope="module")
 def two():
-    made = Wire(data_url=f"https://{HOST.decode()}")
-    made.start()
-    yield made
-    made.stop()
+    server = Wire(data_url=f"https://{HOST.decode()}")
+    server.start()
+    yield server
+    server.stop()
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def two():
     ],
 )
 def test_a_request_names_its_origin(two, target, rest, is_there):
-    for path, status in ((HERE, b"200"), (ELSEWHERE, b"404" if is_there else b"200")):
+    for path, status in ((PATH, b"200"), (ELSEWHERE, b"404" if is_there else b"200")):
         answer = two.say(b"GET " + target % path + b" " + rest + b"\r\n")
         assert answer.split()[1] == status, answer
 

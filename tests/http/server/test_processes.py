@@ -54,7 +54,7 @@ class House:
         self.log = io.StringIO()
         self.listening = hypercorn.listen("127.0.0.1", 0)
         self.port = self.listening.getsockname()[1]
-        self.kept = Processes(
+        self.processes = Processes(
             self.listening,
             count,
             {"config": None, "flags": {"folder": str(folder)}},
@@ -63,15 +63,15 @@ class House:
             journal=Journal("all", lambda: self.log),
         )
         self.ready: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
-        self.running = asyncio.create_task(self.kept.run(self.ready.set_result))
+        self.running = asyncio.create_task(self.processes.run(self.ready.set_result))
 
     @property
     def serving(self) -> dict[int, int]:
         """The process in each place."""
-        return {number: process.pid for number, process in self.kept._serving.items()}
+        return {number: process.pid for number, process in self.processes._serving.items()}
 
     @property
-    def started(self) -> list[str]:
+    def started_names(self) -> list[str]:
         return sorted(path.name for path in self.folder.glob("[0-9]*"))
 
     def events(self) -> list[tuple[str, int | None]]:
@@ -102,7 +102,7 @@ def keeping(tmp_path: Path) -> Any:
             yield house
         finally:
             if not house.running.done():
-                house.kept._ending.set()
+                house.processes._ending.set()
             await asyncio.wait([house.running])
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 asyncio.get_running_loop().remove_signal_handler(number)
@@ -145,9 +145,9 @@ async def test_one_that_is_killed_is_started_again_and_the_others_serve_on(
         await house.ready
         before = house.serving
         for _ in range(2):
-            killed = house.serving[2]
-            os.kill(killed, signal.SIGKILL)
-            await house.until(lambda killed=killed: house.serving[2] != killed)
+            pid = house.serving[2]
+            os.kill(pid, signal.SIGKILL)
+            await house.until(lambda pid=pid: house.serving[2] != pid)
             assert house.ask()[1] in house.serving.values()
         assert house.serving[1] == before[1]
         assert house.events() == [("process ended", 2)] * 2
@@ -188,7 +188,7 @@ async def test_a_restart_replaces_one_after_another(keeping: Any) -> None:
             await asyncio.sleep(0.01)
         assert set(house.serving.values()).isdisjoint(before.values())
         assert not any(map(is_alive, before.values()))
-        assert [name[0] for name in house.started] == ["1", "1", "2", "2"]
+        assert [name[0] for name in house.started_names] == ["1", "1", "2", "2"]
         assert house.ask()[1] in house.serving.values()
 
 
@@ -214,10 +214,10 @@ async def test_where_one_cannot_start_none_is_left_and_its_code_is_told(
 ) -> None:
     (tmp_path / "broken").write_text(str(code))
     async with keeping() as house:
-        with pytest.raises(Failed) as failed:
+        with pytest.raises(Failed) as error:
             await house.running
-        assert failed.value.code == code
-        assert (house.kept._alive, house.started) == (set(), [])
+        assert error.value.code == code
+        assert (house.processes._alive, house.started_names) == (set(), [])
 
 
 @pytest.mark.anyio
@@ -227,10 +227,10 @@ async def test_one_that_does_not_answer_in_time_is_killed(
     monkeypatch.setattr(processes, "START_SECONDS", 0.1)
     (tmp_path / "slow").touch()
     async with keeping() as house:
-        with pytest.raises(Failed) as failed:
+        with pytest.raises(Failed) as error:
             await house.running
-        assert failed.value.code == -signal.SIGKILL
-        assert "process 1 ended with -9 before it answered" in str(failed.value)
+        assert error.value.code == -signal.SIGKILL
+        assert "process 1 ended with -9 before it answered" in str(error.value)
 
 
 @pytest.mark.anyio
@@ -259,12 +259,12 @@ asyncio.run(kept.run(lambda told: print(kept._serving[1].pid, kept._serving[2].p
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_second_signal_ends_them_at_once(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "deaf").touch()  # the first is heeded by none of them
-    given = {
+    environment = {
         "given": {"config": None, "flags": {"folder": str(tmp_path)}},
         "command": [sys.executable, "-I", "-S", "-c", PROGRAM],
     }
     keeper = subprocess.Popen(
-        [sys.executable, "-c", KEEPER, json.dumps(given)], stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-c", KEEPER, json.dumps(environment)], stdout=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},  # noqa: TID251
     )  # fmt: skip
     with keeper:
@@ -284,10 +284,10 @@ def test_a_second_signal_ends_them_at_once(tmp_path: Path, number: signal.Signal
 class Missing:
     """A command that is not there, and how often it was tried."""
 
-    tried = 0
+    attempts = 0
 
     def __iter__(self) -> Iterator[str]:
-        self.tried += 1
+        self.attempts += 1
         yield "/none"
 
 
@@ -298,13 +298,13 @@ async def test_a_system_that_starts_no_process_for_a_while_ends_none_that_runs(
     monkeypatch.setattr(processes, "RESTART_SECONDS", 0.01)
     async with keeping() as house:
         await house.ready
-        before, command = house.serving, house.kept._command
-        missing = house.kept._command = Missing()  # type: ignore[assignment]
+        before, command = house.serving, house.processes._command
+        missing = house.processes._command = Missing()  # type: ignore[assignment]
         house.signal(signal.SIGHUP)
         await house.until(lambda: ("restart given up", 1) in house.events())
         os.kill(before[1], signal.SIGKILL)
-        await house.until(lambda: missing.tried > 2)
+        await house.until(lambda: missing.attempts > 2)
         assert house.ask() == (2, before[2])
-        house.kept._command = command
+        house.processes._command = command
         await house.until(lambda: house.serving[1] != before[1])
         assert house.serving[2] == before[2]

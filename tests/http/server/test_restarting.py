@@ -17,9 +17,9 @@ from svc_http.settings import Settings
 from tests.http.cli.conftest import server
 
 
-def _write(config: Path, **more: str) -> None:
-    given = {"db": str(config.parent / "svc.db"), "workers": "none", **more}
-    config.write_text("".join(f'{name} = "{value}"\n' for name, value in given.items()), "utf-8")
+def _write(config: Path, **members: str) -> None:
+    settings = {"db": str(config.parent / "svc.db"), "workers": "none", **members}
+    config.write_text("".join(f'{name} = "{value}"\n' for name, value in settings.items()), "utf-8")
 
 
 def _soon(is_so: Callable[[], Any]) -> None:
@@ -73,18 +73,18 @@ def test_settings_with_which_nothing_starts_are_given_up_as_the_log_tells(tmp_pa
     log = tmp_path / "svc.log"
     first = Settings(db=":memory:", log_file=str(log))
     second = Settings(db=":memory:", unknown_query="ignore")
-    served = []
+    runs = []
 
-    def serve(given: Settings, restarts: Restarts) -> None:
-        served.append(given)
-        if given is second:
+    def serve(settings: Settings, restarts: Restarts) -> None:
+        runs.append(settings)
+        if settings is second:
             raise OSError("no: postgresql://desk:hunter2@db")
-        if len(served) == 1:
+        if len(runs) == 1:
             asyncio.run(_until_drained(restarts))
 
     Restarts(first, lambda: second).run(serve)
 
-    assert served == [first, second, first]
+    assert runs == [first, second, first]
     assert "restart given up" in log.read_text("utf-8")
     assert "hunter2" not in log.read_text("utf-8")
 
@@ -100,21 +100,21 @@ async def _until_drained(restarts: Restarts) -> None:
 
 def test_what_is_asked_for_while_a_restart_is_under_way_comes_after_it() -> None:
     first, second, third = (Settings(db=":memory:", in_flight_max=n) for n in (1, 2, 3))
-    wanted, served = iter((second, third)), []
+    next_settings, runs = iter((second, third)), []
 
-    def serve(given: Settings, restarts: Restarts) -> None:
-        served.append(given)
-        if given is first:
+    def serve(settings: Settings, restarts: Restarts) -> None:
+        runs.append(settings)
+        if settings is first:
             asyncio.run(_until_drained(restarts))
-        elif given is second:
-            asyncio.run(_drained(restarts))
+        elif settings is second:
+            asyncio.run(_wait_drained(restarts))
 
-    Restarts(first, lambda: next(wanted)).run(serve)
+    Restarts(first, lambda: next(next_settings)).run(serve)
 
-    assert served == [first, second, third]
+    assert runs == [first, second, third]
 
 
-async def _drained(restarts: Restarts) -> None:
+async def _wait_drained(restarts: Restarts) -> None:
     runtime: Any = Runtime()
     with restarts.heeds(runtime):
         await runtime.drain.wait()

@@ -27,8 +27,8 @@ GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
 ROOT = Path(__file__).parents[3]
 
 
-def split(received):
-    head, _, body = received.partition(b"\r\n\r\n")
+def split_response(answer):
+    head, _, body = answer.partition(b"\r\n\r\n")
     status = int(head.split()[1])
     headers = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:])
     return status, headers, body
@@ -37,7 +37,7 @@ def split(received):
 SWITCH = b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
 WEBSOCKET_KEY = b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 
-REFUSED = [
+REFUSALS = [
     # Framing that h11 refuses by itself.
     (b"GET /livez HTTP/1.1\r\n\r\n", 400),
     (GET + b"Host: b\r\n\r\n", 400),
@@ -84,20 +84,20 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("request_bytes", "status"), REFUSED)
+@pytest.mark.parametrize(("request_bytes", "status"), REFUSALS)
 def test_every_refusal_on_the_wire_is_a_problem_with_a_request_id(
     wire_server, request_bytes, status
 ):
-    seen, headers, body = split(wire_server.say(request_bytes))
-    assert seen == status
+    actual, headers, body = split_response(wire_server.say(request_bytes))
+    assert actual == status
     assert headers[b"content-type"] == b"application/problem+json"
     assert headers[b"x-svc-api-version"] == b"1.0"
-    told = json.loads(body)
-    assert told["status"] == status
-    assert headers[b"x-request-id"].decode() == told["requestId"]
-    assert told["code"] in problem.CATALOGUE
+    body_ = json.loads(body)
+    assert body_["status"] == status
+    assert headers[b"x-request-id"].decode() == body_["requestId"]
+    assert body_["code"] in problem.CATALOGUE
     assert b"location" not in headers
-    lines = [line for line in wire_server.logged() if line["requestId"] == told["requestId"]]
+    lines = [line for line in wire_server.logged() if line["requestId"] == body_["requestId"]]
     assert [line["status"] for line in lines] == [status]
     if request_bytes.startswith(b"CONNECT") or SWITCH in request_bytes or status in {501, 505}:
         assert headers[b"connection"] == b"close"
@@ -106,17 +106,17 @@ def test_every_refusal_on_the_wire_is_a_problem_with_a_request_id(
 @pytest.mark.parametrize("number", [39, 1_000])
 def test_a_request_is_parted_from_the_next_wherever_the_bytes_are_cut(wire_server, number):
     # Two requests with an empty line between them, as old clients send it after a body.
-    both = GET + b"Content-Length: 3\r\n\r\nabc\r\n" + GET + b"Connection: close\r\n\r\n"
-    pieces = [both[at : at + number] for at in range(0, len(both), number)]
+    requests = GET + b"Content-Length: 3\r\n\r\nabc\r\n" + GET + b"Connection: close\r\n\r\n"
+    pieces = [requests[at : at + number] for at in range(0, len(requests), number)]
     with closing(socket.create_connection(("127.0.0.1", wire_server.port), 60)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for piece in pieces:
             connection.sendall(piece)
-        received = b"".join(iter(lambda: connection.recv(65_536), b""))
-    assert received.count(b"HTTP/1.1 200") == received.count(b"HTTP/1.1") == 2
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert answer.count(b"HTTP/1.1 200") == answer.count(b"HTTP/1.1") == 2
 
 
-SERVED = [
+SERVINGS = [
     GET + b"\r\n",
     GET + b"Content-Length: 3, 3\r\n\r\nabc",
     GET + b"X-A: a\r\n b\r\n\r\n",
@@ -139,18 +139,18 @@ SERVED = [
 ]
 
 
-@pytest.mark.parametrize("request_bytes", SERVED)
+@pytest.mark.parametrize("request_bytes", SERVINGS)
 def test_what_the_standards_allow_is_served(wire_server, request_bytes):
-    status, headers, body = split(wire_server.say(request_bytes))
+    status, headers, body = split_response(wire_server.say(request_bytes))
     assert (status, body) == (200, b'{"status":"live"}')
     assert b"server" not in headers
 
 
 def test_who_asks_before_sending_a_body_is_told_to_go_on(wire_server):
-    received = wire_server.say(GET + b"Content-Length: 3\r\nExpect: 100-Continue\r\n\r\nabc")
-    going_on, _, answer = received.partition(b"\r\n\r\n")
+    both_answers = wire_server.say(GET + b"Content-Length: 3\r\nExpect: 100-Continue\r\n\r\nabc")
+    going_on, _, answer = both_answers.partition(b"\r\n\r\n")
     assert going_on.startswith(b"HTTP/1.1 100")
-    assert split(answer)[0] == 200
+    assert split_response(answer)[0] == 200
 
 
 def post(key, rest):
@@ -168,22 +168,24 @@ def post(key, rest):
     ],
 )
 def test_broken_chunks_are_refused_as_a_problem(wire_server, rest, status):
-    seen, _, body = split(wire_server.say(post(wire_server.key, rest)))
-    assert (seen, json.loads(body)["status"]) == (status, status)
+    actual, _, body = split_response(wire_server.say(post(wire_server.key, rest)))
+    assert (actual, json.loads(body)["status"]) == (status, status)
 
 
 @pytest.fixture
 def hasty(wire_server):
     """A server that gives a body one second."""
-    made = type(wire_server)(body_seconds_max=1)
-    made.start()
-    yield made
-    made.stop()
+    server = type(wire_server)(body_seconds_max=1)
+    server.start()
+    yield server
+    server.stop()
 
 
 def test_a_body_that_dribbles_is_refused_in_time(hasty):
-    seen, headers, body = split(hasty.say(post(hasty.key, b"Content-Length: 9\r\n\r\n{")))
-    assert (seen, json.loads(body)["code"]) == (408, "REQUEST_TIMEOUT")
+    status, headers, body = split_response(
+        hasty.say(post(hasty.key, b"Content-Length: 9\r\n\r\n{"))
+    )
+    assert (status, json.loads(body)["code"]) == (408, "REQUEST_TIMEOUT")
     assert headers[b"connection"] == b"close"
 
 
@@ -196,8 +198,8 @@ def test_the_refusal_of_a_large_body_always_arrives(wire_server, framing):
     else:
         rest = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % size + body + b"\r\n0\r\n\r\n"
     for _ in range(10):
-        seen, headers, told = split(wire_server.say(post(wire_server.key, rest)))
-        assert (seen, json.loads(told)["code"]) == (413, "BODY_TOO_LARGE")
+        status, headers, body_ = split_response(wire_server.say(post(wire_server.key, rest)))
+        assert (status, json.loads(body_)["code"]) == (413, "BODY_TOO_LARGE")
         assert headers[b"connection"] == b"close"
 
 
@@ -207,12 +209,14 @@ def test_a_refusal_before_the_body_always_arrives(wire_server):
         answer = wire_server.say(
             b"POST /api/v1/notes HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + body
         )
-        assert split(answer)[0] == 401
+        assert split_response(answer)[0] == 401
 
 
 def test_large_fields_are_refused_before_the_connection_is_reset(wire_server):
     for _ in range(10):
-        assert split(wire_server.say(GET + b"X-A: " + b"x" * 500_000 + b"\r\n\r\n"))[0] == 431
+        assert (
+            split_response(wire_server.say(GET + b"X-A: " + b"x" * 500_000 + b"\r\n\r\n"))[0] == 431
+        )
 
 
 def test_a_connection_is_used_again(wire_server):
@@ -220,20 +224,20 @@ def test_a_connection_is_used_again(wire_server):
         ids = set()
         for _ in range(3):
             connection.sendall(GET + b"\r\n")
-            received = b""
-            while not received.endswith(b"}"):
-                received += connection.recv(65_536)
-            ids.add(split(received)[1][b"x-request-id"])
+            answer = b""
+            while not answer.endswith(b"}"):
+                answer += connection.recv(65_536)
+            ids.add(split_response(answer)[1][b"x-request-id"])
     assert len(ids) == 3
 
 
 def test_many_connections_are_answered_at_once(wire_server):
     answers = []
 
-    def one():
-        answers.append(split(wire_server.say(GET + b"\r\n"))[0])
+    def client():
+        answers.append(split_response(wire_server.say(GET + b"\r\n"))[0])
 
-    threads = [threading.Thread(target=one) for _ in range(50)]
+    threads = [threading.Thread(target=client) for _ in range(50)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -245,7 +249,7 @@ def test_an_early_stop_of_the_client_harms_nobody(wire_server):
     for cut in (b"", b"GET", GET, post(wire_server.key, b"Content-Length: 20\r\n\r\n{")):
         with closing(socket.create_connection(("127.0.0.1", wire_server.port), 60)) as connection:
             connection.sendall(cut)
-    assert split(wire_server.say(GET + b"\r\n"))[0] == 200
+    assert split_response(wire_server.say(GET + b"\r\n"))[0] == 200
 
 
 class Reset:
@@ -278,13 +282,13 @@ def test_clients_that_reset_their_connections_are_no_failure(wire_server):
     wire_server.loop.call_soon_threadsafe(
         wire_server.loop.set_exception_handler, lambda _loop, failure: failures.append(failure)
     )
-    for said in (b"nonsense\r\n\r\n", GET + b"\r\n", GET + b"Connection: close\r\n\r\n"):
+    for words in (b"nonsense\r\n\r\n", GET + b"\r\n", GET + b"Connection: close\r\n\r\n"):
         for _ in range(20):
             address = ("127.0.0.1", wire_server.port)
             with closing(socket.create_connection(address, 60)) as connection:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                connection.sendall(said)
-    assert split(wire_server.say(GET + b"\r\n"))[0] == 200
+                connection.sendall(words)
+    assert split_response(wire_server.say(GET + b"\r\n"))[0] == 200
     assert failures == []
 
 
@@ -293,8 +297,8 @@ def test_clients_that_reset_their_connections_are_no_failure(wire_server):
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_a_busy_port_is_one_clear_line(host):
-    with closing(hypercorn.listen(host, 0)) as taken:
-        port = taken.getsockname()[1]
+    with closing(hypercorn.listen(host, 0)) as socket_:
+        port = socket_.getsockname()[1]
         with pytest.raises(hypercorn.PortBusy) as busy:
             hypercorn.listen(host, port)
     assert str(busy.value) == f"port {port} on {host} is in use; try --port {port + 1}"
@@ -311,9 +315,9 @@ def test_what_a_client_does_not_read_stays_out_of_the_buffers_of_the_system() ->
     with closing(hypercorn.listen("127.0.0.1", 0)) as listening, closing(socket.socket()) as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         client.connect(listening.getsockname())
-        with closing(listening.accept()[0]) as taken:
-            taken.setblocking(False)
-            assert taken.send(bytes(10_000_000)) <= 2 * PART_BYTES
+        with closing(listening.accept()[0]) as socket_:
+            socket_.setblocking(False)
+            assert socket_.send(bytes(10_000_000)) <= 2 * PART_BYTES
 
 
 PROGRAM = """
@@ -338,7 +342,7 @@ print("ended", flush=True)
 """
 
 
-def started(program):
+def start(program):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # noqa: TID251
     return subprocess.Popen(
         [sys.executable, "-c", program],
@@ -351,15 +355,15 @@ def started(program):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_service_in_order(number):
-    with started(PROGRAM) as process:
+    with start(PROGRAM) as process:
         port = int(process.stdout.readline())
         with closing(socket.create_connection(("127.0.0.1", port), 5)) as connection:
             connection.sendall(GET + b"\r\n")
             assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
         process.send_signal(number)
-        said, wrong = process.communicate(timeout=60)
+        words, wrong = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert said.split("\n") == ["worker ended", "closed", "ended", ""]
+    assert words.split("\n") == ["worker ended", "closed", "ended", ""]
     assert [json.loads(line)["event"] for line in wrong.splitlines()] == ["request"]
 
 
@@ -375,21 +379,21 @@ def test_without_uvloop_the_standard_loop_serves(monkeypatch):
 def one_of_many(wire_server, monkeypatch):
     """A server beside which others serve the same socket."""
     monkeypatch.setattr(configuration.Listening, "keep_alive_timeout", 1.0)
-    made = type(wire_server)(processes=2)
-    made.start()
-    yield made
-    if made._thread.is_alive():
-        made.stop()
+    server = type(wire_server)(processes=2)
+    server.start()
+    yield server
+    if server._thread.is_alive():
+        server.stop()
 
 
-def received(connection):
+def read_answer(connection):
     """One whole answer: its status and its fields."""
-    said = b""
-    while b"\r\n\r\n" not in said or len(said.partition(b"\r\n\r\n")[2]) < length_of(said):
-        more = connection.recv(65_536)
-        assert more, said
-        said += more
-    return split(said)[:2]
+    words = b""
+    while b"\r\n\r\n" not in words or len(words.partition(b"\r\n\r\n")[2]) < length_of(words):
+        chunk = connection.recv(65_536)
+        assert chunk, words
+        words += chunk
+    return split_response(words)[:2]
 
 
 def come_until_refused(address):
@@ -397,9 +401,9 @@ def come_until_refused(address):
         socket.create_connection(address, 60).close()
 
 
-def length_of(said):
-    found = re.search(rb"content-length: (\d+)", said)
-    return int(found[1]) if found else 0
+def length_of(words):
+    match = re.search(rb"content-length: (\d+)", words)
+    return int(match[1]) if match else 0
 
 
 def test_one_of_several_that_ends_answers_all_that_comes_over_its_connections(one_of_many):
@@ -413,7 +417,7 @@ def test_one_of_several_that_ends_answers_all_that_comes_over_its_connections(on
     ):
         for connection in (idle, quiet):
             connection.sendall(GET + b"\r\n")
-            assert received(connection)[0] == 200
+            assert read_answer(connection)[0] == 200
         busy.sendall(post(one_of_many.key, b"Content-Length: %d\r\n\r\n" % len(body) + body[:5]))
         while one_of_many.service.edge.under_way < 1:
             time.sleep(0.01)
@@ -423,7 +427,7 @@ def test_one_of_several_that_ends_answers_all_that_comes_over_its_connections(on
         busy.sendall(body[5:])
         idle.sendall(GET.replace(b"livez", b"readyz") + b"\r\n")
         silent.sendall(b"GET /api/v1/notes HTTP/1.1\r\nHost: a\r\n\r\n")
-        answers = [received(connection) for connection in (busy, idle, silent)]
+        answers = [read_answer(connection) for connection in (busy, idle, silent)]
         assert [status for status, _ in answers] == [201, 200, 401]
         assert {fields[b"connection"] for _, fields in answers[1:]} == {b"close"}
         assert quiet.recv(1) == b""  # in its time, after which the server has nothing left
@@ -446,16 +450,16 @@ BASES = [
 ]
 
 
-@pytest.mark.parametrize(("ours", "owner", "is_theirs_alone"), BASES)
-def test_all_that_our_protocol_uses_of_theirs_is_looked_for(ours, owner, is_theirs_alone):
-    theirs = internals._owners()[owner]
-    named = {*vars(ours), *re.findall(r"self\.(\w+)", inspect.getsource(ours))}
-    used = {name for name in named if hasattr(theirs, name) and not name.startswith("__")}
-    listed = {name.split(".")[0] for name in internals.NEEDED[owner].split()}
-    assert {name for name in used if is_theirs_alone(name)} <= listed
+@pytest.mark.parametrize(("subclass", "owner", "is_theirs_alone"), BASES)
+def test_all_that_our_protocol_uses_of_theirs_is_looked_for(subclass, owner, is_theirs_alone):
+    base = internals._owners()[owner]
+    names = {*vars(subclass), *re.findall(r"self\.(\w+)", inspect.getsource(subclass))}
+    used = {name for name in names if hasattr(base, name) and not name.startswith("__")}
+    needs = {name.split(".")[0] for name in internals.NEEDED[owner].split()}
+    assert {name for name in used if is_theirs_alone(name)} <= needs
 
 
-GONE = {
+MISSING_PARTS = {
     "an attribute": """
 from svc_http.run.server import internals
 internals.NEEDED = {**internals.NEEDED, "h11.Connection": "_receive_buffer _gone.now"}""",
@@ -468,9 +472,9 @@ del hypercorn.typing.WorkerContext""",
 }
 
 
-@pytest.mark.parametrize("gone", GONE)
-def test_where_anything_is_missing_the_stock_protocol_serves_and_the_log_says_so(gone):
-    process = started(f"import sys\n{GONE[gone]}\n{PROGRAM}")
+@pytest.mark.parametrize("missing", MISSING_PARTS)
+def test_where_anything_is_missing_the_stock_protocol_serves_and_the_log_says_so(missing):
+    process = start(f"import sys\n{MISSING_PARTS[missing]}\n{PROGRAM}")
     port = int(process.stdout.readline())
     statuses = []
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as client:
@@ -479,7 +483,7 @@ def test_where_anything_is_missing_the_stock_protocol_serves_and_the_log_says_so
             answer = client.getresponse()
             assert json.loads(answer.read())
             statuses.append(answer.status)
-        if gone != "an import":  # where nothing can be looked at, nothing can be changed
+        if missing != "an import":  # where nothing can be looked at, nothing can be changed
             upgrade = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c"}
             client.request("GET", "/livez", headers={**upgrade, "HTTP2-Settings": "AAMAAABk"})
             assert client.getresponse().status == 200
