@@ -1,1 +1,1 @@
-"""What this process reaches outside: documents, models, voices, facilitators."""
+"""Clients of everything outside the process: documents, models, voices, payment facilitators."""

@@ -1,8 +1,7 @@
-"""Answers of a model behind an address of OpenAI's form: `POST {base}/chat/completions`.
+"""A client of language models that speak OpenAI's API: `POST {base}/chat/completions`.
 
-Rule 1: until the first bytes are here a failure is a refusal of the whole; later it ends what was
-        begun.
-Rule 2: everything has an end: steps, words, bytes, tools at once, and each wait.
+Rule 1: a failure before the first event raises; a later one ends the answer with an error event.
+Rule 2: everything is bounded: steps, tokens, bytes, concurrent tools, and each wait.
 """
 
 import asyncio
@@ -35,9 +34,9 @@ OPENAI: Final = "api.openai.com"
 REFUSAL_BYTES: Final = 64 * 1024
 REFUSAL_CHARS: Final = 500
 ANSWER_BYTES: Final = 8 * 1024 * 1024
-"""Of one answer of the model: 16,000 characters in frames of 300 bytes each are 5 MB."""
+"""The largest answer of the model: 16,000 characters in frames of 300 bytes each are 5 MB."""
 TRAILER_SECONDS: Final = 2.0
-"""For what may follow the end of an answer: its usage, and the end of the body."""
+"""How long to wait for what may follow the end of an answer: its usage, the end of the body."""
 TOOLS_AT_ONCE: Final = 4
 TOOL_SECONDS: Final = 10.0
 PASSAGES_AT_ONCE: Final = 4
@@ -45,7 +44,7 @@ PASSAGES_AT_ONCE: Final = 4
 
 @frozen
 class Place:
-    """Where the model is, what is said to it, and how much it may answer in how many steps."""
+    """The address, name and key of a language model, and the bounds of one answer."""
 
     url: str
     model: str
@@ -55,7 +54,7 @@ class Place:
 
     @property
     def said(self) -> dict[str, Any]:
-        """What goes with every request; OpenAI's newest models refuse what all others take."""
+        """The parameters of every request; OpenAI's newest models need other ones than the rest."""
         if OPENAI in self.url:
             return {"model": self.model, "max_completion_tokens": self.tokens_max}
         return {"model": self.model, "max_tokens": self.tokens_max, "temperature": 0}
@@ -63,17 +62,17 @@ class Place:
 
 @frozen
 class Waits:
-    """Seconds: how long the model may be silent, and for the whole answer."""
+    """How long the model may be silent, and how long an answer may take, in seconds."""
 
     idle: float = 60.0
     total: float = 120.0
 
 
 class Chat:
-    """A model that answers with the tools (`svc_core.agent.ports.Backend`), and that rewrites.
+    """A language model that answers questions with tools (`agent.ports.Backend`) and rewrites text.
 
-    `told` hears of failures. Where there is a `fallback`, it answers when the model cannot begin,
-    unless that is for want of credits.
+    `on_failure` gets failures. If the model cannot begin, the `fallback` answers, where there is
+    one, unless the provider has no credits left.
     """
 
     def __init__(
@@ -102,9 +101,9 @@ class Chat:
             return await self._fallback.open(turn, tools)
 
     async def write(self, questions: Sequence[tuple[str, str]]) -> Sequence[str | None]:
-        """What the model makes of some passages by their instructions; None for one that failed.
+        """Rewrite passages, given as (instructions, text); None for each that failed.
 
-        It takes no longer than one answer.
+        All of them together take no longer than one answer.
         """
         turns = asyncio.Semaphore(PASSAGES_AT_ONCE)
 
@@ -127,11 +126,11 @@ class Chat:
         return await asyncio.gather(*(rewrite(*passage) for passage in questions))
 
     async def aclose(self) -> None:
-        """Drop what is under way."""
+        """Close all connections."""
         await self._upstream.aclose()
 
     def _report(self, failure: UpstreamFailed) -> None:
-        """Have the operator told of a failure, without the key."""
+        """Report a failure to `on_failure`, without the key."""
         self.told(NoAnswer(f"{self._upstream.url} {self._upstream.without_key(failure.said)}"))
 
     def _deadline(self) -> float:
@@ -142,7 +141,7 @@ class Chat:
     async def _deltas(
         self, request: dict[str, Any], completion: Completion, ends: float
     ) -> AsyncGenerator[str]:
-        """The words of an answer as they come, some of them empty; the rest is in `completion`.
+        """Yield the text of an answer as it arrives, possibly empty; `completion` gets the rest.
 
         Raises:
             UpstreamFailed: it was refused, cut short, filtered or too late.
@@ -183,7 +182,7 @@ class Chat:
         completion.end()
 
     def _patience(self, ends: float, completion: Completion | None = None) -> asyncio.Timeout:
-        """A wait for the next bytes, which is short where an answer has told its end."""
+        """The timeout for the next bytes; it is short after the end of the answer was announced."""
         is_over = completion is not None and completion.finish is not None
         quiet = TRAILER_SECONDS if is_over else self._timeouts.idle
         return asyncio.timeout_at(min(ends, asyncio.get_running_loop().time() + quiet))
@@ -191,7 +190,7 @@ class Chat:
     # -- a whole answer --------------------------------------------------------------------------
 
     async def _answer(self, turn: Turn, tools: Toolbox) -> AsyncGenerator[Event]:
-        """An answer, with its first event twice: `open` waits for it; failures then end it."""
+        """Yield the events of an answer, the first one twice: `open` consumes it once."""
         async with aclosing(self._events(turn, tools)) as events:
             first = await anext(events)
             yield first
@@ -204,7 +203,7 @@ class Chat:
                 yield Failed(failure.type.code, failure.detail)
 
     async def _events(self, turn: Turn, tools: Toolbox) -> AsyncGenerator[Event]:
-        """What happens while a question is answered, from the first words or calls on."""
+        """Yield the events of an answer: text, steps, tool calls and their results."""
         ends = self._deadline()
         dialogue = Dialogue(turn, tools.specs, tools.origin)
         used = Usage()
@@ -236,7 +235,7 @@ class Chat:
 async def _sentence_events(
     deltas: AsyncGenerator[str], dialogue: Dialogue, step: int
 ) -> AsyncGenerator[Event]:
-    """A step that begins with the first words, and the sentences of it that may be said."""
+    """Yield the start of a step with its first text, then its sentences that have evidence."""
     sieve, is_begun = Sieve(dialogue.facts), False
     async with aclosing(deltas):
         async for text in deltas:
@@ -254,7 +253,7 @@ async def _sentence_events(
 async def _tool_events(
     calls: Sequence[Call], dialogue: Dialogue, tools: Toolbox
 ) -> AsyncGenerator[Event]:
-    """The calls, which all run, then what came of each."""
+    """Run all tool calls; yield the calls, then the result of each."""
     turns = asyncio.Semaphore(TOOLS_AT_ONCE)
 
     async def run(call: Call) -> Answered | str:

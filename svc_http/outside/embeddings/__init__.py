@@ -1,1 +1,1 @@
-"""Models of meaning: on this machine, or behind an address."""
+"""Embedding models: on this machine, or behind an HTTP address."""

@@ -1,7 +1,8 @@
-"""Embeddings from an address of OpenAI's form: `POST {base}/embeddings`.
+"""A client of embedding models that speak OpenAI's API: `POST {base}/embeddings`.
 
-Rule 1: what is sent and read is bounded in number, bytes and time; what may pass is tried again.
-Rule 2: a refusal of words is told apart from one of everything by words that cannot be refused.
+Rule 1: requests and answers are bounded in number, bytes and time; transient failures are retried.
+Rule 2: after a refusal a harmless text is sent: if that is accepted, the refused texts were at
+        fault, else the settings are.
 """
 
 import asyncio
@@ -18,17 +19,17 @@ from svc_http.outside.embeddings.model import EmbeddingFailure
 from svc_http.outside.upstream import NoAnswer, Upstream, UpstreamAnswer, read_answer, status_phrase
 
 TEXTS_AT_ONCE: Final = 32
-"""In one request; servers take from 32 (Text Embeddings Inference) to 2,048 (OpenAI)."""
+"""Texts in one request; servers accept from 32 (Text Embeddings Inference) to 2,048 (OpenAI)."""
 ANSWER_BYTES: Final = 8 * 1024 * 1024
-"""Of one answer: 32 vectors of 4,096 dimensions with 20 characters each are 2.6 MB."""
+"""The largest answer: 32 vectors of 4,096 dimensions with 20 characters each are 2.6 MB."""
 TOTAL_SECONDS: Final = 30.0
-"""One exchange; a slow machine needs a second a text."""
+"""The time for one request; a slow machine needs a second a text."""
 WAITS: Final = (0.5, 2.0)
-"""Before the second and the third attempt."""
+"""The waits before the second and the third attempt, in seconds."""
 WAIT_MAX: Final = 10.0
-"""As long as a server may ask to be left alone while we wait for it."""
+"""The longest Retry-After for which an attempt waits."""
 PAUSE_SECONDS: Final = 10.0
-"""How long it is not asked again once all attempts failed, so that reports need not wait."""
+"""How long the model is not asked after all attempts failed, so that reports need not wait."""
 _PROBE: Final = ("news",)
 _TRANSIENT: Final = frozenset({408, 429, 500, 502, 503, 504})
 _TEXT_REFUSALS: Final = frozenset({400, 413, 422})
@@ -41,7 +42,7 @@ _CURES: Final = {
 
 @frozen
 class EmbeddingEndpoint:
-    """Where the model is, and what is said to it."""
+    """The address, name, key and vector length of an embedding model."""
 
     url: str
     model: str
@@ -50,12 +51,12 @@ class EmbeddingEndpoint:
 
     @property
     def name(self) -> str:
-        """By what its vectors are known: the same model elsewhere makes the same ones."""
+        """The name under which vectors are stored: the same model elsewhere makes the same ones."""
         return self.model if self.dimensions is None else f"{self.model}/{self.dimensions}"
 
 
 class RemoteModel:
-    """A model behind an address; `waits` are the seconds before each further attempt."""
+    """An embedding model behind an address; `waits` are the seconds before each further attempt."""
 
     def __init__(
         self,
@@ -72,14 +73,14 @@ class RemoteModel:
 
     @property
     def name(self) -> str:
-        """By what its vectors are known."""
+        """The name under which its vectors are stored."""
         return self._endpoint.name
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """The vector of each text.
 
         Raises:
-            EmbeddingFailed: there are none, and why.
+            EmbeddingFailure: the model gave none; the message says why.
         """
         rows: list[Sequence[float]] = []
         for start in range(0, len(texts), TEXTS_AT_ONCE):
@@ -89,7 +90,7 @@ class RemoteModel:
         return rows
 
     async def aclose(self) -> None:
-        """Drop what is under way."""
+        """Close all connections."""
         await self._upstream.aclose()
 
     async def _batch(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
@@ -109,7 +110,7 @@ class RemoteModel:
             raise
 
     async def _answer(self, texts: Sequence[str]) -> UpstreamAnswer:
-        """The answer, once it is none that may pass."""
+        """Ask up to three times, until the answer is no transient failure."""
         for wait in self._waits:
             try:
                 answer = await self._exchange(texts)

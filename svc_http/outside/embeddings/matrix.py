@@ -1,4 +1,4 @@
-"""Cosines of many vectors at once, where numpy is there."""
+"""Computes the cosines of many vectors at once with numpy."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,11 +6,11 @@ from typing import Any, Final
 import numpy
 
 _ROWS: Final = 2_000
-"""Vectors unfolded at once: 6 MB of 384 dimensions."""
+"""Vectors converted to floats at once: 6 MB with 384 dimensions."""
 
 
 def cosines(query: bytes, vectors: Sequence[bytes]) -> list[float]:
-    """What `svc_core.search.embeddings.cosine` gives for each, to the last bit: whole numbers."""
+    """The cosine of `query` and each vector, as `search.embeddings.cosine` to the last bit."""
     question = numpy.frombuffer(query, numpy.int8).astype(numpy.float64)
     values: list[float] = []
     for start in range(0, len(vectors), _ROWS):

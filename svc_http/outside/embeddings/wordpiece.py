@@ -1,4 +1,4 @@
-"""Words cut into the pieces that BERT's uncased models know (Devlin et al. 2018, WordPiece).
+"""Splits text into the word pieces of BERT's uncased models (Devlin et al. 2018, WordPiece).
 
 The vocabulary is that of `bert-base-uncased`, which all-MiniLM-L6-v2 was trained with.
 """
@@ -23,13 +23,13 @@ _IDEOGRAPHS: Final = (
 
 @lru_cache(maxsize=1)
 def vocabulary() -> Mapping[str, int]:
-    """The pieces and their numbers; one that goes on inside a word begins with `##`."""
+    """Word piece -> its id; a piece that continues a word begins with `##`."""
     pieces = data.read("wordpieces.txt").decode().splitlines()
     return {piece: number for number, piece in enumerate(pieces)}
 
 
 def numbers(text: str, pieces_max: int) -> list[int]:
-    """The pieces of a text by their numbers, between those of its beginning and its end.
+    """The ids of the word pieces of a text, between the ids of `[CLS]` and `[SEP]`.
 
     At most `pieces_max` with these two; what is beyond is left out.
     """
@@ -43,7 +43,7 @@ def numbers(text: str, pieces_max: int) -> list[int]:
 
 
 def _cut(word: str, pieces: Mapping[str, int]) -> list[int]:
-    """A word as the longest pieces from its beginning on."""
+    """The ids of a word's pieces: from its beginning, the longest known piece each time."""
     numbers: list[int] = []
     start = 0
     while start < len(word) <= _WORD_CHARS_MAX:
@@ -59,7 +59,7 @@ def _cut(word: str, pieces: Mapping[str, int]) -> list[int]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Words without case and accents; each mark and each ideograph is one of its own."""
+    """The words in lower case without accents; each punctuation mark and ideograph is a word."""
     plain = (mark for mark in unicodedata.normalize("NFD", text.lower()) if not _is_dropped(mark))
     words = "".join(f" {mark} " if _stands_alone(mark) else mark for mark in plain)
     return iter(words.split())

@@ -1,1 +1,1 @@
-"""Who checks and settles payments, and what a chain shows of them."""
+"""Clients that verify and settle x402 payments, and that read them from the blockchain."""

@@ -1,9 +1,10 @@
-"""What a chain shows of a payment, asked by JSON-RPC of a node (Ethereum, EIP-1474).
+"""Reads payments from a blockchain through the JSON-RPC API of a node (Ethereum, EIP-1474).
 
-Rule 1: a block is looked at once `DEPTH` others lie on it, so that what is seen is not undone.
-Rule 2: that a nonce is used up proves no payment: it may have been cancelled, or used to pay
-        somebody else. The transfer is what the token logs next to the use of the nonce.
-Rule 3: whatever is no answer of the form is `Unavailable`; nothing is guessed.
+Rule 1: only blocks with `DEPTH` blocks after them are read, so that a reorganisation does not undo
+        what was seen.
+Rule 2: a used nonce proves no payment: it may have been cancelled, or used to pay somebody else.
+        The proof is the transfer that the token logs right after the use of the nonce.
+Rule 3: an answer of any other form raises `Unavailable`; nothing is guessed.
 """
 
 import re
@@ -22,16 +23,16 @@ DEPTH: Final = 30
 BLOCK_SECONDS: Final = 2
 """Between two blocks of Base and of its test network, always."""
 MARGIN_BLOCKS: Final = 60
-"""Clocks differ; so many are looked at before the reservation."""
+"""Blocks searched before the time of the reservation, because clocks differ."""
 RANGE_BLOCKS: Final = 1_000
-"""In one question about logs; nodes take from 500 or 1,000 to 10,000."""
+"""Blocks of one query for logs; nodes accept from 500 or 1,000 to 10,000."""
 RANGES_MAX: Final = 50
-"""Questions about one payment: a day of blocks."""
+"""Queries for logs of one payment: together a day of blocks."""
 ANSWER_BYTES: Final = 1024 * 1024
 """A receipt of the largest transactions has some hundred logs of 700 bytes each."""
 SECONDS: Final = 10.0
 LATEST: Final = 2**36
-"""A second that no block of this millennium reaches."""
+"""An upper bound of block times, in Unix seconds (the year 4147)."""
 
 USED: Final = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
 """The topic of `AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)`."""
@@ -44,7 +45,7 @@ AUTHORIZATION_STATE: Final = "0xe94a0102"
 
 
 class JsonRpcChain:
-    """A chain as a node at an address shows it (`svc_core.payments.ports.ChainReader`)."""
+    """Reads a blockchain through the node at an address (`svc_core.payments.ports.ChainReader`)."""
 
     def __init__(self, url: str, *, depth: int = DEPTH, seconds: float = SECONDS) -> None:
         self._upstream = Upstream(url, None, "svc-payments")
@@ -53,17 +54,17 @@ class JsonRpcChain:
         self._network: str | None = None
 
     async def network(self) -> str:
-        """The name of its chain (CAIP-2); it is asked once.
+        """The CAIP-2 name of the chain of this node; asked once.
 
         Raises:
-            Unavailable: it gives no answer.
+            Unavailable: the node does not answer.
         """
         if self._network is None:
             self._network = f"eip155:{await self._number('eth_chainId')}"
         return self._network
 
     async def authorization_state(self, payment: Payment) -> Sighting:
-        """Whether the payer's nonce is used up, by the youngest block that is deep enough.
+        """Whether the nonce of the payer is used, as of the youngest block that is deep enough.
 
         Raises:
             Unavailable: the chain could not be read.
@@ -75,10 +76,10 @@ class JsonRpcChain:
         return Sighting(bool(used), await self._time(block))
 
     async def transfer(self, payment: Payment) -> Transfer | None:
-        """The transfer from the payer, of the amount and to whom it was to go, that used the nonce.
+        """The transfer that used the nonce, if payer, payee and amount are those of the payment.
 
         Raises:
-            Unavailable: the chain could not be read, or it is too long ago to look for.
+            Unavailable: the chain could not be read, or the payment is too old to search for.
         """
         await self._check(payment.network)
         last = await self._settled_block()
@@ -94,7 +95,7 @@ class JsonRpcChain:
         raise self._failure("shows neither the use of a nonce nor its end")
 
     async def aclose(self) -> None:
-        """Drop what is under way."""
+        """Close all connections."""
         await self._upstream.aclose()
 
     # -- what is asked ---------------------------------------------------------------------------
@@ -110,7 +111,7 @@ class JsonRpcChain:
         return datetime.fromtimestamp(seconds, UTC)
 
     async def _nonce_logs(self, payment: Payment, start: int, end: int) -> list[Mapping[str, Any]]:
-        """The logs, none or one, of the use of the payer's nonce or of its cancellation."""
+        """The logs, none or one, in which the nonce of the payer was used or cancelled."""
         topics = [[USED, CANCELLED], f"0x{_word(payment.payer)}", payment.nonce]
         filters = {"address": payment.asset, "topics": topics}
         blocks = {"fromBlock": hex(start), "toBlock": hex(end)}
@@ -176,7 +177,7 @@ class JsonRpcChain:
 
 
 def _word(text: str) -> str:
-    """An address or 32 bytes as one word, without 0x."""
+    """An address or 32 bytes as one hexadecimal word of 64 digits, without 0x."""
     return text[2:].lower().rjust(64, "0")
 
 

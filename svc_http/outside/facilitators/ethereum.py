@@ -1,6 +1,6 @@
-"""The cryptography of Ethereum, by libsecp256k1 and pycryptodome, as payments ask for it.
+"""The cryptography of Ethereum that payments need, from libsecp256k1 and pycryptodome.
 
-Both are of an extra; they are loaded when the first one is made.
+Both come with the extra `x402` and are loaded when `Ethereum` is first created.
 """
 
 from collections.abc import Callable
@@ -9,19 +9,19 @@ from typing import Any, Final
 
 CURE: Final = 'pip install "svc-intelligence[x402]"'
 EXTRA: Final = ("coincurve", "Crypto")
-"""What the extra brings; it is looked for, not loaded."""
+"""The modules of the extra `x402`; they are searched, not loaded."""
 
 _PREFIX_BYTES: Final = 1
-"""Bytes before x and y of a key that is written in full (SEC 1, 2.3.3)."""
+"""Bytes before x and y in an uncompressed public key (SEC 1, 2.3.3)."""
 
 
 def is_installed() -> bool:
-    """Whether the extra is there."""
+    """Whether the extra `x402` is installed."""
     return all(find_spec(name) is not None for name in EXTRA)
 
 
 class Ethereum:
-    """Keccak-256, and the keys of signatures (`svc_core.payments.ports.Crypto`)."""
+    """Keccak-256 and the recovery of public keys (`svc_core.payments.ports.Crypto`)."""
 
     def __init__(self) -> None:
         from coincurve import PublicKey  # noqa: PLC0415 - of an extra
@@ -36,7 +36,7 @@ class Ethereum:
         return digest
 
     def recover(self, digest: bytes, signature: bytes) -> bytes | None:
-        """The public key (64 bytes) whose signature of the digest this is; None without one."""
+        """The public key (64 bytes) that made this signature of the digest, or None."""
         try:
             key = self._recover(signature, digest, hasher=None)
         except ValueError:

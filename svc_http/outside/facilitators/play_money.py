@@ -1,9 +1,9 @@
-"""A facilitator for development, with play money: no chain, no node, nothing leaves this machine.
+"""A payment facilitator for development, with play money that exists only in memory.
 
-Rule 1: it judges signatures, amounts, times and nonces as the real ones do, on the test network
-        alone: real money is refused when one is made.
-Rule 2: whoever has not paid yet has `START` units, so that any new key can pay.
-Rule 3: it fails when it is told to, in each of the ways in which real ones do.
+Rule 1: it checks signatures, amounts, times and nonces as real facilitators do, but only for the
+        test network: it cannot be created for a network with real money.
+Rule 2: every new wallet has `WALLET_START` units, so that any new key can pay.
+Rule 3: it fails on request, in each of the ways in which real facilitators fail.
 """
 
 from collections import deque
@@ -36,27 +36,27 @@ from svc_core.payments.records import Payment
 from svc_core.wire import Json, WireError
 
 PATH: Final = "/x402/facilitator"
-"""Where it answers, below the origin of the service."""
+"""Its path below the origin of the service."""
 WALLET_START: Final = 100_000_000
-"""What a wallet has that has not paid yet, in units of the asset: 100 dollars."""
+"""The balance of a new wallet, in units of the asset: 100 dollars."""
 WALLETS_MAX: Final = 10_000
-"""Wallets that it knows; later ones have nothing."""
+"""Wallets whose balance is stored; later ones have nothing."""
 SILENT_SECONDS: Final = 60.0
-"""How long it says nothing where it is to be silent."""
+"""How long it does not answer when it plays the fault `timeout`."""
 
 Fault = Literal["insufficient_funds", "pending", "error", "timeout", "death"]
-"""What may go wrong at the next settlement: there is no money; it is under way, and done when asked
-again (unless it is to be pending once more); the answer is 500; there is none; there is none
-although the money moved."""
+"""What can go wrong at the next settlement: the wallet has too little; the settlement is pending,
+and done at the next request (unless that is to be pending too); the answer is 500; no answer comes;
+no answer comes although the money moved."""
 
 
 class _Silence(Unavailable):
-    """No answer comes."""
+    """The fault `timeout`: no answer comes."""
 
 
 @frozen
 class PlayTransfer:
-    """A transfer that was made."""
+    """One transfer of play money."""
 
     payer: str
     nonce: str
@@ -68,7 +68,7 @@ class PlayTransfer:
 
 @frozen
 class PlayFaults:
-    """What it is told: the faults of the next settlements, in their order."""
+    """The faults of the next settlements, in their order."""
 
     faults: tuple[Fault, ...] = ()
 
@@ -81,7 +81,7 @@ class _Question(wire.Open):
 
 
 class PlayMoney:
-    """Verifies, settles and shows payments, in memory (`Facilitator` and `ChainReader`).
+    """Verifies, settles and shows payments in memory (`Facilitator` and `ChainReader`).
 
     Raises:
         ValueError: the network is not the test network.
@@ -107,22 +107,22 @@ class PlayMoney:
         return self.verdict(payload, _accepted_terms(payload))
 
     async def settle(self, payload: Json) -> SettlementResponse:
-        """Move the money.
+        """Settle a payment: move its money.
 
         Raises:
-            Unavailable: it was told to fail so.
+            Unavailable: this fault was requested.
         """
         return self.settlement(payload, _accepted_terms(payload))
 
     async def supported(self) -> Supported:
-        """The one kind of payment that it takes."""
+        """The one kind of payment that it accepts."""
         return Supported((Kind(VERSION, SCHEME, self._network.id),))
 
     async def aclose(self) -> None:
-        """Nothing is under way."""
+        """Do nothing: there are no connections to close."""
 
     def verdict(self, payload: Json, requirements: Json) -> Verdict:
-        """The verdict on a payload by the requirements that are given."""
+        """The verdict on a payload under these requirements."""
         try:
             read = wire.structure(PaymentPayload, payload)
             terms = wire.structure(PaymentRequirements, requirements)
@@ -133,10 +133,10 @@ class PlayMoney:
         return Verdict(True, payer=payer) if why is None else Verdict(False, why, payer=payer)
 
     def settlement(self, payload: Json, requirements: Json) -> SettlementResponse:
-        """Move the money of a payload that is good.
+        """Settle a payload under these requirements: move its money if it is valid.
 
         Raises:
-            Unavailable: it was told to fail so.
+            Unavailable: this fault was requested.
         """
         pending = self._pending_transfer(payload)
         if pending is not None:
@@ -186,7 +186,7 @@ class PlayMoney:
         return None if is_enough else "insufficient_funds"
 
     def _pending_transfer(self, payload: Json) -> PlayTransfer | None:
-        """The transfer that was under way, which is done now that it is asked for again."""
+        """Take the pending transfer of this payload out of the list, if there is one."""
         try:
             authorization = wire.structure(PaymentPayload, payload).payload.authorization
         except WireError:
@@ -230,11 +230,11 @@ class PlayMoney:
     # -- as a chain ------------------------------------------------------------------------------
 
     async def authorization_state(self, payment: Payment) -> Sighting:
-        """Whether the payer's nonce is used up."""
+        """Whether the nonce of the payer is used."""
         return Sighting(_key(payment.payer, payment.nonce) in self.transfers, self._now())
 
     async def transfer(self, payment: Payment) -> Transfer | None:
-        """The transfer that used the nonce, where it is the one that was to be made."""
+        """The transfer that used the nonce, if its payee and amount are those of the payment."""
         transfer = self.transfers.get(_key(payment.payer, payment.nonce))
         if transfer is None or (transfer.pay_to, transfer.amount) != (
             payment.pay_to.lower(),
@@ -246,8 +246,8 @@ class PlayMoney:
     # -- over HTTP -------------------------------------------------------------------------------
 
     def routes(self, *, is_played: bool) -> list[Route]:
-        """The addresses of a facilitator; and where it `is_played`, one at which it is told to fail
-        and shows what was paid."""
+        """The HTTP routes of a facilitator; if it `is_played`, with one that sets its next faults
+        and shows its transfers."""
 
         async def verify(request: Request) -> Response:
             question = await _question(request)

@@ -1,14 +1,20 @@
-"""A facilitator behind an address: `POST /verify` and `/settle`, `GET /supported` (x402, 7).
+"""A client of a payment facilitator: `POST /verify` and `/settle`, `GET /supported` (x402, 7).
 
-Rule 1: a body that says what was asked is an answer, whatever its status: some tell of a
-        settlement that is pending with status 500. With any status but 200 it has to give a reason,
-        so that the failure of a proxy in between is not taken for a refusal.
-Rule 2: no answer is `Unavailable`, and says nothing of what was done.
-Rule 3: once several payers in a row waited for it in vain it is left alone for a while, but for
-        what has begun: `verify` is refused at once, so that nobody waits and nothing is worked
-        for; `settle` is always asked, because not to ask would have to be written down as doubt.
-        What one payer sends keeps nobody else away, and any answer shows that it is there.
+Rule 1: a body of the expected form is an answer, whatever its status: some facilitators report a
+        pending settlement with status 500. With any status but 200 it must give a reason, so that
+        the error page of a proxy is not taken for a refusal.
+Rule 2: if no answer comes, `Unavailable` is raised; it says nothing of what was done.
+Rule 3: after several payers in a row got no answer, the facilitator is not asked to verify for a
+        while (a circuit breaker); it is always asked to settle.
 """
+
+# The circuit breaker. It opens when `WAITING_PAYERS_MAX` different payers in a row got no answer,
+# and stays open for `PAUSE_SECONDS`. While it is open, `verify` raises at once: nobody waits ten
+# seconds for nothing, and no operation is computed whose payment cannot be settled. `settle` is
+# asked all the same: its payment was verified, and a settlement that is not tried would have to be
+# stored as unknown. It counts payers, not requests, because one payer could send payloads on
+# which the facilitator hangs, and would deny payment to everybody else. Any answer closes the
+# breaker, also an error with a reason: it shows that the facilitator is there.''
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -40,17 +46,17 @@ from svc_http.outside.upstream import (
 )
 
 ANSWER_BYTES: Final = 256 * 1024
-"""Of one answer: the list of what a facilitator with 60 networks takes has 20 KB."""
+"""The largest answer: the list of kinds of a facilitator with 60 networks has 20 KB."""
 VERIFY_SECONDS: Final = 10.0
-"""It asks its chain twice or three times, which takes a second."""
+"""How long a verification may take: it reads the chain two or three times, in a second."""
 SETTLE_SECONDS: Final = 30.0
-"""It waits for a block or a few, of two seconds each."""
+"""How long a settlement may take: it waits for a few blocks of two seconds each."""
 PAUSE_SECONDS: Final = 5.0
-"""How long it is left alone: half of what one payment waits for it in vain."""
+"""How long `verify` is refused: half of the time that one payment waits without an answer."""
 WAITING_PAYERS_MAX: Final = 3
-"""Payers in a row who got no answer, before it is left alone."""
+"""Payers in a row without an answer after which `verify` is refused."""
 AT_ONCE_MAX: Final = 64
-"""Payments that it is verifying; more are refused, so that a slow one does not hold all slots."""
+"""Concurrent verifications; more are refused, so that a slow facilitator cannot fill all slots."""
 _JSON: Final = "application/json"
 
 M = TypeVar("M", Verdict, SettlementResponse)
@@ -63,9 +69,9 @@ class _Kinds(Open):
 
 
 class RemoteFacilitator:
-    """Who checks and settles payments, asked over HTTP (`svc_core.payments.ports.Facilitator`).
+    """Verifies and settles payments over HTTP (`svc_core.payments.ports.Facilitator`).
 
-    `key` is sent as a bearer, where there is one. `on_failure` hears why it gives no answer.
+    `key`, if there is one, is sent as a bearer token. `on_failure` gets each missing answer.
     """
 
     def __init__(
@@ -94,7 +100,7 @@ class RemoteFacilitator:
         """Whether a payload could be settled now.
 
         Raises:
-            Unavailable: there was no answer, or it failed a moment ago, or has too much to do.
+            Unavailable: no answer came, or none came to the last payers, or too many are verified.
         """
         if self._monotonic() < self._paused_until:
             raise Unavailable(self._pause_reason)
@@ -107,18 +113,18 @@ class RemoteFacilitator:
             self._verify_count -= 1
 
     async def settle(self, payload: Json) -> SettlementResponse:
-        """Have it settled.
+        """Settle a payment.
 
         Raises:
-            Unavailable: there was no answer; it may have been done or not.
+            Unavailable: no answer came; the money may have moved or not.
         """
         return await self._ask(self._settle, payload, self._settle_seconds, SettlementResponse)
 
     async def supported(self) -> Supported:
-        """What it takes; kinds of another form are passed over.
+        """The kinds of payment that it accepts; kinds of another form are ignored.
 
         Raises:
-            Unavailable: there was no answer, or not one of this form.
+            Unavailable: no answer of this form came.
         """
         way = self._kinds_upstream
         answer = await self._exchange(way, way.get(_JSON), self._verify_seconds)
@@ -128,7 +134,7 @@ class RemoteFacilitator:
         return Supported(tuple(_kinds(kinds.kinds)))
 
     async def aclose(self) -> None:
-        """Drop what is under way."""
+        """Close all connections."""
         for way in (self._verify, self._settle, self._kinds_upstream):
             await way.aclose()
 
@@ -174,14 +180,14 @@ class RemoteFacilitator:
             raise self._failure(way, why) from fault
 
     def _failure(self, way: Upstream, why: str) -> Unavailable:
-        """The failure, of which the operator is told."""
+        """Build the failure, and pass it to `on_failure`."""
         failure = Unavailable(way.without_key(f"{way.url} {why}"))
         self.on_failure(failure)
         return failure
 
 
 def _payer(payload: Json) -> str:
-    """Who is to pay, in lower case; empty where it is not said."""
+    """The address of the payer in lower case; empty if the payload has none."""
     try:
         return wire.structure(PaymentPayload, payload).payload.authorization.from_.lower()
     except WireError:

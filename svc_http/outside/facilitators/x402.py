@@ -1,8 +1,8 @@
-"""With whom payments are made: what the settings say of x402, opened and checked.
+"""Opens and checks what the settings say about x402 payments: payee, facilitator, chain.
 
-Rule 1: what can never be meant stops the start: an address that was mistyped, real money without a
-        facilitator, one that does not take what is asked for, a node of another chain.
-Rule 2: a facilitator that gives no answer now stops nothing: keys work, payments are refused.
+Rule 1: a wrong setting stops the start: a mistyped address, real money without a facilitator, a
+        facilitator that does not accept the network or the scheme, a node of another chain.
+Rule 2: a facilitator that does not answer now stops nothing: keys work, payments are refused.
 """
 
 from collections.abc import Callable
@@ -26,17 +26,17 @@ from svc_http.outside.facilitators.remote import RemoteFacilitator
 from svc_http.settings import Settings, setting_error
 
 DRY_RUN: Final = "invalid_while_dry_run"
-"""Begins as the reasons do that are found before anything is sent, so that nothing is in doubt."""
+"""Begins like the reasons that are given before anything is sent, so that no doubt arises."""
 
 OnFailure = Callable[[BaseException], None]
 
 
 @frozen(eq=False)
 class PaymentProvider:
-    """Whom payments go to, who checks and settles them, and who shows them.
+    """The payee, the facilitator and the chain reader of x402 payments.
 
-    `address` is where the facilitator is, for people. `routes` are those of the one that is built
-    in. Where it `settles` nothing, payments are rehearsed.
+    `address` is that of the facilitator, as shown to people. `routes` are those of the built-in
+    facilitator. If it does not settle, payments are a dry run.
     """
 
     terms: Terms
@@ -49,15 +49,15 @@ class PaymentProvider:
 
     @property
     def facilitator(self) -> Facilitator:
-        """Who is asked about payments."""
+        """The facilitator that verifies and settles, or only verifies in a dry run."""
         return self.asked if self.settles else DryRun(self.asked)
 
     async def check(self) -> None:
-        """Pass where the facilitator takes what is asked for, and the node is of that chain.
+        """Check that the facilitator accepts our payments, and that the node is of their chain.
 
         Raises:
-            SettingsError: one of them does not.
-            Unavailable: one of them gives no answer.
+            SettingsError: one of them does not fit.
+            Unavailable: one of them does not answer.
         """
         network_id = self.terms.network.id
         kinds = (await self.asked.supported()).kinds
@@ -75,7 +75,7 @@ class PaymentProvider:
                 )
 
     async def aclose(self) -> None:
-        """Drop what is under way."""
+        """Close all connections."""
         await self.asked.aclose()
         if isinstance(self.chain, JsonRpcChain):
             await self.chain.aclose()
@@ -83,25 +83,25 @@ class PaymentProvider:
 
 @frozen
 class DryRun:
-    """A facilitator that is asked whether payments are good, and never to settle one."""
+    """A facilitator that verifies payments and never settles one."""
 
     facilitator: Facilitator
 
     async def verify(self, payload: Json) -> Verdict:
-        """As the facilitator says."""
+        """The verdict of the facilitator."""
         return await self.facilitator.verify(payload)
 
     async def settle(self, payload: Json) -> SettlementResponse:
-        """Refuse: nothing is charged, and nothing given."""
+        """Refuse: nothing is charged, and nothing is delivered."""
         del payload
         return SettlementResponse(False, error_reason=DRY_RUN)
 
 
 def paying(settings: Settings) -> PaymentProvider | None:
-    """With whom payments are made, to be closed by whoever has it; None where none are taken.
+    """Open the payment provider of the settings, or None without one; the caller closes it.
 
     Raises:
-        SettingsError: the extra is missing, or a setting cannot be meant.
+        SettingsError: the extra is missing, or a setting is wrong.
     """
     if settings.x402_pay_to is None:
         return None
@@ -125,10 +125,10 @@ def paying(settings: Settings) -> PaymentProvider | None:
 
 
 async def check_payment_provider(provider: PaymentProvider | None, on_failure: OnFailure) -> None:
-    """Refuse what can never be meant; who gives no answer now may do so later.
+    """Check the provider: a wrong setting stops the start, a missing answer is only logged.
 
     Raises:
-        SettingsError: the setting cannot be meant.
+        SettingsError: the setting is wrong.
     """
     if provider is not None:
         try:
@@ -140,12 +140,12 @@ async def check_payment_provider(provider: PaymentProvider | None, on_failure: O
 
 
 def address(settings: Settings) -> str:
-    """Where the facilitator of the settings is."""
+    """The address of the facilitator that the settings name, or of the built-in one."""
     return settings.x402_facilitator or f"{settings.origin}{PATH}"
 
 
 def _check_payee(terms: Terms, crypto: Crypto) -> None:
-    """Refuse an address with a slip in it: its capitals are a checksum (EIP-55)."""
+    """Refuse a mistyped address: the capitals of an address are its checksum (EIP-55)."""
     payee, is_real = terms.pay_to, terms.network == networks.BASE
     is_marked = payee[2:] not in {payee[2:].lower(), payee[2:].upper()}
     if (is_marked or is_real) and payee != checksummed(payee, crypto):

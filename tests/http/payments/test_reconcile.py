@@ -110,13 +110,13 @@ def test_a_slow_facilitator_and_a_broken_row_hold_up_nobody(monkeypatch: Any) ->
 
 
 class UndecidedFacilitator:
-    """A facilitator that never comes to an end; `asked` are the payments in their order."""
+    """A facilitator that never comes to an end; `numbers` are the payments in their order."""
 
     def __init__(self) -> None:
-        self.count: list[int] = []
+        self.numbers: list[int] = []
 
     async def settle(self, payload: Any) -> SettlementResponse:
-        self.count.append(payload["number"])
+        self.numbers.append(payload["number"])
         return SettlementResponse(False, HASH, "eip155:84532", error_reason="settlement_pending")
 
 
@@ -135,7 +135,7 @@ def test_what_stays_in_doubt_goes_behind_all_others() -> None:
             await rounds.wait()
             world.at += timedelta(hours=1)
         half = len(numbers)
-        halves = silent.asked[:half], silent.asked[half:]
+        halves = silent.numbers[:half], silent.numbers[half:]
         assert [sorted(half) for half in halves] == [[*numbers]] * 2
         assert not world.failures
 
