@@ -91,14 +91,14 @@ class Note:
     id: str
     text: str
     topic: str
-    made: int
+    created_at: int
 
 
 NOTES: Collection[Note] = Collection(
     name="notes",
     model=Note,
     prefix="obs",
-    order=lambda note: note.made,
+    order=lambda note: note.created_at,
     keys={"topic": lambda note: note.topic},
     kind="note",
 )
@@ -135,14 +135,14 @@ class Nothing:
 
 
 async def list_notes(ctx: Context, request: ListNotes) -> Page[Note]:
-    where = {} if request.topic is UNSET else {"topic": (given(request.topic, ""),)}
-    return await ctx.page(NOTES, where=where, after=request.cursor, limit=request.limit)
+    filters = {} if request.topic is UNSET else {"topic": (given(request.topic, ""),)}
+    return await ctx.page(NOTES, where=filters, after=request.cursor, limit=request.limit)
 
 
 async def create_note(ctx: Context, request: CreateNote) -> Created[Note]:
     id_ = ctx.ids.new("obs")
-    made = int(ctx.now.timestamp() * 1_000_000) + len(id_)
-    note = Note(id_, request.body.text, given(request.body.topic, "none"), made)
+    micros = int(ctx.now.timestamp() * 1_000_000) + len(id_)
+    note = Note(id_, request.body.text, given(request.body.topic, "none"), micros)
     document = await ctx.create(NOTES, id_, note)
     return Created(document.raw, (id_, document.version), f"/api/v1/notes/{id_}")
 
@@ -295,7 +295,7 @@ class House:
 
     def key(self, *scopes: str, plan: str = "elite", personal: bool = False, **wish: Any) -> str:
         """A fresh key with these scopes (or with all), in a fresh workspace."""
-        wanted = scopes or ("news:read", "profiles:write")
+        grants = scopes or ("news:read", "profiles:write")
 
         async def make(ctx: Context) -> str:
             table = plans.DEFAULT_PLANS
@@ -305,9 +305,9 @@ class House:
             else:
                 workspace = await accounts.create_workspace(ctx, name="W", plan=plan, plans=table)
                 place = {"workspace_id": workspace.id}
-            asked = KeyWish(name=f"key {self.ids.count}", scopes=wanted, **place, **wish)
-            issued = await accounts.create_key(ctx, asked, plans=table)
-            return issued.secret
+            key_wish = KeyWish(name=f"key {self.ids.count}", scopes=grants, **place, **wish)
+            new_key = await accounts.create_key(ctx, key_wish, plans=table)
+            return new_key.secret
 
         return self.system(make)
 
@@ -337,7 +337,7 @@ class House:
     def raw(self, scope: dict[str, Any], messages: list[dict[str, Any]] | None = None) -> Any:
         """One request in ASGI's own words: the status, the fields, the body."""
         waiting = list(messages or [{"type": "http.request", "body": b"", "more_body": False}])
-        sent: list[Any] = []
+        events: list[Any] = []
 
         async def receive() -> Any:
             if waiting:
@@ -345,7 +345,7 @@ class House:
             return {"type": "http.disconnect"}
 
         async def send(message: Any) -> None:
-            sent.append(message)
+            events.append(message)
 
         whole = {
             "type": "http",
@@ -360,7 +360,7 @@ class House:
             **scope,
         }
         self.run(self.service(whole, receive, send))
-        return Seen(sent)
+        return RawAnswer(events)
 
 
 class LogFile:
@@ -380,14 +380,14 @@ class LogFile:
         return [json.loads(line) for line in self.text.splitlines()]
 
 
-class Seen:
+class RawAnswer:
     """An answer as messages."""
 
-    def __init__(self, sent: list[Any]) -> None:
-        self.sent = sent
-        self.status = sent[0]["status"] if sent else None
-        self.headers = dict(sent[0]["headers"]) if sent else {}
-        self.body = b"".join(message.get("body", b"") for message in sent[1:])
+    def __init__(self, events: list[Any]) -> None:
+        self.events = events
+        self.status = events[0]["status"] if events else None
+        self.headers = dict(events[0]["headers"]) if events else {}
+        self.body = b"".join(message.get("body", b"") for message in events[1:])
 
     def json(self) -> Any:
         return json.loads(self.body)
@@ -401,14 +401,14 @@ def make_settings(**changes: Any) -> Settings:
 @pytest.fixture
 def make_house() -> Iterator[Callable[..., House]]:
     """Makes services; settings by name, parts of `build` in `parts`."""
-    made: list[House] = []
+    houses: list[House] = []
 
     def make(*, parts: dict[str, Any] | None = None, **settings: Any) -> House:
-        made.append(House(make_settings(**settings), **(parts or {})))
-        return made[-1]
+        houses.append(House(make_settings(**settings), **(parts or {})))
+        return houses[-1]
 
     yield make
-    for house in made:
+    for house in houses:
         house.close()
 
 
@@ -446,11 +446,11 @@ class Wire:
     """A Hypercorn on a free loopback port in a thread of its own, asked by bytes."""
 
     def __init__(
-        self, body_seconds_max: float = 60, parts: Callable[[], Any] = dict, **more: Any
+        self, body_seconds_max: float = 60, parts: Callable[[], Any] = dict, **changes: Any
     ) -> None:
         self.key = ""
         self._parts = parts
-        self._settings = {"body_seconds_max": body_seconds_max, "rate_limits": False, **more}
+        self._settings = {"body_seconds_max": body_seconds_max, "rate_limits": False, **changes}
         self.listening = hypercorn.listen("127.0.0.1", 0)
         self.port = self.listening.getsockname()[1]
         self._up = threading.Event()
@@ -493,10 +493,10 @@ class Wire:
                     connection.sendall(part)
             return _until_end(connection)
 
-    def logged(self) -> list[dict[str, Any]]:
+    def log_lines(self) -> list[dict[str, Any]]:
         """The lines of the log up to now, those of answers that were heard included."""
 
-        async def flushed() -> list[dict[str, Any]] | None:
+        async def flush_log() -> list[dict[str, Any]] | None:
             if self.service.edge.under_way:
                 return None
             self.service.runtime.journal.flush()
@@ -504,42 +504,42 @@ class Wire:
 
         lines = None
         while lines is None:
-            lines = asyncio.run_coroutine_threadsafe(flushed(), self.loop).result(60)
+            lines = asyncio.run_coroutine_threadsafe(flush_log(), self.loop).result(60)
         return lines
 
 
 def _until_end(connection: socket.socket) -> bytes:
-    received = b""
-    while not _is_whole(received):
+    reply = b""
+    while not _is_whole(reply):
         chunk = connection.recv(65_536)
         if not chunk:
             break
-        received += chunk
-    return received
+        reply += chunk
+    return reply
 
 
-def _is_whole(received: bytes) -> bool:
-    head, found, body = received.partition(b"\r\n\r\n")
+def _is_whole(reply: bytes) -> bool:
+    head, separator, body = reply.partition(b"\r\n\r\n")
     if head.startswith(b"HTTP/1.1 100"):
         return _is_whole(body)
     length = re.search(rb"content-length: (\d+)", head)
-    return bool(found) and (length is None or len(body) >= int(length[1]))
+    return bool(separator) and (length is None or len(body) >= int(length[1]))
 
 
 @pytest.fixture(scope="session")
 def wire_server() -> Iterator[Wire]:
-    made = Wire()
-    made.start()
-    yield made
-    made.stop()
+    server = Wire()
+    server.start()
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="module")
 def shared_house() -> Iterator[House]:
     """One service for many examples."""
-    made = House(make_settings(rate_limits=False))
-    yield made
-    made.close()
+    shared = House(make_settings(rate_limits=False))
+    yield shared
+    shared.close()
 
 
 @pytest.fixture

@@ -25,48 +25,48 @@ SECRET = "0123456789abcdef" * 4
 
 async def lifespan(application, during):
     """Run an application's lifespan with `during` in the middle, as a server does."""
-    said = asyncio.Queue()
-    heard = []
-    done = asyncio.Event()
+    incoming = asyncio.Queue()
+    outgoing = []
+    answer = asyncio.Event()
 
     async def send(message):
-        heard.append(message["type"])
-        done.set()
+        outgoing.append(message["type"])
+        answer.set()
 
-    task = asyncio.create_task(application({"type": "lifespan", "state": {}}, said.get, send))
-    await said.put({"type": "lifespan.startup"})
-    await done.wait()
+    task = asyncio.create_task(application({"type": "lifespan", "state": {}}, incoming.get, send))
+    await incoming.put({"type": "lifespan.startup"})
+    await answer.wait()
     await during()
-    await said.put({"type": "lifespan.shutdown"})
+    await incoming.put({"type": "lifespan.shutdown"})
     await task
-    assert heard == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert outgoing == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
 class Diary:
     """Workers that write down what happens to them."""
 
     def __init__(self):
-        self.said = []
+        self.lines = []
         self.enough = asyncio.Event()
 
     async def patient(self, runtime):
-        self.said.append("begun")
+        self.lines.append("begun")
         try:
             await runtime.drain.wait()
         finally:
-            self.said.append("ended")
+            self.lines.append("ended")
 
     async def brief(self, runtime):
-        self.said.append("brief")
+        self.lines.append("brief")
 
-    async def broken(self, runtime):
-        self.said.append("broken")
-        if self.said.count("broken") == 3:
+    async def failing(self, runtime):
+        self.lines.append("broken")
+        if self.lines.count("broken") == 3:
             self.enough.set()
         raise RuntimeError("no source")
 
     async def close(self):
-        self.said.append("closed")
+        self.lines.append("closed")
 
 
 @pytest.fixture
@@ -82,12 +82,12 @@ def test_workers_live_from_the_start_to_the_stop(make_house, diary):
 
     async def during():
         await asyncio.sleep(0)
-        assert diary.said == ["begun", "brief"]
+        assert diary.lines == ["begun", "brief"]
 
     house.run(lifespan(house.service, during))
-    assert diary.said == ["begun", "brief", "ended", "closed"]
+    assert diary.lines == ["begun", "brief", "ended", "closed"]
     house.run(house.service.runtime.stop())
-    assert diary.said.count("closed") == 1
+    assert diary.lines.count("closed") == 1
 
 
 def test_whoever_starts_second_starts_nothing(make_house, diary):
@@ -99,7 +99,7 @@ def test_whoever_starts_second_starts_nothing(make_house, diary):
         await asyncio.sleep(0)
 
     house.run(go())
-    assert diary.said == ["begun"]
+    assert diary.lines == ["begun"]
 
 
 def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkeypatch):
@@ -125,7 +125,7 @@ def test_a_worker_that_failed_does_not_start_again_in_a_drain(make_house, diary)
         await asyncio.gather(*house.service.runtime._tasks)
 
     house.run(go())
-    assert diary.said == ["broken"]
+    assert diary.lines == ["broken"]
 
 
 def test_a_service_starts_at_its_first_request_where_no_lifespan_reaches_it(make_house, diary):
@@ -133,7 +133,7 @@ def test_a_service_starts_at_its_first_request_where_no_lifespan_reaches_it(make
     assert not house.service.runtime.is_started
     answers = house.asks([("GET", "/livez")] * 5)
     assert {answer.status_code for answer in answers} == {200}
-    assert diary.said == ["begun"]
+    assert diary.lines == ["begun"]
 
 
 # -- inside another application ----------------------------------------------------------------
@@ -141,17 +141,19 @@ def test_a_service_starts_at_its_first_request_where_no_lifespan_reaches_it(make
 
 @pytest.fixture
 def host():
-    said = []
+    diary_lines = []
 
     @asynccontextmanager
     async def own(application):
-        said.append("host up")
+        diary_lines.append("host up")
         yield {"from": "host"}
-        said.append("host down")
+        diary_lines.append("host down")
 
-    made = Starlette(routes=[Route("/own", lambda r: PlainTextResponse("own"))], lifespan=own)
-    made.state.said = said
-    return made
+    application = Starlette(
+        routes=[Route("/own", lambda r: PlainTextResponse("own"))], lifespan=own
+    )
+    application.state.diary_lines = diary_lines
+    return application
 
 
 def test_a_mounted_service_answers_below_its_path_and_stops_with_its_host(
@@ -162,11 +164,11 @@ def test_a_mounted_service_answers_below_its_path_and_stops_with_its_host(
 
     async def during():
         await asyncio.sleep(0)
-        assert (host.state.said, diary.said) == (["host up"], ["begun"])
+        assert (host.state.diary_lines, diary.lines) == (["host up"], ["begun"])
 
     house.run(lifespan(host, during))
-    assert host.state.said == ["host up", "host down"]
-    assert diary.said == ["begun", "ended", "closed"]
+    assert host.state.diary_lines == ["host up", "host down"]
+    assert diary.lines == ["begun", "ended", "closed"]
 
 
 def test_commands_reach_a_mounted_service(house, host):
@@ -174,8 +176,8 @@ def test_commands_reach_a_mounted_service(house, host):
 
     async def during():
         path = channel.parse(house.service.admin)
-        told = await asyncio.to_thread(channel.ask, path, {"operation": "listPlans"}, silent)
-        assert "elite" in str(told["body"]["data"])
+        answer = await asyncio.to_thread(channel.ask, path, {"operation": "listPlans"}, silent)
+        assert "elite" in str(answer["body"]["data"])
 
     house.run(lifespan(host, during))
     assert not channel.parse(house.service.admin).exists()
@@ -199,7 +201,7 @@ def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house
     async def echo(request):
         return PlainTextResponse(await request.body(), headers={"X-Svc-API-Version": "9"})
 
-    async def broken(request):
+    async def fail(request):
         raise RuntimeError("late")
 
     async def late(scope, receive, send):
@@ -210,7 +212,7 @@ def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house
         Route("/page", lambda request: PlainTextResponse("page")),
         Route("/stream", lambda request: StreamingResponse(chunks())),
         Route("/echo", echo, methods=["POST"]),
-        Route("/broken", broken),
+        Route("/broken", fail),
         Mount("/late", late),
     ]
     house = make_house(parts={"routes": routes})
@@ -229,8 +231,8 @@ def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house
     assert method.headers["allow"] == "POST"
     refused(house.ask("GET", "/nowhere"), problem.ROUTE_NOT_FOUND)
     refused(house.ask("GET", "/broken"), problem.INTERNAL_ERROR)
-    seen = house.raw({"path": "/late/x"})
-    assert [message["type"] for message in seen.sent] == ["http.response.start"]
+    answer = house.raw({"path": "/late/x"})
+    assert [message["type"] for message in answer.events] == ["http.response.start"]
     assert "too late to say so" in house.log.text
 
 
@@ -266,12 +268,12 @@ def test_middleware_of_a_host_goes_around_everything(house):
             self.inner = inner
 
         async def __call__(self, scope, receive, send):
-            async def marked(message):
+            async def send_with_mark(message):
                 if message["type"] == "http.response.start":
                     message["headers"].append((b"x-marked", b"yes"))
                 await send(message)
 
-            await self.inner(scope, receive, marked)
+            await self.inner(scope, receive, send_with_mark)
 
     house.service.add_middleware(Marking)
     assert house.ask("GET", "/nothing").headers["x-marked"] == "yes"
@@ -305,9 +307,9 @@ def test_a_service_without_a_secret_is_not_built():
 def test_the_operator_chooses_the_scope_of_the_text_of_audio(make_house, sample_operation):
     audio = sample_operation(app.AUDIO_TEXT)
     path = f"/api/v1/reports/rpt_{1:024x}/audio-text"
-    for choice, admitted in (("reports:read", 404), ("reports:audio", 403)):
+    for choice, status in (("reports:read", 404), ("reports:audio", 403)):
         house = make_house(audio_text_scope=choice, parts={"operations": (audio,)})
-        assert house.ask("GET", path, house.key("reports:read")).status_code == admitted
+        assert house.ask("GET", path, house.key("reports:read")).status_code == status
 
 
 def test_the_real_catalogue_is_served(make_house):
@@ -320,7 +322,7 @@ def test_the_real_catalogue_is_served(make_house):
 
 
 def test_pages_of_other_origins_may_read_every_field_that_is_described():
-    described = openapi.document(catalog.OPERATIONS, base_url="https://api.example.org")
-    safelisted = {"cache-control", "content-language", "content-length", "content-type"}
-    names = {name.lower() for name in described["components"]["headers"]} - safelisted
+    document = openapi.document(catalog.OPERATIONS, base_url="https://api.example.org")
+    safe_fields = {"cache-control", "content-language", "content-length", "content-type"}
+    names = {name.lower() for name in document["components"]["headers"]} - safe_fields
     assert names - {"www-authenticate"} <= {name.lower() for name in EXPOSED.split(", ")}

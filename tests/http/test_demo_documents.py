@@ -140,9 +140,9 @@ def json_items(document: DemoDocument) -> list[Item]:
 
 
 def xml_items(document: DemoDocument) -> list[Item]:
-    parsed = feedparser.parse(io.BytesIO(document.body))
-    assert not parsed.bozo, (document.file_name, parsed.get("bozo_exception"))
-    return [xml_item(document, parsed.feed.link, entry) for entry in parsed.entries]
+    feed = feedparser.parse(io.BytesIO(document.body))
+    assert not feed.bozo, (document.file_name, feed.get("bozo_exception"))
+    return [xml_item(document, feed.feed.link, entry) for entry in feed.entries]
 
 
 def xml_item(document: DemoDocument, home: str, entry: Any) -> Item:
@@ -192,8 +192,8 @@ def test_the_demo_holds_fifteen_sources_and_at_least_a_hundred_items() -> None:
 def test_items_cover_all_forty_topics_and_sources_name_only_real_ones() -> None:
     defaults = {topic for document in DOCUMENTS for topic in document.topics}
     assert defaults <= TOPICS
-    covered = defaults | {name for item in ITEMS for name in item.categories}
-    assert covered >= TOPICS
+    topics = defaults | {name for item in ITEMS for name in item.categories}
+    assert topics >= TOPICS
     assert all(document.topics for document in DOCUMENTS)
 
 
@@ -241,10 +241,10 @@ def test_links_relative_to_the_base_of_a_feed_lead_to_its_own_pages() -> None:
 
 
 def test_every_date_lies_within_the_last_six_days_and_only_three_are_missing() -> None:
-    dated = [item.published_at for item in ITEMS if item.published_at is not None]
-    assert len(ITEMS) - len(dated) == 3
-    assert min(dated) > NOW - AGE_MAX
-    assert NOW - timedelta(hours=3) < max(dated) < NOW
+    days = [item.published_at for item in ITEMS if item.published_at is not None]
+    assert len(ITEMS) - len(days) == 3
+    assert min(days) > NOW - AGE_MAX
+    assert NOW - timedelta(hours=3) < max(days) < NOW
 
 
 def test_news_keeps_coming_every_day_of_the_window() -> None:
@@ -286,11 +286,11 @@ def test_ids_never_depend_on_the_day_and_dates_follow_it(later: timedelta) -> No
     assert [item.key for item in shifted] == [item.key for item in ITEMS]
     whole = now.replace(microsecond=0)
     base = NOW.replace(microsecond=0)
-    for ours, theirs in zip(ITEMS, shifted, strict=True):
-        if ours.published_at is None or theirs.published_at is None:
-            assert ours.published_at is theirs.published_at
+    for item, copy in zip(ITEMS, shifted, strict=True):
+        if item.published_at is None or copy.published_at is None:
+            assert item.published_at is copy.published_at
         else:
-            assert whole - theirs.published_at == base - ours.published_at
+            assert whole - copy.published_at == base - item.published_at
 
 
 @pytest.mark.parametrize("story", STORIES)
@@ -301,8 +301,8 @@ def test_a_story_is_told_by_at_least_two_sources(story: str) -> None:
 def test_most_stories_have_three_sources_and_some_items_belong_to_none() -> None:
     sources = {story: {item.source for item in story_items(story)} for story in STORIES}
     assert sum(len(names) >= 3 for names in sources.values()) >= 12
-    told = {item.key for story in STORIES for item in story_items(story)}
-    assert len([item for item in ITEMS if item.key not in told]) >= 15
+    covered_ids = {item.key for story in STORIES for item in story_items(story)}
+    assert len([item for item in ITEMS if item.key not in covered_ids]) >= 15
 
 
 def test_four_items_are_near_copies_of_the_wire() -> None:
@@ -311,14 +311,14 @@ def test_four_items_are_near_copies_of_the_wire() -> None:
         for item in ITEMS
         if item.source == "Meridian Wire"
     }
-    copied = set()
+    copies = set()
     for item in ITEMS:
         words = frozenset(item.text.lower().split())
         for original, title in wire.items():
             shared = len(words & original) / len(words)
             if item.source != "Meridian Wire" and shared >= 0.8:
-                copied.add((item.source, title))
-    assert len(copied) == 4
+                copies.add((item.source, title))
+    assert len(copies) == 4
 
 
 @cache
@@ -344,9 +344,9 @@ def demo_evidence() -> list[Evidence]:
 
 def matches(profile: ProfileInput) -> list[Evidence]:
     query = Query.of(profile.topic, profile.keywords, profile.language)
-    held = readings(demo_evidence())
-    frequencies = Frequencies.of(reading.counts for reading in held)
-    return [hit.reading.evidence for hit in rank(query, held, frequencies).chosen]
+    articles = readings(demo_evidence())
+    frequencies = Frequencies.of(reading.counts for reading in articles)
+    return [hit.reading.evidence for hit in rank(query, articles, frequencies).chosen]
 
 
 def test_our_own_parser_reads_every_item_whole() -> None:
@@ -357,11 +357,11 @@ def test_our_own_parser_reads_every_item_whole() -> None:
 
 @pytest.mark.parametrize("profile", PROFILES[:-1], ids=lambda profile: profile.name)
 def test_a_profile_matches_one_story_as_three_sources_tell_it(profile: ProfileInput) -> None:
-    found = matches(profile)
-    assert len({item.source_name for item in found}) >= 3
+    evidence = matches(profile)
+    assert len({item.source_name for item in evidence}) >= 3
     stories = [{page(item) for item in story_items(name)} for name in STORIES]
-    most = max(sum(item.id in story for item in found) for story in stories)
-    assert most >= max(4, 0.7 * len(found))
+    best_count = max(sum(item.id in story for item in evidence) for story in stories)
+    assert best_count >= max(4, 0.7 * len(evidence))
 
 
 @pytest.mark.parametrize("profile", PROFILES[:-1], ids=lambda profile: profile.name)
@@ -372,13 +372,13 @@ def test_a_profile_has_something_new_in_the_last_two_days(profile: ProfileInput)
 
 def test_words_alone_tell_a_topic_that_the_publisher_gives_of_most_items() -> None:
     read = [item for document in DOCUMENTS for item in parse_feed(document.body).items]
-    stated = [(item, set(assign("", "", item.categories))) for item in read]
-    told = [
+    topics_of_items = [(item, set(assign("", "", item.categories))) for item in read]
+    hits = [
         not topics.isdisjoint(assign(item.title, item.text, language=item.language))
-        for item, topics in stated
+        for item, topics in topics_of_items
         if topics
     ]
-    assert sum(told) >= 0.6 * len(told)
+    assert sum(hits) >= 0.6 * len(hits)
 
 
 def test_the_last_profile_matches_nothing() -> None:
@@ -387,8 +387,8 @@ def test_the_last_profile_matches_nothing() -> None:
 
 def test_the_last_profile_has_a_subject_nobody_writes_about() -> None:
     words = {*PROFILES[-1].keywords, *PROFILES[-1].topic.lower().split()}
-    everything = " ".join(f"{item.title} {item.text}" for item in ITEMS).lower()
-    assert not [word for word in words if word in everything]
+    texts = " ".join(f"{item.title} {item.text}" for item in ITEMS).lower()
+    assert not [word for word in words if word in texts]
 
 
 def test_profiles_have_names_of_their_own_and_a_valid_schedule() -> None:

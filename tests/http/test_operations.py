@@ -25,15 +25,15 @@ def create(house, key, text="hello", idempotency="12345678"):
 
 def test_a_created_resource_is_found_at_its_location_with_its_tag(house):
     key = house.key()
-    made = create(house, key)
-    assert made.status_code == 201
-    assert made.headers["idempotency-key"] == "12345678"
-    assert made.headers["cache-control"] == "private, no-store"
-    found = house.ask("GET", made.headers["location"], key)
-    assert found.json() == made.json()
-    assert found.headers["etag"] == made.headers["etag"]
-    assert found.headers["cache-control"] == "private, no-cache"
-    assert found.headers["vary"] == "Authorization, Accept"
+    note = create(house, key)
+    assert note.status_code == 201
+    assert note.headers["idempotency-key"] == "12345678"
+    assert note.headers["cache-control"] == "private, no-store"
+    loaded = house.ask("GET", note.headers["location"], key)
+    assert loaded.json() == note.json()
+    assert loaded.headers["etag"] == note.headers["etag"]
+    assert loaded.headers["cache-control"] == "private, no-cache"
+    assert loaded.headers["vary"] == "Authorization, Accept"
 
 
 def test_every_answer_names_its_version_and_forbids_sniffing_and_scripts(house):
@@ -61,8 +61,8 @@ def test_a_request_id_of_the_caller_is_not_taken_over(house):
 
 def test_an_unchanged_resource_is_not_sent_again(house):
     key = house.key()
-    made = create(house, key)
-    place, tag = made.headers["location"], made.headers["etag"]
+    note = create(house, key)
+    place, tag = note.headers["location"], note.headers["etag"]
     for _ in range(2):  # the second one comes from the page cache
         answer = house.ask("GET", place, key, headers={"If-None-Match": tag})
         assert (answer.status_code, answer.content) == (304, b"")
@@ -93,16 +93,16 @@ def large_patch(house, key, place, if_match):
 
 def test_what_is_to_be_changed_is_judged_before_the_body_that_cannot_be_read(house):
     key = house.key()
-    made = create(house, key)
-    place, tag = made.headers["location"], made.headers["etag"]
-    for where, if_match, code in (
+    note = create(house, key)
+    place, tag = note.headers["location"], note.headers["etag"]
+    for path, if_match, code in (
         (place[:-24] + "0" * 24, "*", "NOT_FOUND"),
         (place, '"stale"', "PRECONDITION_FAILED"),
         (place, tag, "BODY_TOO_LARGE"),
     ):
-        seen = large_patch(house, key, where, if_match)
-        assert seen.json()["code"] == code
-        assert seen.headers[b"connection"] == b"close"
+        answer = large_patch(house, key, path, if_match)
+        assert answer.json()["code"] == code
+        assert answer.headers[b"connection"] == b"close"
 
 
 def test_deprecated_inputs_are_announced(make_house):
@@ -135,9 +135,9 @@ def test_a_browser_of_any_origin_may_call_with_a_key(house):
     assert preflight.status_code == 204
     assert preflight.headers["access-control-allow-origin"] == "*"
     assert "POST" in preflight.headers["access-control-allow-methods"]
-    allowed = preflight.headers["access-control-allow-headers"]
+    fields = preflight.headers["access-control-allow-headers"]
     for name in ("Authorization", "Idempotency-Key", "If-Match", "Access-Control-Expose-Headers"):
-        assert name in allowed
+        assert name in fields
     assert preflight.headers["access-control-max-age"] == "7200"
     assert "access-control-allow-credentials" not in preflight.headers
     answer = house.ask("GET", NOTES, headers={"Origin": "https://app.example"})
@@ -193,12 +193,12 @@ class Failing(MemoryStorage):
 )
 def test_a_store_in_trouble_is_a_retryable_answer(make_house, house, refused, error, kind):
     storage = Failing(house.service_collections, error)
-    troubled = make_house(parts={"storage": storage})
-    key = troubled.key()
-    assert troubled.ask("GET", NOTES, key).status_code == 200
+    house_in_trouble = make_house(parts={"storage": storage})
+    key = house_in_trouble.key()
+    assert house_in_trouble.ask("GET", NOTES, key).status_code == 200
     storage.error = error
     for path in (NOTES + "?limit=3", "/readyz"):
-        answer = troubled.ask("GET", path, key)
+        answer = house_in_trouble.ask("GET", path, key)
         refused(answer, kind)
         assert answer.headers["retry-after"] == "1"
         assert "/secret" not in answer.text
@@ -219,10 +219,10 @@ def test_a_repeated_page_is_remembered_until_a_commit(house):
 
 
 def test_a_remembered_page_is_nobody_elses(house):
-    one, other = house.key(), house.key()
-    create(house, one)
-    assert house.ask("GET", NOTES, one).json()["meta"]["pageCount"] == 1
-    assert house.ask("GET", NOTES, other).json()["meta"]["pageCount"] == 0
+    key, foreign_key = house.key(), house.key()
+    create(house, key)
+    assert house.ask("GET", NOTES, key).json()["meta"]["pageCount"] == 1
+    assert house.ask("GET", NOTES, foreign_key).json()["meta"]["pageCount"] == 0
 
 
 @pytest.mark.parametrize(
@@ -238,8 +238,8 @@ def test_everything_an_answer_depends_on_keeps_pages_apart(house, headers):
 
 def test_a_remembered_page_is_still_admitted_and_counted(house, refused):
     key = house.key(per_minute=2)
-    left = [house.ask("GET", NOTES, key).headers["x-ratelimit-remaining-minute"] for _ in "ab"]
-    assert left == ["1", "0"]
+    remaining = [house.ask("GET", NOTES, key).headers["x-ratelimit-remaining-minute"] for _ in "ab"]
+    assert remaining == ["1", "0"]
     refused(house.ask("GET", NOTES, key), problem.RATE_LIMITED)
     refused(house.ask("GET", NOTES), problem.MISSING_API_KEY)
 
@@ -265,8 +265,8 @@ def test_a_page_under_way_when_the_alias_window_ends_is_kept_for_nobody(make_hou
             houses[0].service.runtime.site(houses[0].clock())
         return Page(())
 
-    listed = next(operation for operation in catalog.OPERATIONS if operation.id == "listNewsFeeds")
-    slow = attrs.evolve(listed, run=run, timeless=True, scopes=frozenset())
+    feeds = next(operation for operation in catalog.OPERATIONS if operation.id == "listNewsFeeds")
+    slow = attrs.evolve(feeds, run=run, timeless=True, scopes=frozenset())
     houses.append(make_house(parts={"operations": (slow,)}, aliases_until=end))
     key = houses[0].key()
     assert "count" in houses[0].ask("GET", slow.address, key).json()["meta"]

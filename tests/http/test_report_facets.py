@@ -36,7 +36,7 @@ ID = "rpt_" + "7" * 24
 PATH = f"/api/v1/reports/{ID}"
 MANAGING = ("profiles:read", "profiles:write", "webhooks:manage")
 AUDIO_TEXT = f"{PATH}/audio-text"
-SPOKEN = "The E-U spends 1.2 billion US dollars, 5 percent more."
+SPEECH = "The E-U spends 1.2 billion US dollars, 5 percent more."
 
 
 def legacy_report(at):
@@ -118,7 +118,7 @@ def test_the_words_for_speech_are_read_with_the_right_to_read_reports(serve, ref
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["cache-control"] == "private, no-cache"
     body = answer.json()
-    assert SPOKEN in body["text"].split("\n\n")
+    assert SPEECH in body["text"].split("\n\n")
     assert body["wordCount"] == len(body["text"].split())
     assert body["estimatedDurationSeconds"] == -(-body["wordCount"] * 60 // 150)
     for scope in ("reports:audio", "news:read"):
@@ -213,11 +213,11 @@ def deprecated_members(house, keys):
     """What answers and an event say now under former names, each by its replacement."""
     profile = {"name": f"At {house.clock()}", "topic": "Cranes", "frequency": "manual"}
     headers = {"Idempotency-Key": f"key-{house.clock().timestamp()}"}
-    made = house.ask(
+    profile_row = house.ask(
         "POST", "/api/v1/profiles", keys["profiles:write"], json=profile, headers=headers
     ).json()["data"]
-    detail = f"/api/v1/profiles/{made['id']}"
-    answers = [made]
+    detail = f"/api/v1/profiles/{profile_row['id']}"
+    answers = [profile_row]
     answers += [house.ask("GET", detail, keys["profiles:read"]).json()["data"]]
     for method, body in (("PATCH", {"topic": "Ports"}), ("PUT", profile)):
         answer = house.ask(method, detail, keys["profiles:write"], json=body)
@@ -229,20 +229,23 @@ def deprecated_members(house, keys):
     rows = lists[0]["data"]
     audio = house.ask("GET", AUDIO, keys["reports:audio"]).json()
     within = house.ask("GET", f"{PATH}?include=audio", keys["reports:read"]).json()
-    (owned,) = house.run(house.storage.across(REPORTS, limit=2))
+    (row_of_tenant,) = house.run(house.storage.across(REPORTS, limit=2))
 
-    async def told(ctx):
+    async def event_data(ctx):
         row, facets = await ctx.value(REPORTS, ID), await ctx.value(FACETS, ID)
-        subscription = await notices.subscription_to(ctx, made["id"])
+        subscription = await notices.subscription_to(ctx, profile_row["id"])
         await notices.notify(ctx, row, facets, subscription)
         newest = await ctx.tx.documents.scan(EVENTS, limit=1)
         return json.loads(EVENTS.decode(newest.rows[0].raw).body)["data"]
 
-    event = house.run(house.service.runtime.service.write(owned.tenant, told))
+    event = house.run(house.service.runtime.service.write(row_of_tenant.tenant, event_data))
     return [
-        *(("count", "pageCount", one["meta"]) for one in lists),
+        *(("count", "pageCount", page["meta"]) for page in lists),
         *(("reportGeneratedAt", "reportGeneratedAtISO", row) for row in rows),
-        *(("generatedAt", "generatedAtISO", one["deliveryMetadata"]) for one in (*answers, *rows)),
+        *(
+            ("generatedAt", "generatedAtISO", member["deliveryMetadata"])
+            for member in (*answers, *rows)
+        ),
         ("duration", "durationSeconds", audio),
         ("duration", "durationSeconds", within["data"]["audio"]),
         ("generatedAt", "generatedAtISO", event),
@@ -255,8 +258,8 @@ def test_every_deprecated_member_stands_until_the_window_ends_to_the_millisecond
     hook = {"url": "http://127.0.0.1:9/", "secret": "whsec_" + "QUJD" * 8}
     headers = {"Idempotency-Key": "key-12345"}
     manager = keys["webhooks:manage"]
-    made = house.ask("POST", "/api/v1/webhooks", manager, json=hook, headers=headers)
-    assert made.status_code == 201
+    answer = house.ask("POST", "/api/v1/webhooks", manager, json=hook, headers=headers)
+    assert answer.status_code == 201
     house.clock.at = END - timedelta(milliseconds=1)
     before = deprecated_members(house, keys)
     assert len(before) >= 13

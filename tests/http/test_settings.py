@@ -24,8 +24,8 @@ def test_every_setting_is_documented_with_an_example_that_is_accepted():
         assert isinstance(doc, Doc)
         assert doc.text.endswith(".")
         example = attribute.metadata["example"]
-        given = {**BESIDE.get(name, {}), f"SVC_{name.upper()}": example}
-        assert getattr(load(given), name) is not None
+        variables = {**BESIDE.get(name, {}), f"SVC_{name.upper()}": example}
+        assert getattr(load(variables), name) is not None
 
 
 MODEL = {"SVC_AGENT_URL": "http://127.0.0.1:11434/v1", "SVC_AGENT_MODEL": "small"}
@@ -42,8 +42,8 @@ def test_nothing_given_is_the_defaults():
 def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(tmp_path):
     file = tmp_path / "svc.toml"
     file.write_text('port = 1\nhost = "::1"\nenv = "production"\n')
-    found = load({"SVC_PORT": "2", "SVC_HOST": "::2"}, file, {"port": 3, "db": None})
-    assert (found.port, found.host, found.env, found.db) == (3, "::2", "production", "svc.db")
+    config = load({"SVC_PORT": "2", "SVC_HOST": "::2"}, file, {"port": 3, "db": None})
+    assert (config.port, config.host, config.env, config.db) == (3, "::2", "production", "svc.db")
 
 
 def test_values_of_a_file_keep_their_types(tmp_path):
@@ -52,10 +52,10 @@ def test_values_of_a_file_keep_their_types(tmp_path):
         'trusted_proxies = ["loopback", "10.0.0.0/8"]\nrate_limits = false\nport = 80\n'
         "sunset_at = 2027-06-30T00:00:00Z\n"
     )
-    found = load({}, file)
-    assert found.trusted_proxies == ("loopback", "10.0.0.0/8")
-    assert (found.rate_limits, found.port) == (False, 80)
-    assert found.sunset_at == datetime(2027, 6, 30, tzinfo=UTC)
+    config = load({}, file)
+    assert config.trusted_proxies == ("loopback", "10.0.0.0/8")
+    assert (config.rate_limits, config.port) == (False, 80)
+    assert config.sunset_at == datetime(2027, 6, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_values_of_a_file_keep_their_types(tmp_path):
     ],
 )
 def test_a_wrong_value_is_one_line_with_the_name_the_fault_and_an_example(name, value, why):
-    with pytest.raises(SettingsError) as refused:
+    with pytest.raises(SettingsError) as error:
         load({f"SVC_{name.upper()}": value})
-    line = str(refused.value)
+    line = str(error.value)
     assert "\n" not in line
     assert repr(name) in line
     assert why in line
@@ -112,7 +112,7 @@ def test_a_wrong_value_is_one_line_with_the_name_the_fault_and_an_example(name, 
 TEAM = "newKeys = true\nkeysMax = 50\nperMinute = 90\nperDay = 20_000\n"
 
 
-def _written(tmp_path, text):
+def _write_file(tmp_path, text):
     file = tmp_path / "svc.toml"
     file.write_text(text)
     return file
@@ -121,7 +121,7 @@ def _written(tmp_path, text):
 def test_a_table_of_the_file_changes_a_plan_of_either_preset_and_adds_others(tmp_path):
     text = f"[plan.elite]\nperDay = 60_000\n\n[plan.team]\n{TEAM}"
     for preset, keys_max in (("default", 25), ("key-guide", 100)):
-        table = load({}, _written(tmp_path, f'plans = "{preset}"\n{text}')).plan_table
+        table = load({}, _write_file(tmp_path, f'plans = "{preset}"\n{text}')).plan_table
         assert (table.plan("elite").per_day, table.plan("elite").keys_max) == (60_000, keys_max)
         assert table.plan("team").per_minute == 90
         assert list(table.plans) == ["free", "lite", "pro", "elite", "team"]
@@ -129,13 +129,13 @@ def test_a_table_of_the_file_changes_a_plan_of_either_preset_and_adds_others(tmp
 
 
 def test_one_line_says_what_a_table_says(tmp_path):
-    file = load({}, _written(tmp_path, "[plan.pro]\nperDay = 9000\nnewKeys = false\n"))
+    file = load({}, _write_file(tmp_path, "[plan.pro]\nperDay = 9000\nnewKeys = false\n"))
     assert load({"SVC_PLAN": "pro.perDay=9000,pro.newKeys=false"}).plan == file.plan
     assert load({}, None, {"plan": "pro.perDay=9000,pro.newKeys=false"}).plan == file.plan
 
 
 def test_whether_a_number_fits_is_judged_with_the_preset(tmp_path):
-    file = _written(tmp_path, "[plan.elite]\nperDay = 200\n")
+    file = _write_file(tmp_path, "[plan.elite]\nperDay = 200\n")
     assert load({}, file).plan_table.plan("elite").per_day == 200
     with pytest.raises(SettingsError, match=r"elite\.perMinute: must be 1 to perDay"):
         load({"SVC_PLANS": "key-guide"}, file)
@@ -160,12 +160,12 @@ WRONG_FILES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), WRONG_FILES)
-def test_what_a_file_says_wrong_of_plans_is_one_line(tmp_path, text, told):
-    with pytest.raises(SettingsError) as refused:
-        load({}, _written(tmp_path, text))
-    assert told in str(refused.value)
-    assert "\n" not in str(refused.value)
+@pytest.mark.parametrize(("text", "words"), WRONG_FILES)
+def test_what_a_file_says_wrong_of_plans_is_one_line(tmp_path, text, words):
+    with pytest.raises(SettingsError) as error:
+        load({}, _write_file(tmp_path, text))
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_an_unknown_name_is_refused_with_the_one_that_was_meant(tmp_path):
@@ -193,8 +193,8 @@ def test_a_file_that_was_named_must_exist(tmp_path):
 def test_addresses_in_links_come_from_the_settings_alone():
     assert Settings(port=1).origin == "http://127.0.0.1:1"
     assert Settings(host="::1", port=1).origin == "http://[::1]:1"
-    named = load({"SVC_BASE_URL": "https://a.example/", "SVC_DATA_URL": "https://b.example"})
-    assert (named.origin, named.data_origin) == ("https://a.example", "https://b.example")
+    config = load({"SVC_BASE_URL": "https://a.example/", "SVC_DATA_URL": "https://b.example"})
+    assert (config.origin, config.data_origin) == ("https://a.example", "https://b.example")
     assert Settings(base_url="https://a.example").data_origin is None
     assert Settings(base_url="https://a.example", data_url="https://a.example").data_origin is None
 
@@ -206,15 +206,15 @@ def test_addresses_in_links_come_from_the_settings_alone():
 def test_a_data_origin_that_no_host_tells_apart_is_refused(data_url):
     with pytest.raises(SettingsError, match="setting 'data_url' has the host and port of base_url"):
         load({"SVC_BASE_URL": "https://a.example", "SVC_DATA_URL": data_url})
-    for other in ("http://127.0.0.1:8001", "http://localhost:8000"):
-        assert Settings(data_url=other).data_origin == other
+    for address in ("http://127.0.0.1:8001", "http://localhost:8000"):
+        assert Settings(data_url=address).data_origin == address
 
 
 # -- the database and the workers --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("db", "dsn", "file", "shown"),
+    ("db", "dsn", "file", "shown_db"),
     [
         ("svc.db", None, "svc.db", "svc.db"),
         (":memory:", None, None, ":memory:"),
@@ -227,11 +227,11 @@ def test_a_data_origin_that_no_host_tells_apart_is_refused(data_url):
         ("postgresql://u:s3@cr/et@h/d", ..., None, "postgresql://u@h/d"),
     ],
 )
-def test_an_address_of_a_database_is_no_file_and_its_password_is_not_shown(db, dsn, file, shown):
-    chosen = Settings(db=db)
-    assert chosen.dsn == (db if dsn is ... else dsn)
-    assert (chosen.file, chosen.shown_db) == (file, shown)
-    assert f"db={shown}," in repr(chosen).replace("'", "")
+def test_an_address_of_a_database_is_no_file_and_its_password_is_not_shown(db, dsn, file, shown_db):
+    config = Settings(db=db)
+    assert config.dsn == (db if dsn is ... else dsn)
+    assert (config.file, config.shown_db) == (file, shown_db)
+    assert f"db={shown_db}," in repr(config).replace("'", "")
 
 
 @pytest.mark.parametrize(
@@ -243,9 +243,9 @@ def test_an_address_of_a_database_is_no_file_and_its_password_is_not_shown(db, d
     ],
 )
 def test_workers_are_chosen_by_name(text, workers, runs):
-    chosen = load({"SVC_WORKERS": text})
-    assert chosen.workers == workers
-    assert {name for name in settings.WORKERS if chosen.runs(name)} - {"automations"} == runs - {
+    config = load({"SVC_WORKERS": text})
+    assert config.workers == workers
+    assert {name for name in settings.WORKERS if config.runs(name)} - {"automations"} == runs - {
         "automations"
     }
 
@@ -254,7 +254,7 @@ def test_workers_are_chosen_by_name(text, workers, runs):
 
 
 @pytest.mark.parametrize(
-    ("given", "place"),
+    ("variables", "place"),
     [
         ({}, "memory"),
         ({"DB": ":memory:"}, "memory"),
@@ -265,9 +265,9 @@ def test_workers_are_chosen_by_name(text, workers, runs):
         ({"COUNTERS": "rediss://:x@cache:6380/1"}, "rediss://:x@cache:6380/1"),
     ],
 )
-def test_requests_are_counted_where_the_database_is_unless_said_otherwise(given, place):
-    chosen = load({f"SVC_{name}": value for name, value in given.items()})
-    assert chosen.counting_place == place
+def test_requests_are_counted_where_the_database_is_unless_said_otherwise(variables, place):
+    config = load({f"SVC_{name}": value for name, value in variables.items()})
+    assert config.counting_place == place
 
 
 @pytest.mark.parametrize(
@@ -282,14 +282,14 @@ def test_requests_are_counted_where_the_database_is_unless_said_otherwise(given,
 )
 def test_the_password_of_an_address_is_not_shown(address):
     try:
-        told = repr(load({"SVC_COUNTERS": address}))
-    except SettingsError as refused:
-        told = str(refused)
-    assert "hush" not in told
+        text = repr(load({"SVC_COUNTERS": address}))
+    except SettingsError as error:
+        text = str(error)
+    assert "hush" not in text
 
 
 @pytest.mark.parametrize(
-    ("given", "module", "told"),
+    ("config", "module", "words"),
     [
         (
             Settings(counters="redis://cache"),
@@ -303,14 +303,14 @@ def test_the_password_of_an_address_is_not_shown(address):
         ),
     ],
 )
-def test_a_missing_client_is_told_with_what_installs_it(monkeypatch, given, module, told):
+def test_a_missing_client_is_told_with_what_installs_it(monkeypatch, config, module, words):
     for name in [*sys.modules]:
         if name.startswith((f"{module}.", "svc_http.stores.counters.")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(SettingsError) as refused:
-        open_shared(given)
-    assert str(refused.value) == told
+    with pytest.raises(SettingsError) as error:
+        open_shared(config)
+    assert str(error.value) == words
 
 
 # -- the secret --------------------------------------------------------------------------------
@@ -332,9 +332,9 @@ def test_a_secret_is_not_shown():
 @pytest.mark.parametrize("env", ["development", "production"])
 @pytest.mark.parametrize("secret", ["short", "a" * 64, "abcdefg" * 10])
 def test_a_weak_secret_is_refused_with_a_good_one(env, secret):
-    with pytest.raises(SettingsError) as refused:
+    with pytest.raises(SettingsError) as error:
         secured(Settings(env=env, secret=secret))
-    fresh = str(refused.value).rpartition("SVC_SECRET=")[2]
+    fresh = str(error.value).rpartition("SVC_SECRET=")[2]
     assert secured(Settings(env="production", secret=fresh)).secret == fresh
 
 
@@ -346,45 +346,45 @@ def test_production_needs_a_secret():
 
 def test_processes_over_one_database_need_a_secret_that_is_set(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    chosen = Settings(db="postgresql://h/d")
+    config = Settings(db="postgresql://h/d")
     for refuses in (checked, secured):
         with pytest.raises(SettingsError, match="is missing; here is a fresh one: SVC_SECRET="):
-            refuses(chosen)
-    assert secured(attrs.evolve(chosen, secret=STRONG)).secret == STRONG
+            refuses(config)
+    assert secured(attrs.evolve(config, secret=STRONG)).secret == STRONG
     assert list(tmp_path.iterdir()) == []
 
 
 def test_development_keeps_its_secret_beside_the_database_for_its_owner_alone(tmp_path):
-    chosen = Settings(db=str(tmp_path / "svc.db"))
-    first = secured(chosen)
-    assert secured(chosen) == first
+    config = Settings(db=str(tmp_path / "svc.db"))
+    first = secured(config)
+    assert secured(config) == first
     assert first.secret
-    kept = tmp_path / "svc.db.secret"
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    kept.write_text("short")
+    secret_file = tmp_path / "svc.db.secret"
+    assert stat.S_IMODE(secret_file.stat().st_mode) == 0o600
+    secret_file.write_text("short")
     with pytest.raises(SettingsError, match="characters"):
-        secured(chosen)
+        secured(config)
 
 
 def test_a_look_at_the_settings_makes_no_secret(tmp_path):
-    chosen = Settings(db=str(tmp_path / "svc.db"))
-    assert checked(chosen) == chosen
+    config = Settings(db=str(tmp_path / "svc.db"))
+    assert checked(config) == config
     assert list(tmp_path.iterdir()) == []
     for wrong in (
         Settings(env="production"),
         Settings(secret="short"),
-        Settings(db=chosen.db, secret_previous=("short",)),
+        Settings(db=config.db, secret_previous=("short",)),
     ):
         with pytest.raises(SettingsError):
             checked(wrong)
-    made = secured(chosen)
-    assert checked(made) == made
+    config_with_secret = secured(config)
+    assert checked(config_with_secret) == config_with_secret
 
 
 def test_a_secret_that_another_process_made_meanwhile_is_taken(tmp_path):
-    chosen = Settings(db=str(tmp_path / "svc.db"))
+    config = Settings(db=str(tmp_path / "svc.db"))
     (tmp_path / "svc.db.secret").write_text(STRONG)
-    assert secret._made(chosen) == STRONG
+    assert secret._made(config) == STRONG
 
 
 def test_a_secret_that_cannot_be_read_is_refused(tmp_path):
@@ -394,8 +394,8 @@ def test_a_secret_that_cannot_be_read_is_refused(tmp_path):
 
 
 def test_memory_keeps_no_secret():
-    chosen = Settings(db=settings.MEMORY)
-    assert secured(chosen).secret != secured(chosen).secret
+    config = Settings(db=settings.MEMORY)
+    assert secured(config).secret != secured(config).secret
 
 
 def test_a_secret_that_cannot_be_kept_is_refused(tmp_path):
@@ -409,12 +409,12 @@ def test_settings_are_never_altered():
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("variables", "words"),
     [
         ({"SVC_AGENT_URL": "http://h/v1"}, "'agent_model' is missing, and agent_url is set"),
         ({"SVC_REWRITE_REPORTS": "true"}, "'agent_url' is missing, and rewrite_reports is set"),
     ],
 )
-def test_a_model_is_named_whole(given, told):
-    with pytest.raises(SettingsError, match=told):
-        load(given)
+def test_a_model_is_named_whole(variables, words):
+    with pytest.raises(SettingsError, match=words):
+        load(variables)

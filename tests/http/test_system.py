@@ -11,9 +11,9 @@ from svc_http import system
 
 
 def test_request_ids_have_one_form_and_do_not_repeat():
-    made = [system.new_request_id() for _ in range(3_000)]  # more than two blocks
-    assert len(set(made)) == len(made)
-    assert all(re.fullmatch("req_[0-9a-f]{24}", id_) for id_ in made)
+    ids = [system.new_request_id() for _ in range(3_000)]  # more than two blocks
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch("req_[0-9a-f]{24}", id_) for id_ in ids)
 
 
 FORKING = """
@@ -32,19 +32,19 @@ print(os.read(reader, 100).decode(), system.new_request_id())
 def test_a_forked_child_hands_out_other_ids():
     # In a process of its own, because this one may have threads.
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}  # noqa: TID251
-    said = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", FORKING], env=environment, capture_output=True, check=True, text=True
     )
-    theirs, ours = said.stdout.split()
-    assert theirs.startswith("req_")
-    assert theirs != ours
+    id_of_child, own_id = process.stdout.split()
+    assert id_of_child.startswith("req_")
+    assert id_of_child != own_id
 
 
 def test_identifiers_sort_by_age_and_random_bytes_differ():
     source = system.SystemIds()
-    made = source.new("prf")
-    assert ids.is_id("prf", made)
-    assert abs(int(made[4:12], 16) - system.timestamp()) < 5
+    id_ = source.new("prf")
+    assert ids.is_id("prf", id_)
+    assert abs(int(id_[4:12], 16) - system.timestamp()) < 5
     assert source.random(12) != source.random(12)
     assert len(source.random(12)) == 12
 

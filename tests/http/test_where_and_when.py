@@ -25,10 +25,10 @@ class ListPlaces:
 
 async def list_places(_ctx, request):
     area = request.bbox
-    found = [n for n, at in PLACES.items() if isinstance(area, Unset) or area.contains(*at)]
+    names = [n for n, at in PLACES.items() if isinstance(area, Unset) or area.contains(*at)]
     span = period(request.datetime, request.since, request.until)
     sides = [None if side is None else instants.render(side) for side in (span.start, span.end)]
-    return Page(tuple(json.dumps(row).encode() for row in (*found, sides)))
+    return Page(tuple(json.dumps(row).encode() for row in (*names, sides)))
 
 
 OPERATION = Operation(
@@ -89,8 +89,8 @@ def test_rows_lie_where_and_when_they_were_asked_for(ask, query, rows):
     ],
 )
 def test_what_makes_no_sense_is_refused_and_named(ask, refused, query, kind):
-    told = refused(ask(query), kind)
-    assert query.partition("=")[0] in told["detail"]
+    detail = refused(ask(query), kind)
+    assert query.partition("=")[0] in detail["detail"]
 
 
 @pytest.mark.parametrize("query", ["since=1", "until=1", "since=1&until=2"])

@@ -174,18 +174,20 @@ class Contract:
         self._registry = jsonschema_rs.Registry([(DOCUMENT, {"components": components})])
         self.codes: set[str] = set()
 
-    def described(self, operation: Operation[Any, Any]) -> dict[str, Any]:
+    def description_of(self, operation: Operation[Any, Any]) -> dict[str, Any]:
         """What the document says of an operation."""
-        found: dict[str, Any] = self.document["paths"][operation.address][operation.method.lower()]
-        return found
+        description: dict[str, Any] = self.document["paths"][operation.address][
+            operation.method.lower()
+        ]
+        return description
 
     def operation_at(self, method: str, path: str) -> Operation[Any, Any] | None:
         """The operation that answers there; a fixed address goes before one with values."""
         method = "GET" if method == "HEAD" else method
-        found = [
+        matches = [
             op for op, address in self._addresses if op.method == method and address.fullmatch(path)
         ]
-        return min(found, key=lambda op: op.address.count("{"), default=None)
+        return min(matches, key=lambda op: op.address.count("{"), default=None)
 
     def check(self, response: httpx2.Response) -> None:
         """Assert that the answer is documented: status, media type, body, fields."""
@@ -195,18 +197,18 @@ class Contract:
             self._check_problem(response, operation, is_head=request.method == "HEAD")
         if operation is None:
             return
-        responses = self.described(operation)["responses"]
+        responses = self.description_of(operation)["responses"]
         code = self._code(response)
         if code in EDGE_CODES:
             return
         status = str(response.status_code)
         assert status in responses, f"{operation.id} does not document {status} {code}"
-        described = responses[status]
-        self._check_headers(operation, described, response)
+        response_description = responses[status]
+        self._check_headers(operation, response_description, response)
         if request.method == "HEAD":
             assert response.content == b""
-        elif "content" in described:
-            self._check_body(operation, status, described["content"], response)
+        elif "content" in response_description:
+            self._check_body(operation, status, response_description["content"], response)
         else:
             assert response.content == b""
             assert "content-type" not in response.headers
@@ -251,9 +253,9 @@ class Contract:
             assert not foreign & set(re.findall(r"\w+", step)), f"{operation.id}: {step}"
 
     def _check_headers(
-        self, operation: Operation[Any, Any], described: Any, response: httpx2.Response
+        self, operation: Operation[Any, Any], response_description: Any, response: httpx2.Response
     ) -> None:
-        for name, reference in described["headers"].items():
+        for name, reference in response_description["headers"].items():
             value = response.headers.get(name)
             if value is None:
                 assert self._may_lack(name, response), (
@@ -263,9 +265,13 @@ class Contract:
             schema = self._resolve(reference)["schema"]
             read = int(value) if schema.get("type") == "integer" else value
             self._assert_valid(f"header {name}", schema, read)
-        told = {name.lower() for name in described["headers"]} | USUAL_HEADERS
-        said = {name for name, _ in response.headers.items()}
-        assert said <= told, f"{operation.id} {response.status_code} hides {said - told}"
+        documented_names = {
+            name.lower() for name in response_description["headers"]
+        } | USUAL_HEADERS
+        names = {name for name, _ in response.headers.items()}
+        assert names <= documented_names, (
+            f"{operation.id} {response.status_code} hides {names - documented_names}"
+        )
         version = response.headers["x-svc-api-version"]
         assert version == operation.version
 
@@ -284,9 +290,9 @@ class Contract:
     def _check_body(
         self, operation: Operation[Any, Any], status: str, content: Any, response: httpx2.Response
     ) -> None:
-        sent = response.headers["content-type"]
-        media_type = sent if sent in content else sent.partition(";")[0]
-        assert media_type in content, f"{operation.id} {status} sends {sent}"
+        content_type = response.headers["content-type"]
+        media_type = content_type if content_type in content else content_type.partition(";")[0]
+        assert media_type in content, f"{operation.id} {status} sends {content_type}"
         name = f"{operation.id} {status} {media_type}"
         entry = content[media_type]
         if media_type == problem.MEDIA_TYPE:
@@ -313,13 +319,13 @@ class Contract:
 
     def reader_of_body(self, operation: Operation[Any, Any]) -> Any:
         """What tells whether a value is a body that the operation is said to take."""
-        content = self.described(operation)["requestBody"]["content"]
+        content = self.description_of(operation)["requestBody"]["content"]
         return self._validator(f"body of {operation.id}", content["application/json"]["schema"])
 
     def _validator(self, name: str, schema: Any) -> Any:
         if name not in self._validators:
             self._validators[name] = jsonschema_rs.Draft202012Validator(
-                _named(schema), validate_formats=True, registry=self._registry
+                _with_absolute_refs(schema), validate_formats=True, registry=self._registry
             )
         return self._validators[name]
 
@@ -348,16 +354,16 @@ class Ask:
 
     def having(self, **headers: str | None) -> "Ask":
         """The same request with other fields; None leaves one out."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        kept = {n: v for n, v in self.headers.items() if n.lower() not in named}
-        added = {name: value for name, value in named.items() if value is not None}
-        return attrs.evolve(self, headers={**kept, **added})
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        rest = {n: v for n, v in self.headers.items() if n.lower() not in fields}
+        additions = {name: value for name, value in fields.items() if value is not None}
+        return attrs.evolve(self, headers={**rest, **additions})
 
     def asking(self, *pairs: tuple[str, str]) -> "Ask":
         """The same request with these pairs instead of its own of the same names."""
         names = {name for name, _ in pairs}
-        kept = tuple(pair for pair in self.query if pair[0] not in names)
-        return attrs.evolve(self, query=(*kept, *pairs))
+        rest = tuple(pair for pair in self.query if pair[0] not in names)
+        return attrs.evolve(self, query=(*rest, *pairs))
 
 
 # -- the world ---------------------------------------------------------------------------------
@@ -450,12 +456,12 @@ class World:
         self.storage = storage
         usual = {"base_url": ORIGIN, "secret": SECRET, "db": ":memory:", "x402_pay_to": NOBODY}
         usual["lite_keys_before"] = datetime.max.replace(tzinfo=UTC)
-        given = {**usual, **settings}
-        chosen = Settings(**given)
+        members = {**usual, **settings}
+        config = Settings(**members)
         self.app = service_app.build(
-            chosen,
+            config,
             storage,
-            paying=paying(chosen),
+            paying=paying(config),
             operations=self.operations,
             clock=self.clock,
             monotonic=lambda: self.ticks,
@@ -469,11 +475,11 @@ class World:
         self.tenants: dict[str, str] = {}
         self.rows: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self.evidence: dict[str, str] = {}
-        self.observed: dict[str, str] = {}
+        self.row_ids: dict[str, str] = {}
         self.on_answer: Callable[[httpx2.Response], None] = lambda _: None
         self.foreign: set[str] = set()
         self._drafts = 0
-        self._worn: set[str] = set()
+        self._used_up: set[str] = set()
 
     def close(self) -> None:
         self.run(self.app.runtime.stop())
@@ -512,7 +518,7 @@ class World:
                 return list(await asyncio.gather(*(send(session, ask) for ask in waiting)))
 
         async def send(session: Any, ask: Ask) -> httpx2.Response:
-            answer = await _sent(session, ask, bearer)
+            answer = await _send(session, ask, bearer)
             self.on_answer(answer)
             return answer
 
@@ -520,7 +526,7 @@ class World:
         for answer in answers:
             self.contract.check(answer)
             if answer.request.method == "DELETE" and answer.status_code == 204:
-                self._worn = set(self.rows)
+                self._used_up = set(self.rows)
         return answers
 
     def get(self, path: str, key: str | None = "a", **headers: str) -> Any:
@@ -529,7 +535,7 @@ class World:
         pairs = tuple(tuple(pair.split("=", 1)) for pair in query.split("&") if pair)
         return self.send(Ask("GET", path, pairs, headers).having(**headers), key)  # type: ignore[arg-type]
 
-    def logged(self) -> str:
+    def log_text(self) -> str:
         """Everything that was logged until now."""
         self.app.runtime.journal.flush()
         return self.log.text
@@ -542,8 +548,8 @@ class World:
         Where there are no rows, or a request deleted some, new ones are made first.
         """
         speaks_of_rows = "{" in operation.address or operation.id == "appendRecords"
-        if speaks_of_rows and (key in self._worn or not self.rows[key]):
-            self._worn.discard(key)
+        if speaks_of_rows and (key in self._used_up or not self.rows[key]):
+            self._used_up.discard(key)
             self.sow(key)
         if operation.tag == "Webhooks" and key in self.tenants:
             self.tell_webhooks()
@@ -552,8 +558,8 @@ class World:
             self._make_ready(key)
         if operation.id == "deleteSubscription" and key in self.tenants:
             self._subscribe(key)
-        described = self.contract.described(operation)
-        parameters = {(item["in"], item["name"]): item for item in described["parameters"]}
+        description = self.contract.description_of(operation)
+        parameters = {(item["in"], item["name"]): item for item in description["parameters"]}
         path, query, headers = operation.address, [], {}
         for item in inputs(operation.request):
             if item.place == "path":
@@ -566,7 +572,7 @@ class World:
                 else:
                     headers[item.name] = value
         body = None
-        if "requestBody" in described:
+        if "requestBody" in description:
             headers["Content-Type"] = "application/json"
             body = json.dumps(self.example_body(operation, key)).encode()
         if operation.idempotency != "none":
@@ -579,24 +585,26 @@ class World:
         that key where it names some, or about a profile that was made public for it."""
         if operation.id == "createSubscription":
             return {"profileId": self._publish(), "delivery": {"includeAudio": False}}
-        entry = self.contract.described(operation)["requestBody"]["content"]["application/json"]
+        entry = self.contract.description_of(operation)["requestBody"]["content"][
+            "application/json"
+        ]
         several = entry.get("examples", {})
-        shown = next((each["value"] for each in several.values()), None)
-        body = entry["example"] if shown is None else shown
+        example = next((item["value"] for item in several.values()), None)
+        body = entry["example"] if example is None else example
         # The flat document shows the list where one thing would do as well.
         return self._about_known(body[0] if isinstance(body, list) else body, key)
 
     def _about_known(self, value: Any, key: str) -> Any:
         if isinstance(value, dict):
-            return {name: self._about_known(each, key) for name, each in value.items()}
+            return {name: self._about_known(member, key) for name, member in value.items()}
         if isinstance(value, list):
-            return [self._about_known(each, key) for each in value]
+            return [self._about_known(item, key) for item in value]
         if isinstance(value, str) and _ID.fullmatch(value):
             kind = value.partition("_")[0]
             if kind == "obs":  # what is seen in news has the same prefix, and is no evidence
                 return self.evidence.get(key, value)
-            known = self.rows[key][kind]
-            return known[-1] if known else value
+            ids = self.rows[key][kind]
+            return ids[-1] if ids else value
         return value
 
     def _sample(self, schema: Any) -> str:
@@ -605,7 +613,7 @@ class World:
 
     def _path_value(self, item: Input, key: str, operation: Operation[Any, Any]) -> str:
         if item.id_of is not None and item.id_of.prefixes == ("obs",):  # of several kinds of rows
-            id_ = self.observed[operation.address.rpartition("/")[0]]
+            id_ = self.row_ids[operation.address.rpartition("/")[0]]
             self.remember(key, id_)
             return id_
         if item.id_of is not None:
@@ -614,10 +622,10 @@ class World:
 
     def id_for(self, id_of: IdOf, key: str = "a") -> str:
         """The newest identifier of these kinds that a key knows."""
-        known = [self.rows[key][prefix] for prefix in id_of.prefixes]
-        found = next((ids[-1] for ids in known if ids), None)
-        assert found, f"nothing in this world makes or lists a {id_of.noun} for {key}"
-        return found
+        ids_by_prefix = [self.rows[key][prefix] for prefix in id_of.prefixes]
+        id_ = next((ids[-1] for ids in ids_by_prefix if ids), None)
+        assert id_, f"nothing in this world makes or lists a {id_of.noun} for {key}"
+        return id_
 
     # -- making --------------------------------------------------------------------------------
 
@@ -641,8 +649,8 @@ class World:
             await self._key(f"a {scope}", "a", (scope,))
         await self._key("elsewhere", "a", every, addresses=("203.0.113.7",))
         await self._key("expired", "a", every, expires_at=self.clock() + timedelta(microseconds=1))
-        revoked = await self._key("revoked", "a", every)
-        await self.hands.system(lambda ctx: accounts.revoke_key(ctx, revoked.id))
+        revoked_key = await self._key("revoked", "a", every)
+        await self.hands.system(lambda ctx: accounts.revoke_key(ctx, revoked_key.id))
         await self._workspace("pro", "pro")
         await self._key("pro", "pro", every)
         for name, plan in (("lite", "lite"), ("ineligible", "free")):
@@ -661,10 +669,10 @@ class World:
         self.clock.forward(seconds=1)
 
     async def _workspace(self, name: str, plan: str) -> None:
-        made = await self.hands.system(
+        workspace = await self.hands.system(
             lambda ctx: accounts.create_workspace(ctx, name=name, plan=plan, plans=PLANS)
         )
-        self.tenants[name] = made.id
+        self.tenants[name] = workspace.id
 
     async def _key(self, name: str, place: str, scopes: tuple[str, ...], **wish: Any) -> Any:
         tenant = self.tenants[place]
@@ -673,9 +681,9 @@ class World:
         )
 
     async def _issue(self, name: str, wish: KeyWish) -> Any:
-        issued = await self.hands.system(lambda ctx: accounts.create_key(ctx, wish, plans=PLANS))
-        self.keys[name] = issued.secret
-        return issued.key
+        new_key = await self.hands.system(lambda ctx: accounts.create_key(ctx, wish, plans=PLANS))
+        self.keys[name] = new_key.secret
+        return new_key.key
 
     def operation(self, id_: str) -> Operation[Any, Any]:
         """The operation of that name."""
@@ -688,18 +696,20 @@ class World:
 
     def take_news(self, numbers: Iterable[int]) -> None:
         """Take in a document with these items, and one with as many events, as the fetcher does."""
-        told = list(numbers)
-        self._take("https://feeds.example.org/ports.xml", "Ports", feed(told, self.clock()))
+        news_numbers = list(numbers)
+        self._take("https://feeds.example.org/ports.xml", "Ports", feed(news_numbers, self.clock()))
 
-        async def happened(ctx: Context) -> None:
-            quakes = [events.event(number) for number in told]
-            await events.take(ctx, quakes, location=f"https://quakes.example/{told[0]}.json")
+        async def take_quakes(ctx: Context) -> None:
+            quakes = [events.event(number) for number in news_numbers]
+            await events.take(
+                ctx, quakes, location=f"https://quakes.example/{news_numbers[0]}.json"
+            )
             newest = (await ctx.tx.documents.scan(NEWS, limit=1)).rows[0]
             item = NEWS.decode(newest.raw)
             item = attrs.evolve(item, title=f"{item.title}, says Microsoft")
             await ctx.save(NEWS, item.id, item)
 
-        self.system(happened)
+        self.system(take_quakes)
         self.run(recap_new(self.hands))
 
     def take_everything(self) -> None:
@@ -724,17 +734,17 @@ class World:
 
     def take_data(self) -> None:
         """Take in what the demo has of countries, indicators, companies, threats and markets."""
-        for one in data_documents(self.clock()):
-            if one.file_name in DATA:
-                self._take(one.file_name, one.name, one.body, dict(one.options))
+        for document in data_documents(self.clock()):
+            if document.file_name in DATA:
+                self._take(document.file_name, document.name, document.body, dict(document.options))
 
     def _take(self, location: str, name: str, body: bytes, options: Any = None) -> None:
-        held = Body(body)
-        given = Given(options=options or {}, base_url=location, name=location)
-        document = formats.read(held, formats.recognised(held), given)
+        text = Body(body)
+        reading = Given(options=options or {}, base_url=location, name=location)
+        document = formats.read(text, formats.recognised(text), reading)
 
         async def take(ctx: Context) -> None:
-            wish = registry.SourceWish(location, name, options=given.options)
+            wish = registry.SourceWish(location, name, options=reading.options)
             source = await registry.add_source(ctx, wish)
             await documents.take_document(ctx, source.id, document)
 
@@ -750,7 +760,7 @@ class World:
                     self._note(key, answer.json())
                     match answer.json():
                         case {"data": [{"id": str(id_)}, *_]}:
-                            self.observed[operation.address] = id_
+                            self.row_ids[operation.address] = id_
 
     def plant(self, key: str) -> None:
         """Make one of everything that can be made."""
@@ -778,12 +788,12 @@ class World:
     def _publish(self) -> str:
         """A public profile of another workspace than those that ask."""
         tenant = self.tenants["pro"]
-        sent = ProfileInput(name="Ports", topic="Port strikes", frequency="manual")
-        made = self.run(self.hands.write(tenant, partial(_profile, sent)))
+        profile = ProfileInput(name="Ports", topic="Port strikes", frequency="manual")
+        profile_id = self.run(self.hands.write(tenant, partial(_profile, profile)))
         context = self.hands.context(Actor(tenant))
-        self.run(publications.publish_profile(context, publications.ChosenProfile(made)))
-        self.foreign.add(made)
-        return str(made)
+        self.run(publications.publish_profile(context, publications.ChosenProfile(profile_id)))
+        self.foreign.add(profile_id)
+        return str(profile_id)
 
     def _subscribe(self, key: str) -> None:
         """Have a tenant subscribe to a profile of others, so that this can be ended."""
@@ -812,8 +822,8 @@ class World:
                 await delete_webhook(ctx, OneWebhook(id_))
             return old
 
-        gone = self.run(self.hands.write(self.tenants[key], clear))
-        self.rows[key]["whk"] = [id_ for id_ in self.rows[key]["whk"] if id_ not in gone]
+        deleted_ids = self.run(self.hands.write(self.tenants[key], clear))
+        self.rows[key]["whk"] = [id_ for id_ in self.rows[key]["whk"] if id_ not in deleted_ids]
 
     def _make_ready(self, key: str) -> None:
         """End the runs of a tenant and restore its automations, so that each may be run."""
@@ -838,7 +848,7 @@ class World:
         """Publish a report about the newest profile of a key."""
         profile_id = self.rows[key]["prf"][-1]
         row = self.run(make_report(self.hands, self.tenants[key], profile_id))
-        self.run(self.hands.write(self.tenants[key], partial(_spoken, row.id)))
+        self.run(self.hands.write(self.tenants[key], partial(_give_recording, row.id)))
         return str(row.id)
 
     def _note(self, key: str, body: Any) -> None:
@@ -849,24 +859,24 @@ class World:
     def remember(self, key: str, id_: str) -> None:
         if id_ in self.foreign:
             return
-        known = self.rows[key][id_.partition("_")[0]]
-        if id_ in known:
-            known.remove(id_)
-        known.append(id_)
+        ids = self.rows[key][id_.partition("_")[0]]
+        if id_ in ids:
+            ids.remove(id_)
+        ids.append(id_)
 
 
-async def _profile(sent: ProfileInput, ctx: Context) -> str:
-    made = await create_profile(ctx, CreateProfile(sent))
-    return str(json.loads(made.raw)["id"])
+async def _profile(profile: ProfileInput, ctx: Context) -> str:
+    creation = await create_profile(ctx, CreateProfile(profile))
+    return str(json.loads(creation.raw)["id"])
 
 
-async def _spoken(report_id: str, ctx: Context) -> None:
+async def _give_recording(report_id: str, ctx: Context) -> None:
     """Give a report a recording, of which no test here needs the file."""
     recording = Recording(f"{'ab' * 32}.mp3", "audio/mpeg", 1_000, "ab" * 32, 12.345)
     await speaking.adopt(ctx, await speaking.ask(ctx, report_id), recording, "espeak-ng en")
 
 
-async def _sent(session: Any, ask: Ask, bearer: str | None) -> httpx2.Response:
+async def _send(session: Any, ask: Ask, bearer: str | None) -> httpx2.Response:
     fields = ask.headers.items() if isinstance(ask.headers, Mapping) else ask.headers
     headers = httpx2.Headers(list(fields))
     if bearer is not None:
@@ -899,14 +909,15 @@ def _ids_in(body: Any) -> Iterator[str]:
                 yield from _ids_in(value)
 
 
-def _named(schema: Any) -> Any:
+def _with_absolute_refs(schema: Any) -> Any:
     """A schema of the document as it is read from outside of it."""
     if isinstance(schema, list):
-        return [_named(each) for each in schema]
+        return [_with_absolute_refs(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        name: DOCUMENT + each if name == "$ref" else _named(each) for name, each in schema.items()
+        name: DOCUMENT + value_ if name == "$ref" else _with_absolute_refs(value_)
+        for name, value_ in schema.items()
     }
 
 
@@ -964,7 +975,7 @@ def edge_codes() -> frozenset[str]:
 @pytest.fixture
 def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., World]]:
     """Makes worlds: over memory or a SQLite file, with settings by name."""
-    made: list[World] = []
+    worlds: list[World] = []
 
     def make(
         store: str = "memory",
@@ -978,25 +989,25 @@ def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., Wor
         judge = contract
         if operations or not is_limited:
             judge = Contract(every, is_limited=is_limited)
-        made.append(World(judge, _storage(store, tmp_path), every, **settings))
-        return made[-1].settle(is_sown=is_sown)
+        worlds.append(World(judge, _storage(store, tmp_path), every, **settings))
+        return worlds[-1].settle(is_sown=is_sown)
 
     yield make
-    for world in made:
+    for world in worlds:
         world.close()
 
 
 @pytest.fixture(scope="module")
 def contract_world(contract: Contract) -> Iterator[Callable[..., World]]:
     """Makes worlds, in memory if nothing is said, for the tests of one file."""
-    made: list[World] = []
+    worlds: list[World] = []
 
     def make(store: str = "memory", *, is_sown: bool = True, **settings: Any) -> World:
-        made.append(World(contract, _storage(store), catalog.OPERATIONS, **settings))
-        return made[-1].settle(is_sown=is_sown)
+        worlds.append(World(contract, _storage(store), catalog.OPERATIONS, **settings))
+        return worlds[-1].settle(is_sown=is_sown)
 
     yield make
-    for world in made:
+    for world in worlds:
         world.close()
 
 
@@ -1017,7 +1028,7 @@ def each_shared(request: Any, contract: Contract) -> Iterator[World]:
 
 
 @pytest.fixture(scope="module")
-def commanded(contract: Contract) -> Iterator[World]:
+def command_world(contract: Contract) -> Iterator[World]:
     """A settled world for commands, whose operator may erase."""
     storage = _storage("memory")
     world = World(contract, storage, catalog.OPERATIONS, allow_erasure=("*",))
@@ -1044,7 +1055,7 @@ def ask() -> type[Ask]:
 
 
 @pytest.fixture
-def refused() -> Callable[..., Any]:
+def check_problem() -> Callable[..., Any]:
     """Asserts which problem an answer is; its shape was checked when it came."""
 
     def check(response: httpx2.Response, kind: problem.ProblemType) -> Any:

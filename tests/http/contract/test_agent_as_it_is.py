@@ -7,7 +7,7 @@ import pytest
 from svc_core import catalog
 
 STREAMS = [op for op in catalog.OPERATIONS if op.pool == "agent" and op.method == "POST"]
-REFUSED = [
+REFUSALS = [
     ({"model": "gpt-4o"}, "UNSUPPORTED_MODEL", "/model"),
     ({"onboarding": True}, "VALIDATION_FAILED", "/onboarding"),
     ({"mode": "onboarding"}, "VALIDATION_FAILED", "/mode"),
@@ -16,15 +16,15 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("members", "code", "where"), REFUSED)
+@pytest.mark.parametrize(("members", "code", "pointer"), REFUSALS)
 @pytest.mark.parametrize("stream", STREAMS, ids=lambda op: op.id)
-def test_another_agent_is_refused_as_the_document_says(shared, stream, members, code, where):
+def test_another_agent_is_refused_as_the_document_says(shared, stream, members, code, pointer):
     ask = shared.ask_of(stream)
     answer = shared.send(ask.evolve(body=json.dumps({**json.loads(ask.body), **members}).encode()))
-    told = answer.json()
-    assert (answer.status_code, told["code"]) == (400, code)
-    assert told["detail"].startswith(where)
-    assert told["resolution"]
+    body = answer.json()
+    assert (answer.status_code, body["code"]) == (400, code)
+    assert body["detail"].startswith(pointer)
+    assert body["resolution"]
 
 
 @pytest.mark.parametrize("stream", STREAMS, ids=lambda op: op.id)

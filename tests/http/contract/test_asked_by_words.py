@@ -2,7 +2,7 @@
 
 import pytest
 
-ASKED = {
+QUERIES = {
     "/api/v2/markets": "list win ransom",
     "/api/v2/entities": "inc systems palo",
     "/api/v2/entities?type=company": "alphabet apple",
@@ -11,30 +11,30 @@ ASKED = {
 }
 
 
-def walked(world, path, limit):
-    found, cursor = [], None
+def walk(world, path, limit):
+    matches, cursor = [], None
     while True:
-        more = "" if cursor is None else f"&cursor={cursor}"
-        body = world.get(f"{path}&include=match&limit={limit}{more}").json()
-        found += [(row["id"], row["match"]["score"]) for row in body["data"]]
+        after = "" if cursor is None else f"&cursor={cursor}"
+        body = world.get(f"{path}&include=match&limit={limit}{after}").json()
+        matches += [(row["id"], row["match"]["score"]) for row in body["data"]]
         cursor = body["meta"]["page"]["nextCursor"]
         if cursor is None:
-            return found
+            return matches
 
 
 @pytest.mark.parametrize("sort", ["", "&sort=updatedAt"])
-@pytest.mark.parametrize("path", ASKED)
+@pytest.mark.parametrize("path", QUERIES)
 def test_pages_of_every_size_have_the_same_rows(each_shared, path, sort):
-    words = ASKED[path].split()
-    joined = "&" if "?" in path else "?"
+    words = QUERIES[path].split()
+    separator = "&" if "?" in path else "?"
     if "/news" in path:
         sort = sort.replace("updatedAt", "recordedAt")
     for word in words:
-        asked = f"{path}{joined}q={word}{sort}"
-        whole = walked(each_shared, asked, 100)
+        query = f"{path}{separator}q={word}{sort}"
+        whole = walk(each_shared, query, 100)
         assert whole, word
         for limit in (1, 2):
-            assert walked(each_shared, asked, limit) == whole
+            assert walk(each_shared, query, limit) == whole
         if not sort:
             scores = [score for _, score in whole]
             assert scores == sorted(scores, reverse=True)

@@ -77,14 +77,14 @@ def assert_silent(answer):
 
 
 def assert_unlogged(world):
-    logged = world.logged()
-    assert logged
-    assert CANARY not in logged
-    assert UNKNOWN[12:] not in logged
+    log = world.log_text()
+    assert log
+    assert CANARY not in log
+    assert UNKNOWN[12:] not in log
     for secret in world.keys.values():
-        assert secret not in logged
-        assert secret[12:] not in logged
-    for line in logged.splitlines():
+        assert secret not in log
+        assert secret[12:] not in log
+    for line in log.splitlines():
         json.loads(line)
     world.log.text = ""  # what was looked at is not looked at again
 
@@ -126,7 +126,7 @@ def test_addresses_that_lead_nowhere_are_not_logged(shared):
 
 
 @frozen
-class Nothing:
+class NoInputs:
     pass
 
 
@@ -160,7 +160,7 @@ def defect(run, **rest):
         summary="Defect.",
         description="Defect.",
         tag="Reports",
-        request=Nothing,
+        request=NoInputs,
         response=Empty,
         run=run,
         **{"method": "GET", **rest},
@@ -177,23 +177,23 @@ DEFECTS = [
 
 
 @pytest.mark.parametrize("store", NAMES)
-def test_a_defect_answers_without_a_word_of_its_own(make_world, ask, refused, store):
+def test_a_defect_answers_without_a_word_of_its_own(make_world, ask, check_problem, store):
     world = make_world(store, operations=DEFECTS, is_sown=False)
     for operation in DEFECTS:
         answer = world.send(ask(operation.method, operation.address))
-        told = refused(answer, problem.INTERNAL_ERROR)
-        assert told["detail"] == "The request could not be completed."
+        body = check_problem(answer, problem.INTERNAL_ERROR)
+        assert body["detail"] == "The request could not be completed."
         for word in (CANARY, "Error", "SELECT", "/srv", "svc_", "Traceback", "object"):
             assert word not in answer.text.replace("Internal error", "")
             assert word not in str(dict(answer.headers)).replace("x-svc_", "")
         failure = next(
             line
-            for line in map(json.loads, world.logged().splitlines())
-            if line["event"] == "failure" and line["requestId"] == told["requestId"]
+            for line in map(json.loads, world.log_text().splitlines())
+            if line["event"] == "failure" and line["requestId"] == body["requestId"]
         )
         assert "Traceback" in failure["traceback"]
         for secret in ("ab" * 30, UNKNOWN[12:], "c2VjcmV0"):
-            assert secret not in world.logged()
+            assert secret not in world.log_text()
         assert world.get("/api/v1/news/feeds").status_code == 200
 
 

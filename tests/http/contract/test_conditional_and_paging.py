@@ -37,7 +37,7 @@ def town(request, make_world):
 @pytest.fixture
 def full(town):
     """The same with news of four days, and with a few rows of everything."""
-    return _filled(town)
+    return _fill(town)
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -56,10 +56,10 @@ def arena(lasting):
 @pytest.fixture(scope="module", params=NAMES)
 def still(request, contract_world):
     """A full one for tests that write nothing."""
-    return _filled(contract_world(request.param, is_sown=False))
+    return _fill(contract_world(request.param, is_sown=False))
 
 
-def _filled(town):
+def _fill(town):
     for first in range(0, 12, 3):
         town.clock.forward(days=1)
         town.take_news(range(first, first + 3))
@@ -79,9 +79,9 @@ def _filled(town):
 @pytest.mark.parametrize("operation", CONDITIONAL, ids=[op.id for op in CONDITIONAL])
 def test_of_twenty_writes_with_one_tag_exactly_one_is_done(arena, operation):
     ask = arena.ask_of(operation)
-    for other in CONDITIONAL:  # so that the race is about a change
-        if other.address == operation.address and other is not operation:
-            assert arena.send(arena.ask_of(other)).status_code == other.success
+    for competitor in CONDITIONAL:  # so that the race is about a change
+        if competitor.address == operation.address and competitor is not operation:
+            assert arena.send(arena.ask_of(competitor)).status_code == competitor.success
     if operation.id in UNDOES:
         arena.send(arena.ask_of(arena.operation(UNDOES[operation.id])))
     if operation.id == "enableWebhook":
@@ -96,10 +96,10 @@ def test_of_twenty_writes_with_one_tag_exactly_one_is_done(arena, operation):
     codes = sorted(answer.status_code for answer in answers)
     assert codes == [operation.success] + [412] * 19
     current = arena.get(path).headers["etag"]
-    done = next(answer for answer in answers if answer.status_code == operation.success)
+    winner = next(answer for answer in answers if answer.status_code == operation.success)
     assert current != tag
     if operation.success == 200:  # else it answers with another resource
-        assert done.headers["etag"] == current
+        assert winner.headers["etag"] == current
     assert {a.headers["etag"] for a in answers if a.status_code == 412} == {current}
 
 
@@ -113,12 +113,12 @@ def test_without_a_tag_every_write_is_done_and_none_is_torn(arena):
     assert {"name": last["name"], "keywords": last["keywords"]} in bodies
 
 
-def test_a_stale_tag_never_deletes(town, refused):
+def test_a_stale_tag_never_deletes(town, check_problem):
     ask = town.ask_of(town.operation("deleteProfile"))
     tag = town.get(ask.path).headers["etag"]
     patch = town.ask_of(town.operation("updateProfile"))
     assert town.send(patch).status_code == 200
-    refused(town.send(ask.having(if_match=tag)), problem.PRECONDITION_FAILED)
+    check_problem(town.send(ask.having(if_match=tag)), problem.PRECONDITION_FAILED)
     assert town.get(ask.path).status_code == 200
     answers = town.send_all([ask] * 10)
     assert sorted(answer.status_code for answer in answers) == [204] + [404] * 9
@@ -129,9 +129,9 @@ def test_a_stale_tag_never_deletes(town, refused):
 
 def pages(world, path, limit, *, through="links"):
     """The rows of each page of a list, which is asked for when it is its turn."""
-    here = f"{path}{'&' if '?' in path else '?'}limit={limit}"
+    url = f"{path}{'&' if '?' in path else '?'}limit={limit}"
     for _ in range(400):
-        answer = world.get(here, accept="application/json")
+        answer = world.get(url, accept="application/json")
         assert answer.status_code == 200, answer.text
         body = answer.json()
         page = rows_of(body)
@@ -144,9 +144,9 @@ def pages(world, path, limit, *, through="links"):
             return
         assert answer.headers["link"] == f'<{next_}>; rel="next"'
         assert next_.startswith(f"{ORIGIN}{path.partition('?')[0]}?")
-        here = next_.removeprefix(ORIGIN)
+        url = next_.removeprefix(ORIGIN)
         if through == "cursor":
-            here = f"{path}{'&' if '?' in path else '?'}limit={limit}&cursor={cursor}"
+            url = f"{path}{'&' if '?' in path else '?'}limit={limit}&cursor={cursor}"
     raise AssertionError(f"{path} has no end")
 
 
@@ -182,17 +182,17 @@ def rise(world):
     world.plant("a")
 
 
-PAGED = {
+OPERATIONS_WITH_CURSOR = {
     op.address: op
     for op in catalog.OPERATIONS
     if "cursor" in _names(op) and any(kind in (Page, Paged) for kind, _ in op.results)
 }
-WALKED = [address for address, op in LISTS.items() if "limit" in _names(op)]
+PATHS_WITH_LIMIT = [address for address, op in LISTS.items() if "limit" in _names(op)]
 
 
 def test_walks_lose_and_repeat_nothing_while_rows_come_in(full):
     """All lists are walked side by side; after the first page of each and the second, rows come."""
-    paths = [full.ask_of(LISTS[address]).path for address in WALKED]
+    paths = [full.ask_of(LISTS[address]).path for address in PATHS_WITH_LIMIT]
     for limit in (1, 3):
         before = {path: keys_of(walk(full, path, 100)) for path in paths}
         assert [p for p, keys in before.items() if not len(keys) == len(set(keys)) >= 4] == []
@@ -202,14 +202,14 @@ def test_walks_lose_and_repeat_nothing_while_rows_come_in(full):
         second = {path: next(under_way[path], []) for path in paths}
         rise(full)
         rest = {path: [row for page in under_way[path] for row in page] for path in paths}
-        seen = {path: keys_of(first[path] + second[path] + rest[path]) for path in paths}
-        assert [path for path, keys in seen.items() if len(keys) != len(set(keys))] == []
+        rows = {path: keys_of(first[path] + second[path] + rest[path]) for path in paths}
+        assert [path for path, keys in rows.items() if len(keys) != len(set(keys))] == []
         # What was there at the beginning comes whole and in order; only the feed tells the rest.
-        old = {path: [id_ for id_ in seen[path] if id_ in set(before[path])] for path in paths}
+        old = {path: [id_ for id_ in rows[path] if id_ in set(before[path])] for path in paths}
         assert old == before
 
 
-@pytest.mark.parametrize("path", sorted(set(LISTS) - set(WALKED)))
+@pytest.mark.parametrize("path", sorted(set(LISTS) - set(PATHS_WITH_LIMIT)))
 def test_a_list_in_one_page_has_each_row_once_and_ends(still, path):
     body = still.send(still.ask_of(LISTS[path])).json()
     assert len(keys_of(body["data"])) == len(set(keys_of(body["data"])))
@@ -217,19 +217,19 @@ def test_a_list_in_one_page_has_each_row_once_and_ends(still, path):
 
 
 def test_every_list_that_has_pages_takes_a_limit_and_a_cursor():
-    for path, operation in (LISTS | PAGED).items():
+    for path, operation in (LISTS | OPERATIONS_WITH_CURSOR).items():
         names = _names(operation)
         assert ("limit" in names) == ("cursor" in names), path
-    assert {path for path in PAGED if path not in LISTS} == {
+    assert {path for path in OPERATIONS_WITH_CURSOR if path not in LISTS} == {
         "/api/v2/cyber/graph",
         "/api/v2/entities/{entityId}/graph",
         "/api/v2/entities/{entityId}/fusion",
     }
 
 
-@pytest.mark.parametrize("path", PAGED)
+@pytest.mark.parametrize("path", OPERATIONS_WITH_CURSOR)
 def test_every_way_through_a_list_gives_the_rows_of_one_large_page(still, path):
-    path = still.ask_of(PAGED[path]).path
+    path = still.ask_of(OPERATIONS_WITH_CURSOR[path]).path
     whole = walk(still, path, 100)
     keys = list(map(repr, whole))
     assert len(keys) == len(set(keys))
@@ -248,13 +248,16 @@ FILTERS = {
 }
 
 
-@pytest.mark.parametrize("path", PAGED)
-def test_a_cursor_that_a_list_did_not_give_out_is_refused(still, refused, path):
-    here, news = still.ask_of(PAGED[path]).path, still.get(f"{NEWS}?limit=1").json()
+@pytest.mark.parametrize("path", OPERATIONS_WITH_CURSOR)
+def test_a_cursor_that_a_list_did_not_give_out_is_refused(still, check_problem, path):
+    address, news = (
+        still.ask_of(OPERATIONS_WITH_CURSOR[path]).path,
+        still.get(f"{NEWS}?limit=1").json(),
+    )
     foreign = news["meta"]["page"]["nextCursor"]
     profiles = still.get("/api/v1/profiles?limit=1").json()["meta"]["page"]["nextCursor"]
     wrong = [profiles if path == NEWS else foreign, "w1.nonsense"]
-    own = still.get(f"{here}?limit=1", accept="application/json").json()["meta"]["page"][
+    own = still.get(f"{address}?limit=1", accept="application/json").json()["meta"]["page"][
         "nextCursor"
     ]
     if own is not None:
@@ -262,11 +265,11 @@ def test_a_cursor_that_a_list_did_not_give_out_is_refused(still, refused, path):
         wrong.append(f"{own[:at]}{'A' if own[at] != 'A' else 'B'}{own[at + 1 :]}")
         if path in FILTERS:
             wrong.append(f"{own}&{FILTERS[path]}")
-        other = still.get(f"{here}?limit=1&cursor={own}", "b")
-        if other.status_code != 404:  # what the row stands under is the other's own
-            refused(other, problem.INVALID_CURSOR)
+        competitor = still.get(f"{address}?limit=1&cursor={own}", "b")
+        if competitor.status_code != 404:  # what the row stands under is the other's own
+            check_problem(competitor, problem.INVALID_CURSOR)
     for cursor in wrong:
-        refused(still.get(f"{here}?limit=1&cursor={cursor}"), problem.INVALID_CURSOR)
+        check_problem(still.get(f"{address}?limit=1&cursor={cursor}"), problem.INVALID_CURSOR)
 
 
 def test_rows_removed_behind_a_walk_do_not_disturb_it(full):
@@ -292,19 +295,19 @@ def walk_on(world, link, key="a"):
 
 @pytest.mark.parametrize("path", [a for a, op in LISTS.items() if NDJSON in op.media])
 def test_rows_as_lines_are_the_rows_of_the_pages_and_go_on_by_link(still, path):
-    rows, here = [], f"{path}?limit=7&format=ndjson"
-    while here:
-        answer = still.get(here)
+    rows, url = [], f"{path}?limit=7&format=ndjson"
+    while url:
+        answer = still.get(url)
         assert answer.headers["content-type"] == "application/x-ndjson"
         rows += [json.loads(line) for line in answer.content.splitlines()]
         link = answer.headers.get("link")
-        here = link and link.removeprefix(f"<{ORIGIN}").removesuffix('>; rel="next"')
+        url = link and link.removeprefix(f"<{ORIGIN}").removesuffix('>; rel="next"')
     assert rows == walk(still, path, 100)
-    accepted = still.get(f"{path}?limit=7", accept="application/x-ndjson")
-    assert accepted.content == still.get(f"{path}?limit=7&format=ndjson").content
+    by_field = still.get(f"{path}?limit=7", accept="application/x-ndjson")
+    assert by_field.content == still.get(f"{path}?limit=7&format=ndjson").content
 
 
-def test_a_cursor_is_bound_to_its_list_its_filters_and_its_tenant(still, refused):
+def test_a_cursor_is_bound_to_its_list_its_filters_and_its_tenant(still, check_problem):
     cursor = still.get("/api/v1/news?limit=3").json()["meta"]["page"]["nextCursor"]
     for path, key in [
         (f"/api/v1/news?cursor={cursor}&topics=ransomware", "a"),
@@ -313,11 +316,11 @@ def test_a_cursor_is_bound_to_its_list_its_filters_and_its_tenant(still, refused
         (f"/api/v1/reports?cursor={cursor}", "a"),
         (f"/api/v1/news?cursor={cursor}", "b"),
     ]:
-        refused(still.get(path, key), problem.INVALID_CURSOR)
+        check_problem(still.get(path, key), problem.INVALID_CURSOR)
     assert still.get(f"/api/v1/news?cursor={cursor}&limit=50").status_code == 200
     for place in range(0, len(cursor), 7):
-        changed = cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :]
-        refused(still.get(f"/api/v1/news?cursor={changed}"), problem.INVALID_CURSOR)
+        forgery = cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :]
+        check_problem(still.get(f"/api/v1/news?cursor={forgery}"), problem.INVALID_CURSOR)
 
 
 def test_the_feed_is_walked_to_its_end_and_resumed(full):
@@ -334,10 +337,10 @@ def test_the_feed_is_walked_to_its_end_and_resumed(full):
     empty = full.get(f"{path}?after={watermark}").json()
     assert empty["data"] == []
     deletion = full.ask_of(full.operation("deleteProfile"))
-    gone = deletion.path.rpartition("/")[2]
+    profile_id = deletion.path.rpartition("/")[2]
     assert full.send(deletion).status_code == 204
     later = full.get(f"{path}?after={empty['meta']['watermark']}").json()["data"]
-    tombstones = [row for row in later if row["resourceId"] == gone]
+    tombstones = [row for row in later if row["resourceId"] == profile_id]
     assert [(row["changeType"], row["tombstone"]) for row in tombstones] == [("deleted", True)]
     assert not {row["id"] for row in rows} & {row["id"] for row in later}
 
@@ -345,27 +348,27 @@ def test_the_feed_is_walked_to_its_end_and_resumed(full):
 def test_a_reader_beside_twelve_writers_misses_and_repeats_no_change(town):
     ask = town.ask_of(town.operation("createProfile"))
     watermark = town.get("/api/v2/changes").json()["meta"]["watermark"]
-    made, seen = [], []
+    profile_ids, changes = [], []
     for turn in range(8):
         town.clock.forward(minutes=1)  # within the quota
         writes = [ask.having(idempotency_key=f"writer-{turn}-{n:02d}") for n in range(12)]
         feed = town.ask_of(town.operation("listChanges"))
         answers = town.send_all([*writes, feed.asking(("after", watermark), ("limit", "7"))])
-        made += [answer.json()["data"]["id"] for answer in answers[:-1]]
+        profile_ids += [answer.json()["data"]["id"] for answer in answers[:-1]]
         body = answers[-1].json()
-        seen += body["data"]
+        changes += body["data"]
         watermark = body["meta"]["watermark"]
     rest = walk_on(town, f"{ORIGIN}/api/v2/changes?after={watermark}&limit=7")
-    told = [row["resourceId"] for row in seen + rest if row["resourceType"] == "profile"]
-    assert sorted(told) == sorted(made)
-    ids = [row["id"] for row in seen + rest]
+    changed_ids = [row["resourceId"] for row in changes + rest if row["resourceType"] == "profile"]
+    assert sorted(changed_ids) == sorted(profile_ids)
+    ids = [row["id"] for row in changes + rest]
     assert len(ids) == len(set(ids)) == 2 * 8 * 12
 
 
 def test_a_feed_shows_what_everybody_sees_and_ones_own_alone(full):
     full.plant("b")
-    ours, theirs = (keys_rows(full, key) for key in ("a", "b"))
-    shared = ours & theirs
+    rows_of_a, rows_of_b = (keys_rows(full, key) for key in ("a", "b"))
+    shared = rows_of_a & rows_of_b
     assert shared
     assert {kind for kind, _ in shared} == {
         "country",
@@ -378,7 +381,7 @@ def test_a_feed_shows_what_everybody_sees_and_ones_own_alone(full):
         "recap",
         "signal",
     }
-    assert {kind for kind, _ in ours - shared} == {
+    assert {kind for kind, _ in rows_of_a - shared} == {
         "automation",
         "automationRun",
         "project",
@@ -401,12 +404,13 @@ def keys_rows(world, key):
 def test_an_unchanged_resource_is_not_sent_again_until_it_changes(town):
     patch = town.ask_of(town.operation("updateProfile"))
     tag = town.get(patch.path).headers["etag"]
-    same = town.get(patch.path, if_none_match=tag)
-    assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+    not_modified = town.get(patch.path, if_none_match=tag)
+    answer = not_modified.status_code, not_modified.content, not_modified.headers["etag"]
+    assert answer == (304, b"", tag)
     assert town.send(patch).status_code == 200
-    changed = town.get(patch.path, if_none_match=tag)
-    assert changed.status_code == 200
-    assert changed.headers["etag"] != tag
+    fresh = town.get(patch.path, if_none_match=tag)
+    assert fresh.status_code == 200
+    assert fresh.headers["etag"] != tag
 
 
 def test_a_tag_is_that_of_the_tenant_and_not_of_the_key(arena):
@@ -426,8 +430,8 @@ def test_a_plan_that_a_worker_moves_is_listed_at_once(town):
     row = own()
 
     async def work(ctx):
-        seen = await ctx.load(DUE, row["id"])
-        await pass_over(ctx, row["id"], seen, DUE.decode(seen.raw).next_run_at)
+        row_due = await ctx.load(DUE, row["id"])
+        await pass_over(ctx, row["id"], row_due, DUE.decode(row_due.raw).next_run_at)
 
     town.run(town.hands.write(town.tenants["a"], work))
     assert own()["nextRunAt"] > row["nextRunAt"]

@@ -38,14 +38,14 @@ def town(make_world):
 
 def principal_of(town, key):
     """The key and the plan of its account, as the gate sees them."""
-    seen = digest(town.keys[key])
-    return town.system(lambda ctx: accounts.find_key(ctx.tx, seen, DEFAULT_PLANS))
+    key_hash = digest(town.keys[key])
+    return town.system(lambda ctx: accounts.find_key(ctx.tx, key_hash, DEFAULT_PLANS))
 
 
 def use(town, key, count, meter=limits.general_meter, *, hour=0):
     """Count so many requests of a key, from that hour on and no faster than it may call."""
-    found = principal_of(town, key)
-    pools = meter(found.key, found.plan).pools
+    principal = principal_of(town, key)
+    pools = meter(principal.key, principal.plan).pools
     per_minute = min(pool.limit for pool in pools[::2])
     start = int(NOON.replace(hour=hour).timestamp())
 
@@ -53,8 +53,8 @@ def use(town, key, count, meter=limits.general_meter, *, hour=0):
         counters = town.app.runtime.shared.counters
         for number in range(count):
             second = start + number // per_minute * 60
-            counted = await counters.hit(pools, second)
-            assert all(used < pool.limit for used, pool in zip(counted.used, pools, strict=True))
+            hit_counts = await counters.hit(pools, second)
+            assert all(used < pool.limit for used, pool in zip(hit_counts.used, pools, strict=True))
 
     town.run(hit())
 
@@ -66,17 +66,17 @@ def use(town, key, count, meter=limits.general_meter, *, hour=0):
     ("key", "per_day"), [("lite", 500), ("pro", 5_000), ("a", 50_000), ("personal", 50_000)]
 )
 def test_the_last_request_of_a_day_passes_and_the_next_waits_for_midnight(
-    town, refused, key, per_day
+    town, check_problem, key, per_day
 ):
     use(town, key, per_day - 2)
-    left = [town.get(FEEDS, key).headers["x-ratelimit-remaining-day"] for _ in range(2)]
-    assert left == ["1", "0"]
-    told = refused(town.get(FEEDS, key), problem.RATE_LIMITED)
-    assert "key-day" in told["detail"]
-    assert "account-day" in told["detail"]
+    remaining = [town.get(FEEDS, key).headers["x-ratelimit-remaining-day"] for _ in range(2)]
+    assert remaining == ["1", "0"]
+    body = check_problem(town.get(FEEDS, key), problem.RATE_LIMITED)
+    assert "key-day" in body["detail"]
+    assert "account-day" in body["detail"]
     town.clock.at = MIDNIGHT - TICK
     answer = town.get(FEEDS, key)
-    refused(answer, problem.RATE_LIMITED)
+    check_problem(answer, problem.RATE_LIMITED)
     assert answer.headers["retry-after"] == "1"
     town.clock.at = MIDNIGHT
     answer = town.get(FEEDS, key)
@@ -84,28 +84,28 @@ def test_the_last_request_of_a_day_passes_and_the_next_waits_for_midnight(
     assert answer.headers["x-ratelimit-remaining-day"] == str(per_day - 1)
 
 
-def test_a_second_key_gets_no_more_of_the_day_than_its_account_has_left(town, refused):
+def test_a_second_key_gets_no_more_of_the_day_than_its_account_has_left(town, check_problem):
     use(town, "pro", 4_999)
     town.add_key("second", "pro")
     assert town.get(FEEDS, "second").status_code == 200
     answer = town.get(FEEDS, "second")
-    assert "account-day" in refused(answer, problem.RATE_LIMITED)["detail"]
+    assert "account-day" in check_problem(answer, problem.RATE_LIMITED)["detail"]
     assert answer.headers["x-ratelimit-remaining-day"] == "4999"
     assert answer.headers["x-ratelimit-remaining-user-day"] == "0"
 
 
-def test_the_personal_keys_of_a_person_share_the_quota_of_that_person(town, refused):
+def test_the_personal_keys_of_a_person_share_the_quota_of_that_person(town, check_problem):
     wish = KeyWish("second", tuple(SCOPES), user_id=town.tenants["personal"])
     town.run(town._issue("second", wish))
-    left = [
+    remaining = [
         town.get(FEEDS, key).headers["x-ratelimit-remaining-user-minute"]
         for key in ("personal", "second", "personal")
     ]
-    assert left == ["119", "118", "117"]
+    assert remaining == ["119", "118", "117"]
     statuses = [town.get(FEEDS, "second").status_code for _ in range(117)]
     assert statuses == [200] * 117
     answer = town.get(FEEDS, "personal")
-    assert "account-minute" in refused(answer, problem.RATE_LIMITED)["detail"]
+    assert "account-minute" in check_problem(answer, problem.RATE_LIMITED)["detail"]
     assert answer.headers["x-ratelimit-remaining-minute"] == "118"
     assert town.get(FEEDS, "a").status_code == 200  # a workspace of its own
 
@@ -121,22 +121,22 @@ def ask_agent(town, key, stream=STREAMS[0]):
     return town.send(town.ask_of(stream), key)
 
 
-def test_the_hundredth_turn_of_a_key_is_its_last_of_the_day_on_either_stream(town, refused):
+def test_the_hundredth_turn_of_a_key_is_its_last_of_the_day_on_either_stream(town, check_problem):
     use(town, "a", 98, agents)
     for stream in STREAMS:
         assert ask_agent(town, "a", stream).status_code == 200
     for stream in STREAMS:
         answer = ask_agent(town, "a", stream)
-        assert "key-day" in refused(answer, problem.AGENT_RATE_LIMITED)["detail"]
+        assert "key-day" in check_problem(answer, problem.AGENT_RATE_LIMITED)["detail"]
         assert answer.headers["x-svc-agent-ratelimit-remaining-day"] == "0"
         assert answer.headers["x-svc-agent-ratelimit-account-remaining-day"] == "150"
     town.clock.at = MIDNIGHT - TICK
-    refused(ask_agent(town, "a"), problem.AGENT_RATE_LIMITED)
+    check_problem(ask_agent(town, "a"), problem.AGENT_RATE_LIMITED)
     town.clock.at = MIDNIGHT
     assert ask_agent(town, "a").status_code == 200
 
 
-def test_an_account_has_two_hundred_and_fifty_turns_a_day_over_all_of_its_keys(town, refused):
+def test_an_account_has_two_hundred_and_fifty_turns_a_day_over_all_of_its_keys(town, check_problem):
     for name in ("second", "third"):
         town.add_key(name, "a")
     use(town, "a", 100, agents)
@@ -144,14 +144,16 @@ def test_an_account_has_two_hundred_and_fifty_turns_a_day_over_all_of_its_keys(t
     use(town, "third", 49, agents, hour=2)
     assert ask_agent(town, "third").status_code == 200
     answer = ask_agent(town, "third", STREAMS[1])
-    assert "account-day" in refused(answer, problem.AGENT_RATE_LIMITED)["detail"]
+    assert "account-day" in check_problem(answer, problem.AGENT_RATE_LIMITED)["detail"]
     assert answer.headers["x-svc-agent-ratelimit-remaining-day"] == "50"
     assert ask_agent(town, "b").status_code == 200
     town.clock.at = MIDNIGHT
     assert ask_agent(town, "third").status_code == 200
 
 
-def test_an_account_has_ten_turns_a_minute_over_all_of_its_keys_and_both_streams(town, refused):
+def test_an_account_has_ten_turns_a_minute_over_all_of_its_keys_and_both_streams(
+    town, check_problem
+):
     for name in ("second", "third"):
         town.add_key(name, "a")
     turns = [("a", 5), ("second", 4), ("third", 1)]
@@ -160,10 +162,10 @@ def test_an_account_has_ten_turns_a_minute_over_all_of_its_keys_and_both_streams
             assert ask_agent(town, key, STREAMS[number % 2]).status_code == 200
     for key in ("second", "third"):
         answer = ask_agent(town, key)
-        assert "account-minute" in refused(answer, problem.AGENT_RATE_LIMITED)["detail"]
+        assert "account-minute" in check_problem(answer, problem.AGENT_RATE_LIMITED)["detail"]
         assert answer.headers["retry-after"] == "60"
     town.clock.forward(seconds=59.999)
-    refused(ask_agent(town, "third"), problem.AGENT_RATE_LIMITED)
+    check_problem(ask_agent(town, "third"), problem.AGENT_RATE_LIMITED)
     town.clock.forward(seconds=0.001)
     assert ask_agent(town, "third").status_code == 200
 
@@ -230,27 +232,27 @@ def test_identifiers_of_old_end_with_their_window_in_paths_and_queries(make_worl
         "sub": "/api/v1/subscriptions/{}",
         "whk": "/api/v1/webhooks/{}",
     }
-    known = {prefix: world.rows["a"][prefix][-1] for prefix in places}
-    profile = world.get(f"/api/v1/reports/{known['rpt']}").json()["data"]["profileId"]
+    ids = {prefix: world.rows["a"][prefix][-1] for prefix in places}
+    profile = world.get(f"/api/v1/reports/{ids['rpt']}").json()["data"]["profileId"]
 
-    def seen(form):
-        answers = [world.get(places[p].format(form(id_))) for p, id_ in known.items()]
-        listed = world.get(f"/api/v1/reports?profileId={form(profile)}")
-        return [*answers, listed]
+    def answers_to(form):
+        answers = [world.get(places[p].format(form(id_))) for p, id_ in ids.items()]
+        reports = world.get(f"/api/v1/reports?profileId={form(profile)}")
+        return [*answers, reports]
 
     def bare(id_):
         return id_.partition("_")[2]
 
     world.clock.at = end - TICK
-    whole = seen(str)
+    whole = answers_to(str)
     assert {answer.status_code for answer in whole} == {200}
-    old = seen(bare)
+    old = answers_to(bare)
     assert [answer.json()["data"] for answer in old] == [a.json()["data"] for a in whole]
     for answer in old[:4]:
-        assert answer.json()["data"]["id"] in known.values()  # the public form, whoever asks how
+        assert answer.json()["data"]["id"] in ids.values()  # the public form, whoever asks how
     world.clock.at = end
-    assert {answer.status_code for answer in seen(str)} == {200}
-    *paths, query = seen(bare)
+    assert {answer.status_code for answer in answers_to(str)} == {200}
+    *paths, query = answers_to(bare)
     assert {(a.status_code, a.json()["code"]) for a in paths} == {(404, "NOT_FOUND")}
     assert (query.status_code, query.json()["code"]) == (400, "INVALID_PARAMETER")
 
@@ -265,8 +267,8 @@ def test_since_and_until_take_in_their_own_millisecond(world):
     millis = (at - datetime(1970, 1, 1, tzinfo=UTC)) // TICK
 
     def has(query):
-        found = world.get(f"/api/v1/osint/regional?limit=100&{query}").json()["data"]
-        return row["id"] in {one["id"] for one in found}
+        matches = world.get(f"/api/v1/osint/regional?limit=100&{query}").json()["data"]
+        return row["id"] in {match["id"] for match in matches}
 
     assert has(f"since={millis}&until={millis}")
     assert (has(f"since={millis}"), has(f"since={millis + 1}")) == (True, False)

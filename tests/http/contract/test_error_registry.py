@@ -61,7 +61,7 @@ def gives(kind):
 
 
 @frozen
-class Nothing:
+class NoInputs:
     pass
 
 
@@ -74,14 +74,14 @@ def extra(id_, run, **rest):
         summary=id_,
         description=id_,
         tag="Reports",
-        request=Nothing,
+        request=NoInputs,
         response=Empty,
         run=run,
         **rest,
     )
 
 
-async def nothing(ctx, request):
+async def empty_page(ctx, request):
     return Empty()
 
 
@@ -191,14 +191,14 @@ def _(stage):
 @gives(problem.LINK_EXPIRED)
 def _(stage):
     world = stage.shared
-    ended = Opening("wsp_a", "rpt_" + "7" * 24, world.clock())
-    token = addresses.seal(world.app.runtime.keyring, ended, bytes(12))
+    opening = Opening("wsp_a", "rpt_" + "7" * 24, world.clock())
+    token = addresses.seal(world.app.runtime.keyring, opening, bytes(12))
     return world.get(f"{addresses.PATH}/{token}", None)
 
 
 @gives(problem.FOUR_EYES_REQUIRED)
 def _(stage):
-    return record_of(stage, {**JUDGED, "target": claimed(stage)})
+    return record_of(stage, {**VERDICT, "target": claim_id(stage)})
 
 
 @gives(problem.DUPLICATE_RECORD)
@@ -257,9 +257,9 @@ def _(stage):
 
 @gives(problem.WORKSPACE_KEY_REQUIRED)
 def _(stage):
-    ours = extra("ours", nothing, binding="workspace")
-    world = stage.make_world(operations=[ours], is_sown=False)
-    return world.get(ours.address, "personal")
+    operation = extra("ours", empty_page, binding="workspace")
+    world = stage.make_world(operations=[operation], is_sown=False)
+    return world.get(operation.address, "personal")
 
 
 @gives(problem.RATE_LIMITED)
@@ -270,7 +270,7 @@ def _(stage):
 
 @gives(problem.AGENT_RATE_LIMITED)
 def _(stage):
-    agent = extra("agent", nothing, pool="agent")
+    agent = extra("agent", empty_page, pool="agent")
     world = stage.make_world(operations=[agent], is_sown=False)
     return world.send_all([stage.ask("GET", agent.address)] * 6, "pro")[-1]
 
@@ -313,14 +313,14 @@ def _(stage):
     world = stage.shared
     token = world.get("/api/v2/changes").json()["meta"]["watermark"]
     mark = cursor.open_watermark(token, world.tenants["a"])
-    other = cursor.seal_watermark(evolve(mark, epoch=b"restored"), world.tenants["a"])
-    return world.get(f"/api/v2/changes?after={other}")
+    watermark = cursor.seal_watermark(evolve(mark, epoch=b"restored"), world.tenants["a"])
+    return world.get(f"/api/v2/changes?after={watermark}")
 
 
 # -- the ledger --------------------------------------------------------------------------------
 
 CLAIM = {"kind": "claim", "predicate": "motto", "value": "x"}
-JUDGED = {"kind": "claim", "op": "verify", "state": "refuted"}
+VERDICT = {"kind": "claim", "op": "verify", "state": "refuted"}
 NEW_YEAR = "2024-01-01T00:00:00Z"
 BAD_RECORDS = [
     (problem.TIMESTAMP_INVALID, {**CLAIM, "validFrom": "2024-01-01 00:00:00Z"}),
@@ -330,7 +330,7 @@ BAD_RECORDS = [
     (problem.RECORD_TOO_LARGE, {**CLAIM, "value": ["x" * 10_000] * 7}),
     (problem.UNKNOWN_SUBJECT, {**CLAIM, "subject": "sbj_" + "0" * 24}),
     (problem.UNKNOWN_EVIDENCE, {**CLAIM, "evidence": ["obs_" + "0" * 24]}),
-    (problem.UNKNOWN_TARGET, {**JUDGED, "target": "clm_" + "0" * 24}),
+    (problem.UNKNOWN_TARGET, {**VERDICT, "target": "clm_" + "0" * 24}),
     (
         problem.DESIGNATOR_INVALID,
         {"kind": "designator", "scheme": "lei", "value": "5493001KJTIIGC8Y1R13"},
@@ -346,7 +346,7 @@ def record_of(stage, body):
     return world.send(ask.evolve(body=json.dumps(whole).encode()))
 
 
-def claimed(stage):
+def claim_id(stage):
     """The id of a new claim."""
     return record_of(stage, CLAIM).json()["data"]["id"]
 
@@ -363,21 +363,21 @@ def _(stage):
 
 @gives(problem.TARGET_NOT_IN_FORCE)
 def _(stage):
-    retract = {"kind": "claim", "op": "retract", "target": claimed(stage), "reason": "incorrect"}
+    retract = {"kind": "claim", "op": "retract", "target": claim_id(stage), "reason": "incorrect"}
     assert record_of(stage, retract).status_code == 201
     return record_of(stage, {**retract, "reason": "other"})
 
 
 @gives(problem.TRANSITION_NOT_ALLOWED)
 def _(stage):
-    looking = {**JUDGED, "target": claimed(stage), "state": "under_review"}
+    looking = {**VERDICT, "target": claim_id(stage), "state": "under_review"}
     assert record_of(stage, looking).status_code == 201
     return record_of(stage, looking)
 
 
 @gives(problem.ERASURE_NOT_ALLOWED)
 def _(stage):
-    erase = {"kind": "claim", "op": "erase", "target": claimed(stage), "reason": "asked"}
+    erase = {"kind": "claim", "op": "erase", "target": claim_id(stage), "reason": "asked"}
     return record_of(stage, erase)
 
 
@@ -473,11 +473,11 @@ def _(stage):
     async def keep_the_writer_busy():
         return asyncio.ensure_future(world.storage.write("", hold))
 
-    held = world.run(keep_the_writer_busy())
+    writer = world.run(keep_the_writer_busy())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(turns, "WAIT_SECONDS_MAX", 0.05)
         answers = world.send_all([ask, ask])
-    world.run(asyncio.wait_for(held, 60))
+    world.run(asyncio.wait_for(writer, 60))
     assert sorted(answer.status_code for answer in answers) == [201, 409]
     assert world.send(ask).headers["idempotency-replayed"] == "true"
     return next(answer for answer in answers if answer.status_code == 409)
@@ -498,7 +498,7 @@ def stage(shared, make_world, wire_server, ask):
     return Stage(shared, make_world, wire_server, ask)
 
 
-def _given(provoke, stage):
+def _provoke(provoke, stage):
     """The answer over HTTP, or the refusal of a rule that no operation reaches yet."""
     try:
         return provoke(stage)
@@ -509,7 +509,7 @@ def _given(provoke, stage):
 @pytest.mark.parametrize("code", list(HOW))
 def test_every_code_of_today_is_given(stage, code):
     kind = CATALOGUE[code]
-    answer = _given(HOW[code], stage)
+    answer = _provoke(HOW[code], stage)
     if isinstance(answer, Problem):
         assert answer.type is kind
         return
@@ -541,8 +541,8 @@ def test_every_type_address_resolves_to_its_explanation(shared, kind):
     assert page.status_code == 200
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert kind.code in page.text
-    told = shared.get(path, None, accept="application/json").json()
-    assert told["code"] == kind.code
-    assert (told["status"], told["title"]) == (kind.status, kind.title)
-    assert told["resolution"] == kind.resolution
-    assert told["type"].endswith(path)
+    body = shared.get(path, None, accept="application/json").json()
+    assert body["code"] == kind.code
+    assert (body["status"], body["title"]) == (kind.status, kind.title)
+    assert body["resolution"] == kind.resolution
+    assert body["type"].endswith(path)

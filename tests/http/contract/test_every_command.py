@@ -66,7 +66,7 @@ def is_required(flag):
     return flag.is_asked
 
 
-def named(operation):
+def id_flags(operation):
     """The flags that name a resource."""
     return [
         flag
@@ -75,12 +75,12 @@ def named(operation):
     ]
 
 
-SHARED = {one.prefix for one in catalog.COLLECTIONS if one.scope == "global"}
+SHARED = {collection.prefix for collection in catalog.COLLECTIONS if collection.scope == "global"}
 
 
 def is_owned(operation):
     """Whether it names a resource of a tenant."""
-    ids = [flag.item.id_of for flag in named(operation) if flag.item.id_of]
+    ids = [flag.item.id_of for flag in id_flags(operation) if flag.item.id_of]
     return operation.binding != "system" and any(SHARED.isdisjoint(id_.prefixes) for id_ in ids)
 
 
@@ -121,8 +121,8 @@ class Desk:
         monkeypatch.setattr(world, "step_seconds", 0.0)
         monkeypatch.setenv("COLUMNS", "300")
 
-    def _ask(self, _path, asked, tell, _take=None):
-        answer = self.world.run(self.operator.answer(channel.line(asked), tell))
+    def _ask(self, _path, request, tell, _take=None):
+        answer = self.world.run(self.operator.answer(channel.line(request), tell))
         return channel.told(json.loads(answer))
 
     def run(self, *words, json=True):
@@ -131,37 +131,39 @@ class Desk:
         assert self.defects == []
         return Ran(line, code, *self.capsys.readouterr())
 
-    def answer(self, operation, **asked):
+    def answer(self, operation, **parts):
         """What the operator answers to a request itself."""
-        return self._ask(None, {"operation": operation.id, **asked}, lambda _: None)["body"]
+        return self._ask(None, {"operation": operation.id, **parts}, lambda _: None)["body"]
 
     def line(self, operation, key="a"):
         """A command line that succeeds, as pairs of a flag and its words, and its request."""
         self.world.clock.forward(minutes=1)  # within the quota
         if operation.local:
-            wanted = [flag for flag in flags_of(operation) if is_required(flag)]
-            meant = [flag for flag in flags_of(operation) if flag.item.name == "workspace"]
-            wanted += [flag for flag in named(operation) + meant if flag not in wanted]
-            return [(flag, words(flag, self._value(flag, key))) for flag in wanted], None
+            flags = [flag for flag in flags_of(operation) if is_required(flag)]
+            workspace_flags = [
+                flag for flag in flags_of(operation) if flag.item.name == "workspace"
+            ]
+            flags += [flag for flag in id_flags(operation) + workspace_flags if flag not in flags]
+            return [(flag, words(flag, self._value(flag, key))) for flag in flags], None
         ask = self.world.ask_of(operation, key)
         body = json.loads(ask.body) if ask.body else {}
         if body != (body := sayable(body, operation)):
             ask = ask.evolve(body=json.dumps(body).encode())
-        found = re.fullmatch(re.sub(r"{(\w+)}", r"(?P<\1>.+)", operation.address), ask.path)
+        path_match = re.fullmatch(re.sub(r"{(\w+)}", r"(?P<\1>.+)", operation.address), ask.path)
         fields = {name.lower(): value for name, value in ask.headers.items()}
-        sent = {"path": found.groupdict(), "query": dict(ask.query), "headers": fields}
+        members = {"path": path_match.groupdict(), "query": dict(ask.query), "headers": fields}
         body = json.loads(ask.body) if ask.body else {}
         pairs = [
             (flag, words(flag, value))
             for flag in flags_of(operation)
-            if (value := at(sent.get(flag.item.place, body), flag.path)) is not None
+            if (value := at(members.get(flag.item.place, body), flag.path)) is not None
         ]
         return pairs, ask
 
     def _value(self, flag, key):
         """A value of an input that only local operations have."""
         name, rows = flag.item.name, self.world.rows[key]
-        made = {
+        makers = {
             "name": lambda: f"desk {next(_numbers)}",
             **dict.fromkeys(("workspace", "workspaceId"), lambda: self.world.tenants["pro"]),
             "credits": lambda: 1,
@@ -175,7 +177,7 @@ class Desk:
             **dict.fromkeys(("entityId", "intoId", "otherId", "mergedId"), self._entity),
             "recordId": lambda: rows["clm"][-1] if rows["clm"] else rows["sbj"][-1],
         }
-        return made[name]() if name in made else self.world.id_for(flag.item.id_of, key)
+        return makers[name]() if name in makers else self.world.id_for(flag.item.id_of, key)
 
     def _feed(self):
         path = self.folder / f"{next(_numbers)}.xml"
@@ -197,8 +199,8 @@ class Desk:
     def _entity(self):
         """A person whom nobody told of before."""
         path = self.folder / f"{next(_numbers)}.ftm.jsonl"
-        named = {"id": path.stem, "schema": "Person", "properties": {"name": [path.name]}}
-        path.write_text(json.dumps(named))
+        entity = {"id": path.stem, "schema": "Person", "properties": {"name": [path.name]}}
+        path.write_text(json.dumps(entity))
         self.run("sources", "add", str(path))
         return id_of(f"ftm:{path.stem}")
 
@@ -223,23 +225,23 @@ def sayable(body, operation):
 
 def words(flag, value):
     """The words of a command line that give a flag this value."""
-    many = value if isinstance(value, list) else [value]
+    items = value if isinstance(value, list) else [value]
     if flag.kind is bool:
         return [flag.name if value in (True, "true") else f"--no-{flag.name[2:]}"]
-    texts = [one if isinstance(one, str) else json.dumps(one) for one in many]
+    texts = [item if isinstance(item, str) else json.dumps(item) for item in items]
     return texts if flag.is_positional else [word for text in texts for word in (flag.name, text)]
 
 
 def command(operation, pairs):
-    return [operation.group, operation.verb, *(word for _, each in pairs for word in each)]
+    return [operation.group, operation.verb, *(word for _, texts in pairs for word in texts)]
 
 
 @pytest.fixture
-def desk(commanded, capsys, monkeypatch, tmp_path):
-    return Desk(commanded, capsys, monkeypatch, tmp_path)
+def desk(command_world, capsys, monkeypatch, tmp_path):
+    return Desk(command_world, capsys, monkeypatch, tmp_path)
 
 
-def refused(ran, *words):
+def check_refusal(ran, *words):
     assert ran.code == 1, ran
     assert list(ran.json) == PROBLEM_MEMBERS
     assert ran.err.startswith("svc: ")
@@ -257,22 +259,22 @@ def belongs(operation, tenant):
 
 def test_the_help_of_everything_names_no_group_without_a_command(capsys):
     assert main(["--help"]) == 0
-    named = set(re.findall(r"^│ ([a-z]+) ", capsys.readouterr().out, re.MULTILINE))
+    commands = set(re.findall(r"^│ ([a-z]+) ", capsys.readouterr().out, re.MULTILINE))
     silent = {operation.group for operation in catalog.OPERATIONS}
     silent -= {operation.group for operation in catalog.OPERATIONS if operation.verb}
     assert silent
-    assert named
-    assert not silent & named
+    assert commands
+    assert not silent & commands
 
 
 @asking.of()
 def its_help_names_every_flag(operation, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     assert main([operation.group, operation.verb, "--help"]) == 0
-    shown = capsys.readouterr().out
-    assert operation.summary in shown
+    page = capsys.readouterr().out
+    assert operation.summary in page
     for name in [flag.name for flag in flags_of(operation)] + ["--json", "--server", "--db"]:
-        assert re.search(rf"(?<![\w-]){name}(?![\w-])", shown), name
+        assert re.search(rf"(?<![\w-]){name}(?![\w-])", page), name
 
 
 @asking.of()
@@ -295,14 +297,14 @@ def it_answers_what_the_same_request_answers(desk, operation):
     if operation.method == "DELETE":
         ran = desk.run(*command(operation, pairs))
         assert (ran.code, ran.json) == (0, {"id": pairs[0][1][0], "deleted": True})
-        desk.world._worn = set(desk.world.rows)
+        desk.world._used_up = set(desk.world.rows)
         assert desk.world.send(ask).status_code == 404
         return
     ran = desk.run(*command(operation, pairs), *belongs(operation, desk.world.tenants["a"]))
     assert ran.code == 0, ran
     answer = desk.world.send(ask.having(accept="application/json"))
-    told = answer.json()
-    assert ran.data == told.get("data", told)
+    body = answer.json()
+    assert ran.data == body.get("data", body)
     if operation.idempotency != "none":
         assert answer.headers["idempotency-replayed"] == "true"
 
@@ -312,33 +314,35 @@ def every_representation_is_printed_and_written(desk, operation, tmp_path):
     pairs, ask = desk.line(operation)
     line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
     for offer in offers(operation, {}):
-        chosen = ["--format", offer.format] if len(offers(operation, {})) > 1 else []
+        options = ["--format", offer.format] if len(offers(operation, {})) > 1 else []
         answer = desk.world.send(ask.having(accept=offer.media_type))
         out = tmp_path / f"out.{offer.format}"
-        ran = desk.run(*line, *chosen, "--out", out)
+        ran = desk.run(*line, *options, "--out", out)
         assert (ran.code, ran.json) == (0, {"file": str(out)}), ran
-        shown, told = desk.run(*line, *chosen, json=False), desk.run(*line, *chosen)
-        assert (shown.code, told.code) == (0, 0), told
+        human, machine = desk.run(*line, *options, json=False), desk.run(*line, *options)
+        assert (human.code, machine.code) == (0, 0), machine
         if (
             offer == GEOJSON
         ):  # its links differ: the command names its limit, and cursors are sealed
-            texts = (answer.text, out.read_text(), shown.out)
-            assert [json.loads(text)["features"] for text in texts] == [told.json["features"]] * 3
+            texts = (answer.text, out.read_text(), human.out)
+            assert [json.loads(text)["features"] for text in texts] == [
+                machine.json["features"]
+            ] * 3
             continue
         if offer.media_type.partition(";")[0].endswith("+json"):
-            assert told.json == answer.json()
+            assert machine.json == answer.json()
         if offer.format == "json":
-            written, told = json.loads(out.read_text()), answer.json()
-            rows = written.get("data", written) if isinstance(written, dict) else written
-            assert rows == told.get("data", told)
+            document, body = json.loads(out.read_text()), answer.json()
+            rows = document.get("data", document) if isinstance(document, dict) else document
+            assert rows == body.get("data", body)
         elif offer.format != "octets":
             assert out.read_bytes() == answer.content
-            assert shown.out.rstrip("\n") == answer.text.rstrip("\n")
+            assert human.out.rstrip("\n") == answer.text.rstrip("\n")
         else:
             assert out.read_bytes() == answer.content
 
 
-PAGED = ("edges", "timeline", "links")
+PAGE_PARTS = ("edges", "timeline", "links")
 
 
 @answers.of(lambda op: not op.local and any(kind is Paged for kind, _ in op.results))
@@ -349,8 +353,8 @@ def a_limit_takes_so_many_rows_of_a_resource_in_pages(desk, operation):
     for limit in (1, 2, 1_000):
         ran = desk.run(*line, "--limit", limit)
         assert ran.code == 0, ran
-        rows = [(name, row) for name in PAGED for row in ran.data.get(name, ())]
-        assert rows == [(name, row) for name in PAGED for row in whole.get(name, ())][:limit]
+        rows = [(name, row) for name in PAGE_PARTS for row in ran.data.get(name, ())]
+        assert rows == [(name, row) for name in PAGE_PARTS for row in whole.get(name, ())][:limit]
         if "nodes" in whole:
             ends = {row[end] for _, row in rows for end in ("sourceId", "targetId")}
             assert {node["id"] for node in ran.data["nodes"]} == ends
@@ -365,18 +369,20 @@ def one_without_a_route_answers_one_value(desk, operation):
     if operation.unit.kind == "read":
         body = {flag.item.name: value[-1] for flag, value in pairs}
         account = None if operation.binding == "system" else desk.world.tenants["a"]
-        told = desk.answer(operation, body=body, account=account)
-        is_text = isinstance(told, str)
-        assert (ran.json["text"] if is_text else ran.data) == (told if is_text else told["data"])
+        response = desk.answer(operation, body=body, account=account)
+        is_text = isinstance(response, str)
+        assert (ran.json["text"] if is_text else ran.data) == (
+            response if is_text else response["data"]
+        )
 
 
 @answers.of(lambda op: op.unit.kind == "read")
 def people_are_shown_a_table_or_an_outline(desk, operation):
     pairs, _ = desk.line(operation)
     line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
-    shown = desk.run(*line, json=False)
-    assert (shown.code, shown.err) == (0, "")
-    assert shown.out.endswith("\n")
+    human = desk.run(*line, json=False)
+    assert (human.code, human.err) == (0, "")
+    assert human.out.endswith("\n")
     if is_page(operation) and operation.media[0].format == "json":
         rows = desk.run(*line).data
         assert operation.columns
@@ -385,27 +391,27 @@ def people_are_shown_a_table_or_an_outline(desk, operation):
             assert not rows or any(column.partition(".")[0] in row for row in rows), column
         for row in rows[:5]:
             first = at(row, operation.columns[0].split("."))
-            assert ("-" if first is None else str(first)) in shown.out
+            assert ("-" if first is None else str(first)) in human.out
 
 
 # -- what is refused ---------------------------------------------------------------------------
 
 
-@refusals.of(named)
+@refusals.of(id_flags)
 def what_is_not_there_is_refused_and_changes_nothing(desk, operation):
     pairs, _ = desk.line(operation)
-    first = named(operation)[0]
-    there = next(each for flag, each in pairs if flag.name == first.name)[0]
-    unknown = re.sub("_.*", f"_{'0' * 24}", there)
+    first = id_flags(operation)[0]
+    row_id = next(texts for flag, texts in pairs if flag.name == first.name)[0]
+    unknown = re.sub("_.*", f"_{'0' * 24}", row_id)
     line = command(operation, [(f, [unknown] if f.name == first.name else w) for f, w in pairs])
     before = desk.world.storage.version
     ran = desk.run(*line, *belongs(operation, desk.world.tenants["a"]))
-    refused(ran)
+    check_refusal(ran)
     codes = {kind.code for kind in operation.fails if kind.status == 404} or {"NOT_FOUND"}
     assert ran.json["code"] in codes | {"NOT_FOUND"}
     assert ran.json["status"] == 404
     anywhere = desk.run(*line)
-    refused(anywhere)
+    check_refusal(anywhere)
     # Where only one workspace can tell, it has to be said which.
     assert anywhere.json["code"] == ran.json["code"] or "svc: --workspace: " in anywhere.err
     assert desk.world.storage.version == before
@@ -417,7 +423,7 @@ def another_workspaces_is_as_good_as_none(desk, operation):
     line = command(operation, pairs)
     before = desk.world.storage.version
     ran = desk.run(*line, "--workspace", desk.world.tenants["b"])
-    refused(ran)
+    check_refusal(ran)
     assert ran.json["code"] == "NOT_FOUND"
     assert desk.world.storage.version == before
 
@@ -446,11 +452,11 @@ def a_value_out_of_bounds_is_refused_by_the_name_that_was_typed(desk, operation)
     for flag in flags_of(operation):
         for value in spoilt(flag):
             rest = [pair for pair in pairs if pair[0].name != flag.name]
-            place = [each for each in pairs if each[0].name == flag.name]
+            place = [pair for pair in pairs if pair[0].name == flag.name]
             at_ = pairs.index(place[0]) if place else len(rest)
             rest.insert(at_, (flag, words(flag, str(value) if flag.kind is str else value)))
             ran = desk.run(*command(operation, rest), *belongs(operation, desk.world.tenants["a"]))
-            refused(ran, f"{flag.name}: ")
+            check_refusal(ran, f"{flag.name}: ")
             assert f"/{flag.path[-1]}" not in ran.err
             assert not re.search(rf"(?<![\w-]){flag.item.name}: ", ran.err), ran
     assert desk.world.storage.version == before
@@ -470,29 +476,29 @@ def a_choice_is_one_of_those_that_are_shown(desk, operation):
 def what_a_workspace_has_no_person_has(desk, operation):
     pairs, _ = desk.line(operation)
     ran = desk.run(*command(operation, pairs), "--workspace", desk.world.tenants["personal"])
-    refused(ran)
+    check_refusal(ran)
     assert ran.json["code"] == "WORKSPACE_KEY_REQUIRED"
 
 
 def test_a_stream_is_given_over_http_alone(desk):
-    asked = {"query": {"tail": "true"}, "account": desk.world.tenants["a"]}
+    request = {"query": {"tail": "true"}, "account": desk.world.tenants["a"]}
     with pytest.raises(channel.Refused, match="over HTTP alone"):
-        desk.answer(desk.world.operation("listChanges"), **asked)
+        desk.answer(desk.world.operation("listChanges"), **request)
 
 
 # -- operations without a route ----------------------------------------------------------------
 
 
 def test_what_is_local_is_local_everywhere(contract):
-    routed = {operation.id for operation in catalog.OPERATIONS}
-    documented = {
+    operation_ids = {operation.id for operation in catalog.OPERATIONS}
+    page_ids = {
         entry["operationId"]
         for path in contract.document["paths"].values()
         for entry in path.values()
     }
-    assert documented == routed
+    assert page_ids == operation_ids
     for operation in EVERY:
-        assert operation.local == (operation.id not in routed)
+        assert operation.local == (operation.id not in operation_ids)
         assert operation.local == ("operator" in operation.roles) == (not operation.path)
         assert operation.roles <= {"operator", "owner", "admin", "member"}
         assert operation.group
@@ -507,9 +513,9 @@ def it_is_refused_to_a_role_that_it_does_not_name(operation, role):
     if role in operation.roles:
         executor.check_role(operation, actor)
         return
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as check_refusal:
         executor.check_role(operation, actor)
-    assert refused.value.type is problem.FORBIDDEN
+    assert check_refusal.value.type is problem.FORBIDDEN
 
 
 @locality.of(lambda op: op.local)

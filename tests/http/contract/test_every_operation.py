@@ -29,7 +29,7 @@ def has(place):
     return lambda operation: any(item.place == place for item in inputs(operation.request))
 
 
-def named(name):
+def has_input(name):
     return lambda operation: any(item.name == name for item in inputs(operation.request))
 
 
@@ -50,9 +50,9 @@ def ids_of(operation, place="path"):
     return [item for item in inputs(operation.request) if item.id_of and item.place == place]
 
 
-EVERYBODYS = {each.prefix for each in catalog.COLLECTIONS if each.scope != "tenant"} | {
-    *("ent", "inc")
-}  # who takes part in events of news, and these
+EVERYBODYS = {
+    collection.prefix for collection in catalog.COLLECTIONS if collection.scope != "tenant"
+} | {*("ent", "inc")}  # who takes part in events of news, and these
 """The prefixes of rows that belong to no tenant."""
 
 
@@ -128,7 +128,7 @@ def every_representation_is_given_by_format_and_by_accept(shared, operation):
 def the_caller_weighs_the_representations(shared, operation):
     ask = shared.ask_of(operation)
     first, second = (offer.media_type for offer in operation.media[:2])
-    for accept, chosen in [
+    for accept, media_type in [
         (f"{second};q=0.5, {first};q=0.4", second),
         (f"{first};q=0.4, {second};q=0.5", second),
         (f"{second}, */*;q=0.9", second),
@@ -139,10 +139,10 @@ def the_caller_weighs_the_representations(shared, operation):
         ("", first),
     ]:
         answer = shared.send(ask.having(accept=accept))
-        assert without_charset(answer) == chosen, accept
+        assert without_charset(answer) == media_type, accept
         assert answer.headers["vary"] == "Authorization, Accept"
-    beaten = shared.send(ask.asking(("format", operation.media[1].format)).having(accept=first))
-    assert without_charset(beaten) == second
+    by_format = shared.send(ask.asking(("format", operation.media[1].format)).having(accept=first))
+    assert without_charset(by_format) == second
 
 
 @success.of(reads_one)
@@ -161,23 +161,23 @@ def one_resource_has_a_strong_tag_for_each_representation_and_honours_it(shared,
             assert again.headers["etag"] == tag
             for name in ("cache-control", "vary"):
                 assert again.headers.get(name) == first.headers.get(name)
-        other = shared.send(ask.having(accept=offer.media_type, if_none_match='"other"'))
-        assert other.status_code == 200
+        answer = shared.send(ask.having(accept=offer.media_type, if_none_match='"other"'))
+        assert answer.status_code == 200
     assert len(set(tags)) == len(operation.media)
 
 
 @success.of(reads_one)
-def a_read_is_given_only_of_the_version_it_is_asked_for(shared, operation, refused):
+def a_read_is_given_only_of_the_version_it_is_asked_for(shared, operation, check_problem):
     ask = shared.ask_of(operation)
     for offer in operation.media:
-        asked = ask.having(accept=offer.media_type)
-        tag = shared.send(asked).headers["etag"]
+        request = ask.having(accept=offer.media_type)
+        tag = shared.send(request).headers["etag"]
         for condition in (tag, "*", f'"other", {tag}'):
-            assert shared.send(asked.having(if_match=condition)).status_code == 200
+            assert shared.send(request.having(if_match=condition)).status_code == 200
         for condition in ('"other"', f"W/{tag}", "", "other"):
             # Asked for the other way as well, it is still refused (RFC 9110 13.2.2).
-            answer = shared.send(asked.having(if_match=condition, if_none_match=tag))
-            refused(answer, problem.PRECONDITION_FAILED)
+            answer = shared.send(request.having(if_match=condition, if_none_match=tag))
+            check_problem(answer, problem.PRECONDITION_FAILED)
             assert answer.headers["etag"] == tag
 
 
@@ -192,12 +192,15 @@ def head_answers_as_get_without_the_body(shared, operation):
 
 @success.of()
 def options_needs_no_key_and_tells_the_methods(shared, operation):
-    asked = {"Origin": "https://shop.example", "Access-Control-Request-Method": operation.method}
+    preflight_fields = {
+        "Origin": "https://shop.example",
+        "Access-Control-Request-Method": operation.method,
+    }
     ask = shared.ask_of(operation).evolve(method="OPTIONS", body=None)
     answer = shared.send(ask, None)
     assert answer.status_code == 204
     assert operation.method in answer.headers["allow"].split(", ")
-    preflight = shared.send(ask.evolve(headers=asked), None)
+    preflight = shared.send(ask.evolve(headers=preflight_fields), None)
     assert preflight.status_code == 204
     assert preflight.headers["access-control-allow-origin"] == "*"
     assert operation.method in preflight.headers["access-control-allow-methods"]
@@ -206,25 +209,25 @@ def options_needs_no_key_and_tells_the_methods(shared, operation):
 
 
 @success.of()
-def another_method_is_refused_with_those_that_are_allowed(shared, operation, refused):
+def another_method_is_refused_with_those_that_are_allowed(shared, operation, check_problem):
     ask = shared.ask_of(operation)
-    allowed = {op.method for op in catalog.OPERATIONS if op.address == operation.address}
-    for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} - allowed:
+    methods = {op.method for op in catalog.OPERATIONS if op.address == operation.address}
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} - methods:
         answer = shared.send(ask.evolve(method=method))
-        refused(answer, problem.METHOD_NOT_ALLOWED)
-        assert set(answer.headers["allow"].split(", ")) >= allowed
+        check_problem(answer, problem.METHOD_NOT_ALLOWED)
+        assert set(answer.headers["allow"].split(", ")) >= methods
 
 
 # -- access ------------------------------------------------------------------------------------
 
 
 @access.of(is_keyed, authorization=[None, "bearer svc_", "Basic eDp5", "Token svc_"])
-def without_a_key_it_asks_for_one_or_for_payment(shared, operation, refused, authorization):
+def without_a_key_it_asks_for_one_or_for_payment(shared, operation, check_problem, authorization):
     answer = shared.send(shared.ask_of(operation).having(authorization=authorization), None)
-    priced = operation.auth == "bearer-or-x402"
-    refused(answer, problem.PAYMENT_REQUIRED if priced else problem.MISSING_API_KEY)
-    assert ("www-authenticate" in answer.headers) != priced
-    assert ("payment-required" in answer.headers) == priced
+    is_priced = operation.auth == "bearer-or-x402"
+    check_problem(answer, problem.PAYMENT_REQUIRED if is_priced else problem.MISSING_API_KEY)
+    assert ("www-authenticate" in answer.headers) != is_priced
+    assert ("payment-required" in answer.headers) == is_priced
 
 
 @access.of(
@@ -234,11 +237,13 @@ def without_a_key_it_asks_for_one_or_for_payment(shared, operation, refused, aut
         *("Bearer  svc_{}", "Bearersvc_{}", "Bearer svc_{}x"),
     ],
 )
-def a_malformed_key_is_refused_and_never_offered_payment(shared, operation, refused, authorization):
+def a_malformed_key_is_refused_and_never_offered_payment(
+    shared, operation, check_problem, authorization
+):
     shared.clock.forward(minutes=16)
-    sent = authorization.format("0" * 64)
-    answer = shared.send(shared.ask_of(operation).having(authorization=sent), None)
-    refused(answer, problem.INVALID_API_KEY)
+    credential = authorization.format("0" * 64)
+    answer = shared.send(shared.ask_of(operation).having(authorization=credential), None)
+    check_problem(answer, problem.INVALID_API_KEY)
     assert answer.headers["www-authenticate"].startswith("Bearer ")
     assert "payment-required" not in answer.headers
 
@@ -254,48 +259,50 @@ def a_malformed_key_is_refused_and_never_offered_payment(shared, operation, refu
     ],
 )
 def a_key_without_standing_is_refused_for_what_is_wrong_with_it(
-    shared, operation, refused, refusal
+    shared, operation, check_problem, refusal
 ):
     key, kind = refusal
     shared.clock.forward(minutes=16)
     answer = shared.send(shared.ask_of(operation), key)
-    refused(answer, kind)
+    check_problem(answer, kind)
     assert ("www-authenticate" in answer.headers) == (kind.status == 401)
     assert "payment-required" not in answer.headers
 
 
 @access.of(is_keyed)
 def a_key_with_one_scope_succeeds_where_that_scope_suffices_and_nowhere_else(
-    shared, operation, refused
+    shared, operation, check_problem
 ):
     for scope in SCOPES:
         answer = shared.send(shared.ask_of(operation), f"a {scope}")
         if scope in operation.scopes or not operation.scopes:
             assert answer.status_code == operation.success, answer.text
         else:
-            told = refused(answer, problem.INSUFFICIENT_SCOPE)
-            assert all(needed in told["detail"] for needed in operation.scopes)
+            body = check_problem(answer, problem.INSUFFICIENT_SCOPE)
+            assert all(scope in body["detail"] for scope in operation.scopes)
 
 
 @access.of(is_keyed)
 def a_listed_address_may_call_however_it_is_written(shared, operation):
-    for written in ("203.0.113.7", "::ffff:203.0.113.7", " 203.0.113.7 "):
-        ask = shared.ask_of(operation).having(cf_connecting_ip=written)
+    for address in ("203.0.113.7", "::ffff:203.0.113.7", " 203.0.113.7 "):
+        ask = shared.ask_of(operation).having(cf_connecting_ip=address)
         assert shared.send(ask, "elsewhere").status_code == operation.success
-    spoofed = shared.send(
+    answer = shared.send(
         shared.ask_of(operation).having(cf_connecting_ip="203.0.113.7"),
         "elsewhere",
         client="198.51.100.9",
     )
-    assert spoofed.json()["code"] == "IP_NOT_ALLOWED"
+    assert answer.json()["code"] == "IP_NOT_ALLOWED"
 
 
 @access.of(is_keyed)
-def a_personal_key_is_refused_by_the_operations_of_workspaces_alone(shared, operation, refused):
+def a_personal_key_is_refused_by_the_operations_of_workspaces_alone(
+    shared, operation, check_problem
+):
     place = "a" if operation.binding == "workspace" else "personal"
     answer = shared.send(shared.ask_of(operation, place), "personal")
     if operation.binding == "workspace":
-        refused(answer, problem.WORKSPACE_KEY_REQUIRED)
+        check_problem(answer, problem.WORKSPACE_KEY_REQUIRED)
     else:
         assert answer.status_code == operation.success, answer.text
 
@@ -318,22 +325,26 @@ def a_grandfathered_key_still_serves(shared, operation):
 
 
 @everywhere.of(is_private)
-def another_tenants_row_is_not_to_be_told_from_one_that_is_not(each_shared, operation, refused):
-    theirs = each_shared.ask_of(operation, "b")
+def another_tenants_row_is_not_to_be_told_from_one_that_is_not(
+    each_shared, operation, check_problem
+):
+    foreign_ask = each_shared.ask_of(operation, "b")
     if operation.method == "GET":  # its owner reads it first, so that it may be remembered
-        assert each_shared.send(theirs, "b").status_code == operation.success
-    path = theirs.path
+        assert each_shared.send(foreign_ask, "b").status_code == operation.success
+    path = foreign_ask.path
     for item in ids_of(operation):
         id_ = each_shared.id_for(item.id_of, "b")
         path = path.replace(id_, made_up(id_))
     answers = [
-        each_shared.send(theirs.having(if_match=condition, if_none_match=condition).evolve(path=at))
-        for at in (theirs.path, path)
+        each_shared.send(
+            foreign_ask.having(if_match=condition, if_none_match=condition).evolve(path=at)
+        )
+        for at in (foreign_ask.path, path)
         for condition in (None, "*")
     ]
     bodies = set()
     for answer in answers:
-        refused(answer, problem.NOT_FOUND)
+        check_problem(answer, problem.NOT_FOUND)
         bodies.add(answer.text.replace(answer.json()["requestId"], ""))
     assert len(bodies) == 1
     names = [sorted(answer.headers) for answer in answers]
@@ -383,37 +394,39 @@ def what_cannot_be_an_identifier_names_nothing(shared, operation, spoilt):
 
 
 @identifiers.of(ids_of, spoilt=["{}%0A", "%00{}", "{}%7F", "%FF{}"])
-def a_path_with_control_characters_or_broken_text_is_malformed(shared, operation, refused, spoilt):
+def a_path_with_control_characters_or_broken_text_is_malformed(
+    shared, operation, check_problem, spoilt
+):
     ask = shared.ask_of(operation)
     id_ = shared.id_for(ids_of(operation)[-1].id_of)
     answer = shared.send(ask.evolve(path=ask.path.replace(id_, spoilt.format(id_))))
-    refused(answer, problem.BAD_REQUEST)
+    check_problem(answer, problem.BAD_REQUEST)
 
 
 @identifiers.of(lambda op: ids_of(op, "query"))
 def a_filter_finds_what_its_identifier_names_and_tells_nothing_of_others(
-    shared, operation, refused
+    shared, operation, check_problem
 ):
     ask = shared.ask_of(operation)
     for item in ids_of(operation, "query"):
-        ours, theirs = (shared.id_for(item.id_of, key) for key in ("a", "b"))
+        own_id, foreign_id = (shared.id_for(item.id_of, key) for key in ("a", "b"))
         # The newest one that a key knows may be known from elsewhere: from the graph of a report.
         answer = shared.send(ask)
         own = {row["id"] for row in rows_of(answer) if "id" in row}
-        named = re.findall(f"{item.id_of.prefixes[0]}_[a-f0-9]{{24}}", answer.text)
-        ours = next((one for one in named if one not in own), ours)
-        found = shared.send(ask.asking((item.name, ours)))
-        assert rows_of(found)
-        bare = shared.send(ask.asking((item.name, digits_of(ours))))
+        ids = re.findall(f"{item.id_of.prefixes[0]}_[a-f0-9]{{24}}", answer.text)
+        own_id = next((id_ for id_ in ids if id_ not in own), own_id)
+        matches = shared.send(ask.asking((item.name, own_id)))
+        assert rows_of(matches)
+        bare = shared.send(ask.asking((item.name, digits_of(own_id))))
         if item.id_of.takes_legacy:
-            assert bare.json()["data"] == found.json()["data"]
+            assert bare.json()["data"] == matches.json()["data"]
         else:
-            assert item.name in refused(bare, problem.INVALID_PARAMETER)["detail"]
-        nothing = shared.send(ask.asking((item.name, made_up(ours))))
-        assert (nothing.status_code, rows_of(nothing)) == (200, [])
+            assert item.name in check_problem(bare, problem.INVALID_PARAMETER)["detail"]
+        no_matches = shared.send(ask.asking((item.name, made_up(own_id))))
+        assert (no_matches.status_code, rows_of(no_matches)) == (200, [])
         if is_owned(item.id_of):
-            other = shared.send(ask.asking((item.name, theirs)))
-            assert (other.status_code, other.content) == (200, nothing.content)
+            foreign_answer = shared.send(ask.asking((item.name, foreign_id)))
+            assert (foreign_answer.status_code, foreign_answer.content) == (200, no_matches.content)
 
 
 def named_in(annotation, path=()):
@@ -433,8 +446,8 @@ def named_in(annotation, path=()):
 
 
 def body_ids(operation):
-    return [each for item in inputs(operation.request) if item.place == "body"
-            for each in named_in(item.annotation)]  # fmt: skip
+    return [place for item in inputs(operation.request) if item.place == "body"
+            for place in named_in(item.annotation)]  # fmt: skip
 
 
 def naming(body, path, id_):
@@ -451,13 +464,13 @@ def naming(body, path, id_):
 def a_body_that_names_another_tenants_row_is_answered_as_if_there_were_none(shared, operation):
     for path, kinds in body_ids(operation):
         answers = []
-        for id_ in (theirs := shared.id_for(kinds, "b"), made_up(theirs)):
+        for id_ in (foreign_id := shared.id_for(kinds, "b"), made_up(foreign_id)):
             body = naming(shared.example_body(operation), path, id_)
             ask = shared.ask_of(operation).evolve(body=json.dumps(body).encode())
             answer = shared.send(ask)
-            told = answer.json()
-            answers.append(answer.text.replace(told.get("requestId", id_), "").replace(id_, ""))
-            is_none = answer.status_code == 200 and told["data"] == []
+            document = answer.json()
+            answers.append(answer.text.replace(document.get("requestId", id_), "").replace(id_, ""))
+            is_none = answer.status_code == 200 and document["data"] == []
             assert is_none or answer.status_code in {400, 404, 409}, answer.text
         assert answers[0] == answers[1]
 
@@ -466,27 +479,31 @@ def a_body_that_names_another_tenants_row_is_answered_as_if_there_were_none(shar
 
 
 @queries.of()
-def a_name_that_is_not_known_is_refused_and_the_known_ones_are_told(shared, operation, refused):
+def a_name_that_is_not_known_is_refused_and_the_known_ones_are_told(
+    shared, operation, check_problem
+):
     ask = shared.ask_of(operation).asking(("colour", "red"))
-    told = refused(shared.send(ask), problem.UNKNOWN_PARAMETER)
+    body = check_problem(shared.send(ask), problem.UNKNOWN_PARAMETER)
     for item in inputs(operation.request):
-        assert item.place != "query" or item.name in told["detail"]
+        assert item.place != "query" or item.name in body["detail"]
 
 
 @queries.of()
-def a_name_that_stands_twice_is_refused(shared, operation, refused):
+def a_name_that_stands_twice_is_refused(shared, operation, check_problem):
     ask = shared.ask_of(operation)
     names = [item.name for item in inputs(operation.request) if item.place == "query"]
     name = (names or ["limit"])[0]
-    told = refused(shared.send(ask.asking((name, "5"), (name, "5"))), problem.DUPLICATE_PARAMETER)
-    assert name in told["detail"]
+    body = check_problem(
+        shared.send(ask.asking((name, "5"), (name, "5"))), problem.DUPLICATE_PARAMETER
+    )
+    assert name in body["detail"]
 
 
 BAD_VALUES = ["\u0665", "", "-1", "no such value", "a,,b", "0" * 5000]
 
 
 @queries.of(has("query"))
-def a_bad_value_is_refused_by_name(shared, operation, refused):
+def a_bad_value_is_refused_by_name(shared, operation, check_problem):
     ask = shared.ask_of(operation)
     for item in inputs(operation.request):
         if item.place != "query":
@@ -496,7 +513,7 @@ def a_bad_value_is_refused_by_name(shared, operation, refused):
             if _reads(item, value):
                 assert answer.status_code < 500, answer.text
             else:
-                assert item.name in refused(answer, item.refusal)["detail"]
+                assert item.name in check_problem(answer, item.refusal)["detail"]
 
 
 def _reads(item, value):
@@ -508,45 +525,45 @@ def _reads(item, value):
 
 
 @queries.of(lambda op: len(op.media) > 1)
-def a_format_that_is_not_offered_is_refused(shared, operation, refused):
+def a_format_that_is_not_offered_is_refused(shared, operation, check_problem):
     for value in ("xml", "JSON", "json ", ""):
         answer = shared.send(shared.ask_of(operation).asking(("format", value)))
-        assert "format" in refused(answer, problem.INVALID_PARAMETER)["detail"]
+        assert "format" in check_problem(answer, problem.INVALID_PARAMETER)["detail"]
 
 
-@queries.of(named("limit"))
-def a_limit_is_a_plain_number_within_its_bounds(shared, operation, refused):
+@queries.of(has_input("limit"))
+def a_limit_is_a_plain_number_within_its_bounds(shared, operation, check_problem):
     ask = shared.ask_of(operation)
-    described = shared.contract.described(operation)["parameters"]
-    bounds = next(item["schema"] for item in described if item["name"] == "limit")
+    parameters = shared.contract.description_of(operation)["parameters"]
+    bounds = next(item["schema"] for item in parameters if item["name"] == "limit")
     least, most = bounds["minimum"], bounds["maximum"]
     for value in (least - 1, most + 1, -1, "1.0", "+5", " 5", "5 ", "\u0665", "1e1", "", "0x1",
                   "1_0", "9" * 400):  # fmt: skip
         answer = shared.send(ask.asking(("limit", str(value))))
-        assert "limit" in refused(answer, problem.INVALID_PARAMETER)["detail"]
+        assert "limit" in check_problem(answer, problem.INVALID_PARAMETER)["detail"]
     for value in (least, most):
         answer = shared.send(ask.asking(("limit", str(value))).having(accept="application/json"))
         assert answer.status_code == 200
         assert len(rows_of(answer)) <= value
 
 
-@queries.of(named("cursor"))
-def a_cursor_of_nobodys_making_is_refused(shared, operation, refused):
+@queries.of(has_input("cursor"))
+def a_cursor_of_nobodys_making_is_refused(shared, operation, check_problem):
     ask = shared.ask_of(operation)
     for value in ("", "x", "A" * 64, "%00", "\u00e9", "A" * 4000):
-        refused(shared.send(ask.asking(("cursor", value))), problem.INVALID_CURSOR)
+        check_problem(shared.send(ask.asking(("cursor", value))), problem.INVALID_CURSOR)
 
 
 # -- negotiation and bodies --------------------------------------------------------------------
 
 
 @bodies.of(lambda op: not is_streamed(op) and not is_foreign(op))
-def an_accept_that_excludes_every_offer_is_refused(shared, operation, refused):
+def an_accept_that_excludes_every_offer_is_refused(shared, operation, check_problem):
     for accept in ("image/png", "application/*;q=0, text/*;q=0", "*/*;q=0"):
         answer = shared.send(shared.ask_of(operation).having(accept=accept))
-        told = refused(answer, problem.NOT_ACCEPTABLE)
+        body = check_problem(answer, problem.NOT_ACCEPTABLE)
         assert "Accept" in answer.headers["vary"]
-        assert all(offer.media_type in told["detail"] for offer in operation.media)
+        assert all(offer.media_type in body["detail"] for offer in operation.media)
 
 
 OTHER_CONTENT = [
@@ -567,15 +584,15 @@ def a_lenient_one_takes_whatever_is_json_and_answers_as_it_can(shared, operation
 
 
 @bodies.of(lambda op: has("body")(op) and not is_foreign(op), fields=OTHER_CONTENT)
-def another_content_type_or_coding_is_refused(shared, operation, refused, fields):
+def another_content_type_or_coding_is_refused(shared, operation, check_problem, fields):
     answer = shared.send(shared.ask_of(operation).having(**fields))
-    refused(answer, problem.UNSUPPORTED_MEDIA_TYPE)
+    check_problem(answer, problem.UNSUPPORTED_MEDIA_TYPE)
     if "content_encoding" in fields:
         assert answer.headers["accept-encoding"] == "identity"
     else:
-        offered = "accept-patch" if operation.method == "PATCH" else "accept"
-        assert "application/json" in answer.headers[offered]
-        assert (MERGE_PATCH in answer.headers[offered]) == (operation.method == "PATCH")
+        field = "accept-patch" if operation.method == "PATCH" else "accept"
+        assert "application/json" in answer.headers[field]
+        assert (MERGE_PATCH in answer.headers[field]) == (operation.method == "PATCH")
 
 
 @bodies.of(has("body"))
@@ -583,8 +600,8 @@ def json_is_taken_with_a_charset_and_patches_as_merge_patches_too(shared, operat
     types = ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"']
     if operation.method == "PATCH":
         types.append(MERGE_PATCH)
-    for sent in types:
-        answer = shared.send(shared.ask_of(operation).having(content_type=sent))
+    for content_type in types:
+        answer = shared.send(shared.ask_of(operation).having(content_type=content_type))
         assert answer.status_code == operation.success, answer.text
 
 
@@ -612,13 +629,13 @@ BAD_JSON = [
 
 
 @bodies.of(has("body"))
-def what_is_not_sound_json_is_refused_by_its_kind(shared, operation, refused):
+def what_is_not_sound_json_is_refused_by_its_kind(shared, operation, check_problem):
     for body, kind in BAD_JSON:
-        refused(shared.send(shared.ask_of(operation).evolve(body=body)), kind)
+        check_problem(shared.send(shared.ask_of(operation).evolve(body=body)), kind)
 
 
 @bodies.of(has("body"))
-def what_does_not_fit_the_schema_is_refused_by_pointer(shared, operation, refused):
+def what_does_not_fit_the_schema_is_refused_by_pointer(shared, operation, check_problem):
     good = shared.example_body(operation)
     spoilt = [({**good, "colour": "red"}, "/colour")]
     spoilt += [({**good, name: {"x": [None]}}, f"/{name}") for name in good]
@@ -629,24 +646,24 @@ def what_does_not_fit_the_schema_is_refused_by_pointer(shared, operation, refuse
     assert len(misfits) >= len(good)
     for body, pointer in misfits:
         answer = shared.send(shared.ask_of(operation).evolve(body=json.dumps(body).encode()))
-        assert pointer in refused(answer, problem.VALIDATION_FAILED)["detail"]
+        assert pointer in check_problem(answer, problem.VALIDATION_FAILED)["detail"]
 
 
 @bodies.of(has("body"))
-def a_byte_order_mark_is_overlooked_once(shared, operation, refused):
+def a_byte_order_mark_is_overlooked_once(shared, operation, check_problem):
     ask = shared.ask_of(operation)
     mark = b"\xef\xbb\xbf"
     answer = shared.send(ask.evolve(body=mark + ask.body))
     assert answer.status_code == operation.success, answer.text
     answer = shared.send(shared.ask_of(operation).evolve(body=mark + mark + ask.body))
-    refused(answer, problem.MALFORMED_JSON)
+    check_problem(answer, problem.MALFORMED_JSON)
 
 
 @bodies.of()
-def a_body_over_a_mebibyte_is_refused_wherever_it_is_sent(shared, operation, refused):
+def a_body_over_a_mebibyte_is_refused_wherever_it_is_sent(shared, operation, check_problem):
     answer = shared.send(shared.ask_of(operation).evolve(body=b" " * (1024 * 1024 + 1)))
     too_large = problem.REQUEST_TOO_LARGE if is_foreign(operation) else problem.BODY_TOO_LARGE
-    refused(answer, too_large)
+    check_problem(answer, too_large)
 
 
 def test_what_may_be_answered_everywhere_is_told_of_the_whole_interface(contract, edge_codes):
@@ -659,30 +676,30 @@ def test_what_may_be_answered_everywhere_is_told_of_the_whole_interface(contract
 
 
 @writes.of(lambda op: op.idempotency != "none")
-def an_idempotency_key_has_8_to_200_visible_characters(shared, operation, refused):
+def an_idempotency_key_has_8_to_200_visible_characters(shared, operation, check_problem):
     ask = shared.ask_of(operation)
     for key in ("1234567", "k" * 201, "", "with space", "tab\there"):
         answer = shared.send(ask.having(idempotency_key=key))
-        refused(answer, problem.INVALID_IDEMPOTENCY_KEY)
+        check_problem(answer, problem.INVALID_IDEMPOTENCY_KEY)
     for key in (f"{operation.id:.<8}"[:8], f"{operation.id:~<200}", f'"{operation.id}"'):
         answer = shared.send(shared.ask_of(operation).having(idempotency_key=key))
         assert answer.status_code == operation.success
         assert answer.headers["idempotency-key"] == key
     without = shared.send(shared.ask_of(operation).having(idempotency_key=None))
     if operation.idempotency == "required":
-        refused(without, problem.IDEMPOTENCY_KEY_REQUIRED)
+        check_problem(without, problem.IDEMPOTENCY_KEY_REQUIRED)
     else:
         assert without.status_code == operation.success
 
 
 @writes.of(lambda op: op.target is not None)
-def a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, operation, refused):
+def a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, operation, check_problem):
     reader = reader_of(operation)
     for condition in ('"other"', "W/{}", "", "other", "{}x", '"', "x, y"):
         ask = shared.ask_of(operation)
         tag = shared.send(shared.ask_of(reader)).headers["etag"]
         answer = shared.send(ask.having(if_match=condition.format(tag)))
-        refused(answer, problem.PRECONDITION_FAILED)
+        check_problem(answer, problem.PRECONDITION_FAILED)
         assert answer.headers["etag"] == tag
     for condition in ("{}", "*", '"other", {}', "{},"):
         ask = shared.ask_of(operation)
@@ -692,9 +709,9 @@ def a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, operatio
 
 
 @writes.of(lambda op: op.target is not None)
-def if_none_match_star_never_overwrites(shared, operation, refused):
+def if_none_match_star_never_overwrites(shared, operation, check_problem):
     answer = shared.send(shared.ask_of(operation).having(if_none_match="*"))
-    refused(answer, problem.PRECONDITION_FAILED)
+    check_problem(answer, problem.PRECONDITION_FAILED)
 
 
 # -- what is read may be sent back -------------------------------------------------------------
@@ -720,8 +737,8 @@ def shown_by(world, operation):
     """The row that an operation is about, by itself and as the list has it, and its tag."""
     ask = world.ask_of(operation)
     answer = world.get(ask.path)
-    listed = world.get(lister_of(operation).address + "?limit=100").json()["data"]
-    row = next(row for row in listed if row["id"] == answer.json()["data"]["id"])
+    rows = world.get(lister_of(operation).address + "?limit=100").json()["data"]
+    row = next(row for row in rows if row["id"] == answer.json()["data"]["id"])
     return answer.json()["data"], row, answer.headers["etag"]
 
 
@@ -731,10 +748,10 @@ def is_replacing(operation):
 
 @writes.of(is_replacing)
 def what_was_read_may_be_sent_back_and_changes_nothing(shared, operation):
-    row, listed, tag = shown_by(shared, operation)
-    for sent in (row, listed):
-        body = json.dumps(sent).encode()
-        assert shared.contract.reader_of_body(operation).is_valid(sent)
+    row, row_of_list, tag = shown_by(shared, operation)
+    for resource in (row, row_of_list):
+        body = json.dumps(resource).encode()
+        assert shared.contract.reader_of_body(operation).is_valid(resource)
         for condition in (None, tag):
             ask = shared.ask_of(operation).evolve(body=body).having(if_match=condition)
             answer = shared.send(ask)
@@ -745,22 +762,22 @@ def what_was_read_may_be_sent_back_and_changes_nothing(shared, operation):
 
 
 @writes.of(is_replacing)
-def what_is_changed_elsewhere_is_passed_over_or_has_to_stand(shared, operation, refused):
-    row, listed, tag = shown_by(shared, operation)
-    known = readonly.members(operation)
-    assert set(known) == (set(listed) | set(row)) - taken_by(operation)
-    standing = {name for name, each in known.items() if each.name in readonly.STANDING}
+def what_is_changed_elsewhere_is_passed_over_or_has_to_stand(shared, operation, check_problem):
+    row, row_of_list, tag = shown_by(shared, operation)
+    members = readonly.members(operation)
+    assert set(members) == (set(row_of_list) | set(row)) - taken_by(operation)
+    standing = {name for name, member in members.items() if member.name in readonly.STANDING}
     assert {"id", "createdAt"} <= standing
     assert "updatedAt" not in standing
     odd = ("x" * 64, None, 7, [], {"x": [None]}, "2001-01-01T00:00:00Z")
     for value in odd:
-        moved = {**row, **dict.fromkeys(set(known) - standing, value)}
-        answer = shared.send(shared.ask_of(operation).evolve(body=json.dumps(moved).encode()))
+        changed_row = {**row, **dict.fromkeys(set(members) - standing, value)}
+        answer = shared.send(shared.ask_of(operation).evolve(body=json.dumps(changed_row).encode()))
         assert (answer.status_code, answer.headers["etag"]) == (200, tag), answer.text
     for value in odd:
         wrong = {**row, **dict.fromkeys(standing, value), "colour": "red"}
         ask = shared.ask_of(operation).evolve(body=json.dumps(wrong).encode())
-        detail = refused(shared.send(ask), problem.VALIDATION_FAILED)["detail"]
+        detail = check_problem(shared.send(ask), problem.VALIDATION_FAILED)["detail"]
         assert all(f"/{name}: " in detail for name in (*standing, "colour"))
         assert shared.get(ask.path).headers["etag"] == tag
 
@@ -768,17 +785,17 @@ def what_is_changed_elsewhere_is_passed_over_or_has_to_stand(shared, operation, 
 @writes.of(lambda op: is_replacing(op) and op.group in {"profiles", "webhooks"})
 def what_moves_by_itself_meanwhile_stands_in_nobodys_way(shared, operation):
     shared.plant("a")  # a profile that nobody stopped following
-    row, listed, tag = shown_by(shared, operation)
+    row, row_of_list, tag = shown_by(shared, operation)
     shared.clock.forward(days=1)
     shared.take_news([shared.clock.at.toordinal()])
     shared.make_report("a")
     shared.tell_webhooks()
-    moved = shown_by(shared, operation)
-    assert moved[1] != listed
-    assert moved[2] == tag
+    current = shown_by(shared, operation)
+    assert current[1] != row_of_list
+    assert current[2] == tag
     for condition in (None, tag):
-        for sent in (row, listed):
-            ask = shared.ask_of(operation).evolve(body=json.dumps(sent).encode())
+        for resource in (row, row_of_list):
+            ask = shared.ask_of(operation).evolve(body=json.dumps(resource).encode())
             answer = shared.send(ask.having(if_match=condition))
             assert (answer.status_code, answer.headers["etag"]) == (200, tag), answer.text
 
@@ -786,7 +803,7 @@ def what_moves_by_itself_meanwhile_stands_in_nobodys_way(shared, operation):
 def taken_by(operation):
     """The members that the body of an operation has of its own."""
     body = next(item.annotation for item in inputs(operation.request) if item.place == "body")
-    return {wire.camel(each.name) for each in attrs.fields(body)}
+    return {wire.camel(field.name) for field in attrs.fields(body)}
 
 
 # -- the order of the checks -------------------------------------------------------------------
@@ -798,8 +815,8 @@ def _steps(world, operation):
     if is_keyed(operation):
         yield problem.INVALID_API_KEY, lambda a: a.having(authorization="Bearer x")
         if operation.scopes:
-            other = next(scope for scope in SCOPES if scope not in operation.scopes)
-            weak = f"Bearer {world.keys[f'a {other}']}"
+            foreign_scope = next(scope for scope in SCOPES if scope not in operation.scopes)
+            weak = f"Bearer {world.keys[f'a {foreign_scope}']}"
             yield problem.INSUFFICIENT_SCOPE, lambda a: a.having(authorization=weak)
     if not is_streamed(operation):
         yield problem.NOT_ACCEPTABLE, lambda a: a.having(accept="image/png")
@@ -809,8 +826,8 @@ def _steps(world, operation):
     if operation.idempotency != "none":
         yield problem.INVALID_IDEMPOTENCY_KEY, lambda a: a.having(idempotency_key="short")
     if is_private(operation):
-        theirs = world.ask_of(operation, "b").path
-        yield problem.NOT_FOUND, lambda a: a.evolve(path=theirs)
+        foreign_path = world.ask_of(operation, "b").path
+        yield problem.NOT_FOUND, lambda a: a.evolve(path=foreign_path)
     if operation.target is not None:
         yield problem.PRECONDITION_FAILED, lambda a: a.having(if_match='"other"')
     if has("body")(operation):
@@ -820,7 +837,7 @@ def _steps(world, operation):
 
 
 @order.of()
-def faults_are_told_in_one_order_however_many_there_are(shared, operation, refused):
+def faults_are_told_in_one_order_however_many_there_are(shared, operation, check_problem):
     shared.clock.forward(minutes=16)
     steps = list(_steps(shared, operation))
     for first, (kind, _) in enumerate(steps):
@@ -828,7 +845,7 @@ def faults_are_told_in_one_order_however_many_there_are(shared, operation, refus
         # From the last fault to the first, so that of two for one part the earlier stands.
         for _, spoil in reversed(steps[first:]):
             ask = spoil(ask)
-        refused(shared.send(ask), kind)
+        check_problem(shared.send(ask), kind)
 
 
 # -- pages of a list ---------------------------------------------------------------------------
@@ -848,12 +865,14 @@ def a_page_says_its_row_count_and_where_to_go_on(shared, operation):
 
 @queries.of(is_page)
 def a_list_names_nothing_that_belongs_to_another_tenant(shared, operation):
-    named = []
+    ids_of_keys = []
     for key in ("a", "b"):
         ask = shared.ask_of(operation, key).having(accept="application/json")
-        named.append(set(re.findall('"([a-z]{3}_[0-9a-f]{24})"', shared.send(ask, key).text)))
+        ids_of_keys.append(set(re.findall('"([a-z]{3}_[0-9a-f]{24})"', shared.send(ask, key).text)))
     # What happened to everybody's rows is one change for all.
-    assert {id_.partition("_")[0] for id_ in named[0] & named[1]} <= EVERYBODYS | {"chg"}
+    assert {id_.partition("_")[0] for id_ in ids_of_keys[0] & ids_of_keys[1]} <= EVERYBODYS | {
+        "chg"
+    }
 
 
 # -- one test for an operation and a theme -----------------------------------------------------

@@ -10,7 +10,7 @@ from svc_core import catalog
 from svc_core.operation.declaration import Trait
 from svc_core.operation.parsing import declaration
 
-REFUSED = {
+SPOILERS = {
     "a name that is not known": lambda ask: ask.asking(("colour", "red")),
     "a representation that is not offered": lambda ask: ask.having(accept="image/png"),
     "a body of another kind": lambda ask: ask.having(content_type="text/plain"),
@@ -26,18 +26,20 @@ def test_an_answer_has_the_fields_that_are_told_and_no_other(shared, operation):
     ask = shared.ask_of(operation)
     first = shared.send(ask)
     tag = first.headers.get("etag")
-    told = shared.contract.described(operation)["responses"][str(operation.success)]["headers"]
-    assert ("ETag" in told) == (tag is not None)
+    documented = shared.contract.description_of(operation)["responses"][str(operation.success)][
+        "headers"
+    ]
+    assert ("ETag" in documented) == (tag is not None)
     if operation.method == "GET" and tag is not None:
         assert shared.send(ask.having(if_none_match=tag)).status_code == 304
-    assert ("Idempotency-Replayed" in told) == (operation.idempotency != "none")
+    assert ("Idempotency-Replayed" in documented) == (operation.idempotency != "none")
     if operation.idempotency != "none":
         assert "idempotency-replayed" in shared.send(ask).headers
     old = declaration(operation).traits[Trait.DEPRECATED]
     for name in old:
         assert "deprecation" in shared.send(ask.asking((name, "0"))).headers
-    assert ("Deprecation" in told) == bool(old)
-    for spoil in REFUSED.values():
+    assert ("Deprecation" in documented) == bool(old)
+    for spoil in SPOILERS.values():
         shared.send(spoil(shared.ask_of(operation)))
     for key in (None, "revoked", "a news:read", "a agent:svc", "personal", "svc_" + "0" * 64):
         shared.send(shared.ask_of(operation), key)
@@ -47,8 +49,8 @@ def test_an_answer_has_the_fields_that_are_told_and_no_other(shared, operation):
 def test_a_service_tells_of_no_field_that_it_never_sends(make_world, contract):
     """Without limits, payments and an end of what is deprecated, none of their fields is told."""
     world = make_world(rate_limits=False, x402_pay_to=None, is_sown=False)
-    told = world.get("/openapi.json").json()["components"]["headers"]
-    absent = contract.document["components"]["headers"].keys() - told.keys()
+    documented = world.get("/openapi.json").json()["components"]["headers"]
+    absent = contract.document["components"]["headers"].keys() - documented.keys()
     assert {"X-RateLimit-Limit-Minute", "RateLimit", "PAYMENT-REQUIRED"} <= absent
-    assert "Sunset" not in told
-    assert {"ETag", "Link", "Retry-After", "WWW-Authenticate"} <= told.keys()
+    assert "Sunset" not in documented
+    assert {"ETag", "Link", "Retry-After", "WWW-Authenticate"} <= documented.keys()

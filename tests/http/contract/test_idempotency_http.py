@@ -16,7 +16,9 @@ CREATIONS = [
 ]
 creation = pytest.mark.parametrize("operation", CREATIONS, ids=[op.id for op in CREATIONS])
 
-PUBLISHED = {each.prefix for each in catalog.COLLECTIONS if each.kind is not None} | {"sbj"}
+PUBLIC_PREFIXES = {
+    collection.prefix for collection in catalog.COLLECTIONS if collection.kind is not None
+} | {"sbj"}
 """The prefixes of what the feed tells of."""
 
 PROFILE = {"name": "Ports", "topic": "Strikes at ports", "frequency": "manual"}
@@ -57,14 +59,14 @@ def test_fifty_equal_creations_at_once_make_one_resource(town, operation):
     assert len({answer.headers["location"] for answer in answers}) == 1
     assert len({answer.headers["etag"] for answer in answers}) == 1
     assert {a.headers["idempotency-key"] for a in answers} == {ask.headers["Idempotency-Key"]}
-    replayed = [answer.headers.get("idempotency-replayed") for answer in answers]
-    assert sorted(map(str, replayed)) == ["None"] + ["true"] * 49
+    replays = [answer.headers.get("idempotency-replayed") for answer in answers]
+    assert sorted(map(str, replays)) == ["None"] + ["true"] * 49
     assert len({answer.headers["x-request-id"] for answer in answers}) == 50
     new = changes(town)[len(before) :]
-    made = [change["resourceId"] for change in new]
-    assert len(made) == len(set(made))
+    changed_ids = [change["resourceId"] for change in new]
+    assert len(changed_ids) == len(set(changed_ids))
     id_ = answers[0].json()["data"].get("id")
-    assert made.count(id_) == (str(id_).partition("_")[0] in PUBLISHED)
+    assert changed_ids.count(id_) == (str(id_).partition("_")[0] in PUBLIC_PREFIXES)
     assert {change["changeType"] for change in new} <= {"created", "updated"}
 
 
@@ -86,8 +88,8 @@ def test_fifty_different_bodies_under_one_key_at_once_make_one_profile(town):
     codes = sorted(answer.status_code for answer in answers)
     assert codes == [201] + [409] * 49
     winner = next(answer for answer in answers if answer.status_code == 201)
-    kept = town.get("/api/v1/profiles?limit=100").json()["data"]
-    names = [row["name"] for row in kept if row["name"].startswith("Ports ")]
+    profiles = town.get("/api/v1/profiles?limit=100").json()["data"]
+    names = [row["name"] for row in profiles if row["name"].startswith("Ports ")]
     assert names == [winner.json()["data"]["name"]]
 
 
@@ -96,14 +98,14 @@ def test_fifty_different_bodies_under_one_key_at_once_make_one_profile(town):
 
 def test_the_same_value_written_otherwise_is_the_same_body(town):
     first = create(town)
-    turned = dict(reversed(PROFILE.items()))
-    again = create(town, body=turned)
-    spaced = town.send(
+    reversed_body = dict(reversed(PROFILE.items()))
+    again = create(town, body=reversed_body)
+    answer_to_spaces = town.send(
         town.ask_of(town.operation("createProfile"))
         .having(idempotency_key="same-key-1", content_type="application/json; charset=utf-8")
         .evolve(body=b"\xef\xbb\xbf" + json.dumps(PROFILE, indent=8).encode())
     )
-    for answer in (again, spaced):
+    for answer in (again, answer_to_spaces):
         assert answer.status_code == 201
         assert answer.headers["idempotency-replayed"] == "true"
         assert answer.content == first.content
@@ -111,19 +113,19 @@ def test_the_same_value_written_otherwise_is_the_same_body(town):
     assert "idempotency-replayed" not in first.headers
 
 
-def test_another_body_is_a_conflict_that_changes_nothing(town, refused):
+def test_another_body_is_a_conflict_that_changes_nothing(town, check_problem):
     create(town)
     before = changes(town)
-    refused(create(town, body={**PROFILE, "name": "Other"}), problem.IDEMPOTENCY_CONFLICT)
-    refused(create(town, body={**PROFILE, "colour": "red"}), problem.IDEMPOTENCY_CONFLICT)
+    check_problem(create(town, body={**PROFILE, "name": "Other"}), problem.IDEMPOTENCY_CONFLICT)
+    check_problem(create(town, body={**PROFILE, "colour": "red"}), problem.IDEMPOTENCY_CONFLICT)
     assert changes(town) == before
 
 
 def test_a_key_belongs_to_its_tenant(town):
-    made = [create(town, key) for key in ("a", "b", "personal")]
-    assert {answer.status_code for answer in made} == {201}
-    assert len({answer.json()["data"]["id"] for answer in made}) == 3
-    assert all("idempotency-replayed" not in answer.headers for answer in made)
+    answers = [create(town, key) for key in ("a", "b", "personal")]
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json()["data"]["id"] for answer in answers}) == 3
+    assert all("idempotency-replayed" not in answer.headers for answer in answers)
 
 
 def test_all_keys_of_one_tenant_share_it(town):
@@ -133,9 +135,9 @@ def test_all_keys_of_one_tenant_share_it(town):
     assert again.headers["idempotency-replayed"] == "true"
 
 
-def test_a_refusal_is_not_kept(town, refused):
-    refused(create(town, body={"name": "Ports"}), problem.VALIDATION_FAILED)
-    refused(create(town, content_type="text/plain"), problem.UNSUPPORTED_MEDIA_TYPE)
+def test_a_refusal_is_not_kept(town, check_problem):
+    check_problem(create(town, body={"name": "Ports"}), problem.VALIDATION_FAILED)
+    check_problem(create(town, content_type="text/plain"), problem.UNSUPPORTED_MEDIA_TYPE)
     answer = create(town)
     assert (answer.status_code, answer.headers.get("idempotency-replayed")) == (201, None)
 
@@ -166,11 +168,11 @@ def test_a_replay_is_that_of_the_creation_even_when_the_resource_is_gone(town):
 
 
 def test_keys_are_opaque(town):
-    made = [create(town, name=name) for name in ("k" * 8, '"kkkkkkkk"', "K" * 8, "k" * 200)]
-    assert len({answer.json()["data"]["id"] for answer in made}) == 4
+    answers = [create(town, name=name) for name in ("k" * 8, '"kkkkkkkk"', "K" * 8, "k" * 200)]
+    assert len({answer.json()["data"]["id"] for answer in answers}) == 4
 
 
-def test_two_lines_of_the_field_are_malformed(town, refused):
+def test_two_lines_of_the_field_are_malformed(town, check_problem):
     ask = town.ask_of(town.operation("createProfile"))
     lines = [*ask.headers.items(), ("Idempotency-Key", "another-key")]
-    refused(town.send(ask.evolve(headers=lines)), problem.BAD_REQUEST)
+    check_problem(town.send(ask.evolve(headers=lines)), problem.BAD_REQUEST)

@@ -23,38 +23,38 @@ def later(world):
     world.ticks += 2
 
 
-def test_a_key_ends_at_its_very_instant(town, refused):
+def test_a_key_ends_at_its_very_instant(town, check_problem):
     end = town.clock() + timedelta(minutes=5)
     town.add_key("short", expires_at=end)
     town.clock.at = end - timedelta(microseconds=1)
     assert town.get(FEEDS, "short").status_code == 200
     town.clock.at = end  # and nothing is looked up anew for it
-    refused(town.get(FEEDS, "short"), problem.API_KEY_EXPIRED)
+    check_problem(town.get(FEEDS, "short"), problem.API_KEY_EXPIRED)
 
 
-def test_a_revoked_key_stays_revoked_and_a_regenerated_one_has_a_new_secret(town, refused):
+def test_a_revoked_key_stays_revoked_and_a_regenerated_one_has_a_new_secret(town, check_problem):
     id_ = town.add_key("mine")
     old = town.keys["mine"]
     for _ in range(2):
         town.system(lambda ctx: accounts.revoke_key(ctx, id_))
         later(town)
-        refused(town.get(FEEDS, "mine"), problem.API_KEY_REVOKED)
-    issued = town.system(lambda ctx: accounts.regenerate_key(ctx, id_))
+        check_problem(town.get(FEEDS, "mine"), problem.API_KEY_REVOKED)
+    new_key = town.system(lambda ctx: accounts.regenerate_key(ctx, id_))
     later(town)
-    assert town.get(FEEDS, issued.secret).status_code == 200
-    refused(town.get(FEEDS, old), problem.INVALID_API_KEY)
+    assert town.get(FEEDS, new_key.secret).status_code == 200
+    check_problem(town.get(FEEDS, old), problem.INVALID_API_KEY)
     town.system(lambda ctx: accounts.delete_key(ctx, id_))
     later(town)
-    refused(town.get(FEEDS, issued.secret), problem.INVALID_API_KEY)
+    check_problem(town.get(FEEDS, new_key.secret), problem.INVALID_API_KEY)
 
 
-def test_a_new_secret_brings_no_new_quota(town, refused):
+def test_a_new_secret_brings_no_new_quota(town, check_problem):
     id_ = town.add_key("mine", "pro", per_minute=2)
     assert town.get(FEEDS, "mine").headers["x-ratelimit-remaining-minute"] == "1"
-    issued = town.system(lambda ctx: accounts.regenerate_key(ctx, id_))
+    new_key = town.system(lambda ctx: accounts.regenerate_key(ctx, id_))
     later(town)
-    assert town.get(FEEDS, issued.secret).headers["x-ratelimit-remaining-minute"] == "0"
-    refused(town.get(FEEDS, issued.secret), problem.RATE_LIMITED)
+    assert town.get(FEEDS, new_key.secret).headers["x-ratelimit-remaining-minute"] == "0"
+    check_problem(town.get(FEEDS, new_key.secret), problem.RATE_LIMITED)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_the_plan_is_asked_at_every_validation(town, key, plan, status):
         assert answer.headers["x-ratelimit-limit-minute"] == str(rate)
 
 
-def test_a_lower_plan_counts_what_was_used_and_a_higher_one_gives_the_rest(town, refused):
+def test_a_lower_plan_counts_what_was_used_and_a_higher_one_gives_the_rest(town, check_problem):
     for _ in range(12):
         assert town.get(FEEDS, "pro").status_code == 200
 

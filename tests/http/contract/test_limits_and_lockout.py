@@ -78,25 +78,25 @@ def test_the_fields_say_what_is_left_exactly(town):
     ("key", "per_minute", "per_day"),
     [("lite", 10, 500), ("pro", 30, 5000), ("a", 120, 50_000), ("personal", 120, 50_000)],
 )
-def test_every_plan_has_its_rates(town, refused, key, per_minute, per_day):
+def test_every_plan_has_its_rates(town, check_problem, key, per_minute, per_day):
     answers = [town.get(FEEDS, key) for _ in range(per_minute + 1)]
     assert statuses(answers) == [200] * per_minute + [429]
-    refused(answers[-1], problem.RATE_LIMITED)
+    check_problem(answers[-1], problem.RATE_LIMITED)
     assert limits(answers[0])["limit-day"] == per_day
-    left = [limits(answer)["remaining-minute"] for answer in answers]
-    assert left == [*range(per_minute - 1, -1, -1), 0]
+    remaining = [limits(answer)["remaining-minute"] for answer in answers]
+    assert remaining == [*range(per_minute - 1, -1, -1), 0]
 
 
 # -- the minute --------------------------------------------------------------------------------
 
 
-def test_the_31st_request_of_a_minute_waits_for_the_next(town, refused):
+def test_the_31st_request_of_a_minute_waits_for_the_next(town, check_problem):
     at(town, second=17)
     assert statuses(town.get(FEEDS, "pro") for _ in range(30)) == [200] * 30
     answer = town.get(FEEDS, "pro")
-    told = refused(answer, problem.RATE_LIMITED)
-    assert "key-minute" in told["detail"]
-    assert "account-minute" in told["detail"]
+    body = check_problem(answer, problem.RATE_LIMITED)
+    assert "key-minute" in body["detail"]
+    assert "account-minute" in body["detail"]
     assert answer.headers["retry-after"] == "43"
     assert limits(answer)["remaining-minute"] == 0
     assert limits(answer)["remaining-day"] == 4970
@@ -105,8 +105,8 @@ def test_the_31st_request_of_a_minute_waits_for_the_next(town, refused):
 def test_of_many_at_once_exactly_the_quota_passes(town, ask):
     answers = town.send_all([ask("GET", FEEDS)] * 100, "pro")
     assert sorted(statuses(answers)) == [200] * 30 + [429] * 70
-    left = sorted(limits(a)["remaining-minute"] for a in answers if a.status_code == 200)
-    assert left == list(range(30))
+    remaining = sorted(limits(a)["remaining-minute"] for a in answers if a.status_code == 200)
+    assert remaining == list(range(30))
 
 
 # -- accounts and keys -------------------------------------------------------------------------
@@ -145,14 +145,14 @@ def test_what_passes_the_gate_counts_whatever_comes_of_it(town, ask):
         ask("POST", "/api/v1/profiles"),
         ask("HEAD", FEEDS),
     ]
-    left = [limits(town.send(one, "pro"))["remaining-minute"] for one in asks]
-    assert left == [29, 28, 27, 26, 25]
+    remaining = [limits(town.send(ask_, "pro"))["remaining-minute"] for ask_ in asks]
+    assert remaining == [29, 28, 27, 26, 25]
 
 
 def test_what_needs_no_key_does_not_count(town, ask):
-    for one in (ask("OPTIONS", FEEDS), ask("GET", "/livez"), ask("DELETE", FEEDS),
+    for request in (ask("OPTIONS", FEEDS), ask("GET", "/livez"), ask("DELETE", FEEDS),
                 ask("GET", "/api/v1/nowhere")):  # fmt: skip
-        assert not limits(town.send(one, "pro"))
+        assert not limits(town.send(request, "pro"))
     assert limits(town.get(FEEDS, "pro"))["remaining-minute"] == 29
 
 
@@ -175,11 +175,11 @@ def test_without_limits_nobody_is_locked_out(make_world):
 
 
 @frozen
-class Nothing:
+class NoInputs:
     pass
 
 
-async def nothing(ctx, request):
+async def empty_page(ctx, request):
     return Empty()
 
 
@@ -190,15 +190,15 @@ AGENT = Operation(
     summary="Converse.",
     description="Converse.",
     tag="Agent",
-    request=Nothing,
+    request=NoInputs,
     response=Empty,
-    run=nothing,
+    run=empty_page,
     pool="agent",
     scopes=frozenset({"agent:svc"}),
 )
 
 
-def test_agents_have_pools_of_their_own_for_key_and_account(make_world, refused):
+def test_agents_have_pools_of_their_own_for_key_and_account(make_world, check_problem):
     town = make_world(is_sown=False, operations=[AGENT])
     town.step_seconds = 0
     town.clock.at = MINUTE
@@ -223,7 +223,7 @@ def test_agents_have_pools_of_their_own_for_key_and_account(make_world, refused)
     assert statuses(town.get(AGENT.address, "pro") for _ in range(5)) == [204] * 4 + [429]
     assert statuses(town.get(AGENT.address, "second") for _ in range(6)) == [204] * 5 + [429]
     answer = town.get(AGENT.address, "third")
-    refused(answer, problem.AGENT_RATE_LIMITED)
+    check_problem(answer, problem.AGENT_RATE_LIMITED)
     assert answer.headers["retry-after"] == "60"
 
 
@@ -238,15 +238,15 @@ def _feeds(town):
     return town.ask_of(town.operation("listNewsFeeds"))
 
 
-def test_five_unknown_keys_lock_an_address_for_every_key(town, refused):
+def test_five_unknown_keys_lock_an_address_for_every_key(town, check_problem):
     answers = [try_key(town) for _ in range(6)]
     assert statuses(answers) == [401] * 5 + [429]
-    refused(answers[-1], problem.AUTH_LOCKED)
+    check_problem(answers[-1], problem.AUTH_LOCKED)
     assert answers[-1].headers["retry-after"] == "900"
-    refused(try_key(town, "a"), problem.AUTH_LOCKED)
-    refused(try_key(town, "revoked"), problem.AUTH_LOCKED)
+    check_problem(try_key(town, "a"), problem.AUTH_LOCKED)
+    check_problem(try_key(town, "revoked"), problem.AUTH_LOCKED)
     assert try_key(town, "a", client="198.51.100.2").status_code == 200
-    refused(try_key(town, None), problem.MISSING_API_KEY)
+    check_problem(try_key(town, None), problem.MISSING_API_KEY)
     assert town.send(_feeds(town).evolve(path="/livez"), None, client="198.51.100.1").is_success
 
 
@@ -281,30 +281,30 @@ def test_known_keys_lock_nobody_out(town, key):
     assert try_key(town, "a").status_code == 200
 
 
-def test_malformed_keys_count_as_unknown_ones_do(town, refused):
+def test_malformed_keys_count_as_unknown_ones_do(town, check_problem):
     spoilt = ["Bearer", "Bearer x", "Bearer svc_", f"Bearer {UNKNOWN.upper()}", "Bearer  "]
     for text in spoilt:
         answer = town.send(_feeds(town).having(authorization=text), None, client="198.51.100.1")
-        refused(answer, problem.INVALID_API_KEY)
-    refused(try_key(town, "a"), problem.AUTH_LOCKED)
+        check_problem(answer, problem.INVALID_API_KEY)
+    check_problem(try_key(town, "a"), problem.AUTH_LOCKED)
 
 
-def test_success_does_not_wipe_out_failures(town, refused):
+def test_success_does_not_wipe_out_failures(town, check_problem):
     for _ in range(5):
         assert try_key(town, "a").status_code == 200
         assert try_key(town).status_code == 401
-    refused(try_key(town, "a"), problem.AUTH_LOCKED)
+    check_problem(try_key(town, "a"), problem.AUTH_LOCKED)
 
 
 def test_the_address_is_the_clients_however_it_is_written(town, ask):
-    written = [
+    forms = [
         "203.0.113.9",
         "::ffff:203.0.113.9",
         "::FFFF:CB00:7109",
         "203.0.113.9",
         "203.0.113.9",
     ]
-    for text in written:
+    for text in forms:
         answer = town.send(_feeds(town).having(cf_connecting_ip=text), UNKNOWN)
         assert answer.status_code == 401
     for name in ("cf_connecting_ip", "x_forwarded_for", "x_real_ip"):
@@ -316,7 +316,7 @@ def test_the_address_is_the_clients_however_it_is_written(town, ask):
 
 def test_a_stranger_cannot_lock_another_address_out(town):
     for _ in range(6):
-        spoofed = _feeds(town).having(cf_connecting_ip="203.0.113.9")
-        town.send(spoofed, UNKNOWN, client="198.51.100.1")
+        ask_ = _feeds(town).having(cf_connecting_ip="203.0.113.9")
+        town.send(ask_, UNKNOWN, client="198.51.100.1")
     assert try_key(town, "a", client="203.0.113.9").is_success
     assert try_key(town, "a").json()["code"] == "AUTH_LOCKED"

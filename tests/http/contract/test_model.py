@@ -35,8 +35,8 @@ MEMBERS = ("name", "topic", "frequency", "keywords")
 
 def as_stored(body):
     """Members that are null are left out; what a list repeats counts once."""
-    given = {name: value for name, value in body.items() if value is not None}
-    return {**given, "keywords": list(dict.fromkeys(given.get("keywords", ())))}
+    members = {name: value for name, value in body.items() if value is not None}
+    return {**members, "keywords": list(dict.fromkeys(members.get("keywords", ())))}
 
 
 class Profiles(RuleBasedStateMachine):
@@ -45,10 +45,10 @@ class Profiles(RuleBasedStateMachine):
     def __init__(self, world):
         super().__init__()
         self.world = world
-        self.held = {"a": {}, "b": {}}
+        self.profiles = {"a": {}, "b": {}}
         self.tags = {}
-        self.sent = {}
-        self.gone = set()
+        self.answers = {}
+        self.deleted_ids = set()
         self.calls = 0
 
     def send(self, tenant, method, id_=None, body=None, **fields):
@@ -63,33 +63,33 @@ class Profiles(RuleBasedStateMachine):
         ask = self.ask(method, address, (), {"Content-Type": "application/json"}, content)
         return self.world.send(ask.having(**fields), tenant)
 
-    def chosen(self, tenant, place):
+    def profile_id(self, tenant, place):
         """One of the profiles of a tenant."""
-        return sorted(self.held[tenant])[place % len(self.held[tenant])]
+        return sorted(self.profiles[tenant])[place % len(self.profiles[tenant])]
 
     def tag(self, id_, condition):
-        known = {"current": self.tags[id_], "stale": '"stale"', "star": "*"}
-        return {"if_match": known[condition]} if condition in known else {}
+        tags = {"current": self.tags[id_], "stale": '"stale"', "star": "*"}
+        return {"if_match": tags[condition]} if condition in tags else {}
 
     @rule(tenant=TENANTS, body=BODIES, number=st.integers(0, 5))
     def create(self, tenant, body, number):
         key = f"key-number-{number}"
         answer = self.send(tenant, "POST", body=body, idempotency_key=key)
-        known = self.sent.get((tenant, key))
-        if known is None:
-            made = answer.json()["data"]
+        answer_before = self.answers.get((tenant, key))
+        if answer_before is None:
+            row = answer.json()["data"]
             assert answer.status_code == 201
-            assert {name: made[name] for name in MEMBERS} == as_stored(body)
-            self.held[tenant][made["id"]] = as_stored(body)
-            self.tags[made["id"]] = answer.headers["etag"]
-            self.sent[tenant, key] = (body, answer.content)
-        elif known[0] == body:
-            assert (answer.status_code, answer.content) == (201, known[1])
+            assert {name: row[name] for name in MEMBERS} == as_stored(body)
+            self.profiles[tenant][row["id"]] = as_stored(body)
+            self.tags[row["id"]] = answer.headers["etag"]
+            self.answers[tenant, key] = (body, answer.content)
+        elif answer_before[0] == body:
+            assert (answer.status_code, answer.content) == (201, answer_before[1])
             assert answer.headers["idempotency-replayed"] == "true"
         else:
             assert answer.json()["code"] == "IDEMPOTENCY_CONFLICT"
 
-    @precondition(lambda self: any(self.held.values()))
+    @precondition(lambda self: any(self.profiles.values()))
     @rule(
         tenant=TENANTS,
         place=PLACES,
@@ -97,56 +97,56 @@ class Profiles(RuleBasedStateMachine):
         condition=CONDITIONS,
     )
     def write(self, tenant, place, change, condition):
-        if not self.held[tenant]:
+        if not self.profiles[tenant]:
             return
         method, body = change
-        id_ = self.chosen(tenant, place)
+        id_ = self.profile_id(tenant, place)
         answer = self.send(tenant, method, id_, body, **self.tag(id_, condition))
         if condition == "stale":
             assert (answer.status_code, answer.headers["etag"]) == (412, self.tags[id_])
             return
-        before = self.held[tenant][id_]
+        before = self.profiles[tenant][id_]
         after = as_stored(body if method == "PUT" else {**before, **body})
         assert answer.status_code == 200
         assert {name: answer.json()["data"][name] for name in MEMBERS} == after
         assert (answer.headers["etag"] == self.tags[id_]) == (after == before)
-        self.held[tenant][id_] = after
+        self.profiles[tenant][id_] = after
         self.tags[id_] = answer.headers["etag"]
 
-    @precondition(lambda self: any(self.held.values()))
+    @precondition(lambda self: any(self.profiles.values()))
     @rule(tenant=TENANTS, place=PLACES, condition=CONDITIONS)
     def delete(self, tenant, place, condition):
-        if not self.held[tenant]:
+        if not self.profiles[tenant]:
             return
-        id_ = self.chosen(tenant, place)
+        id_ = self.profile_id(tenant, place)
         answer = self.send(tenant, "DELETE", id_, **self.tag(id_, condition))
         if condition == "stale":
             assert answer.status_code == 412
             return
         assert answer.status_code == 204
-        del self.held[tenant][id_]
-        self.gone.add(id_)
+        del self.profiles[tenant][id_]
+        self.deleted_ids.add(id_)
 
-    @precondition(lambda self: any(self.held.values()))
+    @precondition(lambda self: any(self.profiles.values()))
     @rule(tenant=TENANTS, place=PLACES, method=st.sampled_from(["GET", "DELETE", "PATCH"]))
     def trespass(self, tenant, place, method):
-        other = "b" if tenant == "a" else "a"
-        if self.held[other]:
+        owner = "b" if tenant == "a" else "a"
+        if self.profiles[owner]:
             body = {} if method == "PATCH" else None
-            id_ = self.chosen(other, place)
+            id_ = self.profile_id(owner, place)
             assert self.send(tenant, method, id_, body, if_match="*").status_code == 404
 
     @invariant()
     def both_know_the_same(self):
-        for tenant, held in self.held.items():
-            listed = self.world.get("/api/v1/profiles?limit=100", tenant).json()["data"]
-            assert {row["id"]: {n: row[n] for n in MEMBERS} for row in listed} == held
-        for id_ in [*self.held["a"]][:2]:
+        for tenant, profiles in self.profiles.items():
+            rows = self.world.get("/api/v1/profiles?limit=100", tenant).json()["data"]
+            assert {row["id"]: {n: row[n] for n in MEMBERS} for row in rows} == profiles
+        for id_ in [*self.profiles["a"]][:2]:
             answer = self.send("a", "GET", id_)
             assert answer.headers["etag"] == self.tags[id_]
 
     def teardown(self):
-        for tenant, held in self.held.items():
+        for tenant, profiles in self.profiles.items():
             alive, path = {}, "/api/v2/changes?limit=100&types=profile"
             while path:
                 body = self.world.get(path, tenant).json()
@@ -154,7 +154,7 @@ class Profiles(RuleBasedStateMachine):
                     alive[row["resourceId"]] = (row["version"], not row["tombstone"])
                 link = body["links"]["next"]
                 path = link and link.removeprefix("https://api.example.org")
-            assert {id_ for id_, (_, lives) in alive.items() if lives} == set(held)
+            assert {id_ for id_, (_, lives) in alive.items() if lives} == set(profiles)
 
 
 @pytest.mark.parametrize(("store", "runs"), [("memory", 12), ("sqlite", 6)])

@@ -13,10 +13,10 @@ from svc_core.operation.ports import Transaction
 WRITES = {"put", "delete", "append", "save"}
 """One call for each row that is written, or removed with its tombstone."""
 
-GROWN = 6
+ROUNDS = 6
 
 
-class Counted:
+class CountingStore:
     """A store that counts what its units ask."""
 
     def __init__(self, storage: Any) -> None:
@@ -40,58 +40,58 @@ class Part:
         self._inner, self._calls, self._room = inner, calls, room
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._inner, name)
+        attribute = getattr(self._inner, name)
         if name == "beside":
-            return lambda tenant: Part(found(tenant), self._calls)
+            return lambda tenant: Part(attribute(tenant), self._calls)
         if not self._room:
-            return found if name == "tenant" else Part(found, self._calls, name)
+            return attribute if name == "tenant" else Part(attribute, self._calls, name)
         if name not in WRITES:
             self._calls[f"{self._room}.{name}"] += 1
-        return found
+        return attribute
 
 
-def asked(world: Any, counted: Counted, operation: Any) -> Counter[str]:
+def calls_of(world: Any, store: CountingStore, operation: Any) -> Counter[str]:
     """The calls that one good request makes, for as many rows as it may ask for."""
     ask = world.ask_of(operation)
     if any(item.name == "limit" for item in inputs(operation.request)):
         ask = ask.asking(("limit", "100"))
     if operation.id == "getReport":
         ask = ask.asking(("include", "content,sources,signals,graph,audio"))
-    counted.calls.clear()
+    store.calls.clear()
     answer = world.send(ask)
     assert answer.status_code == operation.success, answer.text
-    return Counter(counted.calls)
+    return Counter(store.calls)
 
 
 def test_no_operation_asks_more_often_as_rows_grow(make_world: Callable[..., Any]) -> None:
     world = make_world()
-    counted = world.app.runtime.storage = Counted(world.storage)
+    store = world.app.runtime.storage = CountingStore(world.storage)
     operations = [op for op in catalog.OPERATIONS if "text/event-stream" not in _kinds(op)]
     for operation in operations:
-        asked(world, counted, operation)  # what is looked up once for all is looked up now
-    before = {operation.id: asked(world, counted, operation) for operation in operations}
+        calls_of(world, store, operation)  # what is looked up once for all is looked up now
+    before = {operation.id: calls_of(world, store, operation) for operation in operations}
     world.take_news(range(30, 120))
-    for _ in range(GROWN):
+    for _ in range(ROUNDS):
         world.plant("a")
-    after = {operation.id: asked(world, counted, operation) for operation in operations}
+    after = {operation.id: calls_of(world, store, operation) for operation in operations}
 
-    grown = {
+    growth = {
         id_: {name: (before[id_][name], count) for name, count in calls.items()
               if count > before[id_][name]}
         for id_, calls in after.items()
     }  # fmt: skip
-    assert {id_: calls for id_, calls in grown.items() if calls} == {}
+    assert {id_: calls for id_, calls in growth.items() if calls} == {}
 
 
 def test_no_worker_asks_more_often_as_rows_grow(make_world: Callable[..., Any]) -> None:
     world = make_world()
-    counted = Counted(world.storage)
-    world.hands = attrs.evolve(world.hands, storage=counted)
+    store = CountingStore(world.storage)
+    world.hands = attrs.evolve(world.hands, storage=store)
 
     def calls(work: Callable[[], object]) -> Counter[str]:
-        counted.calls.clear()
+        store.calls.clear()
         work()
-        return Counter(counted.calls)
+        return Counter(store.calls)
 
     few = calls(lambda: world.take_news(range(30, 32)))
     assert calls(lambda: world.take_news(range(40, 140))) == few

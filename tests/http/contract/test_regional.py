@@ -27,17 +27,17 @@ def test_the_old_names_of_a_time_say_that_they_are_old_and_end(world, query, acc
 
 def test_a_map_is_walked_by_its_links_whether_it_was_asked_for_by_name_or_type(world):
     every = [row["id"] for row in world.get("/api/v1/osint/regional?limit=100").json()["data"]]
-    for asked in ("", "format=geojson&"):
-        query, accept, seen = f"{asked}limit=7", MAP, []
+    for form in ("", "format=geojson&"):
+        query, accept, ids = f"{form}limit=7", MAP, []
         while query:
             answer = world.get(f"/api/v1/osint/regional?{query}", accept=accept)
             assert answer.headers["content-type"] == MAP, answer.text
             body = answer.json()
-            seen += [feature["id"] for feature in body["features"]]
+            ids += [feature["id"] for feature in body["features"]]
             following = {link["rel"]: link["href"] for link in body["links"]}.get("next", "")
             assert (following in answer.headers.get("link", "")) or not following
             query, accept = following.partition("?")[2], "*/*"  # what names its format needs none
-        assert seen == every
+        assert ids == every
 
 
 def test_without_a_key_nothing_is_sold(world):

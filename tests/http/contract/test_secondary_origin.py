@@ -28,12 +28,12 @@ CHROME = re.compile(rf'href="{ORIGIN}/(?:docs(?:/deprecations)?|problems)?"')
 """The head and foot of a page for people lead to the pages of the service, which carry no key."""
 
 
-def each(operations):
+def each_operation(operations):
     return pytest.mark.parametrize("operation", operations, ids=[op.id for op in operations])
 
 
 @pytest.fixture(scope="module")
-def both(contract_world):
+def world(contract_world):
     """A world with two origins."""
     return contract_world(data_url=DATA)
 
@@ -51,79 +51,79 @@ async def cite(ctx):
         await ctx.save(RUNS, run.id, run)
 
 
-def there(ask):
+def at_data_origin(ask):
     return ask.having(host=HOST)
 
 
 def addresses(answer):
     """Every place of an answer that names the public origin, but those that may."""
-    named = {name: value for name, value in answer.headers.items() if ORIGIN in value}
-    if 'rel="deprecation"' in named.get("link", ""):
-        others = [link for link in named["link"].split(", ") if "deprecation" not in link]
-        named["link"] = ", ".join(others)
+    fields = {name: value for name, value in answer.headers.items() if ORIGIN in value}
+    if 'rel="deprecation"' in fields.get("link", ""):
+        links = [link for link in fields["link"].split(", ") if "deprecation" not in link]
+        fields["link"] = ", ".join(links)
     urls = re.findall(f'{ORIGIN}[^\\s"<>]*', CHROME.sub("", answer.text))
-    return [*(value for value in named.values() if ORIGIN in value), *urls]
+    return [*(value for value in fields.values() if ORIGIN in value), *urls]
 
 
-@each(V1)
-def test_no_answer_of_the_data_origin_leads_to_the_public_one(both, operation):
-    ask = there(both.ask_of(operation))
+@each_operation(V1)
+def test_no_answer_of_the_data_origin_leads_to_the_public_one(world, operation):
+    ask = at_data_origin(world.ask_of(operation))
     parameters = {item.name for item in inputs(operation.request) if item.place == "query"}
     asks = [ask.having(accept=offer.media_type) for offer in operation.media]
     if "limit" in parameters:
-        asks = [asking for each in asks for asking in (each, each.asking(("limit", "1")))]
+        asks = [asking for base in asks for asking in (base, base.asking(("limit", "1")))]
     if operation.id == "getReport":
         asks += [ask.asking(("include", "content,sources,signals,graph,audio"))]
     if "redirect" in parameters:
         asks.append(ask.asking(("redirect", "true")))
     asks += [ask.asking((name, "0")) for name in declaration(operation).traits[Trait.DEPRECATED]]
-    for each in asks:
-        answer = both.send(each)
+    for request in asks:
+        answer = world.send(request)
         assert answer.status_code < 400, answer.text
         assert addresses(answer) == []
 
 
-@each(LISTS)
-def test_a_list_goes_on_at_the_origin_where_it_began(both, operation):
+@each_operation(LISTS)
+def test_a_list_goes_on_at_the_origin_where_it_began(world, operation):
     """Whoever was answered before: what is kept to be given again is kept by origin."""
-    ask = both.ask_of(operation).asking(("limit", "1"))
+    ask = world.ask_of(operation).asking(("limit", "1"))
     for origin in (ORIGIN, DATA, ORIGIN, DATA):
-        answer = both.send(ask if origin == ORIGIN else there(ask))
+        answer = world.send(ask if origin == ORIGIN else at_data_origin(ask))
         following = answer.json()["links"]["next"]
         if following is not None:
             assert following.startswith(f"{origin}/api/v1/")
             assert f'<{following}>; rel="next"' in answer.headers["link"]
 
 
-def test_the_lists_of_this_world_have_a_second_page(both):
-    asks = [there(both.ask_of(op)).asking(("limit", "1")) for op in LISTS]
-    lists = [both.send(ask).json()["links"]["next"] for ask in asks]
-    assert len([each for each in lists if each]) > len(lists) / 2
+def test_the_lists_of_this_world_have_a_second_page(world):
+    asks = [at_data_origin(world.ask_of(op)).asking(("limit", "1")) for op in LISTS]
+    lists = [world.send(ask).json()["links"]["next"] for ask in asks]
+    assert len([rows for rows in lists if rows]) > len(lists) / 2
 
 
-@each([op for op in V1 if {Created, Accepted} & {kind for kind, _ in op.results}])
-def test_a_creation_tells_its_place_at_the_origin_that_asks(both, operation):
+@each_operation([op for op in V1 if {Created, Accepted} & {kind for kind, _ in op.results}])
+def test_a_creation_tells_its_place_at_the_origin_that_asks(world, operation):
     for first, second in ((ORIGIN, DATA), (DATA, ORIGIN)):
-        ask = both.ask_of(operation)
-        asks = {ORIGIN: ask, DATA: there(ask)}
-        made, again = both.send(asks[first]), both.send(asks[second])
-        assert made.headers["location"].startswith(f"{first}/api/v1/")
+        ask = world.ask_of(operation)
+        asks = {ORIGIN: ask, DATA: at_data_origin(ask)}
+        creation, again = world.send(asks[first]), world.send(asks[second])
+        assert creation.headers["location"].startswith(f"{first}/api/v1/")
         if operation.idempotency == "none":
             continue
         assert again.headers["idempotency-replayed"] == "true"
         assert again.headers["location"].startswith(f"{second}/api/v1/")
-        place = made.headers["location"].removeprefix(first)
+        place = creation.headers["location"].removeprefix(first)
         assert again.headers["location"].removeprefix(second) == place
-        assert both.get(place).status_code == 200
+        assert world.get(place).status_code == 200
 
 
-def test_what_a_run_cites_is_linked_where_it_can_be_read(both):
+def test_what_a_run_cites_is_linked_where_it_can_be_read(world):
     for id_ in ("listAutomationRuns", "getAutomationRun"):
-        ask = both.ask_of(both.operation(id_))
-        both.run(both.hands.write(both.tenants["a"], cite))
+        ask = world.ask_of(world.operation(id_))
+        world.run(world.hands.write(world.tenants["a"], cite))
         urls = []
-        for each in (ask, there(ask)):
-            data = both.send(each).json()["data"]
+        for request in (ask, at_data_origin(ask)):
+            data = world.send(request).json()["data"]
             run = data[0] if isinstance(data, list) else data
             urls.append([source["url"] for source in run["output"]["sources"]])
         elsewhere = "https://elsewhere.example/api/v2/y"
@@ -133,34 +133,34 @@ def test_what_a_run_cites_is_linked_where_it_can_be_read(both):
         ]
 
 
-def test_an_answer_cites_what_can_be_read_where_it_was_asked(both):
+def test_an_answer_cites_what_can_be_read_where_it_was_asked(world):
     body = {"messages": [{"role": "user", "parts": [{"type": "text", "text": "Port strikes?"}]}]}
-    ask = both.ask_of(both.operation("streamChat")).evolve(body=json.dumps(body).encode())
-    usual, answer = both.send(ask), both.send(there(ask))
+    ask = world.ask_of(world.operation("streamChat")).evolve(body=json.dumps(body).encode())
+    usual, answer = world.send(ask), world.send(at_data_origin(ask))
     assert f"{ORIGIN}/api/v2/" in usual.text
     assert f"{DATA}/api/v1/" in answer.text
     assert "/api/v2/" not in answer.text
     assert ORIGIN not in answer.text
 
 
-@each([op for op in V1 if op.auth == "bearer-or-x402"])
-def test_the_resource_that_is_sold_keeps_its_one_name(both, operation):
-    answer = both.send(there(both.ask_of(operation)), None)
-    asked = json.loads(b64decode(answer.headers["payment-required"]))
+@each_operation([op for op in V1 if op.auth == "bearer-or-x402"])
+def test_the_resource_that_is_sold_keeps_its_one_name(world, operation):
+    answer = world.send(at_data_origin(world.ask_of(operation)), None)
+    demand = json.loads(b64decode(answer.headers["payment-required"]))
     assert answer.json()["type"].startswith(f"{ORIGIN}/problems/")
-    assert asked["resource"]["url"].startswith(f"{ORIGIN}{operation.address.partition('{')[0]}")
+    assert demand["resource"]["url"].startswith(f"{ORIGIN}{operation.address.partition('{')[0]}")
 
 
-def test_nothing_but_v1_media_and_health_is_served_there(both, ask, refused):
-    paths = {re.sub("[{][^}]*[}]", "x", route.path) for route in both.app.router.routes}
-    served = {p for p in paths if re.match("/api/v1/|/media/|/livez$|/readyz$", p)}
+def test_nothing_but_v1_media_and_health_is_served_there(world, ask, check_problem):
+    paths = {re.sub("[{][^}]*[}]", "x", route.path) for route in world.app.router.routes}
+    paths_there = {p for p in paths if re.match("/api/v1/|/media/|/livez$|/readyz$", p)}
     assert {"/livez", "/readyz", "/openapi.json", "/mcp", "/metrics", "/docs", "/"} <= paths
-    for path in paths - served | {"/api/v2", "/api/v1x", "/mediax", "/livez/", "/healthz"}:
+    for path in paths - paths_there | {"/api/v2", "/api/v1x", "/mediax", "/livez/", "/healthz"}:
         for accept in ("*/*", "text/html"):
-            refused(both.get(path, host=HOST, accept=accept), problem.ROUTE_NOT_FOUND)
+            check_problem(world.get(path, host=HOST, accept=accept), problem.ROUTE_NOT_FOUND)
     for path in ("/livez", "/readyz"):
-        assert both.get(path, host=HOST).status_code == 200
-    assert both.get("/openapi.json", host="other.example.org").status_code == 200
+        assert world.get(path, host=HOST).status_code == 200
+    assert world.get("/openapi.json", host="other.example.org").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -182,23 +182,23 @@ def test_nothing_but_v1_media_and_health_is_served_there(both, ask, refused):
         (ORIGIN.removeprefix("https://"), False),
     ],
 )
-def test_the_host_is_compared_whole(both, host, is_there):
-    answer = both.get("/api/v1/news?limit=1", host=host)
+def test_the_host_is_compared_whole(world, host, is_there):
+    answer = world.get("/api/v1/news?limit=1", host=host)
     own = DATA if is_there else ORIGIN
     assert answer.json()["links"]["next"].startswith(f"{own}/api/v1/")
 
 
 @pytest.mark.parametrize("name", ["x-forwarded-host", "x-original-host", "x-host"])
-def test_no_other_field_names_the_host(both, name):
-    answer = both.get("/api/v1/news?limit=1", **{name: HOST})
+def test_no_other_field_names_the_host(world, name):
+    answer = world.get("/api/v1/news?limit=1", **{name: HOST})
     assert answer.json()["links"]["next"].startswith(ORIGIN)
-    forwarded = both.get("/api/v1/news?limit=1", forwarded=f"host={HOST}")
-    assert forwarded.json()["links"]["next"].startswith(ORIGIN)
+    by_field = world.get("/api/v1/news?limit=1", forwarded=f"host={HOST}")
+    assert by_field.json()["links"]["next"].startswith(ORIGIN)
 
 
 @pytest.mark.parametrize("data_url", [None, ORIGIN])
 def test_without_a_second_origin_no_host_changes_anything(make_world, data_url):
     world = make_world(data_url=data_url, is_sown=False)
     assert world.get("/openapi.json", host=HOST).status_code == 200
-    described = world.get("/openapi.json").json()
-    assert [server["url"] for server in described["servers"]] == [f"{ORIGIN}/api/v1"]
+    document = world.get("/openapi.json").json()
+    assert [server["url"] for server in document["servers"]] == [f"{ORIGIN}/api/v1"]

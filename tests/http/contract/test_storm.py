@@ -194,7 +194,7 @@ async def give(app, parts, dice):
     messages.append({"type": "http.request", "body": body, "more_body": False})
     if not (stays := dice.random() > 0.02):
         messages = [*messages[: dice.randrange(len(messages))], {"type": "http.disconnect"}]
-    sent, waiting = [], iter(messages)
+    events, waiting = [], iter(messages)
 
     async def receive():
         for message in waiting:
@@ -202,7 +202,7 @@ async def give(app, parts, dice):
         return await asyncio.Future() if stays else {"type": "http.disconnect"}
 
     async def send(message):
-        sent.append(message)
+        events.append(message)
 
     raw = parts["path"]
     scope = {
@@ -211,7 +211,7 @@ async def give(app, parts, dice):
         "http_version": parts["version"],
         "method": parts["method"],
         "scheme": "http",
-        "path": _unquoted(raw),
+        "path": _unquote(raw),
         "raw_path": raw,
         "query_string": parts["query"],
         "root_path": "",
@@ -220,29 +220,29 @@ async def give(app, parts, dice):
         "server": ("127.0.0.1", 80),
     }
     await app(scope, receive, send)
-    return sent, stays
+    return events, stays
 
 
-def _unquoted(raw):
+def _unquote(raw):
     """The path as Hypercorn gives it."""
-    spelt = re.sub(rb"%([0-9a-fA-F]{2})", lambda found: bytes([int(found[1], 16)]), raw)
+    spelt = re.sub(rb"%([0-9a-fA-F]{2})", lambda match: bytes([int(match[1], 16)]), raw)
     return spelt.decode("utf-8", "replace")
 
 
-def check(parts, sent, stays):
+def check(parts, events, stays):
     """One whole answer of ours, and no defect; the status is returned."""
-    if not sent:
+    if not events:
         assert not stays
         return 0
-    assert [message["type"] for message in sent] == ["http.response.start"] + [
+    assert [message["type"] for message in events] == ["http.response.start"] + [
         "http.response.body"
-    ] * (len(sent) - 1)
-    more = [message.get("more_body", False) for message in sent[1:]]
-    assert more == [True] * (len(more) - 1) + [False]
-    status, headers = sent[0]["status"], dict(sent[0]["headers"])
-    body = b"".join(message.get("body", b"") for message in sent[1:])
+    ] * (len(events) - 1)
+    has_more = [message.get("more_body", False) for message in events[1:]]
+    assert has_more == [True] * (len(has_more) - 1) + [False]
+    status, headers = events[0]["status"], dict(events[0]["headers"])
+    body = b"".join(message.get("body", b"") for message in events[1:])
     assert status < 500, body
-    for name, value in sent[0]["headers"]:
+    for name, value in events[0]["headers"]:
         assert re.fullmatch(rb"[a-z0-9-]+", name)
         assert re.fullmatch(rb"[\x20-\x7e]*", value), (name, value)
     assert re.fullmatch(rb"req_[0-9a-f]{24}", headers[b"x-request-id"])
@@ -284,9 +284,9 @@ def test_a_storm_of_random_requests_meets_no_defect(make_world, store, seed, cou
     async def blow():
         for _ in range(500):
             parts = storm.draw()
-            sent, stays = await give(world.app, parts, storm.dice)
+            events, stays = await give(world.app, parts, storm.dice)
             try:
-                seen[check(parts, sent, stays)] += 1
+                seen[check(parts, events, stays)] += 1
             except AssertionError as fault:
                 fault.add_note(f"seed {seed}: {str(parts)[:2000]}")
                 raise

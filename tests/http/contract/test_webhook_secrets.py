@@ -19,9 +19,9 @@ def town(request, make_world):
 
 def send_secrets(world):
     """Every operation that takes a secret gets one, twice each; what they answered."""
-    named = ("createWebhook", "rotateWebhookSecret", "updateWebhook")
+    operation_ids = ("createWebhook", "rotateWebhookSecret", "updateWebhook")
     answers = []
-    for name, secret in zip(named, SECRETS, strict=True):
+    for name, secret in zip(operation_ids, SECRETS, strict=True):
         ask = world.ask_of(world.operation(name))
         body = json.dumps({**json.loads(ask.body), "secret": secret}).encode()
         answers += [world.send(ask.evolve(body=body)) for _ in range(2)]
@@ -45,21 +45,21 @@ def test_a_secret_is_in_no_log_and_in_no_answer(town):
             continue
         if operation.method != "DELETE":
             town.send(town.ask_of(operation))
-    refused = town.ask_of(town.operation("createWebhook"))
+    ask = town.ask_of(town.operation("createWebhook"))
     for secret in SECRETS:
         body = json.dumps({"url": "https://10.0.0.1/", "secret": secret}).encode()
-        assert town.send(refused.evolve(body=body)).status_code == 400
+        assert town.send(ask.evolve(body=body)).status_code == 400
         body = json.dumps({"url": "https://a.example.com/", "secret": secret + "="}).encode()
-        assert town.send(refused.evolve(body=body)).status_code == 400
-        assert town.send(refused.evolve(body=body[:-1])).status_code == 400
+        assert town.send(ask.evolve(body=body)).status_code == 400
+        assert town.send(ask.evolve(body=body[:-1])).status_code == 400
         body = body.replace(b'"secret"', b'"secret": 1, "secret"')
-        assert town.send(refused.evolve(body=body)).status_code == 400
+        assert town.send(ask.evolve(body=body)).status_code == 400
     assert len(later) > 10
-    told = [answer.content for answer in later] + [town.logged().encode()]
+    texts = [answer.content for answer in later] + [town.log_text().encode()]
     for secret in SECRETS:
         for form in forms(secret):
-            assert not any(form in text for text in told)
-    assert b"whsec_" not in town.logged().encode()
+            assert not any(form in text for text in texts)
+    assert b"whsec_" not in town.log_text().encode()
 
 
 def test_no_secret_of_a_webhook_is_in_the_file(make_world, tmp_path):

@@ -60,8 +60,8 @@ class Publisher:
                     super().finish_request(request, client_address)
                     return
                 try:
-                    with tls.wrap_socket(request, server_side=True) as secured:
-                        super().finish_request(secured, client_address)
+                    with tls.wrap_socket(request, server_side=True) as connection:
+                        super().finish_request(connection, client_address)
                 except (ssl.SSLError, ConnectionError):
                     pass  # the client has refused the certificate
 
@@ -142,9 +142,9 @@ class Publisher:
 
 @pytest.fixture
 def publisher() -> Iterator[Publisher]:
-    served = Publisher()
-    yield served
-    served.close()
+    site = Publisher()
+    yield site
+    site.close()
 
 
 @pytest.fixture
@@ -174,9 +174,9 @@ def secure_publisher() -> Iterator[tuple[Publisher, ssl.SSLContext]]:
         chain.write(pem + secret)
         chain.flush()
         serving.load_cert_chain(chain.name)
-    served = Publisher(serving)
-    yield served, ssl.create_default_context(cadata=pem.decode("ascii"))
-    served.close()
+    site = Publisher(serving)
+    yield site, ssl.create_default_context(cadata=pem.decode("ascii"))
+    site.close()
 
 
 # -- documents ---------------------------------------------------------------------------------
@@ -235,16 +235,16 @@ class House:
         )
         return [NEWS.decode(row.raw) for row in rows.rows]
 
-    async def counted(self) -> dict[str, int]:
+    async def row_counts(self) -> dict[str, int]:
         """How much is stored of everything that a document brings, and told of it."""
 
         async def count(ctx: Any) -> dict[str, int]:
-            kept = {
+            counts = {
                 collection.name: len((await ctx.tx.documents.scan(collection, limit=100_000)).rows)
                 for collection in (NEWS, NEWS_TEXTS)
             }
-            told = await ctx.tx.changes.read(FeedPosition(), limit=100_000)
-            return {**kept, "changes": len(told.changes)}
+            feed = await ctx.tx.changes.read(FeedPosition(), limit=100_000)
+            return {**counts, "changes": len(feed.changes)}
 
         return await self.service.read(SYSTEM, count)
 
@@ -268,15 +268,15 @@ def make_house(tmp_path: Path) -> Callable[[str], House]:
 
 @pytest.fixture
 async def house(make_house: Callable[[str], House], anyio_backend: str) -> Any:
-    made = make_house("memory")
-    yield made
-    await made.close()
+    house_ = make_house("memory")
+    yield house_
+    await house_.close()
 
 
 @pytest.fixture(params=NAMES)
 async def any_house(
     request: pytest.FixtureRequest, make_house: Callable[[str], House], anyio_backend: str
 ) -> Any:
-    made = make_house(request.param)
-    yield made
-    await made.close()
+    house_ = make_house(request.param)
+    yield house_
+    await house_.close()

@@ -36,7 +36,7 @@ from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, StorageUnavailable
 from svc_http.service.commits import Commits
 from svc_http.service.workers import automations as automate
-from svc_http.service.workers import claims as begun
+from svc_http.service.workers import claims
 from svc_http.service.workers.automations import Rounds, automate_loop, take_over
 from svc_http.service.workers.claims import CLAIM
 
@@ -49,10 +49,10 @@ class Agent:
     """A backend that a test scripts: what it says, whom it waits for, how many ask at once."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.questions: list[str] = []
         self.at_once: Counter[str] = Counter()
-        self.most = 0
-        self.begun = asyncio.Semaphore(0)
+        self.most_at_once = 0
+        self.starts = asyncio.Semaphore(0)
         self.waits: Callable[[str], Awaitable[object]] | None = None
         self.fails: Exception | None = None
         self.says: tuple[Event, ...] = (
@@ -69,10 +69,10 @@ class Agent:
         return self._answer(turn)
 
     async def _answer(self, turn: Turn) -> AsyncIterator[Event]:
-        self.asked.append(turn.question)
+        self.questions.append(turn.question)
         self.at_once[turn.question] += 1
-        self.most = max(self.most, self.at_once.total())
-        self.begun.release()
+        self.most_at_once = max(self.most_at_once, self.at_once.total())
+        self.starts.release()
         try:
             if self.waits is not None:
                 await self.waits(turn.question)
@@ -111,25 +111,27 @@ class Office:
         async def unit(ctx: Context) -> tuple[str, str]:
             plans = self.service.plans
             user = await accounts.create_user(ctx, name=name, plans=plans)
-            made = await accounts.create_workspace(
+            workspace = await accounts.create_workspace(
                 ctx, name=name, plan=plan, plans=plans, owner=user.id
             )
-            return made.id, user.id
+            return workspace.id, user.id
 
         return await self.service.write(SYSTEM, unit)
 
     async def automation(self, place: tuple[str, str], **members: Any) -> str:
         tenant, owner = place
-        sent = AutomationInput(**{"name": "Look", "instructions": "What happened?", **members})
+        members_ = AutomationInput(**{"name": "Look", "instructions": "What happened?", **members})
 
         async def unit(ctx: Context) -> str:
             own = attrs.evolve(ctx, actor=Actor(tenant, tenant, owner))
-            made = await automations.create_automation(own, automations.CreateAutomation(sent))
-            return made.location.rpartition("/")[2]
+            creation = await automations.create_automation(
+                own, automations.CreateAutomation(members_)
+            )
+            return creation.location.rpartition("/")[2]
 
         return await self.service.write(tenant, unit)
 
-    async def wanted(self, place: tuple[str, str], **members: Any) -> str:
+    async def run_by_hand(self, place: tuple[str, str], **members: Any) -> str:
         """An automation that somebody has run by hand."""
         id_ = await self.automation(place, **members)
         await self.run(place, id_)
@@ -145,10 +147,10 @@ class Office:
         await self.service.write(place[0], own)
 
     async def rows(self, collection: Any, tenant: str) -> list[Any]:
-        found = await self.service.read(
+        rows = await self.service.read(
             tenant, lambda ctx: ctx.tx.documents.scan(collection, limit=1_000)
         )
-        return [collection.decode(row.raw) for row in found.rows]
+        return [collection.decode(row.raw) for row in rows.rows]
 
     async def runs(self, tenant: str) -> list[AutomationRun]:
         return await self.rows(RUNS, tenant)
@@ -181,13 +183,13 @@ def any_office(any_house: Any) -> Office:
 async def test_a_run_keeps_its_answer_its_thread_and_one_credit(any_office: Office) -> None:
     office = any_office
     place = tenant, owner = await office.workspace()
-    id_ = await office.wanted(place)
+    id_ = await office.run_by_hand(place)
     await office.work()
     (run,) = await office.runs(tenant)
     assert (run.status, run.error, office.failures) == ("succeeded", None, [])
     assert run.output is not None
     assert run.output.text == "It closed [1]."
-    assert [attrs.astuple(one) for one in run.output.sources] == [attrs.astuple(SOURCE)]
+    assert [attrs.astuple(source) for source in run.output.sources] == [attrs.astuple(SOURCE)]
     (turn,) = await office.rows(THREAD_TURNS, tenant)
     assert (turn.thread_id, turn.question, turn.text) == (
         run.thread_id, "What happened?", "It closed [1].",
@@ -205,14 +207,14 @@ async def test_a_personal_workspace_of_one_runs_in_the_name_of_its_person(office
         return user.id
 
     user = await office.service.write(SYSTEM, unit)
-    await office.wanted((user, user))
+    await office.run_by_hand((user, user))
     await office.work()
     (actor,) = office.tools.actors
     assert (actor.tenant, actor.workspace_id, actor.user_id) == (user, None, user)
 
 
 @pytest.mark.parametrize(
-    ("said", "code", "used"),
+    ("events", "code", "used"),
     [
         ((Failed("UPSTREAM_UNAVAILABLE", "Gone."),), "UPSTREAM_UNAVAILABLE", 0),
         ((Text("Half"), Failed("UPSTREAM_TIMEOUT", "Late.")), "UPSTREAM_TIMEOUT", 1),
@@ -221,11 +223,11 @@ async def test_a_personal_workspace_of_one_runs_in_the_name_of_its_person(office
     ],
 )
 async def test_what_ends_short_fails_and_is_charged_where_it_said_anything(
-    office: Office, said: tuple[Event, ...], code: str, used: int
+    office: Office, events: tuple[Event, ...], code: str, used: int
 ) -> None:
     place = tenant, _ = await office.workspace()
-    office.agent.says = said
-    await office.wanted(place)
+    office.agent.says = events
+    await office.run_by_hand(place)
     await office.work()
     (run,) = await office.runs(tenant)
     assert run.error is not None
@@ -240,7 +242,7 @@ async def test_nothing_is_heard_after_the_end_nor_kept_where_no_threads_are(
     host = attrs.evolve(office.service.host, threads_kept=timedelta())
     office.service = attrs.evolve(office.service, host=host)
     office.agent.says = (Text("It did."), Finished(), Text(" Late."), Failed("X", "Late."))
-    await office.wanted(place)
+    await office.run_by_hand(place)
     await office.work()
     (run,) = await office.runs(tenant)
     assert run.output == RunOutput("It did.", ())
@@ -250,7 +252,7 @@ async def test_nothing_is_heard_after_the_end_nor_kept_where_no_threads_are(
 async def test_a_refusal_is_the_error_of_the_run(office: Office) -> None:
     place = tenant, _ = await office.workspace()
     office.agent.fails = Problem(UPSTREAM_UNAVAILABLE, "Nobody answers.")
-    await office.wanted(place)
+    await office.run_by_hand(place)
     await office.work()
     (run,) = await office.runs(tenant)
     assert run.error is not None
@@ -261,13 +263,13 @@ async def test_a_refusal_is_the_error_of_the_run(office: Office) -> None:
 async def test_a_defect_is_told_of_and_its_words_are_not_shown(office: Office) -> None:
     place = tenant, _ = await office.workspace()
     office.agent.fails = RuntimeError("secret words")
-    await office.wanted(place)
+    await office.run_by_hand(place)
     await office.work()
     (run,) = await office.runs(tenant)
     assert run.error is not None
     assert run.error.code == "INTERNAL_ERROR"
     assert "secret" not in run.error.detail
-    assert [str(one) for one in office.failures] == ["secret words"]
+    assert [str(failure) for failure in office.failures] == ["secret words"]
 
 
 async def test_an_answer_that_takes_too_long_fails(
@@ -276,7 +278,7 @@ async def test_an_answer_that_takes_too_long_fails(
     monkeypatch.setattr(automate, "SECONDS_MAX", 0.01)
     place = tenant, _ = await office.workspace()
     office.agent.waits = lambda _: asyncio.Event().wait()
-    await office.wanted(place)
+    await office.run_by_hand(place)
     await office.work()
     (run,) = await office.runs(tenant)
     assert run.error is not None
@@ -287,16 +289,16 @@ async def test_an_answer_that_takes_too_long_fails(
 
 async def test_a_plan_without_the_agent_fails_the_run(office: Office) -> None:
     place = tenant, _ = await office.workspace(plan="free")
-    await office.wanted(place)
+    await office.run_by_hand(place)
     await office.work()
     (run,) = await office.runs(tenant)
     assert run.error is not None
-    assert (run.error.code, office.agent.asked) == ("SUBSCRIPTION_REQUIRED", [])
+    assert (run.error.code, office.agent.questions) == ("SUBSCRIPTION_REQUIRED", [])
 
 
 async def test_an_owner_who_has_left_has_nothing_done_in_their_name(office: Office) -> None:
     tenant, _ = await office.workspace()
-    await office.wanted((tenant, "usr_" + "9" * 24))
+    await office.run_by_hand((tenant, "usr_" + "9" * 24))
     await office.work()
     (run,) = await office.runs(tenant)
     assert run.error is not None
@@ -322,15 +324,15 @@ async def test_a_schedule_is_kept_hour_by_hour(office: Office) -> None:
 async def test_a_full_pool_leaves_runs_queued_until_it_opens(office: Office) -> None:
     place = tenant, _ = await office.workspace()
     for number in range(AGENT_ACCOUNT_RATE.per_minute + 2):
-        await office.wanted(place, instructions=f"Question {number}")
-    other = await office.workspace("B")
-    await office.wanted(other)
+        await office.run_by_hand(place, instructions=f"Question {number}")
+    other_tenant = await office.workspace("B")
+    await office.run_by_hand(other_tenant)
     await office.work()
     await office.work()
     states = Counter(run.status for run in await office.runs(tenant))
     assert states == {"succeeded": AGENT_ACCOUNT_RATE.per_minute, "queued": 2}
-    assert [run.status for run in await office.runs(other[0])] == ["succeeded"]
-    (first, *_) = [one.due_at for one in await office.rows(WORK, tenant) if one.run_id]
+    assert [run.status for run in await office.runs(other_tenant[0])] == ["succeeded"]
+    (first, *_) = [work.due_at for work in await office.rows(WORK, tenant) if work.run_id]
     assert (first.second, first.microsecond) == (0, 0)
     office.clock.advance((first - office.clock.now()).total_seconds())
     await office.work()
@@ -341,35 +343,35 @@ async def test_without_counters_nothing_is_counted(office: Office) -> None:
     office.counters = None
     place = tenant, _ = await office.workspace()
     for number in range(AGENT_ACCOUNT_RATE.per_minute + 2):
-        await office.wanted(place, instructions=f"Question {number}")
+        await office.run_by_hand(place, instructions=f"Question {number}")
     await office.work()
     assert {run.status for run in await office.runs(tenant)} == {"succeeded"}
 
 
 async def test_slow_runs_of_one_workspace_hold_up_no_other(office: Office) -> None:
     slow, quick = await office.workspace("slow"), await office.workspace("quick")
-    gate, answered = asyncio.Event(), asyncio.Event()
+    gate, both_answered = asyncio.Event(), asyncio.Event()
 
     async def waits(question: str) -> None:
         if question == "slow":
             await gate.wait()
-        answered.set()
+        both_answered.set()
 
     office.agent.waits = waits
     for _ in range(automate.AT_ONCE * 2):
-        await office.wanted(slow, instructions="slow")
-    await office.wanted(quick, instructions="quick")
+        await office.run_by_hand(slow, instructions="slow")
+    await office.run_by_hand(quick, instructions="quick")
     office.counters = None
     working = asyncio.create_task(office.work())
 
     async with asyncio.timeout(30):
-        await answered.wait()
+        await both_answered.wait()
     assert office.agent.at_once["slow"] == automate.AT_ONCE // 2
     gate.set()
     await working
     assert [run.status for run in await office.runs(quick[0])] == ["succeeded"]
     assert {run.status for run in await office.runs(slow[0])} == {"succeeded"}
-    assert office.agent.most <= automate.AT_ONCE
+    assert office.agent.most_at_once <= automate.AT_ONCE
 
 
 async def test_workers_side_by_side_carry_out_each_run_once(any_office: Office) -> None:
@@ -377,10 +379,10 @@ async def test_workers_side_by_side_carry_out_each_run_once(any_office: Office) 
     place = tenant, _ = await office.workspace()
     questions = [f"Question {number}" for number in range(8)]
     for question in questions:
-        await office.wanted(place, instructions=question)
+        await office.run_by_hand(place, instructions=question)
     for _ in range(2):
         await asyncio.gather(*(office.work() for _ in range(4)))
-    assert sorted(office.agent.asked) == questions
+    assert sorted(office.agent.questions) == questions
     runs = await office.runs(tenant)
     assert [run.status for run in runs] == ["succeeded"] * len(questions)
     assert await office.credits(tenant) == (len(questions), 0)
@@ -394,13 +396,13 @@ async def test_who_is_told_to_end_gives_back_what_it_has(any_office: Office) -> 
     office = any_office
     place = tenant, _ = await office.workspace()
     office.agent.waits = lambda _: asyncio.Event().wait()
-    await office.wanted(place)
+    await office.run_by_hand(place)
     loop = automate_loop(
         office.service, office.counters, Commits(office.house.storage), office.failures.append
     )
     task = asyncio.create_task(loop)
     async with asyncio.timeout(30):
-        await office.agent.begun.acquire()
+        await office.agent.starts.acquire()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -416,52 +418,52 @@ async def test_who_is_told_to_end_gives_back_what_it_has(any_office: Office) -> 
 async def test_a_run_is_kept_as_long_as_it_takes(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(begun, "RENEW_SECONDS", 0.001)
+    monkeypatch.setattr(claims, "RENEW_SECONDS", 0.001)
     place = tenant, _ = await office.workspace()
     gate, commits = asyncio.Event(), Commits(office.house.storage)
     office.agent.waits = lambda _: gate.wait()
-    await office.wanted(place)
+    await office.run_by_hand(place)
     working = asyncio.create_task(office.work())
     async with asyncio.timeout(30):
-        await office.agent.begun.acquire()
+        await office.agent.starts.acquire()
         for _ in range(3):  # each longer than half of a claim
             office.clock.advance(20)
             until = office.clock.now() + CLAIM
-            seen = commits.version
+            version = commits.version
             while (await office.rows(WORK, tenant))[0].due_at != until:
-                await commits.after(seen, 1)
-                seen = commits.version
+                await commits.after(version, 1)
+                version = commits.version
         await office.work()  # another worker finds nothing to do
         gate.set()
         await working
-    assert len(office.agent.asked) == 1
+    assert len(office.agent.questions) == 1
 
 
 async def test_what_cannot_be_renewed_is_told_of(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(begun, "RENEW_SECONDS", 0.001)
-    told = asyncio.Event()
+    monkeypatch.setattr(claims, "RENEW_SECONDS", 0.001)
+    attempts_made = asyncio.Event()
 
     async def away(*_: Any, **__: Any) -> bool:
-        told.set()
+        attempts_made.set()
         raise StorageUnavailable("away")
 
     monkeypatch.setattr(running, "renew", away)
     place = tenant, _ = await office.workspace()
-    office.agent.waits = lambda _: told.wait()
-    await office.wanted(place)
+    office.agent.waits = lambda _: attempts_made.wait()
+    await office.run_by_hand(place)
     await office.work()
-    assert {type(one) for one in office.failures} == {StorageUnavailable}
+    assert {type(failure) for failure in office.failures} == {StorageUnavailable}
     assert [run.status for run in await office.runs(tenant)] == ["succeeded"]
 
 
 async def test_a_store_that_is_away_is_no_fault_of_the_run(office: Office) -> None:
     place = tenant, _ = await office.workspace()
     office.agent.fails = StorageUnavailable("away")
-    await office.wanted(place)
+    await office.run_by_hand(place)
     await office.work()
-    assert [type(one) for one in office.failures] == [StorageUnavailable]
+    assert [type(failure) for failure in office.failures] == [StorageUnavailable]
     office.agent.fails = None
     await office.work()
     assert [run.status for run in await office.runs(tenant)] == ["running"]
@@ -473,7 +475,7 @@ async def test_a_store_that_is_away_is_no_fault_of_the_run(office: Office) -> No
 async def test_what_the_server_before_had_is_begun_again_at_once(any_office: Office) -> None:
     office = any_office
     place = tenant, _ = await office.workspace()
-    id_ = await office.wanted(place)
+    id_ = await office.run_by_hand(place)
 
     async def dead(ctx: Context) -> None:
         task = await running.take(ctx, id_, "dead", ctx.now + CLAIM)
@@ -482,7 +484,7 @@ async def test_what_the_server_before_had_is_begun_again_at_once(any_office: Off
 
     await office.service.write(tenant, dead)
     await office.work()
-    assert office.agent.asked == []
+    assert office.agent.questions == []
     await take_over(office.service)
     await office.work()
     (run,) = await office.runs(tenant)
@@ -493,7 +495,7 @@ async def test_a_run_that_is_archived_between_its_taking_and_its_beginning_is_no
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = tenant, owner = await office.workspace()
-    id_ = await office.wanted(place)
+    id_ = await office.run_by_hand(place)
     hit = office.counters.hit
 
     async def archive(ctx: Context) -> None:
@@ -502,14 +504,14 @@ async def test_a_run_that_is_archived_between_its_taking_and_its_beginning_is_no
         own = attrs.evolve(own, target=row)
         await automations.archive_automation(own, automations.OneAutomation(id_))
 
-    async def slow(*asked: Any) -> Any:
+    async def slow(*arguments: Any) -> Any:
         await office.service.write(tenant, archive)
-        return await hit(*asked)
+        return await hit(*arguments)
 
     monkeypatch.setattr(office, "counters", type("Slow", (), {"hit": staticmethod(slow)}))
     await office.work()
     (run,) = await office.runs(tenant)
-    assert (run.status, office.agent.asked) == ("cancelled", [])
+    assert (run.status, office.agent.questions) == ("cancelled", [])
     assert await office.credits(tenant) == (0, 0)
 
 
@@ -539,31 +541,31 @@ async def _walk(office: Office, seed: int) -> list[Any]:
         await office.automation(place, schedule=Timetable("hourly")),
     ]
     tasks: list[running.Task] = []
-    ended: dict[str, AutomationRun] = {}
+    final: dict[str, AutomationRun] = {}
     for _ in range(120):
         step, id_ = chance.choice(STEPS), chance.choice(ids)
         task = chance.choice(tasks) if tasks else None
-        done = await office.service.write(
+        outcome = await office.service.write(
             tenant, lambda ctx, at=(step, id_, task): _step(ctx, owner, *at)
         )
-        if isinstance(done, running.Task):
-            tasks.append(done)
+        if isinstance(outcome, running.Task):
+            tasks.append(outcome)
         if step == "lapse":
             office.clock.advance(chance.choice([1, 31, 3_600]))
         runs = {run.id: run for run in await office.runs(tenant)}
-        works = {one.automation_id: one for one in await office.rows(WORK, tenant)}
-        for one in ids:
-            open_ = [r.id for r in runs.values() if r.automation_id == one and r.id not in ended
+        works = {work.automation_id: work for work in await office.rows(WORK, tenant)}
+        for id_ in ids:
+            open_ = [r.id for r in runs.values() if r.automation_id == id_ and r.id not in final
                      and r.status in ("queued", "running")]  # fmt: skip
             assert len(open_) <= 1
-            work = works.get(one)
+            work = works.get(id_)
             assert open_ == ([] if work is None or work.run_id is None else [work.run_id])
         for row in await office.rows(AUTOMATIONS, tenant):
             newest = row.last_run and runs[row.last_run.id]
             assert row.last_run == (newest and newest.summary)
-        assert all(runs[key] == value for key, value in ended.items())
-        ended |= {r.id: r for r in runs.values() if r.finished_at is not None}
-        trace.append((step, type(done).__name__, sorted(Counter(
+        assert all(runs[key] == value for key, value in final.items())
+        final |= {r.id: r for r in runs.values() if r.finished_at is not None}
+        trace.append((step, type(outcome).__name__, sorted(Counter(
             (r.status, r.trigger) for r in runs.values()).items())))  # fmt: skip
     return trace
 
@@ -571,15 +573,15 @@ async def _walk(office: Office, seed: int) -> list[Any]:
 async def _step(ctx: Context, owner: str, step: str, id_: str, task: running.Task | None) -> object:
     own = attrs.evolve(ctx, actor=Actor(ctx.actor.tenant, ctx.actor.tenant, owner))
     target = attrs.evolve(own, target=await own.load(AUTOMATIONS, id_))
-    one = automations.OneAutomation(id_)
+    request = automations.OneAutomation(id_)
     try:
         match step:
             case "run":
-                return await automations.run_automation(target, one)
+                return await automations.run_automation(target, request)
             case "archive":
-                return await automations.archive_automation(target, one)
+                return await automations.archive_automation(target, request)
             case "restore":
-                return await automations.restore_automation(target, one)
+                return await automations.restore_automation(target, request)
             case "take":
                 until = ctx.now + CLAIM
                 return await running.take(ctx, id_, ctx.ids.new("req"), until)

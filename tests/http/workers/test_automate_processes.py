@@ -84,19 +84,19 @@ class Life:
     @classmethod
     async def begin(cls, place: str, how: str) -> "Life":
         life = cls(await asyncio.to_thread(program, LIFE, place, how, stderr=DEVNULL))
-        assert await life.heard() == "ready"
+        assert await life.next_line() == "ready"
         return life
 
-    async def heard(self) -> str:
+    async def next_line(self) -> str:
         async with asyncio.timeout(50):
             return str(await asyncio.to_thread(self._process.stdout.readline)).strip()
 
     async def kill(self) -> list[str]:
         """Kill it; what else it said."""
         self._process.send_signal(signal.SIGKILL)
-        said, _ = await asyncio.to_thread(self._process.communicate)
+        output, _ = await asyncio.to_thread(self._process.communicate)
         assert self._process.returncode == -signal.SIGKILL
-        return said.split("\n")[:-1]
+        return output.split("\n")[:-1]
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -120,26 +120,26 @@ async def open_office(place: str) -> Office:
 
 async def test_a_run_whose_worker_was_killed_is_taken_up_again(place: str) -> None:
     office = await open_office(place)
-    where = tenant, _ = await office.workspace()
-    await office.wanted(where)
+    place_ = tenant, _ = await office.workspace()
+    await office.run_by_hand(place_)
     await office.house.close()
 
     life = await Life.begin(place, "hangs")
-    assert await life.heard() == "What happened?"
+    assert await life.next_line() == "What happened?"
     assert await life.kill() == []
 
     office = await open_office(place)
     (run,) = await office.runs(tenant)
     assert (run.status, run.started_at) == ("running", START)
     await office.work()
-    assert office.agent.asked == []  # it may still be had
+    assert office.agent.questions == []  # it may still be had
     if "://" in place:
         office.clock.advance(CLAIM.total_seconds())
     else:
         await take_over(office.service)  # nobody else can have the file
     await office.work()
     (run,) = await office.runs(tenant)
-    assert (run.status, office.agent.asked) == ("succeeded", ["What happened?"])
+    assert (run.status, office.agent.questions) == ("succeeded", ["What happened?"])
     used, _ = await office.credits(tenant)
     assert used == 1
     await office.house.close()
@@ -148,20 +148,20 @@ async def test_a_run_whose_worker_was_killed_is_taken_up_again(place: str) -> No
 @pytest.mark.parametrize("place", ["postgres"], indirect=True)  # a SQLite file has one process
 async def test_processes_side_by_side_ask_each_question_once(place: str) -> None:
     office = await open_office(place)
-    where = tenant, _ = await office.workspace()
+    place_ = tenant, _ = await office.workspace()
     questions = [f"Question {number}" for number in range(20)]
     lives = [await Life.begin(place, "answers") for _ in range(3)]
     for question in questions:
-        await office.wanted(where, instructions=question)
+        await office.run_by_hand(place_, instructions=question)
     commits = Commits(office.house.storage)
     async with asyncio.timeout(50):
-        seen = commits.version
+        version = commits.version
         # A run has ended before its credit is settled.
         while Counter(run.status for run in await office.runs(tenant)) != {
             "succeeded": 20
         } or await office.credits(tenant) != (len(questions), 0):
-            await commits.after(seen, 1)
-            seen = commits.version
-    said = [line for life in lives for line in await life.kill()]
-    assert sorted(said) == sorted(questions)
+            await commits.after(version, 1)
+            version = commits.version
+    questions_asked = [line for life in lives for line in await life.kill()]
+    assert sorted(questions_asked) == sorted(questions)
     await office.house.close()

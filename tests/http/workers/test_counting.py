@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 Make = Callable[..., bytes]
 
 
-async def stored(house: Any) -> list[Any]:
+async def texts(house: Any) -> list[Any]:
     rows = await house.service.read(
         SYSTEM, lambda ctx: ctx.tx.documents.scan(NEWS_TEXTS, limit=10_000)
     )
@@ -38,8 +38,8 @@ async def is_exact(house: Any) -> bool:
     table: Frequencies = await house.service.read(
         SYSTEM, lambda ctx: corpus.frequencies(ctx, ITEMS)
     )
-    words = await stored(house)
-    scratch = Frequencies.of(set(one.terms.split()) for one in words)
+    words = await texts(house)
+    scratch = Frequencies.of(set(text.terms.split()) for text in words)
     return (dict(table.counts), table.total) == (dict(scratch.counts), len(words))
 
 
@@ -51,27 +51,29 @@ async def test_two_writers_at_once_lose_no_count(
     for turn in range(FAN + 1):
         url = publisher.publish(f"/{turn}", feed(*titles[turn:], text="Ships wait"))
         sources.append(await add_source(any_house.service, url))
-    await asyncio.gather(*(pull(any_house.service, one, any_house.fetcher) for one in sources))
+    await asyncio.gather(
+        *(pull(any_house.service, source, any_house.fetcher) for source in sources)
+    )
     assert await is_exact(any_house)
-    changed = [f"{title} again" for title in titles]
+    new_titles = [f"{title} again" for title in titles]
     for turn, source in enumerate(sources):
-        publisher.publish(f"/{turn}", feed(*titles[:3], *changed, text="Ships sail"))
+        publisher.publish(f"/{turn}", feed(*titles[:3], *new_titles, text="Ships sail"))
         assert source.location.endswith(f"/{turn}")
-    pulls = (pull(any_house.service, one, any_house.fetcher) for one in sources)
+    pulls = (pull(any_house.service, source, any_house.fetcher) for source in sources)
     await asyncio.gather(*pulls, *(tidy(any_house.service) for _ in range(3)))
     assert await is_exact(any_house)
     state = await any_house.service.read(SYSTEM, lambda ctx: ctx.value(ITEMS.state, "terms"))
     levels = [segment.level for segment in state.segments]
     assert max(levels.count(level) for level in levels) < FAN
-    kept = await any_house.service.read(
+    segments = await any_house.service.read(
         SYSTEM, lambda ctx: ctx.tx.documents.scan(ITEMS.counts, limit=99)
     )
-    assert {row.id for row in kept.rows} == {segment.id for segment in state.segments}
+    assert {row.id for row in segments.rows} == {segment.id for segment in state.segments}
 
 
 OLD_TEXTS = attrs.evolve(NEWS_TEXTS, keys={}, search=lambda words: words.text)
 LATER = (NEWS_TEXTS, ITEMS.state, ITEMS.counts)
-OLD = [OLD_TEXTS, *(each for each in catalog.COLLECTIONS if each not in LATER)]
+OLD = [OLD_TEXTS, *(collection for collection in catalog.COLLECTIONS if collection not in LATER)]
 """What was declared before terms were kept."""
 
 
@@ -88,13 +90,13 @@ async def test_a_store_of_before_is_searched_at_once_and_counted_by_the_worker(
     await old.write(SYSTEM, write)
     await old.close()
     house = make_house("sqlite")
-    rows = await house.service.read(SYSTEM, partial(_found, term="ship"))
+    rows = await house.service.read(SYSTEM, partial(_candidates, term="ship"))
     assert len(rows) == COUNTED_AT_ONCE + 1
     assert [await tidy(house.service) for _ in range(3)] == [True, True, False]
     assert await is_exact(house)
     await house.close()
 
 
-async def _found(ctx: Any, term: str) -> Any:
+async def _candidates(ctx: Any, term: str) -> Any:
     table = await corpus.frequencies(ctx, ITEMS)
     return await corpus.candidates(ctx, {term: 1.0}, table, texts=NEWS_TEXTS, limit=1_000)

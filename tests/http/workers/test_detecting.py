@@ -28,9 +28,9 @@ def catalogue(day: int, entries: int) -> bytes:
         }
         for number in range(entries)
     ]
-    told = {"catalogVersion": str(day), "dateReleased": f"2025-12-{day:02}T00:00:00Z",
+    head = {"catalogVersion": str(day), "dateReleased": f"2025-12-{day:02}T00:00:00Z",
             "count": entries, "vulnerabilities": rows}  # fmt: skip
-    return json.dumps(told).encode()
+    return json.dumps(head).encode()
 
 
 def values(countries: int) -> bytes:
@@ -70,15 +70,15 @@ async def test_a_newer_release_tells_what_it_added(any_house: Any, publisher: An
     await asyncio.gather(
         *(pull_all(any_house.service, [source], any_house.fetcher) for _ in range(2))
     )
-    found = await signals(any_house)
-    assert sorted(one.title.split()[0] for one in found) == [
+    found_signals = await signals(any_house)
+    assert sorted(signal.title.split()[0] for signal in found_signals) == [
         f"CVE-2025-{number}" for number in (1020, 1021, 1022)
     ]
-    assert {one.revision for one in found} == {1}
+    assert {signal.revision for signal in found_signals} == {1}
     publisher.publish("/kev", catalogue(1, 20))  # an older one again
     (source,) = await any_house.sources()
     await pull_all(any_house.service, [source], any_house.fetcher)
-    assert await signals(any_house) == found
+    assert await signals(any_house) == found_signals
 
 
 async def test_a_pass_that_is_cut_off_is_finished_by_the_next(
@@ -90,9 +90,9 @@ async def test_a_pass_that_is_cut_off_is_finished_by_the_next(
     with pytest.raises(KilledError):
         await detect_new(attrs.evolve(service, storage=Counted(service.storage, 1)))
     assert await detect_new(service) == 25
-    found = await signals(any_house)
-    assert len(found) == len({one.id for one in found}) == 30
-    assert {one.type for one in found} == {"indicatorSurprise"}
+    found_signals = await signals(any_house)
+    assert len(found_signals) == len({signal.id for signal in found_signals}) == 30
+    assert {signal.type for signal in found_signals} == {"indicatorSurprise"}
 
 
 async def test_many_passes_at_once_find_everything_once(any_house: Any, publisher: Any) -> None:
@@ -102,6 +102,6 @@ async def test_many_passes_at_once_find_everything_once(any_house: Any, publishe
         pull_all(service, [source], any_house.fetcher), *(detect_new(service) for _ in range(3))
     )
     await asyncio.gather(*(detect_new(service) for _ in range(3)))
-    found = await signals(any_house)
-    assert len(found) == 30
-    assert {one.revision for one in found} == {1}
+    found_signals = await signals(any_house)
+    assert len(found_signals) == 30
+    assert {signal.revision for signal in found_signals} == {1}

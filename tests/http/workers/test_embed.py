@@ -35,7 +35,7 @@ TENANT = "wsp_" + "a" * 24
 NEWS_OF_PORTS = ("Strike at the port", "Walkout shuts the harbour", "The bank keeps its rate")
 
 
-async def taken(house: Any, feed: Any, *titles: str, text: str = "") -> None:
+async def take_titles(house: Any, feed: Any, *titles: str, text: str = "") -> None:
     """Take in one item a title."""
     body = Body(feed(*titles, text=text))
     source = await add_source(house.service, "/feeds/pier.xml")
@@ -48,8 +48,8 @@ async def vectors(house: Any) -> list[Vector]:
     return [VECTORS.decode(row.raw) for row in rows.rows]
 
 
-def working(house: Any, model: Meaning, **more: Any) -> Embedding:
-    service = attrs.evolve(house.service, **more)
+def working(house: Any, model: Meaning, **parts: Any) -> Embedding:
+    service = attrs.evolve(house.service, **parts)
     return Embedding(service, Embeddings(model), in_memory(lambda: 0.0).leases)
 
 
@@ -58,10 +58,10 @@ async def report(house: Any, model: Meaning | None, topic: str = "Port strike") 
     lends = {} if model is None else {Embedder: Embeddings(model)}
     host = attrs.evolve(house.service.host, lends=lends)
     service = attrs.evolve(house.service, host=host)
-    sent = profiles.CreateProfile(ProfileInput(f"Ports {house.clock.now()}", topic, "manual"))
-    made = await service.write(TENANT, lambda ctx: profiles.create_profile(ctx, sent))
+    request = profiles.CreateProfile(ProfileInput(f"Ports {house.clock.now()}", topic, "manual"))
+    creation = await service.write(TENANT, lambda ctx: profiles.create_profile(ctx, request))
     house.clock.advance(1)
-    row = await make_report(service, TENANT, made.location.rpartition("/")[2])
+    row = await make_report(service, TENANT, creation.location.rpartition("/")[2])
     facets = await service.read(TENANT, lambda ctx: ctx.value(FACETS, row.id))
     assert facets.embedding == (model and model.name)
     return {source.title for source in facets.sources}
@@ -71,7 +71,7 @@ async def test_each_item_gets_one_vector_of_its_headline_and_first_words(
     any_house: Any, feed: Any
 ) -> None:
     model = Meaning()
-    await taken(any_house, feed, *NEWS_OF_PORTS, text="x" * 900)
+    await take_titles(any_house, feed, *NEWS_OF_PORTS, text="x" * 900)
     worker = working(any_house, model)
 
     assert [await worker.turn() for _ in range(3)] == [3, 0, 0]
@@ -85,25 +85,25 @@ async def test_what_comes_later_and_what_is_changed_is_embedded(
 ) -> None:
     model = Meaning()
     worker = working(house, model)
-    await taken(house, feed, "Strike at the port")
+    await take_titles(house, feed, "Strike at the port")
     await worker.turn()
     house.clock.advance(3_600)
     await worker.turn()
     monkeypatch.setattr(of_news, "PAGE", 1)
-    await taken(house, feed, "Strike at the port", "A storm", "A bank")
+    await take_titles(house, feed, "Strike at the port", "A storm", "A bank")
     assert await worker.turn() == 2
-    await taken(house, feed, "Strike at the port", text="It is over.")
+    await take_titles(house, feed, "Strike at the port", text="It is over.")
     worker._again_at = 0.0  # an hour later all are looked at
     assert await worker.turn() == 1
     assert model.texts[-1] == "Strike at the port\nIt is over."
 
 
 async def test_another_model_makes_its_own_vectors(house: Any, feed: Any) -> None:
-    await taken(house, feed, *NEWS_OF_PORTS)
+    await take_titles(house, feed, *NEWS_OF_PORTS)
     await working(house, Meaning()).turn()
-    other = Meaning()
-    other.name = "another"
-    await working(house, other).turn()
+    other_model = Meaning()
+    other_model.name = "another"
+    await working(house, other_model).turn()
     assert {vector.model for vector in await vectors(house)} == {"another"}
 
 
@@ -111,7 +111,7 @@ async def test_who_is_killed_leaves_the_rest_to_the_next(
     any_house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embeddings, "BATCH", 2)
-    await taken(any_house, feed, *(f"Storm {n}" for n in range(5)))
+    await take_titles(any_house, feed, *(f"Storm {n}" for n in range(5)))
     model = Meaning()
     mortal = Counted(any_house.service.storage, dies_after=1)
     with pytest.raises(KilledError):
@@ -126,20 +126,20 @@ async def test_old_items_are_worked_off_page_by_page_up_to_a_bound(
 ) -> None:
     monkeypatch.setattr(of_news, "PAGE", 2)
     monkeypatch.setattr(embed, "BACKLOG_MAX", 4)
-    await taken(house, feed, *(f"Storm {n}" for n in range(7)))
+    await take_titles(house, feed, *(f"Storm {n}" for n in range(7)))
     house.clock.advance(3_600)
     worker = working(house, Meaning())
     assert [await worker.turn() for _ in range(3)] == [2, 2, 0]
 
 
 async def test_two_processes_share_the_work_by_turns(house: Any, feed: Any) -> None:
-    await taken(house, feed, *NEWS_OF_PORTS)
+    await take_titles(house, feed, *NEWS_OF_PORTS)
     leases = in_memory(lambda: 0.0).leases
-    one, other = Meaning(), Meaning()
-    first = Embedding(house.service, Embeddings(one), leases)
-    second = Embedding(house.service, Embeddings(other), leases)
+    model, other_model = Meaning(), Meaning()
+    first = Embedding(house.service, Embeddings(model), leases)
+    second = Embedding(house.service, Embeddings(other_model), leases)
     assert [await first.turn(), await second.turn()] == [3, 0]
-    assert other.texts == []
+    assert other_model.texts == []
 
 
 async def test_a_place_for_turns_that_is_down_is_waited_for(house: Any, feed: Any) -> None:
@@ -147,7 +147,7 @@ async def test_a_place_for_turns_that_is_down_is_waited_for(house: Any, feed: An
         async def take(self, *_: Any) -> bool:
             raise embed.SharedUnavailable("nobody answers")
 
-    await taken(house, feed, *NEWS_OF_PORTS)
+    await take_titles(house, feed, *NEWS_OF_PORTS)
     assert await Embedding(house.service, Embeddings(Meaning()), Down()).turn() == 0
 
 
@@ -157,7 +157,7 @@ async def test_words_that_the_model_refuses_are_not_asked_for_again(house: Any, 
 
     model = Meaning()
     model.refuses = refuses
-    await taken(house, feed, *NEWS_OF_PORTS, "")
+    await take_titles(house, feed, *NEWS_OF_PORTS, "")
     worker = working(house, model)
     assert [await worker.turn(), await worker.turn()] == [4, 0]
     assert sum(not vector.data for vector in await vectors(house)) == 2  # and one without words
@@ -168,14 +168,14 @@ async def test_a_model_that_is_away_is_tried_again(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embed, "PUT_OFF_SECONDS", 0.0)
-    told: list[BaseException] = []
+    failures: list[BaseException] = []
     model = Meaning()
     model.refuses = lambda _: NotEmbedded("it is away")
-    await taken(house, feed, *NEWS_OF_PORTS)
+    await take_titles(house, feed, *NEWS_OF_PORTS)
     worker = working(house, model)
-    worker._embedder.told = told.append
+    worker._embedder.told = failures.append
     assert await worker.turn() == 0
-    assert [str(failure) for failure in told] == ["it is away"]
+    assert [str(failure) for failure in failures] == ["it is away"]
     model.refuses = lambda _: None
     assert await worker.turn() == 3
 
@@ -186,7 +186,7 @@ async def test_the_loop_hears_of_what_is_taken_in(house: Any, feed: Any) -> None
         house.service, Embeddings(model), Commits(house.storage), in_memory(lambda: 0.0).leases
     )
     loop = asyncio.create_task(work)
-    await taken(house, feed, *NEWS_OF_PORTS)
+    await take_titles(house, feed, *NEWS_OF_PORTS)
     async with asyncio.timeout(10):  # it ends as soon as all are made
         while len(model.texts) < 3:  # noqa: ASYNC110 - the loop tells nobody
             await asyncio.sleep(0.01)
@@ -198,25 +198,25 @@ async def test_the_loop_hears_of_what_is_taken_in(house: Any, feed: Any) -> None
 
 
 async def test_a_report_finds_what_no_word_finds(any_house: Any, feed: Any) -> None:
-    await taken(any_house, feed, *NEWS_OF_PORTS)
+    await take_titles(any_house, feed, *NEWS_OF_PORTS)
     topic = "Streik im Hafen"
     assert await report(any_house, None, topic) == set()
-    found = await report(any_house, Meaning(), topic)
-    assert found == {"Strike at the port", "Walkout shuts the harbour"}
+    titles = await report(any_house, Meaning(), topic)
+    assert titles == {"Strike at the port", "Walkout shuts the harbour"}
 
 
 async def test_items_without_a_vector_get_one_up_to_a_bound(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(of_news, "MADE_MAX", 1)
-    await taken(house, feed, *NEWS_OF_PORTS)
+    await take_titles(house, feed, *NEWS_OF_PORTS)
     model = Meaning()
     assert await report(house, model) == {"Strike at the port"}
     assert model.texts == ["Port strike", "Strike at the port"]  # what words find comes first
 
 
 async def test_a_report_is_made_of_words_where_the_model_fails(house: Any, feed: Any) -> None:
-    await taken(house, feed, *NEWS_OF_PORTS)
+    await take_titles(house, feed, *NEWS_OF_PORTS)
     model = Meaning()
     model.refuses = lambda _: NotEmbedded("it is away")
     model.name = None  # type: ignore[assignment] - what the report says of it
@@ -224,26 +224,26 @@ async def test_a_report_is_made_of_words_where_the_model_fails(house: Any, feed:
 
 
 async def test_a_vector_is_not_kept_of_what_is_gone(house: Any, feed: Any) -> None:
-    await taken(house, feed, "A storm")
+    await take_titles(house, feed, "A storm")
 
     async def forget(ctx: Context) -> None:
         for row in (await ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows:
             await ctx.remove(NEWS_TEXTS, row.id)
 
-    (wanted,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.lacking(ctx, "meaning"))
+    (item,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.lacking(ctx, "meaning"))
     await house.service.system(forget)
-    await of_news.make(house.service, Embeddings(Meaning()), [wanted])
+    await of_news.make(house.service, Embeddings(Meaning()), [item])
     assert await vectors(house) == []
 
 
 async def test_a_slow_process_keeps_no_vector_of_words_that_changed(house: Any, feed: Any) -> None:
-    await taken(house, feed, "A storm")
+    await take_titles(house, feed, "A storm")
     (slow,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.lacking(ctx, "meaning"))
-    await taken(house, feed, "A storm", text="It is over.")
+    await take_titles(house, feed, "A storm", text="It is over.")
     await working(house, Meaning()).turn()
-    (made,) = await vectors(house)
+    (vector,) = await vectors(house)
     await of_news.make(house.service, Embeddings(Meaning()), [slow])
-    assert await vectors(house) == [made]
+    assert await vectors(house) == [vector]
 
 
 async def test_as_many_vectors_are_compared_as_the_model_can(
@@ -252,8 +252,8 @@ async def test_as_many_vectors_are_compared_as_the_model_can(
     monkeypatch.setattr("svc_core.intel.news.vectors._VECTORS_PAGE", 2)
     monkeypatch.setattr("svc_http.outside.embeddings.model.COMPARED_MAX", 3)
     monkeypatch.setattr("svc_http.outside.embeddings.model.COMPARED_PLAIN_MAX", 3)
-    await taken(house, feed, *(f"Hurricane {n}" for n in range(5)))
+    await take_titles(house, feed, *(f"Hurricane {n}" for n in range(5)))
     model = Embeddings(Meaning())
     await working(house, Meaning()).turn()
-    found = await of_news.likeness(house.service, model, "storm", ())
-    assert len(found.near) == len(found.values) == 3
+    likeness = await of_news.likeness(house.service, model, "storm", ())
+    assert len(likeness.near) == len(likeness.values) == 3

@@ -35,20 +35,20 @@ HASTY = FetchLimits(total_seconds=0.5)
 
 @pytest.fixture
 async def fetcher(anyio_backend: str) -> Any:
-    async with Fetcher(exceptions=LOOPBACK, limits=SMALL) as made:
-        yield made
+    async with Fetcher(exceptions=LOOPBACK, limits=SMALL) as fetcher_:
+        yield fetcher_
 
 
-async def refused(fetcher: Fetcher, location: str) -> FetchRefused:
-    with pytest.raises(FetchRefused) as caught:
+async def refusal_of(fetcher: Fetcher, location: str) -> FetchRefused:
+    with pytest.raises(FetchRefused) as error:
         await fetcher.fetch(location)
-    assert caught.value.message.endswith(".")
-    return caught.value
+    assert error.value.message.endswith(".")
+    return error.value
 
 
 # -- addresses ---------------------------------------------------------------------------------
 
-_DENIED = """
+_DENIED_ADDRESSES = """
     0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1
     172.31.255.255 192.0.0.8 192.0.2.1 192.31.196.1 192.52.193.1 192.88.99.1 192.168.1.1
     192.175.48.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.9 224.0.0.1 239.1.1.1 240.0.0.1
@@ -56,16 +56,23 @@ _DENIED = """
     100::1 fc00::1 fd12::1 fe80::1 fe80::1%eth0 fec0::1 ff02::1 2001::1 2001:db8::1 2002:7f00:1::
     3fff::1 2620:4f:8000::1 4000::1 2606:4700::1111%eth0 localhost 127.1 0x7f000001 2130706433 1
 """
-DENIED = _DENIED.split()
-ALLOWED = ["1.1.1.1", "8.8.8.8", "93.184.216.34", "172.32.0.1", "2606:4700::1111", "::ffff:8.8.8.8"]
+DENIED_ADDRESSES = _DENIED_ADDRESSES.split()
+ALLOWED_ADDRESSES = [
+    "1.1.1.1",
+    "8.8.8.8",
+    "93.184.216.34",
+    "172.32.0.1",
+    "2606:4700::1111",
+    "::ffff:8.8.8.8",
+]
 
 
-@pytest.mark.parametrize("text", DENIED)
+@pytest.mark.parametrize("text", DENIED_ADDRESSES)
 def test_an_address_that_is_not_public_is_denied(text: str) -> None:
     assert not is_allowed(text)
 
 
-@pytest.mark.parametrize("text", ALLOWED)
+@pytest.mark.parametrize("text", ALLOWED_ADDRESSES)
 def test_a_public_address_is_allowed(text: str) -> None:
     assert is_allowed(text)
 
@@ -80,9 +87,9 @@ def test_nothing_is_allowed_that_the_registries_do_not_call_global(
     address: IPv4Address | IPv6Address,
 ) -> None:
     if is_allowed(str(address)):
-        mapped = getattr(address, "ipv4_mapped", None) or address
-        assert mapped.is_global
-        assert not mapped.is_multicast
+        inner = getattr(address, "ipv4_mapped", None) or address
+        assert inner.is_global
+        assert not inner.is_multicast
 
 
 @pytest.mark.parametrize("text", ["127.0.0.1", "10.1.2.3", "192.168.0.9", "::1", "fd00::1"])
@@ -134,9 +141,9 @@ BAD_URLS = [
 def test_an_address_of_the_wrong_form_is_refused_before_anything_is_asked(
     url: str, code: str
 ) -> None:
-    with pytest.raises(FetchRefused) as caught:
+    with pytest.raises(FetchRefused) as error:
         checked_url(url)
-    assert caught.value.code == code
+    assert error.value.code == code
 
 
 @pytest.mark.parametrize(
@@ -159,7 +166,7 @@ def test_the_fragment_is_not_asked_for() -> None:
 async def test_a_denied_address_is_never_connected_to(publisher: Any) -> None:
     publisher.publish("/feed", b"secret")
     async with Fetcher() as outside:
-        fault = await refused(outside, publisher.url())
+        fault = await refusal_of(outside, publisher.url())
     assert fault.code == "deniedAddress"
     assert publisher.requests == []
 
@@ -168,7 +175,7 @@ async def test_a_name_that_resolves_to_a_denied_address_is_refused(publisher: An
     publisher.publish("/feed", b"secret")
     elsewhere = (ip_network("10.0.0.0/8"),)
     async with Fetcher(exceptions=elsewhere) as inside:
-        fault = await refused(inside, publisher.url(host="localhost"))
+        fault = await refusal_of(inside, publisher.url(host="localhost"))
     assert fault.code == "deniedAddress"
     assert publisher.requests == []
 
@@ -180,9 +187,9 @@ async def test_a_name_is_refused_when_any_of_its_addresses_is_denied(
         return [(2, 1, 6, "", (address, port)) for address in ("93.184.216.34", "10.0.0.1")]
 
     monkeypatch.setattr(names, "look_up", resolve)
-    with pytest.raises(FetchRefused) as caught:
+    with pytest.raises(FetchRefused) as error:
         await Guard().connect_tcp("two.host.org", 80, timeout=1.0)
-    assert caught.value.code == "deniedAddress"
+    assert error.value.code == "deniedAddress"
 
 
 async def test_the_next_address_is_tried_when_one_does_not_answer(
@@ -205,11 +212,11 @@ async def test_a_name_without_an_address_cannot_be_reached(monkeypatch: pytest.M
 
     monkeypatch.setattr(names, "look_up", resolve)
     async with Fetcher(exceptions=LOOPBACK) as inside:
-        assert (await refused(inside, "http://none.host.org/")).code == "unreachable"
+        assert (await refusal_of(inside, "http://none.host.org/")).code == "unreachable"
 
 
 async def test_a_name_that_nobody_knows_is_said_so(fetcher: Fetcher) -> None:
-    fault = await refused(fetcher, "http://" + "a" * 70 + ".invalid/")
+    fault = await refusal_of(fetcher, "http://" + "a" * 70 + ".invalid/")
     assert fault.code == "unknownHost"
 
 
@@ -221,9 +228,9 @@ async def test_a_name_that_takes_too_long_to_resolve_is_a_timeout(
         raise AssertionError("it is cancelled")
 
     monkeypatch.setattr(names, "look_up", resolve)
-    with pytest.raises(FetchRefused) as caught:
+    with pytest.raises(FetchRefused) as error:
         await Guard().connect_tcp("slow.host.org", 80, timeout=0.02)
-    assert caught.value.code == "timeout"
+    assert error.value.code == "timeout"
 
 
 @pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True}), "asyncio"], ids=str)
@@ -231,18 +238,18 @@ async def test_slow_names_keep_no_other_waiting_and_asking_again_adds_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As many slow ones as a workspace has webhooks, each asked for by many that gave up."""
-    asked: Counter[str] = Counter()
+    look_ups: Counter[str] = Counter()
     ends = threading.Event()
     resolve = socket.getaddrinfo
 
-    def slowly(host: str, *how: Any, **more: Any) -> Any:
-        if "flags" in more:
-            return resolve(host, *how, **more)
-        asked[host] += 1
+    def slowly(host: str, *how: Any, **options: Any) -> Any:
+        if "flags" in options:
+            return resolve(host, *how, **options)
+        look_ups[host] += 1
         if host.startswith("slow"):
             ends.wait()
             raise OSError("no such name")
-        return resolve(host, *how, **more)
+        return resolve(host, *how, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", slowly)
     guard = Guard(LOOPBACK)
@@ -250,10 +257,12 @@ async def test_slow_names_keep_no_other_waiting_and_asking_again_adds_none(
     for _ in range(2):
         asking = [guard.connect_tcp(name, 9, timeout=0.05) for name in slow]
         given_up = await asyncio.gather(*asking, return_exceptions=True)
-        assert {one.code for one in given_up if isinstance(one, FetchRefused)} == {"timeout"}
+        assert {outcome.code for outcome in given_up if isinstance(outcome, FetchRefused)} == {
+            "timeout"
+        }
     with pytest.raises(httpcore2.ConnectError):
         await guard.connect_tcp("localhost", 1, timeout=20)
-    assert asked == {**dict.fromkeys(slow, 1), "localhost": 1}
+    assert look_ups == {**dict.fromkeys(slow, 1), "localhost": 1}
     ends.set()
     await asyncio.gather(*guard._names._asked.values(), return_exceptions=True)
 
@@ -330,7 +339,7 @@ async def test_a_compressed_document_that_is_not_whole_is_refused(
     fetcher: Fetcher, publisher: Any, _: str, body: bytes, name: str
 ) -> None:
     url = publisher.publish("/feed", body, headers={"Content-Encoding": name})
-    assert (await refused(fetcher, url)).code == "encoding"
+    assert (await refusal_of(fetcher, url)).code == "encoding"
 
 
 @pytest.mark.parametrize("size", [999, 1_000])
@@ -338,41 +347,43 @@ async def test_a_document_of_the_largest_size_is_taken(
     fetcher: Fetcher, publisher: Any, size: int
 ) -> None:
     plain = await fetcher.fetch(publisher.publish("/plain", b"x" * size))
-    folded = await fetcher.fetch(
+    small = await fetcher.fetch(
         publisher.publish(
             "/folded", gzip.compress(b"x" * size), headers={"Content-Encoding": "gzip"}
         )
     )
     assert isinstance(plain, Fetched)
-    assert isinstance(folded, Fetched)
-    assert len(plain.body) == len(folded.body) == size
+    assert isinstance(small, Fetched)
+    assert len(plain.body) == len(small.body) == size
 
 
 async def test_one_byte_more_is_refused(fetcher: Fetcher, publisher: Any) -> None:
     url = publisher.publish("/feed", b"x" * 1_001)
-    assert (await refused(fetcher, url)).code == "tooLarge"
+    assert (await refusal_of(fetcher, url)).code == "tooLarge"
 
 
 async def test_a_small_body_that_unfolds_to_much_is_refused(
     fetcher: Fetcher, publisher: Any
 ) -> None:
-    folded = gzip.compress(bytes(200_000))
-    assert len(folded) < 1_000
-    url = publisher.publish("/feed", folded, headers={"Content-Encoding": "gzip"})
-    assert (await refused(fetcher, url)).code == "tooLarge"
+    small = gzip.compress(bytes(200_000))
+    assert len(small) < 1_000
+    url = publisher.publish("/feed", small, headers={"Content-Encoding": "gzip"})
+    assert (await refusal_of(fetcher, url)).code == "tooLarge"
 
 
 async def test_a_compressed_body_that_never_unfolds_is_refused(
     fetcher: Fetcher, publisher: Any
 ) -> None:
-    nothing = b"\x00\x00\x00\xff\xff"  # an empty stored block of DEFLATE
+    empty_block = b"\x00\x00\x00\xff\xff"  # an empty stored block of DEFLATE
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"")[:10]
-    assert (await refused(fetcher, publisher.flood("/feed", head, nothing * 50))).code == "tooLarge"
+    assert (
+        await refusal_of(fetcher, publisher.flood("/feed", head, empty_block * 50))
+    ).code == "tooLarge"
 
 
 async def test_an_endless_body_is_refused(fetcher: Fetcher, publisher: Any) -> None:
     url = publisher.flood("/feed", b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 100)
-    assert (await refused(fetcher, url)).code == "tooLarge"
+    assert (await refusal_of(fetcher, url)).code == "tooLarge"
 
 
 # -- servers that are not well -----------------------------------------------------------------
@@ -381,7 +392,7 @@ async def test_an_endless_body_is_refused(fetcher: Fetcher, publisher: Any) -> N
 @pytest.mark.parametrize("begin", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
 async def test_a_server_that_stalls_is_given_up(publisher: Any, begin: bytes) -> None:
     async with Fetcher(exceptions=LOOPBACK, limits=HASTY) as inside:
-        fault = await refused(inside, publisher.stall("/feed", begin))
+        fault = await refusal_of(inside, publisher.stall("/feed", begin))
     assert fault.code == "timeout"
     assert "0.5 seconds" in fault.message
 
@@ -393,13 +404,13 @@ async def test_a_server_that_stalls_is_given_up(publisher: Any, begin: bytes) ->
 async def test_any_other_status_is_a_refusal_that_names_it(
     fetcher: Fetcher, publisher: Any, status: str, phrase: str
 ) -> None:
-    fault = await refused(fetcher, publisher.publish("/feed", b"<rss/>", status=status))
+    fault = await refusal_of(fetcher, publisher.publish("/feed", b"<rss/>", status=status))
     assert fault.code == "httpStatus"
     assert fault.status == int(status[:3])
     assert fault.message == f"The server answered {phrase}."
 
 
-BROKEN = [
+BROKEN_ANSWERS = [
     b"",
     b"what?\r\n\r\n",
     b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort",
@@ -407,19 +418,19 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize("raw", BROKEN)
+@pytest.mark.parametrize("raw", BROKEN_ANSWERS)
 async def test_an_answer_that_is_not_whole_http_is_refused(
     fetcher: Fetcher, publisher: Any, raw: bytes
 ) -> None:
     url = publisher.script("/feed", lambda exchange: exchange.wfile.write(raw))
-    assert (await refused(fetcher, url)).code == "protocol"
+    assert (await refusal_of(fetcher, url)).code == "protocol"
 
 
 async def test_a_port_that_nobody_listens_on_cannot_be_reached(fetcher: Fetcher) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and does not listen
-        port = taken.getsockname()[1]
-        assert (await refused(fetcher, f"http://127.0.0.1:{port}/")).code == "unreachable"
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))  # and does not listen
+        port = busy.getsockname()[1]
+        assert (await refusal_of(fetcher, f"http://127.0.0.1:{port}/")).code == "unreachable"
 
 
 async def test_a_server_that_does_not_speak_tls_cannot_be_reached(
@@ -427,7 +438,7 @@ async def test_a_server_that_does_not_speak_tls_cannot_be_reached(
 ) -> None:
     publisher.greeting = b"220 mail.host.org ready\r\n"
     url = publisher.url().replace("http:", "https:")
-    assert (await refused(fetcher, url)).code == "unreachable"
+    assert (await refusal_of(fetcher, url)).code == "unreachable"
 
 
 @pytest.mark.parametrize(("connect", "total"), [(0.2, 5.0), (5.0, 0.2)])
@@ -436,7 +447,7 @@ async def test_tls_that_is_never_answered_is_given_up_and_hung_up(
 ) -> None:
     limits = FetchLimits(connect_seconds=connect, total_seconds=total)
     async with Fetcher(exceptions=LOOPBACK, limits=limits) as inside:
-        fault = await refused(inside, publisher.url().replace("http:", "https:"))
+        fault = await refusal_of(inside, publisher.url().replace("http:", "https:"))
     assert fault.code == "timeout"
     publisher.close()  # waits until the connection is closed at the other end
 
@@ -460,7 +471,7 @@ async def test_tls_is_agreed_on_with_the_name_and_not_the_address(
             assert answer.body == b"body"
             assert publisher.requests[0][1]["host"].startswith(name)
         else:
-            assert (await refused(inside, url)).code == "unreachable"
+            assert (await refusal_of(inside, url)).code == "unreachable"
             assert publisher.requests == []
 
 
@@ -481,7 +492,7 @@ async def test_three_redirects_are_followed_and_not_four(fetcher: Fetcher, publi
         publisher.redirect(f"/{number}", f"/{number + 1}")
     publisher.publish("/4", b"body")
     assert isinstance(await fetcher.fetch(publisher.url("/1")), Fetched)
-    assert (await refused(fetcher, publisher.url("/0"))).code == "redirects"
+    assert (await refusal_of(fetcher, publisher.url("/0"))).code == "redirects"
 
 
 ELSEWHERE = [
@@ -499,7 +510,7 @@ ELSEWHERE = [
 async def test_a_redirect_is_checked_like_the_first_address(
     fetcher: Fetcher, publisher: Any, target: str, code: str
 ) -> None:
-    assert (await refused(fetcher, publisher.redirect("/feed", target))).code == code
+    assert (await refusal_of(fetcher, publisher.redirect("/feed", target))).code == code
 
 
 async def test_redirects_share_one_budget_of_time(publisher: Any) -> None:
@@ -507,7 +518,7 @@ async def test_redirects_share_one_budget_of_time(publisher: Any) -> None:
     publisher.stall("/b")
     async with Fetcher(exceptions=LOOPBACK, limits=HASTY) as inside:
         began = anyio.current_time()
-        await refused(inside, publisher.url("/a"))
+        await refusal_of(inside, publisher.url("/a"))
         assert anyio.current_time() - began < 5
 
 
@@ -521,13 +532,13 @@ async def _all_at_once(fetcher: Fetcher, urls: list[str]) -> None:
 
 
 async def test_one_host_is_asked_one_thing_at_a_time(fetcher: Fetcher, publisher: Any) -> None:
-    asked, never = threading.Semaphore(1), threading.Event()
+    turn, never = threading.Semaphore(1), threading.Event()
     alone: list[bool] = []
 
     def answer(exchange: Any) -> None:
-        alone.append(asked.acquire(blocking=False))
+        alone.append(turn.acquire(blocking=False))
         never.wait(0.02)  # long enough for another one to come, if any were on its way
-        asked.release()
+        turn.release()
         exchange.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
     urls = [publisher.script(f"/{number}", answer) for number in range(10)]
@@ -599,7 +610,7 @@ FILES = [
 async def test_what_is_no_readable_file_is_refused(
     fetcher: Fetcher, tmp_path: Path, place: Callable[[Path], str], code: str
 ) -> None:
-    assert (await refused(fetcher, place(tmp_path))).code == code
+    assert (await refusal_of(fetcher, place(tmp_path))).code == code
 
 
 def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
@@ -619,11 +630,11 @@ def test_a_folder_does_not_stand_for_the_databases_in_it(tmp_path: Path) -> None
         (tmp_path / name).write_bytes(b"SQLite format 3\0 and pages")
         for suffix in beside:
             (tmp_path / f"{name}{suffix}").write_bytes(b"")
-    kept = ("deep/copy.xml", "deep/copyright", "feed.xml", "other.db", "other.lock", "svc.db.xml")
-    for name in kept:
+    paths = ("deep/copy.xml", "deep/copyright", "feed.xml", "other.db", "other.lock", "svc.db.xml")
+    for name in paths:
         (tmp_path / name).write_bytes(b"SQLite format 4")
     (tmp_path / "gone.xml").symlink_to(tmp_path / "nowhere")
-    assert locations(str(tmp_path)) == tuple(str(tmp_path / name) for name in kept)
+    assert locations(str(tmp_path)) == tuple(str(tmp_path / name) for name in paths)
 
 
 def test_a_file_that_cannot_be_opened_is_left_for_its_reader_to_tell(tmp_path: Path) -> None:
@@ -642,24 +653,24 @@ def test_an_address_stands_for_itself() -> None:
 
 
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FetchRefused) as caught:
+    with pytest.raises(FetchRefused) as error:
         locations(str(tmp_path / "none"))
-    assert caught.value.code == "notFound"
+    assert error.value.code == "notFound"
 
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("svc_http.outside.fetch.files.FILES_MAX", 2)
     for number in range(3):
         (tmp_path / str(number)).write_bytes(b"")
-    with pytest.raises(FetchRefused) as caught:
+    with pytest.raises(FetchRefused) as error:
         locations(str(tmp_path))
-    assert caught.value.code == "tooMany"
+    assert error.value.code == "tooMany"
 
 
 def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     with open(os.path.join(os.fsencode(tmp_path), b"\xff.xml"), "wb"):
         pass
-    with pytest.raises(FetchRefused) as caught:
+    with pytest.raises(FetchRefused) as error:
         locations(str(tmp_path))
-    assert caught.value.code == "badAddress"
-    caught.value.message.encode()
+    assert error.value.code == "badAddress"
+    error.value.message.encode()

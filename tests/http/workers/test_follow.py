@@ -36,11 +36,11 @@ from tests.knowledge import TENANT, made, put
 pytestmark = pytest.mark.anyio
 
 
-def raised(failure: BaseException) -> None:
+def raise_(failure: BaseException) -> None:
     raise failure
 
 
-async def published(service: Any) -> str:
+async def public_profile(service: Any) -> str:
     """A public profile."""
 
     async def make(ctx: Any) -> str:
@@ -57,11 +57,13 @@ async def published(service: Any) -> str:
     return id_
 
 
-async def subscribe(service: Any, profile_id: str, tenant: str, most: int = 1_000) -> None:
+async def subscribe(
+    service: Any, profile_id: str, tenant: str, subscriptions_max: int = 1_000
+) -> None:
     wish = CreateSubscription(SubscriptionInput(profile_id))
 
     async def unit(ctx: Any) -> Any:
-        return await create_subscription(attrs.evolve(ctx, ahead=(TENANT, most)), wish)
+        return await create_subscription(attrs.evolve(ctx, ahead=(TENANT, subscriptions_max)), wish)
 
     await service.write(tenant, unit)
 
@@ -77,28 +79,28 @@ async def report(service: Any, number: int, profile_id: str) -> str:
     return row.id
 
 
-async def told(service: Any, tenant: str, kind: str) -> list[tuple[str, str]]:
+async def changes_of(service: Any, tenant: str, kind: str) -> list[tuple[str, str]]:
     read = partial(_feed, kind=kind)
-    found: list[tuple[str, str]] = await service.read(tenant, read)
-    return found
+    changes: list[tuple[str, str]] = await service.read(tenant, read)
+    return changes
 
 
 async def _feed(ctx: Any, kind: str) -> list[tuple[str, str]]:
     part = await ctx.tx.changes.read(FeedPosition(), types=(kind,), limit=1_000)
-    return [(each.change_type, each.resource_id) for each in part.changes]
+    return [(change.change_type, change.resource_id) for change in part.changes]
 
 
 async def test_of_subscriptions_at_once_as_many_are_made_as_the_plan_has(any_house: Any) -> None:
     service = any_house.service
-    profiles = [await published(service) for _ in range(6)]
-    asked = (subscribe(service, each, "wsp_reader", 4) for each in profiles)
-    made_ = await asyncio.gather(*asked, return_exceptions=True)
-    refused = [each for each in made_ if isinstance(each, Problem)]
-    assert [each.type.code for each in refused] == ["RESOURCE_CONFLICT"] * 2
-    assert (len(made_), all("4" in each.detail for each in refused)) == (6, True)
-    same = (subscribe(service, profiles[0], "wsp_other") for _ in range(5))
-    again = await asyncio.gather(*same, return_exceptions=True)
-    assert sum(isinstance(each, Problem) for each in again) == 4
+    profiles = [await public_profile(service) for _ in range(6)]
+    calls = (subscribe(service, profile, "wsp_reader", 4) for profile in profiles)
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    refusals = [outcome for outcome in outcomes if isinstance(outcome, Problem)]
+    assert [refusal.type.code for refusal in refusals] == ["RESOURCE_CONFLICT"] * 2
+    assert (len(outcomes), all("4" in refusal.detail for refusal in refusals)) == (6, True)
+    calls_of_other = (subscribe(service, profiles[0], "wsp_other") for _ in range(5))
+    again = await asyncio.gather(*calls_of_other, return_exceptions=True)
+    assert sum(isinstance(outcome, Problem) for outcome in again) == 4
 
 
 async def test_each_is_told_once_however_often_workers_are_killed(
@@ -106,7 +108,7 @@ async def test_each_is_told_once_however_often_workers_are_killed(
 ) -> None:
     monkeypatch.setattr(worker, "AT_ONCE", 2)
     service = any_house.service
-    profile = await published(service)
+    profile = await public_profile(service)
     readers = [f"wsp_{number:02}" for number in range(5)]
     for reader in readers:
         await subscribe(service, profile, reader)
@@ -114,12 +116,12 @@ async def test_each_is_told_once_however_often_workers_are_killed(
     for life in range(1, 60):
         dying = attrs.evolve(service, storage=Counted(service.storage, life))
         try:
-            await follow(dying, raised)
+            await follow(dying, raise_)
         except KilledError:
             continue
         break
     for reader in readers:
-        assert await told(service, reader, "report") == [("created", each) for each in reports]
+        assert await changes_of(service, reader, "report") == [("created", id_) for id_ in reports]
         page = await service.read(reader, partial(_page, limit=1))
         assert len(page.rows) == 1
         assert page.next_cursor is not None
@@ -131,31 +133,31 @@ async def _page(ctx: Any, limit: int) -> Any:
 
 async def test_several_workers_at_once_tell_each_once(any_house: Any) -> None:
     service = any_house.service
-    profile = await published(service)
+    profile = await public_profile(service)
     readers = [f"wsp_{number:02}" for number in range(6)]
     for reader in readers:
         await subscribe(service, profile, reader)
     reports = [await report(service, number, profile) for number in range(1, 4)]
-    await asyncio.gather(*(follow(service, raised) for _ in range(3)))
+    await asyncio.gather(*(follow(service, raise_) for _ in range(3)))
     for reader in readers:
-        assert await told(service, reader, "report") == [("created", each) for each in reports]
+        assert await changes_of(service, reader, "report") == [("created", id_) for id_ in reports]
 
 
 async def test_a_deleted_profile_ends_all_subscriptions_and_leaves_nothing(any_house: Any) -> None:
     service = any_house.service
-    profile = await published(service)
+    profile = await public_profile(service)
     readers = [f"wsp_{number:02}" for number in range(3)]
     for reader in readers:
         await subscribe(service, profile, reader)
     await service.write(TENANT, lambda ctx: delete_profile(ctx, OneProfile(profile)))
-    await follow(service, raised)
+    await follow(service, raise_)
     for reader in readers:
-        kinds = [kind for kind, _ in await told(service, reader, "subscription")]
+        kinds = [kind for kind, _ in await changes_of(service, reader, "subscription")]
         assert kinds == ["created", "deleted"]
-        left = await service.read(
+        count = await service.read(
             reader, lambda ctx: ctx.tx.documents.count(SUBSCRIPTIONS, limit=1)
         )
-        assert left == 0
+        assert count == 0
     any_house.clock.advance(following.GRACE.total_seconds() + 1)
-    await follow(service, raised)
+    await follow(service, raise_)
     assert await service.storage.across(FOLLOWED, limit=1) == ()

@@ -25,11 +25,11 @@ def end(failure: BaseException) -> None:
     raise failure
 
 
-async def deleted(house: Any, count: int) -> None:
+async def delete_profile_of(house: Any, count: int) -> None:
     """Delete a profile that has so many reports."""
-    sent = profiles.CreateProfile(ProfileInput("Ports", "Port strikes", "manual"))
-    made = await house.service.write(TENANT, lambda ctx: profiles.create_profile(ctx, sent))
-    profile_id = made.location.rpartition("/")[2]
+    request = profiles.CreateProfile(ProfileInput("Ports", "Port strikes", "manual"))
+    creation = await house.service.write(TENANT, lambda ctx: profiles.create_profile(ctx, request))
+    profile_id = creation.location.rpartition("/")[2]
     row = await make_report(house.service, TENANT, profile_id)
 
     async def multiply(ctx: Context) -> None:
@@ -40,34 +40,37 @@ async def deleted(house: Any, count: int) -> None:
             await ctx.create(FACETS, id_, attrs.evolve(facets, report_id=id_))
 
     await house.service.write(TENANT, multiply)
-    gone = profiles.OneProfile(profile_id)
-    await house.service.write(TENANT, lambda ctx: profiles.delete_profile(ctx, gone))
+    request_ = profiles.OneProfile(profile_id)
+    await house.service.write(TENANT, lambda ctx: profiles.delete_profile(ctx, request_))
 
 
-async def left(house: Any) -> list[int]:
+async def row_counts(house: Any) -> list[int]:
     async def count(ctx: Context) -> list[int]:
         documents = ctx.tx.documents
-        return [await documents.count(each, limit=999) for each in (REPORTS, FACETS, LEAVING)]
+        return [
+            await documents.count(collection, limit=999)
+            for collection in (REPORTS, FACETS, LEAVING)
+        ]
 
-    found: list[int] = await house.service.read(TENANT, count)
-    return found
+    counts: list[int] = await house.service.read(TENANT, count)
+    return counts
 
 
 async def test_who_is_killed_leaves_the_rest_to_the_next(any_house: Any) -> None:
-    await deleted(any_house, 3 * FORGET_AT_ONCE)
+    await delete_profile_of(any_house, 3 * FORGET_AT_ONCE)
     mortal = Counted(any_house.service.storage, dies_after=1)
     with pytest.raises(KilledError):
         await forget(attrs.evolve(any_house.service, storage=mortal), end)
-    assert await left(any_house) == [FORGET_AT_ONCE, FORGET_AT_ONCE, 1]
-    counted = Counted(any_house.service.storage)
-    await forget(attrs.evolve(any_house.service, storage=counted), end)
-    assert (await left(any_house), counted.writes) == ([0, 0, 0], 1)
+    assert await row_counts(any_house) == [FORGET_AT_ONCE, FORGET_AT_ONCE, 1]
+    store = Counted(any_house.service.storage)
+    await forget(attrs.evolve(any_house.service, storage=store), end)
+    assert (await row_counts(any_house), store.writes) == ([0, 0, 0], 1)
 
 
 async def test_two_workers_remove_everything_once(any_house: Any) -> None:
-    await deleted(any_house, 4 * FORGET_AT_ONCE)
+    await delete_profile_of(any_house, 4 * FORGET_AT_ONCE)
     await asyncio.gather(*(forget(any_house.service, end) for _ in range(2)))
-    assert await left(any_house) == [0, 0, 0]
+    assert await row_counts(any_house) == [0, 0, 0]
 
 
 async def test_what_cannot_be_removed_is_in_nobodys_way(
@@ -75,16 +78,16 @@ async def test_what_cannot_be_removed_is_in_nobodys_way(
 ) -> None:
     monkeypatch.setattr(worker, "ROUND_MAX", 1)
     for _ in range(2):
-        await deleted(any_house, FORGET_AT_ONCE + 2)
+        await delete_profile_of(any_house, FORGET_AT_ONCE + 2)
     failures: list[BaseException] = []
     (first,) = await any_house.service.storage.across(LEAVING, limit=1)
 
-    async def broken(ctx: Context, profile_id: str) -> None:
+    async def fail(ctx: Context, profile_id: str) -> None:
         if profile_id == first.document.id:
             raise ValueError("broken")
         await forget_reports(ctx, profile_id)
 
-    monkeypatch.setattr(worker, "forget_reports", broken)
+    monkeypatch.setattr(worker, "forget_reports", fail)
     await forget(any_house.service, failures.append)
-    assert await left(any_house) == [2, 2, 1]
+    assert await row_counts(any_house) == [2, 2, 1]
     assert [str(failure) for failure in failures] == ["broken"]

@@ -19,10 +19,10 @@ FEEDS = {
     "/b": ["Cranes stop at Fjordby quay for pay", "Bread prices rise"],
     "/c": ["Quay of Fjordby: cranes stop for higher pay"],
 }
-TOLD = [sorted((*FEEDS["/c"], FEEDS["/a"][0], FEEDS["/b"][0]))]
+STORIES = [sorted((*FEEDS["/c"], FEEDS["/a"][0], FEEDS["/b"][0]))]
 
 
-async def added(house: Any, publisher: Any, feed: Callable[..., bytes]) -> list[Any]:
+async def add_sources(house: Any, publisher: Any, feed: Callable[..., bytes]) -> list[Any]:
     return [
         await add_source(house.service, publisher.publish(path, feed(*titles, folder=path[1:])))
         for path, titles in FEEDS.items()
@@ -30,36 +30,36 @@ async def added(house: Any, publisher: Any, feed: Callable[..., bytes]) -> list[
 
 
 def events(rows: list[NewsItem]) -> list[list[str]]:
-    found: dict[str, list[str]] = {}
+    stories: dict[str, list[str]] = {}
     for row in rows:
         if row.story_id is not None:
-            found.setdefault(row.story_id, []).append(row.title)
-    return sorted(map(sorted, found.values()))
+            stories.setdefault(row.story_id, []).append(row.title)
+    return sorted(map(sorted, stories.values()))
 
 
 async def test_pulled_items_name_the_same_events_in_every_store(
     any_house: Any, house: Any, publisher: Any, feed: Callable[..., bytes]
 ) -> None:
-    found = []
-    for each in (any_house, house):
-        await pull_all(each.service, await added(each, publisher, feed), each.fetcher)
-        found.append(await each.news())
-        assert events(found[-1]) == TOLD
-    assert found[0] == found[1]
+    news = []
+    for house_ in (any_house, house):
+        await pull_all(house_.service, await add_sources(house_, publisher, feed), house_.fetcher)
+        news.append(await house_.news())
+        assert events(news[-1]) == STORIES
+    assert news[0] == news[1]
 
 
 async def test_a_pass_that_was_cut_off_is_finished_by_the_next(
     any_house: Any, publisher: Any, feed: Callable[..., bytes]
 ) -> None:
-    for source in await added(any_house, publisher, feed):
+    for source in await add_sources(any_house, publisher, feed):
         await pull(any_house.service, source, any_house.fetcher)
     dying = attrs.evolve(any_house.service, storage=Counted(any_house.service.storage, 0))
     with pytest.raises(KilledError):
         await group_new(dying)
     assert events(await any_house.news()) == []
     assert await pull_due(any_house.service, any_house.fetcher) == ()
-    assert events(await any_house.news()) == TOLD
-    left = await any_house.service.read(
+    assert events(await any_house.news()) == STORIES
+    ungrouped = await any_house.service.read(
         SYSTEM, lambda ctx: ctx.tx.documents.scan(UNGROUPED, limit=1)
     )
-    assert left.rows == ()
+    assert ungrouped.rows == ()

@@ -27,7 +27,7 @@ DOCUMENTS = {
 COUNT = 40 + 10
 
 
-async def added(house: Any, publisher: Any) -> list[Any]:
+async def add_sources(house: Any, publisher: Any) -> list[Any]:
     return [
         await add_source(house.service, publisher.publish(path, body))
         for path, body in DOCUMENTS.items()
@@ -35,28 +35,28 @@ async def added(house: Any, publisher: Any) -> list[Any]:
 
 
 async def rows(house: Any, collection: Any = INCIDENTS) -> dict[str, Any]:
-    found = await house.service.read(
+    page = await house.service.read(
         SYSTEM, lambda ctx: ctx.tx.documents.scan(collection, limit=1_000)
     )
-    return {row.id: json.loads(row.raw) for row in found.rows}
+    return {row.id: json.loads(row.raw) for row in page.rows}
 
 
 async def test_every_store_has_the_same_incidents(
     any_house: Any, house: Any, publisher: Any
 ) -> None:
-    found = []
-    for each in (any_house, house):
-        await pull_all(each.service, await added(each, publisher), each.fetcher)
-        found.append(await rows(each))
-    assert found[0] == found[1]
-    assert len(found[0]) == COUNT
+    incidents = []
+    for house_ in (any_house, house):
+        await pull_all(house_.service, await add_sources(house_, publisher), house_.fetcher)
+        incidents.append(await rows(house_))
+    assert incidents[0] == incidents[1]
+    assert len(incidents[0]) == COUNT
 
 
 @pytest.mark.parametrize("units", [0, 1])
 async def test_a_pass_that_was_cut_off_is_finished_by_the_next(
     any_house: Any, publisher: Any, units: int
 ) -> None:
-    for source in await added(any_house, publisher):
+    for source in await add_sources(any_house, publisher):
         await pull(any_house.service, source, any_house.fetcher)
     dying = attrs.evolve(any_house.service, storage=Counted(any_house.service.storage, units))
     with pytest.raises(KilledError):
@@ -67,23 +67,23 @@ async def test_a_pass_that_was_cut_off_is_finished_by_the_next(
 
 
 async def test_passes_at_once_write_each_incident_once(any_house: Any, publisher: Any) -> None:
-    for source in await added(any_house, publisher):
+    for source in await add_sources(any_house, publisher):
         await pull(any_house.service, source, any_house.fetcher)
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
             tasks.start_soon(fold_new, any_house.service)
-    found = await rows(any_house)
-    assert len(found) == COUNT
-    assert {row["revision"] for row in found.values()} == {1}
+    incidents = await rows(any_house)
+    assert len(incidents) == COUNT
+    assert {row["revision"] for row in incidents.values()} == {1}
     now = any_house.service.now()
-    left = await rows(any_house, INCIDENTS_DUE)
-    assert all(row["at"] > f"{now:%Y-%m-%dT%H:%M:%SZ}" for row in left.values())
+    due_rows = await rows(any_house, INCIDENTS_DUE)
+    assert all(row["at"] > f"{now:%Y-%m-%dT%H:%M:%SZ}" for row in due_rows.values())
 
 
 async def test_one_that_cannot_be_folded_or_looked_at_keeps_no_other_waiting(
     any_house: Any, publisher: Any
 ) -> None:
-    for source in await added(any_house, publisher):
+    for source in await add_sources(any_house, publisher):
         await pull(any_house.service, source, any_house.fetcher)
 
     async def spoil(ctx: Any) -> str:
@@ -94,18 +94,20 @@ async def test_one_that_cannot_be_folded_or_looked_at_keeps_no_other_waiting(
         await ctx.save(DETECTIONS_DUE, "sig_0", DetectionDue("sig_0", "cell", "nowhere"))
         return str(event.incident_id)
 
-    spoiled = await any_house.service.system(spoil)
-    with pytest.raises(ExceptionGroup) as told:
+    incident_id = await any_house.service.system(spoil)
+    with pytest.raises(ExceptionGroup) as error:
         await pull_due(any_house.service, any_house.fetcher)
-    assert len(leaves(told.value)) == 2
+    assert len(leaves(error.value)) == 2
     assert len(await rows(any_house)) == COUNT - 1
     assert not await rows(any_house, DETECTIONS_DUE)
     assert await pull_due(any_house.service, any_house.fetcher) == ()
-    (due,) = [row for id_, row in (await rows(any_house, INCIDENTS_DUE)).items() if id_ == spoiled]
+    (due,) = [
+        row for id_, row in (await rows(any_house, INCIDENTS_DUE)).items() if id_ == incident_id
+    ]
     assert due["at"] > f"{any_house.service.now():%Y-%m-%dT%H:%M:%SZ}"
 
 
-def leaves(told: BaseException) -> list[BaseException]:
-    if not isinstance(told, BaseExceptionGroup):
-        return [told]
-    return [leaf for one in told.exceptions for leaf in leaves(one)]
+def leaves(error: BaseException) -> list[BaseException]:
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    return [leaf for inner in error.exceptions for leaf in leaves(inner)]

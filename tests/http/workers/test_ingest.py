@@ -39,11 +39,11 @@ from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio
 
-NOTHING = {"news": 0, "news_texts": 0, "changes": 0}
+NO_ROWS = {"news": 0, "news_texts": 0, "changes": 0}
 Make = Callable[..., bytes]
 
 
-async def pulled(house: Any, location: str, **members: Any) -> Outcome:
+async def pull_new(house: Any, location: str, **members: Any) -> Outcome:
     source = await add_source(house.service, location, **members)
     return await pull(house.service, source, house.fetcher)
 
@@ -60,11 +60,11 @@ async def test_a_document_brings_items_words_changes_and_health(
     any_house: Any, publisher: Any, feed: Make
 ) -> None:
     url = publisher.publish("/feed", feed("Cranes stop", "Ferries sail"), headers={"ETag": '"1"'})
-    outcome = await pulled(any_house, url, topics=["shipping"])
+    outcome = await pull_new(any_house, url, topics=["shipping"])
     assert (outcome.status, outcome.run.created, outcome.run.updated, outcome.run.unchanged) == (
         "taken", 2, 0, 0,
     )  # fmt: skip
-    assert await any_house.counted() == {"news": 2, "news_texts": 2, "changes": 2}
+    assert await any_house.row_counts() == {"news": 2, "news_texts": 2, "changes": 2}
     source = (await any_house.sources())[0]
     assert outcome.source == source
     assert (source.name, source.domain, source.format) == ("The Pier", "pier.example", "rss")
@@ -102,14 +102,14 @@ async def test_what_was_cut_off_between_two_parts_goes_on_at_the_next_reading(
     source = await add_source(any_house.service, publisher.publish("/feed", feed(*titles)))
     with pytest.raises(KilledError):
         await pull(counting(any_house, dies_after=1), source, any_house.fetcher)
-    (left,) = await any_house.sources()
-    assert (left.health.status, left.digest) == ("partial", None)
-    assert (await any_house.counted())["news"] == PART_ROWS
-    outcome = await pull(any_house.service, left, any_house.fetcher)
+    (remaining,) = await any_house.sources()
+    assert (remaining.health.status, remaining.digest) == ("partial", None)
+    assert (await any_house.row_counts())["news"] == PART_ROWS
+    outcome = await pull(any_house.service, remaining, any_house.fetcher)
     assert (outcome.run.created, outcome.run.unchanged) == (PART_ROWS, PART_ROWS)
     assert outcome.source is not None
     assert outcome.source.health.status == "ok"
-    assert (await any_house.counted())["news"] == len(titles)
+    assert (await any_house.row_counts())["news"] == len(titles)
 
 
 async def test_a_source_that_is_removed_between_two_parts_gets_no_more(
@@ -119,19 +119,19 @@ async def test_a_source_that_is_removed_between_two_parts_gets_no_more(
     source = await add_source(any_house.service, publisher.publish("/feed", feed(*titles)))
     await any_house.service.system(lambda ctx: registry.remove_sources(ctx, [source.id]))
     outcome = await pull(any_house.service, source, any_house.fetcher)
-    assert (outcome.status, await any_house.counted()) == ("removed", NOTHING)
+    assert (outcome.status, await any_house.row_counts()) == ("removed", NO_ROWS)
 
 
 async def test_the_same_document_twice_changes_nothing(
     any_house: Any, publisher: Any, feed: Make
 ) -> None:
     url = publisher.publish("/feed", feed("Cranes stop", "Ferries sail"))
-    first = await pulled(any_house, url)
-    before = await any_house.counted()
+    first = await pull_new(any_house, url)
+    before = await any_house.row_counts()
     any_house.clock.advance(3_600)
     second = await pull(any_house.service, first.source, any_house.fetcher)
     assert (second.status, second.run.created, second.run.updated) == ("unchanged", 0, 0)
-    assert await any_house.counted() == before
+    assert await any_house.row_counts() == before
     health = second.source.health
     assert health.last_success_at == any_house.clock.now()
     assert health.last_content_at == first.source.health.last_content_at
@@ -141,34 +141,34 @@ async def test_a_grown_document_brings_only_what_is_new(
     any_house: Any, publisher: Any, feed: Make
 ) -> None:
     url = publisher.publish("/feed", feed("Cranes stop"))
-    first = await pulled(any_house, url)
+    first = await pull_new(any_house, url)
     any_house.clock.advance(60)
     publisher.publish("/feed", feed("Cranes stop", "Ferries sail"))
     second = await pull(any_house.service, first.source, any_house.fetcher)
     assert (second.run.created, second.run.updated, second.run.unchanged) == (1, 0, 1)
-    assert await any_house.counted() == {"news": 2, "news_texts": 2, "changes": 2}
+    assert await any_house.row_counts() == {"news": 2, "news_texts": 2, "changes": 2}
 
 
 async def test_a_corrected_item_is_updated_and_keeps_when_it_was_taken_in(
     any_house: Any, publisher: Any, feed: Make
 ) -> None:
     url = publisher.publish("/feed", feed("Cranes stop", text="at noon"))
-    first = await pulled(any_house, url)
-    taken = any_house.clock.now()
+    first = await pull_new(any_house, url)
+    instant = any_house.clock.now()
     any_house.clock.advance(60)
     publisher.publish("/feed", feed("Cranes stop", text="at one"))
     second = await pull(any_house.service, first.source, any_house.fetcher)
     assert (second.run.created, second.run.updated) == (0, 1)
     item = (await any_house.news())[0]
-    assert (item.summary, item.retrieved_at) == ("at one", taken)
-    assert await any_house.counted() == {"news": 1, "news_texts": 1, "changes": 2}
+    assert (item.summary, item.retrieved_at) == ("at one", instant)
+    assert await any_house.row_counts() == {"news": 1, "news_texts": 1, "changes": 2}
 
 
 async def test_not_modified_is_a_success_without_news(
     any_house: Any, publisher: Any, feed: Make
 ) -> None:
     url = publisher.publish("/feed", feed("Cranes stop"), headers={"ETag": '"1"'})
-    first = await pulled(any_house, url)
+    first = await pull_new(any_house, url)
     publisher.publish("/feed", b"", status="304 Not Modified")
     second = await pull(any_house.service, first.source, any_house.fetcher)
     assert second.status == "unchanged"
@@ -177,7 +177,7 @@ async def test_not_modified_is_a_success_without_news(
 
 
 async def test_an_empty_feed_is_no_error(any_house: Any, publisher: Any, feed: Make) -> None:
-    outcome = await pulled(any_house, publisher.publish("/feed", feed()))
+    outcome = await pull_new(any_house, publisher.publish("/feed", feed()))
     assert (outcome.status, outcome.source.health.status) == ("taken", "ok")
     assert outcome.source.name == "The Pier"
 
@@ -186,8 +186,8 @@ async def test_a_file_is_a_source_as_well(any_house: Any, tmp_path: Path, feed: 
     (tmp_path / "feeds").mkdir()
     (tmp_path / "feeds" / "pier.xml").write_bytes(feed("Cranes stop"))
     (location,) = locations(str(tmp_path / "feeds"))
-    assert (await pulled(any_house, location)).run.created == 1
-    assert (await pulled(any_house, location)).status == "unchanged"
+    assert (await pull_new(any_house, location)).run.created == 1
+    assert (await pull_new(any_house, location)).status == "unchanged"
 
 
 async def test_a_source_that_is_removed_meanwhile_brings_nothing(
@@ -203,21 +203,21 @@ async def test_a_source_that_is_removed_meanwhile_brings_nothing(
         publisher.publish("/feed", body, status=status)
         outcome = await pull(any_house.service, source, any_house.fetcher)
         assert outcome == Outcome("removed", None)
-    assert await any_house.counted() == NOTHING
+    assert await any_house.row_counts() == NO_ROWS
     assert await any_house.sources() == []
 
 
 async def test_what_a_document_says_of_itself_does_not_replace_a_given_name(
     house: Any, publisher: Any, feed: Make
 ) -> None:
-    outcome = await pulled(house, publisher.publish("/feed", feed("A")), name="Quay")
+    outcome = await pull_new(house, publisher.publish("/feed", feed("A")), name="Quay")
     assert outcome.source.name == "Quay"
 
 
 async def test_a_renamed_source_is_read_anew(house: Any, publisher: Any, feed: Make) -> None:
     url = publisher.publish("/feed", feed("A"))
-    await pulled(house, url)
-    assert (await pulled(house, url, name="Quay")).run.updated == 1
+    await pull_new(house, url)
+    assert (await pull_new(house, url, name="Quay")).run.updated == 1
     assert (await house.news())[0].source.name == "Quay"
 
 
@@ -236,33 +236,33 @@ LAUGHS = (
     + b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10))
     + b"]><rss version='2.0'><channel><title>&a9;</title></channel></rss>"
 )
-STOLEN = (
+EXTERNAL_ENTITY = (
     XML
     + b'<!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd">]><rss><channel><title>&x;</title></channel></rss>'
 )
 OPML = XML + b'<opml version="2.0"><body><outline xmlUrl="https://host.org"/></body></opml>'
 
 
-def _many(count: int) -> bytes:
+def _feed_of(count: int) -> bytes:
     item = b"<item><guid>%d</guid><title>t</title></item>"
     items = b"".join(item % number for number in range(count))
     return XML + b"<rss version='2.0'><channel><title>x</title>" + items + b"</channel></rss>"
 
 
-def _truncated(make: Make) -> bytes:
+def _cut_feed(make: Make) -> bytes:
     return make("Cranes stop", "Ferries sail")[:-60]
 
 
 DOCUMENTS: list[tuple[str, Callable[[Make], bytes], str]] = [
-    ("truncated XML", _truncated, "truncated"),
+    ("truncated XML", _cut_feed, "truncated"),
     (
         "truncated JSON",
         lambda _: b'{"version": "https://jsonfeed.org/version/1.1", "items": [',
         "truncated",
     ),
     ("entity bomb", lambda _: LAUGHS, "entityBomb"),
-    ("external entity", lambda _: STOLEN, "entityBomb"),
-    ("50,000 items", lambda _: _many(50_000), "tooManyItems"),
+    ("external entity", lambda _: EXTERNAL_ENTITY, "entityBomb"),
+    ("50,000 items", lambda _: _feed_of(50_000), "tooManyItems"),
     (
         "UTF-16 without its mark, in a lie",
         lambda _: b"\xff\xfe\x00\xd8" + b"\x00\xdc" * 9,
@@ -280,10 +280,10 @@ DOCUMENTS: list[tuple[str, Callable[[Make], bytes], str]] = [
 ]
 
 
-async def _refused(house: Any, location: str, code: str) -> Source:
-    outcome = await pulled(house, location)
+async def _check_refusal(house: Any, location: str, code: str) -> Source:
+    outcome = await pull_new(house, location)
     assert outcome.status == "failed"
-    assert await house.counted() == NOTHING
+    assert await house.row_counts() == NO_ROWS
     source = await house.source(outcome.source.id)
     assert source.health.status == "error"
     assert source.health.error.code == code
@@ -302,7 +302,7 @@ async def test_a_document_that_is_no_whole_feed_is_refused_with_its_reason(
     house: Any, publisher: Any, feed: Make, body: Callable[[Make], bytes], code: str
 ) -> None:
     url = publisher.publish("/feed", body(feed), headers={"ETag": '"1"'})
-    await _refused(house, url, code)
+    await _check_refusal(house, url, code)
 
 
 async def test_a_body_that_is_a_path_is_never_opened(
@@ -310,7 +310,7 @@ async def test_a_body_that_is_a_path_is_never_opened(
 ) -> None:
     (tmp_path / "secret.xml").write_bytes(feed("Secret"))
     url = publisher.publish("/feed", str(tmp_path / "secret.xml").encode())
-    await _refused(house, url, "unrecognised")
+    await _check_refusal(house, url, "unrecognised")
 
 
 def _slow(publisher: Any) -> str:
@@ -360,7 +360,7 @@ async def test_a_server_that_is_not_well_is_refused_with_its_reason(
     async with Fetcher(
         exceptions=LOOPBACK, limits=FetchLimits(body_bytes=2**20, total_seconds=1.0)
     ) as house.fetcher:
-        source = await _refused(house, script(publisher), code)
+        source = await _check_refusal(house, script(publisher), code)
     assert source.health.http_status == status
 
 
@@ -370,11 +370,11 @@ async def test_a_source_that_fails_again_is_asked_less_often_and_recovers(
     url = publisher.publish("/feed", b"", status="500 X")
     waits = []
     for _ in range(3):
-        outcome = await pulled(house, url, cadence_seconds=600)
+        outcome = await pull_new(house, url, cadence_seconds=600)
         waits.append((outcome.source.health.next_attempt_at - house.clock.now()).seconds)
     assert waits == [600, 1_200, 2_400]
     publisher.publish("/feed", feed("A"))
-    health = (await pulled(house, url)).source.health
+    health = (await pull_new(house, url)).source.health
     assert (health.status, health.error, health.consecutive_failures) == ("ok", None, 0)
 
 
@@ -385,7 +385,7 @@ async def test_a_missing_library_is_told_in_the_health(
         raise MissingExtra("feedparser")
 
     monkeypatch.setattr(ingest, "read", without)
-    outcome = await pulled(house, publisher.publish("/feed", feed("A")))
+    outcome = await pull_new(house, publisher.publish("/feed", feed("A")))
     assert outcome.source.health.error.code == "missingExtra"
     assert "pip install" in outcome.source.health.error.message
 
@@ -404,12 +404,16 @@ async def test_all_are_pulled_in_their_order_and_progress_is_told(
         for place in locations(str(tmp_path))
         if place.endswith(".xml")
     ]
-    told: list[Outcome] = []
-    outcomes = await pull_all(any_house.service, sources, any_house.fetcher, told.append)
+    outcomes_as_they_came: list[Outcome] = []
+    outcomes = await pull_all(
+        any_house.service, sources, any_house.fetcher, outcomes_as_they_came.append
+    )
     assert [outcome.source.id for outcome in outcomes] == [source.id for source in sources]
-    assert sorted(told, key=lambda o: o.source.id) == sorted(outcomes, key=lambda o: o.source.id)
+    assert sorted(outcomes_as_they_came, key=lambda o: o.source.id) == sorted(
+        outcomes, key=lambda o: o.source.id
+    )
     assert [o.status for o in outcomes] == ["taken" if n % 5 else "failed" for n in range(20)]
-    assert (await any_house.counted())["news"] == 16
+    assert (await any_house.row_counts())["news"] == 16
 
 
 async def test_no_sources_are_pulled_at_once(house: Any) -> None:
@@ -428,7 +432,7 @@ async def test_what_is_due_is_pulled_and_then_waits_its_cadence(
     assert [o.status for o in await pull_due(any_house.service, any_house.fetcher)] == ["unchanged"]
 
 
-class Killed(BaseException):
+class KilledProcess(BaseException):
     """The end of a process, as far as a test can have it."""
 
 
@@ -439,13 +443,13 @@ async def test_a_claimed_source_is_left_alone_until_the_claim_runs_out(
 
     class Dying:
         async def fetch(self, *_: Any, **__: Any) -> Any:
-            raise Killed
+            raise KilledProcess
 
     url = publisher.publish("/feed", feed("A"))
     await add_source(any_house.service, url)
     with pytest.raises(BaseExceptionGroup):
         await pull_due(any_house.service, Dying())  # type: ignore[arg-type]
-    assert await any_house.counted() == NOTHING
+    assert await any_house.row_counts() == NO_ROWS
     assert await pull_due(any_house.service, any_house.fetcher) == ()
     any_house.clock.advance(CLAIM.total_seconds())
     assert [o.run.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1]
@@ -466,7 +470,7 @@ async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_read(
         ending.cancel()
         with pytest.raises(asyncio.CancelledError):
             await ending
-    assert await any_house.counted() == NOTHING
+    assert await any_house.row_counts() == NO_ROWS
     publisher.closing.set()
     for number in range(12):
         publisher.publish(f"/{number}", feed(f"Item {number}", folder=f"{number}/"))
@@ -497,16 +501,16 @@ async def test_what_is_read_on_demand_is_read_by_no_worker_meanwhile(
     """Else the run of one of them finds the rows of the other, and tells of none that are new."""
     url = publisher.publish("/feed", feed("A"))
     source = await add_source(any_house.service, url)
-    others: list[Outcome] = []
+    other_outcomes: list[Outcome] = []
 
-    class Interrupted:
-        async def fetch(self, *given: Any, **asked: Any) -> Any:
-            others.extend(await pull_due(any_house.service, any_house.fetcher))
-            return await any_house.fetcher.fetch(*given, **asked)
+    class InterruptedFetcher:
+        async def fetch(self, *positional: Any, **options: Any) -> Any:
+            other_outcomes.extend(await pull_due(any_house.service, any_house.fetcher))
+            return await any_house.fetcher.fetch(*positional, **options)
 
-    outcomes = await pull_now(any_house.service, [source], Interrupted())  # type: ignore[arg-type]
-    assert others == []
-    assert [one.run.created for one in outcomes] == [1]
+    outcomes = await pull_now(any_house.service, [source], InterruptedFetcher())  # type: ignore[arg-type]
+    assert other_outcomes == []
+    assert [outcome.run.created for outcome in outcomes] == [1]
     any_house.clock.advance(source.cadence_seconds)
     assert len(await pull_due(any_house.service, any_house.fetcher)) == 1
 
@@ -515,13 +519,13 @@ async def test_the_loop_takes_in_what_becomes_due_and_ends_when_cancelled(
     any_house: Any, publisher: Any, feed: Make
 ) -> None:
     publisher.publish("/feed", feed("A"))
-    arrived = anyio.Event()
+    has_news = anyio.Event()
 
     async def watch() -> None:
         await add_source(any_house.service, publisher.url())
         while not await any_house.news():
             await anyio.lowlevel.checkpoint()
-        arrived.set()
+        has_news.set()
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(
@@ -529,7 +533,7 @@ async def test_the_loop_takes_in_what_becomes_due_and_ends_when_cancelled(
         )
         tasks.start_soon(watch)
         with anyio.fail_after(60):
-            await arrived.wait()
+            await has_news.wait()
         tasks.cancel_scope.cancel()
 
 
@@ -542,15 +546,15 @@ async def test_real_documents_are_taken_in_or_refused_and_twice_is_once(any_hous
     places = [place for kind in ("news_feed", "json_feed") for place in locations(f"{root}/{kind}")]
     sources = [await add_source(any_house.service, place) for place in places]
     first = await pull_all(any_house.service, sources, any_house.fetcher)
-    before = await any_house.counted()
+    before = await any_house.row_counts()
     assert before["news"] > 500
     for outcome in first:
         assert outcome.status in {"taken", "failed"}
         assert (outcome.status == "failed") == (outcome.source.health.error is not None)
     any_house.clock.advance(3_600)
     # Without their digests the documents are read to the end once more.
-    forgotten = [attrs.evolve(outcome.source, digest=None) for outcome in first]
-    again = await pull_all(any_house.service, forgotten, any_house.fetcher)
+    sources_without_digest = [attrs.evolve(outcome.source, digest=None) for outcome in first]
+    again = await pull_all(any_house.service, sources_without_digest, any_house.fetcher)
     assert [o.status for o in again] == [o.status for o in first]
     assert sum(o.run.created + o.run.updated for o in again) == 0
-    assert await any_house.counted() == before
+    assert await any_house.row_counts() == before

@@ -60,19 +60,20 @@ async def store(service: Any, *reports: Any, tenant: str = TENANT, **how: Any) -
         await service.write(tenant, lambda ctx, r=row, f=facets: put(ctx, r, f, **how))
 
 
-async def spotted(service: Any, *titles: str) -> list[str]:
+async def spot(service: Any, *titles: str) -> list[str]:
     """Signals of sources; their ids."""
-    told = [
-        detectors.found("kevAdded", one, one, START, sources=(), evidence=None) for one in titles
+    signals = [
+        detectors.found("kevAdded", title, title, START, sources=(), evidence=None)
+        for title in titles
     ]
-    await service.system(lambda ctx: detectors.raised(ctx, told))
-    return [one.id for one in told]
+    await service.system(lambda ctx: detectors.raised(ctx, signals))
+    return [signal.id for signal in signals]
 
 
 def lending(service: Any, model: Meaning | None = None, **lends: Any) -> Any:
     """The service with a model."""
-    given = {} if model is None else {Embedder: Embeddings(model)}
-    host = attrs.evolve(service.host, lends={Tables: Tables(), **given, **lends})
+    model_port = {} if model is None else {Embedder: Embeddings(model)}
+    host = attrs.evolve(service.host, lends={Tables: Tables(), **model_port, **lends})
     return attrs.evolve(service, host=host)
 
 
@@ -81,23 +82,30 @@ def working(service: Any, model: Meaning | None = None) -> Indexing:
     return Indexing(service, embedder, in_memory(lambda: 0.0).leases)
 
 
-async def counted(service: Any, tenant: str = TENANT, index: Any = REPORT_INDEX) -> dict[str, int]:
+async def row_counts(
+    service: Any, tenant: str = TENANT, index: Any = REPORT_INDEX
+) -> dict[str, int]:
     async def count(ctx: Context) -> dict[str, int]:
-        kept = {"texts": index.texts, "vectors": index.vectors, "due": index.due}
-        held = {name: await ctx.tx.documents.count(one, limit=999) for name, one in kept.items()}
-        return {**held, "table": (await frequencies(ctx, index.corpus)).total}
+        collections = {"texts": index.texts, "vectors": index.vectors, "due": index.due}
+        counts = {
+            name: await ctx.tx.documents.count(collection, limit=999)
+            for name, collection in collections.items()
+        }
+        return {**counts, "table": (await frequencies(ctx, index.corpus)).total}
 
-    found: dict[str, int] = await service.read(tenant, count)
-    return found
+    counts: dict[str, int] = await service.read(tenant, count)
+    return counts
 
 
 async def workspace(service: Any) -> str:
     create = accounts.create_workspace
-    made_ = await service.system(lambda c: create(c, name="W", plan="elite", plans=service.plans))
-    return str(made_.id)
+    creation = await service.system(
+        lambda c: create(c, name="W", plan="elite", plans=service.plans)
+    )
+    return str(creation.id)
 
 
-async def reindexed(service: Any) -> Any:
+async def reindex(service: Any) -> Any:
     return (await reindex_knowledge(service.context(Actor(SYSTEM)), ReindexKnowledge())).raw
 
 
@@ -113,7 +121,7 @@ async def test_reports_their_signals_and_those_of_sources_are_found_with_all_tha
 ) -> None:
     service = any_house.service
     await store(service, *REPORTS)
-    (spotted_id,) = await spotted(service, "Strike force malware exploited")
+    (spotted_id,) = await spot(service, "Strike force malware exploited")
     rows, meta = await ask(service, "port strikes in Antwerp")
     assert meta["mode"] == "lexical"
     assert meta["bounds"] == {
@@ -124,21 +132,23 @@ async def test_reports_their_signals_and_those_of_sources_are_found_with_all_tha
     assert first["links"] == {"self": path, "report": path}
     assert first["matchedTerms"] == ["Antwerp", "strikes", "port"]
     assert first["occurredAt"] == "2026-01-02T03:04:05Z"
-    held = [first["excerpt"]["text"][h["start"] : h["end"]] for h in first["excerpt"]["highlights"]]
-    assert held == ["port"]
+    highlights = [
+        first["excerpt"]["text"][h["start"] : h["end"]] for h in first["excerpt"]["highlights"]
+    ]
+    assert highlights == ["port"]
     assert first["scores"]["semantic"] is None
     signal = next(row for row in rows if row["title"].endswith("(0)"))
     assert signal["links"] == {"self": f"{path}/signals", "report": path}
-    theirs = next(row for row in rows if row["id"] == spotted_id)
-    assert theirs["links"] == {"self": f"/api/v2/signals/{spotted_id}", "report": None}
-    fused = [row["scores"]["fused"] for row in rows]
-    assert fused == [round(1 / (60 + rank), 6) for rank in range(1, len(rows) + 1)]
+    signal_row = next(row for row in rows if row["id"] == spotted_id)
+    assert signal_row["links"] == {"self": f"/api/v2/signals/{spotted_id}", "report": None}
+    scores = [row["scores"]["fused"] for row in rows]
+    assert scores == [round(1 / (60 + rank), 6) for rank in range(1, len(rows) + 1)]
 
 
 async def test_what_is_asked_narrows_what_is_found(any_house: Any) -> None:
     service = any_house.service
     await store(service, *REPORTS)
-    await spotted(service, "Port scanner exploited", "A storm of requests")
+    await spot(service, "Port scanner exploited", "A storm of requests")
     every, _ = await ask(service, "port strike storm bank")
     assert len(every) == 7
     reports, _ = await ask(service, "port strike storm bank", kinds=["report"])
@@ -162,10 +172,10 @@ async def test_what_is_asked_narrows_what_is_found(any_house: Any) -> None:
 async def test_nothing_of_another_tenant_is_found_or_counts(any_house: Any) -> None:
     service = any_house.service
     await store(service, *REPORTS)
-    await spotted(service, "A storm of requests")
+    await spot(service, "A storm of requests")
     before = await ask(service, "strike storm")
-    others = [made(n, "Port strike storm", "strike " * n, profile=PROFILE) for n in range(9, 30)]
-    await store(service, *others, tenant=OTHER)
+    strangers = [made(n, "Port strike storm", "strike " * n, profile=PROFILE) for n in range(9, 30)]
+    await store(service, *strangers, tenant=OTHER)
     assert await ask(service, "strike storm") == before
     assert (await ask(service, "strike storm", OTHER))[0] != before[0]
     foreign = {"profileIds": ["prf_" + "2" * 24]}
@@ -186,24 +196,24 @@ async def publish(service: Any, profile_id: str, tenant: str, visibility: Any = 
 
 
 async def test_public_reports_of_others_are_found_with_their_signals(any_house: Any) -> None:
-    service, other = any_house.service, "prf_" + "2" * 24
+    service, private_id = any_house.service, "prf_" + "2" * 24
     await store(service, *REPORTS)
-    await spotted(service, "Port scanner exploited")
+    await spot(service, "Port scanner exploited")
     own, _ = await ask(service, "port strike bank")
     assert ids((await ask(service, "strike bank", OTHER))[0]) == []
     await publish(service, PROFILE, TENANT)
-    await publish(service, other, TENANT, "private")  # whatever the directory says
+    await publish(service, private_id, TENANT, "private")  # whatever the directory says
     assert (await ask(service, "port strike bank"))[0] == own, "one's own are weighed as before"
-    found, _ = await ask(service, "strike bank", OTHER)
-    assert {row["kind"] for row in found} == {"report", "signal"}
-    assert {row["links"]["report"] for row in found} == {f"/api/v1/reports/{REPORTS[0][0].id}"}
+    rows, _ = await ask(service, "strike bank", OTHER)
+    assert {row["kind"] for row in rows} == {"report", "signal"}
+    assert {row["links"]["report"] for row in rows} == {f"/api/v1/reports/{REPORTS[0][0].id}"}
     reports, _ = await ask(service, "strike", OTHER, kinds=["report"])
     assert ids(reports) == [REPORTS[0][0].id]
-    assert ids((await ask(service, "strike bank", OTHER, profileIds=[PROFILE]))[0]) == ids(found)
-    assert (await ask(service, "strike bank", OTHER, profileIds=[other]))[0] == []
-    more = [made(n, "Strike", "strike " * n, profile=other) for n in range(9, 30)]
-    await store(service, *more)
-    assert (await ask(service, "strike bank", OTHER))[0] == found, "private ones count in no score"
+    assert ids((await ask(service, "strike bank", OTHER, profileIds=[PROFILE]))[0]) == ids(rows)
+    assert (await ask(service, "strike bank", OTHER, profileIds=[private_id]))[0] == []
+    private = [made(n, "Strike", "strike " * n, profile=private_id) for n in range(9, 30)]
+    await store(service, *private)
+    assert (await ask(service, "strike bank", OTHER))[0] == rows, "private ones count in no score"
     await publish(service, PROFILE, TENANT, "private")
     assert (await ask(service, "strike bank", OTHER))[0] == []
 
@@ -216,10 +226,10 @@ async def test_public_reports_of_others_are_found_by_meaning_until_they_are_priv
     await store(service, *REPORTS)
     await publish(service, PROFILE, TENANT)
     await working(service, model).turn()
-    found, meta = await ask(service, "Port strike in Antwerp", OTHER, mode="semantic")
+    rows, meta = await ask(service, "Port strike in Antwerp", OTHER, mode="semantic")
     assert meta["mode"] == "semantic"
-    assert REPORTS[0][0].id in ids(found)
-    assert all(row["scores"]["lexical"] is None for row in found)
+    assert REPORTS[0][0].id in ids(rows)
+    assert all(row["scores"]["lexical"] is None for row in rows)
     await publish(service, PROFILE, TENANT, "private")
     assert (await ask(service, "Port strike in Antwerp", OTHER, mode="semantic"))[0] == []
 
@@ -232,11 +242,11 @@ async def test_all_publishers_together_take_a_part_of_what_is_looked_at(
     await store(service, *(made(n, f"Port {n}") for n in range(1, 9)))
     for number in range(4):
         tenant, profile = f"wsp_{number:024}", f"prf_{number:024}"
-        mine = range(20 + 9 * number, 29 + 9 * number)
-        await store(service, *(made(n, "Port", profile=profile) for n in mine), tenant=tenant)
+        numbers = range(20 + 9 * number, 29 + 9 * number)
+        await store(service, *(made(n, "Port", profile=profile) for n in numbers), tenant=tenant)
         await publish(service, profile, tenant)
-    found, _ = await ask(service, "port", kinds=["report"], limit=50)
-    assert len(found) == 4 + 4
+    rows, _ = await ask(service, "port", kinds=["report"], limit=50)
+    assert len(rows) == 4 + 4
 
 
 # -- tags --------------------------------------------------------------------------------------
@@ -245,14 +255,16 @@ async def test_all_publishers_together_take_a_part_of_what_is_looked_at(
 async def test_a_signal_is_found_by_its_tags(any_house: Any) -> None:
     service = any_house.service
     row, facets = made(1, "Quiet quays", signals=1)
-    tagged = attrs.evolve(facets, signals=(attrs.evolve(facets.signals[0], tags=("labour",)),))
-    await store(service, (row, tagged))
-    told = detectors.found("kevAdded", "one", "one", START, sources=(), evidence=None)
-    told = attrs.evolve(told, tags=("supply-chain", "cyber"))
-    await service.system(lambda ctx: detectors.raised(ctx, [told]))
+    facets_with_tag = attrs.evolve(
+        facets, signals=(attrs.evolve(facets.signals[0], tags=("labour",)),)
+    )
+    await store(service, (row, facets_with_tag))
+    signal = detectors.found("kevAdded", "one", "one", START, sources=(), evidence=None)
+    signal = attrs.evolve(signal, tags=("supply-chain", "cyber"))
+    await service.system(lambda ctx: detectors.raised(ctx, [signal]))
     assert ids((await ask(service, "labour"))[0]) == [facets.signals[0].id]
     for question in ("supply-chain", "cyber", "supply chain"):
-        assert ids((await ask(service, question))[0]) == [told.id]
+        assert ids((await ask(service, question))[0]) == [signal.id]
     assert ids((await ask(service, "labour", kinds=["report"]))[0]) == []
 
 
@@ -260,51 +272,53 @@ async def test_what_was_indexed_in_an_older_form_is_indexed_anew_by_itself(any_h
     service = any_house.service
     row, facets = made(1, "Quiet quays", signals=1)
     await store(service, (row, facets))
-    tagged = attrs.evolve(facets, signals=(attrs.evolve(facets.signals[0], tags=("labour",)),))
-    await store(service, (row, tagged), indexed=False)
+    facets_with_tag = attrs.evolve(
+        facets, signals=(attrs.evolve(facets.signals[0], tags=("labour",)),)
+    )
+    await store(service, (row, facets_with_tag), indexed=False)
     old = IndexDue(ALL, model="", is_done=True, form=1)
     tenant = await workspace(service)
-    for each in (tenant, TENANT):
-        await service.write(each, lambda ctx: ctx.save(REPORT_INDEX.due, ALL, old))
+    for tenant_ in (tenant, TENANT):
+        await service.write(tenant_, lambda ctx: ctx.save(REPORT_INDEX.due, ALL, old))
     assert (await ask(service, "labour"))[0] == []
     await service.write(TENANT, lambda ctx: begin(ctx, REPORT_INDEX, "", again=False))
     while await tend(service, TENANT, REPORT_INDEX, None) is not None:
         pass
     assert ids((await ask(service, "labour"))[0]) == [facets.signals[0].id]
-    done = await service.read(TENANT, lambda ctx: ctx.value(REPORT_INDEX.due, ALL))
-    assert (done.is_done, done.form) == (True, indexing.FORM)
+    progress = await service.read(TENANT, lambda ctx: ctx.value(REPORT_INDEX.due, ALL))
+    assert (progress.is_done, progress.form) == (True, indexing.FORM)
     await service.write(TENANT, lambda ctx: begin(ctx, REPORT_INDEX, "", again=False))
-    assert await service.read(TENANT, lambda ctx: ctx.value(REPORT_INDEX.due, ALL)) == done
+    assert await service.read(TENANT, lambda ctx: ctx.value(REPORT_INDEX.due, ALL)) == progress
 
 
 async def test_a_report_made_anew_and_one_removed_leave_nothing_behind(any_house: Any) -> None:
     service = any_house.service
     await store(service, *REPORTS)
-    assert await counted(service) == {"texts": 5, "vectors": 0, "due": 5, "table": 5}
+    assert await row_counts(service) == {"texts": 5, "vectors": 0, "due": 5, "table": 5}
     row, facets = made(1, "Quiet quays", signals=1)
     await store(service, (row, facets))
-    assert await counted(service) == {"texts": 4, "vectors": 0, "due": 4, "table": 4}
+    assert await row_counts(service) == {"texts": 4, "vectors": 0, "due": 4, "table": 4}
     assert (await ask(service, "Antwerp"))[0] == []
     assert len((await ask(service, "quays"))[0]) == 2
     await service.write(TENANT, lambda ctx: forget_reports(ctx, PROFILE))
-    assert await counted(service) == {"texts": 1, "vectors": 0, "due": 1, "table": 1}
+    assert await row_counts(service) == {"texts": 1, "vectors": 0, "due": 1, "table": 1}
     assert (await ask(service, "quays storm"))[0] == []
 
 
 async def test_who_reads_sees_nothing_of_a_profile_that_is_gone(any_house: Any) -> None:
     service = any_house.service
     await store(service, *REPORTS)
-    gone = Leaving(PROFILE, START)
-    await service.write(TENANT, lambda ctx: ctx.save(LEAVING, PROFILE, gone))
+    leaving = Leaving(PROFILE, START)
+    await service.write(TENANT, lambda ctx: ctx.save(LEAVING, PROFILE, leaving))
     assert ids((await ask(service, "port storm bank"))[0]) == [REPORTS[2][0].id]
 
 
 async def test_a_dismissed_signal_is_found_no_more(any_house: Any) -> None:
     service = any_house.service
-    kept, gone = await spotted(service, "Port scanner exploited", "Port knocker exploited")
-    await service.system(lambda ctx: dismiss_signal(ctx, DismissSignal(gone)))
-    assert ids((await ask(service, "port exploited"))[0]) == [kept]
-    assert await counted(service, SYSTEM, SIGNAL_INDEX) == {
+    kept_id, dismissed_id = await spot(service, "Port scanner exploited", "Port knocker exploited")
+    await service.system(lambda ctx: dismiss_signal(ctx, DismissSignal(dismissed_id)))
+    assert ids((await ask(service, "port exploited"))[0]) == [kept_id]
+    assert await row_counts(service, SYSTEM, SIGNAL_INDEX) == {
         "texts": 1, "vectors": 0, "due": 1, "table": 1,
     }  # fmt: skip
 
@@ -312,8 +326,8 @@ async def test_a_dismissed_signal_is_found_no_more(any_house: Any) -> None:
 async def test_two_that_write_at_once_are_both_counted(any_house: Any) -> None:
     service = any_house.service
     reports = [made(n, f"Port {n} strike") for n in range(12)]
-    await asyncio.gather(*(store(service, one) for one in reports))
-    assert await counted(service) == {"texts": 12, "vectors": 0, "due": 12, "table": 12}
+    await asyncio.gather(*(store(service, report_) for report_ in reports))
+    assert await row_counts(service) == {"texts": 12, "vectors": 0, "due": 12, "table": 12}
 
 
 async def test_bounds_hold(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,7 +364,7 @@ async def test_words_and_meaning_are_fused_by_their_ranks(any_house: Any) -> Non
     service = lending(any_house.service, Meaning())
     tenant = await workspace(service)
     await store(service, *REPORTS, tenant=tenant)
-    (spotted_id,) = await spotted(service, "Walkout of sensors")
+    (spotted_id,) = await spot(service, "Walkout of sensors")
     await working(service, Meaning()).turn()
     rows, meta = await ask(service, "strike", tenant)
     assert meta["mode"] == "hybrid"
@@ -358,13 +372,13 @@ async def test_words_and_meaning_are_fused_by_their_ranks(any_house: Any) -> Non
     assert spotted_id in ids(rows)
     assert spotted_id not in by_words
     assert REPORTS[0][0].id in by_words
-    both = next(row for row in rows if row["id"] == REPORTS[0][0].id)
+    hit = next(row for row in rows if row["id"] == REPORTS[0][0].id)
     ranks = {
         kind: sorted((row["scores"][kind] for row in rows if row["scores"][kind]), reverse=True)
         for kind in ("lexical", "semantic")
     }
     least = sum(1 / (60 + len(ranks[kind])) for kind in ranks)
-    assert round(least, 6) <= both["scores"]["fused"] <= round(2 / 61, 6)
+    assert round(least, 6) <= hit["scores"]["fused"] <= round(2 / 61, 6)
     alone, meta = await ask(service, "harbour", tenant, mode="semantic")
     assert meta["mode"] == "semantic"
     assert all(row["scores"]["lexical"] is None for row in alone)
@@ -376,15 +390,15 @@ async def test_words_and_meaning_are_fused_by_their_ranks(any_house: Any) -> Non
 
 async def test_meaning_alone_needs_a_model_that_answers(house: Any) -> None:
     await store(house.service, *REPORTS)
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as error:
         await ask(house.service, "strike", mode="semantic")
-    assert (refused.value.type.code, refused.value.type.status) == ("INVALID_PARAMETER", 400)
+    assert (error.value.type.code, error.value.type.status) == ("INVALID_PARAMETER", 400)
     model = Meaning()
     model.refuses = lambda _: NotEmbedded("away")
     service = lending(house.service, model)
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as error:
         await ask(service, "strike", mode="semantic")
-    assert refused.value.type.code == "SERVICE_UNAVAILABLE"
+    assert error.value.type.code == "SERVICE_UNAVAILABLE"
     rows, meta = await ask(service, "strike")
     assert meta["mode"] == "lexical"
     assert rows
@@ -408,16 +422,16 @@ async def test_who_does_not_answer_in_time_is_not_waited_for(house: Any) -> None
     rows, meta = await ask(service, "strike")
     assert (bool(rows), meta["mode"], late) == (True, "lexical", [5.0, 5.0])
     late.clear()
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as error:
         await ask(service, "strike", mode="lexical")
-    assert refused.value.type.code == "SERVICE_UNAVAILABLE"
+    assert error.value.type.code == "SERVICE_UNAVAILABLE"
 
 
 async def test_times_that_end_before_they_begin_are_refused(house: Any) -> None:
     span = {"start": "2026-01-21T00:00:00Z", "end": "2026-01-21T00:00:00Z"}
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as error:
         await ask(house.service, "strike", period=span)
-    assert refused.value.detail == "/period/end: must be after the start"
+    assert error.value.detail == "/period/end: must be after the start"
     assert (await ask(house.service, "strike", period={}))[0] == []
 
 
@@ -431,27 +445,27 @@ async def test_what_is_older_than_the_index_gets_in_and_gets_vectors(
     monkeypatch.setattr(reindexing, "REPORTS_AT_ONCE", 2)
     tenant = await workspace(service)
     await store(service, *REPORTS, tenant=tenant, indexed=False)
-    (spotted_id,) = await spotted(service, "Walkout of sensors")
+    (spotted_id,) = await spot(service, "Walkout of sensors")
     await service.system(lambda ctx: ctx.tx.documents.delete(SIGNAL_INDEX.texts, spotted_id))
     assert (await ask(service, "strike", tenant))[0] == []
 
     await working(service).turn()
-    assert await counted(service, tenant) == {"texts": 5, "vectors": 0, "due": 1, "table": 5}
+    assert await row_counts(service, tenant) == {"texts": 5, "vectors": 0, "due": 1, "table": 5}
     assert (await ask(service, "strike", tenant))[0]
 
     model = Meaning()
     await working(service, model).turn()
-    assert (await counted(service, tenant))["vectors"] == 5
-    assert (await counted(service, SYSTEM, SIGNAL_INDEX))["vectors"] == 1
-    asked = len(model.texts)
+    assert (await row_counts(service, tenant))["vectors"] == 5
+    assert (await row_counts(service, SYSTEM, SIGNAL_INDEX))["vectors"] == 1
+    text_count = len(model.texts)
     await working(service, model).turn()
-    assert len(model.texts) == asked == 6
+    assert len(model.texts) == text_count == 6
 
     row, facets = made(1, "Port strike is over", "All work again.", signals=2)
     await store(service, (row, facets), tenant=tenant)
     await working(service, model).turn()
     assert "Port strike is over\nAll work again." in model.texts
-    assert len(model.texts) == asked + 3
+    assert len(model.texts) == text_count + 3
 
 
 async def test_who_is_killed_leaves_the_rest_to_the_next(
@@ -467,45 +481,45 @@ async def test_who_is_killed_leaves_the_rest_to_the_next(
     for dies_after in range(3, 100):
         mortal = Counted(service.storage, dies_after=dies_after)
         try:
-            await reindexed(lending(attrs.evolve(service, storage=mortal), model))
+            await reindex(lending(attrs.evolve(service, storage=mortal), model))
             break
         except KilledError:
             kills += 1
     assert kills > 3
-    assert await counted(service, tenant) == {"texts": 5, "vectors": 5, "due": 1, "table": 5}
+    assert await row_counts(service, tenant) == {"texts": 5, "vectors": 5, "due": 1, "table": 5}
 
 
 async def test_two_that_look_after_one_index_count_nothing_twice(any_house: Any) -> None:
     service = any_house.service
     await store(service, *REPORTS, indexed=False)
 
-    async def other() -> None:
+    async def tend_too() -> None:
         while await tend(service, TENANT, REPORT_INDEX, None) is not None:
             pass
 
     await service.write(TENANT, lambda ctx: begin(ctx, REPORT_INDEX, "", again=True))
-    late = Counted(service.storage, meanwhile={0: other})
+    late = Counted(service.storage, meanwhile={0: tend_too})
     await tend(attrs.evolve(service, storage=late), TENANT, REPORT_INDEX, None)
-    assert await counted(service) == {"texts": 5, "vectors": 0, "due": 1, "table": 5}
+    assert await row_counts(service) == {"texts": 5, "vectors": 0, "due": 1, "table": 5}
 
 
 async def test_the_command_tells_how_far_it_is_and_what_stopped_it(house: Any) -> None:
     tenant = await workspace(house.service)
     await store(house.service, *REPORTS, tenant=tenant)
-    model, told = Meaning(), []
+    model, progress = Meaning(), []
     model.refuses = lambda _: NotEmbedded("no such model")
-    service = attrs.evolve(lending(house.service, model), tell=told.append)
-    with pytest.raises(Problem) as refused:
-        await reindexed(service)
-    assert "no such model" in str(refused.value.detail)
+    service = attrs.evolve(lending(house.service, model), tell=progress.append)
+    with pytest.raises(Problem) as error:
+        await reindex(service)
+    assert "no such model" in str(error.value.detail)
     model.refuses = lambda text: (
         NotEmbedded("too odd", is_refusal=True) if "storm" in text else None
     )
-    assert await reindexed(service) == b'{"rows":3,"model":"meaning"}'
-    assert await reindexed(service) == b'{"rows":3,"model":"meaning"}'
-    assert told[-1].done == told[-1].total
-    assert (await counted(house.service, tenant))["vectors"] == 5
-    assert await reindexed(lending(house.service)) == b'{"rows":3,"model":null}'
+    assert await reindex(service) == b'{"rows":3,"model":"meaning"}'
+    assert await reindex(service) == b'{"rows":3,"model":"meaning"}'
+    assert progress[-1].done == progress[-1].total
+    assert (await row_counts(house.service, tenant))["vectors"] == 5
+    assert await reindex(lending(house.service)) == b'{"rows":3,"model":null}'
     rows, _ = await ask(service, "harbour", tenant, mode="semantic")
     assert REPORTS[1][0].id not in ids(rows)
 
@@ -518,14 +532,14 @@ async def test_words_that_change_while_their_vector_is_made_wait_for_another(hou
         async def vectors(self, texts: Any) -> Any:
             if not self.texts:
                 self.texts.append("")
-                changed = made(2, "The harbour is open", days=10)
-                await store(house.service, changed, tenant=tenant)
+                new_report = made(2, "The harbour is open", days=10)
+                await store(house.service, new_report, tenant=tenant)
             return await super().vectors(texts)
 
     model = Slow()
     await working(house.service, model).turn()
     assert model.texts[-1] == "The harbour is open"
-    assert (await counted(house.service, tenant))["due"] == 1
+    assert (await row_counts(house.service, tenant))["due"] == 1
 
 
 async def test_counts_are_merged_by_whoever_looks_after_the_index(any_house: Any) -> None:
@@ -547,7 +561,7 @@ async def test_one_process_looks_after_the_indexes_at_a_time(
     leases = in_memory(lambda: 0.0).leases
     await leases.take("index", "somebody else", 60.0)
     await Indexing(house.service, None, leases).turn()
-    assert (await counted(house.service, tenant))["texts"] == 0
+    assert (await row_counts(house.service, tenant))["texts"] == 0
 
     monkeypatch.setattr(worker, "PUT_OFF_SECONDS", 0.0)
     model = Meaning()
@@ -556,7 +570,7 @@ async def test_one_process_looks_after_the_indexes_at_a_time(
     await leases.release("index", "somebody else")
     task = asyncio.create_task(index_loop(house.service, Embeddings(model), commits, leases))
     async with asyncio.timeout(10):
-        while not (await counted(house.service, tenant))["texts"]:  # noqa: ASYNC110
+        while not (await row_counts(house.service, tenant))["texts"]:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     task.cancel()
 
@@ -572,14 +586,16 @@ async def test_nobody_looks_after_the_indexes_while_nobody_knows_whose_turn_it_i
     await store(house.service, *REPORTS, tenant=tenant, indexed=False)
     away: Any = Away()
     await Indexing(house.service, None, away).turn()
-    assert (await counted(house.service, tenant))["texts"] == 0
+    assert (await row_counts(house.service, tenant))["texts"] == 0
 
 
 def test_signals_and_reports_have_an_index_each() -> None:
-    names = [one.name for one in (*REPORT_INDEX.collections, *SIGNAL_INDEX.collections)]
+    names = [
+        collection.name for collection in (*REPORT_INDEX.collections, *SIGNAL_INDEX.collections)
+    ]
     assert len(set(names)) == 10
-    assert {one.scope for one in REPORT_INDEX.collections} == {"tenant"}
-    assert {one.scope for one in SIGNAL_INDEX.collections} == {"global"}
+    assert {collection.scope for collection in REPORT_INDEX.collections} == {"tenant"}
+    assert {collection.scope for collection in SIGNAL_INDEX.collections} == {"global"}
 
 
 # -- as a tool ---------------------------------------------------------------------------------
@@ -588,20 +604,20 @@ def test_signals_and_reports_have_an_index_each() -> None:
 async def test_the_agents_tool_takes_the_members_of_the_body(any_house: Any) -> None:
     service = any_house.service
     await store(service, *REPORTS)
-    (spotted_id,) = await spotted(service, "Port scanner exploited")
+    (spotted_id,) = await spot(service, "Port scanner exploited")
     site = Site("https://api.example", aliases=False)
     tools = CatalogueTools(site).of(service, Actor(TENANT, TENANT), service.now())
-    spec = next(one for one in tools.specs if one.name == "retrieve_knowledge")
+    spec = next(spec_ for spec_ in tools.specs if spec_.name == "retrieve_knowledge")
     assert spec.parameters["required"] == ["query"]
     assert set(spec.parameters["properties"]) == {
         "query", "kinds", "profileIds", "period", "limit", "mode",
     }  # fmt: skip
-    answered = await tools.call("retrieve_knowledge", {"query": "port", "limit": 4, "kinds": None})
-    places = {one.id: one.path for one in answered.found}
+    answer = await tools.call("retrieve_knowledge", {"query": "port", "limit": 4, "kinds": None})
+    places = {citation.id: citation.path for citation in answer.found}
     assert places[REPORTS[0][0].id] == f"/api/v1/reports/{REPORTS[0][0].id}"
     assert places[spotted_id] == f"/api/v2/signals/{spotted_id}"
     assert f"/api/v1/reports/{REPORTS[0][0].id}/signals" in places.values()
     for wrong in ({}, {"query": ""}, {"query": "port", "colour": "red"}):
-        with pytest.raises(Problem) as refused:
+        with pytest.raises(Problem) as error:
             await tools.call("retrieve_knowledge", wrong)
-        assert refused.value.type.status == 400
+        assert error.value.type.status == 400

@@ -33,8 +33,8 @@ DRIP_SECONDS = 2.0
 def kev(*numbers: int, **members: Any) -> bytes:
     """A catalogue of these vulnerabilities."""
     rows = [{"cveID": f"CVE-2024-{number:04}", "dateAdded": "2024-03-01"} for number in numbers]
-    told = {"title": "KEV", "catalogVersion": "1", "dateReleased": "2026-01-02T00:00:00Z"}
-    return json.dumps({**told, "count": len(rows), "vulnerabilities": rows, **members}).encode()
+    head = {"title": "KEV", "catalogVersion": "1", "dateReleased": "2026-01-02T00:00:00Z"}
+    return json.dumps({**head, "count": len(rows), "vulnerabilities": rows, **members}).encode()
 
 
 def drip(publisher: Any, path: str) -> str:
@@ -54,38 +54,38 @@ async def test_slow_addresses_of_one_host_hold_up_nobody_else(
     slow = [drip(publisher, f"/slow/{number}") for number in range(2 * SOURCES_AT_ONCE)]
     for number in range(4):
         (tmp_path / f"{number}.xml").write_bytes(feed(f"Item {number}", folder=f"{number}/"))
-    wanted = [
+    sources = [
         await add_source(house.service, place) for place in (*slow, *locations(str(tmp_path)))
     ]
     read: list[str] = []
-    done = anyio.Event()
+    all_read = anyio.Event()
 
-    def heard(outcome: Outcome) -> None:
+    def note(outcome: Outcome) -> None:
         assert outcome.source is not None
         read.append(outcome.source.location)
         if len(read) == 4:
-            done.set()
+            all_read.set()
 
     limits = FetchLimits(total_seconds=DRIP_SECONDS)
     async with (
         Fetcher(exceptions=LOOPBACK, limits=limits) as fetcher,
         anyio.create_task_group() as tasks,
     ):
-        tasks.start_soon(pull_all, house.service, wanted, fetcher, heard)
-        await done.wait()
+        tasks.start_soon(pull_all, house.service, sources, fetcher, note)
+        await all_read.wait()
         tasks.cancel_scope.cancel()
     # All files are read before even the first of the slow addresses is given up.
     assert set(read).isdisjoint(slow)
 
 
 def _zip(body: bytes) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("kev.json", body)
-    return made.getvalue()
+    return file.getvalue()
 
 
-PACKED: list[tuple[str, Callable[[bytes], bytes], dict[str, str]]] = [
+PACKINGS: list[tuple[str, Callable[[bytes], bytes], dict[str, str]]] = [
     ("in a file of gzip", gzip.compress, {}),
     ("in transit", gzip.compress, {"Content-Encoding": "gzip"}),
     ("in both", lambda body: gzip.compress(gzip.compress(body)), {"Content-Encoding": "gzip"}),
@@ -93,7 +93,7 @@ PACKED: list[tuple[str, Callable[[bytes], bytes], dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize("case", PACKED, ids=lambda case: case[0])
+@pytest.mark.parametrize("case", PACKINGS, ids=lambda case: case[0])
 async def test_a_packed_document_is_taken_as_what_it_holds(
     house: Any, publisher: Any, case: Any
 ) -> None:
@@ -118,14 +118,14 @@ async def test_a_document_larger_than_its_format_is_refused_whole(
 
 
 async def test_bytes_and_rows_are_told_as_they_come(house: Any, publisher: Any) -> None:
-    told: list[Progress] = []
+    steps: list[Progress] = []
     body = kev(*range(1, 1_101), padding="x" * 2**21)
     source = await add_source(house.service, publisher.publish("/kev", body))
-    await pull(house.service, source, house.fetcher, tell=told.append)
-    assert [(one.unit, one.done) for one in told] == [
+    await pull(house.service, source, house.fetcher, tell=steps.append)
+    assert [(step.unit, step.done) for step in steps] == [
         ("MiB", 1), ("MiB", 2), ("rows", 1_000), ("rows", 1_100),
     ]  # fmt: skip
-    assert {one.total for one in told} == {2, 1_100}
+    assert {step.total for step in steps} == {2, 1_100}
 
 
 async def test_the_format_that_was_said_at_first_sets_the_pace(house: Any, publisher: Any) -> None:
@@ -133,8 +133,8 @@ async def test_the_format_that_was_said_at_first_sets_the_pace(house: Any, publi
     own = await pull(house.service, await add_source(house.service, url), house.fetcher)
     assert own.source.cadence_seconds == FORMATS["kev"].cadence_seconds
     url = publisher.publish("/other", kev(1))
-    said = await add_source(house.service, url, cadence_seconds=120)
-    assert (await pull(house.service, said, house.fetcher)).source.cadence_seconds == 120
+    source = await add_source(house.service, url, cadence_seconds=120)
+    assert (await pull(house.service, source, house.fetcher)).source.cadence_seconds == 120
 
 
 async def test_a_source_that_is_disabled_while_it_is_read_stays_so(
@@ -177,14 +177,18 @@ async def test_real_documents_of_most_formats_are_taken_or_refused_and_twice_is_
         assert outcome.source is not None
         health, run = outcome.source.health, outcome.run
         assert (outcome.status == "failed") == (health.error is not None), outcome.source.location
-        assert run.rejected == sum(one.count for one in health.rejections)
-    met = {one.source.format for one in first if one.source is not None}
-    assert len(met) > 30
+        assert run.rejected == sum(rejection.count for rejection in health.rejections)
+    formats = {outcome.source.format for outcome in first if outcome.source is not None}
+    assert len(formats) > 30
     house.clock.advance(3_600)
-    again = await pull_all(house.service, [one.source for one in first], house.fetcher, force=True)
-    await house.close()
-    assert [one.status for one in again] == [one.status for one in first]
-    moved = Counter(
-        one.source.location for one in again if one.run.created + one.run.updated + one.run.deleted
+    again = await pull_all(
+        house.service, [outcome.source for outcome in first], house.fetcher, force=True
     )
-    assert not moved
+    await house.close()
+    assert [outcome.status for outcome in again] == [outcome.status for outcome in first]
+    changes = Counter(
+        outcome.source.location
+        for outcome in again
+        if outcome.run.created + outcome.run.updated + outcome.run.deleted
+    )
+    assert not changes

@@ -18,7 +18,7 @@ from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio
 
-MANY = 3 * PART_ROWS
+ROWS = 3 * PART_ROWS
 
 
 def quakes(numbers: Sequence[int], magnitude: float = 5.0, net: str = "us") -> bytes:
@@ -38,8 +38,8 @@ def quakes(numbers: Sequence[int], magnitude: float = 5.0, net: str = "us") -> b
         for number in numbers
     ]  # fmt: skip
     head = {"generated": 1_767_225_800_000, "title": "Quakes", "count": len(features)}
-    told = {"type": "FeatureCollection", "metadata": head, "features": features}
-    return json.dumps(told).encode()
+    document = {"type": "FeatureCollection", "metadata": head, "features": features}
+    return json.dumps(document).encode()
 
 
 def catalogue(numbers: Sequence[int], day: int) -> bytes:
@@ -52,28 +52,30 @@ def catalogue(numbers: Sequence[int], day: int) -> bytes:
     return json.dumps(head | {"count": len(entries), "vulnerabilities": entries}).encode()
 
 
-async def scanned(house: Any, collection: Any) -> list[Any]:
-    found = await house.service.read(
+async def rows_of(house: Any, collection: Any) -> list[Any]:
+    page = await house.service.read(
         SYSTEM, lambda ctx: ctx.tx.documents.scan(collection, limit=9_999)
     )
-    return [collection.decode(row.raw) for row in found.rows]
+    return [collection.decode(row.raw) for row in page.rows]
 
 
 async def state(house: Any) -> tuple[Any, ...]:
     """What is stored, without when; and how many changes were told."""
-    events = {one.id: (one.title, len(one.sources)) for one in await scanned(house, OSINT_EVENTS)}
-    told = {one.id: (one.row, one.said) for one in await scanned(house, CONTRIBUTIONS)}
+    events = {
+        event.id: (event.title, len(event.sources)) for event in await rows_of(house, OSINT_EVENTS)
+    }
+    claims = {claim.id: (claim.row, claim.said) for claim in await rows_of(house, CONTRIBUTIONS)}
     changes = await house.service.read(
         SYSTEM, lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=99_999)
     )
-    return events, told, len(changes.changes)
+    return events, claims, len(changes.changes)
 
 
 Steps = Sequence[bytes]
 CASES: dict[str, Steps] = {
-    "events": (quakes(range(MANY)), quakes(range(MANY), 6.0)),
-    "a snapshot": (catalogue(range(MANY), 1), catalogue(range(9, MANY + 9), 2)),
-    "a snapshot that shrinks": (catalogue(range(MANY), 1), catalogue(range(8), 2)),
+    "events": (quakes(range(ROWS)), quakes(range(ROWS), 6.0)),
+    "a snapshot": (catalogue(range(ROWS), 1), catalogue(range(9, ROWS + 9), 2)),
+    "a snapshot that shrinks": (catalogue(range(ROWS), 1), catalogue(range(8), 2)),
 }
 
 
@@ -86,7 +88,7 @@ async def test_whenever_it_is_killed_what_is_read_again_ends_the_same(
         path.write_bytes(body)
         source = await add_source(whole.service, str(path))
         await pull(whole.service, source, whole.fetcher, force=True)
-    wanted = await state(whole)
+    whole_state = await state(whole)
     for dies_after in range(1, 12, 3):
         house = make_house("memory")
         for body in steps:
@@ -97,10 +99,10 @@ async def test_whenever_it_is_killed_what_is_read_again_ends_the_same(
             try:
                 await pull(service, source, house.fetcher, force=True)
             except KilledError:
-                left = await house.source(source.id)
-                assert (left.health.status, left.digest) == ("partial", None)
+                source_ = await house.source(source.id)
+                assert (source_.health.status, source_.digest) == ("partial", None)
             await pull(house.service, await house.source(source.id), house.fetcher, force=True)
-        assert await state(house) == wanted
+        assert await state(house) == whole_state
 
 
 async def test_the_document_before_one_that_was_cut_off_is_read_anew(
@@ -109,7 +111,7 @@ async def test_the_document_before_one_that_was_cut_off_is_read_anew(
     path = tmp_path / "quakes.json"
     path.write_bytes(quakes(range(4)))
     first = await pull(house.service, await add_source(house.service, str(path)), house.fetcher)
-    path.write_bytes(quakes(range(MANY), 6.0))
+    path.write_bytes(quakes(range(ROWS), 6.0))
     dying = attrs.evolve(house.service, storage=Counted(house.storage, dies_after=1))
     with pytest.raises(KilledError):
         await pull(dying, first.source, house.fetcher)
@@ -122,7 +124,7 @@ async def test_what_is_asked_of_a_source_while_it_is_read_is_not_forgotten(
     house: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "quakes.json"
-    path.write_bytes(quakes(range(MANY)))
+    path.write_bytes(quakes(range(ROWS)))
     source = await add_source(house.service, str(path))
 
     async def rename() -> None:
@@ -133,23 +135,23 @@ async def test_what_is_asked_of_a_source_while_it_is_read_is_not_forgotten(
     outcome = await pull(service, source, house.fetcher)
     assert (outcome.source.name, outcome.source.digest) == ("Renamed", None)
     again = await pull(house.service, outcome.source, house.fetcher)
-    assert (again.status, again.run.updated) == ("taken", MANY)
-    assert {one.sources[0].name for one in await scanned(house, OSINT_EVENTS)} == {"Renamed"}
+    assert (again.status, again.run.updated) == ("taken", ROWS)
+    assert {event.sources[0].name for event in await rows_of(house, OSINT_EVENTS)} == {"Renamed"}
 
 
 async def test_a_source_that_is_removed_while_it_is_read_gets_no_more(
     house: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "catalogue.json"
-    for body in (quakes(range(MANY)), catalogue(range(MANY), 1)):
+    for body in (quakes(range(ROWS)), catalogue(range(ROWS), 1)):
         path.write_bytes(body)
         source = await add_source(house.service, str(path))
 
         async def remove(id_: str = source.id) -> None:
             await house.service.system(lambda ctx: registry.remove_sources(ctx, [id_]))
 
-        counted = Counted(house.storage, meanwhile={2: remove})
-        service = attrs.evolve(house.service, storage=counted)
+        store = Counted(house.storage, meanwhile={2: remove})
+        service = attrs.evolve(house.service, storage=store)
         assert (await pull(service, source, house.fetcher)).status == "removed"
 
 
@@ -162,9 +164,11 @@ async def test_two_sources_that_are_read_at_once_both_stand_behind_their_rows(
         path = tmp_path / f"{net}.json"
         path.write_bytes(quakes(range(40), net=net))
         sources.append(await add_source(any_house.service, str(path)))
-    await asyncio.gather(*(pull(any_house.service, one, any_house.fetcher) for one in sources))
-    events = await scanned(any_house, OSINT_EVENTS)
+    await asyncio.gather(
+        *(pull(any_house.service, source, any_house.fetcher) for source in sources)
+    )
+    events = await rows_of(any_house, OSINT_EVENTS)
     assert len(events) == 40
-    assert {tuple(sorted(ref.id for ref in one.sources)) for one in events} == {
+    assert {tuple(sorted(ref.id for ref in event.sources)) for event in events} == {
         tuple(sorted(source.id for source in sources))
     }

@@ -36,7 +36,7 @@ async def rows(service: Any) -> list[Any]:
     return list(await service.storage.across(WEBHOOK_SECRETS, limit=100))
 
 
-async def opened(service: Any) -> dict[str, tuple[bytes, ...]]:
+async def signing_keys(service: Any) -> dict[str, tuple[bytes, ...]]:
     return {
         row.document.id: await service.read(
             row.tenant, lambda ctx, id_=row.document.id: keys.signing_keys(ctx, id_)
@@ -45,22 +45,22 @@ async def opened(service: Any) -> dict[str, tuple[bytes, ...]]:
     }
 
 
-def turned(service: Any, current: int, *others: int) -> Any:
-    listed = {id_: MASTERS[id_] for id_ in (current, *others)}
-    return attrs.evolve(service, keyring=Keyring(listed, current))
+def with_masters(service: Any, current: int, *older: int) -> Any:
+    masters = {id_: MASTERS[id_] for id_ in (current, *older)}
+    return attrs.evolve(service, keyring=Keyring(masters, current))
 
 
 async def test_every_secret_of_every_tenant_is_sealed_anew_page_by_page(any_house: Any) -> None:
     failures: list[BaseException] = []
     service = any_house.service
     await add_webhooks(service)
-    before = await opened(service)
+    before = await signing_keys(service)
     assert await renew_secrets(service, failures.append) == 0
-    after = turned(service, 2, 1)
-    assert await opened(after) == before
+    after = with_masters(service, 2, 1)
+    assert await signing_keys(after) == before
     assert await renew_secrets(after, failures.append, page_rows=5) == 12
     assert await renew_secrets(after, failures.append) == 0
-    assert await opened(turned(service, 2)) == before
+    assert await signing_keys(with_masters(service, 2)) == before
     assert failures == []
 
 
@@ -69,15 +69,15 @@ async def test_a_secret_that_cannot_be_opened_is_told_and_left_as_it_is(
     any_house: Any, page_rows: int
 ) -> None:
     failures: list[BaseException] = []
-    await add_webhooks(turned(any_house.service, 9), 1)
-    lost = await opened(turned(any_house.service, 9))
+    await add_webhooks(with_masters(any_house.service, 9), 1)
+    unreadable = await signing_keys(with_masters(any_house.service, 9))
     await add_webhooks(any_house.service, 1)
-    after = turned(any_house.service, 2, 1)
+    after = with_masters(any_house.service, 2, 1)
     assert await renew_secrets(after, failures.append, page_rows) == 3
     (failure,) = failures
     assert "not listed" in str(failure)
-    again = turned(any_house.service, 2, 9)
-    assert {id_: (await opened(again))[id_] for id_ in lost} == lost
+    again = with_masters(any_house.service, 2, 9)
+    assert {id_: (await signing_keys(again))[id_] for id_ in unreadable} == unreadable
 
 
 async def test_a_secret_that_was_tampered_with_holds_up_nobody(any_house: Any) -> None:
@@ -85,12 +85,12 @@ async def test_a_secret_that_was_tampered_with_holds_up_nobody(any_house: Any) -
     service = any_house.service
     await add_webhooks(service)
     first, second, *_ = await rows(service)
-    moved = WEBHOOK_SECRETS.decode(second.document.raw)
-    broken = attrs.evolve(moved, webhook_id=first.document.id)
+    secret = WEBHOOK_SECRETS.decode(second.document.raw)
+    foreign_secret = attrs.evolve(secret, webhook_id=first.document.id)
     await service.write(
-        first.tenant, lambda ctx: ctx.save(WEBHOOK_SECRETS, first.document.id, broken)
+        first.tenant, lambda ctx: ctx.save(WEBHOOK_SECRETS, first.document.id, foreign_secret)
     )
-    assert await renew_secrets(turned(service, 2, 1), failures.append, page_rows=5) == 11
+    assert await renew_secrets(with_masters(service, 2, 1), failures.append, page_rows=5) == 11
     assert len(failures) == 1
 
 
@@ -114,11 +114,11 @@ async def test_two_processes_with_different_master_secrets_both_come_to_an_end(
     """During a rotation one seals with the new secret what the other seals with the old one."""
     service = any_house.service
     await add_webhooks(service)
-    before = await opened(service)
+    before = await signing_keys(service)
     failures: list[BaseException] = []
-    ways = (turned(service, 1, 2), turned(service, 2, 1))
+    ways = (with_masters(service, 1, 2), with_masters(service, 2, 1))
     async with anyio.create_task_group() as tasks:
         for way in ways * 2:
             tasks.start_soon(renew_secrets, way, failures.append, 1)
-    assert await opened(ways[0]) == await opened(ways[1]) == before
+    assert await signing_keys(ways[0]) == await signing_keys(ways[1]) == before
     assert failures == []

@@ -31,11 +31,11 @@ Make = Callable[..., bytes]
 
 
 async def profile(house: Any, tenant: str = TENANT, **members: Any) -> str:
-    sent = ProfileInput(**{"name": "Ports", "topic": "Cranes", "frequency": "hourly", **members})
-    made = await house.service.write(
-        tenant, lambda ctx: profiles.create_profile(ctx, profiles.CreateProfile(sent))
+    wish = ProfileInput(**{"name": "Ports", "topic": "Cranes", "frequency": "hourly", **members})
+    creation = await house.service.write(
+        tenant, lambda ctx: profiles.create_profile(ctx, profiles.CreateProfile(wish))
     )
-    return str(made.location.rpartition("/")[2])
+    return str(creation.location.rpartition("/")[2])
 
 
 async def taken_in(house: Any, publisher: Any, body: bytes) -> None:
@@ -44,15 +44,13 @@ async def taken_in(house: Any, publisher: Any, body: bytes) -> None:
 
 
 async def reports(house: Any, tenant: str = TENANT) -> list[ReportRow]:
-    found = await house.service.read(
-        tenant, lambda ctx: ctx.tx.documents.scan(REPORTS, limit=1_000)
-    )
-    return [REPORTS.decode(row.raw) for row in found.rows]
+    page = await house.service.read(tenant, lambda ctx: ctx.tx.documents.scan(REPORTS, limit=1_000))
+    return [REPORTS.decode(row.raw) for row in page.rows]
 
 
 async def due(house: Any, profile_id: str, tenant: str = TENANT) -> Due:
-    stored = await house.service.read(tenant, lambda ctx: ctx.load(DUE, profile_id))
-    return DUE.decode(stored.raw)
+    document = await house.service.read(tenant, lambda ctx: ctx.load(DUE, profile_id))
+    return DUE.decode(document.raw)
 
 
 async def come_due(house: Any, profile_id: str) -> Any:
@@ -69,14 +67,14 @@ async def test_a_due_profile_gets_one_report_and_its_next_run(
     id_ = await profile(any_house)
     await taken_in(any_house, publisher, feed("Cranes stop in the port"))
     at = await come_due(any_house, id_)
-    (made,) = await run_due(any_house.service)
-    assert [made] == await reports(any_house)
-    assert (made.profile_id, made.period.end) == (id_, at)
-    assert made.counts.sources == 1
+    (report,) = await run_due(any_house.service)
+    assert [report] == await reports(any_house)
+    assert (report.profile_id, report.period.end) == (id_, at)
+    assert report.counts.sources == 1
     after = await due(any_house, id_)
     assert after.next_run_at == at + timedelta(hours=1)
     assert after.covered_until == at
-    assert (after.last_report_id, after.report_generated_at) == (made.id, any_house.clock.now())
+    assert (after.last_report_id, after.report_generated_at) == (report.id, any_house.clock.now())
     assert await run_due(any_house.service) == ()
 
 
@@ -90,11 +88,11 @@ async def test_nothing_is_made_before_it_is_due_and_settled(any_house: Any) -> N
 
 async def test_manual_and_paused_profiles_are_never_due(any_house: Any) -> None:
     await profile(any_house, frequency="manual")
-    paused = await profile(any_house)
+    paused_id = await profile(any_house)
 
     async def pause(ctx: Context) -> None:
-        patch = profiles.PatchProfile(paused, ProfilePatch(status="paused"))
-        target = await ctx.load(profiles.PROFILES, paused)
+        patch = profiles.PatchProfile(paused_id, ProfilePatch(status="paused"))
+        target = await ctx.load(profiles.PROFILES, paused_id)
         await profiles.change_profile(attrs.evolve(ctx, target=target), patch)
 
     await any_house.service.write(TENANT, pause)
@@ -107,15 +105,17 @@ async def test_each_report_covers_what_came_since_the_one_before(
 ) -> None:
     id_ = await profile(any_house)
     titles = ["Cranes stop in the port", "Cranes were sold to Malta"]
-    cited = []
+    citations = []
     for number in (1, 2):
         await taken_in(any_house, publisher, feed(*titles[:number]))
         at = await come_due(any_house, id_)
-        (made,) = await run_due(any_house.service)
-        stored = await any_house.service.read(TENANT, lambda ctx, m=made: ctx.load(FACETS, m.id))
-        cited.append([source.title for source in FACETS.decode(stored.raw).sources])
-    assert cited == [titles[:1], titles[1:]]
-    assert made.period.start == at - timedelta(hours=1)
+        (report,) = await run_due(any_house.service)
+        document = await any_house.service.read(
+            TENANT, lambda ctx, m=report: ctx.load(FACETS, m.id)
+        )
+        citations.append([source.title for source in FACETS.decode(document.raw).sources])
+    assert citations == [titles[:1], titles[1:]]
+    assert report.period.start == at - timedelta(hours=1)
 
 
 async def test_what_is_taken_in_at_the_instant_of_a_run_is_told_once(
@@ -126,12 +126,12 @@ async def test_what_is_taken_in_at_the_instant_of_a_run_is_told_once(
     assert at is not None
     any_house.clock.advance((at - any_house.clock.now()).total_seconds())
     await taken_in(any_house, publisher, feed("Cranes stop in the port"))
-    told = []
+    source_counts = []
     for _ in range(2):
         await come_due(any_house, id_)
-        (made,) = await run_due(any_house.service)
-        told.append(made.counts.sources)
-    assert told == [1, 0]
+        (report,) = await run_due(any_house.service)
+        source_counts.append(report.counts.sources)
+    assert source_counts == [1, 0]
 
 
 async def test_missed_runs_are_caught_up_by_one_report(
@@ -141,8 +141,8 @@ async def test_missed_runs_are_caught_up_by_one_report(
     await taken_in(any_house, publisher, feed("Cranes stop in the port"))
     any_house.clock.advance(5.5 * 3_600)
     now = any_house.clock.now()
-    (made,) = await run_due(any_house.service)
-    assert made.period.end == now.replace(minute=0, second=0)  # the newest of the missed runs
+    (report,) = await run_due(any_house.service)
+    assert report.period.end == now.replace(minute=0, second=0)  # the newest of the missed runs
     after = await due(any_house, id_)
     assert now < after.next_run_at <= now + timedelta(hours=1)
     assert await run_due(any_house.service) == ()
@@ -163,15 +163,15 @@ async def test_of_several_workers_one_makes_each_report(
     ids = [await profile(any_house) for _ in range(4)]
     await taken_in(any_house, publisher, feed("Cranes stop in the port"))
     await come_due(any_house, ids[0])
-    made: list[ReportRow] = []
+    rows: list[ReportRow] = []
 
     async def work() -> None:
-        made.extend(await run_due(any_house.service))
+        rows.extend(await run_due(any_house.service))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
             tasks.start_soon(work)
-    assert sorted(row.profile_id for row in made) == sorted(ids)
+    assert sorted(row.profile_id for row in rows) == sorted(ids)
     assert len(await reports(any_house)) == 4
 
 
@@ -186,12 +186,12 @@ async def test_a_profile_that_is_deleted_while_its_report_is_made_gets_none(
     async def delete(ctx: Context) -> None:
         await profiles.delete_profile(ctx, profiles.OneProfile(id_))
 
-    async def composed(service: Any, *asked: Any) -> Any:
-        finished = await compose(service, *asked) if is_read else None
+    async def compose_late(service: Any, *arguments: Any) -> Any:
+        report = await compose(service, *arguments) if is_read else None
         await service.write(TENANT, delete)
-        return finished or await compose(service, *asked)
+        return report or await compose(service, *arguments)
 
-    monkeypatch.setattr(schedule, "composed", composed)
+    monkeypatch.setattr(schedule, "composed", compose_late)
     assert await run_due(any_house.service) == ()
     assert await reports(any_house) == []
 
@@ -201,13 +201,13 @@ async def test_a_profile_that_is_gone_when_its_turn_comes_gets_none(
 ) -> None:
     id_ = await profile(any_house)
     await come_due(any_house, id_)
-    found = await any_house.storage.across(DUE, limit=1)
+    rows = await any_house.storage.across(DUE, limit=1)
     await any_house.service.write(
         TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.OneProfile(id_))
     )
 
     async def across(*_: Any, **__: Any) -> Any:
-        return found
+        return rows
 
     monkeypatch.setattr(any_house.storage, "across", across)
     assert await run_due(any_house.service) == ()
@@ -218,17 +218,17 @@ async def test_what_another_worker_has_made_meanwhile_is_not_composed_again(
 ) -> None:
     ids = [await profile(any_house) for _ in range(5)]
     await come_due(any_house, ids[0])
-    found = await any_house.storage.across(DUE, end=2**62, limit=9)
+    rows = await any_house.storage.across(DUE, end=2**62, limit=9)
     assert len(await run_due(any_house.service)) == 5
 
     async def across(*_: Any, **__: Any) -> Any:
-        return found  # as it was before the other one came
+        return rows  # as it was before the other one came
 
-    async def composed(*_: Any) -> Any:
+    async def compose_late(*_: Any) -> Any:
         raise AssertionError("there is nothing to make")
 
     monkeypatch.setattr(any_house.storage, "across", across)
-    monkeypatch.setattr(schedule, "composed", composed)
+    monkeypatch.setattr(schedule, "composed", compose_late)
     assert await run_due(any_house.service) == ()
 
 
@@ -240,10 +240,10 @@ async def test_a_store_that_is_away_puts_no_report_off(
     await come_due(any_house, id_)
     compose = schedule.composed
 
-    async def composed(*_: Any) -> Any:
+    async def compose_late(*_: Any) -> Any:
         raise failure
 
-    monkeypatch.setattr(schedule, "composed", composed)
+    monkeypatch.setattr(schedule, "composed", compose_late)
     with pytest.raises(type(failure)):
         await run_due(any_house.service)
     monkeypatch.setattr(schedule, "composed", compose)
@@ -257,15 +257,15 @@ async def test_one_report_that_fails_keeps_no_other_waiting(
     await come_due(any_house, good)
     compose = schedule.composed
 
-    async def composed(service: Any, tenant: str, id_: str, window: Any) -> Any:
+    async def compose_late(service: Any, tenant: str, id_: str, window: Any) -> Any:
         if id_ == bad:
             raise ArithmeticError("a defect")
         return await compose(service, tenant, id_, window)
 
-    monkeypatch.setattr(schedule, "composed", composed)
-    with pytest.raises(ExceptionGroup) as caught:
+    monkeypatch.setattr(schedule, "composed", compose_late)
+    with pytest.raises(ExceptionGroup) as error:
         await run_due(any_house.service)
-    assert [str(failure) for failure in caught.value.exceptions] == ["a defect"]
+    assert [str(failure) for failure in error.value.exceptions] == ["a defect"]
     assert [row.profile_id for row in await reports(any_house)] == [good]
     assert await run_due(any_house.service) == ()  # the bad one waits for its next try
 
@@ -292,12 +292,12 @@ async def test_a_report_is_made_by_hand_for_a_named_period(
     await taken_in(any_house, publisher, feed("Cranes stop in the port", "Cranes sold to Malta"))
     now = any_house.clock.now()
     start, end = now - timedelta(minutes=150), now - timedelta(minutes=90)
-    made = await make_report(any_house.service, TENANT, id_, start=start, end=end)
-    assert (made.period.start, made.period.end) == (start, end)
-    stored = await any_house.service.read(TENANT, lambda ctx: ctx.load(FACETS, made.id))
-    titles = [source.title for source in FACETS.decode(stored.raw).sources]
+    report = await make_report(any_house.service, TENANT, id_, start=start, end=end)
+    assert (report.period.start, report.period.end) == (start, end)
+    document = await any_house.service.read(TENANT, lambda ctx: ctx.load(FACETS, report.id))
+    titles = [source.title for source in FACETS.decode(document.raw).sources]
     assert titles == ["Cranes sold to Malta"]
-    assert await make_report(any_house.service, TENANT, id_, start=start, end=end) == made
+    assert await make_report(any_house.service, TENANT, id_, start=start, end=end) == report
 
 
 async def test_a_period_open_at_one_end_is_taken(
@@ -306,8 +306,8 @@ async def test_a_period_open_at_one_end_is_taken(
     id_ = await profile(any_house)
     await taken_in(any_house, publisher, feed("Cranes stop in the port"))
     now = any_house.clock.now()
-    made = await make_report(any_house.service, TENANT, id_, start=now - timedelta(days=1))
-    assert made.period.end == now
+    report = await make_report(any_house.service, TENANT, id_, start=now - timedelta(days=1))
+    assert report.period.end == now
     until = await make_report(any_house.service, TENANT, id_, end=now)
     assert until.counts.sources == 1
 
@@ -317,9 +317,9 @@ async def test_a_report_by_hand_without_a_period_covers_all_at_first(
 ) -> None:
     id_ = await profile(any_house)
     await taken_in(any_house, publisher, feed("Cranes stop in the port"))
-    made = await make_report(any_house.service, TENANT, id_)
-    assert made.counts.sources == 1
-    assert (await due(any_house, id_)).last_report_id == made.id
+    report = await make_report(any_house.service, TENANT, id_)
+    assert report.counts.sources == 1
+    assert (await due(any_house, id_)).last_report_id == report.id
 
 
 async def test_no_report_is_made_for_a_profile_of_another_workspace(any_house: Any) -> None:
@@ -373,9 +373,9 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize(("place", "kept"), [("before", 1), ("inside", 1), ("after", 2)])
+@pytest.mark.parametrize(("place", "reports_left"), [("before", 1), ("inside", 1), ("after", 2)])
 async def test_a_killed_worker_leaves_whole_reports_and_the_next_one_makes_the_rest(
-    make_house: Callable[[str], Any], tmp_path: Path, place: str, kept: int
+    make_house: Callable[[str], Any], tmp_path: Path, place: str, reports_left: int
 ) -> None:
     house = make_house("sqlite")
     ids = [await profile(house, name=f"Ports {number}") for number in range(4)]
@@ -388,9 +388,9 @@ async def test_a_killed_worker_leaves_whole_reports_and_the_next_one_makes_the_r
     house = make_house("sqlite")
     house.clock.advance(ahead)
     before = await reports(house)
-    assert len(before) == kept
+    assert len(before) == reports_left
     await _check_whole(house, before)
-    assert len(await run_due(house.service)) == 4 - kept
+    assert len(await run_due(house.service)) == 4 - reports_left
     after = await reports(house)
     assert sorted(row.profile_id for row in after) == sorted(ids)
     assert {row.id for row in before} < {row.id for row in after}

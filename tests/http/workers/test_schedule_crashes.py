@@ -60,9 +60,9 @@ class Fragile:
         if self.count == self.fails_at:
             raise Fault(self.count)
 
-    async def across(self, *asked: Any, **how: Any) -> Any:
+    async def across(self, *arguments: Any, **how: Any) -> Any:
         self.boundary()
-        return await self.storage.across(*asked, **how)
+        return await self.storage.across(*arguments, **how)
 
     async def read(self, tenant: str, unit: Any) -> Any:
         return await self._run(self.storage.read, tenant, unit)
@@ -71,33 +71,33 @@ class Fragile:
         return await self._run(self.storage.write, tenant, unit)
 
     async def _run(self, runner: Any, tenant: str, unit: Any) -> Any:
-        async def watched(tx: Any) -> Any:
-            made = await unit(Watched(tx, self.boundary))
+        async def watched_unit(tx: Any) -> Any:
+            outcome = await unit(WatchedPart(tx, self.boundary))
             self.boundary()  # all is done and nothing is committed
-            return made
+            return outcome
 
         self.boundary()
-        made = await runner(tenant, watched)
+        outcome = await runner(tenant, watched_unit)
         self.boundary()  # it is committed and nobody was told
-        return made
+        return outcome
 
 
-class Watched:
+class WatchedPart:
     """A part of the store, with a boundary before each call."""
 
     def __init__(self, part: Any, boundary: Callable[[], None]) -> None:
         self._part, self._boundary = part, boundary
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._part, name)
+        member = getattr(self._part, name)
         if name in ("documents", "changes", "answers", "ledger"):
-            return Watched(found, self._boundary)
-        if not callable(found):
-            return found
+            return WatchedPart(member, self._boundary)
+        if not callable(member):
+            return member
 
-        def call(*asked: Any, **how: Any) -> Any:
+        def call(*arguments: Any, **how: Any) -> Any:
             self._boundary()
-            return found(*asked, **how)
+            return member(*arguments, **how)
 
         return call
 
@@ -120,33 +120,35 @@ async def furnish(house: Any, number: int = PROFILES) -> list[str]:
     await house.service.write(TENANT, lambda ctx: ctx.save(WEBHOOKS, HOOK, hook))
     ids = []
     for at in range(number):
-        sent = ProfileInput(name=f"Ports {at}", topic="Cranes", frequency="hourly")
-        made = await house.service.write(
+        wish = ProfileInput(name=f"Ports {at}", topic="Cranes", frequency="hourly")
+        creation = await house.service.write(
             TENANT,
-            lambda ctx, sent=sent: profiles.create_profile(ctx, profiles.CreateProfile(sent)),
+            lambda ctx, wish=wish: profiles.create_profile(ctx, profiles.CreateProfile(wish)),
         )
-        ids.append(made.location.rpartition("/")[2])
+        ids.append(creation.location.rpartition("/")[2])
     house.clock.advance(3_600)
     return ids
 
 
 async def scan(house: Any, collection: Any) -> dict[str, Any]:
-    found = await house.service.read(
+    page = await house.service.read(
         TENANT, lambda ctx: ctx.tx.documents.scan(collection, limit=100_000)
     )
-    return {row.id: collection.decode(row.raw) for row in found.rows}
+    return {row.id: collection.decode(row.raw) for row in page.rows}
 
 
 async def check_whole(house: Any) -> list[ReportRow]:
     """Every report is whole, and nothing of one that is not there is left; the reports."""
     rows: dict[str, ReportRow] = await scan(house, REPORTS)
-    told = await house.service.read(
+    feed = await house.service.read(
         TENANT, lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=100_000)
     )
     events = await scan(house, EVENTS)
     assert set(await scan(house, FACETS)) == set(rows)
-    changed = [change.resource_id for change in told.changes if change.resource_type == "report"]
-    assert sorted(changed) == sorted(rows)
+    changed_ids = [
+        change.resource_id for change in feed.changes if change.resource_type == "report"
+    ]
+    assert sorted(changed_ids) == sorted(rows)
     assert sorted(event.subject for event in events.values()) == sorted(rows)
     deliveries = {delivery_id(HOOK, id_) for id_ in events}
     assert set(await scan(house, DELIVERIES)) == set(await scan(house, WAITING)) == deliveries
@@ -171,25 +173,25 @@ async def test_a_fault_at_any_boundary_leaves_none_or_a_whole_report(
     """One report at a time: at the n-th boundary of its round the store fails."""
     house = make_house(kind)
     (id_,) = await furnish(house, 1)
-    whole, kept = house.service, 0
+    whole, count_before = house.service, 0
     fails_at, was_reached = 0, True
     while was_reached:
         fails_at += 1
-        planned = (await scan(house, DUE))[id_].next_run_at
-        house.clock.advance((planned + SETTLING - house.clock.now()).total_seconds())
+        run_at = (await scan(house, DUE))[id_].next_run_at
+        house.clock.advance((run_at + SETTLING - house.clock.now()).total_seconds())
         fragile = Fragile(whole.storage, fails_at)
         with contextlib.suppress(Fault, ExceptionGroup):
             await run_due(
                 type(whole)(fragile, whole.ids, whole.now, whole.keyring, plans=whole.plans)
             )
         was_reached = fragile.count >= fails_at
-        made = len(await check_whole(house))
-        assert made - kept in (0, 1)
+        count = len(await check_whole(house))
+        assert count - count_before in (0, 1)
         house.clock.advance(3_600)  # whatever was put off has its turn
         await run_due(whole)
         rows = await check_whole(house)
-        assert len(rows) > kept
-        kept = len(rows)
+        assert len(rows) > count_before
+        count_before = len(rows)
     assert fails_at > 25  # the boundaries of one round
     await house.close()
 
@@ -267,9 +269,9 @@ class Lives:
 
 @pytest.fixture
 def lives(tmp_path: Path) -> Iterator[Lives]:
-    made = Lives(tmp_path)
-    yield made
-    made.process.communicate("")
+    lives_ = Lives(tmp_path)
+    yield lives_
+    lives_.process.communicate("")
 
 
 @pytest.mark.parametrize("kills", [KILLS, pytest.param(KILLS_OF_A_SOAK, marks=pytest.mark.soak)])

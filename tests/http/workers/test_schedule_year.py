@@ -74,28 +74,28 @@ class Town:
     # -- people --------------------------------------------------------------------------------
 
     async def profile(self, **members: Any) -> str:
-        sent = ProfileInput(**{"name": "Ports", "topic": "Cranes", **members})
-        made = await self.service.write(
-            TENANT, lambda ctx: profiles.create_profile(ctx, profiles.CreateProfile(sent))
+        wish = ProfileInput(**{"name": "Ports", "topic": "Cranes", **members})
+        creation = await self.service.write(
+            TENANT, lambda ctx: profiles.create_profile(ctx, profiles.CreateProfile(wish))
         )
-        return str(made.location.rpartition("/")[2])
+        return str(creation.location.rpartition("/")[2])
 
     async def patch(self, id_: str, **members: Any) -> None:
         async def unit(ctx: Context) -> None:
-            asked = profiles.PatchProfile(id_, ProfilePatch(**members))
+            request = profiles.PatchProfile(id_, ProfilePatch(**members))
             target = await ctx.load(PROFILES, id_)
-            await profiles.change_profile(attrs.evolve(ctx, target=target), asked)
+            await profiles.change_profile(attrs.evolve(ctx, target=target), request)
 
         await self.service.write(TENANT, unit)
 
     async def subscribe(self, id_: str, status: Any) -> None:
         async def unit(ctx: Context) -> None:
             subscription = await subscription_of(ctx, id_)
-            asked = subscriptions.PatchSubscription(
+            request = subscriptions.PatchSubscription(
                 subscription.id, SubscriptionPatch(status=status)
             )
             target = await ctx.load(SUBSCRIPTIONS, subscription.id)
-            await subscriptions.patch_subscription(attrs.evolve(ctx, target=target), asked)
+            await subscriptions.patch_subscription(attrs.evolve(ctx, target=target), request)
 
         await self.service.write(TENANT, unit)
 
@@ -108,61 +108,61 @@ class Town:
 
     async def run(self) -> list[ReportRow]:
         """Let the worker make all that is due now."""
-        made: list[ReportRow] = []
+        rows_made: list[ReportRow] = []
         while rows := await run_due(self.service):
-            made += rows
-        return made
+            rows_made += rows
+        return rows_made
 
     async def run_until(self, end: datetime, late: Callable[[], timedelta]) -> list[ReportRow]:
         """Move the clock from one due run to the next, each time a little late."""
-        made: list[ReportRow] = []
+        rows_made: list[ReportRow] = []
         while True:
             (first,) = await self.house.storage.across(DUE, limit=1)
             upcoming = DUE.decode(first.document.raw).next_run_at
             if upcoming is None or upcoming >= end:
                 self.move_to(end)
-                return made
+                return rows_made
             self.move_to(max(upcoming + SETTLING + late(), self.now))
             rows = await self.run()
             assert rows, "what is due is made"
-            made += rows
+            rows_made += rows
 
     # -- what is there -------------------------------------------------------------------------
 
     async def due(self, id_: str) -> Due:
-        stored = await self.service.read(TENANT, lambda ctx: ctx.load(DUE, id_))
-        return DUE.decode(stored.raw)
+        document = await self.service.read(TENANT, lambda ctx: ctx.load(DUE, id_))
+        return DUE.decode(document.raw)
 
     async def current(self, id_: str) -> Profile:
-        stored = await self.service.read(TENANT, lambda ctx: ctx.load(PROFILES, id_))
-        return PROFILES.decode(stored.raw)
+        document = await self.service.read(TENANT, lambda ctx: ctx.load(PROFILES, id_))
+        return PROFILES.decode(document.raw)
 
     async def reports(self, id_: str | None = None) -> list[ReportRow]:
         """The reports (of a profile), the earliest period first."""
-        found = await self.service.read(
+        page = await self.service.read(
             TENANT, lambda ctx: ctx.tx.documents.scan(REPORTS, limit=100_000)
         )
-        rows = [REPORTS.decode(row.raw) for row in found.rows]
-        kept = [row for row in rows if id_ in (None, row.profile_id)]
-        return sorted(kept, key=lambda row: row.period.end)
+        rows = [REPORTS.decode(row.raw) for row in page.rows]
+        own = [row for row in rows if id_ in (None, row.profile_id)]
+        return sorted(own, key=lambda row: row.period.end)
 
     async def feed(self, change_type: str = "created") -> list[str]:
         """The identifiers of the reports that the change feed tells of, in its order."""
-        told = await self.service.read(
+        feed = await self.service.read(
             TENANT, lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=100_000)
         )
         return [
             change.resource_id
-            for change in told.changes
+            for change in feed.changes
             if (change.resource_type, change.change_type) == ("report", change_type)
         ]
 
-    async def check_once(self, made: list[ReportRow]) -> None:
+    async def check_once(self, rows_made: list[ReportRow]) -> None:
         """What the worker says that it made is what is there, and what the feed tells, once."""
-        assert sorted(row.id for row in made) == sorted(row.id for row in await self.reports())
-        assert await self.feed() == [row.id for row in made]
+        assert sorted(row.id for row in rows_made) == sorted(row.id for row in await self.reports())
+        assert await self.feed() == [row.id for row in rows_made]
         assert await self.feed("updated") == []
-        assert len({(row.profile_id, row.period.end) for row in made}) == len(made)
+        assert len({(row.profile_id, row.period.end) for row in rows_made}) == len(rows_made)
 
     async def check_tiles(self, id_: str) -> list[ReportRow]:
         """Each report of the profile begins where the one before it ended."""
@@ -211,13 +211,13 @@ async def test_a_year_has_one_report_for_each_period_and_no_hole(town: Town) -> 
     flushes = not isinstance(town.house.storage, MemoryStorage)  # the daily ones cost seconds
     ids = [await town.profile(**members) for members in YEAR[flushes:]]
     late, end = random.Random(1), START + 365 * DAY
-    made = await town.run_until(end, lambda: timedelta(seconds=late.randrange(3_000)))
+    rows_made = await town.run_until(end, lambda: timedelta(seconds=late.randrange(3_000)))
     for id_ in ids:
         rows = await town.check_tiles(id_)
         profile = await town.current(id_)
         assert [row.period.end for row in rows] == runs_between(profile, START, end)
-    await town.check_once(made)
-    assert len(made) == 52 + 12 + (0 if flushes else 365)
+    await town.check_once(rows_made)
+    assert len(rows_made) == 52 + 12 + (0 if flushes else 365)
 
 
 @pytest.mark.soak
@@ -235,10 +235,10 @@ async def test_every_year_has_one_report_for_each_period(
 ) -> None:
     id_ = await town.profile(**members)
     late, end = random.Random(seed), START + 365 * DAY
-    made = await town.run_until(end, lambda: timedelta(seconds=late.randrange(3_500)))
+    rows_made = await town.run_until(end, lambda: timedelta(seconds=late.randrange(3_500)))
     rows = await town.check_tiles(id_)
     assert [row.period.end for row in rows] == runs_between(await town.current(id_), START, end)
-    await town.check_once(made)
+    await town.check_once(rows_made)
 
 
 @pytest.mark.parametrize("seconds", [3_569, 3_570, 3_571, 3_599, 3_600, 3_601, 3_629, 3_630])
@@ -247,14 +247,14 @@ async def test_a_run_that_is_nearly_an_hour_late_takes_none_from_the_next(
 ) -> None:
     town = Town(house)
     id_ = await town.profile(frequency="hourly")
-    made = await town.run_until(START + DAY, lambda: timedelta(seconds=seconds))
+    rows_made = await town.run_until(START + DAY, lambda: timedelta(seconds=seconds))
     rows = await town.check_tiles(id_)
-    assert rows == made
+    assert rows == rows_made
     ends = runs_between(await town.current(id_), START, START + DAY)
-    missed = {end for end in ends if end not in [row.period.end for row in rows]}
+    holes = {end for end in ends if end not in [row.period.end for row in rows]}
     # Only a run at whose time the next one is over as well is caught up by that.
-    assert bool(missed) is (seconds >= 3_600)
-    assert all(end + timedelta(hours=1) in [row.period.end for row in rows] for end in missed)
+    assert bool(holes) is (seconds >= 3_600)
+    assert all(end + timedelta(hours=1) in [row.period.end for row in rows] for end in holes)
 
 
 # -- what comes between ------------------------------------------------------------------------
@@ -264,48 +264,48 @@ async def test_three_days_of_absence_are_caught_up_by_one_report_each(town: Town
     hourly = await town.profile(frequency="hourly")
     daily = await town.profile(frequency="daily", schedule_time_of_day="07:30")
     weekly = await town.profile(frequency="weekly", schedule_time_of_day="07:30", schedule_day=1)
-    made = await town.run_until(START + 2 * DAY, punctual)
-    counted = {id_: len(await town.reports(id_)) for id_ in (hourly, daily, weekly)}
-    left = town.now
-    town.move_to(left + 3 * DAY)
+    rows_made = await town.run_until(START + 2 * DAY, punctual)
+    counts = {id_: len(await town.reports(id_)) for id_ in (hourly, daily, weekly)}
+    start = town.now
+    town.move_to(start + 3 * DAY)
     back = await town.run()
     assert sorted(row.profile_id for row in back) == sorted((hourly, daily, weekly))
     assert all(row.period.end - row.period.start >= 2 * DAY for row in back)
-    made += back + await town.run_until(START + 8 * DAY, punctual)
+    rows_made += back + await town.run_until(START + 8 * DAY, punctual)
     for id_ in (hourly, daily, weekly):
         rows = await town.check_tiles(id_)
-        caught_up = rows[counted[id_]]
+        caught_up = rows[counts[id_]]
         runs = runs_between(await town.current(id_), START, START + 8 * DAY)
-        assert caught_up.period.end == max(run for run in runs if run <= left + 3 * DAY - SETTLING)
-        assert [row.period.end for row in rows[counted[id_] :]] == [
+        assert caught_up.period.end == max(run for run in runs if run <= start + 3 * DAY - SETTLING)
+        assert [row.period.end for row in rows[counts[id_] :]] == [
             run for run in runs if run >= caught_up.period.end
         ]
-    await town.check_once(made)
+    await town.check_once(rows_made)
 
 
-@pytest.mark.parametrize("who", ["profile", "subscription"])
+@pytest.mark.parametrize("part", ["profile", "subscription"])
 async def test_after_a_pause_the_first_report_tells_what_came_meanwhile(
-    town: Town, who: str
+    town: Town, part: str
 ) -> None:
     id_ = await town.profile(frequency="daily", schedule_time_of_day="07:30")
 
     async def switch(status: Any) -> None:
-        await (town.patch(id_, status=status) if who == "profile" else town.subscribe(id_, status))
+        await (town.patch(id_, status=status) if part == "profile" else town.subscribe(id_, status))
 
-    made = await town.run_until(START + 3 * DAY, punctual)
+    rows_made = await town.run_until(START + 3 * DAY, punctual)
     await switch("paused")
     assert await town.run_until(START + 40 * DAY, punctual) == []
     await switch("active")
-    made += await town.run_until(START + 43 * DAY, punctual)
+    rows_made += await town.run_until(START + 43 * DAY, punctual)
     rows = await town.check_tiles(id_)
     spans = [row.period.end - row.period.start for row in rows[1:]]
     assert [span for span in spans if span != DAY] == [38 * DAY]
-    await town.check_once(made)
+    await town.check_once(rows_made)
 
 
 async def test_a_schedule_that_changes_leaves_no_hole(town: Town) -> None:
     id_ = await town.profile(frequency="hourly")
-    made = await town.run_until(START + timedelta(hours=12), punctual)
+    rows_made = await town.run_until(START + timedelta(hours=12), punctual)
     changes: list[dict[str, Any]] = [
         {"frequency": "daily", "schedule_time_of_day": "07:30"},
         {"timezone": "Pacific/Auckland"},
@@ -317,47 +317,47 @@ async def test_a_schedule_that_changes_leaves_no_hole(town: Town) -> None:
     ]
     for number, members in enumerate(changes, 1):
         await town.patch(id_, **members)
-        made += await town.run_until(START + 4 * number * DAY, punctual)
+        rows_made += await town.run_until(START + 4 * number * DAY, punctual)
         runs = runs_between(await town.current(id_), START, town.now)
         upcoming = (await town.due(id_)).next_run_at
         assert upcoming is None or upcoming >= town.now
         if runs:
             assert (await town.reports(id_))[-1].period.end == runs[-1]
     await town.check_tiles(id_)
-    await town.check_once(made)
+    await town.check_once(rows_made)
 
 
 async def test_a_new_name_while_a_report_is_due_costs_no_report(town: Town) -> None:
     id_ = await town.profile(frequency="daily", schedule_time_of_day="07:30")
-    planned = (await town.due(id_)).next_run_at
-    assert planned is not None
-    town.move_to(planned + timedelta(seconds=5))
+    run_at = (await town.due(id_)).next_run_at
+    assert run_at is not None
+    town.move_to(run_at + timedelta(seconds=5))
     await town.patch(id_, name="Harbours")
-    town.move_to(planned + SETTLING)
-    assert [row.period.end for row in await town.run()] == [planned]
+    town.move_to(run_at + SETTLING)
+    assert [row.period.end for row in await town.run()] == [run_at]
 
 
 async def test_a_report_by_hand_at_a_run_is_not_told_again(town: Town) -> None:
     """It covers the run that settles meanwhile; the next begins where it surely ends."""
     id_ = await town.profile(frequency="hourly")
-    planned = (await town.due(id_)).next_run_at
-    assert planned is not None
-    town.move_to(planned + 2 * SETTLING)
+    run_at = (await town.due(id_)).next_run_at
+    assert run_at is not None
+    town.move_to(run_at + 2 * SETTLING)
     by_hand = await make_report(town.service, TENANT, id_)
     assert await town.run() == []
-    made = await town.run_until(planned + timedelta(hours=3), punctual)
-    assert [row.period.end for row in made] == [planned + timedelta(hours=n) for n in (1, 2)]
-    assert made[0].period.start == by_hand.period.end - SETTLING
+    rows_made = await town.run_until(run_at + timedelta(hours=3), punctual)
+    assert [row.period.end for row in rows_made] == [run_at + timedelta(hours=n) for n in (1, 2)]
+    assert rows_made[0].period.start == by_hand.period.end - SETTLING
 
 
 async def test_a_clock_that_jumps_neither_repeats_nor_forgets(town: Town) -> None:
     id_ = await town.profile(frequency="daily", schedule_time_of_day="07:30")
-    made: list[ReportRow] = []
+    rows_made: list[ReportRow] = []
     for hours in (30, -5, 24, -1, 50, -30, 10, 26, 24):
         town.move_to(town.now + timedelta(hours=hours))
-        made += await town.run()
+        rows_made += await town.run()
     await town.check_tiles(id_)
-    await town.check_once(made)
+    await town.check_once(rows_made)
 
 
 # -- many workers ------------------------------------------------------------------------------
@@ -366,22 +366,22 @@ async def test_a_clock_that_jumps_neither_repeats_nor_forgets(town: Town) -> Non
 @pytest.mark.parametrize("workers", [2, 8])
 async def test_workers_on_one_store_never_make_a_report_twice(town: Town, workers: int) -> None:
     ids = [await town.profile(name=f"P{number}", frequency="hourly") for number in range(5)]
-    made: list[ReportRow] = []
+    rows_made: list[ReportRow] = []
     for _ in range(4):
         first = (await town.due(ids[0])).next_run_at
         assert first is not None
         town.move_to(first + SETTLING)
 
         async def work() -> None:
-            made.extend(await town.run())
+            rows_made.extend(await town.run())
 
         async with anyio.create_task_group() as tasks:
             for _ in range(workers):
                 tasks.start_soon(work)
-    assert len(made) == 4 * len(ids)
+    assert len(rows_made) == 4 * len(ids)
     for id_ in ids:
         assert len(await town.check_tiles(id_)) == 4
-    assert sorted(await town.feed()) == sorted(row.id for row in made)
+    assert sorted(await town.feed()) == sorted(row.id for row in rows_made)
     assert await town.feed("updated") == []
 
 
@@ -392,15 +392,15 @@ async def test_a_failing_profile_is_tried_ever_more_rarely_while_others_go_on(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = [await town.profile(frequency="hourly") for _ in range(2)]
-    compose, tries, broken = schedule.composed, [], True
+    compose, tries, is_broken = schedule.composed, [], True
 
-    async def composed(service: Any, tenant: str, id_: str, window: Any) -> Any:
-        if id_ == bad and broken:
+    async def compose_or_fail(service: Any, tenant: str, id_: str, window: Any) -> Any:
+        if id_ == bad and is_broken:
             tries.append(town.now)
             raise ArithmeticError("a defect")
         return await compose(service, tenant, id_, window)
 
-    monkeypatch.setattr(schedule, "composed", composed)
+    monkeypatch.setattr(schedule, "composed", compose_or_fail)
     for _ in range(6 * 60):
         town.house.clock.advance(60)
         with contextlib.suppress(ExceptionGroup):
@@ -409,7 +409,7 @@ async def test_a_failing_profile_is_tried_ever_more_rarely_while_others_go_on(
     assert len(tries) == 6  # after 5, 10, 20, 40 and 80 minutes
     assert all(before < after for before, after in pairwise(waits))
     assert len(await town.check_tiles(good)) == 6
-    broken = False
+    is_broken = False
     await town.run_until(town.now + 2 * DAY, punctual)
     first, *rest = await town.check_tiles(bad)
     assert first.period.end.minute == 0  # late, yet it ends at a run
@@ -422,19 +422,19 @@ async def test_profiles_that_are_deleted_while_reports_are_made_leave_nothing(
 ) -> None:
     ids = [await town.profile(name=f"P{number}", frequency="hourly") for number in range(6)]
     compose = schedule.composed
-    doomed = ids[::2]
+    deleted_ids = ids[::2]
 
-    async def composed(service: Any, tenant: str, id_: str, window: Any) -> Any:
-        finished = await compose(service, tenant, id_, window)
-        if id_ in doomed:
+    async def compose_or_fail(service: Any, tenant: str, id_: str, window: Any) -> Any:
+        report = await compose(service, tenant, id_, window)
+        if id_ in deleted_ids:
             await town.delete(id_)
-        return finished
+        return report
 
-    monkeypatch.setattr(schedule, "composed", composed)
+    monkeypatch.setattr(schedule, "composed", compose_or_fail)
     town.move_to(START + timedelta(hours=1))
-    made = await town.run()
-    assert sorted(row.profile_id for row in made) == sorted(ids[1::2])
-    await town.check_once(made)
+    rows_made = await town.run()
+    assert sorted(row.profile_id for row in rows_made) == sorted(ids[1::2])
+    await town.check_once(rows_made)
 
 
 # -- whatever order ----------------------------------------------------------------------------
@@ -452,30 +452,30 @@ ZONES = ["UTC", "Europe/Paris", "Australia/Lord_Howe", "America/Nuuk", "Asia/Kat
 
 
 @attrs.define
-class Expected:
+class ExpectedState:
     """What a person would say of one profile: when it is due next and how far it was told."""
 
     profile: Profile
-    wanted: bool = True
-    planned: datetime | None = None
-    told: datetime | None = None
+    is_active: bool = True
+    next_run_at: datetime | None = None
+    covered_until: datetime | None = None
     reports: int = 0
 
     def plan(self, now: datetime) -> None:
-        floor = now if self.told is None else max(now, self.told)
-        self.planned = next_run(self.profile.schedule, floor) if self.wanted else None
+        floor = now if self.covered_until is None else max(now, self.covered_until)
+        self.next_run_at = next_run(self.profile.schedule, floor) if self.is_active else None
 
 
 class Machine(RuleBasedStateMachine):
     """Changes, pauses, absences and reports in any order, beside a model of a few lines."""
 
-    made = Bundle("made")
+    ids = Bundle("made")
 
     def __init__(self) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
         self.town = Town(MACHINE_HOUSE(MemoryStorage(catalog.COLLECTIONS)))
-        self.expected: dict[str, Expected] = {}
+        self.expected: dict[str, ExpectedState] = {}
 
     def teardown(self) -> None:
         self.runner.close()
@@ -483,35 +483,35 @@ class Machine(RuleBasedStateMachine):
     def do(self, work: Any) -> Any:
         return self.runner.run(work)
 
-    @rule(target=made, members=st.sampled_from(SCHEDULES), zone=st.sampled_from(ZONES))
+    @rule(target=ids, members=st.sampled_from(SCHEDULES), zone=st.sampled_from(ZONES))
     def create(self, members: dict[str, Any], zone: str) -> str:
         id_: str = self.do(self.town.profile(**members, timezone=zone))
-        self.expected[id_] = Expected(self.do(self.town.current(id_)))
+        self.expected[id_] = ExpectedState(self.do(self.town.current(id_)))
         self.expected[id_].plan(self.town.now)
         return id_
 
-    @rule(id_=made, members=st.sampled_from(SCHEDULES), zone=st.sampled_from(ZONES))
+    @rule(id_=ids, members=st.sampled_from(SCHEDULES), zone=st.sampled_from(ZONES))
     def reschedule(self, id_: str, members: dict[str, Any], zone: str) -> None:
         whole = {"schedule_time_of_day": None, **members, "timezone": zone}
         self.do(self.town.patch(id_, **whole))
-        one, before = self.expected[id_], self.expected[id_].profile.schedule
-        one.profile = self.do(self.town.current(id_))
-        if one.profile.schedule != before:
-            one.plan(self.town.now)
+        state, before = self.expected[id_], self.expected[id_].profile.schedule
+        state.profile = self.do(self.town.current(id_))
+        if state.profile.schedule != before:
+            state.plan(self.town.now)
 
-    @rule(id_=made, name=st.sampled_from(["Ports", "Harbours"]))
+    @rule(id_=ids, name=st.sampled_from(["Ports", "Harbours"]))
     def rename(self, id_: str, name: str) -> None:
         self.do(self.town.patch(id_, name=name))
 
-    @rule(id_=made, wanted=st.booleans())
-    def switch(self, id_: str, wanted: bool) -> None:
-        self.do(self.town.subscribe(id_, "active" if wanted else "paused"))
-        one = self.expected[id_]
-        if one.wanted != wanted:
-            one.wanted = wanted
-            one.plan(self.town.now)
+    @rule(id_=ids, is_active=st.booleans())
+    def switch(self, id_: str, is_active: bool) -> None:
+        self.do(self.town.subscribe(id_, "active" if is_active else "paused"))
+        state = self.expected[id_]
+        if state.is_active != is_active:
+            state.is_active = is_active
+            state.plan(self.town.now)
 
-    @rule(id_=consumes(made))
+    @rule(id_=consumes(ids))
     def delete(self, id_: str) -> None:
         self.do(self.town.delete(id_))
         del self.expected[id_]
@@ -526,27 +526,27 @@ class Machine(RuleBasedStateMachine):
         self.town.move_to(self.town.now + span)
         if not work:
             return
-        made, ready = self.do(self.town.run()), self.town.now - SETTLING
-        expected = set()
-        for id_, one in self.expected.items():
-            if one.planned is None or one.planned > ready:
+        rows, ready = self.do(self.town.run()), self.town.now - SETTLING
+        expected_runs = set()
+        for id_, state in self.expected.items():
+            if state.next_run_at is None or state.next_run_at > ready:
                 continue
-            end = last_run(one.profile.schedule, ready)
+            end = last_run(state.profile.schedule, ready)
             assert end is not None
-            one.told, one.planned = end, next_run(one.profile.schedule, end)
-            one.reports += 1
-            expected.add((id_, end))
-        assert {(row.profile_id, row.period.end) for row in made} == expected
-        assert len(made) == len(expected)
+            state.covered_until, state.next_run_at = end, next_run(state.profile.schedule, end)
+            state.reports += 1
+            expected_runs.add((id_, end))
+        assert {(row.profile_id, row.period.end) for row in rows} == expected_runs
+        assert len(rows) == len(expected_runs)
 
     @invariant()
     def everything_is_as_a_person_would_say(self) -> None:
-        for id_, one in self.expected.items():
+        for id_, state in self.expected.items():
             due = self.do(self.town.due(id_))
-            assert (due.next_run_at, due.covered_until) == (one.planned, one.told)
-            assert len(self.do(self.town.check_tiles(id_))) == one.reports
+            assert (due.next_run_at, due.covered_until) == (state.next_run_at, state.covered_until)
+            assert len(self.do(self.town.check_tiles(id_))) == state.reports
         assert len(self.do(self.town.reports())) == sum(
-            one.reports for one in self.expected.values()
+            state.reports for state in self.expected.values()
         )
 
 

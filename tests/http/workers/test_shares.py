@@ -22,13 +22,13 @@ class Hall:
         self.inside: list[tuple[str, asyncio.Event]] = []
         self.tasks: list[tuple[str, asyncio.Task[None]]] = []
 
-    async def come(self, who: str) -> None:
-        self.tasks.append((who, asyncio.create_task(self._visit(who))))
+    async def enter(self, name: str) -> None:
+        self.tasks.append((name, asyncio.create_task(self._visit(name))))
         await settle()
 
-    async def _visit(self, who: str) -> None:
-        async with self.shares.place(who):
-            entry = who, asyncio.Event()
+    async def _visit(self, name: str) -> None:
+        async with self.shares.place(name):
+            entry = name, asyncio.Event()
             self.inside.append(entry)
             try:
                 await entry[1].wait()
@@ -46,12 +46,12 @@ class Hall:
             await settle()
 
     @property
-    def taken(self) -> Counter[str]:
-        return Counter(who for who, _ in self.inside)
+    def held_places(self) -> Counter[str]:
+        return Counter(name for name, _ in self.inside)
 
     @property
     def waiting(self) -> set[str]:
-        outside = Counter(who for who, task in self.tasks if not task.done()) - self.taken
+        outside = Counter(name for name, task in self.tasks if not task.done()) - self.held_places
         return set(outside)
 
     async def close(self) -> None:
@@ -75,22 +75,22 @@ def test_nobody_has_more_than_half_and_who_waits_has_no_fewer_than_are_free(
     async def walk() -> None:
         hall = Hall(places)
         for verb, number in steps:
-            await (hall.come("abc"[number % 3]) if verb == "come" else getattr(hall, verb)(number))
-            free = places - hall.taken.total()
+            await (hall.enter("abc"[number % 3]) if verb == "come" else getattr(hall, verb)(number))
+            free = places - hall.held_places.total()
             assert free >= 0
-            assert all(count <= (places + 1) // 2 for count in hall.taken.values())
-            assert all(hall.taken[who] >= free for who in hall.waiting)
+            assert all(count <= (places + 1) // 2 for count in hall.held_places.values())
+            assert all(hall.held_places[name] >= free for name in hall.waiting)
         await hall.close()
-        assert hall.taken.total() == 0
-        await hall.come("d")
-        assert hall.taken == {"d": 1}
+        assert hall.held_places.total() == 0
+        await hall.enter("d")
+        assert hall.held_places == {"d": 1}
         await hall.close()
 
     asyncio.run(walk())
 
 
 @pytest.mark.parametrize(
-    ("who", "taken"),
+    ("names", "counts"),
     [
         ("aaaaaaaaa", {"a": 4}),
         ("aaaaaaaaab", {"a": 4, "b": 1}),
@@ -99,33 +99,33 @@ def test_nobody_has_more_than_half_and_who_waits_has_no_fewer_than_are_free(
         ("abcdefgh", dict.fromkeys("abcdefg", 1) | {"h": 1}),
     ],
 )
-async def test_what_everybody_has_of_eight_places(who: str, taken: Any) -> None:
+async def test_what_everybody_has_of_eight_places(names: str, counts: Any) -> None:
     hall = Hall(8)
-    for one in who:
-        await hall.come(one)
-    assert hall.taken == taken
+    for name in names:
+        await hall.enter(name)
+    assert hall.held_places == counts
     await hall.close()
 
 
 async def test_what_is_given_back_goes_to_who_has_the_fewest() -> None:
     hall = Hall(8)
-    for one in "aaaaaaaabbbbcccdddee":
-        await hall.come(one)
+    for name in "aaaaaaaabbbbcccdddee":
+        await hall.enter(name)
     for _ in range(40):
         await hall.leave(0)
-    assert hall.taken.total() == 0
+    assert hall.held_places.total() == 0
     await hall.close()
 
 
 async def test_who_gives_up_while_another_leaves_takes_nothing_from_who_waits_behind() -> None:
     hall = Hall(1)
-    for one in "aab":
-        await hall.come(one)
+    for name in "aab":
+        await hall.enter(name)
     (_, inside), (_, waits), (_, behind) = hall.tasks
     inside.cancel()  # both in one go: who gave up has not heard of it when the place is free
     waits.cancel()
     await settle()
-    assert hall.taken == {"b": 1}
+    assert hall.held_places == {"b": 1}
     ends = await asyncio.gather(inside, waits, return_exceptions=True)
     assert all(isinstance(end, asyncio.CancelledError) for end in ends)
     assert not behind.done()

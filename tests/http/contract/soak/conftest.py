@@ -10,7 +10,7 @@ import pytest
 from svc_http.run.server import hypercorn
 
 
-class Served:
+class ServedWorld:
     """A world whose service answers on a port, in a thread of its own."""
 
     def __init__(self, world: Any) -> None:
@@ -39,9 +39,9 @@ class Served:
 
 
 @pytest.fixture
-def served(make_world: Callable[..., Any]) -> Iterator[Served]:
+def served_world(make_world: Callable[..., Any]) -> Iterator[ServedWorld]:
     """Rows of every kind over SQLite, without limits, so that long runs are not cut short."""
-    made = Served(make_world("sqlite", rate_limits=False, allow_erasure=("*",)))
-    made.start()
-    yield made
-    made.stop()
+    server = ServedWorld(make_world("sqlite", rate_limits=False, allow_erasure=("*",)))
+    server.start()
+    yield server
+    server.stop()

@@ -30,16 +30,16 @@ expected-statuses = [400, 401, 403, 404, 405, 406, 409, 412, 414, 415, 422, 428,
 """
 
 
-def test_the_service_does_what_its_description_says(served, tmp_path):
+def test_the_service_does_what_its_description_says(served_world, tmp_path):
     config, report = tmp_path / "schemathesis.toml", tmp_path / "report.ndjson"
     config.write_text(CONFIG)
     ran = subprocess.run(
         [
             sys.executable, "-m", "schemathesis.cli",
             "--config-file", str(config),
-            "run", f"{served.origin}/openapi.flat.json",
-            "--url", served.origin,
-            "--header", f"Authorization: Bearer {served.world.keys['a']}",
+            "run", f"{served_world.origin}/openapi.flat.json",
+            "--url", served_world.origin,
+            "--header", f"Authorization: Bearer {served_world.world.keys['a']}",
             "--checks", "all",
             "--exclude-checks", "ignored_auth",
             "--max-examples", str(EXAMPLES),
@@ -55,6 +55,6 @@ def test_the_service_does_what_its_description_says(served, tmp_path):
         check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout[-20_000:] + ran.stderr[-2_000:]
-    generated = re.search(r"([0-9]+) generated", ran.stdout)
-    assert generated is not None
-    assert int(generated[1]) >= CASES_MIN
+    count = re.search(r"([0-9]+) generated", ran.stdout)
+    assert count is not None
+    assert int(count[1]) >= CASES_MIN
