@@ -47,10 +47,10 @@ async def hops(folder: Path, rounds: int, count: int) -> list[tuple[float, float
     run = asyncio.get_running_loop().run_in_executor
 
     def opened() -> sqlite3.Connection:
-        made = sqlite3.connect(folder / "one.db", isolation_level=None)
+        connection = sqlite3.connect(folder / "one.db", isolation_level=None)
         for line in (*PRAGMAS, TABLE):
-            made.execute(line)
-        return made
+            connection.execute(line)
+        return connection
 
     own = await run(thread, opened)
 
@@ -63,13 +63,13 @@ async def hops(folder: Path, rounds: int, count: int) -> list[tuple[float, float
     async with aiosqlite.connect(folder / "many.db", isolation_level=None) as other:
         for line in (*PRAGMAS, TABLE):
             await other.execute(line)
-        found = []
+        rows = []
         for _ in range(rounds):
             many = await microseconds(lambda: by_statement(other), count)
-            found.append((many, await microseconds(lambda: run(thread, whole), count)))
+            rows.append((many, await microseconds(lambda: run(thread, whole), count)))
     await run(thread, own.close)
     thread.shutdown()
-    return found
+    return rows
 
 
 async def by_statement(connection: Any) -> None:
@@ -135,14 +135,14 @@ async def creation(tx: Any, number: int) -> None:
 async def main() -> int:
     """Measure, print, and say whether the store lost none."""
     rounds, count = (3, 300) if "--quick" in sys.argv[1:] else (9, 2_000)
-    with TemporaryDirectory() as made:
-        folder = Path(made)
+    with TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
         pairs = await hops(folder, rounds, count)
-        many, one = median(pair[0] for pair in pairs), median(pair[1] for pair in pairs)
+        many, single = median(pair[0] for pair in pairs), median(pair[1] for pair in pairs)
         ratio = median(pair[0] / pair[1] for pair in pairs)
-        hop = (many - one) / (STATEMENTS - 1)
+        hop = (many - single) / (STATEMENTS - 1)
         print(f"a transaction of {STATEMENTS} statements: {many:.0f} µs by a hop a statement,")
-        print(f"  {one:.0f} µs by one hop: {ratio:.1f} times, {hop:.0f} µs a hop")
+        print(f"  {single:.0f} µs by one hop: {ratio:.1f} times, {hop:.0f} µs a hop")
         theirs = [await over_aiosqlite(folder, steps) for steps in range(1, 6)]
         ours = [await over_the_store(folder, steps) for steps in range(1, 6)]
         print(f"of {LATER} transactions after one that was cancelled, failed:")

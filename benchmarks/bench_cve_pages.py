@@ -88,7 +88,7 @@ def row(number: int, chance: random.Random, rows: int) -> Cve:
         date(2026, 1, 1), known_ransomware_campaign_use=chance.choice(["Known", "Unknown"])
     )
     cve_id = f"CVE-2020-{number:06}"
-    made = Cve(
+    cve = Cve(
         id=id_of(cve_id), type="vulnerability", name=cve_id, cve_id=cve_id,
         state="REJECTED" if is_rejected else "PUBLISHED",
         description="What goes wrong, in some words. " * 8,
@@ -96,10 +96,10 @@ def row(number: int, chance: random.Random, rows: int) -> Cve:
         created_at=at, updated_at=NEWEST - SPAN * chance.random(), revision=1,
     )  # fmt: skip
     if is_rejected:
-        return made
+        return cve
     product = f"Product {chance.randrange(200)}"
     return attrs.evolve(
-        made,
+        cve,
         scores=(score,),
         score=score,
         epss=vulnerability.Epss(round(rank**30, 5), round(rank, 5), "v2025.03.14", NEWEST),
@@ -116,32 +116,32 @@ async def filled(path: Path, rows: int) -> SqliteStorage:
 
     async def put(tx: Transaction, first: int) -> None:
         for number in range(first, min(first + ROWS_PER_UNIT, rows)):
-            made = row(number, chance, rows)
-            await tx.documents.put(CVES, made.id, made)
+            cve = row(number, chance, rows)
+            await tx.documents.put(CVES, cve.id, cve)
 
     for first in range(0, rows, ROWS_PER_UNIT):
         await store.write(SYSTEM, lambda tx, first=first: put(tx, first))
     return store
 
 
-async def timed(store: SqliteStorage, asked: dict[str, Any], repeats: int) -> tuple[float, int]:
+async def timed(store: SqliteStorage, filters: dict[str, Any], repeats: int) -> tuple[float, int]:
     """Microseconds of one page at best, and how many rows it has."""
 
     async def work(tx: Transaction) -> tuple[float, int]:
         ring = Keyring({1: b"k" * 32}, 1)
         ctx = Context(NEWEST, system.SystemIds(), Actor("wsp_a"), "listCves", ring, tx=tx)
-        best, found = float("inf"), 0
+        best, count = float("inf"), 0
         for _ in range(repeats):
             began = time.perf_counter()
-            page = drive.run(list_cves(ctx, ListCves(**asked)))
+            page = drive.run(list_cves(ctx, ListCves(**filters)))
             best = min(best, time.perf_counter() - began)
-            found = len(page.rows)
-        return best * 1e6, found
+            count = len(page.rows)
+        return best * 1e6, count
 
     return await store.read("wsp_a", work)
 
 
-def asked() -> Iterator[tuple[str, dict[str, Any]]]:
+def questions() -> Iterator[tuple[str, dict[str, Any]]]:
     """Every filter with every sort, and some together."""
     for name, filters in (FILTERS | TOGETHER).items():
         for sort in SORTS:
@@ -154,10 +154,10 @@ async def measured(sizes: tuple[int, int], folder: Path, repeats: int) -> int:
     print(f"pages of {LIMIT} CVEs of {sizes[0]:,} and of {sizes[1]:,}")
     print(f"{'list':48} {'few, us':>9} {'many, us':>9} {'ratio':>6}  rows")
     missed = total = 0
-    for name, one in asked():
-        (few, some), (many, found) = [await timed(each, one, repeats) for each in (short, long)]
-        print(f"{name:48} {few:9.0f} {many:9.0f} {many / few:6.2f}  {some:4} {found:4}", flush=True)
-        if some == found:  # a page of fewer rows is another page
+    for name, filters in questions():
+        (few, some), (many, rows) = [await timed(each, filters, repeats) for each in (short, long)]
+        print(f"{name:48} {few:9.0f} {many:9.0f} {many / few:6.2f}  {some:4} {rows:4}", flush=True)
+        if some == rows:  # a page of fewer rows is another page
             missed += many > GOAL * few
             total += 1
     print(f"at most {GOAL} times: {total - missed} of {total}")

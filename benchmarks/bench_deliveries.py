@@ -88,9 +88,9 @@ uvloop.run(main())
 
 async def register(service: Service, address: str, tenant: str = TENANT) -> StoredWebhook:
     """A new webhook."""
-    asked = operations.CreateWebhook(operations.NewWebhook(address, secret=SECRET))
-    made = await service.write(tenant, lambda ctx: operations.create_webhook(ctx, asked))
-    return WEBHOOKS.decode(made.raw)
+    request = operations.CreateWebhook(operations.NewWebhook(address, secret=SECRET))
+    creation = await service.write(tenant, lambda ctx: operations.create_webhook(ctx, request))
+    return WEBHOOKS.decode(creation.raw)
 
 
 async def tell(service: Service, webhooks: list[StoredWebhook], tenant: str = TENANT) -> Event:
@@ -119,11 +119,11 @@ def opened(folder: Path) -> Service:
 async def queue(service: Service, port: int, events_count: int) -> list[tuple[str, str, Any]]:
     """Queue events for ten webhooks; what is to be sent: the webhook, its address, the event."""
     addresses = [f"http://127.0.0.{number + 1}:{port}/hook" for number in range(WEBHOOKS_TOLD)]
-    told = [await register(service, address) for address in addresses]
+    hooks = [await register(service, address) for address in addresses]
     queued = []
     for _ in range(events_count):
-        event = await tell(service, told)
-        queued += [(webhook.id, webhook.url, event) for webhook in told]
+        event = await tell(service, hooks)
+        queued += [(webhook.id, webhook.url, event) for webhook in hooks]
     return queued
 
 
@@ -221,13 +221,13 @@ async def ended(service: Service, events_count: int) -> list[float]:
     """How long each delivery to the stranger took from its event to the end of its attempt."""
     where = {"status": ("delivered",)}
     while True:
-        found = await service.read(
+        page = await service.read(
             TENANT,
             lambda ctx: ctx.tx.documents.scan(DELIVERIES, where=where, limit=events_count),
         )
-        if len(found.rows) == events_count:
-            told = [DELIVERIES.decode(row.raw) for row in found.rows]
-            return sorted((one.updated_at - one.created_at).total_seconds() for one in told)
+        if len(page.rows) == events_count:
+            deliveries = [DELIVERIES.decode(row.raw) for row in page.rows]
+            return sorted((delivery.updated_at - delivery.created_at).total_seconds() for delivery in deliveries)
         await asyncio.sleep(0.1)
 
 
@@ -268,12 +268,12 @@ def main() -> int:
     finally:
         sink.kill()
         sink.wait()
-    ours, own, kept = (median(column) for column in zip(*runs, strict=True))
+    ours, own, connection_kept = (median(column) for column in zip(*runs, strict=True))
     ratio = median(a / b for a, b, _ in runs)
     print(f"{events_count * WEBHOOKS_TOLD} deliveries, {AT_ONCE} at once, {turns} turns")
     print(f"deliveries, all written   {ours:8.0f} /s")
     print(f"raw, a connection each    {own:8.0f} /s   ratio {ratio:.2f}, goal {GOAL:.2f}")
-    print(f"raw, connections kept     {kept:8.0f} /s   ratio {ours / kept:.2f}")
+    print(f"raw, connections kept     {connection_kept:8.0f} /s   ratio {ours / connection_kept:.2f}")
     print("met" if ratio >= GOAL and is_fair else "MISSED")
     return 0 if ratio >= GOAL and is_fair else 1
 

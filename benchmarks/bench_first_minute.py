@@ -44,7 +44,7 @@ class Server:
 
     pid: int
     port: int
-    told: dict[str, Any]
+    greeting: dict[str, Any]
     began: float
     key: str
 
@@ -62,16 +62,16 @@ class Server:
     def memory(self) -> int:
         """What it and the processes that it started have of memory, in MB."""
         threads = Path(f"/proc/{self.pid}/task").glob("*/children")  # each has its own
-        children = [pid for one in threads for pid in one.read_text("utf-8").split()]
+        children = [pid for file in threads for pid in file.read_text("utf-8").split()]
         named = [Path(f"/proc/{pid}/status") for pid in (self.pid, *children)]
-        held = [path.read_text("utf-8").split("VmRSS:")[1] for path in named if path.exists()]
-        return sum(int(text.split()[0]) for text in held) // 1024
+        sizes = [path.read_text("utf-8").split("VmRSS:")[1] for path in named if path.exists()]
+        return sum(int(text.split()[0]) for text in sizes) // 1024
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def environment(more: dict[str, str]) -> dict[str, str]:
@@ -85,8 +85,8 @@ def serving(folder: Path, *arguments: str, key: str = "", **more: str) -> Iterat
     line = [sys.executable, "-m", "svc_http", "serve", "--json", "--port", str(port), *arguments]
     with subprocess.Popen(line, cwd=folder, env=environment(more), stdout=subprocess.PIPE) as run:
         assert run.stdout is not None
-        told = json.loads(run.stdout.readline())
-        server = Server(run.pid, port, told, began, key or told.get("key", ""))
+        greeting = json.loads(run.stdout.readline())
+        server = Server(run.pid, port, greeting, began, key or greeting.get("key", ""))
         try:
             while server.ask("/readyz") != b'{"status":"ready"}':
                 time.sleep(0.02)
@@ -132,13 +132,13 @@ def filled(folder: Path) -> str:
     for number in range(0, ITEMS, FEED_ITEMS):
         items = [
             {
-                "id": str(one),
-                "url": f"https://pier.example/{one}",
-                "title": f"{WORDS[one % 10]} {WORDS[one % 7]} {one}",
-                "content_text": " ".join(WORDS[one * n % 9] for n in range(1, 60)),
+                "id": str(item),
+                "url": f"https://pier.example/{item}",
+                "title": f"{WORDS[item % 10]} {WORDS[item % 7]} {item}",
+                "content_text": " ".join(WORDS[item * n % 9] for n in range(1, 60)),
                 "date_published": "2026-01-01T00:00:00Z",
             }
-            for one in range(number, number + FEED_ITEMS)
+            for item in range(number, number + FEED_ITEMS)
         ]
         feed = {"version": "https://jsonfeed.org/version/1.1", "title": "Pier", "items": items}
         (folder / f"{number}.json").write_text(json.dumps(feed))
@@ -174,8 +174,8 @@ def beside(folder: Path, key: str, seconds: float, embeddings: str) -> tuple[flo
     with serving(folder, *flags, key=key, SVC_SPEECH="none", SVC_EMBEDDINGS=embeddings) as server:
         latencies(server, 4.0)  # the model is loaded
         before = vectors(folder)
-        found = latencies(server, seconds)
-        return median(found), p99(found), vectors(folder) - before
+        percentiles = latencies(server, seconds)
+        return median(percentiles), p99(percentiles), vectors(folder) - before
 
 
 def vectors(folder: Path) -> int:
@@ -190,8 +190,8 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     rounds, seconds = (3, 8.0) if parser.parse_args().quick else (7, 15.0)
-    with TemporaryDirectory() as made:
-        folder = Path(made)
+    with TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
         starts = [(started(folder, OFF), started(folder, ON)) for _ in range(rounds)]
         more = median(on - off for off, on in starts)
         print(

@@ -70,12 +70,12 @@ KEYS = 20
 """Keys of the flood where it needs any, each of a workspace of its own."""
 ANSWER_SECONDS = 5.0
 PAUSE_SECONDS = 0.02
-CLIENT, ONE = "127.0.0.2", "127.0.0.66"
+CLIENT, ONE_ADDRESS = "127.0.0.2", "127.0.0.66"
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
 PAYMENTS = "unsettled payments"
 
 PROFILE = json.dumps(
-    next(one for one in catalog.OPERATIONS if one.id == "createProfile").examples["body"]
+    next(op for op in catalog.OPERATIONS if op.id == "createProfile").examples["body"]
 ).encode()
 
 
@@ -114,13 +114,13 @@ def serve(db: str, kind: str) -> None:
 
 async def make_keys(ctx: Context) -> list[str]:
     """Keys that may do everything: the client's, then those of the flood."""
-    table, made = plans.PRESETS["default"], []
+    table, secrets = plans.PRESETS["default"], []
     for number in range(1 + KEYS):
         name = f"workspace {number}"
         home = await accounts.create_workspace(ctx, name=name, plan="elite", plans=table)
         wish = KeyWish(name="key", scopes=tuple(SCOPES), workspace_id=home.id)
-        made.append((await accounts.create_key(ctx, wish, plans=table)).secret)
-    return made
+        secrets.append((await accounts.create_key(ctx, wish, plans=table)).secret)
+    return secrets
 
 
 # -- the floods --------------------------------------------------------------------------------
@@ -139,15 +139,15 @@ class Flood:
 
     async def connect(self) -> Stream:
         """A connection from an address of the flood."""
-        host = ONE
+        host = ONE_ADDRESS
         if self.is_spread:
             host = f"127.{self.chance.randint(1, 254)}.{self.chance.randint(0, 254)}.9"
-        made = socket.socket()
-        made.setblocking(False)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_BYTES)
-        made.bind((host, 0))
-        await asyncio.get_running_loop().sock_connect(made, ("127.0.0.1", self.port))
-        return await asyncio.open_connection(sock=made, limit=RECEIVED_BYTES)
+        connection = socket.socket()
+        connection.setblocking(False)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_BYTES)
+        connection.bind((host, 0))
+        await asyncio.get_running_loop().sock_connect(connection, ("127.0.0.1", self.port))
+        return await asyncio.open_connection(sock=connection, limit=RECEIVED_BYTES)
 
     def key(self) -> str:
         """A key of the flood: one of many where it has many addresses."""
@@ -227,7 +227,7 @@ def judge() -> Judge:
 
 def payment() -> str:
     """A good payment of one request, by a wallet of its own."""
-    operation = next(one for one in catalog.OPERATIONS if one.id == "listChanges")
+    operation = next(op for op in catalog.OPERATIONS if op.id == "listChanges")
     assert operation.tier is not None
     wanted, key = requirements(operation.tier, Terms(BASE_SEPOLIA, PAYEE)), PrivateKey()
     payer = address_of(key.public_key.format(compressed=False)[1:], judge().crypto)
@@ -257,18 +257,18 @@ KINDS: dict[str, Callable[[Flood, Stream], Awaitable[None]]] = {
 }
 
 
-async def flood(kind: str, made: Flood, seconds: float) -> None:
+async def flood(kind: str, source: Flood, seconds: float) -> None:
     """Connections of one kind, so many a second and so many at once."""
     loop = asyncio.get_running_loop()
-    held: set[asyncio.Task[None]] = set()
+    tasks: set[asyncio.Task[None]] = set()
 
-    async def one() -> None:
+    async def connect_once() -> None:
         writer = None
         with suppress(OSError):
             try:
-                stream = await made.connect()
+                stream = await source.connect()
                 writer = stream[1]
-                await KINDS[kind](made, stream)
+                await KINDS[kind](source, stream)
             finally:
                 if writer is not None:
                     writer.transport.abort()
@@ -276,15 +276,15 @@ async def flood(kind: str, made: Flood, seconds: float) -> None:
     began, count = loop.time(), 0
     while loop.time() - began < seconds:
         due = int((loop.time() - began) * A_SECOND) - count
-        for _ in range(min(due, HELD_MAX - len(held))):
-            task = asyncio.create_task(one())
-            held.add(task)
-            task.add_done_callback(held.discard)
+        for _ in range(min(due, HELD_MAX - len(tasks))):
+            task = asyncio.create_task(connect_once())
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
         count += max(due, 0)
         await asyncio.sleep(0.01)
-    for task in held:
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*held, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 # -- the client with a key ---------------------------------------------------------------------
@@ -296,7 +296,7 @@ class Client:
     def __init__(self, port: int, key: str) -> None:
         self.port = port
         self.fields = (f"Authorization: Bearer {key}", "Content-Type: application/json")
-        self.kept: Stream | None = None
+        self.stream: Stream | None = None
         self.seconds: list[float] = []
         self.failures: list[str] = []
 
@@ -305,34 +305,34 @@ class Client:
         if number % 2:
             key = f"Idempotency-Key: request-{number:08d}"
             length = f"Content-Length: {len(PROFILE)}"
-            said = head("POST /api/v1/profiles", *self.fields, key, length) + PROFILE
+            request = head("POST /api/v1/profiles", *self.fields, key, length) + PROFILE
         else:
-            said = head("GET /api/v1/profiles", *self.fields)
+            request = head("GET /api/v1/profiles", *self.fields)
         began = time.perf_counter()
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                status = await self._over_one(said, is_new=number % 4 > 1)
+                status = await self._over_one(request, is_new=number % 4 > 1)
         except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError) as failure:
             status = type(failure).__name__
         self.seconds.append(time.perf_counter() - began)
         if status[:1] != "2":
             self.failures.append(status)
 
-    async def _over_one(self, said: bytes, *, is_new: bool) -> str:
+    async def _over_one(self, request: bytes, *, is_new: bool) -> str:
         if is_new:
-            return await self._answer(await self._connect(), said, closes=True)
-        self.kept, kept = None, self.kept or await self._connect()
-        status = await self._answer(kept, said, closes=False)
-        self.kept = kept
+            return await self._answer(await self._connect(), request, closes=True)
+        self.stream, stream = None, self.stream or await self._connect()
+        status = await self._answer(stream, request, closes=False)
+        self.stream = stream
         return status
 
     async def _connect(self) -> Stream:
         return await asyncio.open_connection("127.0.0.1", self.port, local_addr=(CLIENT, 0))
 
-    async def _answer(self, stream: Stream, said: bytes, *, closes: bool) -> str:
+    async def _answer(self, stream: Stream, request: bytes, *, closes: bool) -> str:
         reader, writer = stream
         try:
-            writer.write(said)
+            writer.write(request)
             seen = await reader.readuntil(b"\r\n\r\n")
             fields = dict(line.lower().split(b": ", 1) for line in seen.split(b"\r\n")[1:-2])
             await reader.readexactly(int(fields[b"content-length"]))
@@ -370,13 +370,13 @@ def measured(kind: str, seconds: float, *, is_spread: bool) -> Client:
         flooding = None
         try:
             assert server.stdout is not None
-            told = json.loads(server.stdout.readline())
+            greeting = json.loads(server.stdout.readline())
             if kind:
                 lasts = str(BEFORE_SECONDS + seconds + ANSWER_SECONDS)
-                words = ["flood", kind, json.dumps(told), lasts, "spread" if is_spread else ""]
+                words = ["flood", kind, json.dumps(greeting), lasts, "spread" if is_spread else ""]
                 flooding = subprocess.Popen(own(*words), stderr=subprocess.DEVNULL)
                 time.sleep(BEFORE_SECONDS)
-            return asyncio.run(measure(told["port"], told["keys"][0], seconds))
+            return asyncio.run(measure(greeting["port"], greeting["keys"][0], seconds))
         finally:
             for process in (flooding, server):
                 if process is not None:
@@ -386,13 +386,13 @@ def measured(kind: str, seconds: float, *, is_spread: bool) -> Client:
 
 def shown(name: str, client: Client) -> bool:
     """Print what the client got; whether that is the goal."""
-    asked = len(client.seconds)
-    share = 1 - len(client.failures) / asked
+    count = len(client.seconds)
+    share = 1 - len(client.failures) / count
     ordered = sorted(client.seconds)
-    p50, p99 = ordered[asked // 2] * 1_000, ordered[asked * 99 // 100] * 1_000
+    p50, p99 = ordered[count // 2] * 1_000, ordered[count * 99 // 100] * 1_000
     why = ", ".join(f"{count} x {what}" for what, count in Counter(client.failures).items())
     print(
-        f"{name:36} {asked:5} asked {share:7.1%} well  p50 {p50:6.1f} ms  p99 {p99:7.1f} ms  {why}",
+        f"{name:36} {count:5} asked {share:7.1%} well  p50 {p50:6.1f} ms  p99 {p99:7.1f} ms  {why}",
         flush=True,
     )
     return share >= GOAL
@@ -404,13 +404,13 @@ def main() -> int:
         case ["serve", db, kind]:
             serve(db, kind)
             return 0
-        case ["flood", kind, told, seconds, spread]:
-            known = json.loads(told)
-            made = Flood(known["port"], known["keys"][1:], is_spread=bool(spread))
-            uvloop.run(flood(kind, made, float(seconds)))
+        case ["flood", kind, greeting, seconds, spread]:
+            target = json.loads(greeting)
+            source = Flood(target["port"], target["keys"][1:], is_spread=bool(spread))
+            uvloop.run(flood(kind, source, float(seconds)))
             return 0
-        case given:
-            seconds = QUICK_SECONDS if "--quick" in given else SECONDS
+        case words:
+            seconds = QUICK_SECONDS if "--quick" in words else SECONDS
     outcomes = [shown("no flood", measured("", seconds, is_spread=False))]
     for kind in KINDS:
         for is_spread, where in ((False, "one address"), (True, "an address each")):

@@ -36,7 +36,7 @@ from svc_http import stores
 
 GOAL_MS = 50
 NODES, EDGES = 20_000, 100_000
-ASKED = 40
+QUESTIONS = 40
 ROWS_PER_UNIT = 5_000
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 TYPES = ("owns", "directs", "family", "associate", "uses", "subsidiaryOf")
@@ -112,8 +112,8 @@ async def timed(store: Any, run: Any, request: Any, clocked: Any) -> tuple[float
         answer = await run(context, request)
         return (clocked() - began) * 1e3, json.loads(answer.raw)
 
-    found: tuple[float, dict[str, Any]] = await store.read("wsp_a", work)
-    return found
+    outcome: tuple[float, dict[str, Any]] = await store.read("wsp_a", work)
+    return outcome
 
 
 async def measured(place: str, clocked: Any, world: str, nodes: int, edges: int) -> str:
@@ -122,19 +122,19 @@ async def measured(place: str, clocked: Any, world: str, nodes: int, edges: int)
     try:
         await fill(store, world, nodes, edges)
         chance = random.Random(3)
-        roots = [0, *(chance.randrange(nodes) for _ in range(ASKED - 1))]
+        roots = [0, *(chance.randrange(nodes) for _ in range(QUESTIONS - 1))]
         asks = [GetEntityGraph(f"ent_{root:024x}", depth=3) for root in roots]
         asks = [asks[0]] if world == "one hub" else asks
-        told = [await timed(store, get_entity_graph, one, clocked) for one in asks]
+        outcomes = [await timed(store, get_entity_graph, ask, clocked) for ask in asks]
         page = await timed(store, get_cyber_graph, GetCyberGraph(limit=20), clocked)
     finally:
         await store.close()
-    times = [one for one, _ in told]
+    times = [seconds for seconds, _ in outcomes]
     slow = quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
-    sizes = max((one["counts"]["nodes"], one["counts"]["edges"]) for _, one in told)
-    cut = sum(one["truncated"] for _, one in told)
+    sizes = max((meta["counts"]["nodes"], meta["counts"]["edges"]) for _, meta in outcomes)
+    cut = sum(meta["truncated"] for _, meta in outcomes)
     graphs = f"{median(times):7.1f} {slow:7.1f} {page[0]:7.1f}"
-    return f"{graphs}  {sizes[0]:5} {sizes[1]:5}  {cut}/{len(told)}"
+    return f"{graphs}  {sizes[0]:5} {sizes[1]:5}  {cut}/{len(outcomes)}"
 
 
 def main() -> int:

@@ -44,7 +44,7 @@ from svc_core.reports.model import REPORTS, Period, ReportCounts, ReportLinks, R
 from svc_http import system
 from svc_http.stores import SqliteStorage
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 ROWS = 2_000
 PATH = "/api/v1/reports?limit=20"
 CONNECTIONS = 32
@@ -92,7 +92,7 @@ GOALS = [
 def row(number: int) -> ReportRow:
     """One report of the size that real ones have."""
     id_ = f"rpt_{number:024x}"
-    made = FIRST + timedelta(minutes=number)
+    instant = FIRST + timedelta(minutes=number)
     path = f"/api/v1/reports/{id_}"
     return ReportRow(
         id=id_,
@@ -100,8 +100,8 @@ def row(number: int) -> ReportRow:
         title=f"Report {number}: harbours, markets and weather of the day",
         summary="Dockworkers joined the walkout that began elsewhere on the day before. " * 2,
         language="en",
-        generated_at=made,
-        period=Period(made - timedelta(days=1), made),
+        generated_at=instant,
+        period=Period(instant - timedelta(days=1), instant),
         status="ready",
         has_audio=False,
         counts=ReportCounts(12, 3, 20, 4),
@@ -165,7 +165,7 @@ class Server:
         self.cpu: list[float] = []
         self.rate: list[float] = []
         self.process = subprocess.Popen(
-            ["taskset", "-c", "0", sys.executable, HERE / "http_target.py", kind, name,
+            ["taskset", "-c", "0", sys.executable, FOLDER / "http_target.py", kind, name,
              str(self.port)],
             env=environment,
             stderr=subprocess.DEVNULL,
@@ -201,8 +201,8 @@ class Server:
         )  # fmt: skip
         if "Non-2xx" in done.stdout:
             raise SystemExit(f"{self.name} refused:\n{done.stdout}")
-        found = re.search(r"(\d+) requests in", done.stdout)
-        requests = int(found[1]) if found else 0
+        match = re.search(r"(\d+) requests in", done.stdout)
+        requests = int(match[1]) if match else 0
         self.cpu.append((self._ticks() - before) / TICKS / requests * 1e6)
         self.rate.append(requests / seconds)
 
@@ -228,7 +228,7 @@ def measure(folder: Path, *, rounds: int, seconds: int) -> dict[tuple[str, str],
             own.write_bytes((folder / "svc.db").read_bytes())
             environment = {
                 **os.environ,
-                "PYTHONPATH": os.pathsep.join((str(HERE.parent), str(HERE))),
+                "PYTHONPATH": os.pathsep.join((str(FOLDER.parent), str(FOLDER))),
                 "BENCH_DB": str(own),
                 "BENCH_PAGE": str(page),
                 "BENCH_PEER_DB": str(folder / "peer.db"),
@@ -257,18 +257,18 @@ def main() -> int:
     """Measure, print, judge."""
     quick = "--quick" in sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(Path(folder), rounds=3 if quick else 5, seconds=1 if quick else 2)
+        servers = measure(Path(folder), rounds=3 if quick else 5, seconds=1 if quick else 2)
     print(f"{'server':10} {'target':10} {'CPU us/request':>15} {'requests/s':>11}")
-    for name, server in found.items():
+    for name, server in servers.items():
         print(f"{name[0]:10} {name[1]:10} {median(server.cpu):15.1f} {median(server.rate):11.0f}")
     missed = 0
     for what, beside, goal in GOALS:
-        ratio = median(found[beside].cpu) / median(found[what].cpu)
+        ratio = median(servers[beside].cpu) / median(servers[what].cpu)
         verdict = "ok" if ratio >= goal else "MISSED"
         missed += ratio < goal
         print(f"{' '.join(what):20} / {' '.join(beside):18} {ratio:5.2f}  goal {goal}  {verdict}")
     for what, beside in COMPARED:
-        ratio = median(found[beside].cpu) / median(found[what].cpu)
+        ratio = median(servers[beside].cpu) / median(servers[what].cpu)
         print(f"{' '.join(what):20} / {' '.join(beside):18} {ratio:5.2f}")
     return 1 if missed else 0
 

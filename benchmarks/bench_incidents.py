@@ -48,11 +48,11 @@ def gdelt(rows: int, day: datetime) -> bytes:
     while len(lines) < rows:
         article += 1
         copies = 2 if chance.random() < 0.05 else 1
-        told = [_event(chance, day) for _ in range(chance.choice((1, 2, 3, 4, 5)))]
+        events = [_event(chance, day) for _ in range(chance.choice((1, 2, 3, 4, 5)))]
         for copy in range(copies):
             url = f"https://www.paper{chance.randrange(900)}.example/{day:%Y%m%d}/{article}-{copy}"
             lines += ["\t".join([str(day.toordinal() * 100_000 + len(lines) + at), *cells, url])
-                      for at, cells in enumerate(told)]  # fmt: skip
+                      for at, cells in enumerate(events)]  # fmt: skip
     return "\n".join(lines[:rows]).encode()
 
 
@@ -90,17 +90,17 @@ class _Timed:
 
 
 async def _take(service: Service, rows: int, day: datetime) -> None:
-    async def known(ctx: Any) -> Any:
+    async def add_source(ctx: Any) -> Any:
         return await registry.add_source(ctx, registry.SourceWish("https://gdelt.example/"))
 
-    source = await service.system(known)
+    source = await service.system(add_source)
     format_ = FORMATS["gdelt-events"]
     document = read(Body(gdelt(rows, day)), format_, Given())
     described = health.described(source, document)
-    told = documents.readings(described, document, document.records, set())
-    for at in range(0, len(told), PART):
-        made = [documents.judged(described, one, service.now()) for one in told[at : at + PART]]
-        await service.system(lambda ctx, made=made: documents.take(ctx, made))
+    readings = documents.readings(described, document, document.records, set())
+    for at in range(0, len(readings), PART):
+        claims = [documents.judged(described, reading, service.now()) for reading in readings[at : at + PART]]
+        await service.system(lambda ctx, claims=claims: documents.take(ctx, claims))
 
 
 async def _count(service: Service) -> int:
@@ -141,10 +141,10 @@ def main() -> None:
     parser.add_argument("--stored", type=int, default=200_000)
     parser.add_argument("--rows", type=int, default=5_000)
     parser.add_argument("--quick", action="store_true")
-    asked = parser.parse_args()
-    stored = 10_000 if asked.quick else asked.stored
+    options = parser.parse_args()
+    stored = 10_000 if options.quick else options.stored
     with tempfile.TemporaryDirectory() as folder:
-        met = asyncio.run(_run(folder, stored, asked.rows))
+        met = asyncio.run(_run(folder, stored, options.rows))
     sys.exit(not met)
 
 

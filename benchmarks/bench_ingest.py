@@ -51,8 +51,8 @@ TOPICAL = ["port", "strike", "ransomware", "inflation", "bank", "election", "dro
 def vocabulary() -> list[str]:
     """Words of which some mean something to the topics and the sentiment."""
     chance = random.Random(7)
-    made = ["".join(chance.choices("aeioulnrstdmpk", k=chance.randint(3, 9))) for _ in range(WORDS)]
-    return made + TOPICAL * 250
+    words = ["".join(chance.choices("aeioulnrstdmpk", k=chance.randint(3, 9))) for _ in range(WORDS)]
+    return words + TOPICAL * 250
 
 
 def document(number: int, words: list[str]) -> bytes:
@@ -121,14 +121,14 @@ class Waits:
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self.found: list[float] = []
+        self.milliseconds: list[float] = []
 
     async def watch(self) -> None:
         """Write now and then, until cancelled."""
         while True:
             began = time.perf_counter()
             await self.service.system(_nothing)
-            self.found.append((time.perf_counter() - began) * 1_000)
+            self.milliseconds.append((time.perf_counter() - began) * 1_000)
             await asyncio.sleep(0.02)
 
 
@@ -162,7 +162,7 @@ async def take_in(path: Path, publisher: Publisher, names: list[str]) -> Taken:
         stored,
         again_seconds,
         sum(outcome.run.created + outcome.run.updated for outcome in again),
-        tuple(sorted(waits.found)),
+        tuple(sorted(waits.milliseconds)),
     )
 
 

@@ -66,7 +66,7 @@ def documents(folder: str | None) -> dict[str, bytes]:
 def main() -> int:
     print(f"{'document':34} {'items':>6} {'ours/s':>10} {'theirs/s':>10} {'ratio':>7}")
     folder = sys.argv[1] if len(sys.argv) > 1 else None
-    rows = [found for name, body in documents(folder).items() if (found := row(name, body))]
+    rows = [line for name, body in documents(folder).items() if (line := row(name, body))]
     items, ours, theirs = (sum(column) for column in zip(*rows, strict=True))
     ratio = theirs / ours
     print(f"{'all':34} {items:6} {items / ours:10.0f} {items / theirs:10.0f} {ratio:7.2f}")

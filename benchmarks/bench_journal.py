@@ -22,10 +22,10 @@ AT = 1_772_600_767.25
 
 def _exchange() -> Exchange:
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
-    made = Exchange(scope, None, None, 10)  # type: ignore[arg-type]
-    made.status, made.route, made.bytes_out = 200, "/api/v1/news", 4_321
-    made.tenant, made.key_prefix = "wsp_0123456789abcdef01234567", "svc_01234567"
-    return made
+    exchange = Exchange(scope, None, None, 10)  # type: ignore[arg-type]
+    exchange.status, exchange.route, exchange.bytes_out = 200, "/api/v1/news", 4_321
+    exchange.tenant, exchange.key_prefix = "wsp_0123456789abcdef01234567", "svc_01234567"
+    return exchange
 
 
 def _ours() -> Callable[[], None]:

@@ -122,18 +122,18 @@ async def filled(storage: Any, numbers: range, language: Language) -> Service:
     return service
 
 
-async def milliseconds(service: Service, asked: Sequence[KnowledgeQuery]) -> float:
+async def milliseconds(service: Service, queries: Sequence[KnowledgeQuery]) -> float:
     """The median time of some questions, each the best of three; CPU time of a file."""
     clock = time.process_time if isinstance(service.storage, SqliteStorage) else time.perf_counter
     ctx = service.context(Actor(TENANT))
     took = []
-    for one in asked:
+    for query in queries:
         best = float("inf")
         for _ in range(3):
             began = clock()
-            found = await retrieve(ctx, one)
+            page = await retrieve(ctx, query)
             best = min(best, clock() - began)
-        assert found.mode == one.mode
+        assert page.mode == query.mode
         took.append(best * 1_000)
     return statistics.median(took)
 
@@ -146,10 +146,10 @@ async def measured(storage: Any, numbers: range) -> list[float]:
     times = []
     for period in (RetrievalPeriod(start=since), UNSET):
         for mode in MODES:
-            asked = [
+            queries = [
                 KnowledgeQuery(words, period=period, mode=mode) for words in language.questions()
             ]
-            times.append(await milliseconds(service, asked))
+            times.append(await milliseconds(service, queries))
     await storage.close()
     return times
 
@@ -167,25 +167,25 @@ def in_files(size: int) -> list[list[float]]:
     """The times of SQLite files."""
     with tempfile.TemporaryDirectory() as folder:
 
-        async def made(name: str) -> SqliteStorage:
+        async def make_store(name: str) -> SqliteStorage:
             path = Path(folder) / f"{name}.db"
             return SqliteStorage.open(path, catalog.COLLECTIONS, epoch=EPOCH)
 
-        return asyncio.run(run(size, made))
+        return asyncio.run(run(size, make_store))
 
 
 def in_a_server(size: int) -> list[list[float]]:
     """The times of PostgreSQL."""
     with postgres() as server:
 
-        async def made(name: str) -> PostgresStorage:
+        async def make_store(name: str) -> PostgresStorage:
             connection = await asyncpg.connect(server.dsn)
             await connection.execute(f"CREATE DATABASE {name}")
             await connection.close()
             dsn = urlsplit(server.dsn)._replace(path=f"/{name}").geturl()
             return await PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=EPOCH)
 
-        return asyncio.run(run(size, made))
+        return asyncio.run(run(size, make_store))
 
 
 def main() -> int:

@@ -37,23 +37,23 @@ PREFIX = {"subject": "sbj", "designator": "dsg", "observation": "obs", "claim": 
 
 def records(count: int) -> list[Record]:
     """One subject of `count` records."""
-    random, made, claims = Random(7), [], []
+    random, rows, claims = Random(7), [], []
     for seq in range(count):
         at = f"2026-01-01T00:{seq // 60_000:02d}:{seq // 1_000 % 60:02d}.{seq % 1_000:06d}Z"
-        kind, op, target, said = content(random, seq, at, claims, count)
+        kind, op, target, members = content(random, seq, at, claims, count)
         id_ = f"{PREFIX[kind]}_{seq:024x}"
         if kind == "claim" and op in {"assert", "amend"}:
             claims.append(id_)
         start = None if op == "verify" or random.random() < 0.5 else year(random, 10)
         end = None if start is None or random.random() < 0.6 else year(random, 20)
         digest = f"{seq:064x}"
-        made.append(
+        rows.append(
             Record(
                 seq, id_, kind, op, SUBJECT, target, at, start, end, f"key_{seq % 4}",
-                {**said, "salt": SALT}, digest, digest, "led_" + "0" * 24, digest,
+                {**members, "salt": SALT}, digest, digest, "led_" + "0" * 24, digest,
             )
         )  # fmt: skip
-    return made
+    return rows
 
 
 def year(random: Random, first: int) -> str:
@@ -70,20 +70,20 @@ def content(random: Random, seq: int, at: str, claims: list[str], count: int) ->
         return "designator", "assert", None, {"scheme": "name", "value": f"Name {seq}"}
     if part < 0.30:
         source = {"url": "https://a.example/1", "retrievedAt": at, "contentSha256": "0" * 64}
-        said = {"observedAt": at, "text": "A text. " * 5, "visibility": "public", "source": source}
-        return "observation", "assert", None, said
+        members = {"observedAt": at, "text": "A text. " * 5, "visibility": "public", "source": source}
+        return "observation", "assert", None, members
     word = f"v{random.randrange(max(4, count // 20))}"
     value = {"subject": word} if seq % 4 == 0 else word
     predicate = random.choice(("headquarters", "owner", "uses", "targets", "status"))
-    said = {"predicate": predicate, "value": value, "confidence": seq % 101, "evidence": []}
+    members = {"predicate": predicate, "value": value, "confidence": seq % 101, "evidence": []}
     if part < 0.80 or not claims:
-        return "claim", "assert", None, said
+        return "claim", "assert", None, members
     target = random.choice(claims)
     if part < 0.88:
         state = random.choice(("corroborated", "verified", "disputed", "refuted"))
         return "claim", "verify", target, {"state": state, "method": "reading", "evidence": []}
     if part < 0.94:
-        return "claim", "amend", target, said
+        return "claim", "amend", target, members
     return "claim", "retract", target, {"reason": "other"}
 
 
@@ -116,22 +116,22 @@ def statements(count: int) -> Callable[[], object] | None:
     dataset = import_module("followthemoney.dataset").DefaultDataset
 
     def build() -> object:
-        made = [
+        peers = [
             peer.Statement(f"e{n % 4}", "name", "Company", f"Name {n}", "default", canonical_id="e")
             for n in range(count)
         ]
-        return peer.StatementEntity.from_statements(dataset, made).to_dict()
+        return peer.StatementEntity.from_statements(dataset, peers).to_dict()
 
     return build
 
 
 def measure(size: int, seconds: float) -> list[float]:
     """Records a second of a subject: folded, folded into bytes, and merely copied."""
-    made, times = records(size), max(1, 2_000 // size)
+    rows, times = records(size), max(1, 2_000 // size)
     works = (
-        lambda: fold(made, SUBJECT, valid_time=AT),
-        lambda: encode(fold(made, SUBJECT, valid_time=AT)),
-        lambda: [record._replace(seq=0) for record in made],
+        lambda: fold(rows, SUBJECT, valid_time=AT),
+        lambda: encode(fold(rows, SUBJECT, valid_time=AT)),
+        lambda: [record._replace(seq=0) for record in rows],
     )
     return [size * times / best(many(work, times), seconds) for work in works]
 

@@ -30,8 +30,8 @@ LEDGER = "/api/v2/ledger"
 @contextmanager
 def serving(folder: Path) -> Iterator[httpx2.Client]:
     """A client of a server that was started for it."""
-    made = svc("keys", "create", "--name", "bench", "--json", "--db", str(folder / "svc.db"))
-    secret = json.loads(made)["key"]
+    creation = svc("keys", "create", "--name", "bench", "--json", "--db", str(folder / "svc.db"))
+    secret = json.loads(creation)["key"]
     words = ["serve", "--db", str(folder / "svc.db"), "--port", "0", "--no-rate-limits"]
     program = [sys.executable, "-c", "from svc_http.run.cli import main; main()", *words]
     log = folder / "log"
@@ -54,9 +54,9 @@ def waited(log: Path) -> str:
     until = time.monotonic() + STARTING_SECONDS
     while time.monotonic() < until:
         words = log.read_text().split()
-        found = [word for word in words if word.startswith("http://") and word.endswith("/api/v1")]
-        if found:
-            return found[0].removesuffix("/api/v1")
+        addresses = [word for word in words if word.startswith("http://") and word.endswith("/api/v1")]
+        if addresses:
+            return addresses[0].removesuffix("/api/v1")
         time.sleep(0.05)
     raise RuntimeError(log.read_text())
 
@@ -129,7 +129,7 @@ def run(rounds: int) -> list[tuple[float, float]]:
 def main() -> None:
     rates = run(QUICK_ROUNDS if "--quick" in sys.argv else ROUNDS)
     ours, bare = (median(column) for column in zip(*rates, strict=True))
-    ratio = median(one / other for one, other in rates)
+    ratio = median(rate / other for rate, other in rates)
     print(f"append over HTTP, {BATCH} a request   {ours:9,.0f} records/s")
     print(f"bare SQLite inserts of the lines    {bare:9,.0f} records/s")
     print(f"ratio                               {ratio:9.3f}   shown, no goal")

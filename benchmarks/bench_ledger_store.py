@@ -41,8 +41,8 @@ def line(seq: int) -> SealedLine:
     """A line; every fourth states a designator, every tenth opens a subject."""
     id_ = f"clm_{seq * 0x9E3779B97F4A7C15 % 2**96:024x}"
     keys = (f"domain:{seq}.example",) if seq % 4 == 0 else ()
-    made = a_line(seq, id_, f"sbj_{seq // 10:024x}", opens=seq % 10 == 0, keys=keys, time=seq)
-    return made._replace(line=b"x" * LINE_BYTES)
+    draft = a_line(seq, id_, f"sbj_{seq // 10:024x}", opens=seq % 10 == 0, keys=keys, time=seq)
+    return draft._replace(line=b"x" * LINE_BYTES)
 
 
 async def append(store: SqliteStorage, growths: Sequence[Growth]) -> float:
@@ -84,7 +84,7 @@ async def main() -> None:
         connection.close()
         await store.close()
     ours, bare = (median(column) for column in zip(*rates, strict=True))
-    ratio = median(one / other for one, other in rates)
+    ratio = median(rate / other for rate, other in rates)
     print(f"ledger, {LINES} lines a commit   {ours:>10,.0f} lines/s")
     print(f"bare inserts of the bytes   {bare:>10,.0f} lines/s")
     print(f"ratio {ratio:.2f}, shown, no goal")

@@ -137,9 +137,9 @@ def main() -> int:
         with path.open("wb") as file:
             written = 0
             for lines in sealed(count * 2):
-                kept = lines[: count - written]
-                file.write(b"".join(line + b"\n" for line in kept))
-                written += len(kept)
+                prefix = lines[: count - written]
+                file.write(b"".join(line + b"\n" for line in prefix))
+                written += len(prefix)
                 if written == count:
                     break
         # The peak of a process never falls, so that the large file comes first.

@@ -82,7 +82,7 @@ def entity(random: Random, words: list[str], number: int) -> bytes:
     return json.dumps(row).encode()
 
 
-def asked(random: Random, words: list[str], rows: list[bytes], number: int) -> tuple[Line, str]:
+def question(random: Random, words: list[str], rows: list[bytes], number: int) -> tuple[Line, str]:
     """A line, and the id of the entity that it names; empty for nobody."""
     if number % 3 == 0:
         return Line(" ".join(random.choice(words) + "qu" for _ in range(3))), ""
@@ -101,26 +101,26 @@ def main() -> int:
     random = Random(7)
     words = vocabulary(random, entities)
     rows = [entity(random, words, number) for number in range(entities)]
-    wanted = [asked(random, words, rows, number) for number in range(lines)]
+    wanted = [question(random, words, rows, number) for number in range(lines)]
     began, wall = time.process_time(), time.monotonic()
     screening = Screening([read(line) for line, _ in wanted])
     for raw in rows:
         facts = json.loads(raw)
         screening.pass_by(facts["id"], party(facts))
-    told = []
+    answers = []
     for at in range(lines):
         best = screening.candidates(at, 3)
-        told.append(wire.dumps(Screened(tuple(candidate(*one) for one in best))))
+        answers.append(wire.dumps(Screened(tuple(candidate(*pair) for pair in best))))
     seconds, wall = time.process_time() - began, time.monotonic() - wall
-    matches = [json.loads(one)["matches"] for one in told]
-    explained = all(one["reasons"] and one["features"] for held in matches for one in held)
-    there = [(held, id_) for held, (_, id_) in zip(matches, wanted, strict=True) if id_]
-    found = sum(bool(held) and held[0]["entityId"] == id_ for held, id_ in there) / len(there)
+    matches = [json.loads(answer)["matches"] for answer in answers]
+    explained = all(hit["reasons"] and hit["features"] for hits in matches for hit in hits)
+    answerable = [(hits, id_) for hits, (_, id_) in zip(matches, wanted, strict=True) if id_]
+    share = sum(bool(hits) and hits[0]["entityId"] == id_ for hits, id_ in answerable) / len(answerable)
     print(f"{lines:,} lines against {entities:,} entities: {seconds:.1f} s of CPU, {wall:.1f} s")
-    print(f"best match is the entity: {found:.3f} (floor {FOUND_FLOOR}); explained: {explained}")
+    print(f"best match is the entity: {share:.3f} (floor {FOUND_FLOOR}); explained: {explained}")
     goal = SECONDS_GOAL * lines / 10_000
     print(f"goal {goal:.0f} s of CPU")
-    return 0 if seconds <= goal and found >= FOUND_FLOOR and explained else 1
+    return 0 if seconds <= goal and share >= FOUND_FLOOR and explained else 1
 
 
 if __name__ == "__main__":

@@ -123,17 +123,17 @@ async def filled(path: Path, rows: int) -> SqliteStorage:
     return store
 
 
-async def timed(store: SqliteStorage, asked: dict[str, Any], repeats: int) -> tuple[float, int]:
+async def timed(store: SqliteStorage, filters: dict[str, Any], repeats: int) -> tuple[float, int]:
     """Microseconds of one page, and how many rows it has."""
 
     async def work(tx: Transaction) -> tuple[float, int]:
-        seconds, found = [], 0
+        seconds, count = [], 0
         for _ in range(repeats):
             began = time.perf_counter()
-            page = drive.run(tx.documents.scan(OSINT_EVENTS, limit=LIMIT, **asked))
+            page = drive.run(tx.documents.scan(OSINT_EVENTS, limit=LIMIT, **filters))
             seconds.append(time.perf_counter() - began)
-            found = len(page.rows)
-        return median(seconds) * 1e6, found
+            count = len(page.rows)
+        return median(seconds) * 1e6, count
 
     return await store.read("wsp_a", work)
 
@@ -142,7 +142,7 @@ async def measured(rows: int, folder: Path, repeats: int) -> dict[str, tuple[flo
     """Each filter over so many rows."""
     store = await filled(folder / f"{rows}.db", rows)
     try:
-        return {name: await timed(store, asked, repeats) for name, asked in FILTERS.items()}
+        return {name: await timed(store, filters, repeats) for name, filters in FILTERS.items()}
     finally:
         await store.close()
 
@@ -158,9 +158,9 @@ def lines(few: Mapping[str, Any], many: Mapping[str, Any]) -> Iterator[str]:
     """A table of both, and what each comes to."""
     yield f"{'filter':28} {'few, us':>9} {'many, us':>9} {'ratio':>6}  rows  growth"
     for name, (short, _) in few.items():
-        long, found = many[name]
-        told = verdict(short, long)
-        yield f"{name:28} {short:9.0f} {long:9.0f} {long / short:6.2f}  {found:4}  {told}"
+        long, count = many[name]
+        verdict_line = verdict(short, long)
+        yield f"{name:28} {short:9.0f} {long:9.0f} {long / short:6.2f}  {count:4}  {verdict_line}"
 
 
 def main() -> int:

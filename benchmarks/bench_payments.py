@@ -71,18 +71,18 @@ class Stopwatch:
 
         class Timed:
             def __getattr__(_, name: str) -> Any:  # noqa: N805 - the port is meant
-                asked = getattr(port, name)
-                return self.timed(name, asked) if name in names else asked
+                member = getattr(port, name)
+                return self.timed(name, member) if name in names else member
 
         return Timed()
 
-    def timed(self, name: str, asked: Callable[..., Any]) -> Callable[..., Any]:
+    def timed(self, name: str, call_: Callable[..., Any]) -> Callable[..., Any]:
         """The call, timed."""
 
-        async def call(*given: Any, **named: Any) -> Any:
+        async def call(*arguments: Any, **named: Any) -> Any:
             began = time.perf_counter()
             try:
-                return await asked(*given, **named)
+                return await call_(*arguments, **named)
             finally:
                 self.taken[name].append(time.perf_counter() - began)
 
@@ -117,8 +117,8 @@ def signed(account: Any, wanted: Any, judge: Judge) -> tuple[dict[str, Any], Any
 
 async def whole(service: Any, status: int, **fields: str) -> float:
     """Seconds of one request to its last byte."""
-    asked = scope(None, PATH)
-    asked["headers"] += [
+    request_scope = scope(None, PATH)
+    request_scope["headers"] += [
         (name.replace("_", "-").encode(), v.encode()) for name, v in fields.items()
     ]
     bodies = [{"type": "http.request", "body": b"", "more_body": False}]
@@ -131,28 +131,28 @@ async def whole(service: Any, status: int, **fields: str) -> float:
             raise SystemExit(f"{message['status']} instead of {status}")
 
     began = time.perf_counter()
-    await service(asked, receive, send)
+    await service(request_scope, receive, send)
     return time.perf_counter() - began
 
 
 async def requests(folder: Path, count: int) -> tuple[dict[str, list[float]], list[Any]]:
     """The times of requests by key and with payments, in turn, and of the parts of the latter."""
-    given = Settings(
+    config = Settings(
         db=str(folder / "bench.db"), secret=SECRET, x402_pay_to=PAYEE, rate_limits=False
     )
-    given = attrs.evolve(given, request_log="off")
-    store = SqliteStorage.open(Path(given.db), catalog.COLLECTIONS, epoch=bytes(8))
-    paid = paying(given)
+    config = attrs.evolve(config, request_log="off")
+    store = SqliteStorage.open(Path(config.db), catalog.COLLECTIONS, epoch=bytes(8))
+    paid = paying(config)
     if paid is None:
         raise AssertionError("the settings name a payee")
     clock = Stopwatch()
     paid = attrs.evolve(paid, asked=clock.of(paid.asked, "verify", "settle"))
     timed = clock.of(store, "write")
-    service = application.build(given, timed, plan_table=PLANS, paying=paid, closing=[store.close])
+    service = application.build(config, timed, plan_table=PLANS, paying=paid, closing=[store.close])
     await service.runtime.start()
     key = await a_key(store)
     clock.taken.clear()
-    operation = next(one for one in catalog.OPERATIONS if one.id == "listChanges")
+    operation = next(op for op in catalog.OPERATIONS if op.id == "listChanges")
     wanted = offer(operation, paid.terms).requirements  # type: ignore[union-attr]
     judge, account = Judge(paid.terms.network, paid.crypto), Account.create()
     payments = [signed(account, wanted, judge) for _ in range(count)]
@@ -163,10 +163,10 @@ async def requests(folder: Path, count: int) -> tuple[dict[str, list[float]], li
         began = time.perf_counter()
         received = headers.read((value,))
         clock.taken["parse"].append(time.perf_counter() - began)
-        now, said = int(system.now().timestamp()), received.payload.payload
+        now, payment_fields = int(system.now().timestamp()), received.payload.payload
         began = time.perf_counter()
         fault = judge.fault(
-            said.authorization, said.signature, pay_to=PAYEE, amount=wanted.amount, now=now
+            payment_fields.authorization, payment_fields.signature, pay_to=PAYEE, amount=wanted.amount, now=now
         )
         clock.taken["judge"].append(time.perf_counter() - began)
         if fault is not None:
@@ -179,13 +179,13 @@ async def a_key(store: SqliteStorage) -> str:
     """A key that may read the feed."""
     ring = Keyring({1: SECRET.encode()}, 1)
 
-    async def made(tx: Transaction) -> str:
+    async def create(tx: Transaction) -> str:
         ctx = Context(system.now(), system.SystemIds(), Actor(SYSTEM), "bench", ring, tx=tx)
         place = await accounts.create_workspace(ctx, name="bench", plan="elite", plans=PLANS)
         wish = KeyWish(name="bench", scopes=tuple(SCOPES), workspace_id=place.id)
         return (await accounts.create_key(ctx, wish, plans=PLANS)).secret
 
-    return await store.write(SYSTEM, made)
+    return await store.write(SYSTEM, create)
 
 
 def main() -> int:

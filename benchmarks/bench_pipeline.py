@@ -82,9 +82,9 @@ def filled() -> Store:
             KeyWish(name="up", scopes=("reports:read",), workspace_id=place.id, per_day=1),
             KeyWish(name="gone", scopes=("reports:read",), workspace_id=place.id),
         ]
-        made = [await accounts.create_key(ctx, wish, plans=PLANS) for wish in wishes]
-        await accounts.revoke_key(ctx, made[-1].key.id)
-        return place.id, [issued.secret for issued in made]
+        keys = [await accounts.create_key(ctx, wish, plans=PLANS) for wish in wishes]
+        await accounts.revoke_key(ctx, keys[-1].key.id)
+        return place.id, [issued.secret for issued in keys]
 
     tenant, secrets = drive.run(storage.write(SYSTEM, people))
 
@@ -134,14 +134,14 @@ def whole(application: Any, key: str | None, status: int, target: str = PATH) ->
     Raises:
         SystemExit: the answer has another status, so that the figure would be of something else.
     """
-    asked = scope(key, target)
+    request_scope = scope(key, target)
 
     async def send(message: Any) -> None:
         if message["type"] == "http.response.start" and message["status"] != status:
             raise SystemExit(f"{message['status']} instead of {status}")
 
     async def request() -> None:
-        await application(dict(asked), receive, send)
+        await application(dict(request_scope), receive, send)
 
     return request
 
@@ -150,10 +150,10 @@ def service(
     store: Store, *, entries: int, monotonic: Callable[[], float] = system.monotonic
 ) -> app.Service:
     """The application as it is served, but for the log."""
-    given = Settings(db=":memory:", secret=SECRET, request_log="off")
-    made = app.build(given, store.storage, plan_table=PLANS, monotonic=monotonic)
-    made.runtime.pages = PageCache(entries_max=entries)
-    return made
+    config = Settings(db=":memory:", secret=SECRET, request_log="off")
+    service_ = app.build(config, store.storage, plan_table=PLANS, monotonic=monotonic)
+    service_.runtime.pages = PageCache(entries_max=entries)
+    return service_
 
 
 def floor() -> Starlette:
@@ -168,16 +168,16 @@ def floor() -> Starlette:
 
 async def requests(store: Store) -> dict[str, Work]:
     """Whole requests by name."""
-    kept, anew = service(store, entries=1_000), service(store, entries=0)
-    await whole(kept, store.used_up, 200)()  # the only one of its day
+    with_cache, anew = service(store, entries=1_000), service(store, entries=0)
+    await whole(with_cache, store.used_up, 200)()  # the only one of its day
     return {
         "Starlette route": whole(floor(), None, 200),
-        "whole, kept page": whole(kept, store.may, 200),
+        "whole, kept page": whole(with_cache, store.may, 200),
         "whole, anew": whole(anew, store.may, 200),
-        "refused 401": whole(kept, store.revoked, 401),
-        "refused 401, no key": whole(kept, None, 401, "/api/v1/profiles"),
-        "refused 403": whole(kept, store.may_not, 403),
-        "refused 429": whole(kept, store.used_up, 429),
+        "refused 401": whole(with_cache, store.revoked, 401),
+        "refused 401, no key": whole(with_cache, None, 401, "/api/v1/profiles"),
+        "refused 403": whole(with_cache, store.may_not, 403),
+        "refused 429": whole(with_cache, store.used_up, 429),
     }
 
 
@@ -187,22 +187,22 @@ async def requests(store: Store) -> dict[str, Work]:
 async def parts(store: Store) -> dict[str, Work]:
     """Parts of one request by name."""
     # A clock that stands still: a key that is no longer believed would be measured as known.
-    made = service(store, entries=0, monotonic=lambda: 0.0)
-    runtime, now = made.runtime, system.now()
+    service_ = service(store, entries=0, monotonic=lambda: 0.0)
+    runtime, now = service_.runtime, system.now()
     access = OperationAccess(scopes=LIST.scopes, auth=LIST.auth)
-    asked = Exchange(scope(store.may), receive, receive, 0, Load(1, str))  # type: ignore[arg-type]
+    exchange = Exchange(scope(store.may), receive, receive, 0, Load(1, str))  # type: ignore[arg-type]
     gate = runtime.gate
-    grant = await gate.let_in(access, asked, gate.facts(asked), now)
+    grant = await gate.let_in(access, exchange, gate.facts(exchange), now)
     site = runtime.site(now)
-    call = Call({}, PATH.partition("?")[2], asked.header)
+    call = Call({}, PATH.partition("?")[2], exchange.header)
     execution = Execution(prepare(LIST, call, site), grant.actor, now, runtime.service)
     binding = cursor.binding(grant.tenant, LIST.id, {}, "desc")
     ring, nonce = runtime.keyring, bytes(seals.NONCE_BYTES)
     token = cursor.seal(ring, [1_767_225_600_000_000, f"rpt_{7:024x}"], binding, nonce)
 
     async def scan(tx: Transaction) -> tuple[bytes, ...]:
-        found = await tx.documents.scan(REPORTS, limit=PAGE)
-        return tuple(document.raw for document in found.rows)
+        page = await tx.documents.scan(REPORTS, limit=PAGE)
+        return tuple(document.raw for document in page.rows)
 
     page: Page[Any] = Page(await store.storage.read(grant.tenant, scan), token)
     reply = await execution.reply()
@@ -216,7 +216,7 @@ async def parts(store: Store) -> dict[str, Work]:
     return {
         "nothing (what measuring costs)": plain(lambda: None),
         "request id": plain(system.new_request_id),
-        "gate": plain(lambda: gate.admit(access, asked, gate.facts(asked), now)),
+        "gate": plain(lambda: gate.admit(access, exchange, gate.facts(exchange), now)),
         "prepare": plain(lambda: prepare(LIST, call, site)),
         "cursor opened": plain(lambda: cursor.unseal(ring, token, binding)),
         "cursor sealed": plain(lambda: cursor.seal(ring, [7, "rpt_7"], binding, nonce)),
@@ -245,16 +245,16 @@ async def microseconds(works: dict[str, Work], rounds: int) -> dict[str, float]:
 async def run(rounds: int) -> int:
     """Measure, print, judge; the exit code."""
     store = filled()
-    asked = await requests(store)
-    spent = await microseconds({**await parts(store), **asked}, rounds)
+    works = await requests(store)
+    spent = await microseconds({**await parts(store), **works}, rounds)
     for name, cost in spent.items():
         print(f"{name:<34}{cost:>9.2f} us")
     print()
-    missed = [goal for goal in GOALS if not told(spent, goal)]
+    missed = [goal for goal in GOALS if not print_ratio(spent, goal)]
     return 1 if missed else 0
 
 
-def told(spent: dict[str, float], goal: tuple[str, str, float]) -> bool:
+def print_ratio(spent: dict[str, float], goal: tuple[str, str, float]) -> bool:
     """Print one ratio; whether it is as low as it should be."""
     name, beside, most = goal
     ratio = spent[name] / spent[beside]

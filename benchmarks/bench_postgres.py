@@ -59,8 +59,8 @@ def page(_: int) -> Unit:
     """The newest 20 notes of a tenant."""
 
     async def unit(tx: Transaction) -> None:
-        found = await tx.documents.scan(NOTES, limit=20)
-        assert len(found.rows) == 20
+        page = await tx.documents.scan(NOTES, limit=20)
+        assert len(page.rows) == 20
 
     return unit
 
@@ -174,7 +174,7 @@ async def again(lane: list[tuple[Any, ...]], connection: Any) -> None:
             await connection.fetch(*statement)
 
 
-async def made(database: Database, name: str) -> str:
+async def create_database(database: Database, name: str) -> str:
     """How a new database is reached that has our tables."""
     plain = await asyncpg.connect(database.dsn)
     await plain.execute(f"CREATE DATABASE {name}")
@@ -192,7 +192,7 @@ async def opened(dsn: str, count: int) -> list[Any]:
 
 async def port(database: Database, turns: int, count: int) -> bool:
     """Print both for writes and reads; whether the goals were met."""
-    own, other = await made(database, "ours"), await made(database, "theirs")
+    own, other = await create_database(database, "ours"), await create_database(database, "theirs")
     store = await PostgresStorage.open(own, DECLARED, epoch=EPOCH)
     match = Match(database, store, await opened(other, 8))
     for turn in range(turns + 1):  # the first fills the tables and warms both
@@ -274,17 +274,17 @@ async def stored(dsn: str, count: int) -> None:
         SystemExit: something that was acknowledged is not stored.
     """
     (connection,) = await opened(dsn, 1)
-    found = await connection.fetchrow(
+    row = await connection.fetchrow(
         "SELECT count(*), (SELECT size FROM ledgers) FROM ledger_lines"
     )
     await connection.close()
-    if tuple(found) != (count, count):
-        raise SystemExit(f"{count} lines acknowledged, {found} stored")
+    if tuple(row) != (count, count):
+        raise SystemExit(f"{count} lines acknowledged, {row} stored")
 
 
 async def appends(database: Database, turns: int, count: int, slow_count: int) -> bool:
     """Print both; whether the goal was met."""
-    own, other = await made(database, "batched"), await made(database, "single")
+    own, other = await create_database(database, "batched"), await create_database(database, "single")
     store = await PostgresStorage.open(own, DECLARED, epoch=EPOCH)
     connections = await opened(other, CLIENTS)
     await connections[0].execute("INSERT INTO ledgers VALUES ($1, 0, '', '')", tenant(0))

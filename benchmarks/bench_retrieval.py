@@ -68,8 +68,8 @@ class Language:
 
     def __init__(self) -> None:
         chance = random.Random(7)
-        made = {"".join(chance.choices("aeioulnrstdmpkbg", k=6)) for _ in range(WORDS)}
-        self.words = sorted(made)
+        words = {"".join(chance.choices("aeioulnrstdmpkbg", k=6)) for _ in range(WORDS)}
+        self.words = sorted(words)
         chance.shuffle(self.words)
         self.weights = list(accumulate(1 / (place + 8) for place in range(len(self.words))))
 
@@ -110,8 +110,8 @@ def item(number: int, language: Language) -> Written:
 
 async def written(ctx: Context, batch: Sequence[Written]) -> None:
     """Keep these items."""
-    for one in batch:
-        await ctx.save(NEWS, one.after.id, one.after)
+    for item in batch:
+        await ctx.save(NEWS, item.after.id, item.after)
     await follow(ctx, batch)
 
 
@@ -130,7 +130,7 @@ async def filled(storage: Storage, numbers: range, language: Language) -> Servic
 
 
 @frozen
-class Asked:
+class Question:
     """A question of a store: its words, and from when on."""
 
     words: str
@@ -141,22 +141,22 @@ class Asked:
         query = Query.of(self.words)
         table = await corpus.frequencies(ctx, ITEMS)
         start = None if self.start is None else micros(self.start)
-        found = await corpus.candidates(
+        candidates = await corpus.candidates(
             ctx, query.terms, table, texts=NEWS_TEXTS, start=start, limit=CANDIDATES_MAX
         )
-        held = [read(one) for one in await evidence(ctx, found)]
-        return len(rank(query, held, table).chosen)
+        readings = [read(item) for item in await evidence(ctx, candidates)]
+        return len(rank(query, readings, table).chosen)
 
 
-async def milliseconds(service: Service, asked: Sequence[Asked]) -> Times:
+async def milliseconds(service: Service, questions: Sequence[Question]) -> Times:
     """The times of some questions, each the best of three; CPU time where this process has all."""
     clock = time.process_time if isinstance(service.storage, SqliteStorage) else time.perf_counter
     took = []
-    for one in asked:
+    for question in questions:
         best = float("inf")
         for _ in range(3):
             began = clock()
-            await service.read(SYSTEM, one)
+            await service.read(SYSTEM, question)
             best = min(best, clock() - began)
         took.append(best * 1_000)
     return statistics.median(took), max(took)
@@ -167,11 +167,11 @@ async def measured(storage: Any, numbers: range) -> tuple[Times, Times]:
     language = Language()
     service = await filled(storage, numbers, language)
     since = START + timedelta(minutes=numbers[-1] - WINDOW + 1)
-    windowed = [Asked(words, since) for words in language.questions()]
-    whole = [Asked(words, None) for words in language.questions()]
-    found = await milliseconds(service, windowed), await milliseconds(service, whole)
+    windowed = [Question(words, since) for words in language.questions()]
+    whole = [Question(words, None) for words in language.questions()]
+    times = await milliseconds(service, windowed), await milliseconds(service, whole)
     await storage.close()
-    return found
+    return times
 
 
 async def run(size: int, stores: Callable[[str], Awaitable[Any]]) -> list[tuple[Times, Times]]:
@@ -186,25 +186,25 @@ def in_files(size: int) -> list[tuple[Times, Times]]:
     """The times of SQLite files."""
     with tempfile.TemporaryDirectory() as folder:
 
-        async def made(name: str) -> SqliteStorage:
+        async def make_store(name: str) -> SqliteStorage:
             path = Path(folder) / f"{name}.db"
             return SqliteStorage.open(path, catalog.COLLECTIONS, epoch=EPOCH)
 
-        return asyncio.run(run(size, made))
+        return asyncio.run(run(size, make_store))
 
 
 def in_a_server(size: int) -> list[tuple[Times, Times]]:
     """The times of PostgreSQL."""
     with postgres() as server:
 
-        async def made(name: str) -> PostgresStorage:
+        async def make_store(name: str) -> PostgresStorage:
             connection = await asyncpg.connect(server.dsn)
             await connection.execute(f"CREATE DATABASE {name}")
             await connection.close()
             dsn = urlsplit(server.dsn)._replace(path=f"/{name}").geturl()
             return await PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=EPOCH)
 
-        return asyncio.run(run(size, made))
+        return asyncio.run(run(size, make_store))
 
 
 def main() -> int:

@@ -98,13 +98,13 @@ async def fill(dsn: str) -> list[str]:
         for _ in range(ROWS):
             await profiles.create_profile(context(tx, tenant), profiles.CreateProfile(body))
 
-    made = [
+    keys = [
         await store.write(SYSTEM, lambda tx, n=n: account(tx, f"w{n}")) for n in range(WORKSPACES)
     ]
-    for tenant, _ in made:
+    for tenant, _ in keys:
         await store.write(tenant, lambda tx, t=tenant: rows(tx, t))
     await store.close()
-    return [secret for _, secret in made]
+    return [secret for _, secret in keys]
 
 
 class Load(NamedTuple):
@@ -141,10 +141,10 @@ def started(count: int, dsn: str, folder: Path) -> Server:
         text=True,
     )
     assert process.stdout is not None
-    told = process.stdout.readline()
-    if not told:
+    line = process.stdout.readline()
+    if not line:
         raise SystemExit("the server did not start")
-    return Server(count, process, json.loads(told)["api"].removesuffix("/api/v1"))
+    return Server(count, process, json.loads(line)["api"].removesuffix("/api/v1"))
 
 
 def load(server: Server, database: Database, script: Path, seconds: int) -> Load:
@@ -162,17 +162,17 @@ def load(server: Server, database: Database, script: Path, seconds: int) -> Load
     used = [cpu_seconds([pid]) - spent for pid, spent in parts.items()]
     after = cpu_seconds(family(database.pid)), busy_seconds(), client_seconds()
     in_database, busy, client = (end - start for start, end in zip(before, after, strict=True))
-    found = re.search(r"(\d+) requests in", done.stdout)
+    match = re.search(r"(\d+) requests in", done.stdout)
     if (
-        found is None
-        or found[1] == "0"
+        match is None
+        or match[1] == "0"
         or "Non-2xx" in done.stdout
         or "Socket errors" in done.stdout
     ):
         raise SystemExit(f"the server refused, or was too slow:\n{done.stdout}")
     others = busy - sum(used) - in_database - client
     cores = (spent / took for spent in (sum(used), client, in_database, max(others, 0.0)))
-    return Load(int(found[1]) / took, *cores, max(used) / sum(used))
+    return Load(int(match[1]) / took, *cores, max(used) / sum(used))
 
 
 def busy_seconds() -> float:
@@ -197,13 +197,13 @@ def scripts(folder: Path, keys: list[str], run: str) -> dict[str, Path]:
         "writes, 64 workspaces": (keys, "true", 1),
         "writes, 1 workspace": (keys[:1], "true", 1),
     }
-    made = {}
+    paths = {}
     for number, (name, (secrets, writes, limits)) in enumerate(kinds.items()):
-        made[name] = folder / f"{run}-{number}.lua"
+        paths[name] = folder / f"{run}-{number}.lua"
         quoted = ", ".join(f'"{secret}"' for secret in secrets)
-        given = {"keys": quoted, "writes": writes, "limits": limits, "run": f"{run}-{number}"}
-        made[name].write_text(SCRIPT % given, "utf-8")
-    return made
+        members = {"keys": quoted, "writes": writes, "limits": limits, "run": f"{run}-{number}"}
+        paths[name].write_text(SCRIPT % members, "utf-8")
+    return paths
 
 
 def measure(folder: Path, *, rounds: int, seconds: int) -> list[Server]:
@@ -219,11 +219,11 @@ def measure(folder: Path, *, rounds: int, seconds: int) -> list[Server]:
             servers.append(server)
         for turn in range(rounds + 1):  # the first one warms everything
             for server in servers:
-                asked = scripts(folder, keys, f"{server.count}-{turn}")
-                for name, script in asked.items():
-                    found = load(server, database, script, seconds)
+                paths = scripts(folder, keys, f"{server.count}-{turn}")
+                for name, script in paths.items():
+                    figures = load(server, database, script, seconds)
                     if turn:
-                        server.loads.setdefault(name, []).append(found)
+                        server.loads.setdefault(name, []).append(figures)
     return servers
 
 
@@ -231,7 +231,7 @@ def main() -> int:
     """Measure, print, judge."""
     quick = "--quick" in sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
-        one, two = measure(Path(folder), rounds=1 if quick else 5, seconds=3)
+        single, two = measure(Path(folder), rounds=1 if quick else 5, seconds=3)
     cores = os.cpu_count()
     print(f"{'':24}{'':11}{'':7}  cores had, of {cores}{'':22} CPU us for a request")
     print(
@@ -240,18 +240,18 @@ def main() -> int:
         f"{'server':>10}{'client':>9}{'PostgreSQL':>12}"
     )
     missed = 0
-    for name in one.loads:
-        for server in (one, two):
-            found = server.loads[name]
-            rate, *had, share = (median(column) for column in zip(*found, strict=True))
-            costs = [median(each[part] / each.rate * 1e6 for each in found) for part in (1, 2, 3)]
+    for name in single.loads:
+        for server in (single, two):
+            loads = server.loads[name]
+            rate, *had, share = (median(column) for column in zip(*loads, strict=True))
+            costs = [median(each[part] / each.rate * 1e6 for each in loads) for part in (1, 2, 3)]
             print(
                 f"{name:24}{server.count:11}{rate:7.0f}"
                 f"{had[0]:10.2f}{had[1]:9.2f}{had[2]:12.2f}{had[3]:8.2f}"
                 f"{costs[0]:10.0f}{costs[1]:9.0f}{costs[2]:12.0f}"
                 + (f"   busiest {share:.0%}" if server.count > 1 else "")
             )
-        pairs = list(zip(one.loads[name], two.loads[name], strict=True))
+        pairs = list(zip(single.loads[name], two.loads[name], strict=True))
         more = median(b.rate / a.rate for a, b in pairs)
         ratio = median((b.server / b.rate) / (a.server / a.rate) for a, b in pairs)
         missed += ratio > GOAL

@@ -24,7 +24,7 @@ from statistics import median
 
 import uvloop
 from attrs import astuple, frozen
-from bench_postgres import EPOCH, made, tenant
+from bench_postgres import EPOCH, create_database, tenant
 from bench_sqlite_write import profile
 from database import Database, core_seconds, cpu_seconds, family, postgres
 from simulated import CONNECTIONS, Costs, Place, Service, Steps
@@ -48,10 +48,10 @@ class Measured:
     database_cpu: float
 
 
-def parts(one: float, many: float) -> tuple[float, float]:
+def parts(alone: float, many: float) -> tuple[float, float]:
     """What a transaction takes and what each unit in it, by what a unit took alone and among 16."""
-    own = max(one - many, 0.0) * TOGETHER / (TOGETHER - 1)
-    return own, max(one - own, 1e-6)
+    own = max(alone - many, 0.0) * TOGETHER / (TOGETHER - 1)
+    return own, max(alone - own, 1e-6)
 
 
 def foretold(alone: Measured, together: Measured) -> float:
@@ -100,7 +100,7 @@ def closed(place: Place, clients: int, tenants: int, *, seconds: float) -> float
 async def measured(database: Database, turns: int) -> dict[tuple[int, int], list[Measured]]:
     """Profiles made by so many clients in so many workspaces, in turn."""
 
-    store = await PostgresStorage.open(await made(database, "real"), COLLECTIONS, epoch=EPOCH)
+    store = await PostgresStorage.open(await create_database(database, "real"), COLLECTIONS, epoch=EPOCH)
     numbers = count()
 
     async def client(name: str, units: int) -> None:
@@ -108,7 +108,7 @@ async def measured(database: Database, turns: int) -> dict[tuple[int, int], list
             await store.write(name, profile(next(numbers)))
 
     sizes = {(4, 4): 3 * CLIENTS, (CLIENTS, 4): 10 * CLIENTS, (CLIENTS, TENANTS): 10 * CLIENTS}
-    found: dict[tuple[int, int], list[Measured]] = {key: [] for key in sizes}
+    costs: dict[tuple[int, int], list[Measured]] = {key: [] for key in sizes}
 
     def seconds() -> tuple[float, ...]:
         own, others = [os.getpid()], family(database.pid)
@@ -123,23 +123,23 @@ async def measured(database: Database, turns: int) -> dict[tuple[int, int], list
             )
             if turn:
                 taken = (after - before for before, after in zip(began, seconds(), strict=True))
-                found[clients, tenants].append(Measured(*(each / size for each in taken)))
+                costs[clients, tenants].append(Measured(*(each / size for each in taken)))
     await store.close()
-    return found
+    return costs
 
 
 def check(turns: int) -> bool:
     """Print what is foretold beside what is measured; whether they are near."""
     with postgres() as database:
-        found = uvloop.run(measured(database, turns))
+        costs = uvloop.run(measured(database, turns))
 
     def middle(key: tuple[int, int]) -> Measured:
-        each = found[key]
+        each = costs[key]
         return Measured(*map(median, zip(*map(astuple, each), strict=True)))
 
-    alone, together, spread = map(middle, found)
-    rates = [foretold(one, many) for one, many, _ in zip(*found.values(), strict=True)]
-    pairs = zip(rates, found[CLIENTS, TENANTS], strict=True)
+    alone, together, spread = map(middle, costs)
+    rates = [foretold(alone_, many) for alone_, many, _ in zip(*costs.values(), strict=True)]
+    pairs = zip(rates, costs[CLIENTS, TENANTS], strict=True)
     ratio = median(rate * real.clock for rate, real in pairs)
     print(f"4 clients, 4 workspaces          {1 / alone.clock:8.0f} creations/s, measured")
     print(f"64 clients, 4 workspaces         {1 / together.clock:8.0f} measured")
@@ -149,8 +149,8 @@ def check(turns: int) -> bool:
     for what, found_costs in zip(
         ("a transaction", "a unit in it"), zip(*split, strict=True), strict=True
     ):
-        here, there, *waited = (cost * 1e6 for cost in found_costs)
-        print(f"{what:32} {here:8.0f} {there:11.0f}   {waited[0]:11.0f} {waited[1]:10.0f}")
+        process, postgres_, *waited = (cost * 1e6 for cost in found_costs)
+        print(f"{what:32} {process:8.0f} {postgres_:11.0f}   {waited[0]:11.0f} {waited[1]:10.0f}")
     print(f"64 clients, 16 workspaces        {1 / spread.clock:8.0f} measured")
     print(f"the same                         {median(rates):8.0f} foretold")
     is_near = abs(ratio - 1) <= NEAR

@@ -183,7 +183,7 @@ async def taken(make: Make, clock: Clock, paths: list[Path]) -> Cost:
             raise SystemExit(f"{outcome}")
     rows = sum(outcome.run.created + outcome.run.unchanged for outcome in outcomes)
     await storage.close()
-    return Cost(rows, spent / rows * 1e6, seconds, max(waits.found, default=0.0))
+    return Cost(rows, spent / rows * 1e6, seconds, max(waits.milliseconds, default=0.0))
 
 
 @contextmanager
@@ -284,15 +284,15 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--quick", action="store_true", help="a tenth of the large documents")
     arguments.add_argument("--postgres", action="store_true", help="PostgreSQL instead of SQLite")
-    given = arguments.parse_args()
+    options = arguments.parse_args()
     print(f"{'figure':44} {'reached':>12} {'goal':>10}")
     with tempfile.TemporaryDirectory() as folder:
-        if given.postgres:
+        if options.postgres:
             with postgres() as database, stores(database.dsn) as make:
-                met = run(make, Clock(database.pid), Path(folder), quick=given.quick)
+                met = run(make, Clock(database.pid), Path(folder), quick=options.quick)
         else:
             with stores(None) as make:
-                met = run(make, Clock(None), Path(folder), quick=given.quick)
+                met = run(make, Clock(None), Path(folder), quick=options.quick)
     return 0 if met else 1
 
 

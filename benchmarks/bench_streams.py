@@ -224,7 +224,7 @@ def memory(port: int, key: str, pid: int) -> float:
     before = rss_mb(pid)
     body = BODY.replace("How is it?", "Hush?")
     fields = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    held = []
+    clients = []
     for _ in range(STREAMS):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
         connection.request("POST", PATH, body, fields)
@@ -233,9 +233,9 @@ def memory(port: int, key: str, pid: int) -> float:
         heard = b""
         while b'"text-delta"' not in heard:
             heard += answer.read1(65_536)
-        held.append((connection, answer))
+        clients.append((connection, answer))
     taken = rss_mb(pid) - before
-    for connection, answer in held:
+    for connection, answer in clients:
         answer.close()
         connection.close()
     return taken

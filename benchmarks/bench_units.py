@@ -107,16 +107,16 @@ class Bench:
         """So many, or a tenth of them."""
         return count // 10 if self.quick else count
 
-    async def run(self, operation: str, body: Any = None, **asked: Any) -> Any:
+    async def run(self, operation: str, body: Any = None, **members: Any) -> Any:
         """The answer to an operation of the catalogue, which is no refusal."""
-        line = {"operation": operation, "body": {} if body is None else body, **asked}
+        line = {"operation": operation, "body": {} if body is None else body, **members}
         if operation in PUBLIC:
             line.setdefault("account", self.workspace)
         carried = operator(self.runtime, self.failed)
-        told = json.loads(await carried.answer(json.dumps(line).encode(), lambda _: None))
-        if "ok" not in told:
-            raise SystemExit(f"{operation}: {told}")
-        return told["ok"]["body"]
+        answer = json.loads(await carried.answer(json.dumps(line).encode(), lambda _: None))
+        if "ok" not in answer:
+            raise SystemExit(f"{operation}: {answer}")
+        return answer["ok"]["body"]
 
     def failed(self, failure: BaseException) -> None:
         """Nothing here may fail."""
@@ -137,8 +137,8 @@ PUBLIC = {operation.id for operation in catalog.OPERATIONS} | {
 
 async def fill(bench: Bench) -> None:
     """Make the store large."""
-    made = await bench.run("createWorkspace", {"name": "bench"})
-    bench.workspace = made["data"]["id"]
+    workspace = await bench.run("createWorkspace", {"name": "bench"})
+    bench.workspace = workspace["data"]["id"]
     bench.key = (await bench.run("createKey", {"name": "k", "workspace": "bench"}))["data"]["id"]
     await _fill_feeds(bench)
     await _fill_ledger(bench)
@@ -178,19 +178,19 @@ async def _fill_ledger(bench: Bench) -> None:
         async def unit(ctx: Context, entries: Sequence[Entry] = entries) -> Any:
             return await append(attrs.evolve(ctx, actor=author), entries)
 
-        made = await bench.write(unit)
-        bench.claims += [record.id for record in made.records]
+        answer = await bench.write(unit)
+        bench.claims += [record.id for record in answer.records]
 
 
 def claim(subject: str, number: int, text: str = LONG) -> dict[str, Any]:
-    said = {"predicate": "motto", "value": f"{number} {text}"}
-    return {"kind": "claim", "op": "assert", "subject": subject, **said}
+    claim_body = {"predicate": "motto", "value": f"{number} {text}"}
+    return {"kind": "claim", "op": "assert", "subject": subject, **claim_body}
 
 
 async def _profile(bench: Bench, reports: int) -> str:
     sent = CreateProfile(ProfileInput("Ports", "Port strikes", "manual"))
-    made = await bench.write(lambda ctx: create_profile(ctx, sent))
-    id_: str = made.location.rpartition("/")[2]
+    creation = await bench.write(lambda ctx: create_profile(ctx, sent))
+    id_: str = creation.location.rpartition("/")[2]
     row = await make_report(bench.service, bench.workspace, id_)
 
     async def copies(ctx: Context) -> None:
@@ -198,7 +198,7 @@ async def _profile(bench: Bench, reports: int) -> str:
         for _ in range(min(200, reports)):
             other = ctx.ids.new("rpt")
             await ctx.create(REPORTS, other, attrs.evolve(row, id=other))
-            own = tuple(attrs.evolve(one, id=ctx.ids.new("sig")) for one in facets.signals or ())
+            own = tuple(attrs.evolve(signal, id=ctx.ids.new("sig")) for signal in facets.signals or ())
             longer = attrs.evolve(facets, report_id=other, text=LONG * 1_500, signals=own)
             await ctx.create(FACETS, other, longer)
 
@@ -210,8 +210,8 @@ async def _profile(bench: Bench, reports: int) -> str:
 async def _fill_webhooks(bench: Bench) -> None:
     for number in range(WEBHOOKS_MAX - 2):
         body = {"url": f"https://hooks.example.org/{number}", **SECRET}
-        made = await bench.run("createWebhook", body)
-        bench.webhooks.append(made["data"]["id"])
+        webhook = await bench.run("createWebhook", body)
+        bench.webhooks.append(webhook["data"]["id"])
 
 
 # -- the cases ---------------------------------------------------------------------------------
@@ -260,8 +260,8 @@ async def import_ledger(bench: Bench) -> None:
         bench.workspace, lambda ctx: ctx.tx.ledger.lines(0, bench.many(20_000))
     )
     export.write_bytes(b"".join(line + b"\n" for line in lines))
-    made = await bench.run("createWorkspace", {"name": "import"})
-    await bench.run("importLedger", {"path": str(export)}, account=made["data"]["id"])
+    workspace = await bench.run("createWorkspace", {"name": "import"})
+    await bench.run("importLedger", {"path": str(export)}, account=workspace["data"]["id"])
 
 
 async def profiles(bench: Bench) -> None:
@@ -272,8 +272,8 @@ async def profiles(bench: Bench) -> None:
         "frequency": "manual",
         "keywords": [f"keyword {number}" for number in range(50)],
     }
-    made = await bench.run("createProfile", body)
-    path = {"profileId": made["data"]["id"]}
+    profile = await bench.run("createProfile", body)
+    path = {"profileId": profile["data"]["id"]}
     await bench.run("replaceProfile", {**body, "name": "m"}, path=path)
     await bench.run("updateProfile", {"name": "k"}, path=path)
     listed = await bench.run("listSubscriptions", query={"limit": "1"})
@@ -340,8 +340,8 @@ async def accounts(bench: Bench) -> None:
         await bench.run("createWorkspace", {"name": f"w{number}"})
     await bench.run("createUser", {"name": "Ann", "email": "ann@example.org"})
     await bench.run("setPlan", {"workspace": "bench", "plan": "pro"})
-    made = await bench.run("createKey", {"name": "other", "workspace": "bench"})
-    body = {"keyId": made["data"]["id"]}
+    key = await bench.run("createKey", {"name": "other", "workspace": "bench"})
+    body = {"keyId": key["data"]["id"]}
     await bench.run("updateKey", body | {"name": "another"})
     for operation in ("regenerateKey", "grandfatherKey", "revokeKey", "deleteKey"):
         await bench.run(operation, body)
@@ -379,13 +379,13 @@ async def deliver(bench: Bench) -> None:
     webhook = (await bench.run("listWebhooks", query={"limit": "1"}))["data"][0]["id"]
 
     async def queue(ctx: Context) -> None:
-        told = await ctx.value(WEBHOOKS, webhook)
+        hook = await ctx.value(WEBHOOKS, webhook)
         for _ in range(100):
             event = events.cloud_event(
-                ctx.ids.new("evt"), "dev.svc.test.v1", told.id, source="", at=ctx.now,
+                ctx.ids.new("evt"), "dev.svc.test.v1", hook.id, source="", at=ctx.now,
                 data={"words": LONG * 100},
             )  # fmt: skip
-            await events.publish(ctx, event, (told,))
+            await events.publish(ctx, event, (hook,))
 
     before = len(bench.store.holds)
     for _ in range(bench.many(2_000) // 100):
@@ -395,8 +395,8 @@ async def deliver(bench: Bench) -> None:
     await take_over(bench.service, bench.failed)
 
     async def disable(ctx: Context) -> None:
-        told = await ctx.value(WEBHOOKS, webhook)
-        await ctx.save(WEBHOOKS, webhook, attrs.evolve(told, status="disabled"))
+        hook = await ctx.value(WEBHOOKS, webhook)
+        await ctx.save(WEBHOOKS, webhook, attrs.evolve(hook, status="disabled"))
 
     await bench.write(disable)
     for _ in range(5):
@@ -459,13 +459,13 @@ def uncovered() -> set[str]:
     """The operations that write and that no case runs."""
     every = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
     run = {name for _, names in CASES.values() for name in names.split()}
-    return {one.id for one in every if one.unit.kind != "read"} - run - ELSEWHERE
+    return {op.id for op in every if op.unit.kind != "read"} - run - ELSEWHERE
 
 
 async def measure(folder: Path, *, quick: bool) -> dict[str, tuple[float, float, int]]:
     """The longest hold of each case in milliseconds, of it computing, and how many units it had."""
-    given = {"allow_erasure": ("*",), "lite_keys_before": datetime(2999, 1, 1, tzinfo=UTC)}
-    settings = secured(Settings(db=str(folder / "svc.db"), **given))
+    overrides = {"allow_erasure": ("*",), "lite_keys_before": datetime(2999, 1, 1, tzinfo=UTC)}
+    settings = secured(Settings(db=str(folder / "svc.db"), **overrides))
     store = Timed(SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=bytes(8)))
     runtime = Runtime(
         settings,
@@ -477,14 +477,14 @@ async def measure(folder: Path, *, quick: bool) -> dict[str, tuple[float, float,
     await runtime.start()
     bench = Bench(folder, quick, store, runtime)
     await fill(bench)
-    found = {}
+    holds = {}
     for name, (case, _) in CASES.items():
         store.holds.clear()
         await case(bench)
-        found[name] = (*max(store.holds), len(store.holds))
+        holds[name] = (*max(store.holds), len(store.holds))
     await runtime.stop()
     await store.close()
-    return found
+    return holds
 
 
 def main() -> int:
@@ -495,12 +495,12 @@ def main() -> int:
         print(f"no case runs {', '.join(sorted(missing))}")
         return 1
     with TemporaryDirectory() as folder:
-        found = asyncio.run(measure(Path(folder), quick=quick))
+        holds = asyncio.run(measure(Path(folder), quick=quick))
     print(f"{'operation or worker':28} {'longest ms':>10} {'computing':>10} {'units':>7}")
-    for name, (held, computed, units) in found.items():
-        missed = "" if held <= GOAL_MS else f"  MISSED, goal {GOAL_MS:.0f}"
-        print(f"{name:28} {held:10.0f} {computed:10.0f} {units:7}{missed}")
-    return 0 if all(held <= GOAL_MS for held, _, _ in found.values()) else 1
+    for name, (longest, computed, units) in holds.items():
+        missed = "" if longest <= GOAL_MS else f"  MISSED, goal {GOAL_MS:.0f}"
+        print(f"{name:28} {longest:10.0f} {computed:10.0f} {units:7}{missed}")
+    return 0 if all(longest <= GOAL_MS for longest, _, _ in holds.values()) else 1
 
 
 if __name__ == "__main__":

@@ -34,11 +34,11 @@ def postgres() -> Iterator[Database]:
 
 def family(pid: int) -> list[int]:
     """A process and all that come from it."""
-    found = [pid]
-    for parent in found:
+    pids = [pid]
+    for parent in pids:
         with suppress(OSError):
-            found += map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())
-    return found
+            pids += map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())
+    return pids
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:

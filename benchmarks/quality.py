@@ -25,7 +25,7 @@ from quality_measures import Rate, b_cubed, classes, holds, macro, micro, pairs
 from quality_product import (
     BY_MEANING,
     composed,
-    found,
+    matched_ids,
     frequencies_of,
     grouped,
     marks,
@@ -94,23 +94,23 @@ class Figure:
 # -- finding -----------------------------------------------------------------------------------
 
 
-def _asked(
-    held: Sequence[Reading], frequencies: Frequencies, judged: Iterable[Judged]
+def _rates(
+    corpus: Sequence[Reading], frequencies: Frequencies, judged: Iterable[Judged]
 ) -> list[list[Rate]]:
     """For each subject the rate of each wording."""
     return [
         [
-            Rate.of(found(held, frequencies, wording, one.language), one.relevant)
-            for wording in one.wordings
+            Rate.of(matched_ids(corpus, frequencies, wording, subject.language), subject.relevant)
+            for wording in subject.wordings
         ]
-        for one in judged
+        for subject in judged
     ]
 
 
 def _asked_plainly(index: Bm25, judged: Iterable[Judged]) -> list[list[Rate]]:
     return [
-        [Rate.of(index.find(wording, one.language), one.relevant) for wording in one.wordings]
-        for one in judged
+        [Rate.of(index.find(wording, subject.language), subject.relevant) for wording in subject.wordings]
+        for subject in judged
     ]
 
 
@@ -118,43 +118,43 @@ def subjects(sets: Sets) -> Iterator[Figure]:
     """Our subjects in one line each, and in two other wordings."""
     news, days = readings(sets.news()), readings(sets.days())
     judged = sets.subjects()
-    real = [one for one in judged if one.relevant]
+    real = [subject for subject in judged if subject.relevant]
     within = sets.subjects_of_days()
     index, index_of_days = Bm25(sets.news()), Bm25(sets.days())
     plain = _asked_plainly(index, real)
     frequencies = frequencies_of(news)
     yield from rates_figures(
         " of a few days",
-        _asked(days, frequencies_of(days), within),
+        _rates(days, frequencies_of(days), within),
         _asked_plainly(index_of_days, within),
     )
-    rates = _asked(news, frequencies, real)
+    rates = _rates(news, frequencies, real)
     yield from rates_figures("", rates, plain)
     yield from _by_language(real, rates, plain)
-    mixed = _asked(news, frequencies_of(sets.everything()), real)
+    mixed = _rates(news, frequencies_of(sets.everything()), real)
     yield from rates_figures(" in a mixed store", mixed, plain)
-    none = {"": [one for one in judged if not one.relevant]}
+    none = {"": [subject for subject in judged if not subject.relevant]}
     for name in ("cranfield", "time"):
-        none[f" ({name})"] = [evolve(one, relevant=frozenset()) for one in sets.judged(name)[1]]
-    for where, asked in none.items():
-        yield _nothing(_asked(news, frequencies, asked), _asked_plainly(index, asked), where)
+        none[f" ({name})"] = [evolve(subject, relevant=frozenset()) for subject in sets.judged(name)[1]]
+    for where, subjects_ in none.items():
+        yield _nothing(_rates(news, frequencies, subjects_), _asked_plainly(index, subjects_), where)
 
 
 def rates_figures(where: str, rates: list[list[Rate]], plain: list[list[Rate]]) -> Iterator[Figure]:
     """Precision, recall and spread of subjects, each with its wordings."""
-    first, first_plain = [one[0] for one in rates], [one[0] for one in plain]
+    first, first_plain = [row[0] for row in rates], [one[0] for one in plain]
     both, both_plain = micro(first), micro(first_plain)
     note = f"P {both.precision:.2f} R {both.recall:.2f}; plain P {both_plain.precision:.2f}"
     yield Figure(f"subjects{where}: F1, macro", macro(first), macro(first_plain))
     yield Figure(
         f"subjects{where}: F1, micro", both.f1, both_plain.f1, f"{note} R {both_plain.recall:.2f}"
     )
-    others = [rate for one in rates for rate in one[1:]]
-    others_plain = [rate for one in plain for rate in one[1:]]
+    others = [rate for row in rates for rate in row[1:]]
+    others_plain = [rate for row in plain for rate in row[1:]]
     yield Figure(f"paraphrases{where}: F1, macro", macro(others), macro(others_plain))
     yield Figure(f"paraphrases{where}: recall", _recall(others), _recall(others_plain))
     yield Figure(f"paraphrases{where}: spread", _spread(rates), _spread(plain))
-    silent = [_finds_nothing(one) for one in rates]
+    silent = [_finds_nothing(row) for row in rates]
     yield Figure(
         f"subjects{where}: a wording finds nothing",
         float(sum(silent)),
@@ -173,15 +173,15 @@ def _recall(rates: Sequence[Rate]) -> float:
 
 def _spread(rates: Sequence[Sequence[Rate]]) -> float:
     """The mean of how far the recall of a subject's wordings lies apart."""
-    recalls = [[rate.recall for rate in one] for one in rates]
-    return fmean(max(one) - min(one) for one in recalls)
+    recalls = [[rate.recall for rate in row] for row in rates]
+    return fmean(max(row) - min(row) for row in recalls)
 
 
 def _by_language(
     judged: Sequence[Judged], rates: list[list[Rate]], plain: list[list[Rate]]
 ) -> Iterator[Figure]:
-    for language, count in Counter(one.language for one in judged).most_common():
-        at = [n for n, one in enumerate(judged) if one.language == language]
+    for language, count in Counter(subject.language for subject in judged).most_common():
+        at = [n for n, subject in enumerate(judged) if subject.language == language]
         yield Figure(
             f"subjects, {language}: F1 of all wordings, macro",
             macro(rate for n in at for rate in rates[n]),
@@ -192,7 +192,7 @@ def _by_language(
 
 def _nothing(rates: list[list[Rate]], plain: list[list[Rate]], where: str) -> Figure:
     """Wordings of what is not there that find something all the same."""
-    flat, flat_plain = ([rate for one in some for rate in one] for some in (rates, plain))
+    flat, flat_plain = ([rate for row in some for rate in row] for some in (rates, plain))
     return Figure(
         f"nothing to find{where}: share that cites",
         fmean(rate.wrong > 0 for rate in flat),
@@ -203,10 +203,10 @@ def _nothing(rates: list[list[Rate]], plain: list[list[Rate]], where: str) -> Fi
 
 def _public(name: str, sets: Sets) -> Iterator[Figure]:
     documents, queries = sets.judged(name)
-    held = readings(documents)
-    plain = [one[0] for one in _asked_plainly(Bm25(documents), queries)]
-    for where, store in (("", held), (" in a mixed store", sets.everything())):
-        rates = [one[0] for one in _asked(held, frequencies_of(store), queries)]
+    corpus = readings(documents)
+    plain = [row[0] for row in _asked_plainly(Bm25(documents), queries)]
+    for where, store in (("", corpus), (" in a mixed store", sets.everything())):
+        rates = [row[0] for row in _rates(corpus, frequencies_of(store), queries)]
         both = micro(rates)
         yield Figure(
             f"{name}{where}: F1",
@@ -241,7 +241,7 @@ def stories(sets: Sets) -> Iterator[Figure]:
 def _groups(name: str, set_: Grouped, sets: Sets) -> Iterator[Figure]:
     frequencies = frequencies_of([*sets.everything(), *readings(set_.items)])
     ours, plain = grouped(set_.items, frequencies), average_link(set_.items)
-    mine, theirs = (pairs(one, set_.label, set_.unsure) for one in (ours, plain))
+    mine, theirs = (pairs(groups, set_.label, set_.unsure) for groups in (ours, plain))
     largest = max(ours, key=len)
     yield Figure(f"{name}: precision", mine.precision, theirs.precision)
     yield Figure(f"{name}: recall", mine.recall, theirs.recall)
@@ -259,17 +259,17 @@ def _groups(name: str, set_: Grouped, sets: Sets) -> Iterator[Figure]:
 
 def telling(sets: Sets) -> Iterator[Figure]:
     """Marks of composed reports, and what stands twice in them."""
-    by_id = {one.id: one for one in sets.news()}
+    by_id = {item.id: item for item in sets.news()}
     frequencies = frequencies_of(readings(sets.news()))
-    reports = [composed(one, sets.news(), frequencies) for one in sets.subjects() if one.relevant]
-    held = [
+    reports = [composed(subject, sets.news(), frequencies) for subject in sets.subjects() if subject.relevant]
+    holdings = [
         (place, holds(by_id[id_], text))
         for report in reports
         for text, ids in marks(report)
         for place, id_ in enumerate(ids)
     ]
-    further = [good for place, good in held if place]
-    yield Figure("marks: hold", fmean(good for _, good in held), note=f"of {len(held)}")
+    further = [good for place, good in holdings if place]
+    yield Figure("marks: hold", fmean(good for _, good in holdings), note=f"of {len(holdings)}")
     if further:
         yield Figure("marks: further ones hold", fmean(further), note=f"of {len(further)}")
     twice = sum(_twice(report) for report in reports)
@@ -278,15 +278,15 @@ def telling(sets: Sets) -> Iterator[Figure]:
 
 def _twice(report: Finished) -> int:
     """Statements that stand twice; the opening may quote a section."""
-    said = [text for text, _ in marks(report)]
-    opened = {one.text for one in report.facets.opening}
-    return len(said) - len(set(said)) - sum(said.count(text) > 1 for text in opened)
+    statements = [text for text, _ in marks(report)]
+    opened = {statement.text for statement in report.facets.opening}
+    return len(statements) - len(set(statements)) - sum(statements.count(text) > 1 for text in opened)
 
 
 def sentences(sets: Sets) -> Iterator[Figure]:
     """How many of as many chosen sentences are in the gold extract of an article."""
     frequencies = frequencies_of(sets.everything())
-    rows = sets.kept(sets.rows("cnn_corpus/docs.jsonl"), lambda row: row["id"])
+    rows = sets.of_half(sets.rows("cnn_corpus/docs.jsonl"), lambda row: row["id"])
     ours, plain = [], []
     for row in rows:
         gold = set(row["extract"])
@@ -339,7 +339,7 @@ def topics(sets: Sets) -> Iterator[Figure]:
         ],
     )
     for shown, name, tongue in (("AG News", "ag_news", "en"), ("10kGNAD", "gnad10k", "de")):
-        rows = sets.kept(sets.rows(f"{name}/items.jsonl"), lambda row: row["title"].lower())
+        rows = sets.of_half(sets.rows(f"{name}/items.jsonl"), lambda row: row["title"].lower())
         judged = []
         for row in rows:
             if row["label"] in FITTING:
@@ -351,11 +351,11 @@ def topics(sets: Sets) -> Iterator[Figure]:
 def _topic_figures(
     shown: str, judged: Sequence[tuple[Sequence[str], set[str], set[str]]]
 ) -> Iterator[Figure]:
-    given = sum(len(topics) for topics, _, _ in judged)
+    count = sum(len(topics) for topics, _, _ in judged)
     right = sum(topic in accepted for topics, _, accepted in judged for topic in topics)
     wanted = [bool(fitting & set(topics)) for topics, fitting, _ in judged if fitting]
-    note = f"{given / len(judged):.2f} topics an item"
-    yield Figure(f"topics of {shown}: precision", right / max(given, 1), note=note)
+    note = f"{count / len(judged):.2f} topics an item"
+    yield Figure(f"topics of {shown}: precision", right / max(count, 1), note=note)
     yield Figure(f"topics of {shown}: found", fmean(wanted), note=f"of {len(wanted)}")
 
 
@@ -367,15 +367,15 @@ def sentiment(sets: Sets) -> Iterator[Figure]:
         "SemEval17": "semeval17_headlines",
     }
     for shown, name in named.items():
-        rows = sets.kept(sets.rows(f"{name}/items.jsonl"), lambda row: row["title"].lower())
+        rows = sets.of_half(sets.rows(f"{name}/items.jsonl"), lambda row: row["title"].lower())
         wanted = [row["label"] for row in rows]
         common = Counter(wanted).most_common(1)[0][0]
-        given = [tone(row["title"]) for row in rows]
+        labels = [tone(row["title"]) for row in rows]
         yield Figure(
             f"tone of {shown}: F1, macro",
-            classes(given, wanted),
+            classes(labels, wanted),
             classes([common] * len(wanted), wanted),
-            f"accuracy {fmean(a == b for a, b in zip(given, wanted, strict=True)):.2f}",
+            f"accuracy {fmean(a == b for a, b in zip(labels, wanted, strict=True)):.2f}",
         )
 
 
@@ -394,27 +394,27 @@ PARTS: dict[str, Callable[[Sets], Iterator[Figure]]] = {
 def asked_for(about: str, *more: str) -> argparse.Namespace:
     """What the command line asks for: the folder, a half, and files that `more` names."""
     reader = argparse.ArgumentParser(description=about.splitlines()[0])
-    given = os.environ.get("SVC_REAL_DATA")  # noqa: TID251 - what it is given
-    reader.add_argument("folder", nargs="?", default=given)
+    default = os.environ.get("SVC_REAL_DATA")  # noqa: TID251 - what it is given
+    reader.add_argument("folder", nargs="?", default=default)
     reader.add_argument("--only", choices=tuple(PARTS), action="append")
     reader.add_argument("--half", choices=("dev", "report"))
     reader.add_argument("--semantic", action="store_true", help="find by meaning, too (minilm)")
     for name in more:
         reader.add_argument(name, type=Path)
-    asked = reader.parse_args()
-    if asked.folder is None:
+    options = reader.parse_args()
+    if options.folder is None:
         reader.error("name the folder of documents, or set SVC_REAL_DATA")
-    return asked
+    return options
 
 
 def main() -> int:
     """Print the figures; the exit code."""
-    asked = asked_for(__doc__ or "")
-    BY_MEANING.extend([True] if asked.semantic else [])
-    sets = Sets(Path(asked.folder), asked.half)
+    options = asked_for(__doc__ or "")
+    BY_MEANING.extend([True] if options.semantic else [])
+    sets = Sets(Path(options.folder), options.half)
     print(f"{'':<46}{'ours':>7}{'plain':>8}  goal")
     missed = 0
-    for name in asked.only or PARTS:
+    for name in options.only or PARTS:
         begun = time.process_time()
         for figure in PARTS[name](sets):
             print(figure.line(), flush=True)

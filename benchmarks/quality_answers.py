@@ -17,11 +17,11 @@ def main(halves: list[str]) -> None:
     """Print the figures of each half."""
     for half in halves or HALVES:
         counts = measured(half, print if half in halves else lambda _: None)
-        told = sum(one.told != UNTOLD for one in questions(half))
-        untold = len(questions(half)) - told
-        print(f"{half}: {told} answerable, {untold} not")
-        print(f"  answered rightly        {counts['right'] / told:.2f}")
-        print(f"  declined, answerable    {counts['declined wrongly'] / told:.2f}")
+        answerable = sum(question.told != UNTOLD for question in questions(half))
+        untold = len(questions(half)) - answerable
+        print(f"{half}: {answerable} answerable, {untold} not")
+        print(f"  answered rightly        {counts['right'] / answerable:.2f}")
+        print(f"  declined, answerable    {counts['declined wrongly'] / answerable:.2f}")
         print(f"  declined, unanswerable  {counts['declined rightly'] / untold:.2f}")
         print(f"  supported sentences     {counts['supported']} of {counts['sentences']}")
 

@@ -23,7 +23,7 @@ class Bm25:
     def __init__(self, items: Sequence[Evidence]) -> None:
         """Index some items."""
         self.counts = {
-            one.id: Counter(terms(fold(f"{one.title} {one.text}"), one.tongue)) for one in items
+            item.id: Counter(terms(fold(f"{item.title} {item.text}"), item.tongue)) for item in items
         }
         self.seen = Counter(term for counts in self.counts.values() for term in counts)
         lengths = [counts.total() for counts in self.counts.values()]
@@ -31,46 +31,46 @@ class Bm25:
 
     def idf(self, term: str) -> float:
         """How rare a term is."""
-        held = self.seen[term]
-        return math.log(1 + (len(self.counts) - held + 0.5) / (held + 0.5))
+        holders = self.seen[term]
+        return math.log(1 + (len(self.counts) - holders + 0.5) / (holders + 0.5))
 
     def find(
         self, question: str, language: str, best: float = OF_BEST, query: float = OF_QUERY
     ) -> set[str]:
         """The ids of what is chosen."""
-        asked = set(terms(fold(question), language))
-        scores = {name: self._score(counts, asked) for name, counts in self.counts.items()}
+        words_ = set(terms(fold(question), language))
+        scores = {name: self._score(counts, words_) for name, counts in self.counts.items()}
         top = max(scores.values())
-        most = (K1 + 1) * sum(map(self.idf, asked))
+        most = (K1 + 1) * sum(map(self.idf, words_))
         least = max(best * top, query * most)
         return {name for name, score in scores.items() if score >= least > 0}
 
-    def _score(self, counts: Counter[str], asked: set[str]) -> float:
+    def _score(self, counts: Counter[str], words_: set[str]) -> float:
         room = K1 * (1 - B + B * counts.total() / self.usual)
         return sum(
             self.idf(term) * counts[term] * (K1 + 1) / (counts[term] + room)
-            for term in asked
+            for term in words_
             if term in counts
         )
 
 
 def average_link(items: Sequence[Evidence], cut: float = LINK) -> list[list[str]]:
     """Groups by average link over cosines of headline and first sixty words."""
-    near = _cosines([_counts(one) for one in items])
+    near = _cosines([_counts(item) for item in items])
     groups = {at: [at] for at in range(len(items))}
     sums: dict[int, dict[int, float]] = {at: dict(near[at]) for at in groups}
     heap = [
-        (-value, one, other) for one in sums for other, value in sums[one].items() if one < other
+        (-value, left, other) for left in sums for other, value in sums[left].items() if left < other
     ]
     heapq.heapify(heap)
     fresh = len(items)
     while heap and -heap[0][0] >= cut:
-        _, one, other = heapq.heappop(heap)
-        if one not in groups or other not in groups:
+        _, left, other = heapq.heappop(heap)
+        if left not in groups or other not in groups:
             continue
-        groups[fresh] = groups.pop(one) + groups.pop(other)
+        groups[fresh] = groups.pop(left) + groups.pop(other)
         joined: dict[int, float] = defaultdict(float)
-        for old in (one, other):
+        for old in (left, other):
             for third, value in sums.pop(old).items():
                 if third in groups:
                     joined[third] += value
@@ -83,8 +83,8 @@ def average_link(items: Sequence[Evidence], cut: float = LINK) -> list[list[str]
     return [[items[at].id for at in group] for group in groups.values()]
 
 
-def _counts(one: Evidence) -> Counter[str]:
-    return Counter([*terms(one.title, one.tongue), *terms(one.text[:800], one.tongue)[:60]])
+def _counts(item: Evidence) -> Counter[str]:
+    return Counter([*terms(item.title, item.tongue), *terms(item.text[:800], item.tongue)[:60]])
 
 
 def _cosines(counted: Sequence[Counter[str]]) -> list[Mapping[int, float]]:
@@ -99,9 +99,9 @@ def _cosines(counted: Sequence[Counter[str]]) -> list[Mapping[int, float]]:
         for term, value in vector.items():
             holders[term].append((at, value / length))
     near: list[dict[int, float]] = [defaultdict(float) for _ in counted]
-    for held in holders.values():
-        for place, (one, value) in enumerate(held):
-            for other, like in held[place + 1 :]:
-                near[one][other] += value * like
-                near[other][one] += value * like
+    for weights in holders.values():
+        for place, (item, value) in enumerate(weights):
+            for other, like in weights[place + 1 :]:
+                near[item][other] += value * like
+                near[other][item] += value * like
     return list(near)

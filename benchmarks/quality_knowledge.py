@@ -85,8 +85,8 @@ async def recalls() -> dict[Mode, float]:
         shares = []
         for question, names in questions:
             wanted = set(names.split(","))
-            asked = KnowledgeQuery(question, kinds=("report",), limit=AT, mode=mode)
-            rows = (await retrieve(ctx, asked)).rows
+            query = KnowledgeQuery(question, kinds=("report",), limit=AT, mode=mode)
+            rows = (await retrieve(ctx, query)).rows
             shares.append(len(wanted & {row.id for row in rows}) / len(wanted))
         found[mode] = sum(shares) / len(shares)
     return found
@@ -94,11 +94,11 @@ async def recalls() -> dict[Mode, float]:
 
 def main() -> int:
     """Measure, print, judge."""
-    found = asyncio.run(recalls())
+    shares = asyncio.run(recalls())
     print(f"{'knowledge':12} {f'recall@{AT}':>10}")
-    for mode, share in found.items():
+    for mode, share in shares.items():
         print(f"{mode:12} {share:>10.3f}")
-    is_met = found["hybrid"] >= max(HYBRID_GOAL, found["lexical"])
+    is_met = shares["hybrid"] >= max(HYBRID_GOAL, shares["lexical"])
     print(
         f"goal: hybrid at least {HYBRID_GOAL}, and not below lexical{'' if is_met else ' MISSED'}"
     )

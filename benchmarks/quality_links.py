@@ -39,12 +39,12 @@ Pairs = set[tuple[str, str]]
 
 def entities(folder: Path, technical: set[str]) -> dict[str, Row]:
     """The listed companies by their ids, as rows tell of them."""
-    told = json.loads((folder / "sec_edgar/company_tickers.json").read_bytes()).values()
+    companies = json.loads((folder / "sec_edgar/company_tickers.json").read_bytes()).values()
     rows = {}
-    for one in told:
-        cik = f"{one['cik_str']:010d}"
+    for company in companies:
+        cik = f"{company['cik_str']:010d}"
         rows[id_of(f"cik:{cik}")] = {
-            "cik": cik, "type": "company", "name": one["title"], "aliases": [], "designators": [],
+            "cik": cik, "type": "company", "name": company["title"], "aliases": [], "designators": [],
             "industry": {"scheme": "SIC", "code": "7372"} if cik in technical else None,
         }  # fmt: skip
     return rows
@@ -62,109 +62,109 @@ class Register:
 
     def meant(self, references: Iterable[str]) -> set[str]:
         """The CIKs of those that references mean; of an id that nobody lists, itself."""
-        found = set()
-        for one in references:
-            if one.startswith("ent_"):
-                found.add(self._rows[one]["cik"] if one in self._rows else one)
+        rows = set()
+        for reference in references:
+            if reference.startswith("ent_"):
+                rows.add(self._rows[reference]["cik"] if reference in self._rows else reference)
                 continue
-            held = [row for row in self._named[one.partition(":")[2]] if guard.has(one, row)]
-            if len(held) == 1 and guard.suffices(one, held[0]):
-                found.add(held[0]["cik"])
-        return found
+            matches = [row for row in self._named[reference.partition(":")[2]] if guard.has(reference, row)]
+            if len(matches) == 1 and guard.suffices(reference, matches[0]):
+                rows.add(matches[0]["cik"])
+        return rows
 
 
 def vendors(rows: list[Row], register: Register, listed: set[str]) -> tuple[Pairs, Pairs]:
     """What is said and what is right; a company that is not listed any more is known by its id."""
-    said, right = set(), set()
+    pairs, right = set(), set()
     for row in rows:
         cik = row["cik"]
         if cik is not None:
             right.add((row["key"], cik if cik in listed else id_of(f"cik:{cik}")))
         for one in register.meant(of_vendor(row["vendor"], date.fromisoformat(row["day"]))):
             if not _is_private(one, row, listed):
-                said.add((row["key"], one))
-    return said, right
+                pairs.add((row["key"], one))
+    return pairs, right
 
 
-def _is_private(one: str, row: Row, listed: set[str]) -> bool:
+def _is_private(cik: str, row: Row, listed: set[str]) -> bool:
     """Whether what was said is a maker that is on no list, as the label says too."""
-    return one not in listed and row["cik"] is None
+    return cik not in listed and row["cik"] is None
 
 
 def texts(rows: list[Row], register: Register, listed: set[str]) -> tuple[Pairs, Pairs]:
     """What is said and what is right of the companies that are listed."""
-    said = {
-        (row["key"], one)
+    pairs = {
+        (row["key"], cik)
         for row in rows
-        for one in register.meant(of_text(row["key"], date.fromisoformat(row["day"])))
-        if one in listed
+        for cik in register.meant(of_text(row["key"], date.fromisoformat(row["day"])))
+        if cik in listed
     }
-    return said, {(row["key"], cik) for row in rows for cik in row["ciks"]}
+    return pairs, {(row["key"], cik) for row in rows for cik in row["ciks"]}
 
 
 def names(rows: list[Row]) -> tuple[Pairs, Pairs]:
     """Pairs that are candidates, and those that are one."""
-    said = set()
+    pairs = set()
     for row in rows:
-        asked, known = (
+        query, candidate = (
             Party(Names.of([row[side]]), type=row["type"]) for side in ("asked", "known")
         )
-        match = compare(asked, known)
+        match = compare(query, candidate)
         if match is not None and match.score >= SCORE_MIN:
-            said.add((row["key"], ""))
-    return said, {(row["key"], "") for row in rows if row["same"]}
+            pairs.add((row["key"], ""))
+    return pairs, {(row["key"], "") for row in rows if row["same"]}
 
 
 def plain_names(rows: list[Row]) -> tuple[Pairs, Pairs]:
     """The same by rapidfuzz alone."""
-    said = {
+    pairs = {
         (row["key"], "")
         for row in rows
         if fuzz.token_sort_ratio(normal(row["asked"]), normal(row["known"])) >= 80
     }
-    return said, {(row["key"], "") for row in rows if row["same"]}
+    return pairs, {(row["key"], "") for row in rows if row["same"]}
 
 
-def plain_vendors(rows: list[Row], known: dict[str, Row]) -> tuple[Pairs, Pairs]:
+def plain_vendors(rows: list[Row], companies: dict[str, Row]) -> tuple[Pairs, Pairs]:
     """Vendors by an equal or a beginning name alone."""
     by_name = defaultdict(set)
-    for row in known.values():
+    for row in companies.values():
         by_name[normal(row["name"])].add(row["cik"])
         by_name[normal(row["name"]).split(" ")[0]].add(row["cik"])
-    said = {
+    pairs = {
         (row["key"], cik)
         for row in rows
         for cik in by_name[normal(row["vendor"])]
         if len(by_name[normal(row["vendor"])]) == 1
     }
-    return said, {(row["key"], row["cik"]) for row in rows if row["cik"]}
+    return pairs, {(row["key"], row["cik"]) for row in rows if row["cik"]}
 
 
-def figures(name: str, said: Pairs, right: Pairs) -> tuple[float, float]:
+def figures(name: str, pairs: Pairs, right: Pairs) -> tuple[float, float]:
     """Precision and recall, printed, with what is wrong."""
-    both = len(said & right)
-    precision, recall = both / max(1, len(said)), both / max(1, len(right))
+    both = len(pairs & right)
+    precision, recall = both / max(1, len(pairs)), both / max(1, len(right))
     print(f"{name:14}precision {precision:.3f}  recall {recall:.3f}  of {len(right)}")
     if "--wrong" in sys.argv:
-        print("  said:", sorted(said - right), "\n  missed:", sorted(right - said))
+        print("  said:", sorted(pairs - right), "\n  missed:", sorted(right - pairs))
     return precision, recall
 
 
 def main() -> int:
     half = "dev" if "dev" in sys.argv else "report"
-    told = json.loads(Path(__file__).with_name("links.json").read_text("utf-8"))
-    technical = {row["cik"] for row in told["vendors"] if row["cik"]}
-    known = entities(Path(sys.argv[1]), technical)
-    register, listed = Register(known), {row["cik"] for row in known.values()}
-    kept = {name: [row for row in rows if row["half"] == half] for name, rows in told.items()}
+    labels = json.loads(Path(__file__).with_name("links.json").read_text("utf-8"))
+    technical = {row["cik"] for row in labels["vendors"] if row["cik"]}
+    companies = entities(Path(sys.argv[1]), technical)
+    register, listed = Register(companies), {row["cik"] for row in companies.values()}
+    rows_of_half = {name: [row for row in rows if row["half"] == half] for name, rows in labels.items()}
     print(f"half {half!r}")
     reached = {
-        "vendors": figures("vendors", *vendors(kept["vendors"], register, listed)),
-        "names": figures("names", *names(kept["names"])),
-        "texts": figures("texts", *texts(kept["texts"], register, listed)),
+        "vendors": figures("vendors", *vendors(rows_of_half["vendors"], register, listed)),
+        "names": figures("names", *names(rows_of_half["names"])),
+        "texts": figures("texts", *texts(rows_of_half["texts"], register, listed)),
     }
-    figures("(first word)", *plain_vendors(kept["vendors"], known))
-    figures("(token sort)", *plain_names(kept["names"]))
+    figures("(first word)", *plain_vendors(rows_of_half["vendors"], companies))
+    figures("(token sort)", *plain_names(rows_of_half["names"]))
     low = [
         name
         for name, floors in FLOORS.items()

@@ -19,11 +19,11 @@ def _model():  # type: ignore[no-untyped-def]
     return MiniLM()
 
 
-def likeness(held: Sequence[Reading], question: str) -> Mapping[str, float]:
+def likeness(readings: Sequence[Reading], question: str) -> Mapping[str, float]:
     """By id, of every item; 10 to 60 ms for each text that was not there before."""
     from svc_http.outside.embeddings.matrix import cosines  # noqa: PLC0415 - of an extra
 
-    items = [reading.evidence for reading in held]
-    vectors = [_vector(f"{one.title}\n{one.text[:TEXT_CHARS]}".strip()) for one in items]
-    found = compared(cosines(_vector(question), vectors))
-    return {one.id: value for one, value in zip(items, found, strict=True)}
+    items = [reading.evidence for reading in readings]
+    vectors = [_vector(f"{item.title}\n{item.text[:TEXT_CHARS]}".strip()) for item in items]
+    scores = compared(cosines(_vector(question), vectors))
+    return {item.id: value for item, value in zip(items, scores, strict=True)}

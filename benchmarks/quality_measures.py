@@ -29,8 +29,8 @@ class Rate:
     @property
     def precision(self) -> float:
         """How much of what was given is right; 1 where nothing was given."""
-        given = self.right + self.wrong
-        return self.right / given if given else 1.0
+        total = self.right + self.wrong
+        return self.right / total if total else 1.0
 
     @property
     def recall(self) -> float:
@@ -45,10 +45,10 @@ class Rate:
         return 2 * self.right / both if both else 1.0
 
     @classmethod
-    def of(cls, given: Iterable[str], wanted: Iterable[str]) -> "Rate":
+    def of(cls, answers: Iterable[str], wanted: Iterable[str]) -> "Rate":
         """Compare what was given with what was wanted."""
-        given, wanted = set(given), set(wanted)
-        return cls(len(given & wanted), len(given - wanted), len(wanted - given))
+        answers, wanted = set(answers), set(wanted)
+        return cls(len(answers & wanted), len(answers - wanted), len(wanted - answers))
 
 
 def macro(rates: Iterable[Rate]) -> float:
@@ -67,13 +67,13 @@ def pairs(
     unsure: frozenset[frozenset[str]] = frozenset(),
 ) -> Rate:
     """Pairs that touch a labelled item: in one group, and of one label."""
-    found = {frozenset(pair) for group in groups for pair in combinations(group, 2)}
-    found = {pair for pair in found if any(one in label for one in pair)} - unsure
+    pairs_of_groups = {frozenset(pair) for group in groups for pair in combinations(group, 2)}
+    pairs_of_groups = {pair for pair in pairs_of_groups if any(id_ in label for id_ in pair)} - unsure
     stories: dict[str, list[str]] = {}
     for id_, name in label.items():
         stories.setdefault(name, []).append(id_)
     wanted = {frozenset(pair) for ids in stories.values() for pair in combinations(ids, 2)}
-    return Rate(len(found & wanted), len(found - wanted), len(wanted - found))
+    return Rate(len(pairs_of_groups & wanted), len(pairs_of_groups - wanted), len(wanted - pairs_of_groups))
 
 
 def b_cubed(
@@ -82,26 +82,26 @@ def b_cubed(
     unsure: frozenset[frozenset[str]] = frozenset(),
 ) -> float:
     """F1 of the mean precision and recall over labelled items (Bagga, Baldwin 1998)."""
-    held = {id_: group for group in groups for id_ in group}
+    group_of = {id_: group for group in groups for id_ in group}
     sizes = Counter(label.values())
     precisions, recalls = [], []
     for id_, name in label.items():
-        group = [one for one in held.get(id_, [id_]) if frozenset((id_, one)) not in unsure]
-        same = sum(label.get(one) == name for one in group)
+        group = [member for member in group_of.get(id_, [id_]) if frozenset((id_, member)) not in unsure]
+        same = sum(label.get(member) == name for member in group)
         precisions.append(same / len(group))
         recalls.append(same / sizes[name])
     precision, recall = fmean(precisions), fmean(recalls)
     return 2 * precision * recall / (precision + recall)
 
 
-def classes(given: Sequence[str], wanted: Sequence[str]) -> float:
+def classes(answers: Sequence[str], wanted: Sequence[str]) -> float:
     """The mean F1 over the labels that there are."""
     rates = []
     for name in sorted(set(wanted)):
-        mine = [one == name for one in given]
-        theirs = [one == name for one in wanted]
+        mine = [label == name for label in answers]
+        theirs = [label == name for label in wanted]
         both = list(zip(mine, theirs, strict=True))
-        right = sum(one and other for one, other in both)
+        right = sum(is_answer and other for is_answer, other in both)
         rates.append(Rate(right, sum(mine) - right, sum(theirs) - right))
     return macro(rates)
 
@@ -113,8 +113,8 @@ def holds(item: Evidence, sentence: str) -> bool:
 
 def words_hold(source: str, sentence: str) -> bool:
     """The same of any text."""
-    held = set(_WORD.findall(source.casefold()))
+    source_words = set(_WORD.findall(source.casefold()))
     words = set(_WORD.findall(sentence.casefold()))
     numbers = {word for word in words if word.isdigit()}
     long = {word for word in words - numbers if len(word) >= 4}
-    return numbers <= held and len(long & held) >= HELD_MIN * len(long)
+    return numbers <= source_words and len(long & source_words) >= HELD_MIN * len(long)

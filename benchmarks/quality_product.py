@@ -19,25 +19,25 @@ from svc_core.text.stories import stories
 from svc_core.text.topics import assign
 
 
-def frequencies_of(held: Iterable[Reading]) -> Frequencies:
+def frequencies_of(corpus: Iterable[Reading]) -> Frequencies:
     """How common terms are in a store that holds these."""
-    return Frequencies.of((*one.title, *one.lead, *one.rest) for one in held)
+    return Frequencies.of((*reading.title, *reading.lead, *reading.rest) for reading in corpus)
 
 
 BY_MEANING: list[bool] = []  # not empty where items are found by their meaning, too
 
 
-def found(held: Sequence[Reading], frequencies: Frequencies, topic: str, language: str) -> set[str]:
+def matched_ids(corpus: Sequence[Reading], frequencies: Frequencies, topic: str, language: str) -> set[str]:
     """The ids of what is chosen for a subject."""
-    near = likeness(held, topic) if BY_MEANING else None
-    ranking = rank(Query.of(topic, (), language), held, frequencies, near)
+    near = likeness(corpus, topic) if BY_MEANING else None
+    ranking = rank(Query.of(topic, (), language), corpus, frequencies, near)
     return {hit.reading.evidence.id for hit in ranking.chosen}
 
 
 def grouped(items: Sequence[Evidence], frequencies: Frequencies) -> list[list[str]]:
     """The ids of the items of each story."""
-    chosen = [Scored(one, 1.0) for one in readings(items)]
-    return [[one.evidence.id for one in story.members] for story in stories(chosen, frequencies)]
+    chosen = [Scored(reading, 1.0) for reading in readings(items)]
+    return [[member.evidence.id for member in story.members] for story in stories(chosen, frequencies)]
 
 
 def composed(subject: Judged, items: Sequence[Evidence], frequencies: Frequencies) -> Finished:
@@ -70,19 +70,19 @@ def marks(report: Finished) -> Iterator[tuple[str, list[str]]]:
     """Every statement of a report with the ids of the items that its marks name."""
     ids = {source.number: source.id for source in report.facets.sources}
     words: Any = report.facets
-    told = [section.statements for section in words.sections]
-    for statements in (words.opening, words.key_points, *told, words.briefs):
-        for one in statements:
-            yield one.text, [ids[number] for number in one.citations]
+    sections = [section.statements for section in words.sections]
+    for statements in (words.opening, words.key_points, *sections, words.briefs):
+        for statement in statements:
+            yield statement.text, [ids[number] for number in statement.citations]
 
 
-def sentences_of(title: str, said: Sequence[str], frequencies: Frequencies, count: int) -> set[int]:
+def sentences_of(title: str, sentences: Sequence[str], frequencies: Frequencies, count: int) -> set[int]:
     """The places of the best sentences of an article, as far as ours are split as its own are."""
-    (reading,) = readings([evidence("article", title, "\n".join(said))])
+    (reading,) = readings([evidence("article", title, "\n".join(sentences))])
     head = vector_of(title, reading.tongue, frequencies)
-    best = sorted(extracts([Scored(reading, 1.0)], head, frequencies), key=lambda one: -one.score)
-    place = {" ".join(text.split()): at for at, text in enumerate(said)}
-    return {place[one.text] for one in best[:count] if one.text in place}
+    best = sorted(extracts([Scored(reading, 1.0)], head, frequencies), key=lambda extract: -extract.score)
+    place = {" ".join(text.split()): at for at, text in enumerate(sentences)}
+    return {place[extract.text] for extract in best[:count] if extract.text in place}
 
 
 def topics_of(title: str, text: str, language: str | None) -> tuple[str, ...]:
@@ -93,5 +93,5 @@ def topics_of(title: str, text: str, language: str | None) -> tuple[str, ...]:
 
 def tone(title: str) -> str:
     """The label of a headline's tone."""
-    said = sentiment(title, "", "en")
-    return "neutral" if said is None else said.label
+    tone_ = sentiment(title, "", "en")
+    return "neutral" if tone_ is None else tone_.label

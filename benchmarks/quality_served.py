@@ -69,14 +69,14 @@ class Server:
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
         assert self.process.stdout is not None
-        told = json.loads(self.process.stdout.readline())
-        self.api, self.admin = told["api"], channel.parse(told["admin"])
-        made = []
+        greeting = json.loads(self.process.stdout.readline())
+        self.api, self.admin = greeting["api"], channel.parse(greeting["admin"])
+        lines = []
         for n in range(DESKS):
             place = self.run("workspaces", "create", "--name", f"Desk {n}", "--plan", "elite")["id"]
             key = self.run("keys", "create", "--name", "quality", "--workspace", place)["key"]
-            made.append(Desk(self, place, key))
-        self.desks = cycle(made)
+            lines.append(Desk(self, place, key))
+        self.desks = cycle(lines)
 
     def run(self, *words: str) -> Any:
         """What a command answers; a source that is refused is no failure."""
@@ -86,9 +86,9 @@ class Server:
             raise RuntimeError(done.stderr)
         return json.loads(done.stdout)
 
-    def local(self, operation: str, **asked: Any) -> Any:
+    def local(self, operation: str, **members: Any) -> Any:
         """What an operation answers over the control socket."""
-        answer = channel.ask(self.admin, {"operation": operation, **asked}, silent)
+        answer = channel.ask(self.admin, {"operation": operation, **members}, silent)
         return answer["body"]["data"]
 
     def end(self) -> None:
@@ -126,8 +126,8 @@ class Desk:
         """The id of a report on a subject over everything."""
         body = {"name": name, "topic": topic, "frequency": "manual", "language": language}
         profile = self.server.local("createProfile", body=body, account=self.id)
-        asked = {"profileId": profile["id"]}
-        return str(self.server.local("generateReport", body=asked, account=self.id)["id"])
+        members = {"profileId": profile["id"]}
+        return str(self.server.local("generateReport", body=members, account=self.id)["id"])
 
 
 # -- marks -------------------------------------------------------------------------------------
@@ -157,14 +157,14 @@ def agent_marks(report: Row) -> Iterator[tuple[str, list[int]]]:
 
 def _runs(block: str, mark: re.Pattern[str]) -> Iterator[tuple[str, list[int]]]:
     words, numbers, at = "", [], 0
-    for found in mark.finditer(block):
-        between = block[at : found.start()]
+    for match in mark.finditer(block):
+        between = block[at : match.start()]
         if between.strip(" ,;").removesuffix("</sup>").removeprefix("<sup>").strip():
             if numbers:
                 yield words, numbers
             words, numbers = between.removeprefix("</sup>").strip(), []
-        numbers.append(int(found[1]))
-        at = found.end()
+        numbers.append(int(match[1]))
+        at = match.end()
     if numbers:
         yield words, numbers
 
@@ -197,7 +197,7 @@ def mark_figures(reports: list[Read], texts: dict[str, str]) -> Iterator[Figure]
     for form in ("Markdown", "HTML", "agent"):
         good: list[bool] = []
         for report in reports:
-            source = {one["number"]: texts.get(one["url"], "") for one in report.row["sources"]}
+            source = {source["number"]: texts.get(source["url"], "") for source in report.row["sources"]}
             good += [
                 words_hold(source[number], words)
                 for words, numbers in report.marks()[form]
@@ -206,7 +206,7 @@ def mark_figures(reports: list[Read], texts: dict[str, str]) -> Iterator[Figure]
             ]
         yield Figure(f"served marks in {form}: hold", fmean(good or [0]), note=f"of {len(good)}")
     rows = [report.row for report in reports]
-    yield _count("sources without a mark", [len(_unmarked(one)) for one in reports])
+    yield _count("sources without a mark", [len(_unmarked(report)) for report in reports])
     yield _count(
         "counts.sources is not the rows",
         [row["counts"]["sources"] != len(row["sources"]) for row in rows],
@@ -215,10 +215,10 @@ def mark_figures(reports: list[Read], texts: dict[str, str]) -> Iterator[Figure]
     yield _count("Markdown with HTML", [bool(_TAG.search(_unlinked(text))) for text in markdown])
     yield _count(
         "sources but no key point",
-        [bool(one.row["sources"]) and not one.agent["keyPoints"] for one in reports],
+        [bool(report.row["sources"]) and not report.agent["keyPoints"] for report in reports],
     )
     yield _count("opening that repeats a heading", [_repeats(text) for text in markdown])
-    yield _count("statements twice", [_twice(one) for one in reports])
+    yield _count("statements twice", [_twice(report) for report in reports])
 
 
 def _count(name: str, values: list[int]) -> Figure:
@@ -245,8 +245,8 @@ def _twice(report: Read) -> int:
     """Statements that stand twice; the opening may quote a section."""
     markdown = report.row["content"]["markdown"]
     opened = {_plain(words) for words, _ in markdown_marks(markdown.partition("\n## ")[0])}
-    said = [_plain(words) for words, _ in report.marks()["Markdown"] if not _is_also(words)]
-    return len(said) - len(set(said)) - sum(said.count(one) > 1 for one in opened)
+    statements = [_plain(words) for words, _ in report.marks()["Markdown"] if not _is_also(words)]
+    return len(statements) - len(set(statements)) - sum(statements.count(statement) > 1 for statement in opened)
 
 
 def _plain(words: str) -> str:
@@ -268,32 +268,32 @@ def measured(server: Server, sets: Sets, keep: Path | None) -> Iterator[Figure]:
         copytree(sets.folder / name, feeds / name)
     server.run("sources", "add", str(feeds))
     news = list(next(server.desks).every("/news"))
-    known = {one.id for one in sets.news()}
-    yield Figure("served: rows of /news for an item", len(news) / len(known), note=f"{len(news)}")
+    ids = {item.id for item in sets.news()}
+    yield Figure("served: rows of /news for an item", len(news) / len(ids), note=f"{len(news)}")
     yield from _story_figures(news, sets)
     judged = sets.subjects()
-    reports = {one.key: [_read(server, one, words) for words in one.wordings] for one in judged}
-    real = [one for one in judged if one.relevant]
+    reports = {subject.key: [_read(server, subject, words) for words in subject.wordings] for subject in judged}
+    real = [subject for subject in judged if subject.relevant]
     index = Bm25(sets.news())
-    rates = [[Rate.of(read.urls, one.relevant) for read in reports[one.key]] for one in real]
+    rates = [[Rate.of(read.urls, subject.relevant) for read in reports[subject.key]] for subject in real]
     plain = [
-        [Rate.of(index.find(words, one.language), one.relevant) for words in one.wordings]
-        for one in real
+        [Rate.of(index.find(words, subject.language), subject.relevant) for words in subject.wordings]
+        for subject in real
     ]
     yield from rates_figures(" served", rates, plain)
-    idle = [read for one in judged if not one.relevant for read in reports[one.key]]
+    idle = [read for subject in judged if not subject.relevant for read in reports[subject.key]]
     yield Figure(
         "nothing to find, served: share that cites",
         fmean(bool(read.urls) for read in idle),
         note=f"of {len(idle)}",
     )
     texts: dict[str, str] = {}
-    for one in sets.news():
-        texts[one.url] = f"{texts.get(one.url, '')} {one.title} {one.text}"
-    first = [reports[one.key][0] for one in real]
+    for item in sets.news():
+        texts[item.url] = f"{texts.get(item.url, '')} {item.title} {item.text}"
+    first = [reports[subject.key][0] for subject in real]
     yield from mark_figures(first, texts)
     if keep is not None:
-        keep.write_text("\n\n".join(map(_kept, first)), "utf-8")
+        keep.write_text("\n\n".join(map(_text_of, first)), "utf-8")
 
 
 def _read(server: Server, subject: Judged, words: str) -> Read:
@@ -309,35 +309,35 @@ def _story_figures(news: list[Row], sets: Sets) -> Iterator[Figure]:
     for row in news:
         groups.setdefault(row.get("storyId") or row["id"], []).append(row["url"])
     set_ = sets.stories()
-    held = [sorted(set(one)) for one in groups.values()]
-    rate = pairs(held, set_.label, set_.unsure)
+    groups_ = [sorted(set(urls)) for urls in groups.values()]
+    rate = pairs(groups_, set_.label, set_.unsure)
     yield Figure("served stories: precision", rate.precision)
     yield Figure("served stories: recall", rate.recall)
     yield Figure("served stories: pairs F1", rate.f1)
     yield Figure(
         "served stories: B³",
-        b_cubed(held, set_.label, set_.unsure),
-        note=f"{len(groups)} groups, largest {max(map(len, held))}",
+        b_cubed(groups_, set_.label, set_.unsure),
+        note=f"{len(groups)} groups, largest {max(map(len, groups_))}",
     )
 
 
-def _kept(read: Read) -> str:
+def _text_of(read: Read) -> str:
     signals = "\n".join(
-        f"SIGNAL {one['type']} ({one['direction']}): {one['title']} | {one['summary']}"
-        for one in read.row["signals"]
+        f"SIGNAL {signal['type']} ({signal['direction']}): {signal['title']} | {signal['summary']}"
+        for signal in read.row["signals"]
     )
-    asked = f"=== {read.subject.key}: {read.subject.wordings[0]}"
-    return f"{asked}\n\n{read.row['content']['markdown']}\n{signals}"
+    heading = f"=== {read.subject.key}: {read.subject.wordings[0]}"
+    return f"{heading}\n\n{read.row['content']['markdown']}\n{signals}"
 
 
 def main() -> int:
     """Print the figures; the exit code."""
-    asked = asked_for(__doc__ or "", "--keep")
+    options = asked_for(__doc__ or "", "--keep")
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         server = Server(Path(folder))
         try:
-            for figure in measured(server, Sets(Path(asked.folder), asked.half), asked.keep):
+            for figure in measured(server, Sets(Path(options.folder), options.half), options.keep):
                 print(figure.line(), flush=True)
                 missed += figure.is_missed
         finally:

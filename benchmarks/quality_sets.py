@@ -78,7 +78,7 @@ class Sets:
         """The lines of one file under `text`."""
         return _lines(self.folder / "text" / name)
 
-    def kept(self, rows: Iterable[Row], key: Callable[[Row], str]) -> list[Row]:
+    def of_half(self, rows: Iterable[Row], key: Callable[[Row], str]) -> list[Row]:
         """Those of the half that is asked for."""
         return [row for row in rows if self.half in (None, half(key(row)))]
 
@@ -88,7 +88,7 @@ class Sets:
 
     def days(self) -> tuple[Evidence, ...]:
         """The items of a few days."""
-        return tuple(one for one in self.news() if one.source_name in DAYS)
+        return tuple(item for item in self.news() if item.source_name in DAYS)
 
     def subjects(self) -> list[Judged]:
         """Our subjects; those about which there is nothing have no relevant items."""
@@ -99,19 +99,19 @@ class Sets:
                 relevant=frozenset(row["relevant"]),
                 language=row["language"],
             )
-            for row in self.kept(_labels()["subjects"], lambda row: row["key"])
+            for row in self.of_half(_labels()["subjects"], lambda row: row["key"])
         ]
 
     def subjects_of_days(self) -> list[Judged]:
         """Our subjects that have two items or more in these days, and those items."""
-        ids = {one.id for one in self.days()}
-        within = [evolve(one, relevant=one.relevant & ids) for one in self.subjects()]
-        return [one for one in within if len(one.relevant) > 1]
+        ids = {item.id for item in self.days()}
+        within = [evolve(subject, relevant=subject.relevant & ids) for subject in self.subjects()]
+        return [subject for subject in within if len(subject.relevant) > 1]
 
     def stories_of_days(self) -> Grouped:
         """Our stories among the items of a few days."""
         every, items = self.stories(), self.days()
-        ids = {one.id for one in items}
+        ids = {item.id for item in items}
         label = {id_: name for id_, name in every.label.items() if id_ in ids}
         return evolve(every, items=items, label=label)
 
@@ -121,8 +121,8 @@ class Sets:
         unsure = {frozenset(pair) for ids in _labels()["unsure"] for pair in _pairs(ids)}
         for row in _labels()["stories"]:
             unsure |= {
-                frozenset((one, other))
-                for one in row["perhaps"]
+                frozenset((pair, other))
+                for pair in row["perhaps"]
                 for other in row["members"] + row["perhaps"]
             }
             if self.half in (None, half(row["key"])):
@@ -131,8 +131,8 @@ class Sets:
 
     def topics(self) -> list[tuple[Evidence, Row]]:
         """Items with the topics that fit them and those that are accepted besides."""
-        news = {one.id: one for one in self.news()}
-        rows = self.kept(_labels()["topics"], lambda row: row["id"])
+        news = {item.id: item for item in self.news()}
+        rows = self.of_half(_labels()["topics"], lambda row: row["id"])
         return [(news[row["id"]], row) for row in rows]
 
     def judged(self, name: str) -> tuple[tuple[Evidence, ...], list[Judged]]:
@@ -141,14 +141,14 @@ class Sets:
             evidence(row["id"], row.get("title", ""), row["text"])
             for row in self.rows(f"{name}/docs.jsonl")
         )
-        queries = self.kept(self.rows(f"{name}/queries.jsonl"), lambda row: row["text"])
+        queries = self.of_half(self.rows(f"{name}/queries.jsonl"), lambda row: row["text"])
         return documents, [
             Judged(row["id"], (row["text"],), frozenset(row["relevant"])) for row in queries
         ]
 
     def clusters(self, name: str, *, foreign: bool = False) -> Grouped:
         """A public set of events, alone or among `FOREIGN` headlines of others."""
-        rows = self.kept(self.rows(f"{name}/items.jsonl"), lambda row: row["cluster"])
+        rows = self.of_half(self.rows(f"{name}/items.jsonl"), lambda row: row["cluster"])
         bare = not rows[0].get("text")
         items = [evidence(row["id"], row["title"], row.get("text", "")) for row in rows]
         if foreign:
@@ -189,7 +189,7 @@ def evidence(
 
 @cache
 def _news(folder: Path) -> tuple[Evidence, ...]:
-    found: dict[str, Evidence] = {}
+    items: dict[str, Evidence] = {}
     for path in sorted(path for name in FEEDS for path in (folder / name).iterdir()):
         try:
             parsed = parse_feed(path.read_bytes())
@@ -197,24 +197,24 @@ def _news(folder: Path) -> tuple[Evidence, ...]:
             continue
         for item in parsed.items:
             id_ = item.url or item.natural_key
-            if id_ in found and found[id_].title != item.title:
+            if id_ in items and items[id_].title != item.title:
                 id_ = item.natural_key
             tongue, at = item.language or parsed.language, item.published_at
-            one = evidence(id_, item.title, item.text, at, tongue, path.stem)
-            found.setdefault(id_, evolve(one, url=item.url or one.url))
-    return tuple(found.values())
+            item_ = evidence(id_, item.title, item.text, at, tongue, path.stem)
+            items.setdefault(id_, evolve(item_, url=item.url or item_.url))
+    return tuple(items.values())
 
 
 @cache
 def _everything(folder: Path) -> list[Reading]:
     sets = Sets(folder)
-    found = list(sets.news())
+    items = list(sets.news())
     for name in ("time/docs", "cranfield/docs", "ecbplus/items", "uci_stories/items"):
-        found += [
+        items += [
             evidence(f"{name}/{row['id']}", row.get("title", ""), row.get("text", ""))
             for row in sets.rows(f"{name}.jsonl")
         ]
-    return readings(found)
+    return readings(items)
 
 
 @cache
@@ -229,7 +229,7 @@ def _lines(path: Path) -> list[Row]:
 
 
 def _pairs(ids: Sequence[str]) -> list[tuple[str, str]]:
-    return [(one, other) for at, one in enumerate(ids) for other in ids[at + 1 :]]
+    return [(id_, other) for at, id_ in enumerate(ids) for other in ids[at + 1 :]]
 
 
 def _digest(text: str) -> bytes:

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 NONE = {"SVC_SPEECH": "none", "SVC_EMBEDDINGS": "none"}
 """No voice and no model of meaning, for whichever does not ask for one."""
 
@@ -24,7 +24,7 @@ def run(script: Path, *, quick: bool) -> bool:
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, script, *arguments],
-        env=os.environ | NONE | {"PYTHONPATH": str(HERE.parent)},  # noqa: TID251 - no part of it
+        env=os.environ | NONE | {"PYTHONPATH": str(FOLDER.parent)},  # noqa: TID251 - no part of it
         check=False,
     )
     outcome = "ok" if done.returncode == 0 else "MISSED OR BROKEN"
@@ -35,7 +35,7 @@ def run(script: Path, *, quick: bool) -> bool:
 def main() -> int:
     """Run all; the exit code."""
     quick = "--quick" in sys.argv[1:]
-    outcomes = {path.name: run(path, quick=quick) for path in sorted(HERE.glob("bench_*.py"))}
+    outcomes = {path.name: run(path, quick=quick) for path in sorted(FOLDER.glob("bench_*.py"))}
     width = max(map(len, outcomes))
     for name, is_met in outcomes.items():
         print(f"{name.ljust(width)}  {'ok' if is_met else 'MISSED OR BROKEN'}")

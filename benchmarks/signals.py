@@ -52,7 +52,7 @@ def items(root: Path) -> Iterator[tuple[str, str]]:
             yield html.unescape(plain[0]), html.unescape(plain[1])[:600]
 
 
-def told(title: str, text: str) -> str | None:
+def kind_of(title: str, text: str) -> str | None:
     """The kind of event that an item alone tells."""
     body = "" if text == title else text
     item = Evidence("i", title, body, "", "s", "s", "s.example", AT, AT)
@@ -64,17 +64,17 @@ def main() -> None:
     """Print the counts of signals that are right, wrong and unread, of both parts."""
     rows = (line.split("\t") for line in LABELS.read_text().splitlines())
     labels = {(key, kind): (label, part) for key, kind, label, part in rows}
-    found: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for title, text in sorted(set(items(Path(sys.argv[1])))):
-        kind = told(title, text)
+        kind = kind_of(title, text)
         if kind:
             key = hashlib.sha256(f"{title}\n{text[:80]}".encode()).hexdigest()[:12]
             label, part = labels.get((key, kind), ("unread", "-"))
-            found[part, label] += 1
+            counts[part, label] += 1
     for part in ("held-out", "tuned"):
-        right, wrong = found[part, "right"], found[part, "wrong"]
+        right, wrong = counts[part, "right"], counts[part, "wrong"]
         print(f"{part}: {right} right, {wrong} wrong, share {right / (right + wrong):.2f}")
-    print(f"unread: {found['-', 'unread']}")
+    print(f"unread: {counts['-', 'unread']}")
 
 
 if __name__ == "__main__":

@@ -113,9 +113,9 @@ def walls(requests: int) -> None:
         print(f"{name}: {unit}")
         first = None
         for what, place in places.items():
-            found = wall(place, requests)
-            first = first or found
-            print(f"     {found:9,.0f}  {found / first:5.1f}x  {what}", flush=True)
+            load = wall(place, requests)
+            first = first or load
+            print(f"     {load:9,.0f}  {load / first:5.1f}x  {what}", flush=True)
 
 
 def main() -> None:

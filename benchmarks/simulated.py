@@ -219,7 +219,7 @@ class Process:
     def __init__(self, service: "Service") -> None:
         self.service = service
         self.core = Servers(service.world)
-        self.kept: dict[tuple[int, int], int] = {}
+        self.pages_kept: dict[tuple[int, int], int] = {}
         self._reading = Servers(service.world, CONNECTIONS)
         self._line: dict[int, deque[Gate]] = {}
         self._busy: dict[int, deque[Gate]] = {}
@@ -251,10 +251,10 @@ class Process:
         if service.place.counters_in_database:
             yield from service.counted(tenant)
         version = service.version_of(tenant)
-        if self.kept.get((tenant, page)) == version:
+        if self.pages_kept.get((tenant, page)) == version:
             yield from self.work(costs.hit)
             return
-        self.kept[tenant, page] = version
+        self.pages_kept[tenant, page] = version
         yield from self._reading.take()
         yield from self.work(costs.page)
         yield costs.message
@@ -360,7 +360,7 @@ class Service:
         waits: list[float] = []
         of_busiest: list[float] = []
 
-        def one() -> Steps:
+        def run_request() -> Steps:
             began = self.world.now
             tenant, steps = self.request()
             yield from steps
@@ -370,16 +370,16 @@ class Service:
 
         def all_of_them() -> Steps:
             for _ in range(requests):
-                self.world.start(one())
+                self.world.start(run_request())
                 yield self.random.expovariate(load)
 
         self.world.start(all_of_them())
         self.world.run()
         # In a short run what piles up is seen in who has more to do than time to do it in.
-        shards = [one for shard in self.shards for one in (shard.cores, *shard.replicas)]
+        shards = [group for shard in self.shards for group in (shard.cores, *shard.replicas)]
         whole = requests / load * BUSY_SHARE
-        is_busy = any(one.busy > whole * one.number for one in shards)
-        is_busy |= sum(one.core.busy for one in self.processes) > whole * len(self.processes)
+        is_busy = any(group.busy > whole * group.number for group in shards)
+        is_busy |= sum(process.core.busy for process in self.processes) > whole * len(self.processes)
         return not is_busy and is_in_time(waits) and is_in_time(of_busiest)
 
 

@@ -175,16 +175,16 @@ def _portal(folder: Path) -> Iterator[Labelled]:
 
 
 def _day(text: str) -> Iterator[Labelled]:
-    section, told = "", []
+    section, items = "", []
     for line in text.split("\n"):
         if match := re.match(r"  ([A-Z][^:]{2,80}):\s*$", line):
             section = match[1]
         elif line.startswith("  - "):
-            told.append([section, line[4:].strip()])
-        elif line.startswith("    ") and told:
-            told[-1][1] += " " + line.strip()
+            items.append([section, line[4:].strip()])
+        elif line.startswith("    ") and items:
+            items[-1][1] += " " + line.strip()
     heading = ""
-    for named, words in told:
+    for named, words in items:
         bare = words.strip("'\"")
         body = _BYLINE.sub("", bare)
         if len(bare) < _HEADING_MAX and body == bare and not bare.endswith("."):
@@ -194,8 +194,8 @@ def _day(text: str) -> Iterator[Labelled]:
 
 
 def _section(name: str) -> str:
-    found = (section for pattern, section in _SECTIONS if re.search(pattern, name.lower()))
-    return next(found, "")
+    sections = (section for pattern, section in _SECTIONS if re.search(pattern, name.lower()))
+    return next(sections, "")
 
 
 def _huffpost(folder: Path) -> Iterator[Labelled]:
@@ -238,6 +238,6 @@ def parallel(folder: Path, language: str) -> list[tuple[str, str]]:
 def judged(folder: Path, language: str, part: str) -> dict[str, tuple[str, str]]:
     """A part of SIB-200: category and sentence by number."""
     name = "eng_Latn" if language == "en" else LANGUAGES[language][1]
-    told = read(folder, "dadelani/sib-200", f"data/annotated/{name}/{part}.tsv")
-    cells = (line.split("\t") for line in told.split("\n")[1:])
+    text = read(folder, "dadelani/sib-200", f"data/annotated/{name}/{part}.tsv")
+    cells = (line.split("\t") for line in text.split("\n")[1:])
     return {row[0]: (row[1], row[2]) for row in cells if len(row) == 3}

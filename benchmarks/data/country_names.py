@@ -25,14 +25,14 @@ def names(country: dict[str, Any]) -> Iterator[str]:
     """Its common name, in its own languages and others, its people, and its initials."""
     name = country["name"]
     formal = [name["official"], *country["altSpellings"]]
-    told = [name["common"], *formal, *(long.partition(" of ")[2] for long in formal)]
-    told += [native["common"] for native in name["native"].values()]
-    told += [abroad["common"] for abroad in country["translations"].values()]
-    told += [people for forms in country["demonyms"].values() for people in forms.values()]
-    for one in told:
-        folded = fold(one)
+    forms_ = [name["common"], *formal, *(long.partition(" of ")[2] for long in formal)]
+    forms_ += [native["common"] for native in name["native"].values()]
+    forms_ += [abroad["common"] for abroad in country["translations"].values()]
+    forms_ += [people for forms in country["demonyms"].values() for people in forms.values()]
+    for form in forms_:
+        folded = fold(form)
         if len(folded) >= NAME_MIN or (folded and not folded.isascii()):
-            yield one
+            yield form
     spelt = {name["common"], *formal}
     initials = {"".join(re.findall(r"\b[A-Z]", long)) for long in spelt if " " in long}
     for short in {country["cca3"], country["cioc"], *country["altSpellings"]} & initials:
@@ -47,8 +47,8 @@ def main() -> None:
         for country in countries
         if country["independent"] or country["unMember"]
     ]
-    told = "# Names of countries and their people: a code (ISO 3166), a tab, names between bars.\n"
-    OUT.write_text(told + "\n".join(sorted(rows)) + "\n", encoding="utf-8")
+    text = "# Names of countries and their people: a code (ISO 3166), a tab, names between bars.\n"
+    OUT.write_text(text + "\n".join(sorted(rows)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

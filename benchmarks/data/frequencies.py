@@ -26,12 +26,12 @@ OTHERS = 1_200  # terms of the other languages, so that the file stays under 400
 
 def shares(language: str) -> dict[str, float]:
     """The share of the commonest terms of a language among its words."""
-    known: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     for word, frequency in wordfreq.get_frequency_dict(language, "best").items():
         for part in words(word):
             if part.isalpha():
-                known[cut(part)] += frequency
-    ranked = sorted(known.items(), key=lambda one: (-one[1], one[0]))
+                totals[cut(part)] += frequency
+    ranked = sorted(totals.items(), key=lambda pair: (-pair[1], pair[0]))
     return dict(ranked[: MOST.get(language, OTHERS)])
 
 

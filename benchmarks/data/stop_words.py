@@ -23,19 +23,19 @@ UNSPACED = {"ja", "zh", "ko", "th"}  # cut into pairs of characters, not words
 
 def stop_words(language: str) -> list[str]:
     """The stop words of a language as the words of a text are cut, in order."""
-    known: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     for word, frequency in wordfreq.get_frequency_dict(language, "best").items():
         for part in words(word):
-            known[part] += frequency
+            totals[part] += frequency
     listed = {part for entry in stopwordsiso.stopwords(language) for part in words(entry)}
-    return sorted(word for word in listed if known[word] >= FREQUENCY_MIN and word.isalpha())
+    return sorted(word for word in listed if totals[word] >= FREQUENCY_MIN and word.isalpha())
 
 
 def main() -> None:
     languages = stopwordsiso.langs() & set(wordfreq.available_languages("small")) - UNSPACED
     rows = [f"{language}\t{' '.join(stop_words(language))}" for language in sorted(languages)]
-    told = "# Words that carry no subject: a language (BCP 47), a tab, and its words, folded.\n"
-    OUT.write_text(told + "\n".join(rows) + "\n", encoding="utf-8")
+    text = "# Words that carry no subject: a language (BCP 47), a tab, and its words, folded.\n"
+    OUT.write_text(text + "\n".join(rows) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -143,12 +143,12 @@ def texts(folder: Path) -> list[Text]:
     seen = {}
     for title, text, section in corpora.sections(folder):
         seen.setdefault((title + text)[:200], (title, text, section))
-    return [Text(*told) for told in seen.values()]
+    return [Text(*parts) for parts in seen.values()]
 
 
-def features(told: list[Text]) -> tuple[csr_matrix, list[str]]:
+def features(texts_: list[Text]) -> tuple[csr_matrix, list[str]]:
     counter = CountVectorizer(analyzer=lambda text: text.terms, min_df=TERMS_MIN, binary=True)
-    return normalize(counter.fit_transform(told)).astype(np.float32), list(
+    return normalize(counter.fit_transform(texts_)).astype(np.float32), list(
         counter.get_feature_names_out()
     )
 
@@ -159,14 +159,14 @@ def classifier(alpha: float) -> SGDClassifier:
     )
 
 
-def guessed_sections(told: list[Text], matrix: csr_matrix) -> list[str]:
+def guessed_sections(texts_: list[Text], matrix: csr_matrix) -> list[str]:
     """The section's letter of every text, guessed where its collector gave none; `?` is unsure."""
-    given = np.array([_letter(text.section) for text in told])
-    known = given != "?"
-    model = classifier(1e-6).fit(matrix[known], given[known])
-    shares = model.predict_proba(matrix[~known])
-    given[~known] = np.where(shares.max(1) > SURE, model.classes_[shares.argmax(1)], "?")
-    return list(given)
+    letters = np.array([_letter(text.section) for text in texts_])
+    has_letter = letters != "?"
+    model = classifier(1e-6).fit(matrix[has_letter], letters[has_letter])
+    shares = model.predict_proba(matrix[~has_letter])
+    letters[~has_letter] = np.where(shares.max(1) > SURE, model.classes_[shares.argmax(1)], "?")
+    return list(letters)
 
 
 def _letter(section: str) -> str:
@@ -190,84 +190,84 @@ def seeds() -> Iterator[tuple[str, str, bool]]:
 
 def phrases() -> dict[tuple[str, ...], dict[str, int]]:
     """Points by phrase and topic."""
-    found = defaultdict(dict)
+    phrase_points = defaultdict(dict)
     for id_, seed, has_plus in seeds():
-        worth = found[tuple(plain(seed))]
+        worth = phrase_points[tuple(plain(seed))]
         worth[id_] = max(3 if has_plus else 1, worth.get(id_, 0))
-    return found
+    return phrase_points
 
 
-def points(text: Text, known: dict[tuple[str, ...], dict[str, int]]) -> Counter[str]:
+def points(text: Text, phrase_points: dict[tuple[str, ...], dict[str, int]]) -> Counter[str]:
     """Points by topic: 3 for a settling word, 2 for one of the title, 1 for one of the text."""
-    found, seen = Counter(), set()
+    totals, seen = Counter(), set()
     for part, least in ((plain(text.title), 2), (plain(text.text), 1)):
         for at in range(len(part)):
             for length in range(1, 5):
                 phrase = tuple(part[at : at + length])
-                if phrase in known and phrase not in seen:
+                if phrase in phrase_points and phrase not in seen:
                     seen.add(phrase)
-                    for id_, worth in known[phrase].items():
-                        found[id_] += max(worth, least)
-    return found
+                    for id_, worth in phrase_points[phrase].items():
+                        totals[id_] += max(worth, least)
+    return totals
 
 
-def labels(told: list[Text], letters: list[str]) -> np.ndarray:
+def labels(texts_: list[Text], letters: list[str]) -> np.ndarray:
     """1 where a topic is given, 0 where it is not, -1 where nobody knows; a column each."""
-    known = phrases()
-    found = np.zeros((len(told), len(IDS)), np.int8)
-    for row, text, letter in zip(found, told, letters, strict=True):
-        given, unsure = _labels(text, letter, points(text, known))
+    phrase_points = phrases()
+    table = np.zeros((len(texts_), len(IDS)), np.int8)
+    for row, text, letter in zip(table, texts_, letters, strict=True):
+        topics, unsure = _labels(text, letter, points(text, phrase_points))
         if letter == "?" or text.section == "fin:general":
             row[:] = -1
         for id_ in unsure:
             row[IDS.index(id_)] = -1
-        for id_ in given:
+        for id_ in topics:
             row[IDS.index(id_)] = 1
-    return found
+    return table
 
 
 def _labels(text: Text, letter: str, worth: Counter[str]) -> tuple[set[str], set[str]]:
     if letter == "?":
         return {id_ for id_, count in worth.items() if count >= 3}, set()
-    given = {id_ for id_, count in worth.items() if letter in PLACES[id_] and count >= 2}
+    topics = {id_ for id_, count in worth.items() if letter in PLACES[id_] and count >= 2}
     unsure = {
         id_
         for id_, count in worth.items()
         if letter in PLACES[id_] or (count >= 3 and letter not in "XUO")
     }
-    given |= {WHOLE[letter]} if letter in WHOLE else set()
+    topics |= {WHOLE[letter]} if letter in WHOLE else set()
     is_tech = any(worth[id_] >= 2 for id_ in ("technology", "telecom", "semiconductors"))
     if letter == "B" and worth["technology"] >= 2:
-        given.add("technology")
+        topics.add("technology")
     if letter == "S":
-        given.add("technology" if is_tech else "science")
+        topics.add("technology" if is_tech else "science")
         unsure.add("science")
     if letter == "H" and worth["climate"] < 2:
         is_medical = worth["health"] or worth["outbreaks"] or text.section != "health"
-        (given if is_medical else unsure).add("health")
+        (topics if is_medical else unsure).add("health")
     if letter == "K" and worth["law-regulation"]:
-        given.add("law-regulation")
+        topics.add("law-regulation")
     if text.section.startswith("fin:"):
         unsure.add("companies")
-        given |= {TRADE[text.section[4:]]} if text.section[4:] in TRADE else set()
+        topics |= {TRADE[text.section[4:]]} if text.section[4:] in TRADE else set()
     elif letter == "B":
         is_firm = worth["companies"] or not any(worth[id_] >= 2 for id_ in ECONOMY)
-        (given if is_firm else unsure).add("companies")
+        (topics if is_firm else unsure).add("companies")
     if text.section == "world":
-        given.add("world")
-    return given, unsure - given
+        topics.add("world")
+    return topics, unsure - topics
 
 
 def fit(matrix: csr_matrix, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights by topic and term, biases, and thresholds by precision (`LEVELS`) and topic."""
-    held = np.random.RandomState(0).rand(matrix.shape[0]) < 0.1
+    is_test = np.random.RandomState(0).rand(matrix.shape[0]) < 0.1
     slopes, biases, thresholds = [], [], []
     for column in wanted.T:
-        learnt = (column >= 0) & ~held
+        learnt = (column >= 0) & ~is_test
         model = classifier(3e-6).fit(matrix[learnt], column[learnt])
         slopes.append(model.coef_[0])
         biases.append(model.intercept_[0])
-        judged = (column >= 0) & held
+        judged = (column >= 0) & is_test
         scores = model.decision_function(matrix[judged])
         thresholds.append([_threshold(scores, column[judged], level) for level in LEVELS])
     return np.array(slopes), np.array(biases), np.array(thresholds).T
@@ -286,26 +286,26 @@ def settling(
     """Terms that settle a topic: seeds that are right, and seeds with a plus that are too rare."""
     columns, places = matrix.tocsc(), {term: at for at, term in enumerate(vocabulary)}
     is_judged = (wanted == 0).any(1)  # a text without a section is -1 or 1 throughout
-    found = set()
+    pairs = set()
     for id_, seed, has_plus in seeds():
-        topic, told = IDS.index(id_), terms(seed, "en")
-        if " " in seed or len(told) != 1:
+        topic, seed_terms = IDS.index(id_), terms(seed, "en")
+        if " " in seed or len(seed_terms) != 1:
             continue
-        holding = columns[:, places[told[0]]].indices if told[0] in places else []
+        holding = columns[:, places[seed_terms[0]]].indices if seed_terms[0] in places else []
         judged = wanted[[row for row in holding if is_judged[row]], topic]
         if (judged != 0).mean() >= SETTLED if len(judged) >= TERMS_MIN else has_plus:
-            found.add((told[0], topic))
-    return sorted(found)
+            pairs.add((seed_terms[0], topic))
+    return sorted(pairs)
 
 
 def settled(rows: dict, biases: np.ndarray, words: list[tuple[str, int]]) -> dict:
     """The rows with weights that settle a topic in a headline."""
-    found = dict(rows)
+    weights = dict(rows)
     for term, topic in words:
-        row = found.get(term, np.zeros(len(IDS))).copy()
+        row = weights.get(term, np.zeros(len(IDS))).copy()
         row[topic] = max(row[topic], -biases[topic] * SETTLED_WORDS**0.5)
-        found[term] = row
-    return found
+        weights[term] = row
+    return weights
 
 
 def aligned(pairs: list[tuple[str, str]], language: str) -> tuple[dict, Counter]:
@@ -343,7 +343,7 @@ def wiktionary(folder: Path, language: str) -> dict[str, dict[str, float]]:
     """For each foreign term the English ones of its first three meanings, by share."""
     if language not in ("de", "fr"):
         return {}
-    found = defaultdict(Counter)
+    shares = defaultdict(Counter)
     for line in corpora.read(
         folder, "gkovacs/grammarvis", f"{corpora.LANGUAGES[language][0]}-eng.txt"
     ).split("\n"):
@@ -352,15 +352,15 @@ def wiktionary(folder: Path, language: str) -> dict[str, dict[str, float]]:
         if len(head) != 1:
             continue
         bare = re.sub(r"\([^()]*\)|<[^>]*>", "", match[2])
-        meanings = [told for told in map(str.strip, re.split("[,;]", bare)) if told][:3]
+        meanings = [meaning for meaning in map(str.strip, re.split("[,;]", bare)) if meaning][:3]
         often = word_frequency(match[1], language) + 1e-8
         for rank, meaning in enumerate(meanings, 1):
             words = terms(meaning, "en")[:3]
             for word in words:
-                found[head[0]][word] += often / rank / len(words)
+                shares[head[0]][word] += often / rank / len(words)
     return {
         foreign: {word: count / row.total() for word, count in row.items()}
-        for foreign, row in found.items()
+        for foreign, row in shares.items()
     }
 
 
@@ -374,37 +374,37 @@ def taken_over(folder: Path, language: str, english: dict[str, np.ndarray]) -> d
         strong = ((word, share) for word, share in table.items() if share > 0.08)
         return sum((share * english[word] for word, share in strong if word in english), nothing)
 
-    found = {}
+    rows = {}
     for term in {*shares, *meanings}:
         by_text, by_book = seen[term], BOOK if term in meanings else 0
-        told = by_text * row(shares.get(term, {})) + by_book * row(meanings.get(term, {}))
-        found[term] = told / max(by_text + by_book, 2)
+        total = by_text * row(shares.get(term, {})) + by_book * row(meanings.get(term, {}))
+        rows[term] = total / max(by_text + by_book, 2)
     ours, theirs = often("en"), often(language)
     for term, own in english.items():
-        known = term in meanings or seen[term] > 2 or term.isdigit()
-        if not known and ours[term] and 1 / SAME < theirs[term] / ours[term] < SAME:
-            found[term] = own
-    return found
+        is_known = term in meanings or seen[term] > 2 or term.isdigit()
+        if not is_known and ours[term] and 1 / SAME < theirs[term] / ours[term] < SAME:
+            rows[term] = own
+    return rows
 
 
 def often(language: str) -> Counter[str]:
-    found = Counter()
+    frequencies = Counter()
     for word in top_n_list(language, 200_000):
         for term in terms(word, language):
-            found[term] += word_frequency(word, language)
-    return found
+            frequencies[term] += word_frequency(word, language)
+    return frequencies
 
 
 def main() -> None:
     """Fit English, take it over into the others, write them all."""
     folder = Path(sys.argv[1])
-    told = texts(folder)
-    matrix, vocabulary = features(told)
-    wanted = labels(told, guessed_sections(told, matrix))
+    texts_ = texts(folder)
+    matrix, vocabulary = features(texts_)
+    wanted = labels(texts_, guessed_sections(texts_, matrix))
     slopes, biases, thresholds = fit(matrix, wanted)
     words = settling(matrix, vocabulary, wanted)
     english = dict(zip(vocabulary, slopes.T, strict=True))
-    print(f"{len(told)} texts, {len(vocabulary)} terms, {len(words)} settle")
+    print(f"{len(texts_)} texts, {len(vocabulary)} terms, {len(words)} settle")
     for language in ("en", *corpora.LANGUAGES):
         is_english = language == "en"
         rows = english if is_english else taken_over(folder, language, english)

@@ -22,11 +22,11 @@ def write(
 
     A row without any weight is left out.
     """
-    kept = {
+    weights = {
         term: np.clip(np.round(row / scale), -127, 127).astype(np.int8)
         for term, row in sorted(rows.items())
     }
-    kept = {term: row for term, row in kept.items() if row.any()}
+    weights = {term: row for term, row in weights.items() if row.any()}
     head = {
         "columns": list(columns),
         "biases": [round(float(bias), 3) for bias in biases],
@@ -35,10 +35,10 @@ def write(
     plain = b"\n".join(
         (
             json.dumps(head).encode(),
-            "\t".join(kept).encode(),
-            b"".join(row.tobytes() for row in kept.values()),
+            "\t".join(weights).encode(),
+            b"".join(row.tobytes() for row in weights.values()),
         )
     )
     packed = zlib.compress(plain, 9)
     (DATA / name).write_bytes(packed)
-    print(f"{name}: {len(kept)} terms, {len(packed) // 1000} kB")
+    print(f"{name}: {len(weights)} terms, {len(packed) // 1000} kB")

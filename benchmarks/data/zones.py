@@ -23,7 +23,7 @@ def main() -> int:
         if line and not line.startswith("#"):
             code, _, zone, *_ = line.split("\t")
             zones[code].append(zone)
-    rows = [f"{code}\t{found[0]}" for code, found in sorted(zones.items()) if len(found) == 1]
+    rows = [f"{code}\t{names[0]}" for code, names in sorted(zones.items()) if len(names) == 1]
     WRITTEN.write_text("\n".join(rows) + "\n", encoding="utf-8")
     print(f"{len(rows)} countries of one zone")
     return 0

@@ -13,7 +13,7 @@ from svc_core import catalog
 from svc_core.catalog.openapi import document as openapi
 from svc_core.contract import problem
 from svc_core.operation.host import silent
-from svc_http.exchange.exchange import EXPOSED
+from svc_http.exchange.exchange import EXPOSED_FIELDS
 from svc_http.run import hosting
 from svc_http.run.control import channel
 from svc_http.service.runtime import application as app
@@ -104,7 +104,7 @@ def test_whoever_starts_second_starts_nothing(make_house, diary):
 
 def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkeypatch):
     monkeypatch.setattr("svc_http.service.runtime.parts.RESTART_SECONDS", 0.01)
-    house = make_house(parts={"workers": [diary.broken]})
+    house = make_house(parts={"workers": [diary.failing]})
 
     async def during():
         await asyncio.wait_for(diary.enough.wait(), 60)
@@ -116,7 +116,7 @@ def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkey
 
 
 def test_a_worker_that_failed_does_not_start_again_in_a_drain(make_house, diary):
-    house = make_house(parts={"workers": [diary.broken]})
+    house = make_house(parts={"workers": [diary.failing]})
 
     async def go():
         await house.service.runtime.start()
@@ -325,4 +325,4 @@ def test_pages_of_other_origins_may_read_every_field_that_is_described():
     document = openapi.document(catalog.OPERATIONS, base_url="https://api.example.org")
     safe_fields = {"cache-control", "content-language", "content-length", "content-type"}
     names = {name.lower() for name in document["components"]["headers"]} - safe_fields
-    assert names - {"www-authenticate"} <= {name.lower() for name in EXPOSED.split(", ")}
+    assert names - {"www-authenticate"} <= {name.lower() for name in EXPOSED_FIELDS.split(", ")}

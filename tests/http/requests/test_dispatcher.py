@@ -17,12 +17,12 @@ PATHS = [
 ]
 
 
-async def nothing(exchange, values):
+async def no_answer(exchange, values):
     raise AssertionError("it is only looked for")
 
 
 def dispatcher():
-    return Dispatcher([Resource(path, {"GET": nothing}) for path in PATHS])
+    return Dispatcher([Resource(path, {"GET": no_answer}) for path in PATHS])
 
 
 def route_of(path):
@@ -71,13 +71,16 @@ def test_the_trie_finds_what_the_obvious_way_finds(segments):
 
 
 def test_the_rest_of_a_path_may_be_one_value():
-    tail, fixed = Resource("/tiles/{level}/{+rest}", {}), Resource("/tiles/{level}/names", {})
-    paths = Dispatcher([tail, fixed])
+    tail, fixed_resource = (
+        Resource("/tiles/{level}/{+rest}", {}),
+        Resource("/tiles/{level}/names", {}),
+    )
+    paths = Dispatcher([tail, fixed_resource])
     assert paths.find("/tiles/0/x001/234.p/7") == (
         tail,
         {"level": "0", "rest": "x001/234.p/7"},
     )
-    assert paths.find("/tiles/0/names") == (fixed, {"level": "0"})
+    assert paths.find("/tiles/0/names") == (fixed_resource, {"level": "0"})
     assert paths.find("/tiles/0/names/more") == (tail, {"level": "0", "rest": "names/more"})
     assert paths.find("/tiles/0") is None
     assert tail.pattern == "/tiles/{level}/{rest:path}"

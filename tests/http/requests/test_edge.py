@@ -67,9 +67,9 @@ def parts(*chunks):
     ],
 )
 def test_a_target_that_is_none_is_refused(house, scope, code):
-    seen = house.raw(scope)
-    assert seen.json()["code"] == code
-    assert seen.status == problem.CATALOGUE[code].status
+    answer = house.raw(scope)
+    assert answer.json()["code"] == code
+    assert answer.status == problem.CATALOGUE[code].status
 
 
 @pytest.mark.parametrize(
@@ -111,15 +111,15 @@ def test_the_server_as_a_whole_has_options(house):
     ],
 )
 def test_a_field_that_must_be_single_is_refused_twice(house, name, value):
-    seen = house.raw(fields((name, value), (name, value)))
-    assert seen.json()["code"] == "BAD_REQUEST"
-    assert name in seen.json()["detail"]
-    assert seen.headers[b"connection"] == b"close"
+    answer = house.raw(fields((name, value), (name, value)))
+    assert answer.json()["code"] == "BAD_REQUEST"
+    assert name in answer.json()["detail"]
+    assert answer.headers[b"connection"] == b"close"
 
 
 def test_the_lines_of_a_list_field_are_joined(house):
-    seen = house.raw({"path": "/", **fields(("accept", "text/html"), ("accept", "image/png"))})
-    assert seen.headers[b"content-type"].startswith(b"text/html")
+    answer = house.raw({"path": "/", **fields(("accept", "text/html"), ("accept", "image/png"))})
+    assert answer.headers[b"content-type"].startswith(b"text/html")
 
 
 @pytest.mark.parametrize(
@@ -172,9 +172,9 @@ def test_a_host_of_every_form_is_taken(house, host):
     ],
 )  # fmt: skip
 def test_a_host_that_is_none_is_refused(house, host):
-    seen = house.raw({"headers": [(b"host", host.encode())]})
-    assert (seen.status, seen.json()["code"]) == (400, "BAD_REQUEST")
-    assert seen.headers[b"connection"] == b"close"
+    answer = house.raw({"headers": [(b"host", host.encode())]})
+    assert (answer.status, answer.json()["code"]) == (400, "BAD_REQUEST")
+    assert answer.headers[b"connection"] == b"close"
 
 
 # -- bodies ------------------------------------------------------------------------------------
@@ -182,9 +182,9 @@ def test_a_host_that_is_none_is_refused(house, host):
 
 @pytest.mark.parametrize("length", ["+3", "-1", "3, 4", "", "x", "1" * 20])
 def test_a_length_that_is_none_is_refused_and_the_connection_closed(house, length):
-    seen = house.raw(fields(("content-length", length)))
-    assert seen.json()["code"] == "BAD_REQUEST"
-    assert seen.headers[b"connection"] == b"close"
+    answer = house.raw(fields(("content-length", length)))
+    assert answer.json()["code"] == "BAD_REQUEST"
+    assert answer.headers[b"connection"] == b"close"
 
 
 def test_one_length_said_twice_on_one_line_is_one_length(house):
@@ -192,79 +192,79 @@ def test_one_length_said_twice_on_one_line_is_one_length(house):
 
 
 def test_two_framings_at_once_are_refused(house):
-    seen = house.raw(fields(("content-length", "3"), ("transfer-encoding", "chunked")))
-    assert seen.json()["code"] == "BAD_REQUEST"
-    assert seen.headers[b"connection"] == b"close"
+    answer = house.raw(fields(("content-length", "3"), ("transfer-encoding", "chunked")))
+    assert answer.json()["code"] == "BAD_REQUEST"
+    assert answer.headers[b"connection"] == b"close"
 
 
 def test_a_coding_that_http_1_0_does_not_know_is_refused(house):
-    seen = house.raw({"http_version": "1.0", **fields(("transfer-encoding", "chunked"))})
-    assert seen.json()["code"] == "BAD_REQUEST"
-    assert seen.headers[b"connection"] == b"close"
+    answer = house.raw({"http_version": "1.0", **fields(("transfer-encoding", "chunked"))})
+    assert answer.json()["code"] == "BAD_REQUEST"
+    assert answer.headers[b"connection"] == b"close"
 
 
 def test_a_connection_is_not_told_to_close_in_http_2(house):
-    seen = house.raw({"http_version": "2", **fields(("content-length", "x"))})
-    assert b"connection" not in seen.headers
+    answer = house.raw({"http_version": "2", **fields(("content-length", "x"))})
+    assert b"connection" not in answer.headers
 
 
 def test_a_large_body_is_refused_before_it_is_read_and_then_drained(house):
     body = parts(b"x" * MIB, b"x" * MIB)
-    seen = house.raw({"method": "POST", **fields(("content-length", str(2 * MIB)))}, body)
-    assert seen.json()["code"] == "BODY_TOO_LARGE"
-    assert seen.headers[b"connection"] == b"close"
+    answer = house.raw({"method": "POST", **fields(("content-length", str(2 * MIB)))}, body)
+    assert answer.json()["code"] == "BODY_TOO_LARGE"
+    assert answer.headers[b"connection"] == b"close"
     # The whole answer leaves first; the end of it only once the request has been read.
-    assert [message.get("more_body") for message in seen.sent] == [None, True, False]
-    assert seen.sent[2]["body"] == b""
+    assert [message.get("more_body") for message in answer.events] == [None, True, False]
+    assert answer.events[2]["body"] == b""
 
 
-def post(house, key, messages, *more):
+def post(house, key, messages, *extra_fields):
     headers = fields(
         ("authorization", f"Bearer {key}"),
         ("content-type", "application/json"),
         ("idempotency-key", "12345678"),
-        *more,
+        *extra_fields,
     )
     return house.raw({"method": "POST", "path": "/api/v1/notes", **headers}, messages)
 
 
 def test_a_chunked_body_is_refused_at_the_limit(house):
     chunks = parts(*[b" " * 65_536] * 20)
-    seen = post(house, house.key(), chunks, ("transfer-encoding", "chunked"))
-    assert seen.json()["code"] == "BODY_TOO_LARGE"
+    answer = post(house, house.key(), chunks, ("transfer-encoding", "chunked"))
+    assert answer.json()["code"] == "BODY_TOO_LARGE"
 
 
 def test_a_chunked_body_within_the_limit_is_read_whole(house):
-    seen = post(house, house.key(), parts(b'{"text"', b':"a"}'), ("transfer-encoding", "chunked"))
-    assert seen.status == 201
+    answer = post(house, house.key(), parts(b'{"text"', b':"a"}'), ("transfer-encoding", "chunked"))
+    assert answer.status == 201
 
 
 def test_a_body_at_the_limit_is_read(house):
     body = b'{"text":"a"}'
     body += b" " * (MIB - len(body))
-    seen = post(house, house.key(), parts(body), ("content-length", str(len(body))))
-    assert seen.status == 201
+    answer = post(house, house.key(), parts(body), ("content-length", str(len(body))))
+    assert answer.status == 201
 
 
 def test_a_client_that_leaves_in_the_middle_of_its_body_gets_no_answer(house):
     key = house.key()
-    left = [{"type": "http.request", "body": b"{", "more_body": True}]
-    assert post(house, key, left, ("content-length", "20")).sent == []
+    messages = [{"type": "http.request", "body": b"{", "more_body": True}]
+    assert post(house, key, messages, ("content-length", "20")).events == []
     house.service.runtime.journal.flush()
     assert house.log.lines[-1]["status"] == 499
 
 
 def test_a_client_that_leaves_while_its_refusal_lingers_ends_it(house):
-    left = [{"type": "http.request", "body": b"x", "more_body": True}]
-    assert house.raw(fields(("content-length", str(2 * MIB))), left).status == 413
+    messages = [{"type": "http.request", "body": b"x", "more_body": True}]
+    assert house.raw(fields(("content-length", str(2 * MIB))), messages).status == 413
 
 
-def stalled(house, path, *lines):
+def answer_to_a_stall(house, path, *lines):
     """What is sent to a client that posts a head and then nothing."""
-    sent = []
+    events = []
 
     async def send(message):
-        sent.append(message)
+        events.append(message)
 
     async def receive():
         await asyncio.Event().wait()
@@ -274,27 +274,27 @@ def stalled(house, path, *lines):
         "raw_path": path.encode(), "query_string": b"", "client": None, **fields(*lines),
     }  # fmt: skip
     house.run(house.service(scope, receive, send))
-    return sent
+    return events
 
 
 def test_a_slow_body_is_refused_in_time(make_house):
     house = make_house(body_seconds_max=1)
     key = house.key()
-    started = edge.system.monotonic()
-    sent = stalled(
+    begin = edge.system.monotonic()
+    events = answer_to_a_stall(
         house, "/api/v1/notes",
         ("authorization", f"Bearer {key}"), ("content-type", "application/json"),
         ("idempotency-key", "12345678"), ("content-length", "9"),
     )  # fmt: skip
-    assert sent[0]["status"] == 408
-    assert dict(sent[0]["headers"])[b"connection"] == b"close"
-    assert 0.9 < edge.system.monotonic() - started < Settings().body_seconds_max
+    assert events[0]["status"] == 408
+    assert dict(events[0]["headers"])[b"connection"] == b"close"
+    assert 0.9 < edge.system.monotonic() - begin < Settings().body_seconds_max
 
 
 def test_an_answer_before_a_body_that_never_comes_lingers_only_for_a_while(house, monkeypatch):
     monkeypatch.setattr("svc_http.exchange.exchange.LINGER_SECONDS", 0.02)
-    sent = stalled(house, "/nowhere", ("content-length", "9"))
-    assert [message.get("more_body") for message in sent] == [None, True, False]
+    events = answer_to_a_stall(house, "/nowhere", ("content-length", "9"))
+    assert [message.get("more_body") for message in events] == [None, True, False]
 
 
 # -- load and drain ----------------------------------------------------------------------------
@@ -316,10 +316,10 @@ def test_more_requests_than_can_be_worked_on_are_told_to_come_again(make_house):
 
 def test_a_service_that_stops_takes_no_new_requests_but_says_how_it_is(house):
     house.service.drain()
-    refused = house.ask("GET", "/api/v1/notes")
-    assert (refused.status_code, refused.json()["code"]) == (503, "SHUTTING_DOWN")
-    assert refused.headers["connection"] == "close"
-    assert refused.headers["retry-after"] == "1"
+    refusal = house.ask("GET", "/api/v1/notes")
+    assert (refusal.status_code, refusal.json()["code"]) == (503, "SHUTTING_DOWN")
+    assert refusal.headers["connection"] == "close"
+    assert refusal.headers["retry-after"] == "1"
     assert house.ask("GET", "/livez").status_code == 200
     assert house.ask("GET", "/readyz").json()["code"] == "SHUTTING_DOWN"
 
@@ -337,7 +337,7 @@ def test_one_of_several_services_that_stops_answers_and_ends_its_connections(mak
     house.service.runtime.load.in_flight = 0
 
 
-class Filled(MemoryStorage):
+class FilledStore(MemoryStorage):
     """A store on a disk that is full while it is told so: all of it can be read."""
 
     is_full = False
@@ -353,7 +353,7 @@ class Filled(MemoryStorage):
 def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_written(
     make_house, refused
 ):
-    storage = Filled(make_house().service_collections)
+    storage = FilledStore(make_house().service_collections)
     house = make_house(parts={"storage": storage})
     key = house.key()
     version = storage.version
@@ -385,7 +385,7 @@ def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_writt
 
 @pytest.mark.parametrize(("is_full", "status"), [(False, 200), (True, 503)])
 def test_readiness_is_looked_at_once_for_all_who_ask(make_house, is_full, status):
-    storage = Filled(make_house().service_collections)
+    storage = FilledStore(make_house().service_collections)
     house = make_house(parts={"storage": storage})
     house.service.runtime.is_doubted, storage.is_full = True, is_full
     for seconds, trials in ((0, 1), (0.9, 1), (0.1, 2 if is_full else 1)):
@@ -399,7 +399,7 @@ def test_readiness_is_looked_at_once_for_all_who_ask(make_house, is_full, status
 
 
 def test_a_defect_while_it_is_looked_does_not_stay(make_house, refused):
-    storage = Filled(make_house().service_collections)
+    storage = FilledStore(make_house().service_collections)
     house = make_house(parts={"storage": storage})
     house.service.runtime.is_doubted = True
     storage.write = lambda tenant, unit: 1 / 0
@@ -412,10 +412,10 @@ def test_a_defect_while_it_is_looked_does_not_stay(make_house, refused):
 
 def test_quiet_comes_when_the_last_request_has_ended(house):
     async def go():
-        entered, leave = asyncio.Event(), asyncio.Event()
+        at_work, leave = asyncio.Event(), asyncio.Event()
 
         async def receive():
-            entered.set()
+            at_work.set()
             await leave.wait()
             return {"type": "http.disconnect"}
 
@@ -431,11 +431,11 @@ def test_quiet_comes_when_the_last_request_has_ended(house):
             ),
         }  # fmt: skip
         request = asyncio.create_task(house.service(scope, receive, send))
-        await entered.wait()
+        await at_work.wait()
         house.service.drain()
         quiet = asyncio.create_task(house.service.edge.quiet())
-        done, _ = await asyncio.wait([quiet], timeout=0.02)
-        assert not done
+        finished_tasks, _ = await asyncio.wait([quiet], timeout=0.02)
+        assert not finished_tasks
         leave.set()
         await asyncio.gather(request, quiet)
         await house.service.edge.quiet()
@@ -449,21 +449,23 @@ def test_quiet_comes_when_the_last_request_has_ended(house):
 
 @pytest.mark.parametrize("target", ["other.example:443", "/livez", "/nowhere", "*"])
 def test_a_tunnel_is_refused_and_nothing_after_it_is_heard(house, target):
-    seen = house.raw({"method": "CONNECT", "path": target, "raw_path": target.encode()})
-    assert seen.status in {400, 404, 405}
-    assert seen.headers[b"connection"] == b"close"
+    answer = house.raw({"method": "CONNECT", "path": target, "raw_path": target.encode()})
+    assert answer.status in {400, 404, 405}
+    assert answer.headers[b"connection"] == b"close"
 
 
 SWITCH = (("connection", "keep-alive, Upgrade"), ("upgrade", "WebSocket"))
 
 
 @pytest.mark.parametrize("path", ["/livez", "/api/v1/notes", "/nowhere"])
-@pytest.mark.parametrize("more", [(), (("content-length", "3"),), (("sec-websocket-key", "x"),)])
-def test_a_handshake_of_websocket_is_refused_however_it_is_made(house, path, more):
-    seen = house.raw({"path": path, **fields(*SWITCH, *more)}, parts(b"abc"))
-    assert (seen.status, seen.json()["code"]) == (400, "BAD_REQUEST")
-    assert "WebSocket" in seen.json()["detail"]
-    assert seen.headers[b"connection"] == b"close"
+@pytest.mark.parametrize(
+    "extra_fields", [(), (("content-length", "3"),), (("sec-websocket-key", "x"),)]
+)
+def test_a_handshake_of_websocket_is_refused_however_it_is_made(house, path, extra_fields):
+    answer = house.raw({"path": path, **fields(*SWITCH, *extra_fields)}, parts(b"abc"))
+    assert (answer.status, answer.json()["code"]) == (400, "BAD_REQUEST")
+    assert "WebSocket" in answer.json()["detail"]
+    assert answer.headers[b"connection"] == b"close"
 
 
 @pytest.mark.parametrize(
@@ -480,17 +482,17 @@ def test_every_other_upgrade_is_overlooked(house, scope):
 
 
 def websocket(house, extensions, path="/"):
-    sent = []
+    events = []
 
     async def receive():
         return {"type": "websocket.connect"}
 
     async def send(message):
-        sent.append(message)
+        events.append(message)
 
     scope = {"type": "websocket", "path": path, "headers": [], "extensions": extensions}
     house.run(house.service(scope, receive, send))
-    return sent
+    return events
 
 
 def test_a_websocket_is_refused_as_every_request_is(house):
@@ -548,10 +550,10 @@ def test_nothing_escapes_and_every_error_is_a_problem(
         "query_string": query,
         "headers": headers,
     }
-    seen = shared_house.raw(scope)
-    assert seen.status < 500
-    if seen.status >= 400 and method != "HEAD":
-        assert seen.json()["status"] == seen.status
-        assert seen.headers[b"content-type"] == b"application/problem+json"
-    assert seen.headers[b"x-request-id"].startswith(b"req_")
-    assert b"x-svc-api-version" in seen.headers
+    answer = shared_house.raw(scope)
+    assert answer.status < 500
+    if answer.status >= 400 and method != "HEAD":
+        assert answer.json()["status"] == answer.status
+        assert answer.headers[b"content-type"] == b"application/problem+json"
+    assert answer.headers[b"x-request-id"].startswith(b"req_")
+    assert b"x-svc-api-version" in answer.headers

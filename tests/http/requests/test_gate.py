@@ -20,17 +20,17 @@ UNKNOWN = "svc_" + "0" * 64
 
 def test_each_caller_is_told_what_is_wrong_with_its_key(house, refused):
     weak = house.key("profiles:write")
-    expired = house.key(expires_at=house.clock() + timedelta(seconds=1))
+    expired_key = house.key(expires_at=house.clock() + timedelta(seconds=1))
     house.clock.forward(seconds=2)
-    lapsed = house.key()
-    house.system(lambda ctx: _end_plans(ctx, lapsed))
+    lapsed_key = house.key()
+    house.system(lambda ctx: _end_plans(ctx, lapsed_key))
     for path, key, kind in [
         (NOTES, None, problem.MISSING_API_KEY),
         (NOTES, "", problem.INVALID_API_KEY),
         (NOTES, UNKNOWN, problem.INVALID_API_KEY),
         (NOTES, weak, problem.INSUFFICIENT_SCOPE),
-        (NOTES, expired, problem.API_KEY_EXPIRED),
-        (NOTES, lapsed, problem.PLAN_INELIGIBLE),
+        (NOTES, expired_key, problem.API_KEY_EXPIRED),
+        (NOTES, lapsed_key, problem.PLAN_INELIGIBLE),
         ("/api/v1/priced", None, problem.MISSING_API_KEY),
         ("/api/v1/priced", UNKNOWN, problem.INVALID_API_KEY),
         ("/api/v2/ours", house.key(personal=True), problem.WORKSPACE_KEY_REQUIRED),
@@ -79,7 +79,7 @@ async def _revoke(ctx, secret):
 class Silent(MemoryStorage):
     """A store whose news is lost."""
 
-    def watch(self, heard):
+    def watch(self, watcher):
         pass
 
 
@@ -101,7 +101,7 @@ def test_a_revoked_key_of_which_no_news_came_stops_within_a_second(make_house, h
 
 
 @pytest.mark.parametrize(
-    ("names", "believed"),
+    ("names", "is_fresh"),
     [
         ({"keys"}, False),
         ({"workspaces", "notes"}, False),
@@ -111,14 +111,14 @@ def test_a_revoked_key_of_which_no_news_came_stops_within_a_second(make_house, h
     ],
 )
 def test_a_key_is_looked_up_anew_once_what_it_is_made_from_was_written(
-    make_house, house, names, believed
+    make_house, house, names, is_fresh
 ):
     house = make_house(parts={"storage": MemoryStorage(house.service_collections)})
     principals, digest = house.service.runtime.principals, keys.digest(house.key())
     assert house.run(principals.load(digest)) is not None
     for watcher in house.storage._watchers:
         watcher(frozenset(names))
-    assert (principals.fresh(digest) is not None) is believed
+    assert (principals.fresh(digest) is not None) is is_fresh
 
 
 class _Overtaken:
@@ -127,12 +127,12 @@ class _Overtaken:
     def __init__(self, storage):
         self._storage = storage
 
-    def watch(self, heard):
-        self._heard = heard
+    def watch(self, watcher):
+        self._watcher = watcher
 
     async def read(self, tenant, unit):
         rows = await self._storage.read(tenant, unit)
-        self._heard(frozenset({"keys"}))
+        self._watcher(frozenset({"keys"}))
         return rows
 
 
@@ -145,9 +145,9 @@ def test_a_key_that_was_read_before_a_change_is_not_believed_after_it(house):
 
 def test_looking_a_key_up_again_gives_no_fresh_quota(house, refused):
     key = house.key(per_minute=2)
-    for left in ("1", "0"):
+    for remaining in ("1", "0"):
         answer = house.ask("GET", NOTES, key)
-        assert answer.headers["x-ratelimit-remaining-minute"] == left
+        assert answer.headers["x-ratelimit-remaining-minute"] == remaining
         house.ticks += 2
     refused(house.ask("GET", NOTES, key), problem.RATE_LIMITED)
 
@@ -249,20 +249,20 @@ def test_a_plan_that_changed_is_seen_by_a_known_key(house, refused):
 # -- a key that is refused again ---------------------------------------------------------------
 
 
-REFUSED = {
+REFUSALS = {
     "revoked": problem.API_KEY_REVOKED,
     "lapsed": problem.PLAN_INELIGIBLE,
     "weak": problem.INSUFFICIENT_SCOPE,
     "personal": problem.WORKSPACE_KEY_REQUIRED,
     "used up": problem.RATE_LIMITED,
 }
-OURS = "/api/v2/ours"
+OWN_PATH = "/api/v2/ours"
 
 
 def refusable(house, reason):
     """A key and a path at which it is refused."""
     if reason == "personal":
-        return house.key(personal=True), OURS
+        return house.key(personal=True), OWN_PATH
     key = house.key("profiles:write") if reason == "weak" else house.key(per_day=1)
     if reason == "used up":
         assert house.ask("GET", NOTES, key).status_code == 200
@@ -280,16 +280,16 @@ def limits_of(answer):
     return answer.status_code, sorted(headers), answer.text.replace(id_, "")
 
 
-@pytest.mark.parametrize("reason", REFUSED)
+@pytest.mark.parametrize("reason", REFUSALS)
 def test_a_refusal_is_repeated_word_for_word(house, refused, reason):
     key, path = refusable(house, reason)
     first, again = house.ask("GET", path, key), house.ask("GET", path, key)
-    refused(again, REFUSED[reason])
+    refused(again, REFUSALS[reason])
     assert limits_of(again) == limits_of(first)
     assert again.headers["x-request-id"] != first.headers["x-request-id"]
 
 
-@pytest.mark.parametrize("reason", REFUSED)
+@pytest.mark.parametrize("reason", REFUSALS)
 def test_a_repeated_refusal_is_no_use_of_the_key(house, reason):
     key, path = refusable(house, reason)
     house.service.runtime.gate.uses.take()
@@ -301,11 +301,11 @@ def test_a_repeated_refusal_is_no_use_of_the_key(house, reason):
 def test_a_repeated_refusal_tells_the_time_that_is_left(house, refused):
     key = house.key(per_minute=1)
     assert house.ask("GET", NOTES, key).status_code == 200
-    for left, passed in ((53, 0), (53, 1), (52, 52)):
+    for remaining, seconds in ((53, 0), (53, 1), (52, 52)):
         over = house.ask("GET", NOTES, key)
         refused(over, problem.RATE_LIMITED)
-        assert over.headers["retry-after"] == str(left)
-        house.clock.forward(seconds=passed)
+        assert over.headers["retry-after"] == str(remaining)
+        house.clock.forward(seconds=seconds)
     assert house.ask("GET", NOTES, key).status_code == 200
 
 
@@ -392,9 +392,9 @@ def test_the_allowlist_of_a_key_sees_the_client_and_not_what_strangers_write(
 
 def test_a_key_may_call_as_often_as_its_plan_says(house, refused):
     key = house.key(plan="pro")
-    for left in range(29, -1, -1):
+    for remaining in range(29, -1, -1):
         answer = house.ask("GET", NOTES, key)
-        assert answer.headers["x-ratelimit-remaining-minute"] == str(left)
+        assert answer.headers["x-ratelimit-remaining-minute"] == str(remaining)
     over = house.ask("GET", NOTES, key)
     refused(over, problem.RATE_LIMITED)
     assert over.headers["retry-after"] == "53"  # the clock stands at :07
@@ -423,11 +423,11 @@ def test_a_lookup_under_another_digest_admits_nobody(house, refused):
     key = house.key()
     runtime = house.service.runtime
 
-    class Confused(Principals):
+    class ConfusedPrincipals(Principals):
         async def load(self, digest_hex):
             return await super().load(keys.digest(key))
 
-    confused = Confused(house.storage, runtime.plans, lambda: 0.0)
-    runtime.gate = Gate(confused, address.DEFAULT_TRUSTED)
+    principals = ConfusedPrincipals(house.storage, runtime.plans, lambda: 0.0)
+    runtime.gate = Gate(principals, address.DEFAULT_TRUSTED)
     refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
     assert house.ask("GET", NOTES, key).status_code == 200

@@ -21,10 +21,10 @@ class Client:
     """One request of a client that says what it is given and no more, at its own address."""
 
     def __init__(self, house, path, *lines, method="GET", at=1, frames=(), reads=True):
-        self.sent = []
-        self._said = [*frames]
+        self.events = []
+        self._messages = [*frames]
         self._reads = reads
-        self.more = asyncio.Event()
+        self.has_more = asyncio.Event()
         scope = {
             "type": "http", "http_version": "1.1", "method": method, "path": path,
             "raw_path": path.encode(), "query_string": b"", "client": (f"203.0.113.{at}", 1),
@@ -33,26 +33,26 @@ class Client:
         self.task = asyncio.create_task(house.service(scope, self._receive, self._send))
 
     async def _receive(self):
-        if not self._said:
-            await self.more.wait()
-        return self._said.pop(0)
+        if not self._messages:
+            await self.has_more.wait()
+        return self._messages.pop(0)
 
     async def _send(self, message):
-        self.sent.append(message)
+        self.events.append(message)
         if not self._reads and message["type"] == "http.response.body":
             await asyncio.Event().wait()
 
     def say(self, *chunks):
         last = len(chunks) - 1
-        self._said = [
+        self._messages = [
             {"type": "http.request", "body": chunk, "more_body": number < last}
             for number, chunk in enumerate(chunks)
         ]
-        self.more.set()
+        self.has_more.set()
 
     async def status(self):
         await self.task
-        return self.sent[0]["status"]
+        return self.events[0]["status"]
 
 
 def bearer(key):
@@ -72,7 +72,7 @@ async def until(is_so):
         await asyncio.sleep(0)
 
 
-async def ended(clients):
+async def cancel_all(clients):
     for client in clients:
         client.task.cancel()
     await asyncio.gather(*(client.task for client in clients), return_exceptions=True)
@@ -99,18 +99,18 @@ SLOTS = 3
 @pytest.mark.parametrize("kind", FLOODS)
 def test_whoever_waits_for_its_client_holds_no_working_slot(make_house, kind):
     house = make_house(in_flight_max=SLOTS)
-    ours, theirs = house.key(), house.key()
-    load, served = house.service.runtime.load, house.service.edge
+    key, other_key = house.key(), house.key()
+    load, edge = house.service.runtime.load, house.service.edge
 
     async def go():
-        flood = [FLOODS[kind](house, theirs, at) for at in range(SLOTS)]
-        await until(lambda: served.under_way == SLOTS and not load.in_flight)
-        reader = Client(house, NOTES, bearer(ours), at=99)
-        writer = Client(house, NOTES, *posting(ours), method="POST", at=99)
+        flood = [FLOODS[kind](house, other_key, at) for at in range(SLOTS)]
+        await until(lambda: edge.under_way == SLOTS and not load.in_flight)
+        reader = Client(house, NOTES, bearer(key), at=99)
+        writer = Client(house, NOTES, *posting(key), method="POST", at=99)
         writer.say(GOOD[:4], GOOD[4:])
         assert (await reader.status(), await writer.status()) == (200, 201)
-        await ended(flood)
-        assert (load.in_flight, served.under_way) == (0, 0)
+        await cancel_all(flood)
+        assert (load.in_flight, edge.under_way) == (0, 0)
 
     house.run(go())
 
@@ -164,32 +164,32 @@ def test_refusals_linger_in_a_room_of_their_own(house):
         ]
         for client in strangers[:9]:
             assert await client.status() == 404
-            assert client.sent[-1]["more_body"] is False
+            assert client.events[-1]["more_body"] is False
         assert len(load.lingering) == LINGERING_MAX
         assert not any(client.task.done() for client in strangers[9:])
-        await ended(strangers)
+        await cancel_all(strangers)
         assert len(load.lingering) == 0
 
     house.run(go())
 
 
 @given(st.integers(1, 40), st.lists(st.sampled_from("abcd"), max_size=120))
-def test_everybody_gets_a_place_and_the_room_is_never_too_full(most, comers):
-    room = Room(most)
+def test_everybody_gets_a_place_and_the_room_is_never_too_full(places, comers):
+    room = Room(places)
     pairs = []
     for number, share in enumerate(comers):
-        gone = room.enter(number, share)
+        seat = room.enter(number, share)
         pairs.append((number, share))
         assert number in room
-        if gone is not None:
+        if seat is not None:
             shares = [of for _, of in pairs]
             largest = max(shares.count(of) for of in shares)
-            loser = dict(pairs)[gone]
+            loser = dict(pairs)[seat]
             assert largest <= FEW or shares.count(loser) == largest
             crowd = [client for client, of in pairs if largest <= FEW or of == loser]
-            assert gone == crowd[0]
-            pairs = [(client, of) for client, of in pairs if client != gone]
-        assert len(room) == len(pairs) <= most
+            assert seat == crowd[0]
+            pairs = [(client, of) for client, of in pairs if client != seat]
+        assert len(room) == len(pairs) <= places
     for number, _ in pairs:
         room.leave(number)
         room.leave(number)
@@ -220,10 +220,10 @@ def test_an_answer_that_nobody_reads_is_cut_off_when_somebody_else_comes(house, 
     key = house.key()
 
     async def go():
-        stuck = Client(house, NOTES, bearer(key), reads=False)
-        await until(lambda: len(stuck.sent) == 2)
+        client = Client(house, NOTES, bearer(key), reads=False)
+        await until(lambda: len(client.events) == 2)
         assert await Client(house, "/livez", at=2).status() == 200
-        await stuck.task
+        await client.task
 
     house.run(go())
     house.service.runtime.journal.flush()
@@ -232,10 +232,10 @@ def test_an_answer_that_nobody_reads_is_cut_off_when_somebody_else_comes(house, 
 
 def test_a_request_that_the_host_cancels_is_cancelled(house):
     async def go():
-        stuck = Client(house, "/livez", reads=False)
-        await until(lambda: stuck.sent)
-        await ended([stuck])
-        assert stuck.task.cancelled()
+        client = Client(house, "/livez", reads=False)
+        await until(lambda: client.events)
+        await cancel_all([client])
+        assert client.task.cancelled()
 
     house.run(go())
 
@@ -243,10 +243,10 @@ def test_a_request_that_the_host_cancels_is_cancelled(house):
 def test_a_long_answer_leaves_in_parts(house, monkeypatch):
     whole = house.raw({"path": "/openapi.json"})
     monkeypatch.setattr(exchange, "PART_BYTES", 1_000)
-    seen = house.raw({"path": "/openapi.json"})
-    assert seen.body == whole.body
-    assert {len(message["body"]) for message in seen.sent[1:-1]} == {1_000}
-    assert [message["more_body"] for message in seen.sent[-2:]] == [True, False]
+    answer = house.raw({"path": "/openapi.json"})
+    assert answer.body == whole.body
+    assert {len(message["body"]) for message in answer.events[1:-1]} == {1_000}
+    assert [message["more_body"] for message in answer.events[-2:]] == [True, False]
 
 
 # -- unknown keys ------------------------------------------------------------------------------
@@ -327,13 +327,13 @@ def test_whoever_waits_for_its_turn_holds_no_working_slot(make_house):
 
     async def go():
         storage.goes_on.clear()
-        same = [Client(house, NOTES, *posting(key), method="POST") for _ in range(5)]
-        for client in same:
+        clients = [Client(house, NOTES, *posting(key), method="POST") for _ in range(5)]
+        for client in clients:
             client.say(GOOD)
         await until(lambda: len(house.service.runtime.turns._waits) == 4)
         assert load.in_flight == 1
         assert await Client(house, NOTES, bearer(key), at=9).status() == 200
         storage.goes_on.set()
-        assert [await client.status() for client in same] == [201] * 5
+        assert [await client.status() for client in clients] == [201] * 5
 
     house.run(go())

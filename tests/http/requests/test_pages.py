@@ -11,7 +11,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import CATALOGUE
 from svc_http import version
 from svc_http.pages import documents as pages
-from svc_http.pages import files as kept
+from svc_http.pages import files
 from svc_http.pages.markup import STATIC
 from tests.late import Late
 
@@ -95,27 +95,27 @@ def test_the_reference_may_ask_the_data_host(make_house):
 
 
 def test_vendored_files_are_the_ones_that_were_taken_in():
-    listed = tomllib.loads((VENDOR / "VENDOR.toml").read_text())["file"]
-    for entry in listed:
+    assets = tomllib.loads((VENDOR / "VENDOR.toml").read_text())["file"]
+    for entry in assets:
         assert hashlib.sha256((VENDOR / entry["path"]).read_bytes()).hexdigest() == entry["sha256"]
         assert entry["licence"]
     names = {path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.is_file()}
-    assert names == {entry["path"] for entry in listed} | {"VENDOR.toml"}
+    assert names == {entry["path"] for entry in assets} | {"VENDOR.toml"}
 
 
 def test_files_are_compressed_kept_and_not_sent_twice(house):
-    packed = house.ask("GET", pages.SCALAR, headers={"Accept-Encoding": "gzip"})
+    answer = house.ask("GET", pages.SCALAR, headers={"Accept-Encoding": "gzip"})
     plain = house.ask("GET", pages.SCALAR, headers={"Accept-Encoding": "gzip; q=0, *"})
-    assert packed.content == plain.content  # the client unpacked it
-    assert packed.headers["content-encoding"] == "gzip"
+    assert answer.content == plain.content  # the client unpacked it
+    assert answer.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in plain.headers
-    assert int(packed.headers["content-length"]) < int(plain.headers["content-length"]) / 3
-    assert packed.headers["etag"] != plain.headers["etag"]
-    same = {"Accept-Encoding": "gzip", "If-None-Match": packed.headers["etag"]}
-    assert house.ask("GET", pages.SCALAR, headers=same).status_code == 304
-    other = {"Accept-Encoding": "identity", "If-None-Match": packed.headers["etag"]}
-    assert house.ask("GET", pages.SCALAR, headers=other).status_code == 200
-    assert packed.headers["cache-control"] == "public, max-age=300"
+    assert int(answer.headers["content-length"]) < int(plain.headers["content-length"]) / 3
+    assert answer.headers["etag"] != plain.headers["etag"]
+    matching = {"Accept-Encoding": "gzip", "If-None-Match": answer.headers["etag"]}
+    assert house.ask("GET", pages.SCALAR, headers=matching).status_code == 304
+    other_coding = {"Accept-Encoding": "identity", "If-None-Match": answer.headers["etag"]}
+    assert house.ask("GET", pages.SCALAR, headers=other_coding).status_code == 200
+    assert answer.headers["cache-control"] == "public, max-age=300"
 
 
 def test_a_small_page_is_not_worth_compressing(house):
@@ -144,8 +144,8 @@ def test_metrics_count_by_route_and_never_by_path_or_invented_method(house):
     house.ask("GET", "/livez")
     answer = house.ask("GET", "/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
-    wanted = 'svc_requests_total{method="GET",route="/api/v1/notes/{noteId}",status="401"} 1.0'
-    assert wanted in answer.text
+    sample_line = 'svc_requests_total{method="GET",route="/api/v1/notes/{noteId}",status="401"} 1.0'
+    assert sample_line in answer.text
     assert 'svc_requests_total{method="OTHER",route="",status="404"} 1.0' in answer.text
     assert 'svc_request_seconds_count{method="GET",route="/livez"} 1.0' in answer.text
     assert "svc_requests_in_flight 0.0" in answer.text
@@ -156,8 +156,8 @@ def test_metrics_count_by_route_and_never_by_path_or_invented_method(house):
 def test_the_deprecations_are_listed_with_their_end(make_house, house):
     assert "<code>since</code>" in house.ask("GET", "/docs/deprecations").text
     assert "no end is set" in house.ask("GET", "/docs/deprecations").text
-    ended = make_house(sunset_at=datetime(2027, 6, 30, tzinfo=UTC))
-    assert "2027-06-30" in ended.ask("GET", "/docs/deprecations").text
+    house_after_sunset = make_house(sunset_at=datetime(2027, 6, 30, tzinfo=UTC))
+    assert "2027-06-30" in house_after_sunset.ask("GET", "/docs/deprecations").text
 
 
 def test_where_nothing_is_deprecated_the_page_says_so(make_house):
@@ -185,6 +185,6 @@ def test_the_version_is_that_of_the_distribution(monkeypatch):
 
 
 def test_compression_is_reproducible():
-    page = kept.StaticPage("text/plain", b"x" * 5_000)
+    page = files.StaticPage("text/plain", b"x" * 5_000)
     assert gzip.decompress(page.gzip_body) == page.body
-    assert page.gzip_body == kept.StaticPage("text/plain", b"x" * 5_000).gzip_body
+    assert page.gzip_body == files.StaticPage("text/plain", b"x" * 5_000).gzip_body

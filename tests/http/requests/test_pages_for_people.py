@@ -42,18 +42,18 @@ def real(request):
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_has_its_landmarks_its_outline_and_nothing_from_elsewhere(real, path):
     answer = real.ask("GET", path, headers=PEOPLE)
-    seen = Seen(answer.text)
-    seen.check()
-    assert seen.all("html")[0]["lang"] == "en"
-    assert {"viewport", "color-scheme"} <= {*seen.fields("name")}
+    page = Seen(answer.text)
+    page.check()
+    assert page.all("html")[0]["lang"] == "en"
+    assert {"viewport", "color-scheme"} <= {*page.fields("name")}
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert "'none'" in answer.headers["content-security-policy"]
-    loaded = [link["href"] for link in seen.all("link")] + seen.fields("src")
-    assert loaded
-    for address in loaded:
+    addresses = [link["href"] for link in page.all("link")] + page.fields("src")
+    assert addresses
+    for address in addresses:
         assert not urlsplit(address).netloc
-        found = real.ask("GET", urljoin(path, address))
-        assert found.status_code == 200, address
+        asset = real.ask("GET", urljoin(path, address))
+        assert asset.status_code == 200, address
 
 
 def test_every_page_has_a_title_of_its_own(real):
@@ -66,8 +66,8 @@ def test_every_page_has_a_title_of_its_own(real):
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_link_leads_somewhere(real, path):
-    seen = Seen(real.ask("GET", path, headers=PEOPLE).text)
-    for address in {urljoin(path, link["href"]) for link in seen.all("a")}:
+    page = Seen(real.ask("GET", path, headers=PEOPLE).text)
+    for address in {urljoin(path, link["href"]) for link in page.all("a")}:
         parts = urlsplit(address)
         answer = real.ask("GET", parts.path, headers=PEOPLE)
         expected = 404 if parts.path == path == "/nothing/at/all" else 200
@@ -109,9 +109,9 @@ def test_the_list_of_problems_has_every_code_once(real):
 
 @pytest.mark.parametrize("kind", problem.CATALOGUE.values(), ids=lambda kind: kind.slug)
 def test_the_page_of_a_problem_explains_it(real, kind):
-    seen = Seen(real.ask("GET", f"/problems/{kind.slug}").text)
-    seen.check()
-    text = " ".join(seen.words.values())
+    page = Seen(real.ask("GET", f"/problems/{kind.slug}").text)
+    page.check()
+    text = " ".join(page.words.values())
     for words in (kind.code, kind.title, kind.resolution, str(kind.status)):
         assert words in text
     assert f'"type": "https://api.example.org/problems/{kind.slug}"' in text
@@ -163,8 +163,8 @@ def test_other_methods_on_a_page_are_refused_as_a_page(real):
 
 
 def test_the_icon_is_where_browsers_look_for_it(real):
-    icon, linked = (real.ask("GET", path) for path in ("/favicon.ico", "/static/favicon.svg"))
-    assert icon.content == linked.content
+    icon, svg = (real.ask("GET", path) for path in ("/favicon.ico", "/static/favicon.svg"))
+    assert icon.content == svg.content
     assert icon.headers["content-type"] == "image/svg+xml"
     assert len(icon.content) < 1_024
 

@@ -25,7 +25,7 @@ def challenge(answer):
 
 
 @pytest.fixture
-def priced(make_house):
+def make_shop(make_house):
     def make(**settings):
         parts = {
             "operations": catalog.OPERATIONS,
@@ -36,19 +36,19 @@ def priced(make_house):
     return make
 
 
-def test_each_request_without_a_key_is_asked_to_pay_for_what_it_asked_for(priced, refused):
-    house = priced()
-    first, again, other = [house.ask("GET", f"{LIST}?limit={n}") for n in (5, 5, 6)]
+def test_each_request_without_a_key_is_asked_to_pay_for_what_it_asked_for(make_shop, refused):
+    house = make_shop()
+    first, again, third = [house.ask("GET", f"{LIST}?limit={n}") for n in (5, 5, 6)]
     paying = house.ask("GET", f"{LIST}?limit=5", headers={"PAYMENT-SIGNATURE": "x"})
-    for answer in (first, again, other, paying):
+    for answer in (first, again, third, paying):
         refused(answer, problem.PAYMENT_REQUIRED)
     assert challenge(first) == challenge(again)
-    assert challenge(other)["resource"]["url"].endswith("?limit=6")
+    assert challenge(third)["resource"]["url"].endswith("?limit=6")
     assert challenge(paying)["error"] != challenge(first)["error"]
 
 
-def test_a_request_without_a_key_is_told_what_to_pay_and_how(priced, refused):
-    house = priced()
+def test_a_request_without_a_key_is_told_what_to_pay_and_how(make_shop, refused):
+    house = make_shop()
     for path, amount in [
         (LIST, "50000"),
         (f"{LIST}?limit=5&profileId=prf_{'0' * 24}", "50000"),
@@ -68,11 +68,11 @@ def test_a_request_without_a_key_is_told_what_to_pay_and_how(priced, refused):
         assert "payment-response" not in answer.headers
 
 
-def test_pages_of_other_origins_can_read_the_challenge(priced):
-    answer = priced().ask("GET", LIST, headers={"Origin": "https://shop.example"})
-    exposed = answer.headers["access-control-expose-headers"].split(", ")
-    assert {"PAYMENT-REQUIRED", "X-Request-Id"} <= set(exposed)
-    preflight = priced().ask(
+def test_pages_of_other_origins_can_read_the_challenge(make_shop):
+    answer = make_shop().ask("GET", LIST, headers={"Origin": "https://shop.example"})
+    names = answer.headers["access-control-expose-headers"].split(", ")
+    assert {"PAYMENT-REQUIRED", "X-Request-Id"} <= set(names)
+    preflight = make_shop().ask(
         "OPTIONS",
         LIST,
         headers={
@@ -81,16 +81,16 @@ def test_pages_of_other_origins_can_read_the_challenge(priced):
             "Access-Control-Request-Headers": "payment-signature,access-control-expose-headers",
         },
     )
-    allowed = preflight.headers["access-control-allow-headers"].lower()
-    assert "payment-signature" in allowed
-    assert "access-control-expose-headers" in allowed
+    names_allowed = preflight.headers["access-control-allow-headers"].lower()
+    assert "payment-signature" in names_allowed
+    assert "access-control-expose-headers" in names_allowed
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_a_payment_is_not_taken_and_the_payer_is_told_so(priced, refused, method):
+def test_a_payment_is_not_taken_and_the_payer_is_told_so(make_shop, refused, method):
     payment = b64encode(b'{"x402Version":2,"accepted":{},"payload":{}}').decode()
-    for sent in (payment, "", "not base64", "a" * 10_000):
-        answer = priced().ask(method, LIST, headers={"PAYMENT-SIGNATURE": sent})
+    for header in (payment, "", "not base64", "a" * 10_000):
+        answer = make_shop().ask(method, LIST, headers={"PAYMENT-SIGNATURE": header})
         assert answer.status_code == 402
         assert challenge(answer)["error"] == payments.ERROR_UNSETTLED
         assert "payment-response" not in answer.headers
@@ -100,8 +100,8 @@ def test_a_payment_is_not_taken_and_the_payer_is_told_so(priced, refused, method
             assert "Bearer" in body["resolution"]
 
 
-def test_a_key_is_never_offered_payment_however_it_fails(priced, refused):
-    house = priced()
+def test_a_key_is_never_offered_payment_however_it_fails(make_shop, refused):
+    house = make_shop()
     # The scheme's name is case-sensitive: this is no key, but a request without one.
     lower = house.ask("GET", LIST, headers={"Authorization": "bearer svc_" + "0" * 64})
     refused(lower, problem.PAYMENT_REQUIRED)
@@ -114,9 +114,9 @@ def test_a_key_is_never_offered_payment_however_it_fails(priced, refused):
     )
     assert answer.status_code == 200
     assert "payment-required" not in answer.headers
-    unpriced = house.ask("GET", "/api/v1/profiles", headers={"PAYMENT-SIGNATURE": "e30="})
-    refused(unpriced, problem.MISSING_API_KEY)
-    assert "payment-required" not in unpriced.headers
+    keyed_answer = house.ask("GET", "/api/v1/profiles", headers={"PAYMENT-SIGNATURE": "e30="})
+    refused(keyed_answer, problem.MISSING_API_KEY)
+    assert "payment-required" not in keyed_answer.headers
 
 
 def test_an_operation_without_a_price_is_for_keys_alone(make_house, refused):
@@ -125,19 +125,19 @@ def test_an_operation_without_a_price_is_for_keys_alone(make_house, refused):
     answer = house.ask("GET", "/api/v1/priced")
     refused(answer, problem.MISSING_API_KEY)
     assert "payment-required" not in answer.headers
-    unpriced = [op for op in catalog.OPERATIONS if op.auth == "bearer"]
-    assert all(Paywall.of(op, house.service.runtime.settings) is None for op in unpriced)
+    keyed = [op for op in catalog.OPERATIONS if op.auth == "bearer"]
+    assert all(Paywall.of(op, house.service.runtime.settings) is None for op in keyed)
 
 
 @pytest.mark.parametrize("env", ["development", "production"])
-def test_where_nobody_is_paid_no_operation_asks_for_payment(priced, refused, env):
-    house = priced(env=env, x402_pay_to=None)
+def test_where_nobody_is_paid_no_operation_asks_for_payment(make_shop, refused, env):
+    house = make_shop(env=env, x402_pay_to=None)
     payable = [op for op in catalog.OPERATIONS if op.auth == "bearer-or-x402"]
     assert payable
     for operation in payable:
         path = operation.address.replace("{reportId}", REPORT)
-        for sent in ({}, {"PAYMENT-SIGNATURE": "e30="}):
-            answer = house.ask(operation.method, path, headers=sent)
+        for fields in ({}, {"PAYMENT-SIGNATURE": "e30="}):
+            answer = house.ask(operation.method, path, headers=fields)
             refused(answer, problem.MISSING_API_KEY)
             assert "payment-required" not in answer.headers
 
@@ -171,27 +171,34 @@ def test_real_money_is_asked_only_for_somebody(settings, network, payee):
         ("development", "eip155:84532", "0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
     ],
 )
-def test_production_asks_on_the_chain_of_real_money(priced, env, network, asset):
-    terms_ = challenge(priced(env=env).ask("GET", LIST))
+def test_production_asks_on_the_chain_of_real_money(make_shop, env, network, asset):
+    terms_ = challenge(make_shop(env=env).ask("GET", LIST))
     assert [(offer["network"], offer["asset"]) for offer in terms_["accepts"]] == [(network, asset)]
 
 
-def described(house, path="/openapi.json"):
+def operations_of(house, path="/openapi.json"):
     paths = house.ask("GET", path).json()["paths"]
-    return {one["operationId"]: one for item in paths.values() for one in item.values()}
+    return {
+        operation["operationId"]: operation
+        for item in paths.values()
+        for operation in item.values()
+    }
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/openapi.flat.json"])
-def test_the_description_sells_only_where_somebody_is_paid(priced, refused, path):
-    sold, unsold = described(priced(), path), described(priced(x402_pay_to=None), path)
-    assert sold.keys() == unsold.keys()
+def test_the_description_sells_only_where_somebody_is_paid(make_shop, refused, path):
+    with_prices, unsold = (
+        operations_of(make_shop(), path),
+        operations_of(make_shop(x402_pay_to=None), path),
+    )
+    assert with_prices.keys() == unsold.keys()
     for operation in catalog.OPERATIONS:
         is_priced = operation.auth == "bearer-or-x402"
-        with_payment, without = sold[operation.id], unsold[operation.id]
-        both = [{"bearerAuth": []}, {"x402": []}]
+        with_payment, without = with_prices[operation.id], unsold[operation.id]
+        schemes = [{"bearerAuth": []}, {"x402": []}]
         if operation.auth != "public":
-            assert with_payment["security"] == (both if is_priced else both[:1])
-            assert without["security"] == both[:1]
+            assert with_payment["security"] == (schemes if is_priced else schemes[:1])
+            assert without["security"] == schemes[:1]
         assert ("x-x402" in with_payment) == is_priced
         # What agents answer with 402 is about credits, and stands in any case.
         assert ("402" in without["responses"]) == (operation.pool == "agent")
@@ -202,8 +209,8 @@ def test_the_description_sells_only_where_somebody_is_paid(priced, refused, path
                     and operation.auth != "public"]  # fmt: skip
 
 
-def test_what_nobody_sells_asks_for_a_key(priced, refused):
-    house = priced(x402_pay_to=None)
+def test_what_nobody_sells_asks_for_a_key(make_shop, refused):
+    house = make_shop(x402_pay_to=None)
     refused(house.ask("GET", LIST), problem.MISSING_API_KEY)
     assert "x402" not in house.ask("GET", "/openapi.json").json()["components"]["securitySchemes"]
     refused(house.ask("GET", "/.well-known/x402"), problem.ROUTE_NOT_FOUND)

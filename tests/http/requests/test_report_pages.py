@@ -90,21 +90,21 @@ def test_a_report_is_a_page_to_who_prefers_one(desk, accept, form):
 
 def test_the_page_is_whole_and_nothing_in_it_is_markup_of_strangers(desk):
     answer = desk.read()
-    seen = Seen(answer.text)
-    seen.check()
-    names = {name for name, _ in seen.elements}
+    page = Seen(answer.text)
+    page.check()
+    names = {name for name, _ in page.elements}
     assert names.isdisjoint({"script", "img", "iframe", "object", "form", "svg", "audio"})
     assert names >= {"article", "style", "time", "sup", "ol"}
-    assert TITLE.split(" {{")[0].split("\u202e")[0] in seen.words["h1"]
-    assert "{{ 7 * 7 }}" in seen.words["h1"]
-    assert seen.words["title"].startswith("Ports </title><script>")
+    assert TITLE.split(" {{")[0].split("\u202e")[0] in page.words["h1"]
+    assert "{{ 7 * 7 }}" in page.words["h1"]
+    assert page.words["title"].startswith("Ports </title><script>")
     assert LONG in answer.text
     assert re.findall("[\u202a-\u202e\u2066-\u2069]", answer.text) == []
-    for link in seen.fields("href"):
+    for link in page.fields("href"):
         assert re.match(r"https?://|#|data:image/svg\+xml,", link), link
     for number in (1, 3, 4):
         assert f'href="#source-{number}"' in answer.text
-    assert seen.fields("src") == []
+    assert page.fields("src") == []
     assert answer.text.count("Also reported by") == 2
 
 
@@ -118,19 +118,19 @@ def test_the_page_may_load_its_own_style_and_nothing_else(desk):
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "private, no-cache"
     assert answer.headers["x-robots-tag"] == "noindex"
-    unchanged = desk.read(**{"If-None-Match": answer.headers["etag"]})
+    not_modified = desk.read(**{"If-None-Match": answer.headers["etag"]})
     # A browser takes the fields of a 304 for those of the page that it has.
-    assert unchanged.status_code == 304
-    assert unchanged.headers["content-security-policy"] == policy
+    assert not_modified.status_code == 304
+    assert not_modified.headers["content-security-policy"] == policy
 
 
 def test_what_is_spoken_can_be_heard_on_the_page(desk):
     silent = desk.read()
     speak(desk)
     answer = desk.read()
-    seen = Seen(answer.text)
-    seen.check()
-    (player,) = seen.all("audio")
+    page = Seen(answer.text)
+    page.check()
+    (player,) = page.all("audio")
     name = "ab" * 32 + ".mp3"
     query = passes.issue(desk.runtime.keyring, name, desk.house.clock()).query
     assert player["src"] == f"https://api.example.org{MEDIA_PATH}/{name}?{query}"
@@ -145,8 +145,11 @@ def test_what_is_spoken_can_be_heard_on_the_page(desk):
 
 def test_a_page_is_the_page_whatever_is_included(desk, refused):
     page = desk.house.ask("GET", f"{API}?format=html", desk.key)
-    more = desk.house.ask("GET", f"{API}?format=html&include=sources,graph", desk.key)
-    assert (more.text, more.headers["etag"]) == (page.text, page.headers["etag"])
+    answer_with_parts = desk.house.ask("GET", f"{API}?format=html&include=sources,graph", desk.key)
+    assert (answer_with_parts.text, answer_with_parts.headers["etag"]) == (
+        page.text,
+        page.headers["etag"],
+    )
     for query in ("include=sources&view=agent", "include=all"):
         answer = desk.house.ask("GET", f"{API}?format=html&{query}", desk.key)
         refused(answer, problem.INVALID_PARAMETER)
@@ -167,8 +170,8 @@ def test_the_address_gives_the_page_that_the_key_gives(desk):
     head = desk.open(path, "HEAD")
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["content-length"] == str(len(expected.content))
-    same = desk.open(path, **{"If-None-Match": answer.headers["etag"]})
-    assert same.status_code == 304
+    again = desk.open(path, **{"If-None-Match": answer.headers["etag"]})
+    assert again.status_code == 304
     assert desk.open(path, "POST").status_code == 405
     assert not any("ratelimit" in name for name in answer.headers)
 
@@ -192,9 +195,9 @@ def test_what_opens_nothing_says_so_clearly(desk, refused, kind, changes, accept
     if accept == "*/*":
         refused(answer, kind)
         return
-    seen = Seen(answer.text)
-    seen.check()
-    assert seen.words["h1"] == kind.title
+    page = Seen(answer.text)
+    page.check()
+    assert page.words["h1"] == kind.title
     assert kind.code in answer.text
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert answer.headers["cache-control"] == "no-store"

@@ -41,12 +41,12 @@ class Client:
     """The other end of a stream, in ASGI's words; it reads at once unless told otherwise."""
 
     def __init__(self) -> None:
-        self.said = b""
+        self.output = b""
         self.is_begun = False
         self.is_over = False
         self.is_told_the_end = False
         self.sending = asyncio.Event()
-        self.heard = asyncio.Event()
+        self.first_bytes = asyncio.Event()
         self.leaving = asyncio.Event()
         self.reading = asyncio.Event()
         self.reading.set()
@@ -62,9 +62,9 @@ class Client:
         self.is_told_the_end = not message["more_body"]
         self.sending.set()
         await self.reading.wait()
-        self.said += message.get("body", b"")
+        self.output += message.get("body", b"")
         self.is_over = not message["more_body"]
-        self.heard.set()
+        self.first_bytes.set()
 
 
 def farewell(problem_: bytes | None) -> bytes:
@@ -124,32 +124,32 @@ def test_parts_that_end_end_the_answer() -> None:
         yield b"two"
 
     client = run(client_of(two))
-    assert (client.said, client.is_over) == (b"onetwo", True)
+    assert (client.output, client.is_over) == (b"onetwo", True)
 
 
 def test_its_time_is_over_with_a_word() -> None:
     client = run(client_of(seconds_max=0.05))
-    assert (client.said, client.is_over) == (b"one[end ]", True)
+    assert (client.output, client.is_over) == (b"one[end ]", True)
 
 
 def test_silence_is_broken_by_heartbeats() -> None:
     client = run(client_of(seconds_max=1.0, heartbeat_seconds=0.03))
-    assert client.said.startswith(b"one[beat][beat]")
-    assert client.said.endswith(b"[end ]")
+    assert client.output.startswith(b"one[beat][beat]")
+    assert client.output.endswith(b"[end ]")
 
 
 def test_the_end_of_the_server_is_told() -> None:
     async def go() -> Client:
         client, drain = Client(), asyncio.Event()
         running = asyncio.create_task(flow(client, one_and_wait, drain=drain).run())
-        await client.heard.wait()
+        await client.first_bytes.wait()
         drain.set()
         async with asyncio.timeout(SOON):
             await running
         return client
 
     client = run(go())
-    assert (client.said, client.is_over) == (b"one[end SHUTTING_DOWN]", True)
+    assert (client.output, client.is_over) == (b"one[end SHUTTING_DOWN]", True)
 
 
 def test_a_key_that_may_no_longer_read_ends_it() -> None:
@@ -161,7 +161,7 @@ def test_a_key_that_may_no_longer_read_ends_it() -> None:
             raise Problem(problem.API_KEY_REVOKED)
 
     client = run(client_of(still=still, recheck_seconds=0.01))
-    assert (client.said, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
+    assert (client.output, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
 
 
 def test_a_key_that_may_no_longer_read_is_told_nothing_more() -> None:
@@ -178,7 +178,7 @@ def test_a_key_that_may_no_longer_read_is_told_nothing_more() -> None:
         yield b"two"
 
     client = run(client_of(parts, still=still))
-    assert (client.said, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
+    assert (client.output, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
 
 
 def test_an_end_that_is_for_nobody_any_more_is_no_end() -> None:
@@ -195,7 +195,7 @@ def test_an_end_that_is_for_nobody_any_more_is_no_end() -> None:
         yield b"[end]"
 
     client = run(client_of(parts, still=still, farewell=lambda _: b""))
-    assert (client.said, client.is_told_the_end) == (b"one", False)
+    assert (client.output, client.is_told_the_end) == (b"one", False)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_what_was_made_goes_out_before_the_end(held_up: str, last: bytes) -> Non
         if held_up == "time":
             how["seconds_max"] = 0.1
         running = asyncio.create_task(flow(client, parts, drain=drain, still=still, **how).run())
-        await client.heard.wait()
+        await client.first_bytes.wait()
         if held_up == "beat":
             client.reading.clear()
             client.sending.clear()
@@ -239,7 +239,7 @@ def test_what_was_made_goes_out_before_the_end(held_up: str, last: bytes) -> Non
         return client
 
     client = run(go())
-    assert client.said.replace(b"[beat]", b"") == b"onetwo[end %b]" % last
+    assert client.output.replace(b"[beat]", b"") == b"onetwo[end %b]" % last
     assert client.is_over
 
 
@@ -255,7 +255,7 @@ def test_what_was_made_goes_out_before_the_end(held_up: str, last: bytes) -> Non
 def test_what_goes_wrong_is_told_within_and_what_is_no_refusal_goes_to_the_log(
     failure: Exception, code: bytes
 ) -> None:
-    async def broken(_: Any) -> AsyncIterator[bytes]:
+    async def fail(_: Any) -> AsyncIterator[bytes]:
         yield b"one"
         raise failure
 
@@ -264,8 +264,8 @@ def test_what_goes_wrong_is_told_within_and_what_is_no_refusal_goes_to_the_log(
         contextlib.nullcontext() if code == b"WATERMARK_GONE" else pytest.raises(type(failure))
     )
     with expected:
-        run(flow(client, broken).run())
-    assert (client.said, client.is_over) == (b"one[end %b]" % code, True)
+        run(flow(client, fail).run())
+    assert (client.output, client.is_over) == (b"one[end %b]" % code, True)
 
 
 def test_whoever_leaves_is_noticed_and_everything_is_given_back() -> None:
@@ -281,7 +281,7 @@ def test_whoever_leaves_is_noticed_and_everything_is_given_back() -> None:
     async def go() -> Client:
         client = Client()
         running = asyncio.create_task(flow(client, parts).run())
-        await client.heard.wait()
+        await client.first_bytes.wait()
         client.leaving.set()
         async with asyncio.timeout(SOON):
             await running
@@ -289,7 +289,7 @@ def test_whoever_leaves_is_noticed_and_everything_is_given_back() -> None:
         return client
 
     client = run(go())
-    assert (client.said, client.is_over, given_back) == (b"one", False, [True])
+    assert (client.output, client.is_over, given_back) == (b"one", False, [True])
 
 
 def test_whoever_does_not_read_is_cut_off() -> None:
@@ -304,15 +304,15 @@ def test_whoever_does_not_read_is_cut_off() -> None:
         await asyncio.Event().wait()
         yield b""
 
-    assert run(go(one_and_wait)).said == b""
-    assert run(go(silent, heartbeat_seconds=0.01)).said == b""
+    assert run(go(one_and_wait)).output == b""
+    assert run(go(silent, heartbeat_seconds=0.01)).output == b""
 
 
 def test_a_farewell_waits_for_nobody() -> None:
     async def go() -> None:
         client, drain = Client(), asyncio.Event()
         running = asyncio.create_task(flow(client, one_and_wait, drain=drain).run())
-        await client.heard.wait()
+        await client.first_bytes.wait()
         client.reading.clear()
         drain.set()
         async with asyncio.timeout(SOON):
@@ -348,7 +348,7 @@ def test_what_refuses_while_the_head_waits_is_the_whole_answer() -> None:
     client, bill = Client(), Bill()
     with pytest.raises(Problem, match="PROVIDER_CREDITS_EXHAUSTED"):
         run(flow(client, refuses, patience_seconds=SOON, settle=bill.settle).run())
-    assert (client.is_begun, client.said, bill.times) == (False, b"", 1)
+    assert (client.is_begun, client.output, bill.times) == (False, b"", 1)
 
 
 def test_whoever_leaves_while_the_head_waits_is_noticed() -> None:
@@ -371,21 +371,21 @@ def test_the_end_of_the_server_while_the_head_waits_is_a_refusal() -> None:
             await flow(client, waits, patience_seconds=SOON, drain=drain).run()
 
     client = Client()
-    with pytest.raises(Problem, match="SHUTTING_DOWN") as caught:
+    with pytest.raises(Problem, match="SHUTTING_DOWN") as refusal:
         run(go())
-    assert caught.value.headers["Retry-After"]
+    assert refusal.value.headers["Retry-After"]
     assert not client.is_begun
 
 
 def test_a_head_waits_no_longer_than_it_may_and_what_fails_later_is_told_within() -> None:
     async def late(_: Any) -> AsyncIterator[bytes]:
-        await client.heard.wait()
+        await client.first_bytes.wait()
         raise Problem(problem.PROVIDER_CREDITS_EXHAUSTED)
         yield b""
 
     client, bill = Client(), Bill()
     run(flow(client, late, patience_seconds=0.01, settle=bill.settle).run())
-    assert client.said == b"[beat][end PROVIDER_CREDITS_EXHAUSTED]"
+    assert client.output == b"[beat][end PROVIDER_CREDITS_EXHAUSTED]"
     assert (client.is_begun, client.is_over, bill.times) == (True, True, 1)
 
 
@@ -394,7 +394,7 @@ def test_a_stream_without_a_part_is_an_empty_answer() -> None:
         yield b""
 
     client = run(client_of(empty, patience_seconds=SOON))
-    assert (client.is_begun, client.said, client.is_over) == (True, b"", True)
+    assert (client.is_begun, client.output, client.is_over) == (True, b"", True)
 
 
 def test_who_never_waits_leaves_room_for_everybody_else() -> None:
@@ -419,25 +419,25 @@ def test_who_never_waits_leaves_room_for_everybody_else() -> None:
 def test_whatever_happens_it_is_settled_once(how: str) -> None:
     async def go() -> None:
         client = Client()
-        more: dict[str, Any] = {"settle": bill.settle}
+        options: dict[str, Any] = {"settle": bill.settle}
         if how == "no room":
-            more["room"] = StreamRooms(total=0).room(key="k")
+            options["room"] = StreamRooms(total=0).room(key="k")
         if how == "slow":
-            more["slow_seconds"] = 0.01
+            options["slow_seconds"] = 0.01
             client.reading.clear()
-        flow_ = flow(client, one_and_wait, **more)
+        flow_ = flow(client, one_and_wait, **options)
         if how == "broken pipe":
-            flow_.exchange._send = broken
+            flow_.exchange._send = fail
         running = asyncio.create_task(flow_.run())
         if how == "cancelled":
-            await client.heard.wait()
+            await client.first_bytes.wait()
             running.cancel()
         async with asyncio.timeout(SOON):
             await asyncio.gather(running, return_exceptions=True)
         await asyncio.sleep(0)
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
-    async def broken(message: Any) -> None:
+    async def fail(message: Any) -> None:
         raise OSError(113, "No route to host")
 
     bill = Bill()
@@ -455,40 +455,40 @@ def test_an_answer_that_cannot_be_settled_has_its_end_all_the_same() -> None:
     client = Client()
     with pytest.raises(Overloaded):
         run(flow(client, part, settle=settle).run())
-    assert (client.said, client.is_over) == (b"one", True)
+    assert (client.output, client.is_over) == (b"one", True)
 
 
 def test_streams_of_one_kind_take_no_room_of_another() -> None:
     rooms = streams.rooms()
     with contextlib.ExitStack() as stack:
         for number in range(streams.AGENT_STREAMS_MAX):
-            whose = {"key": f"k{number}", "address": f"a{number}", "workspace": f"w{number}"}
-            stack.enter_context(rooms["agent"].room(**whose))
+            caller = {"key": f"k{number}", "address": f"a{number}", "workspace": f"w{number}"}
+            stack.enter_context(rooms["agent"].room(**caller))
         with pytest.raises(Problem, match="OVERLOADED"):
             stack.enter_context(rooms["agent"].room(key="k", address="a", workspace="w"))
         stack.enter_context(rooms["account"].room(key="k", address="a", workspace="w"))
 
 
 @pytest.mark.parametrize(
-    ("shared", "most"), [("key", 2), ("address", 3), ("workspace", 4), ("nothing", 5)]
+    ("shared", "places"), [("key", 2), ("address", 3), ("workspace", 4), ("nothing", 5)]
 )
-def test_only_so_many_are_open(shared: str, most: int) -> None:
-    counted = StreamRooms(total=5, of_key=2, of_address=3, of_workspace=4)
+def test_only_so_many_are_open(shared: str, places: int) -> None:
+    rooms = StreamRooms(total=5, of_key=2, of_address=3, of_workspace=4)
 
     def stream(number: int) -> contextlib.AbstractContextManager[None]:
         names = ("key", "address", "workspace")
-        return counted.room(**{name: "same" if name == shared else str(number) for name in names})
+        return rooms.room(**{name: "same" if name == shared else str(number) for name in names})
 
     with contextlib.ExitStack() as stack:
-        for number in range(most):
+        for number in range(places):
             stack.enter_context(stream(number))
-        assert len(counted) == most
-        with pytest.raises(Problem) as caught:
-            stack.enter_context(stream(most))
-    assert caught.value.type is problem.OVERLOADED
-    assert caught.value.headers["Retry-After"] == "1"
-    assert len(counted) == 0
-    assert not counted._shares
+        assert len(rooms) == places
+        with pytest.raises(Problem) as refusal:
+            stack.enter_context(stream(places))
+    assert refusal.value.type is problem.OVERLOADED
+    assert refusal.value.headers["Retry-After"] == "1"
+    assert len(rooms) == 0
+    assert not rooms._shares
 
 
 # -- waiting for commits -----------------------------------------------------------------------
@@ -537,8 +537,8 @@ class Seat:
 
     def __init__(self, house: Any, key: str, query: str = "tail=true", **fields: str) -> None:
         self.client = Client()
-        self.started: dict[str, Any] = {}
-        named = {"authorization": f"Bearer {key}", **fields}
+        self.head: dict[str, Any] = {}
+        fields_sent = {"authorization": f"Bearer {key}", **fields}
         self.scope = {
             "type": "http",
             "http_version": "1.1",
@@ -547,30 +547,30 @@ class Seat:
             "raw_path": TAIL.encode(),
             "query_string": query.encode(),
             "root_path": "",
-            "headers": [(n.replace("_", "-").encode(), v.encode()) for n, v in named.items()],
+            "headers": [(n.replace("_", "-").encode(), v.encode()) for n, v in fields_sent.items()],
             "client": ("127.0.0.1", 5000),
         }
         self.task = asyncio.create_task(house.service(self.scope, self._receive, self._send))
-        self._asked = False
+        self._is_read = False
 
     async def _receive(self) -> Any:
-        if not self._asked:
-            self._asked = True
+        if not self._is_read:
+            self._is_read = True
             return {"type": "http.request", "body": b"", "more_body": False}
         return await self.client.receive()
 
     async def _send(self, message: Any) -> None:
         if message["type"] == "http.response.start":
-            self.started = message
+            self.head = message
         else:
             await self.client.send(message)
 
     async def until(self, text: bytes) -> bytes:
         async with asyncio.timeout(SOON):
-            while text not in self.client.said:
-                self.client.heard.clear()
-                await self.client.heard.wait()
-        return self.client.said
+            while text not in self.client.output:
+                self.client.first_bytes.clear()
+                await self.client.first_bytes.wait()
+        return self.client.output
 
     async def leave(self) -> None:
         self.client.leaving.set()
@@ -579,7 +579,7 @@ class Seat:
 
     @property
     def fields(self) -> dict[str, str]:
-        return {n.decode(): v.decode() for n, v in self.started["headers"]}
+        return {n.decode(): v.decode() for n, v in self.head["headers"]}
 
 
 @pytest.fixture
@@ -594,17 +594,17 @@ def test_a_stream_is_counted_once_and_seen_in_the_metrics(whole: Any) -> None:
     async def go() -> None:
         seat = Seat(whole, key, origin="https://shop.example")
         await seat.until(b"retry")
-        assert seat.started["status"] == 200
+        assert seat.head["status"] == 200
         assert seat.fields["content-type"] == "text/event-stream"
         assert seat.fields["cache-control"] == "private, no-store"
         assert seat.fields["x-accel-buffering"] == "no"
         assert "content-length" not in seat.fields
         assert "access-control-expose-headers" in seat.fields
-        left = int(seat.fields["x-ratelimit-remaining-minute"])
+        remaining = int(seat.fields["x-ratelimit-remaining-minute"])
         assert len(whole.service.runtime.streams["account"]) == 1
         again = Seat(whole, key)
         await again.until(b"retry")
-        assert int(again.fields["x-ratelimit-remaining-minute"]) == left - 1
+        assert int(again.fields["x-ratelimit-remaining-minute"]) == remaining - 1
         await seat.leave()
         await again.leave()
         assert len(whole.service.runtime.streams["account"]) == 0
@@ -621,13 +621,13 @@ def test_more_streams_of_one_key_than_there_may_be_are_refused(whole: Any) -> No
         seats = [Seat(whole, key) for _ in range(streams.STREAMS_PER_KEY_MAX)]
         for seat in seats:
             await seat.until(b"retry")
-        refused = Seat(whole, key)
+        refused_seat = Seat(whole, key)
         async with asyncio.timeout(SOON):
-            await refused.task
-        assert refused.started["status"] == 503
+            await refused_seat.task
+        assert refused_seat.head["status"] == 503
         for seat in seats:
             await seat.leave()
-        return refused.client.said
+        return refused_seat.client.output
 
     assert json.loads(whole.run(go()))["code"] == "OVERLOADED"
 
@@ -640,9 +640,9 @@ def test_a_row_comes_when_it_is_committed_and_a_revoked_key_ends_it(
     async def go() -> bytes:
         seat = Seat(whole, key)
         await seat.until(b"retry")
-        made = Seat(whole, key)  # a second one, to see that both hear of it
-        await made.until(b"retry")
-        await made.leave()
+        second = Seat(whole, key)  # a second one, to see that both hear of it
+        await second.until(b"retry")
+        await second.leave()
         [entry] = whole.service.runtime.principals._entries.values()
 
         async def unit(tx: Any) -> Any:
@@ -654,7 +654,7 @@ def test_a_row_comes_when_it_is_committed_and_a_revoked_key_ends_it(
         await whole.storage.write("", unit)
         async with asyncio.timeout(SOON):
             await seat.task
-        return seat.client.said
+        return seat.client.output
 
     monkeypatch.setattr("svc_http.adapter.endpoints.Flow", _quick)
     assert b'"code":"API_KEY_REVOKED"' in whole.run(go())

@@ -62,7 +62,7 @@ class Queue:
 class Room:
     """As many streams as there are."""
 
-    def service(self, **whose: str) -> Any:
+    def service(self, **caller: str) -> Any:
         return nullcontext()
 
 
@@ -107,14 +107,14 @@ class App:
 async def test_a_host_serves_operations_with_a_gate_and_a_clock_of_its_own() -> None:
     transport = httpx2.ASGITransport(App(Host()))
     async with httpx2.AsyncClient(transport=transport, base_url="http://host") as client:
-        ours = {"X-Team": "wsp_ours", "Idempotency-Key": "12345678"}
-        answer = await client.post("/api/v1/notes", json={"text": "ours"}, headers=ours)
+        own_fields = {"X-Team": "wsp_ours", "Idempotency-Key": "12345678"}
+        answer = await client.post("/api/v1/notes", json={"text": "ours"}, headers=own_fields)
         assert answer.status_code == 201
         assert answer.headers["location"].startswith("https://host.example/api/v1/notes/")
-        again = await client.post("/api/v1/notes", json={"text": "ours"}, headers=ours)
+        again = await client.post("/api/v1/notes", json={"text": "ours"}, headers=own_fields)
         assert again.json() == answer.json()
 
-        (note,) = (await client.get("/api/v1/notes", headers=ours)).json()["data"]
-        theirs = await client.get("/api/v1/notes", headers={"X-Team": "wsp_theirs"})
-        assert (note["text"], theirs.json()["data"]) == ("ours", [])
+        (note,) = (await client.get("/api/v1/notes", headers=own_fields)).json()["data"]
+        other_page = await client.get("/api/v1/notes", headers={"X-Team": "wsp_theirs"})
+        assert (note["text"], other_page.json()["data"]) == ("ours", [])
         assert (await client.get("/api/v1/notes")).status_code == 403

@@ -12,21 +12,21 @@ from svc_http.exchange.load import FEW, Load
 from svc_http.guard import keyed_locks as turns
 from svc_http.guard.keyed_locks import KeyedLocks
 
-NOBODY: Any = None
+NO_CHANNEL: Any = None
 
 
 def asking(load: Load | None = None) -> Exchange:
     """A request that is being worked on."""
     scope = {"method": "POST", "path": "/", "query_string": b"", "headers": ()}
-    return Exchange(scope, NOBODY, NOBODY, 0, load or Load(9, lambda _: "here"))
+    return Exchange(scope, NO_CHANNEL, NO_CHANNEL, 0, load or Load(9, lambda _: "here"))
 
 
 def test_equal_keys_take_turns_and_others_do_not_wait() -> None:
     async def go() -> list[str]:
-        taken, order = KeyedLocks(9), []
+        locks, order = KeyedLocks(9), []
 
         async def take(key: str, name: str) -> None:
-            async with taken.take(key, asking()):
+            async with locks.take(key, asking()):
                 order.append(f"{name} begins")
                 await asyncio.sleep(0)
                 order.append(f"{name} ends")
@@ -47,13 +47,13 @@ def test_a_turn_that_does_not_come_is_told_with_a_time_to_come_back(
     monkeypatch.setattr(turns, "WAIT_SECONDS_MAX", 0.01)
 
     async def go() -> Problem:
-        taken = KeyedLocks(9)
-        async with taken.take("k", asking()):
-            with pytest.raises(Problem) as caught:
-                async with taken.take("k", asking()):
+        locks = KeyedLocks(9)
+        async with locks.take("k", asking()):
+            with pytest.raises(Problem) as refusal:
+                async with locks.take("k", asking()):
                     raise AssertionError("two at once")
-        async with taken.take("k", asking()):
-            return caught.value
+        async with locks.take("k", asking()):
+            return refusal.value
 
     refusal = asyncio.run(go())
     assert refusal.type is problem.IDEMPOTENCY_IN_PROGRESS
@@ -63,29 +63,29 @@ def test_a_turn_that_does_not_come_is_told_with_a_time_to_come_back(
 @pytest.mark.parametrize("end", [ValueError, asyncio.CancelledError])
 def test_whoever_fails_or_leaves_gives_the_key_back(end: type[BaseException]) -> None:
     async def go() -> None:
-        taken = KeyedLocks(9)
+        locks = KeyedLocks(9)
         with pytest.raises(end):
-            async with taken.take("k", asking()):
+            async with locks.take("k", asking()):
                 raise end
-        async with taken.take("k", asking()):
+        async with locks.take("k", asking()):
             pass
-        assert not taken._locks
+        assert not locks._locks
 
     asyncio.run(go())
 
 
 def test_of_those_who_wait_one_of_the_largest_crowd_gives_way_to_one_too_many() -> None:
     async def go() -> list[str]:
-        taken, order = KeyedLocks(FEW + 1), []
+        locks, order = KeyedLocks(FEW + 1), []
 
         async def take(number: int) -> None:
             try:
-                async with taken.take("k", asking()):
+                async with locks.take("k", asking()):
                     order.append(f"{number} comes")
-            except Problem as refused:
-                order.append(f"{number} {refused.type.code}")
+            except Problem as refusal:
+                order.append(f"{number} {refusal.type.code}")
 
-        async with taken.take("k", asking()):
+        async with locks.take("k", asking()):
             waiting = [asyncio.create_task(take(number)) for number in range(FEW + 2)]
             while not order:  # noqa: ASYNC110 - it has no event
                 await asyncio.sleep(0)
@@ -102,21 +102,21 @@ def test_of_those_who_wait_one_of_the_largest_crowd_gives_way_to_one_too_many() 
 def test_a_turn_without_a_working_slot_goes_to_the_next() -> None:
     async def go() -> Problem:
         load = Load(1, lambda _: "here")
-        taken, late = KeyedLocks(9), asking(load)
-        async with taken.take("k", asking()):
-            waits = asyncio.create_task(_take(taken, late))
+        locks, late = KeyedLocks(9), asking(load)
+        async with locks.take("k", asking()):
+            waits = asyncio.create_task(_take(locks, late))
             while load.in_flight:  # noqa: ASYNC110 - it has no event
                 await asyncio.sleep(0)
             asking(load)
-        with pytest.raises(Problem) as caught:
+        with pytest.raises(Problem) as refusal:
             await waits
-        await _take(taken, asking())
+        await _take(locks, asking())
         assert load.in_flight == 1
-        return caught.value
+        return refusal.value
 
     assert asyncio.run(go()).type is problem.OVERLOADED
 
 
-async def _take(taken: KeyedLocks, exchange: Exchange) -> None:
-    async with taken.take("k", exchange):
+async def _take(locks: KeyedLocks, exchange: Exchange) -> None:
+    async with locks.take("k", exchange):
         pass

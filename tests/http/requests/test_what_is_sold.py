@@ -38,8 +38,8 @@ def shop(make_house):
         }
         house = make_house(parts=parts, **{"x402_pay_to": PAYEE, **settings})
         runtime = house.service.runtime
-        lent = {**runtime.host.lends, Receipts: Shelf(*payments)}
-        runtime.host = attrs.evolve(runtime.host, lends=lent)
+        ports = {**runtime.host.lends, Receipts: Shelf(*payments)}
+        runtime.host = attrs.evolve(runtime.host, lends=ports)
         return house
 
     return make
@@ -50,15 +50,21 @@ def shop(make_house):
 
 def test_every_way_to_learn_a_price_tells_the_same(shop):
     house = shop(x402_prices=(("T3_ENRICHED", 2), ("getReport", 40)))
-    listed = house.ask("GET", "/.well-known/x402").json()
+    directory = house.ask("GET", "/.well-known/x402").json()
     text = house.ask("GET", "/llms.txt").text
     document = house.ask("GET", "/openapi.flat.json").json()
-    assert {item["price"] for item in listed["items"]} == {"0.02", "0.05", "0.40", "0.25", "0.50"}
-    for item in listed["items"]:
+    assert {item["price"] for item in directory["items"]} == {
+        "0.02",
+        "0.05",
+        "0.40",
+        "0.25",
+        "0.50",
+    }
+    for item in directory["items"]:
         address = item["resource"].removeprefix(ORIGIN)
         assert f"- {item['method']} {address}: {item['price']} USD ({item['tier']})" in text
-        described = document["paths"][address]["get"]
-        assert described["x-x402"]["price"]["amount"] == item["price"]
+        description = document["paths"][address]["get"]
+        assert description["x-x402"]["price"]["amount"] == item["price"]
         path = address.replace("{reportId}", "rpt_" + "0" * 24).replace("{", "").replace("}", "")
         answer = house.ask("GET", path)
         assert answer.status_code == 402
@@ -132,17 +138,17 @@ def test_a_settled_payment_has_a_receipt_that_names_nobody(shop, reference):
     assert answer.headers["cache-control"] == "public, max-age=300"
     assert answer.headers["access-control-allow-origin"] == "*"
     assert "x-ratelimit-limit-minute" not in answer.headers
-    shown = str(answer.headers) + answer.text
+    text = str(answer.headers) + answer.text
     for secret in (
         PAYMENT.id, PAYEE, PAYMENT.payer, PAYMENT.nonce, PAYMENT.url, "rpt_", "0x77", "f" * 64,
         "e" * 64, "client-name", "1900000000",
     ):  # fmt: skip
-        assert secret.lower() not in shown.lower()
+        assert secret.lower() not in text.lower()
 
 
 def test_what_was_never_settled_is_answered_as_what_never_was(shop, refused):
     states = [state for state in State if state is not State.SETTLED]
-    unsettled = [
+    receipts = [
         attrs.evolve(
             PAYMENT, state=state, receipt_id=f"rct_{number:024x}", settled_at=None,
             delivered_at=None, transaction=f"0x{number:064x}",
@@ -150,8 +156,8 @@ def test_what_was_never_settled_is_answered_as_what_never_was(shop, refused):
         for number, state in enumerate(states)
         if state is not State.OWED
     ]  # fmt: skip
-    house = shop(*unsettled)
-    ids = [item.receipt_id for item in unsettled] + [item.transaction for item in unsettled]
+    house = shop(*receipts)
+    ids = [item.receipt_id for item in receipts] + [item.transaction for item in receipts]
     ids += [RECEIPT, HASH, "rcp_" + "5" * 24, "pay_" + "4" * 24, RECEIPT.upper(), "0x12", "%20",
               "x" * 300]  # fmt: skip
     rows = [refused(house.ask("GET", f"{PATH}/{item}"), problem.RECEIPT_NOT_FOUND) for item in ids]
@@ -224,11 +230,11 @@ def test_the_key_of_receipts_is_found_where_they_say(shop):
     assert (key["kty"], key["crv"]) == ("OKP", "Ed25519")
 
     signing = Signing(house.service.runtime.host.receipt_signer, ORIGIN)
-    signed = signing.receipt(PAYMENT, START)["offer-receipt"]["info"]["receipt"]["signature"]
-    head, body, signature = signed.split(".")
-    assert json.loads(_decoded(head)) == {"alg": "EdDSA", "kid": method["id"]}
-    public = Ed25519PublicKey.from_public_bytes(_decoded(key["x"]))
-    public.verify(_decoded(signature), f"{head}.{body}".encode())
+    token = signing.receipt(PAYMENT, START)["offer-receipt"]["info"]["receipt"]["signature"]
+    head, body, signature = token.split(".")
+    assert json.loads(_decode(head)) == {"alg": "EdDSA", "kid": method["id"]}
+    public = Ed25519PublicKey.from_public_bytes(_decode(key["x"]))
+    public.verify(_decode(signature), f"{head}.{body}".encode())
 
 
 def test_receipts_and_ledgers_have_keys_of_their_own_that_stay(shop):
@@ -255,7 +261,7 @@ def test_a_key_that_no_secret_opens_is_not_shown(shop, refused):
     refused(house.ask("GET", "/.well-known/did.json"), problem.SERVICE_UNAVAILABLE)
 
 
-def _decoded(text):
+def _decode(text):
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
@@ -289,8 +295,8 @@ def test_a_published_report_is_read_with_another_key_until_it_is_taken_back(shop
         assert command("publishProfile") == "public"
         assert house.ask("GET", path, bob).json() == house.ask("GET", path, ann).json()
         # Lists have what a workspace subscribes to; one report may be read all the same.
-        for narrowed in ("", f"?profileId={profile}"):
-            assert house.ask("GET", f"/api/v1/reports{narrowed}", bob).json()["data"] == []
+        for query in ("", f"?profileId={profile}"):
+            assert house.ask("GET", f"/api/v1/reports{query}", bob).json()["data"] == []
         refused(house.ask("GET", path), problem.PAYMENT_REQUIRED)
         assert command("unpublishProfile") == "private"
     refused(house.ask("GET", path, bob), problem.NOT_FOUND)
