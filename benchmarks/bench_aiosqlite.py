@@ -46,13 +46,13 @@ async def hops(folder: Path, rounds: int, count: int) -> list[tuple[float, float
     thread = ThreadPoolExecutor(1)
     run = asyncio.get_running_loop().run_in_executor
 
-    def opened() -> sqlite3.Connection:
+    def open_connection() -> sqlite3.Connection:
         connection = sqlite3.connect(folder / "one.db", isolation_level=None)
         for line in (*PRAGMAS, TABLE):
             connection.execute(line)
         return connection
 
-    own = await run(thread, opened)
+    own = await run(thread, open_connection)
 
     def whole() -> None:
         own.execute("BEGIN IMMEDIATE")
@@ -60,13 +60,13 @@ async def hops(folder: Path, rounds: int, count: int) -> list[tuple[float, float
             own.execute(INSERT, ("x",))
         own.execute("COMMIT")
 
-    async with aiosqlite.connect(folder / "many.db", isolation_level=None) as other:
+    async with aiosqlite.connect(folder / "many.db", isolation_level=None) as connection:
         for line in (*PRAGMAS, TABLE):
-            await other.execute(line)
+            await connection.execute(line)
         rows = []
         for _ in range(rounds):
-            many = await microseconds(lambda: by_statement(other), count)
-            rows.append((many, await microseconds(lambda: run(thread, whole), count)))
+            batched_us = await microseconds(lambda: by_statement(connection), count)
+            rows.append((batched_us, await microseconds(lambda: run(thread, whole), count)))
     await run(thread, own.close)
     thread.shutdown()
     return rows
@@ -87,23 +87,23 @@ async def failed_after(transaction: Transaction, steps: int) -> int:
         await asyncio.sleep(0.0005)
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
-    lost = 0
+    overhead = 0
     for _ in range(LATER):
         try:
             await transaction()
         except sqlite3.Error:
-            lost += 1
-    return lost
+            overhead += 1
+    return overhead
 
 
 async def over_aiosqlite(folder: Path, steps: int) -> int:
     """The same, where each statement waits for the thread."""
     async with aiosqlite.connect(folder / f"{steps}.db", isolation_level=None) as connection:
         await connection.execute(TABLE)
-        return await failed_after(lambda: paused(connection), steps)
+        return await failed_after(lambda: pause(connection), steps)
 
 
-async def paused(connection: Any) -> None:
+async def pause(connection: Any) -> None:
     """A transaction that asks something else between its statements, as a use case does."""
     await connection.execute("BEGIN IMMEDIATE")
     await connection.execute(INSERT, ("x",))
@@ -138,16 +138,18 @@ async def main() -> int:
     with TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
         pairs = await hops(folder, rounds, count)
-        many, single = median(pair[0] for pair in pairs), median(pair[1] for pair in pairs)
+        batched_us, single = median(pair[0] for pair in pairs), median(pair[1] for pair in pairs)
         ratio = median(pair[0] / pair[1] for pair in pairs)
-        hop = (many - single) / (STATEMENTS - 1)
-        print(f"a transaction of {STATEMENTS} statements: {many:.0f} µs by a hop a statement,")
+        hop = (batched_us - single) / (STATEMENTS - 1)
+        print(
+            f"a transaction of {STATEMENTS} statements: {batched_us:.0f} µs by a hop a statement,"
+        )
         print(f"  {single:.0f} µs by one hop: {ratio:.1f} times, {hop:.0f} µs a hop")
-        theirs = [await over_aiosqlite(folder, steps) for steps in range(1, 6)]
-        ours = [await over_the_store(folder, steps) for steps in range(1, 6)]
+        peer_rates = [await over_aiosqlite(folder, steps) for steps in range(1, 6)]
+        own_rates = [await over_the_store(folder, steps) for steps in range(1, 6)]
         print(f"of {LATER} transactions after one that was cancelled, failed:")
-        print(f"  aiosqlite {theirs}, the store {ours}")
-    return 0 if max(ours) == 0 and ratio > 1 else 1
+        print(f"  aiosqlite {peer_rates}, the store {own_rates}")
+    return 0 if max(own_rates) == 0 and ratio > 1 else 1
 
 
 if __name__ == "__main__":

@@ -54,19 +54,19 @@ def microseconds(ours, peer, rounds, seconds):
 
 def main() -> int:
     rounds, seconds = (7, 0.01) if "--quick" in sys.argv[1:] else (21, 0.05)
-    missed = 0
+    misses = 0
     print(f"{'case':<16}{'ours us':>12}{'rfc8785 us':>12}{'ratio':>8}{'goal':>8}")
     for name, value, goal in CASES:
         assert canonical.dumps(value) == rfc8785.dumps(value)
         calls = partial(canonical.dumps, value), partial(rfc8785.dumps, value)
         ours, peer = microseconds(*calls, rounds, seconds)
         passed = peer / ours >= goal
-        missed += not passed
+        misses += not passed
         print(
             f"{name:<16}{ours:>12.2f}{peer:>12.2f}{peer / ours:>8.2f}{goal:>8.1f}"
             f"  {'PASS' if passed else 'FAIL'}"
         )
-    return 1 if missed else 0
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ STREAM_GOAL, PAGE_GOAL = 0.02, 0.02
 """Of the file's rate, which costs the server little more than the system call: a row of the feed is
 read, placed and rendered, some 15 microseconds for 340 bytes."""
 SECRET = "0123456789abcdef" * 4
-UNLIMITED = 1_000_000_000
-PLANS = PlanTable.of([Plan("free", True, 9, UNLIMITED, UNLIMITED)])
+RATE_MAX = 1_000_000_000
+PLANS = PlanTable.of([Plan("free", True, 9, RATE_MAX, RATE_MAX)])
 BATCH = 1_000
 LAST = "prf_" + "f" * 24
 
@@ -119,7 +119,7 @@ def serving(path: Path, file: Path) -> Iterator[int]:
 # -- the client --------------------------------------------------------------------------------
 
 
-def streamed(port: int, fields: dict[str, str]) -> bytes:
+def read_stream(port: int, fields: dict[str, str]) -> bytes:
     """The stream from the beginning to the last row."""
     line = http.client.HTTPConnection("127.0.0.1", port)
     line.request("GET", "/api/v2/changes?tail=true", headers=fields)
@@ -132,7 +132,7 @@ def streamed(port: int, fields: dict[str, str]) -> bytes:
             return b"".join(parts)
 
 
-def paged(port: int, fields: dict[str, str]) -> int:
+def read_pages(port: int, fields: dict[str, str]) -> int:
     """All pages of the feed; how many bytes they had."""
     line = http.client.HTTPConnection("127.0.0.1", port)
     size, mark = 0, ""
@@ -159,7 +159,7 @@ def static(port: int) -> int:
 def turn(port: int, fields: dict[str, str]) -> tuple[float, float, float]:
     """MB a second by stream, by page and of the file."""
     rates = []
-    for read in (lambda: len(streamed(port, fields)), lambda: paged(port, fields)):
+    for read in (lambda: len(read_stream(port, fields)), lambda: read_pages(port, fields)):
         began = time.perf_counter()
         size = read()
         rates.append(size / (time.perf_counter() - began) / 1e6)
@@ -177,16 +177,16 @@ def main() -> int:
         key = asyncio.run(fill(path, rows))
         fields = {"Authorization": f"Bearer {key}"}
         with serving(path, file) as port:
-            file.write_bytes(streamed(port, fields))
+            file.write_bytes(read_stream(port, fields))
             runs = [turn(port, fields) for _ in range(turns)]
         size = file.stat().st_size
     by_stream, by_page, of_file = (median(column) for column in zip(*runs, strict=True))
     ratios = [median(run[at] / run[2] for run in runs) for at in (0, 1)]
     print(f"{rows} rows, {size / 1e6:.1f} MB as a stream, {turns} turns")
-    each = size / rows
+    row_bytes = size / rows
     print(f"file    {of_file:7.1f} MB/s")
     print(
-        f"stream  {by_stream:7.1f} MB/s  {by_stream * 1e6 / each:8.0f} rows/s  "
+        f"stream  {by_stream:7.1f} MB/s  {by_stream * 1e6 / row_bytes:8.0f} rows/s  "
         f"ratio {ratios[0]:.3f}, goal {STREAM_GOAL}"
     )
     print(f"pages   {by_page:7.1f} MB/s  ratio {ratios[1]:.3f}, goal {PAGE_GOAL}")

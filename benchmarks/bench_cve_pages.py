@@ -75,7 +75,7 @@ TOGETHER: Mapping[str, dict[str, Any]] = {
 def row(number: int, chance: random.Random, rows: int) -> Cve:
     """One CVE of a world in which few are exploited, and most are of a few vendors."""
     at = NEWEST - SPAN * (number / rows)
-    changed = at + (NEWEST - at) * chance.random() ** 4
+    changed_at = at + (NEWEST - at) * chance.random() ** 4
     is_listed, is_rejected = chance.random() < 0.005, chance.random() < 0.03
     severity, base, _ = chance.choices(SCORES, [weight for *_, weight in SCORES])[0]
     version = chance.choices(("2.0", "3.1", "4.0"), (20, 70, 10))[0]
@@ -92,7 +92,7 @@ def row(number: int, chance: random.Random, rows: int) -> Cve:
         id=id_of(cve_id), type="vulnerability", name=cve_id, cve_id=cve_id,
         state="REJECTED" if is_rejected else "PUBLISHED",
         description="What goes wrong, in some words. " * 8,
-        published_at=at, modified_at=changed, sources=(),
+        published_at=at, modified_at=changed_at, sources=(),
         created_at=at, updated_at=NEWEST - SPAN * chance.random(), revision=1,
     )  # fmt: skip
     if is_rejected:
@@ -109,7 +109,7 @@ def row(number: int, chance: random.Random, rows: int) -> Cve:
     )
 
 
-async def filled(path: Path, rows: int) -> SqliteStorage:
+async def fill(path: Path, rows: int) -> SqliteStorage:
     """A store with so many CVEs."""
     chance = random.Random(14)
     store = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=bytes(8))
@@ -124,7 +124,7 @@ async def filled(path: Path, rows: int) -> SqliteStorage:
     return store
 
 
-async def timed(store: SqliteStorage, filters: dict[str, Any], repeats: int) -> tuple[float, int]:
+async def time_of(store: SqliteStorage, filters: dict[str, Any], repeats: int) -> tuple[float, int]:
     """Microseconds of one page at best, and how many rows it has."""
 
     async def work(tx: Transaction) -> tuple[float, int]:
@@ -148,22 +148,27 @@ def questions() -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{name}, by {sort}", filters | {"sort": sort}
 
 
-async def measured(sizes: tuple[int, int], folder: Path, repeats: int) -> int:
+async def measure(sizes: tuple[int, int], folder: Path, repeats: int) -> int:
     """Measure both stores in turns, so that what else the machine does weighs on both."""
-    short, long = [await filled(folder / f"{rows}.db", rows) for rows in sizes]
+    short, long = [await fill(folder / f"{rows}.db", rows) for rows in sizes]
     print(f"pages of {LIMIT} CVEs of {sizes[0]:,} and of {sizes[1]:,}")
     print(f"{'list':48} {'few, us':>9} {'many, us':>9} {'ratio':>6}  rows")
-    missed = total = 0
+    misses = total = 0
     for name, filters in questions():
-        (few, some), (many, rows) = [await timed(each, filters, repeats) for each in (short, long)]
-        print(f"{name:48} {few:9.0f} {many:9.0f} {many / few:6.2f}  {some:4} {rows:4}", flush=True)
-        if some == rows:  # a page of fewer rows is another page
-            missed += many > GOAL * few
+        (few, rows_few), (large, rows) = [
+            await time_of(store, filters, repeats) for store in (short, long)
+        ]
+        print(
+            f"{name:48} {few:9.0f} {large:9.0f} {large / few:6.2f}  {rows_few:4} {rows:4}",
+            flush=True,
+        )
+        if rows_few == rows:  # a page of fewer rows is another page
+            misses += large > GOAL * few
             total += 1
-    print(f"at most {GOAL} times: {total - missed} of {total}")
+    print(f"at most {GOAL} times: {total - misses} of {total}")
     for store in (short, long):
         await store.close()
-    return int(missed > 0)
+    return int(misses > 0)
 
 
 def main() -> int:
@@ -171,7 +176,7 @@ def main() -> int:
     is_quick = "--quick" in sys.argv[1:]
     sizes, repeats = ((2_000, 20_000), 10) if is_quick else (SIZES, REPEATS)
     with TemporaryDirectory() as folder:
-        return asyncio.run(measured(sizes, Path(folder), repeats))
+        return asyncio.run(measure(sizes, Path(folder), repeats))
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ async def tell(service: Service, webhooks: list[StoredWebhook], tenant: str = TE
     return await service.write(tenant, unit)
 
 
-def opened(folder: Path) -> Service:
+def open_service(folder: Path) -> Service:
     """A service over a file of its own."""
     return Service(
         SqliteStorage.open(folder / "svc.db", COLLECTIONS, epoch=bytes(8)),
@@ -120,54 +120,54 @@ async def queue(service: Service, port: int, events_count: int) -> list[tuple[st
     """Queue events for ten webhooks; what is to be sent: the webhook, its address, the event."""
     addresses = [f"http://127.0.0.{number + 1}:{port}/hook" for number in range(WEBHOOKS_TOLD)]
     hooks = [await register(service, address) for address in addresses]
-    queued = []
+    events = []
     for _ in range(events_count):
         event = await tell(service, hooks)
-        queued += [(webhook.id, webhook.url, event) for webhook in hooks]
-    return queued
+        events += [(webhook.id, webhook.url, event) for webhook in hooks]
+    return events
 
 
 async def deliveries(folder: Path, port: int, events_count: int) -> tuple[float, list[Any]]:
     """Deliveries a second by our loop, and what was sent."""
-    service = opened(folder)
+    service = open_service(folder)
     storage = service.storage
-    queued = await queue(service, port, events_count)
+    events = await queue(service, port, events_count)
     poster, commits, failures = Poster(loopback=True), Commits(storage), []
     began = time.perf_counter()
     loop = asyncio.create_task(deliver_loop(service, poster, commits, failures.append))
-    where = {"status": ("pending", "delivering")}
+    filters = {"status": ("pending", "delivering")}
     while True:
         version = commits.version
-        left = await service.read(
-            TENANT, lambda ctx: ctx.tx.documents.scan(DELIVERIES, where=where, limit=1)
+        rows_left = await service.read(
+            TENANT, lambda ctx: ctx.tx.documents.scan(DELIVERIES, where=filters, limit=1)
         )
-        if not left.rows:
+        if not rows_left.rows:
             break
         await commits.after(version, 1.0)
         await asyncio.sleep(0.02)
     seconds = time.perf_counter() - began
     loop.cancel()
     await asyncio.gather(loop, return_exceptions=True)
-    sent = await service.read(
+    rows_sent = await service.read(
         TENANT,
         lambda ctx: ctx.tx.documents.scan(
-            DELIVERIES, where={"status": ("delivered",)}, limit=len(queued) + 1
+            DELIVERIES, where={"status": ("delivered",)}, limit=len(events) + 1
         ),
     )
     assert not failures, failures
-    assert len(sent.rows) == len(queued)
+    assert len(rows_sent.rows) == len(events)
     await poster.aclose()
     await storage.close()
-    return len(queued) / seconds, queued
+    return len(events) / seconds, events
 
 
-async def raw(queued: list[Any], *, keeps: bool) -> float:
+async def raw(tasks: list[Any], *, keeps: bool) -> float:
     """Raw posts a second of the same bytes and as many fields."""
     limits = httpx2.Limits(max_keepalive_connections=AT_ONCE if keeps else 0)
     fields = {f"x-field-{number}": "a" * 40 for number in range(9)}
     if not keeps:
         fields["connection"] = "close"
-    waiting = iter(queued)
+    waiting = iter(tasks)
     async with httpx2.AsyncClient(limits=limits, trust_env=False, timeout=10) as client:
 
         async def work() -> None:
@@ -177,20 +177,20 @@ async def raw(queued: list[Any], *, keeps: bool) -> float:
 
         began = time.perf_counter()
         await asyncio.gather(*(work() for _ in range(AT_ONCE)))
-        return len(queued) / (time.perf_counter() - began)
+        return len(tasks) / (time.perf_counter() - began)
 
 
 async def turn(port: int, events_count: int) -> tuple[float, float, float]:
     """One turn of all three."""
     with TemporaryDirectory() as folder:
-        ours, queued = await deliveries(Path(folder), port, events_count)
-    return ours, await raw(queued, keeps=False), await raw(queued, keeps=True)
+        own_rate, events = await deliveries(Path(folder), port, events_count)
+    return own_rate, await raw(events, keeps=False), await raw(events, keeps=True)
 
 
 async def stranger(port: int, events_count: int, *, shares_host: bool) -> list[float]:
     """How long each event of a stranger took, beside a workspace with slow addresses."""
     with TemporaryDirectory() as folder:
-        service = opened(Path(folder))
+        service = open_service(Path(folder))
         hosts = [f"127.0.1.{1 if shares_host else at + 1}" for at in range(SLOW_ADDRESSES)]
         slow = [
             await register(service, f"http://{host}:{port}/slow/{at}", SLOW_TENANT)
@@ -206,7 +206,7 @@ async def stranger(port: int, events_count: int, *, shares_host: bool) -> list[f
         for _ in range(events_count):
             await tell(service, [quick])
             await asyncio.sleep(STRANGER_EVENTS_SECONDS)
-        took = await ended(service, events_count)
+        took = await latencies(service, events_count)
         for _ in range(2):  # the second time they give back what is under way
             loop.cancel()
             await asyncio.sleep(0)
@@ -217,17 +217,20 @@ async def stranger(port: int, events_count: int, *, shares_host: bool) -> list[f
         return took
 
 
-async def ended(service: Service, events_count: int) -> list[float]:
+async def latencies(service: Service, events_count: int) -> list[float]:
     """How long each delivery to the stranger took from its event to the end of its attempt."""
-    where = {"status": ("delivered",)}
+    filters = {"status": ("delivered",)}
     while True:
         page = await service.read(
             TENANT,
-            lambda ctx: ctx.tx.documents.scan(DELIVERIES, where=where, limit=events_count),
+            lambda ctx: ctx.tx.documents.scan(DELIVERIES, where=filters, limit=events_count),
         )
         if len(page.rows) == events_count:
             deliveries = [DELIVERIES.decode(row.raw) for row in page.rows]
-            return sorted((delivery.updated_at - delivery.created_at).total_seconds() for delivery in deliveries)
+            return sorted(
+                (delivery.updated_at - delivery.created_at).total_seconds()
+                for delivery in deliveries
+            )
         await asyncio.sleep(0.1)
 
 
@@ -238,9 +241,9 @@ def judge_strangers(runner: asyncio.Runner, port: int, events_count: int) -> boo
         took = runner.run(stranger(port, events_count, shares_host=shares_host))
         p99 = took[max(0, int(len(took) * 0.99) - 1)]
         is_met &= p99 < SLOW_GOAL_SECONDS
-        where = "at the stranger's host" if shares_host else "at hosts of their own"
+        host_note = "at the stranger's host" if shares_host else "at hosts of their own"
         print(
-            f"beside {SLOW_ADDRESSES} slow addresses {where}: a stranger waits "
+            f"beside {SLOW_ADDRESSES} slow addresses {host_note}: a stranger waits "
             f"{median(took):.3f} s, p99 {p99:.3f} s, goal {SLOW_GOAL_SECONDS:g} s"
         )
     return is_met
@@ -268,12 +271,12 @@ def main() -> int:
     finally:
         sink.kill()
         sink.wait()
-    ours, own, connection_kept = (median(column) for column in zip(*runs, strict=True))
+    own_rate, own, reused = (median(column) for column in zip(*runs, strict=True))
     ratio = median(a / b for a, b, _ in runs)
     print(f"{events_count * WEBHOOKS_TOLD} deliveries, {AT_ONCE} at once, {turns} turns")
-    print(f"deliveries, all written   {ours:8.0f} /s")
+    print(f"deliveries, all written   {own_rate:8.0f} /s")
     print(f"raw, a connection each    {own:8.0f} /s   ratio {ratio:.2f}, goal {GOAL:.2f}")
-    print(f"raw, connections kept     {connection_kept:8.0f} /s   ratio {ours / connection_kept:.2f}")
+    print(f"raw, connections kept     {reused:8.0f} /s   ratio {own_rate / reused:.2f}")
     print("met" if ratio >= GOAL and is_fair else "MISSED")
     return 0 if ratio >= GOAL and is_fair else 1
 

@@ -63,8 +63,10 @@ class Server:
         """What it and the processes that it started have of memory, in MB."""
         threads = Path(f"/proc/{self.pid}/task").glob("*/children")  # each has its own
         children = [pid for file in threads for pid in file.read_text("utf-8").split()]
-        named = [Path(f"/proc/{pid}/status") for pid in (self.pid, *children)]
-        sizes = [path.read_text("utf-8").split("VmRSS:")[1] for path in named if path.exists()]
+        status_files = [Path(f"/proc/{pid}/status") for pid in (self.pid, *children)]
+        sizes = [
+            path.read_text("utf-8").split("VmRSS:")[1] for path in status_files if path.exists()
+        ]
         return sum(int(text.split()[0]) for text in sizes) // 1024
 
 
@@ -74,16 +76,18 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def environment(more: dict[str, str]) -> dict[str, str]:
-    return {**os.environ, "SVC_REQUEST_LOG": "off", **more}  # noqa: TID251 - no part of the service
+def environment(variables: dict[str, str]) -> dict[str, str]:
+    return {**os.environ, "SVC_REQUEST_LOG": "off", **variables}  # noqa: TID251 - no part of the service
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str, key: str = "", **more: str) -> Iterator[Server]:
+def serving(folder: Path, *arguments: str, key: str = "", **variables: str) -> Iterator[Server]:
     """A server from its start, once it is ready, to its end."""
     port, began = free_port(), time.monotonic()
     line = [sys.executable, "-m", "svc_http", "serve", "--json", "--port", str(port), *arguments]
-    with subprocess.Popen(line, cwd=folder, env=environment(more), stdout=subprocess.PIPE) as run:
+    with subprocess.Popen(
+        line, cwd=folder, env=environment(variables), stdout=subprocess.PIPE
+    ) as run:
         assert run.stdout is not None
         greeting = json.loads(run.stdout.readline())
         server = Server(run.pid, port, greeting, began, key or greeting.get("key", ""))
@@ -97,19 +101,21 @@ def serving(folder: Path, *arguments: str, key: str = "", **more: str) -> Iterat
 
 def command(folder: Path, *arguments: str) -> Any:
     line = [sys.executable, "-m", "svc_http", *arguments, "--db", "svc.db", "--json"]
-    done = subprocess.run(line, cwd=folder, env=environment(OFF), check=True, capture_output=True)
-    return json.loads(done.stdout)
+    process = subprocess.run(
+        line, cwd=folder, env=environment(OFF), check=True, capture_output=True
+    )
+    return json.loads(process.stdout)
 
 
 # -- the demo ----------------------------------------------------------------------------------
 
 
-def started(folder: Path, more: dict[str, str]) -> float:
-    with serving(folder, "--demo", **more) as server:
+def startup_seconds(folder: Path, variables: dict[str, str]) -> float:
+    with serving(folder, "--demo", **variables) as server:
         return server.seconds()
 
 
-def watched(folder: Path) -> tuple[float, float, float, int]:
+def watch(folder: Path) -> tuple[float, float, float, int]:
     """Seconds until the demo is ready, speaks, and finds by meaning; its memory a while after."""
     question = json.dumps({"query": "walkout at the harbour", "limit": 5}).encode()
     with serving(folder, "--demo", **ON) as server:
@@ -127,7 +133,7 @@ def watched(folder: Path) -> tuple[float, float, float, int]:
 # -- a client meanwhile ------------------------------------------------------------------------
 
 
-def filled(folder: Path) -> str:
+def fill(folder: Path) -> str:
     """A store of items without vectors; the key of a reader."""
     for number in range(0, ITEMS, FEED_ITEMS):
         items = [
@@ -152,16 +158,16 @@ def latencies(server: Server, seconds: float) -> list[float]:
     """Milliseconds of requests by one client, over one connection, with short pauses."""
     link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     fields, until = {"Authorization": f"Bearer {server.key}"}, time.monotonic() + seconds
-    taken = []
+    percentiles_taken = []
     while time.monotonic() < until:
         began = time.perf_counter()
         link.request("GET", "/api/v1/news?limit=20", headers=fields)
         answer = link.getresponse()
         answer.read()
         assert answer.status == 200, answer.status
-        taken.append((time.perf_counter() - began) * 1_000)
+        percentiles_taken.append((time.perf_counter() - began) * 1_000)
         time.sleep(PAUSE_SECONDS)
-    return taken
+    return percentiles_taken
 
 
 def p99(values: list[float]) -> float:
@@ -192,15 +198,17 @@ def main() -> int:
     rounds, seconds = (3, 8.0) if parser.parse_args().quick else (7, 15.0)
     with TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
-        starts = [(started(folder, OFF), started(folder, ON)) for _ in range(rounds)]
-        more = median(on - off for off, on in starts)
+        starts = [
+            (startup_seconds(folder, OFF), startup_seconds(folder, ON)) for _ in range(rounds)
+        ]
+        extra = median(on - off for off, on in starts)
         print(
-            f"ready: {median(off for off, _ in starts):.1f} s with neither, {more:+.1f} s (goal 3)"
+            f"ready: {median(off for off, _ in starts):.1f} s with neither, {extra:+.1f} s (goal 3)"
         )
-        ready, audio, meaning, memory = watched(folder)
+        ready, audio, meaning, memory = watch(folder)
         print(f"demo: ready {ready:.1f} s, audio {audio:.1f} s, meaning {meaning:.1f} s (goal 60)")
         print(f"memory a while after: {memory} MB")
-        key = filled(folder)
+        key = fill(folder)
         ratios, made_all = [], []
         for _ in range(rounds):
             still = beside(folder, key, seconds, "none")
@@ -212,7 +220,11 @@ def main() -> int:
                 f"{busy[2] / seconds:.0f} vectors a second {busy[0]:.2f} ms, {busy[1]:.2f} ms"
             )
         print(f"p99: {median(ratios):.2f} times (goal {TIMES})")
-    is_met = (more <= MORE_SECONDS, max(audio, meaning) <= THERE_SECONDS, median(ratios) <= TIMES)
+    is_met = (
+        extra <= MORE_SECONDS,
+        max(audio, meaning) <= THERE_SECONDS,
+        median(ratios) <= TIMES,
+    )
     return 0 if all(is_met) and all(made_all) else 1
 
 

@@ -93,18 +93,18 @@ def serve(db: str, kind: str) -> None:
     """Serve until a signal; print the port and the keys once connections are answered."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES_MAX, FILES_MAX))
     # Addresses of this machine play strangers, so none of them is a proxy that is believed.
-    chosen = secured(Settings(db=db, port=0, rate_limits=False, trusted_proxies=("192.0.2.0/24",)))
+    config = secured(Settings(db=db, port=0, rate_limits=False, trusted_proxies=("192.0.2.0/24",)))
     if kind == PAYMENTS:
         silent = socket.create_server(("127.0.0.1", 0), backlog=HELD_MAX)
-        where = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        chosen = attrs.evolve(chosen, x402_pay_to=PAYEE, x402_facilitator=where)
+        facilitator_url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        config = attrs.evolve(config, x402_pay_to=PAYEE, x402_facilitator=facilitator_url)
     store = SqliteStorage.open(Path(db), catalog.COLLECTIONS, epoch=bytes(8))
     service = application.build(
-        chosen,
+        config,
         store,
         closing=[store.close],
         workers=[doubting] if kind == "readiness" else [],
-        paying=paying(chosen),
+        paying=paying(config),
     )
     keys = asyncio.run(service.runtime.service.system(make_keys))
     hypercorn.run(
@@ -229,14 +229,16 @@ def payment() -> str:
     """A good payment of one request, by a wallet of its own."""
     operation = next(op for op in catalog.OPERATIONS if op.id == "listChanges")
     assert operation.tier is not None
-    wanted, key = requirements(operation.tier, Terms(BASE_SEPOLIA, PAYEE)), PrivateKey()
+    requirements_, key = requirements(operation.tier, Terms(BASE_SEPOLIA, PAYEE)), PrivateKey()
     payer = address_of(key.public_key.format(compressed=False)[1:], judge().crypto)
     nonce, until = f"0x{secrets.token_hex(32)}", str(int(time.time()) + 300)
-    authorization = Authorization(payer, PAYEE, wanted.amount, "0", until, nonce)
-    signed = key.sign_recoverable(judge().digest(authorization), hasher=None)
-    signature = signed[:-1] + bytes((signed[-1] + V_LEAST,))
-    paid = {"signature": f"0x{signature.hex()}", "authorization": wire.to_json(authorization)}
-    return encoded({"x402Version": VERSION, "accepted": wire.to_json(wanted), "payload": paid})
+    authorization = Authorization(payer, PAYEE, requirements_.amount, "0", until, nonce)
+    signature_ = key.sign_recoverable(judge().digest(authorization), hasher=None)
+    signature = signature_[:-1] + bytes((signature_[-1] + V_LEAST,))
+    payload = {"signature": f"0x{signature.hex()}", "authorization": wire.to_json(authorization)}
+    return encoded(
+        {"x402Version": VERSION, "accepted": wire.to_json(requirements_), "payload": payload}
+    )
 
 
 async def pay(_flood: Flood, stream: Stream) -> None:
@@ -333,8 +335,8 @@ class Client:
         reader, writer = stream
         try:
             writer.write(request)
-            seen = await reader.readuntil(b"\r\n\r\n")
-            fields = dict(line.lower().split(b": ", 1) for line in seen.split(b"\r\n")[1:-2])
+            head_bytes = await reader.readuntil(b"\r\n\r\n")
+            fields = dict(line.lower().split(b": ", 1) for line in head_bytes.split(b"\r\n")[1:-2])
             await reader.readexactly(int(fields[b"content-length"]))
         except BaseException:
             closes = True
@@ -342,7 +344,7 @@ class Client:
         finally:
             if closes:
                 writer.transport.abort()
-        return seen.split()[1].decode()
+        return head_bytes.split()[1].decode()
 
 
 async def measure(port: int, key: str, seconds: float) -> Client:
@@ -384,13 +386,13 @@ def measured(kind: str, seconds: float, *, is_spread: bool) -> Client:
                     process.wait()
 
 
-def shown(name: str, client: Client) -> bool:
+def print_client(name: str, client: Client) -> bool:
     """Print what the client got; whether that is the goal."""
     count = len(client.seconds)
     share = 1 - len(client.failures) / count
-    ordered = sorted(client.seconds)
-    p50, p99 = ordered[count // 2] * 1_000, ordered[count * 99 // 100] * 1_000
-    why = ", ".join(f"{count} x {what}" for what, count in Counter(client.failures).items())
+    times = sorted(client.seconds)
+    p50, p99 = times[count // 2] * 1_000, times[count * 99 // 100] * 1_000
+    why = ", ".join(f"{count} x {status}" for status, count in Counter(client.failures).items())
     print(
         f"{name:36} {count:5} asked {share:7.1%} well  p50 {p50:6.1f} ms  p99 {p99:7.1f} ms  {why}",
         flush=True,
@@ -411,11 +413,11 @@ def main() -> int:
             return 0
         case words:
             seconds = QUICK_SECONDS if "--quick" in words else SECONDS
-    outcomes = [shown("no flood", measured("", seconds, is_spread=False))]
+    outcomes = [print_client("no flood", measured("", seconds, is_spread=False))]
     for kind in KINDS:
-        for is_spread, where in ((False, "one address"), (True, "an address each")):
-            name = f"{kind}, {where}"
-            outcomes.append(shown(name, measured(kind, seconds, is_spread=is_spread)))
+        for is_spread, spread_name in ((False, "one address"), (True, "an address each")):
+            name = f"{kind}, {spread_name}"
+            outcomes.append(print_client(name, measured(kind, seconds, is_spread=is_spread)))
     print(f"goal {GOAL:.0%} of the requests answered 2xx:", "met" if all(outcomes) else "MISSED")
     return 0 if all(outcomes) else 1
 

@@ -96,11 +96,11 @@ async def fill(store: Any, world: str, nodes: int, edges: int) -> None:
         (RELATIONS, [relation(number, world, nodes, chance) for number in range(edges)]),
     ):
         for at in range(0, len(rows), ROWS_PER_UNIT):
-            some: Any = (collection, rows[at : at + ROWS_PER_UNIT])
-            await store.write(SYSTEM, lambda tx, some=some: put(tx, *some))
+            batch: Any = (collection, rows[at : at + ROWS_PER_UNIT])
+            await store.write(SYSTEM, lambda tx, batch=batch: put(tx, *batch))
 
 
-async def timed(store: Any, run: Any, request: Any, clocked: Any) -> tuple[float, dict[str, Any]]:
+async def time_of(store: Any, run: Any, request: Any, clocked: Any) -> tuple[float, dict[str, Any]]:
     """Milliseconds of one answer, and the answer."""
     clock = FrozenClock()
 
@@ -116,7 +116,7 @@ async def timed(store: Any, run: Any, request: Any, clocked: Any) -> tuple[float
     return outcome
 
 
-async def measured(place: str, clocked: Any, world: str, nodes: int, edges: int) -> str:
+async def measure(place: str, clock: Any, world: str, nodes: int, edges: int) -> str:
     """A line about the graphs of one world."""
     store = await stores.open(place, catalog.COLLECTIONS)
     try:
@@ -125,8 +125,8 @@ async def measured(place: str, clocked: Any, world: str, nodes: int, edges: int)
         roots = [0, *(chance.randrange(nodes) for _ in range(QUESTIONS - 1))]
         asks = [GetEntityGraph(f"ent_{root:024x}", depth=3) for root in roots]
         asks = [asks[0]] if world == "one hub" else asks
-        outcomes = [await timed(store, get_entity_graph, ask, clocked) for ask in asks]
-        page = await timed(store, get_cyber_graph, GetCyberGraph(limit=20), clocked)
+        outcomes = [await time_of(store, get_entity_graph, ask, clock) for ask in asks]
+        page = await time_of(store, get_cyber_graph, GetCyberGraph(limit=20), clock)
     finally:
         await store.close()
     times = [seconds for seconds, _ in outcomes]
@@ -148,9 +148,9 @@ def main() -> int:
         for world in WORLDS:
             around: Any = postgres() if kind == "postgres" else nullcontext()
             with TemporaryDirectory() as folder, around as server:
-                clocked = time.process_time if server is None else time.perf_counter
+                clock = time.process_time if server is None else time.perf_counter
                 place = str(Path(folder) / "svc.db") if server is None else server.dsn
-                line = asyncio.run(measured(place, clocked, world, nodes, edges))
+                line = asyncio.run(measure(place, clock, world, nodes, edges))
             print(f"{kind:10}{world:12}{line}", flush=True)
             is_missed |= kind == "sqlite" and float(line.split()[0]) > GOAL_MS
     print(f"goal: {GOAL_MS} ms (median of graphs, SQLite): {'missed' if is_missed else 'met'}")

@@ -66,7 +66,7 @@ TARGETS = [
     ("uvicorn", "fastapi"),
 ]
 
-COMPARED = [
+PAIRS = [
     # what, beside what, without a goal
     (("svc", "cached"), ("svc", "floor")),
     (("svc", "uncached"), ("svc", "floor")),
@@ -234,9 +234,9 @@ def measure(folder: Path, *, rounds: int, seconds: int) -> dict[tuple[str, str],
                 "BENCH_PEER_DB": str(folder / "peer.db"),
                 "BENCH_KEY": key,
             }
-            made = Server(kind, name, environment)
-            servers.append(made)
-            body = made.wait(key)
+            server_ = Server(kind, name, environment)
+            servers.append(server_)
+            body = server_.wait(key)
             if number == 0:
                 page.write_bytes(body)  # the floor gives the very page that ours gives
         servers.pop(0).stop()
@@ -261,16 +261,18 @@ def main() -> int:
     print(f"{'server':10} {'target':10} {'CPU us/request':>15} {'requests/s':>11}")
     for name, server in servers.items():
         print(f"{name[0]:10} {name[1]:10} {median(server.cpu):15.1f} {median(server.rate):11.0f}")
-    missed = 0
-    for what, beside, goal in GOALS:
-        ratio = median(servers[beside].cpu) / median(servers[what].cpu)
+    misses = 0
+    for goal_name, beside, goal in GOALS:
+        ratio = median(servers[beside].cpu) / median(servers[goal_name].cpu)
         verdict = "ok" if ratio >= goal else "MISSED"
-        missed += ratio < goal
-        print(f"{' '.join(what):20} / {' '.join(beside):18} {ratio:5.2f}  goal {goal}  {verdict}")
-    for what, beside in COMPARED:
-        ratio = median(servers[beside].cpu) / median(servers[what].cpu)
-        print(f"{' '.join(what):20} / {' '.join(beside):18} {ratio:5.2f}")
-    return 1 if missed else 0
+        misses += ratio < goal
+        print(
+            f"{' '.join(goal_name):20} / {' '.join(beside):18} {ratio:5.2f}  goal {goal}  {verdict}"
+        )
+    for goal_name, beside in PAIRS:
+        ratio = median(servers[beside].cpu) / median(servers[goal_name].cpu)
+        print(f"{' '.join(goal_name):20} / {' '.join(beside):18} {ratio:5.2f}")
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

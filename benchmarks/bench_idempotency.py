@@ -46,22 +46,22 @@ REQUEST: Any = CREATE.examples["body"]
 BODY = json.dumps(REQUEST).encode()
 
 
-def created() -> bytes:
+def created_body() -> bytes:
     """The body of a real answer to the request."""
-    sent = {"content-type": "application/json", "idempotency-key": "the-first-one"}
-    prepared = prepare(CREATE, parsing.Call({}, "", sent.get, BODY), Site("https://api.example"))
+    headers = {"content-type": "application/json", "idempotency-key": "the-first-one"}
+    call_ = prepare(CREATE, parsing.Call({}, "", headers.get, BODY), Site("https://api.example"))
     store, keyring = MemoryStorage(COLLECTIONS), Keyring({1: bytes(32)}, 1)
     units = Units(store, SystemIds(), lambda: NOW, keyring)
-    return drive.run(Execution(prepared, Actor(TENANT), NOW, units).reply()).body
+    return drive.run(Execution(call_, Actor(TENANT), NOW, units).reply()).body
 
 
-ANSWER = created()
+ANSWER = created_body()
 
 Call = Callable[[str], bytes]
 """One request with this key; the body of its answer."""
 
 
-def ours() -> Call:
+def own_call() -> Call:
     """The rules of the core over the store in memory."""
     storage = MemoryStorage(())
 
@@ -69,16 +69,16 @@ def ours() -> Call:
         async def unit(tx: Transaction) -> Answer:
             raw = idempotency.raw_digest(BODY, {})
             answers = tx.answers
-            stored = await answers.get(CREATE.id, key)
-            answer = idempotency.repeated(stored, raw, NOW)
+            answer_before = await answers.get(CREATE.id, key)
+            answer = idempotency.repeated(answer_before, raw, NOW)
             if answer is not None:
                 return answer
             fingerprint = idempotency.fingerprint(REQUEST, {})
-            if idempotency.decide(stored, fingerprint, NOW) is not idempotency.FRESH:
+            if idempotency.decide(answer_before, fingerprint, NOW) is not idempotency.FRESH:
                 raise SystemExit("a fresh key was used before: the figures mean nothing")
-            made = Answer(raw + fingerprint, 201, (), ANSWER, NOW)
-            await answers.put(CREATE.id, key, made)
-            return made
+            record = Answer(raw + fingerprint, 201, (), ANSWER, NOW)
+            await answers.put(CREATE.id, key, record)
+            return record
 
         answer: Answer = drive.run(storage.write(TENANT, unit))
         return answer.body
@@ -108,15 +108,15 @@ def the_peer() -> Call:
     middleware = IdempotencyHeaderMiddleware(application, MemoryBackend())
 
     def request(key: str) -> bytes:
-        sent: list[Any] = []
+        messages: list[Any] = []
 
         async def send(message: Any) -> None:
-            sent.append(message)
+            messages.append(message)
 
         headers = [(b"host", b"api.example"), (b"idempotency-key", key.encode())]
         scope = {"type": "http", "method": "POST", "path": "/profiles", "headers": headers}
         drive.run(middleware(scope, receive, send))
-        body: bytes = sent[-1]["body"]
+        body: bytes = messages[-1]["body"]
         return body
 
     return request
@@ -124,19 +124,19 @@ def the_peer() -> Call:
 
 def microseconds(calls: list[Call], keys: list[str]) -> list[float]:
     """The cost of one call of each with these keys, one after the other."""
-    spent = []
+    costs = []
     for call in calls:
         start = time.perf_counter()
         for key in keys:
             call(key)
-        spent.append((time.perf_counter() - start) / len(keys) * 1e6)
-    return spent
+        costs.append((time.perf_counter() - start) / len(keys) * 1e6)
+    return costs
 
 
 def best(rounds: int) -> tuple[list[float], list[float]]:
     """First use and replay of each side: the best of many short rounds, taken in turn, so that a
     busy neighbour slows both or neither. The stores grow alike."""
-    sides = [ours(), the_peer()]
+    sides = [own_call(), the_peer()]
     firsts, replays = [], []
     for turn in range(rounds):
         keys = [f"key of turn {turn} number {number}".replace(" ", "-") for number in range(RUNS)]
@@ -153,17 +153,17 @@ def best(rounds: int) -> tuple[list[float], list[float]]:
 def main() -> int:
     """Print the table; 1 when a goal is missed."""
     first, replay = best(30 if "--quick" in sys.argv else 200)
-    missed = 0
+    misses = 0
     print(f"{'':<12}{'ours us':>10}{'peer us':>10}{'ratio':>8}{'goal':>8}")
     for name, (own, peer), goal in (
         ("first use", first, FIRST_GOAL),
         ("replay", replay, REPLAY_GOAL),
     ):
-        passed = peer / own >= goal
-        missed += not passed
-        verdict = "PASS" if passed else "FAIL"
+        is_met = peer / own >= goal
+        misses += not is_met
+        verdict = "PASS" if is_met else "FAIL"
         print(f"{name:<12}{own:>10.2f}{peer:>10.2f}{peer / own:>8.1f}{goal:>8.1f}  {verdict}")
-    return 1 if missed else 0
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

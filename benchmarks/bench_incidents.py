@@ -69,7 +69,7 @@ def _event(chance: random.Random, day: datetime) -> list[str]:
     return cells[1:60]
 
 
-class _Timed:
+class _TimedService:
     """The units of a service, and how long the longest held the writer."""
 
     def __init__(self, service: Service) -> None:
@@ -79,14 +79,14 @@ class _Timed:
         self.longest = 0.0
 
     async def write(self, tenant: str, usecase: Callable[..., Any]) -> Any:
-        async def timed(ctx: Any) -> Any:
+        async def timed_unit(ctx: Any) -> Any:
             began = time.perf_counter()
             try:
                 return await usecase(ctx)
             finally:
                 self.longest = max(self.longest, time.perf_counter() - began)
 
-        return await self._service.write(tenant, timed)
+        return await self._service.write(tenant, timed_unit)
 
 
 async def _take(service: Service, rows: int, day: datetime) -> None:
@@ -96,10 +96,13 @@ async def _take(service: Service, rows: int, day: datetime) -> None:
     source = await service.system(add_source)
     format_ = FORMATS["gdelt-events"]
     document = read(Body(gdelt(rows, day)), format_, Given())
-    described = health.described(source, document)
-    readings = documents.readings(described, document, document.records, set())
+    claim_source = health.described(source, document)
+    readings = documents.readings(claim_source, document, document.records, set())
     for at in range(0, len(readings), PART):
-        claims = [documents.judged(described, reading, service.now()) for reading in readings[at : at + PART]]
+        claims = [
+            documents.judged(claim_source, reading, service.now())
+            for reading in readings[at : at + PART]
+        ]
         await service.system(lambda ctx, claims=claims: documents.take(ctx, claims))
 
 
@@ -107,32 +110,33 @@ async def _count(service: Service) -> int:
     return await service.read("", lambda ctx: ctx.tx.documents.count(INCIDENTS, limit=10_000_000))
 
 
-async def _run(folder: str, stored: int, rows: int) -> bool:
+async def _run(folder: str, rows_before: int, rows: int) -> bool:
     storage = SqliteStorage.open(Path(folder) / "svc.db", catalog.COLLECTIONS, epoch=EPOCH)
     ring = Keyring({1: b"k" * 32}, 1)
     service = Service(storage, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"])
     day = START
-    while stored > 0:
-        await _take(service, min(stored, 20_000), day)
+    while rows_before > 0:
+        await _take(service, min(rows_before, 20_000), day)
         await fold_new(service)
-        day, stored = day + timedelta(days=1), stored - 20_000
+        day, rows_before = day + timedelta(days=1), rows_before - 20_000
     before = await _count(service)
     began = time.perf_counter()
     await _take(service, rows, day)
-    taken = time.perf_counter() - began
-    timed = _Timed(service)
-    began, spent = time.perf_counter(), time.process_time()
-    looked = await fold_new(timed)
-    folded, spent = time.perf_counter() - began, time.process_time() - spent
+    take_seconds = time.perf_counter() - began
+    timed_service = _TimedService(service)
+    began, cpu = time.perf_counter(), time.process_time()
+    folded_count = await fold_new(timed_service)
+    folding, cpu = time.perf_counter() - began, time.process_time() - cpu
     after = await _count(service)
     await storage.close()
     print(f"stored incidents      {before:>10,}")
-    print(f"taken in              {rows:>10,} rows in {taken:.2f} s")
-    print(f"folded                {looked:>10,} in {folded:.2f} s: {looked / folded:,.0f} a second")
-    print(f"  of them at work     {spent:>10.2f} s")
+    print(f"taken in              {rows:>10,} rows in {take_seconds:.2f} s")
+    rate = folded_count / folding
+    print(f"folded                {folded_count:>10,} in {folding:.2f} s: {rate:,.0f} a second")
+    print(f"  of them at work     {cpu:>10.2f} s")
     print(f"new incidents         {after - before:>10,}")
-    print(f"the longest unit      {1_000 * timed.longest:>10.0f} ms")
-    return folded <= SECONDS_MAX and 1_000 * timed.longest <= UNIT_MS_MAX
+    print(f"the longest unit      {1_000 * timed_service.longest:>10.0f} ms")
+    return folding <= SECONDS_MAX and 1_000 * timed_service.longest <= UNIT_MS_MAX
 
 
 def main() -> None:
@@ -142,10 +146,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    stored = 10_000 if options.quick else options.stored
+    rows_before = 10_000 if options.quick else options.stored
     with tempfile.TemporaryDirectory() as folder:
-        met = asyncio.run(_run(folder, stored, options.rows))
-    sys.exit(not met)
+        is_met = asyncio.run(_run(folder, rows_before, options.rows))
+    sys.exit(not is_met)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,9 @@ TOPICAL = ["port", "strike", "ransomware", "inflation", "bank", "election", "dro
 def vocabulary() -> list[str]:
     """Words of which some mean something to the topics and the sentiment."""
     chance = random.Random(7)
-    words = ["".join(chance.choices("aeioulnrstdmpk", k=chance.randint(3, 9))) for _ in range(WORDS)]
+    words = [
+        "".join(chance.choices("aeioulnrstdmpk", k=chance.randint(3, 9))) for _ in range(WORDS)
+    ]
     return words + TOPICAL * 250
 
 
@@ -106,7 +108,7 @@ class Publisher:
 
 
 @frozen
-class Taken:
+class TakeIn:
     """What taking everything in cost."""
 
     seconds: float
@@ -127,16 +129,16 @@ class Waits:
         """Write now and then, until cancelled."""
         while True:
             began = time.perf_counter()
-            await self.service.system(_nothing)
+            await self.service.system(_no_work)
             self.milliseconds.append((time.perf_counter() - began) * 1_000)
             await asyncio.sleep(0.02)
 
 
-async def _nothing(ctx: Context) -> None:
+async def _no_work(ctx: Context) -> None:
     await ctx.tx.documents.get(SOURCES, "src_" + "0" * 24)
 
 
-async def take_in(path: Path, publisher: Publisher, names: list[str]) -> Taken:
+async def take_in(path: Path, publisher: Publisher, names: list[str]) -> TakeIn:
     storage = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
     ring = Keyring({1: b"k" * 32}, 1)
     service = Service(storage, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"])
@@ -149,17 +151,17 @@ async def take_in(path: Path, publisher: Publisher, names: list[str]) -> Taken:
         outcomes = await pull_all(service, sources, fetcher)
         seconds = time.perf_counter() - began
         watching.cancel()
-        known = [outcome.source for outcome in outcomes if outcome.source]
+        successes = [outcome.source for outcome in outcomes if outcome.source]
         began = time.perf_counter()
-        again = await pull_all(service, known, fetcher)
+        again = await pull_all(service, successes, fetcher)
         again_seconds = time.perf_counter() - began
-    stored = await service.read(SYSTEM, _count)
+    count = await service.read(SYSTEM, _count)
     await storage.close()
-    if stored != sum(outcome.run.created for outcome in outcomes):
-        raise SystemExit(f"{stored} items are stored, not what the outcomes say")
-    return Taken(
+    if count != sum(outcome.run.created for outcome in outcomes):
+        raise SystemExit(f"{count} items are stored, not what the outcomes say")
+    return TakeIn(
         seconds,
-        stored,
+        count,
         again_seconds,
         sum(outcome.run.created + outcome.run.updated for outcome in again),
         tuple(sorted(waits.milliseconds)),
@@ -200,34 +202,39 @@ def main() -> int:
             (root / "feeds" / name).write_bytes(document(number, words))
         publisher = Publisher(root / "feeds")
         try:
-            taken = asyncio.run(take_in(root / "svc.db", publisher, names))
+            take_in_report = asyncio.run(take_in(root / "svc.db", publisher, names))
         finally:
             publisher.close()
         rss = peak_rss_mib()
         parsing = alone((root / "feeds" / name).read_bytes() for name in names[:5])
-    return report(taken, rss, parsing)
+    return report(take_in_report, rss, parsing)
 
 
-def report(taken: Taken, rss: float, parsing: float) -> int:
+def report(take_in_report: TakeIn, rss: float, parsing: float) -> int:
     """Print the table; 1 when a goal is missed."""
-    rate = taken.items / taken.seconds
-    waits = taken.writes_ms
-    most = waits[int(len(waits) * 0.95)]
+    rate = take_in_report.items / take_in_report.seconds
+    waits = take_in_report.writes_ms
+    wait_ms = waits[int(len(waits) * 0.95)]
     rows = [
-        ("items taken in", f"{taken.items:,}", "", True),
+        ("items taken in", f"{take_in_report.items:,}", "", True),
         ("items per second through pull()", f"{rate:,.0f}", "", True),
         ("items per second, feedparser alone", f"{parsing:,.0f}", "", True),
         ("share of feedparser's speed", f"{rate / parsing:.0%}", "", True),
-        ("seconds to find all unchanged", f"{taken.again_seconds:.2f}", "", True),
-        ("items written the second time", str(taken.again_written), "0", not taken.again_written),
+        ("seconds to find all unchanged", f"{take_in_report.again_seconds:.2f}", "", True),
+        (
+            "items written the second time",
+            str(take_in_report.again_written),
+            "0",
+            not take_in_report.again_written,
+        ),
         ("peak memory, MiB", f"{rss:.0f}", f"< {GOAL_RSS_MIB}", rss < GOAL_RSS_MIB),
-        ("another write, 95 % ms", f"{most:.0f}", f"< {GOAL_WRITE_MS}", most < GOAL_WRITE_MS),
+        ("another write, 95 % ms", f"{wait_ms:.0f}", f"< {GOAL_WRITE_MS}", wait_ms < GOAL_WRITE_MS),
         ("another write, longest ms", f"{waits[-1]:.0f}", "", True),
     ]
     print(f"{'figure':38} {'reached':>10} {'goal':>8}")
-    for name, reached, goal, met in rows:
-        print(f"{name:38} {reached:>10} {goal:>8} {'' if met else 'MISSED'}")
-    return 0 if all(met for *_, met in rows) else 1
+    for name, figure, goal, is_met in rows:
+        print(f"{name:38} {figure:>10} {goal:>8} {'' if is_met else 'MISSED'}")
+    return 0 if all(is_met for *_, is_met in rows) else 1
 
 
 if __name__ == "__main__":

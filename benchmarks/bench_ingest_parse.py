@@ -38,9 +38,9 @@ def made_up(items: int, paragraphs: int) -> bytes:
 def best(parse: Callable[[], object]) -> float:
     times = []
     for _ in range(ROUNDS):
-        started = time.perf_counter()
+        began = time.perf_counter()
         parse()
-        times.append(time.perf_counter() - started)
+        times.append(time.perf_counter() - began)
     return min(times)
 
 
@@ -49,11 +49,11 @@ def row(name: str, body: bytes) -> tuple[int, float, float] | None:
         feed = parse_feed(body)
     except DocumentRefused:
         return None
-    ours = best(lambda: parse_feed(body))
-    theirs = best(lambda: feedparser.parse(io.BytesIO(body)))
+    own = best(lambda: parse_feed(body))
+    peer = best(lambda: feedparser.parse(io.BytesIO(body)))
     count = len(feed.items)
-    print(f"{name:34} {count:6} {count / ours:10.0f} {count / theirs:10.0f} {theirs / ours:7.2f}")
-    return count, ours, theirs
+    print(f"{name:34} {count:6} {count / own:10.0f} {count / peer:10.0f} {peer / own:7.2f}")
+    return count, own, peer
 
 
 def documents(folder: str | None) -> dict[str, bytes]:
@@ -67,9 +67,9 @@ def main() -> int:
     print(f"{'document':34} {'items':>6} {'ours/s':>10} {'theirs/s':>10} {'ratio':>7}")
     folder = sys.argv[1] if len(sys.argv) > 1 else None
     rows = [line for name, body in documents(folder).items() if (line := row(name, body))]
-    items, ours, theirs = (sum(column) for column in zip(*rows, strict=True))
-    ratio = theirs / ours
-    print(f"{'all':34} {items:6} {items / ours:10.0f} {items / theirs:10.0f} {ratio:7.2f}")
+    items, own, peer = (sum(column) for column in zip(*rows, strict=True))
+    ratio = peer / own
+    print(f"{'all':34} {items:6} {items / own:10.0f} {items / peer:10.0f} {ratio:7.2f}")
     return 0 if ratio >= RATIO_MIN else 1
 
 

@@ -28,19 +28,19 @@ def _exchange() -> Exchange:
     return exchange
 
 
-def _ours() -> Callable[[], None]:
+def _own_line() -> Callable[[], None]:
     journal = Journal("all", lambda: sink)
-    done = _exchange()
+    exchange = _exchange()
 
     def write() -> None:
         for number in range(LINES):
-            journal.request(done, AT + number / 1_000, 1.234)
+            journal.request(exchange, AT + number / 1_000, 1.234)
         journal.flush()
 
     return write
 
 
-def _theirs() -> Callable[[], None]:
+def _peer_line() -> Callable[[], None]:
     encode = json.JSONEncoder(separators=(",", ":")).encode
     log = structlog.wrap_logger(
         structlog.BytesLogger(sink.buffer),
@@ -52,21 +52,21 @@ def _theirs() -> Callable[[], None]:
         wrapper_class=structlog.make_filtering_bound_logger("info"),
         cache_logger_on_first_use=True,
     )
-    done = _exchange()
+    exchange = _exchange()
 
     def write() -> None:
         for _ in range(LINES):
             log.info(
                 "request",
-                method=done.method,
-                route=done.route,
-                status=done.status,
+                method=exchange.method,
+                route=exchange.route,
+                status=exchange.status,
                 ms=1.234,
-                requestId=done.request_id,
-                tenant=done.tenant,
-                key=done.key_prefix,
-                bytesIn=done.bytes_in,
-                bytesOut=done.bytes_out,
+                requestId=exchange.request_id,
+                tenant=exchange.tenant,
+                key=exchange.key_prefix,
+                bytesIn=exchange.bytes_in,
+                bytesOut=exchange.bytes_out,
             )
 
     return write
@@ -74,11 +74,12 @@ def _theirs() -> Callable[[], None]:
 
 async def main(*, quick: bool) -> int:
     rounds = 3 if quick else 9
-    ours, theirs = (
-        min(repeat(write, number=1, repeat=rounds)) / LINES * 1e6 for write in (_ours(), _theirs())
+    own_us, peer_us = (
+        min(repeat(write, number=1, repeat=rounds)) / LINES * 1e6
+        for write in (_own_line(), _peer_line())
     )
-    verdict = "PASS" if theirs / ours >= GOAL else "FAIL"
-    print(f"a line: {ours:.2f} us, structlog {theirs:.2f} us, {theirs / ours:.1f} x")
+    verdict = "PASS" if peer_us / own_us >= GOAL else "FAIL"
+    print(f"a line: {own_us:.2f} us, structlog {peer_us:.2f} us, {peer_us / own_us:.1f} x")
     print(f"goal {GOAL} x  {verdict}")
     return int(verdict == "FAIL")
 

@@ -104,7 +104,7 @@ def report(number: int, language: Language) -> tuple[ReportRow, ReportFacets]:
     return row, facets
 
 
-async def filled(storage: Any, numbers: range, language: Language) -> Service:
+async def fill(storage: Any, numbers: range, language: Language) -> Service:
     """A store with these reports, each indexed and with vectors."""
     embedder = Embeddings(Random())
     host = Host(lends={corpus.Tables: corpus.Tables(), Embedder: embedder})
@@ -138,10 +138,10 @@ async def milliseconds(service: Service, queries: Sequence[KnowledgeQuery]) -> f
     return statistics.median(took)
 
 
-async def measured(storage: Any, numbers: range) -> list[float]:
+async def measure(storage: Any, numbers: range) -> list[float]:
     """Times of questions to the newest documents by each mode, then to all."""
     language = Language()
-    service = await filled(storage, numbers, language)
+    service = await fill(storage, numbers, language)
     since = START + timedelta(minutes=50 * (numbers[-1] + 1) - WINDOW)
     times = []
     for period in (RetrievalPeriod(start=since), UNSET):
@@ -156,10 +156,10 @@ async def measured(storage: Any, numbers: range) -> list[float]:
 
 async def run(size: int, stores: Callable[[str], Awaitable[Any]]) -> list[list[float]]:
     """The times of the small store and of the large one, whose newest documents are the same."""
-    per, many = SIGNALS + 1, size // (SIGNALS + 1)
+    per, reports_count = SIGNALS + 1, size // (SIGNALS + 1)
     return [
-        await measured(await stores(name), range(first, many))
-        for name, first in (("small", many - WINDOW // per), ("large", 0))
+        await measure(await stores(name), range(first, reports_count))
+        for name, first in (("small", reports_count - WINDOW // per), ("large", 0))
     ]
 
 
@@ -193,17 +193,17 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--quick", action="store_true", help="10,000 documents, not 100,000")
     arguments.add_argument("--postgres", action="store_true", help="PostgreSQL, not SQLite")
-    chosen = arguments.parse_args()
-    size = 10_000 if chosen.quick else 100_000
-    few, many = (in_a_server if chosen.postgres else in_files)(size)
+    options = arguments.parse_args()
+    size = 10_000 if options.quick else 100_000
+    few, times_many = (in_a_server if options.postgres else in_files)(size)
     is_met = True
     print(f"{'knowledge, ms (median)':28} {'of 1,000':>9} {f'of {size:,}':>11}")
     for at, mode in enumerate(MODES):
-        growth = many[at] / few[at]
+        growth = times_many[at] / few[at]
         is_met = is_met and growth <= GROWTH_GOAL
         note = f"{growth:.1f}x" + ("" if growth <= GROWTH_GOAL else " MISSED")
-        print(f"{f'newest {WINDOW:,}, {mode}':28} {few[at]:>9.1f} {many[at]:>11.1f}  {note}")
-    for mode, time_ in zip(MODES, many[len(MODES) :], strict=True):
+        print(f"{f'newest {WINDOW:,}, {mode}':28} {few[at]:>9.1f} {times_many[at]:>11.1f}  {note}")
+    for mode, time_ in zip(MODES, times_many[len(MODES) :], strict=True):
         print(f"{f'all, {mode}':28} {'':>9} {time_:>11.1f}")
     print(f"goal: a window costs at most {GROWTH_GOAL:g}x")
     return int(not is_met)

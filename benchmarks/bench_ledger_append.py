@@ -43,9 +43,9 @@ def append(drafts: list[Draft]) -> list[bytes]:
     """Seal all, `BATCH` at a time."""
     head, lines = EMPTY, []
     for at in range(0, len(drafts), BATCH):
-        sealed = seal_batch(head, drafts[at : at + BATCH], NOW)
-        head = sealed.head
-        lines += sealed.lines
+        batch = seal_batch(head, drafts[at : at + BATCH], NOW)
+        head = batch.head
+        lines += batch.lines
     return lines
 
 
@@ -87,22 +87,22 @@ def main() -> int:
     assert grow(entries) == grow_peer(entries)
     # What waits for its turn is no load of the code under test: the collector need not walk it.
     gc.freeze()
-    some = drafts[:count], lines[:count]
-    calls = (lambda: append(some[0]), lambda: deque(map(decode, some[1]), maxlen=0))
-    sealed, decoded = best_rates(calls, count, rounds)
-    grown, peer = best_rates((lambda: grow(entries), lambda: grow_peer(entries)), leaves, 7)
+    sample = drafts[:count], lines[:count]
+    calls = (lambda: append(sample[0]), lambda: deque(map(decode, sample[1]), maxlen=0))
+    seal_rate, decode_rate = best_rates(calls, count, rounds)
+    grow_rate, peer = best_rates((lambda: grow(entries), lambda: grow_peer(entries)), leaves, 7)
     rows = [
-        ("append: canonical bytes, 2 hashes, frontier, a second", sealed, 100_000),
-        ("decode a line, a second", decoded, 110_000),
-        ("tree with leaf hash, times pymerkle", grown / peer, 5),
+        ("append: canonical bytes, 2 hashes, frontier, a second", seal_rate, 100_000),
+        ("decode a line, a second", decode_rate, 110_000),
+        ("tree with leaf hash, times pymerkle", grow_rate / peer, 5),
     ]
-    missed = 0
-    print(f"{typical:.0f} bytes a line; tree {grown:,.0f}/s, pymerkle {peer:,.0f}/s")
+    misses = 0
+    print(f"{typical:.0f} bytes a line; tree {grow_rate:,.0f}/s, pymerkle {peer:,.0f}/s")
     for name, value, goal in rows:
-        missed += value < goal
+        misses += value < goal
         outcome = "PASS" if value >= goal else "FAIL"
         print(f"{name:<56}{value:>12,.1f}{goal:>10,}  {outcome}")
-    return 1 if missed else 0
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

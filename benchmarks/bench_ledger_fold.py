@@ -70,7 +70,12 @@ def content(random: Random, seq: int, at: str, claims: list[str], count: int) ->
         return "designator", "assert", None, {"scheme": "name", "value": f"Name {seq}"}
     if part < 0.30:
         source = {"url": "https://a.example/1", "retrievedAt": at, "contentSha256": "0" * 64}
-        members = {"observedAt": at, "text": "A text. " * 5, "visibility": "public", "source": source}
+        members = {
+            "observedAt": at,
+            "text": "A text. " * 5,
+            "visibility": "public",
+            "source": source,
+        }
         return "observation", "assert", None, members
     word = f"v{random.randrange(max(4, count // 20))}"
     value = {"subject": word} if seq % 4 == 0 else word
@@ -98,14 +103,14 @@ def best(work: Callable[[], object], seconds: float) -> float:
     return fastest
 
 
-def many(work: Callable[[], object], times: int) -> Callable[[], None]:
+def repeat(work: Callable[[], object], times: int) -> Callable[[], None]:
     """The work, so many times over, so that the clock can tell."""
 
-    def repeated() -> None:
+    def repeat_work() -> None:
         for _ in range(times):
             work()
 
-    return repeated
+    return repeat_work
 
 
 def statements(count: int) -> Callable[[], object] | None:
@@ -133,31 +138,31 @@ def measure(size: int, seconds: float) -> list[float]:
         lambda: encode(fold(rows, SUBJECT, valid_time=AT)),
         lambda: [record._replace(seq=0) for record in rows],
     )
-    return [size * times / best(many(work, times), seconds) for work in works]
+    return [size * times / best(repeat(work, times), seconds) for work in works]
 
 
 def main() -> int:
     """Measure, print, judge."""
     quick = "--quick" in sys.argv
-    each, sizes = (0.5, (20, 200, 2_000)) if quick else (3.0, (20, 200, 2_000, 20_000))
+    seconds, sizes = (0.5, (20, 200, 2_000)) if quick else (3.0, (20, 200, 2_000, 20_000))
     rates = {}
     print(f"{'records':>8} {'fold/s':>10} {'with bytes/s':>13} {'objects/s':>10}")
     for size in sizes:
-        rates[size] = measure(size, each)
+        rates[size] = measure(size, seconds)
         fold_, whole, plain = rates[size]
         print(f"{size:>8} {fold_:>10,.0f} {whole:>13,.0f} {plain:>10,.0f}")
     peer = statements(2_000)
     if peer is not None:
-        print(f"followthemoney: {2_000 / best(peer, each):,.0f} statements/s")
-    slowest = min(each[0] for each in rates.values())
+        print(f"followthemoney: {2_000 / best(peer, seconds):,.0f} statements/s")
+    slowest = min(rate[0] for rate in rates.values())
     growth = rates[200][0] / rates[sizes[-1]][0]
-    met = slowest >= RATE_GOAL, growth <= GROWTH_GOAL
-    print(f"slowest fold: {slowest:,.0f} a second (goal {RATE_GOAL:,}): {verdict(met[0])}")
+    is_met = slowest >= RATE_GOAL, growth <= GROWTH_GOAL
+    print(f"slowest fold: {slowest:,.0f} a second (goal {RATE_GOAL:,}): {verdict(is_met[0])}")
     print(
         f"one of {sizes[-1]:,} records takes {growth:.2f} of one of 200 (goal {GROWTH_GOAL:g}):"
-        f" {verdict(met[1])}"
+        f" {verdict(is_met[1])}"
     )
-    return int(not all(met))
+    return int(not all(is_met))
 
 
 def verdict(is_met: bool) -> str:

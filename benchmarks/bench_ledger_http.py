@@ -37,7 +37,7 @@ def serving(folder: Path) -> Iterator[httpx2.Client]:
     log = folder / "log"
     with log.open("wb") as out, subprocess.Popen(program, stdout=out, stderr=out) as server:
         try:
-            address = waited(log)
+            address = wait_for_address(log)
             headers = {"Authorization": f"Bearer {secret}"}
             with httpx2.Client(base_url=address, headers=headers, timeout=60) as client:
                 yield client
@@ -50,11 +50,13 @@ def svc(*words: str) -> str:
     return subprocess.run(program, check=True, capture_output=True, text=True).stdout
 
 
-def waited(log: Path) -> str:
+def wait_for_address(log: Path) -> str:
     until = time.monotonic() + STARTING_SECONDS
     while time.monotonic() < until:
         words = log.read_text().split()
-        addresses = [word for word in words if word.startswith("http://") and word.endswith("/api/v1")]
+        addresses = [
+            word for word in words if word.startswith("http://") and word.endswith("/api/v1")
+        ]
         if addresses:
             return addresses[0].removesuffix("/api/v1")
         time.sleep(0.05)
@@ -75,14 +77,14 @@ def entry(subject: str, number: int) -> dict[str, Any]:
 
 def append(client: httpx2.Client, batches: list[bytes]) -> float:
     """Seconds that all batches took, one after another."""
-    started = time.perf_counter()
+    began = time.perf_counter()
     for body in batches:
         answer = client.post(
             f"{LEDGER}/records", content=body, headers={"Content-Type": "application/json"}
         )
         if answer.status_code != 201:
             raise RuntimeError(answer.text)
-    return time.perf_counter() - started
+    return time.perf_counter() - began
 
 
 def insert(folder: Path, lines: list[bytes], at: int) -> float:
@@ -91,7 +93,7 @@ def insert(folder: Path, lines: list[bytes], at: int) -> float:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("CREATE TABLE lines (seq INTEGER PRIMARY KEY, line BLOB)")
-    started = time.perf_counter()
+    began = time.perf_counter()
     for start in range(0, len(lines), BATCH):
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany(
@@ -99,7 +101,7 @@ def insert(folder: Path, lines: list[bytes], at: int) -> float:
             [(line,) for line in lines[start : start + BATCH]],
         )
         connection.execute("COMMIT")
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - began
     connection.close()
     return seconds
 
@@ -118,19 +120,19 @@ def run(rounds: int) -> list[tuple[float, float]]:
             ]
             seconds = append(client, batches)
             after = at * count
-            exported: list[bytes] = []
-            while len(exported) < count:
-                page = client.get(f"{LEDGER}/records?after={after + len(exported)}&limit=1000")
-                exported += page.content.splitlines()
-            rates.append((count / seconds, count / insert(Path(name), exported, at)))
+            chunks: list[bytes] = []
+            while len(chunks) < count:
+                page = client.get(f"{LEDGER}/records?after={after + len(chunks)}&limit=1000")
+                chunks += page.content.splitlines()
+            rates.append((count / seconds, count / insert(Path(name), chunks, at)))
     return rates
 
 
 def main() -> None:
     rates = run(QUICK_ROUNDS if "--quick" in sys.argv else ROUNDS)
-    ours, bare = (median(column) for column in zip(*rates, strict=True))
-    ratio = median(rate / other for rate, other in rates)
-    print(f"append over HTTP, {BATCH} a request   {ours:9,.0f} records/s")
+    own_rate, bare = (median(column) for column in zip(*rates, strict=True))
+    ratio = median(rate / bare_rate for rate, bare_rate in rates)
+    print(f"append over HTTP, {BATCH} a request   {own_rate:9,.0f} records/s")
     print(f"bare SQLite inserts of the lines    {bare:9,.0f} records/s")
     print(f"ratio                               {ratio:9.3f}   shown, no goal")
 

@@ -61,7 +61,7 @@ def insert(connection: sqlite3.Connection, growths: Sequence[Growth]) -> float:
     began = time.perf_counter()
     for lines, *_ in growths:
         connection.execute("BEGIN IMMEDIATE")
-        rows = ((each.seq, each.line) for each in lines)
+        rows = ((item.seq, item.line) for item in lines)
         connection.executemany("INSERT INTO lines VALUES (?, ?)", rows)
         connection.execute("COMMIT")
     return time.perf_counter() - began
@@ -83,9 +83,9 @@ async def main() -> None:
             )
         connection.close()
         await store.close()
-    ours, bare = (median(column) for column in zip(*rates, strict=True))
-    ratio = median(rate / other for rate, other in rates)
-    print(f"ledger, {LINES} lines a commit   {ours:>10,.0f} lines/s")
+    own_rate, bare = (median(column) for column in zip(*rates, strict=True))
+    ratio = median(rate / bare_rate for rate, bare_rate in rates)
+    print(f"ledger, {LINES} lines a commit   {own_rate:>10,.0f} lines/s")
     print(f"bare inserts of the bytes   {bare:>10,.0f} lines/s")
     print(f"ratio {ratio:.2f}, shown, no goal")
 

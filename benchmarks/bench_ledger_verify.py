@@ -33,7 +33,7 @@ TIMES_NAIVE = 10.0
 MEMORY_MB = 50.0
 
 
-def sealed(count: int) -> Iterator[tuple[bytes, ...]]:
+def sealed_lines(count: int) -> Iterator[tuple[bytes, ...]]:
     """A ledger's lines, 512 at a time: one subject in a hundred records, each tenth an outcome."""
     head = TreeHead.empty("led_0123456789abcdef01234567")
     subject = target = ""
@@ -93,7 +93,7 @@ def naive(lines: list[bytes]) -> float:
     return perf_counter() - began
 
 
-def ours(lines: list[bytes], level: str) -> float:
+def verify_rate(lines: list[bytes], level: str) -> float:
     began = perf_counter()
     outcome = verify(lines, level=level)
     took = perf_counter() - began
@@ -111,7 +111,7 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def streamed(path: Path, level: str, count: int) -> tuple[float, float]:
+def stream(path: Path, level: str, count: int) -> tuple[float, float]:
     """Seconds, and megabytes that the process grew by."""
     before, began = peak_mb(), perf_counter()
     outcome = verify_export(lambda: blocks(path), level=level)
@@ -121,47 +121,54 @@ def streamed(path: Path, level: str, count: int) -> tuple[float, float]:
     return took, peak_mb() - before
 
 
-def row(name: str, measured: float, goal: float, *, at_most: bool = False) -> bool:
-    met = measured <= goal if at_most else measured >= goal
+def row(name: str, rate: float, goal: float, *, at_most: bool = False) -> bool:
+    is_met = rate <= goal if at_most else rate >= goal
     sign = "<=" if at_most else ">="
-    print(f"{name:<58}{measured:>9.2f}  {sign} {goal:<6} {'PASS' if met else 'FAIL'}")
-    return met
+    print(f"{name:<58}{rate:>9.2f}  {sign} {goal:<6} {'PASS' if is_met else 'FAIL'}")
+    return is_met
 
 
 def main() -> int:
     quick = "--quick" in sys.argv[1:]
     count, rounds = (50_000, 3) if quick else (1_000_000, 7)
-    met = []
+    verdicts = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "export.ndjson"
         with path.open("wb") as file:
-            written = 0
-            for lines in sealed(count * 2):
-                prefix = lines[: count - written]
+            count_written = 0
+            for lines in sealed_lines(count * 2):
+                prefix = lines[: count - count_written]
                 file.write(b"".join(line + b"\n" for line in prefix))
-                written += len(prefix)
-                if written == count:
+                count_written += len(prefix)
+                if count_written == count:
                     break
         # The peak of a process never falls, so that the large file comes first.
         warm = next(chunks(blocks(path)))
-        ours(warm, "integrity"), ours(warm, "strict")
+        verify_rate(warm, "integrity"), verify_rate(warm, "strict")
         for level in ("integrity", "strict"):
-            took, grown = streamed(path, level, count)
+            took, growth = stream(path, level, count)
             print(f"{count} lines, {path.stat().st_size >> 20} MiB, {level}: {count / took:,.0f}/s")
-            met.append(
-                row(f"memory for {count} lines, {level}, MB", grown, MEMORY_MB, at_most=True)
+            verdicts.append(
+                row(f"memory for {count} lines, {level}, MB", growth, MEMORY_MB, at_most=True)
             )
         sample = [line for chunk in chunks(blocks(path)) for line in chunk][:LINES]
     times = [
-        (hashes(sample), ours(sample, "integrity"), ours(sample, "strict"), naive(sample))
+        (
+            hashes(sample),
+            verify_rate(sample, "integrity"),
+            verify_rate(sample, "strict"),
+            naive(sample),
+        )
         for _ in range(rounds)
     ]
     limit, fast, strict, slow = map(min, zip(*times, strict=True))
     for name, took in (("hashes", limit), ("integrity", fast), ("strict", strict), ("naive", slow)):
         print(f"{name:<12}{LINES / took:>12,.0f} lines/s")
-    met.append(row("integrity, share of the rate of its hashes", limit / fast, SHARE_OF_HASHES))
-    met.append(row("integrity, times as fast as the naive verifier", slow / fast, TIMES_NAIVE))
-    return 0 if all(met) else 1
+    verdicts.append(
+        row("integrity, share of the rate of its hashes", limit / fast, SHARE_OF_HASHES)
+    )
+    verdicts.append(row("integrity, times as fast as the naive verifier", slow / fast, TIMES_NAIVE))
+    return 0 if all(verdicts) else 1
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def a_key() -> tuple[ApiKey, str]:
     return key, new.secret
 
 
-def ours() -> Callable[[], object]:
+def own_check() -> Callable[[], object]:
     """Four windows and twelve fields."""
     gauge = Principal.of(a_key()[0], PLAN, MemoryCounters()).gauges["account"]
     return lambda: headers(gauge.hit(SECOND))
@@ -112,15 +112,15 @@ def the_gate() -> Callable[[], object]:
 def main() -> int:
     """Print the table; 1 when the goal is missed."""
     rounds = 50 if "--quick" in sys.argv else 400
-    own, peer, gate = microseconds([ours(), the_peer(), the_gate()], rounds)
+    own, peer, gate = microseconds([own_check(), the_peer(), the_gate()], rounds)
     ratio = peer / own
-    passed = ratio >= GOAL_RATIO
+    is_met = ratio >= GOAL_RATIO
     print(f"{'four windows and fields, ours':40} {own:8.2f} us")
     print(f"{'four windows and fields, limits':40} {peer:8.2f} us")
-    verdict = "PASS" if passed else "FAIL"
+    verdict = "PASS" if is_met else "FAIL"
     print(f"{'ratio':40} {ratio:8.1f} x   goal {GOAL_RATIO:.0f} x   {verdict}")
     print(f"{'whole gate (key, address, limits, fields)':41} {gate:7.2f} us")
-    return 0 if passed else 1
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

@@ -41,12 +41,12 @@ TYPES = ("earthquake", "flood", "storm", "battle", "protest", "wildfire", "droug
 COUNTRIES = tuple(f"{first}{second}" for first in "ABCDEFGHIJ" for second in "ABCDEFGHIJ")
 
 
-def boxed(west: float, south: float, east: float, north: float) -> dict[str, Any]:
+def box(west: float, south: float, east: float, north: float) -> dict[str, Any]:
     """An area, as the operations ask for it."""
     area = boxes.Box(west, south, east, north)
     cells = area.cells
-    where = {} if cells is None else {"cell": cells}
-    return {"where": where, "box": Box(west, south, east, north)}
+    filters = {} if cells is None else {"cell": cells}
+    return {"where": filters, "box": Box(west, south, east, north)}
 
 
 FILTERS: Mapping[str, dict[str, Any]] = {
@@ -56,11 +56,11 @@ FILTERS: Mapping[str, dict[str, Any]] = {
     "severity at least high": {"where": {"severity": ("high", "critical")}},
     "five countries": {"where": {"country": ("AA", "BC", "CE", "HJ", "JJ")}},
     "confidence at least 0.9": {"ranges": {"confidence": (900_000, None)}},
-    "box of a continent": boxed(-20, -35, 50, 35),
-    "box of a region": boxed(5, 45, 15, 55),
-    "box of a city": boxed(8.4, 47.2, 8.7, 47.5),
-    "box over the antimeridian": boxed(170, -25, -175, -10),
-    "box of open sea": boxed(-130, -65, -120, -60),
+    "box of a continent": box(-20, -35, 50, 35),
+    "box of a region": box(5, 45, 15, 55),
+    "box of a city": box(8.4, 47.2, 8.7, 47.5),
+    "box over the antimeridian": box(170, -25, -175, -10),
+    "box of open sea": box(-130, -65, -120, -60),
     "a week of last spring": {
         "start": micros(NEWEST - timedelta(days=300)),
         "end": micros(NEWEST - timedelta(days=293)),
@@ -108,7 +108,7 @@ def event(number: int, chance: random.Random, rows: int) -> OsintEvent:
     )
 
 
-async def filled(path: Path, rows: int) -> SqliteStorage:
+async def fill(path: Path, rows: int) -> SqliteStorage:
     """A store with so many events."""
     chance = random.Random(13)
     store = SqliteStorage.open(path, (OSINT_EVENTS,), epoch=bytes(8))
@@ -123,7 +123,7 @@ async def filled(path: Path, rows: int) -> SqliteStorage:
     return store
 
 
-async def timed(store: SqliteStorage, filters: dict[str, Any], repeats: int) -> tuple[float, int]:
+async def time_of(store: SqliteStorage, filters: dict[str, Any], repeats: int) -> tuple[float, int]:
     """Microseconds of one page, and how many rows it has."""
 
     async def work(tx: Transaction) -> tuple[float, int]:
@@ -138,11 +138,11 @@ async def timed(store: SqliteStorage, filters: dict[str, Any], repeats: int) -> 
     return await store.read("wsp_a", work)
 
 
-async def measured(rows: int, folder: Path, repeats: int) -> dict[str, tuple[float, int]]:
+async def measure(rows: int, folder: Path, repeats: int) -> dict[str, tuple[float, int]]:
     """Each filter over so many rows."""
-    store = await filled(folder / f"{rows}.db", rows)
+    store = await fill(folder / f"{rows}.db", rows)
     try:
-        return {name: await timed(store, filters, repeats) for name, filters in FILTERS.items()}
+        return {name: await time_of(store, filters, repeats) for name, filters in FILTERS.items()}
     finally:
         await store.close()
 
@@ -154,11 +154,11 @@ def verdict(short: float, long: float) -> str:
     return "above, bounded" if long <= BOUND_MICROSECONDS else "missed"
 
 
-def lines(few: Mapping[str, Any], many: Mapping[str, Any]) -> Iterator[str]:
+def lines(few: Mapping[str, Any], times_many: Mapping[str, Any]) -> Iterator[str]:
     """A table of both, and what each comes to."""
     yield f"{'filter':28} {'few, us':>9} {'many, us':>9} {'ratio':>6}  rows  growth"
     for name, (short, _) in few.items():
-        long, count = many[name]
+        long, count = times_many[name]
         verdict_line = verdict(short, long)
         yield f"{name:28} {short:9.0f} {long:9.0f} {long / short:6.2f}  {count:4}  {verdict_line}"
 
@@ -168,10 +168,10 @@ def main() -> int:
     is_quick = "--quick" in sys.argv[1:]
     sizes, repeats = ((2_000, 20_000), 20) if is_quick else (SIZES, REPEATS)
     with TemporaryDirectory() as folder:
-        few, many = (asyncio.run(measured(rows, Path(folder), repeats)) for rows in sizes)
+        few, times_many = (asyncio.run(measure(rows, Path(folder), repeats)) for rows in sizes)
     print(f"pages of {LIMIT} events of {sizes[0]:,} and of {sizes[1]:,}")
-    print("\n".join(lines(few, many)))
-    verdicts = [verdict(few[name][0], many[name][0]) for name in FILTERS]
+    print("\n".join(lines(few, times_many)))
+    verdicts = [verdict(few[name][0], times_many[name][0]) for name in FILTERS]
     print(f"growth: {verdicts.count('met')} of {len(FILTERS)} at most {GOAL} times")
     print(f"bound of those above: {BOUND_MICROSECONDS} us; missed: {verdicts.count('missed')}")
     return int("missed" in verdicts)

@@ -64,53 +64,53 @@ class Stopwatch:
     """How long each call of a port took, by what the call is for."""
 
     def __init__(self) -> None:
-        self.taken: dict[str, list[float]] = defaultdict(list)
+        self.seconds: dict[str, list[float]] = defaultdict(list)
 
     def of(self, port: Any, *names: str) -> Any:
         """The port, with these calls timed."""
 
-        class Timed:
+        class TimedPort:
             def __getattr__(_, name: str) -> Any:  # noqa: N805 - the port is meant
                 member = getattr(port, name)
-                return self.timed(name, member) if name in names else member
+                return self.time_call(name, member) if name in names else member
 
-        return Timed()
+        return TimedPort()
 
-    def timed(self, name: str, call_: Callable[..., Any]) -> Callable[..., Any]:
+    def time_call(self, name: str, call_: Callable[..., Any]) -> Callable[..., Any]:
         """The call, timed."""
 
-        async def call(*arguments: Any, **named: Any) -> Any:
+        async def call(*arguments: Any, **options: Any) -> Any:
             began = time.perf_counter()
             try:
-                return await call_(*arguments, **named)
+                return await call_(*arguments, **options)
             finally:
-                self.taken[name].append(time.perf_counter() - began)
+                self.seconds[name].append(time.perf_counter() - began)
 
         return call
 
 
-def signed(account: Any, wanted: Any, judge: Judge) -> tuple[dict[str, Any], Any]:
+def sign(account: Any, terms: Any, judge: Judge) -> tuple[dict[str, Any], Any]:
     """A payment as clients send it, and what `eth-account` is asked to judge of it."""
     authorization = {
         "from": account.address,
-        "to": wanted.pay_to,
-        "value": wanted.amount,
+        "to": terms.pay_to,
+        "value": terms.amount,
         "validAfter": "0",
         "validBefore": str(int(time.time()) + 3_600),
         "nonce": f"0x{secrets.token_hex(32)}",
     }
     domain = {
-        **wanted.extra,
+        **terms.extra,
         "chainId": int(judge.network.id.partition(":")[2]),
-        "verifyingContract": wanted.asset,
+        "verifyingContract": terms.asset,
     }
     message = {name: int(v) if v.isdigit() else v for name, v in authorization.items()}
     message["nonce"] = bytes.fromhex(authorization["nonce"][2:])
     types = {"TransferWithAuthorization": TYPE}
     signature = account.sign_typed_data(domain, types, message).signature
     payload = {"signature": f"0x{bytes(signature).hex()}", "authorization": authorization}
-    sent = {"x402Version": 2, "accepted": wire.to_json(wanted), "payload": payload}
-    return sent, lambda: Account.recover_message(
+    payment = {"x402Version": 2, "accepted": wire.to_json(terms), "payload": payload}
+    return payment, lambda: Account.recover_message(
         encode_typed_data(domain, types, message), signature=signature
     )
 
@@ -147,32 +147,38 @@ async def requests(folder: Path, count: int) -> tuple[dict[str, list[float]], li
         raise AssertionError("the settings name a payee")
     clock = Stopwatch()
     paid = attrs.evolve(paid, asked=clock.of(paid.asked, "verify", "settle"))
-    timed = clock.of(store, "write")
-    service = application.build(config, timed, plan_table=PLANS, paying=paid, closing=[store.close])
+    timed_store = clock.of(store, "write")
+    service = application.build(
+        config, timed_store, plan_table=PLANS, paying=paid, closing=[store.close]
+    )
     await service.runtime.start()
     key = await a_key(store)
-    clock.taken.clear()
+    clock.seconds.clear()
     operation = next(op for op in catalog.OPERATIONS if op.id == "listChanges")
-    wanted = offer(operation, paid.terms).requirements  # type: ignore[union-attr]
+    terms_ = offer(operation, paid.terms).requirements  # type: ignore[union-attr]
     judge, account = Judge(paid.terms.network, paid.crypto), Account.create()
-    payments = [signed(account, wanted, judge) for _ in range(count)]
+    payments = [sign(account, terms_, judge) for _ in range(count)]
     for payload, _ in payments:
         value = b64encode(json.dumps(payload).encode()).decode()
-        clock.taken["by key"].append(await whole(service, 200, authorization=f"Bearer {key}"))
-        clock.taken["paid"].append(await whole(service, 200, payment_signature=value))
+        clock.seconds["by key"].append(await whole(service, 200, authorization=f"Bearer {key}"))
+        clock.seconds["paid"].append(await whole(service, 200, payment_signature=value))
         began = time.perf_counter()
-        received = headers.read((value,))
-        clock.taken["parse"].append(time.perf_counter() - began)
-        now, payment_fields = int(system.now().timestamp()), received.payload.payload
+        header = headers.read((value,))
+        clock.seconds["parse"].append(time.perf_counter() - began)
+        now, payment_fields = int(system.now().timestamp()), header.payload.payload
         began = time.perf_counter()
         fault = judge.fault(
-            payment_fields.authorization, payment_fields.signature, pay_to=PAYEE, amount=wanted.amount, now=now
+            payment_fields.authorization,
+            payment_fields.signature,
+            pay_to=PAYEE,
+            amount=terms_.amount,
+            now=now,
         )
-        clock.taken["judge"].append(time.perf_counter() - began)
+        clock.seconds["judge"].append(time.perf_counter() - began)
         if fault is not None:
             raise SystemExit(f"a good payment was refused: {fault}")
     await service.runtime.stop()
-    return clock.taken, [recover for _, recover in payments]
+    return clock.seconds, [recover for _, recover in payments]
 
 
 async def a_key(store: SqliteStorage) -> str:
@@ -192,19 +198,19 @@ def main() -> int:
     """Print the table; 1 when a goal is missed."""
     count = 30 if "--quick" in sys.argv else 300
     with tempfile.TemporaryDirectory() as folder:
-        taken, recovers = asyncio.run(requests(Path(folder), count))
+        times, recovers = asyncio.run(requests(Path(folder), count))
     peers = []
     for recover in recovers:
         began = time.perf_counter()
         recover()
         peers.append(time.perf_counter() - began)
-    middle = {name: statistics.median(times) * 1e3 for name, times in taken.items()}
-    writes = len(taken["write"]) / count
-    added = middle["paid"] - middle["by key"]
+    middle = {name: statistics.median(times) * 1e3 for name, times in times.items()}
+    writes = len(times["write"]) / count
+    overhead = middle["paid"] - middle["by key"]
     rows = [
         ("request by key", middle["by key"]),
         ("request that is paid for", middle["paid"]),
-        ("  added", added),
+        ("  added", overhead),
         ("  of it parse", middle["parse"]),
         ("  judge: window, amount, signer", middle["judge"]),
         ("  verify: play money, no network", middle["verify"]),
@@ -212,16 +218,16 @@ def main() -> int:
         ("  settle: play money, no network", middle["settle"]),
     ]
     rows.append(
-        ("  the rest: the page anew, its receipt, wake-ups", added - sum(v for _, v in rows[3:]))
+        ("  the rest: the page anew, its receipt, wake-ups", overhead - sum(v for _, v in rows[3:]))
     )
     for name, value in rows:
         print(f"{name:48} {value:8.3f} ms")
-    ratio = min(peers) / min(taken["judge"])
+    ratio = min(peers) / min(times["judge"])
     print(f"{'eth-account: the signer alone':48} {statistics.median(peers) * 1e3:8.3f} ms")
-    passed = ratio >= GOAL_RATIO and added <= GOAL_MS
+    is_met = ratio >= GOAL_RATIO and overhead <= GOAL_MS
     print(f"judging beside eth-account {ratio:.1f} (goal {GOAL_RATIO:g})", end="; ")
-    print(f"added {added:.1f} ms (goal {GOAL_MS:g}): {'ok' if passed else 'MISSED'}")
-    return 0 if passed else 1
+    print(f"added {overhead:.1f} ms (goal {GOAL_MS:g}): {'ok' if is_met else 'MISSED'}")
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

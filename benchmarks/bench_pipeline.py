@@ -65,10 +65,10 @@ class Store:
     may: str
     may_not: str
     used_up: str
-    revoked: str
+    revoked_secret: str
 
 
-def filled() -> Store:
+def fill() -> Store:
     """The store."""
     storage = MemoryStorage(catalog.COLLECTIONS)
     ring = seals.Keyring({1: SECRET.encode()}, 1)
@@ -84,7 +84,7 @@ def filled() -> Store:
         ]
         keys = [await accounts.create_key(ctx, wish, plans=PLANS) for wish in wishes]
         await accounts.revoke_key(ctx, keys[-1].key.id)
-        return place.id, [issued.secret for issued in keys]
+        return place.id, [key.secret for key in keys]
 
     tenant, secrets = drive.run(storage.write(SYSTEM, people))
 
@@ -174,7 +174,7 @@ async def requests(store: Store) -> dict[str, Work]:
         "Starlette route": whole(floor(), None, 200),
         "whole, kept page": whole(with_cache, store.may, 200),
         "whole, anew": whole(anew, store.may, 200),
-        "refused 401": whole(with_cache, store.revoked, 401),
+        "refused 401": whole(with_cache, store.revoked_secret, 401),
         "refused 401, no key": whole(with_cache, None, 401, "/api/v1/profiles"),
         "refused 403": whole(with_cache, store.may_not, 403),
         "refused 429": whole(with_cache, store.used_up, 429),
@@ -244,23 +244,23 @@ async def microseconds(works: dict[str, Work], rounds: int) -> dict[str, float]:
 
 async def run(rounds: int) -> int:
     """Measure, print, judge; the exit code."""
-    store = filled()
+    store = fill()
     works = await requests(store)
-    spent = await microseconds({**await parts(store), **works}, rounds)
-    for name, cost in spent.items():
+    costs = await microseconds({**await parts(store), **works}, rounds)
+    for name, cost in costs.items():
         print(f"{name:<34}{cost:>9.2f} us")
     print()
-    missed = [goal for goal in GOALS if not print_ratio(spent, goal)]
-    return 1 if missed else 0
+    missed_goals = [goal for goal in GOALS if not print_ratio(costs, goal)]
+    return 1 if missed_goals else 0
 
 
-def print_ratio(spent: dict[str, float], goal: tuple[str, str, float]) -> bool:
+def print_ratio(costs: dict[str, float], goal: tuple[str, str, float]) -> bool:
     """Print one ratio; whether it is as low as it should be."""
-    name, beside, most = goal
-    ratio = spent[name] / spent[beside]
-    shown = f"{name} / {beside}"
-    print(f"{shown:<40}{ratio:>6.2f}   at most {most:.2f}   {'FAIL' if ratio > most else 'PASS'}")
-    return ratio <= most
+    name, beside, limit = goal
+    ratio = costs[name] / costs[beside]
+    label = f"{name} / {beside}"
+    print(f"{label:<40}{ratio:>6.2f}   at most {limit:.2f}   {'FAIL' if ratio > limit else 'PASS'}")
+    return ratio <= limit
 
 
 def main() -> int:

@@ -41,12 +41,12 @@ from svc_http.stores.postgres.session import Session
 
 CLIENTS = 64
 TENANTS = 16
-DECLARED = (*SAMPLES, *COLLECTIONS)
+TABLES = (*SAMPLES, *COLLECTIONS)
 GOAL_PORT, GOAL_APPEND = 0.5, 10.0
 EPOCH = bytes(8)
 
 Unit = Callable[[Transaction], Awaitable[Any]]
-Sent = dict[int, list[tuple[Any, ...]]]
+Statements = dict[int, list[tuple[Any, ...]]]
 """By connection: the statements with their values."""
 
 
@@ -76,22 +76,22 @@ def row(number: int) -> Unit:
 
 
 @contextmanager
-def noted() -> Iterator[Sent]:
+def note_statements() -> Iterator[Statements]:
     """What sessions send while the block lasts."""
-    sent: Sent = {}
+    statements: Statements = {}
     rows, do = Session.rows, Session.do
 
     async def noted_rows(self: Session, *statement: Any) -> Any:
-        sent.setdefault(id(self.connection), []).append(statement)
+        statements.setdefault(id(self.connection), []).append(statement)
         return await rows(self, *statement)
 
     async def noted_do(self: Session, commands: str) -> None:
-        sent.setdefault(id(self.connection), []).append((commands,))
+        statements.setdefault(id(self.connection), []).append((commands,))
         await do(self, commands)
 
     Session.rows, Session.do = noted_rows, noted_do  # type: ignore[method-assign]
     try:
-        yield sent
+        yield statements
     finally:
         Session.rows, Session.do = rows, do  # type: ignore[method-assign]
 
@@ -119,7 +119,7 @@ KINDS = (
 
 
 @frozen
-class Spent:
+class Cost:
     """What one side has taken: of the clock, of the CPU in this process and in the server's."""
 
     seconds: float
@@ -128,12 +128,12 @@ class Spent:
 
 
 @contextmanager
-def watched(database: Database, into: list[Spent]) -> Iterator[None]:
+def watch(database: Database, into: list[Cost]) -> Iterator[None]:
     """Note what the block takes."""
     began = time.perf_counter(), time.process_time(), cpu_seconds(family(database.pid))
     yield
-    ended = time.perf_counter(), time.process_time(), cpu_seconds(family(database.pid))
-    into.append(Spent(*(end - start for start, end in zip(began, ended, strict=True))))
+    end = time.perf_counter(), time.process_time(), cpu_seconds(family(database.pid))
+    into.append(Cost(*(end - start for start, end in zip(began, end, strict=True))))
 
 
 @frozen(eq=False)
@@ -142,9 +142,9 @@ class Match:
 
     database: Database
     store: PostgresStorage
-    others: list[Any]
-    ours: dict[Kind, list[Spent]] = field(factory=dict)
-    theirs: dict[Kind, list[Spent]] = field(factory=dict)
+    peers: list[Any]
+    own_costs: dict[Kind, list[Cost]] = field(factory=dict)
+    peer_costs: dict[Kind, list[Cost]] = field(factory=dict)
     messages: dict[Kind, float] = field(factory=dict)
     """Statements for a unit, with what its batch shares."""
 
@@ -157,12 +157,15 @@ class Match:
             for unit in units[number::CLIENTS]:
                 await hand_in(tenant(number, kind.tenants), unit)
 
-        with noted() as sent, watched(self.database, self.ours.setdefault(kind, [])):
+        with (
+            note_statements() as statements,
+            watch(self.database, self.own_costs.setdefault(kind, [])),
+        ):
             await asyncio.gather(*map(client, range(CLIENTS)))
-        self.messages[kind] = sum(map(len, sent.values())) / len(units)
-        lanes = zip(sent.values(), self.others, strict=False)
-        with watched(self.database, self.theirs.setdefault(kind, [])):
-            await asyncio.gather(*(again(lane, other) for lane, other in lanes))
+        self.messages[kind] = sum(map(len, statements.values())) / len(units)
+        lanes = zip(statements.values(), self.peers, strict=False)
+        with watch(self.database, self.peer_costs.setdefault(kind, [])):
+            await asyncio.gather(*(again(lane, connection) for lane, connection in lanes))
 
 
 async def again(lane: list[tuple[Any, ...]], connection: Any) -> None:
@@ -180,11 +183,11 @@ async def create_database(database: Database, name: str) -> str:
     await plain.execute(f"CREATE DATABASE {name}")
     await plain.close()
     dsn = database.dsn.replace("/postgres?", f"/{name}?")
-    await migrate(dsn, DECLARED, epoch=EPOCH)
+    await migrate(dsn, TABLES, epoch=EPOCH)
     return dsn
 
 
-async def opened(dsn: str, count: int) -> list[Any]:
+async def open_connections(dsn: str, count: int) -> list[Any]:
     """Connections like those of the store."""
     settings = {"statement_cache_size": 1_000, "max_cached_statement_lifetime": 0}
     return [await asyncpg.connect(dsn, server_settings=SERVES, **settings) for _ in range(count)]
@@ -192,41 +195,44 @@ async def opened(dsn: str, count: int) -> list[Any]:
 
 async def port(database: Database, turns: int, count: int) -> bool:
     """Print both for writes and reads; whether the goals were met."""
-    own, other = await create_database(database, "ours"), await create_database(database, "theirs")
-    store = await PostgresStorage.open(own, DECLARED, epoch=EPOCH)
-    match = Match(database, store, await opened(other, 8))
+    own, peer_dsn = (
+        await create_database(database, "ours"),
+        await create_database(database, "theirs"),
+    )
+    store = await PostgresStorage.open(own, TABLES, epoch=EPOCH)
+    match = Match(database, store, await open_connections(peer_dsn, 8))
     for turn in range(turns + 1):  # the first fills the tables and warms both
         for kind in KINDS:
             size = count // kind.share
             first = turn * count + (count // 2 if kind.tenants == 1 else 0)
             await match.turn(kind, range(first, first + size))
-    for connection in match.others:
+    for connection in match.peers:
         await connection.close()
     await store.close()
-    met = True
+    is_met = True
     print(f"{'':24}{'/s':>6}{'alone':>7}{'ratio':>7}{'statements':>12}", end="")
     print("   CPU us: ours  alone  PostgreSQL")
     for kind in KINDS:
-        ours, theirs = match.ours[kind][1:], match.theirs[kind][1:]
+        own_costs, peer_costs = match.own_costs[kind][1:], match.peer_costs[kind][1:]
         size = count // kind.share
-        ratio = median(b.seconds / a.seconds for a, b in zip(ours, theirs, strict=True))
+        ratio = median(b.seconds / a.seconds for a, b in zip(own_costs, peer_costs, strict=True))
         verdict = "shown"
         if not kind.is_shown:
             verdict = f"goal {GOAL_PORT}: {'PASS' if ratio >= GOAL_PORT else 'FAIL'}"
-            met = met and ratio >= GOAL_PORT
+            is_met = is_met and ratio >= GOAL_PORT
         costs = (
-            median(spent.client for spent in ours),
-            median(spent.client for spent in theirs),
-            median(spent.server for spent in ours),
+            median(cost.client for cost in own_costs),
+            median(cost.client for cost in peer_costs),
+            median(cost.server for cost in own_costs),
         )
         cpu = "".join(f"{cost / size * 1e6:8.0f}" for cost in costs)
         print(
-            f"{kind.name:24}{size / median(s.seconds for s in ours):6.0f}"
-            f"{size / median(s.seconds for s in theirs):7.0f}{ratio:7.2f}"
+            f"{kind.name:24}{size / median(s.seconds for s in own_costs):6.0f}"
+            f"{size / median(s.seconds for s in peer_costs):7.0f}{ratio:7.2f}"
             f"{match.messages[kind]:12.1f}{cpu}"
             f"    {verdict}"
         )
-    return met
+    return is_met
 
 
 # -- one ledger --------------------------------------------------------------------------------
@@ -267,16 +273,14 @@ async def six_statements(connection: Any, ready: list[SealedLine]) -> None:
     await connection.execute("COMMIT")
 
 
-async def stored(dsn: str, count: int) -> None:
+async def store_rows(dsn: str, count: int) -> None:
     """Look whether so many lines are there, and the head after them.
 
     Raises:
         SystemExit: something that was acknowledged is not stored.
     """
-    (connection,) = await opened(dsn, 1)
-    row = await connection.fetchrow(
-        "SELECT count(*), (SELECT size FROM ledgers) FROM ledger_lines"
-    )
+    (connection,) = await open_connections(dsn, 1)
+    row = await connection.fetchrow("SELECT count(*), (SELECT size FROM ledgers) FROM ledger_lines")
     await connection.close()
     if tuple(row) != (count, count):
         raise SystemExit(f"{count} lines acknowledged, {row} stored")
@@ -284,15 +288,18 @@ async def stored(dsn: str, count: int) -> None:
 
 async def appends(database: Database, turns: int, count: int, slow_count: int) -> bool:
     """Print both; whether the goal was met."""
-    own, other = await create_database(database, "batched"), await create_database(database, "single")
-    store = await PostgresStorage.open(own, DECLARED, epoch=EPOCH)
-    connections = await opened(other, CLIENTS)
+    own, peer_dsn = (
+        await create_database(database, "batched"),
+        await create_database(database, "single"),
+    )
+    store = await PostgresStorage.open(own, TABLES, epoch=EPOCH)
+    connections = await open_connections(peer_dsn, CLIENTS)
     await connections[0].execute("INSERT INTO ledgers VALUES ($1, 0, '', '')", tenant(0))
     ready = lines((turns + 1) * max(count, slow_count))
-    ours: list[Spent] = []
-    theirs: list[Spent] = []
+    own_costs: list[Cost] = []
+    peer_costs: list[Cost] = []
 
-    async def batched() -> None:
+    async def write_batch() -> None:
         for _ in range(count // CLIENTS):
             await one_append(store, ready)
 
@@ -301,21 +308,21 @@ async def appends(database: Database, turns: int, count: int, slow_count: int) -
             await six_statements(connection, ready)
 
     for _ in range(turns + 1):
-        with watched(database, ours):
-            await asyncio.gather(*(batched() for _ in range(CLIENTS)))
-        with watched(database, theirs):
+        with watch(database, own_costs):
+            await asyncio.gather(*(write_batch() for _ in range(CLIENTS)))
+        with watch(database, peer_costs):
             await asyncio.gather(*map(single, connections))
-    for dsn, done in ((own, count), (other, slow_count)):
-        await stored(dsn, (turns + 1) * done)
+    for dsn, expected_count in ((own, count), (peer_dsn, slow_count)):
+        await store_rows(dsn, (turns + 1) * expected_count)
     for connection in connections:
         await connection.close()
     await store.close()
-    pairs = zip(ours[1:], theirs[1:], strict=True)
+    pairs = zip(own_costs[1:], peer_costs[1:], strict=True)
     ratio = median((b.seconds / slow_count) / (a.seconds / count) for a, b in pairs)
-    rate = count / median(spent.seconds for spent in ours[1:])
-    slow = slow_count / median(spent.seconds for spent in theirs[1:])
-    server = median(spent.server for spent in ours[1:]) / count * 1e6
-    slow_server = median(spent.server for spent in theirs[1:]) / slow_count * 1e6
+    rate = count / median(cost.seconds for cost in own_costs[1:])
+    slow = slow_count / median(cost.seconds for cost in peer_costs[1:])
+    server = median(cost.server for cost in own_costs[1:]) / count * 1e6
+    slow_server = median(cost.server for cost in peer_costs[1:]) / slow_count * 1e6
     verdict = "PASS" if ratio >= GOAL_APPEND else "FAIL"
     print(f"appends to one ledger, 64 clients{rate:9.0f} /s, PostgreSQL {server:5.0f} us each")
     print(f"six statements each              {slow:9.0f} /s, PostgreSQL {slow_server:5.0f} us each")
@@ -334,8 +341,8 @@ async def run(database: Database, *, quick: bool) -> bool:
 def main() -> int:
     """Start the server, measure, stop it; 1 when a goal is missed."""
     with postgres() as database:
-        met = uvloop.run(run(database, quick="--quick" in sys.argv))
-    return 0 if met else 1
+        is_met = uvloop.run(run(database, quick="--quick" in sys.argv))
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

@@ -31,7 +31,16 @@ PORTS = ("Rotterdam", "Antwerp", "Hamburg", "Valencia", "Genoa", "Gdansk", "Lisb
 ACTORS = ("dockworkers", "pilots", "crane drivers", "tug crews", "customs officers")
 ACTS = ("strike", "walkout", "blockade", "stoppage", "slowdown")
 CAUSES = ("pay", "pensions", "automation", "night shifts", "safety", "staffing", "contracts")
-OTHERS = ("orchard", "violin", "glacier", "pottery", "comet", "beetle", "marathon", "sculpture")
+TOPIC_WORDS = (
+    "orchard",
+    "violin",
+    "glacier",
+    "pottery",
+    "comet",
+    "beetle",
+    "marathon",
+    "sculpture",
+)
 
 
 def story(random: Random, number: int) -> tuple[str, str]:
@@ -57,7 +66,7 @@ def evidence(count: int) -> tuple[Evidence, ...]:
         if number % 3 == 0:
             title, text = story(random, number)
         if number % 4 == 3:
-            word = random.choice(OTHERS)
+            word = random.choice(TOPIC_WORDS)
             shown, body = f"A {word} of note, {number}", f"People admired the {word} at length."
         else:
             shown, body = (title, text) if number % 3 == 0 else (f"{title}, again", text)
@@ -88,12 +97,12 @@ def seconds(count: int) -> tuple[float, int]:
     )  # fmt: skip
     store = Frequencies(100_000)  # of a large store, where every word of the items is rare
     material = Material("wsp_x", profile, Window(NOW), evidence(count), frequencies=store)
-    best, cited = float("inf"), 0
+    best, citation_count = float("inf"), 0
     for _ in range(3):
         start = time.process_time()
-        cited = len(compose(material, NOW).facets.sources)
+        citation_count = len(compose(material, NOW).facets.sources)
         best = min(best, time.process_time() - start)
-    return best, cited
+    return best, citation_count
 
 
 def main() -> int:
@@ -101,18 +110,20 @@ def main() -> int:
     sizes = (20, 200, 2_000) if "--quick" not in sys.argv else (20, 200)
     seconds(sizes[0])  # the word lists are read on first use
     print(f"{'items':>8} {'seconds':>9} {'ms/item':>9} {'cited':>6} {'growth':>7}")
-    before, missed = 0.0, False
+    before, misses = 0.0, False
     for size in sizes:
-        took, cited = seconds(size)
+        took, citation_count = seconds(size)
         growth = took / before if before else 0.0
-        missed |= growth > GROWTH_GOAL
-        shown = f"{growth:6.1f}x" if before else "      -"
-        print(f"{size:>8} {took:>9.3f} {took / size * 1000:>9.3f} {cited:>6} {shown}")
+        misses |= growth > GROWTH_GOAL
+        growth_text = f"{growth:6.1f}x" if before else "      -"
+        print(
+            f"{size:>8} {took:>9.3f} {took / size * 1000:>9.3f} {citation_count:>6} {growth_text}"
+        )
         before = took
-    missed |= before > SECONDS_GOAL
+    misses |= before > SECONDS_GOAL
     goal = f"a tenfold costs at most {GROWTH_GOAL:g}x, the whole {SECONDS_GOAL:g} s"
-    print(f"goal: {goal}: {'MISS' if missed else 'PASS'}")
-    return int(missed)
+    print(f"goal: {goal}: {'MISS' if misses else 'PASS'}")
+    return int(misses)
 
 
 if __name__ == "__main__":

@@ -108,14 +108,14 @@ def item(number: int, language: Language) -> Written:
     return Written(None, row, NewsText(row.id, at, title, text, "en").read())
 
 
-async def written(ctx: Context, batch: Sequence[Written]) -> None:
+async def write_batch(ctx: Context, batch: Sequence[Written]) -> None:
     """Keep these items."""
     for item in batch:
         await ctx.save(NEWS, item.after.id, item.after)
     await follow(ctx, batch)
 
 
-async def filled(storage: Storage, numbers: range, language: Language) -> Service:
+async def fill(storage: Storage, numbers: range, language: Language) -> Service:
     """A store with these items."""
     ring = Keyring({1: b"k" * 32}, 1)
     host = Host(lends={corpus.Tables: corpus.Tables()})
@@ -124,7 +124,7 @@ async def filled(storage: Storage, numbers: range, language: Language) -> Servic
     )
     for at in range(0, len(numbers), 200):
         batch = [item(number, language) for number in numbers[at : at + 200]]
-        await service.system(partial(written, batch=batch))
+        await service.system(partial(write_batch, batch=batch))
     await intake.tidy(service)
     return service
 
@@ -162,14 +162,14 @@ async def milliseconds(service: Service, questions: Sequence[Question]) -> Times
     return statistics.median(took), max(took)
 
 
-async def measured(storage: Any, numbers: range) -> tuple[Times, Times]:
+async def measure(storage: Any, numbers: range) -> tuple[Times, Times]:
     """Times of questions of the newest items, and of all."""
     language = Language()
-    service = await filled(storage, numbers, language)
+    service = await fill(storage, numbers, language)
     since = START + timedelta(minutes=numbers[-1] - WINDOW + 1)
-    windowed = [Question(words, since) for words in language.questions()]
+    questions_of_window = [Question(words, since) for words in language.questions()]
     whole = [Question(words, None) for words in language.questions()]
-    times = await milliseconds(service, windowed), await milliseconds(service, whole)
+    times = await milliseconds(service, questions_of_window), await milliseconds(service, whole)
     await storage.close()
     return times
 
@@ -177,7 +177,7 @@ async def measured(storage: Any, numbers: range) -> tuple[Times, Times]:
 async def run(size: int, stores: Callable[[str], Awaitable[Any]]) -> list[tuple[Times, Times]]:
     """The times of the small store and of the large one, whose newest items are the same."""
     return [
-        await measured(await stores(name), range(first, size))
+        await measure(await stores(name), range(first, size))
         for name, first in (("small", size - WINDOW), ("large", 0))
     ]
 
@@ -212,21 +212,21 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--quick", action="store_true", help="10,000 items, not 100,000")
     arguments.add_argument("--postgres", action="store_true", help="PostgreSQL, not SQLite")
-    chosen = arguments.parse_args()
-    size = 10_000 if chosen.quick else 100_000
-    (few, _), (many, whole) = (in_a_server if chosen.postgres else in_files)(size)
-    growth = many[0] / few[0]
-    goal = float("inf") if chosen.postgres else ALL_GOAL_MS  # a server's times are shown alone
+    options = arguments.parse_args()
+    size = 10_000 if options.quick else 100_000
+    (few, _), (times_many, whole) = (in_a_server if options.postgres else in_files)(size)
+    growth = times_many[0] / few[0]
+    goal = float("inf") if options.postgres else ALL_GOAL_MS  # a server's times are shown alone
     rows = [
         (f"newest {WINDOW:,} of {WINDOW:,}, ms", few, "", True),
-        (f"newest {WINDOW:,} of {size:,}, ms", many, f"{growth:.1f}x", growth <= GROWTH_GOAL),
+        (f"newest {WINDOW:,} of {size:,}, ms", times_many, f"{growth:.1f}x", growth <= GROWTH_GOAL),
         (f"all of {size:,}, ms", whole, f"<= {goal:g} ms", whole[0] <= goal),
     ]
     print(f"{'retrieval':28} {'median':>8} {'most':>8}")
-    for name, (median, most), note, met in rows:
-        print(f"{name:28} {median:>8.1f} {most:>8.1f}  {note}{'' if met else ' MISSED'}")
+    for name, (median, slowest), note, is_met in rows:
+        print(f"{name:28} {median:>8.1f} {slowest:>8.1f}  {note}{'' if is_met else ' MISSED'}")
     print(f"goals: a window costs at most {GROWTH_GOAL:g}x, all at most {goal:g} ms")
-    return int(not all(met for *_, met in rows))
+    return int(not all(is_met for *_, is_met in rows))
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ class Load(NamedTuple):
     server: float
     client: float
     postgres: float
-    others: float
+    other_cores: float
     share: float
     """Of the servers' CPU time, that of the busiest process."""
 
@@ -129,7 +129,7 @@ class Server:
     loads: dict[str, list[Load]] = field(factory=dict)
 
 
-def started(count: int, dsn: str, folder: Path) -> Server:
+def start_server(count: int, dsn: str, folder: Path) -> Server:
     """A server that answers."""
     words = ["serve", "--json", "--processes", str(count), "--port", "0", "--workers", "none"]
     flags = ["--no-rate-limits", "--request-log", "errors"]
@@ -152,26 +152,26 @@ def load(server: Server, database: Database, script: Path, seconds: int) -> Load
     parts = {pid: cpu_seconds([pid]) for pid in family(server.process.pid)}
     before = cpu_seconds(family(database.pid)), busy_seconds(), client_seconds()
     began = time.perf_counter()
-    done = subprocess.run(
+    process = subprocess.run(
         ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", script, server.origin],
         capture_output=True,
         text=True,
         check=True,
     )
     took = time.perf_counter() - began
-    used = [cpu_seconds([pid]) - spent for pid, spent in parts.items()]
+    used = [cpu_seconds([pid]) - cpu for pid, cpu in parts.items()]
     after = cpu_seconds(family(database.pid)), busy_seconds(), client_seconds()
     in_database, busy, client = (end - start for start, end in zip(before, after, strict=True))
-    match = re.search(r"(\d+) requests in", done.stdout)
+    match = re.search(r"(\d+) requests in", process.stdout)
     if (
         match is None
         or match[1] == "0"
-        or "Non-2xx" in done.stdout
-        or "Socket errors" in done.stdout
+        or "Non-2xx" in process.stdout
+        or "Socket errors" in process.stdout
     ):
-        raise SystemExit(f"the server refused, or was too slow:\n{done.stdout}")
-    others = busy - sum(used) - in_database - client
-    cores = (spent / took for spent in (sum(used), client, in_database, max(others, 0.0)))
+        raise SystemExit(f"the server refused, or was too slow:\n{process.stdout}")
+    other_cores = busy - sum(used) - in_database - client
+    cores = (cpu / took for cpu in (sum(used), client, in_database, max(other_cores, 0.0)))
     return Load(int(match[1]) / took, *cores, max(used) / sum(used))
 
 
@@ -185,8 +185,8 @@ def busy_seconds() -> float:
 
 def client_seconds() -> float:
     """What `wrk` has used, each time it ran."""
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def scripts(folder: Path, keys: list[str], run: str) -> dict[str, Path]:
@@ -200,8 +200,8 @@ def scripts(folder: Path, keys: list[str], run: str) -> dict[str, Path]:
     paths = {}
     for number, (name, (secrets, writes, limits)) in enumerate(kinds.items()):
         paths[name] = folder / f"{run}-{number}.lua"
-        quoted = ", ".join(f'"{secret}"' for secret in secrets)
-        members = {"keys": quoted, "writes": writes, "limits": limits, "run": f"{run}-{number}"}
+        key_list = ", ".join(f'"{secret}"' for secret in secrets)
+        members = {"keys": key_list, "writes": writes, "limits": limits, "run": f"{run}-{number}"}
         paths[name].write_text(SCRIPT % members, "utf-8")
     return paths
 
@@ -213,7 +213,7 @@ def measure(folder: Path, *, rounds: int, seconds: int) -> list[Server]:
         keys = asyncio.run(fill(database.dsn))
         servers = []
         for count in (1, 2):
-            server = started(count, database.dsn, folder)
+            server = start_server(count, database.dsn, folder)
             stack.callback(server.process.wait, STARTING_SECONDS)
             stack.callback(server.process.terminate)
             servers.append(server)
@@ -239,12 +239,15 @@ def main() -> int:
         f"{'server':>10}{'client':>9}{'PostgreSQL':>12}{'others':>8}"
         f"{'server':>10}{'client':>9}{'PostgreSQL':>12}"
     )
-    missed = 0
+    misses = 0
     for name in single.loads:
         for server in (single, two):
             loads = server.loads[name]
             rate, *had, share = (median(column) for column in zip(*loads, strict=True))
-            costs = [median(each[part] / each.rate * 1e6 for each in loads) for part in (1, 2, 3)]
+            costs = [
+                median(figures_[part] / figures_.rate * 1e6 for figures_ in loads)
+                for part in (1, 2, 3)
+            ]
             print(
                 f"{name:24}{server.count:11}{rate:7.0f}"
                 f"{had[0]:10.2f}{had[1]:9.2f}{had[2]:12.2f}{had[3]:8.2f}"
@@ -252,15 +255,15 @@ def main() -> int:
                 + (f"   busiest {share:.0%}" if server.count > 1 else "")
             )
         pairs = list(zip(single.loads[name], two.loads[name], strict=True))
-        more = median(b.rate / a.rate for a, b in pairs)
+        gain = median(b.rate / a.rate for a, b in pairs)
         ratio = median((b.server / b.rate) / (a.server / a.rate) for a, b in pairs)
-        missed += ratio > GOAL
+        misses += ratio > GOAL
         verdict = "PASS" if ratio <= GOAL else "FAIL"
         print(
-            f"{'':24}{'':11}{more:6.2f}x   server CPU for a request {ratio:.2f}x,"
+            f"{'':24}{'':11}{gain:6.2f}x   server CPU for a request {ratio:.2f}x,"
             f" goal at most {GOAL}: {verdict}"
         )
-    return 1 if missed else 0
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ NEAR = 0.3
 
 
 @frozen
-class Measured:
+class Measurement:
     """Seconds for a unit: of the clock; in which this process, and PostgreSQL, worked or waited
     for the CPU, which on a busy machine others have."""
 
@@ -48,13 +48,13 @@ class Measured:
     database_cpu: float
 
 
-def parts(alone: float, many: float) -> tuple[float, float]:
+def parts(alone: float, together: float) -> tuple[float, float]:
     """What a transaction takes and what each unit in it, by what a unit took alone and among 16."""
-    own = max(alone - many, 0.0) * TOGETHER / (TOGETHER - 1)
+    own = max(alone - together, 0.0) * TOGETHER / (TOGETHER - 1)
     return own, max(alone - own, 1e-6)
 
 
-def foretold(alone: Measured, together: Measured) -> float:
+def foretold(alone: Measurement, together: Measurement) -> float:
     """The units a second of 64 clients in 16 workspaces, by the costs that explain both.
 
     `alone` has a transaction for each unit, `together` one for 16: what they differ by is the
@@ -78,29 +78,31 @@ def foretold(alone: Measured, together: Measured) -> float:
         flush=max(clock - process - database - 3 * message, 1e-6),
     )
     place = Place(processes=1, cores=CONNECTIONS, counters_in_database=False, costs=costs)
-    return closed(place, CLIENTS, TENANTS, seconds=2.0)
+    return closed_loop(place, CLIENTS, TENANTS, seconds=2.0)
 
 
-def closed(place: Place, clients: int, tenants: int, *, seconds: float) -> float:
+def closed_loop(place: Place, clients: int, tenants: int, *, seconds: float) -> float:
     """Units a second of clients of whom each waits for the answer."""
-    service, done = Service(place), 0
+    service, count = Service(place), 0
 
     def client(tenant: int) -> Steps:
-        nonlocal done
+        nonlocal count
         while service.world.now < seconds:
             yield from service.processes[0].create(tenant)
-            done += 1
+            count += 1
 
     for number in range(clients):
         service.world.start(client(number % tenants))
     service.world.run()
-    return done / service.world.now
+    return count / service.world.now
 
 
-async def measured(database: Database, turns: int) -> dict[tuple[int, int], list[Measured]]:
+async def measure(database: Database, turns: int) -> dict[tuple[int, int], list[Measurement]]:
     """Profiles made by so many clients in so many workspaces, in turn."""
 
-    store = await PostgresStorage.open(await create_database(database, "real"), COLLECTIONS, epoch=EPOCH)
+    store = await PostgresStorage.open(
+        await create_database(database, "real"), COLLECTIONS, epoch=EPOCH
+    )
     numbers = count()
 
     async def client(name: str, units: int) -> None:
@@ -108,22 +110,26 @@ async def measured(database: Database, turns: int) -> dict[tuple[int, int], list
             await store.write(name, profile(next(numbers)))
 
     sizes = {(4, 4): 3 * CLIENTS, (CLIENTS, 4): 10 * CLIENTS, (CLIENTS, TENANTS): 10 * CLIENTS}
-    costs: dict[tuple[int, int], list[Measured]] = {key: [] for key in sizes}
+    costs: dict[tuple[int, int], list[Measurement]] = {key: [] for key in sizes}
 
     def seconds() -> tuple[float, ...]:
-        own, others = [os.getpid()], family(database.pid)
-        worked = core_seconds(own), core_seconds(others)
-        return time.perf_counter(), *worked, time.process_time(), cpu_seconds(others)
+        own, pids_of_database = [os.getpid()], family(database.pid)
+        cpu = core_seconds(own), core_seconds(pids_of_database)
+        return time.perf_counter(), *cpu, time.process_time(), cpu_seconds(pids_of_database)
 
     for turn in range(turns + 1):
         for (clients, tenants), size in sizes.items():
             began = seconds()
             await asyncio.gather(
-                *(client(tenant(each, tenants), size // clients) for each in range(clients))
+                *(client(tenant(number, tenants), size // clients) for number in range(clients))
             )
             if turn:
-                taken = (after - before for before, after in zip(began, seconds(), strict=True))
-                costs[clients, tenants].append(Measured(*(each / size for each in taken)))
+                seconds_taken = (
+                    after - before for before, after in zip(began, seconds(), strict=True)
+                )
+                costs[clients, tenants].append(
+                    Measurement(*(second / size for second in seconds_taken))
+                )
     await store.close()
     return costs
 
@@ -131,26 +137,28 @@ async def measured(database: Database, turns: int) -> dict[tuple[int, int], list
 def check(turns: int) -> bool:
     """Print what is foretold beside what is measured; whether they are near."""
     with postgres() as database:
-        costs = uvloop.run(measured(database, turns))
+        costs = uvloop.run(measure(database, turns))
 
-    def middle(key: tuple[int, int]) -> Measured:
-        each = costs[key]
-        return Measured(*map(median, zip(*map(astuple, each), strict=True)))
+    def middle(key: tuple[int, int]) -> Measurement:
+        measurements = costs[key]
+        return Measurement(*map(median, zip(*map(astuple, measurements), strict=True)))
 
     alone, together, spread = map(middle, costs)
-    rates = [foretold(alone_, many) for alone_, many, _ in zip(*costs.values(), strict=True)]
+    rates = [
+        foretold(alone_, together) for alone_, together, _ in zip(*costs.values(), strict=True)
+    ]
     pairs = zip(rates, costs[CLIENTS, TENANTS], strict=True)
     ratio = median(rate * real.clock for rate, real in pairs)
     print(f"4 clients, 4 workspaces          {1 / alone.clock:8.0f} creations/s, measured")
     print(f"64 clients, 4 workspaces         {1 / together.clock:8.0f} measured")
     print(f"{'CPU us':32} {'process':>8} {'PostgreSQL':>11}   {'with waits for a core':>22}")
     names = ("process_cpu", "database_cpu", "process", "database")
-    split = [parts(getattr(alone, name), getattr(together, name)) for name in names]
-    for what, found_costs in zip(
-        ("a transaction", "a unit in it"), zip(*split, strict=True), strict=True
+    splits = [parts(getattr(alone, name), getattr(together, name)) for name in names]
+    for name, found_costs in zip(
+        ("a transaction", "a unit in it"), zip(*splits, strict=True), strict=True
     ):
-        process, postgres_, *waited = (cost * 1e6 for cost in found_costs)
-        print(f"{what:32} {process:8.0f} {postgres_:11.0f}   {waited[0]:11.0f} {waited[1]:10.0f}")
+        process, postgres_, *waits = (cost * 1e6 for cost in found_costs)
+        print(f"{name:32} {process:8.0f} {postgres_:11.0f}   {waits[0]:11.0f} {waits[1]:10.0f}")
     print(f"64 clients, 16 workspaces        {1 / spread.clock:8.0f} measured")
     print(f"the same                         {median(rates):8.0f} foretold")
     is_near = abs(ratio - 1) <= NEAR

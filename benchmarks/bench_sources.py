@@ -165,7 +165,7 @@ class Cost:
     longest_ms: float
 
 
-async def taken(make: Make, clock: Clock, paths: list[Path]) -> Cost:
+async def take_in(make: Make, clock: Clock, paths: list[Path]) -> Cost:
     """Take documents into an empty store."""
     storage = await make()
     ring = Keyring({1: b"k" * 32}, 1)
@@ -176,14 +176,14 @@ async def taken(make: Make, clock: Clock, paths: list[Path]) -> Cost:
         watching = asyncio.create_task(waits.watch())
         cpu, began = clock(), time.perf_counter()
         outcomes = await pull_all(service, sources, fetcher)
-        seconds, spent = time.perf_counter() - began, clock() - cpu
+        seconds, cpu_spent = time.perf_counter() - began, clock() - cpu
         watching.cancel()
     for outcome in outcomes:
         if outcome.status != "taken":
             raise SystemExit(f"{outcome}")
     rows = sum(outcome.run.created + outcome.run.unchanged for outcome in outcomes)
     await storage.close()
-    return Cost(rows, spent / rows * 1e6, seconds, max(waits.milliseconds, default=0.0))
+    return Cost(rows, cpu_spent / rows * 1e6, seconds, max(waits.milliseconds, default=0.0))
 
 
 @contextmanager
@@ -217,66 +217,72 @@ def cpu_us(work: Callable[[], object], rows: int) -> float:
 
 
 def _read(body: bytes, path: Path) -> object:
-    held = Body(body)
-    return read(held, recognised(held), Given(name=path.name))
+    text = Body(body)
+    return read(text, recognised(text), Given(name=path.name))
 
 
-def _row(name: str, reached: str, goal: str, met: bool) -> bool:
-    print(f"{name:44} {reached:>12} {goal:>10} {'' if met else 'MISSED'}", flush=True)
-    return met
+def _row(name: str, figure: str, goal: str, is_met: bool) -> bool:
+    print(f"{name:44} {figure:>12} {goal:>10} {'' if is_met else 'MISSED'}", flush=True)
+    return is_met
 
 
 def run(make: Make, clock: Clock, folder: Path, *, quick: bool) -> bool:
     """Print every figure; whether every goal is met."""
-    met = True
+    is_met = True
     for name, build, bare, rows, limit in CASES:
         body = build(rows)
         path = folder / name
         path.write_bytes(body)
         alone = cpu_us(partial(bare, body), rows)
-        ours = cpu_us(partial(_read, body, path), rows)
-        cost = asyncio.run(taken(make, clock, [path]))
+        own_us = cpu_us(partial(_read, body, path), rows)
+        cost = asyncio.run(take_in(make, clock, [path]))
         _row(
             f"{name}, {len(body) / rows:.0f} bytes a row: bare parse, us", f"{alone:.1f}", "", True
         )
-        more, judged_max = max(0.0, ours - alone), JUDGED_US * limit
+        overhead_us, judged_max = max(0.0, own_us - alone), JUDGED_US * limit
         goal = f"< {JUDGED_US:.0f}" if limit == 1.0 else ""
-        met &= _row("  read and judged beyond it, us", f"{more:.1f}", goal, more < judged_max)
-        stored = max(0.0, cost.cpu_us - ours)
-        met &= _row("  stored, us", f"{stored:.0f}", f"< {STORED_US:.0f}", stored < STORED_US)
-        met &= _waited(cost)
-    return met & _large(make, clock, folder, quick=quick)
+        is_met &= _row(
+            "  read and judged beyond it, us", f"{overhead_us:.1f}", goal, overhead_us < judged_max
+        )
+        store_us = max(0.0, cost.cpu_us - own_us)
+        is_met &= _row(
+            "  stored, us", f"{store_us:.0f}", f"< {STORED_US:.0f}", store_us < STORED_US
+        )
+        is_met &= _print_waits(cost)
+    return is_met & _large(make, clock, folder, quick=quick)
 
 
 def _large(make: Make, clock: Clock, folder: Path, *, quick: bool) -> bool:
     share = 10 if quick else 1
     path = folder / "large.csv"
     path.write_bytes(epss(300_000 // share))
-    cost = asyncio.run(taken(make, clock, [path]))
+    cost = asyncio.run(take_in(make, clock, [path]))
     goal = SECONDS_MAX / share
-    met = _row(
+    is_met = _row(
         f"{cost.rows:,} scores, s", f"{cost.seconds:.1f}", f"< {goal:.0f}", cost.seconds < goal
     )
-    met &= _waited(cost)
+    is_met &= _print_waits(cost)
     paths = []
     for turn in range(max(1, 3 // share)):
         for name, build, _, rows, _ in CASES:
             paths.append(folder / f"{turn}-{name}")
-            wanted = rows if name == "feed.xml" else rows // share * 2
-            paths[-1].write_bytes(build(wanted - turn) if name != "feed.xml" else build(wanted))
+            rows_wanted = rows if name == "feed.xml" else rows // share * 2
+            paths[-1].write_bytes(
+                build(rows_wanted - turn) if name != "feed.xml" else build(rows_wanted)
+            )
     size = sum(path.stat().st_size for path in paths) / 1e6
-    cost = asyncio.run(taken(make, clock, paths))
+    cost = asyncio.run(take_in(make, clock, paths))
     goal = SECONDS_MAX * size / 30
-    met &= _row(
+    is_met &= _row(
         f"{size:.0f} MB of all, {cost.rows:,} rows, s", f"{cost.seconds:.1f}", f"< {goal:.0f}",
         cost.seconds < goal,
     )  # fmt: skip
-    met &= _waited(cost)
+    is_met &= _print_waits(cost)
     rss = peak_rss_mib()
-    return met & _row("peak memory, MiB", f"{rss:.0f}", f"< {RSS_MIB_MAX}", rss < RSS_MIB_MAX)
+    return is_met & _row("peak memory, MiB", f"{rss:.0f}", f"< {RSS_MIB_MAX}", rss < RSS_MIB_MAX)
 
 
-def _waited(cost: Cost) -> bool:
+def _print_waits(cost: Cost) -> bool:
     return _row("  another write, longest ms", f"{cost.longest_ms:.0f}", "", True)
 
 
@@ -289,11 +295,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         if options.postgres:
             with postgres() as database, stores(database.dsn) as make:
-                met = run(make, Clock(database.pid), Path(folder), quick=options.quick)
+                is_met = run(make, Clock(database.pid), Path(folder), quick=options.quick)
         else:
             with stores(None) as make:
-                met = run(make, Clock(None), Path(folder), quick=options.quick)
-    return 0 if met else 1
+                is_met = run(make, Clock(None), Path(folder), quick=options.quick)
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

@@ -93,12 +93,12 @@ def note(number: int) -> Unit:
 
 def profile(number: int) -> Unit:
     """A profile as a request creates it, with a key of its own."""
-    sent = {"content-type": "application/json", "idempotency-key": f"creation-{number:08}"}
-    prepared = prepare(CREATE_PROFILE, Call({}, "", sent.get, BODY), SITE)
+    headers = {"content-type": "application/json", "idempotency-key": f"creation-{number:08}"}
+    call_ = prepare(CREATE_PROFILE, Call({}, "", headers.get, BODY), SITE)
 
     async def unit(tx: Transaction) -> None:
         units = Units(Within(tx), IDS, lambda: START, KEYRING)  # type: ignore[arg-type]
-        await Execution(prepared, Actor("ann"), START, units).reply()
+        await Execution(call_, Actor("ann"), START, units).reply()
 
     return unit
 

@@ -96,11 +96,11 @@ async def serve_ours(port: int) -> None:
             await asyncio.Event().wait()
 
     folder = os.environ["BENCH_FOLDER"]  # noqa: TID251 - no part of the service
-    chosen = settings.Settings(
+    config = settings.Settings(
         db=f"{folder}/svc.db", secret="0123456789abcdef" * 4, port=port, rate_limits=False
     )
-    store = SqliteStorage.open(Path(chosen.db), catalog.COLLECTIONS, epoch=bytes(8))
-    service = application.build(chosen, store, closing=[store.close])
+    store = SqliteStorage.open(Path(config.db), catalog.COLLECTIONS, epoch=bytes(8))
+    service = application.build(config, store, closing=[store.close])
     runtime = service.runtime
     runtime.host = attrs.evolve(runtime.host, lends={**runtime.host.lends, Backend: Words()})
 
@@ -180,13 +180,13 @@ class Client:
         self._connection.request("POST", PATH, BODY, self._fields)
         answer = self._connection.getresponse()
         assert answer.status == 200, answer.read()
-        heard = b""
-        while b'"text-delta"' not in heard:
-            heard += answer.read1(65_536)
+        received_bytes = b""
+        while b'"text-delta"' not in received_bytes:
+            received_bytes += answer.read1(65_536)
         first = time.perf_counter()
         while part := answer.read1(65_536):
-            heard += part
-        words = heard.count(b'"text-delta"')
+            received_bytes += part
+        words = received_bytes.count(b'"text-delta"')
         self.words += words
         self.firsts.append(first - began)
         self.rates.append(words / (time.perf_counter() - first))
@@ -230,15 +230,15 @@ def memory(port: int, key: str, pid: int) -> float:
         connection.request("POST", PATH, body, fields)
         answer = connection.getresponse()
         assert answer.status == 200, answer.read()
-        heard = b""
-        while b'"text-delta"' not in heard:
-            heard += answer.read1(65_536)
+        received_bytes = b""
+        while b'"text-delta"' not in received_bytes:
+            received_bytes += answer.read1(65_536)
         clients.append((connection, answer))
-    taken = rss_mb(pid) - before
+    growth_mb = rss_mb(pid) - before
     for connection, answer in clients:
         answer.close()
         connection.close()
-    return taken
+    return growth_mb
 
 
 def main() -> int:
@@ -250,21 +250,21 @@ def main() -> int:
         running("ours", folder) as ours_at,
         running("demo", folder) as demo_at,
     ):
-        bare, ours, demo = (Client(*at) for at in (bare_at, ours_at, demo_at))
+        bare, own, demo = (Client(*at) for at in (bare_at, ours_at, demo_at))
         for number in range(rounds + 2):
-            for client in (bare, ours, demo):
+            for client in (bare, own, demo):
                 client.ask()
                 if number == 1:  # the first ones load what all use
                     client.forget()
-        ratio = bare.word_us / ours.word_us
+        ratio = bare.word_us / own.word_us
         print(f"{'':24}{'first word':>12}{'words/s':>12}{'CPU time a word':>18}")
-        for name, client in (("bare route", bare), ("ours", ours), ("ours, no model", demo)):
+        for name, client in (("bare route", bare), ("ours", own), ("ours, no model", demo)):
             times = f"{client.first_ms:>9.2f} ms{client.rate:>12,.0f}{client.word_us:>15,.1f} us"
             print(f"{name:24}{times}")
-        taken = memory(*ours_at)
+        growth_mb = memory(*ours_at)
     print(f"ratio of CPU time a word {ratio:.2f}  goal {GOAL_RATIO}")
-    print(f"{STREAMS} open answers        {taken:.1f} MB  goal {GOAL_MB:.0f} MB")
-    return 0 if ratio >= GOAL_RATIO and taken <= GOAL_MB else 1
+    print(f"{STREAMS} open answers        {growth_mb:.1f} MB  goal {GOAL_MB:.0f} MB")
+    return 0 if ratio >= GOAL_RATIO and growth_mb <= GOAL_MB else 1
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ LONG = "Cranes at the northern quay stand still while the union and the terminal
 Case = Callable[["Bench"], Awaitable[None]]
 
 
-class Timed:
+class TimedStore:
     """Another store, which notes how long each of its writing units holds the writer."""
 
     def __init__(self, store: SqliteStorage) -> None:
@@ -67,20 +67,20 @@ class Timed:
 
     async def write(self, tenant: str, unit: Callable[[Any], Awaitable[Any]]) -> Any:
         """Run the unit; its milliseconds, and those of computing in it, are noted."""
-        began = computed = 0.0
+        began = cpu_seconds_ = 0.0
 
-        async def timed(tx: Any) -> Any:
-            nonlocal began, computed
+        async def timed_unit(tx: Any) -> Any:
+            nonlocal began, cpu_seconds_
             began, cpu = began or time.perf_counter(), time.thread_time()
             try:
                 return await unit(tx)
             finally:
-                computed += time.thread_time() - cpu
+                cpu_seconds_ += time.thread_time() - cpu
 
         try:
-            return await self.store.write(tenant, timed)
+            return await self.store.write(tenant, timed_unit)
         finally:
-            self.holds.append(((time.perf_counter() - began) * 1_000, computed * 1_000))
+            self.holds.append(((time.perf_counter() - began) * 1_000, cpu_seconds_ * 1_000))
 
 
 @attrs.define
@@ -89,7 +89,7 @@ class Bench:
 
     folder: Path
     quick: bool
-    store: Timed
+    store: TimedStore
     runtime: Runtime
     workspace: str = ""
     key: str = ""
@@ -103,7 +103,7 @@ class Bench:
         """What workers act through."""
         return self.runtime.service
 
-    def many(self, count: int) -> int:
+    def scaled_count(self, count: int) -> int:
         """So many, or a tenth of them."""
         return count // 10 if self.quick else count
 
@@ -112,13 +112,13 @@ class Bench:
         line = {"operation": operation, "body": {} if body is None else body, **members}
         if operation in PUBLIC:
             line.setdefault("account", self.workspace)
-        carried = operator(self.runtime, self.failed)
-        answer = json.loads(await carried.answer(json.dumps(line).encode(), lambda _: None))
+        operator_ = operator(self.runtime, self.fail)
+        answer = json.loads(await operator_.answer(json.dumps(line).encode(), lambda _: None))
         if "ok" not in answer:
             raise SystemExit(f"{operation}: {answer}")
         return answer["ok"]["body"]
 
-    def failed(self, failure: BaseException) -> None:
+    def fail(self, failure: BaseException) -> None:
         """Nothing here may fail."""
         raise SystemExit(repr(failure)) from failure
 
@@ -143,35 +143,37 @@ async def fill(bench: Bench) -> None:
     await _fill_feeds(bench)
     await _fill_ledger(bench)
     for number in range(3):
-        bench.profiles.append(await _profile(bench, bench.many(5_000) if number == 0 else 1))
+        bench.profiles.append(
+            await _profile(bench, bench.scaled_count(5_000) if number == 0 else 1)
+        )
     await _fill_webhooks(bench)
 
 
 def feed(number: int, items: int) -> str:
     """A feed of long items about ports."""
-    told = "".join(
+    rows = "".join(
         f"<item><guid>{number}-{at}</guid><title>Port strike {number} {at}</title>"
         f"<link>https://pier.example/{number}/{at}</link>"
         f"<description>{LONG * 40} {number} {at}</description></item>"
         for at in range(items)
     )
     head = "<title>The Pier</title><language>en</language><link>https://pier.example/</link>"
-    return f'<?xml version="1.0"?><rss version="2.0"><channel>{head}{told}</channel></rss>'
+    return f'<?xml version="1.0"?><rss version="2.0"><channel>{head}{rows}</channel></rss>'
 
 
 async def _fill_feeds(bench: Bench) -> None:
     folder = bench.folder / "feeds"
     folder.mkdir()
-    for number in range(bench.many(1_000)):
+    for number in range(bench.scaled_count(1_000)):
         (folder / f"{number}.xml").write_text(feed(number, 1))
-    (bench.folder / "large.xml").write_text(feed(9_999, bench.many(2_000)))
+    (bench.folder / "large.xml").write_text(feed(9_999, bench.scaled_count(2_000)))
 
 
 async def _fill_ledger(bench: Bench) -> None:
-    opened = await bench.run("openSubject", {"type": "topic", "label": "Ports"})
-    bench.subject = opened["data"]["id"]
+    subject = await bench.run("openSubject", {"type": "topic", "label": "Ports"})
+    bench.subject = subject["data"]["id"]
     author = Actor(bench.workspace, workspace_id=bench.workspace, key_id=bench.key)
-    for first in range(0, bench.many(20_000) - 2 * BATCH * 5, BATCH):
+    for first in range(0, bench.scaled_count(20_000) - 2 * BATCH * 5, BATCH):
         rows = [claim(bench.subject, first + at) for at in range(BATCH)]
         entries = [wire.structure(Entry, row) for row in rows]
 
@@ -188,19 +190,21 @@ def claim(subject: str, number: int, text: str = LONG) -> dict[str, Any]:
 
 
 async def _profile(bench: Bench, reports: int) -> str:
-    sent = CreateProfile(ProfileInput("Ports", "Port strikes", "manual"))
-    creation = await bench.write(lambda ctx: create_profile(ctx, sent))
+    request = CreateProfile(ProfileInput("Ports", "Port strikes", "manual"))
+    creation = await bench.write(lambda ctx: create_profile(ctx, request))
     id_: str = creation.location.rpartition("/")[2]
     row = await make_report(bench.service, bench.workspace, id_)
 
     async def copies(ctx: Context) -> None:
         facets = await ctx.value(FACETS, row.id)
         for _ in range(min(200, reports)):
-            other = ctx.ids.new("rpt")
-            await ctx.create(REPORTS, other, attrs.evolve(row, id=other))
-            own = tuple(attrs.evolve(signal, id=ctx.ids.new("sig")) for signal in facets.signals or ())
-            longer = attrs.evolve(facets, report_id=other, text=LONG * 1_500, signals=own)
-            await ctx.create(FACETS, other, longer)
+            report_id = ctx.ids.new("rpt")
+            await ctx.create(REPORTS, report_id, attrs.evolve(row, id=report_id))
+            own = tuple(
+                attrs.evolve(signal, id=ctx.ids.new("sig")) for signal in facets.signals or ()
+            )
+            longer = attrs.evolve(facets, report_id=report_id, text=LONG * 1_500, signals=own)
+            await ctx.create(FACETS, report_id, longer)
 
     for _ in range(0, reports - 1, 200):
         await bench.write(copies)
@@ -257,7 +261,7 @@ async def import_ledger(bench: Bench) -> None:
     """An export of the ledger, into a workspace of its own."""
     export = bench.folder / "export.ndjson"
     lines = await bench.service.read(
-        bench.workspace, lambda ctx: ctx.tx.ledger.lines(0, bench.many(20_000))
+        bench.workspace, lambda ctx: ctx.tx.ledger.lines(0, bench.scaled_count(20_000))
     )
     export.write_bytes(b"".join(line + b"\n" for line in lines))
     workspace = await bench.run("createWorkspace", {"name": "import"})
@@ -276,8 +280,8 @@ async def profiles(bench: Bench) -> None:
     path = {"profileId": profile["data"]["id"]}
     await bench.run("replaceProfile", {**body, "name": "m"}, path=path)
     await bench.run("updateProfile", {"name": "k"}, path=path)
-    listed = await bench.run("listSubscriptions", query={"limit": "1"})
-    path = {"subscriptionId": listed["data"][0]["id"]}
+    page = await bench.run("listSubscriptions", query={"limit": "1"})
+    path = {"subscriptionId": page["data"][0]["id"]}
     await bench.run("updateSubscription", {"delivery": {"webhookIds": bench.webhooks}}, path=path)
 
 
@@ -303,9 +307,9 @@ async def webhooks(bench: Bench) -> None:
     await bench.run("replaceWebhook", {**body, "description": "d"}, path=path)
     await bench.run("updateWebhook", {"description": "e"}, path=path)
     await bench.run("rotateWebhookSecret", {"secret": "whsec_" + "REVG" * 8}, path=path)
-    told = await bench.run("testWebhook", path=path)
+    trial = await bench.run("testWebhook", path=path)
     await _conclude(bench, path["webhookId"])
-    event = {**path, "eventId": told["data"]["eventId"]}
+    event = {**path, "eventId": trial["data"]["eventId"]}
     await bench.run("redeliverEvent", path=event)
     await bench.run("enableWebhook", path=path)
     await bench.run("deleteWebhook", path=path)
@@ -336,7 +340,7 @@ async def publish(bench: Bench) -> None:
 
 async def accounts(bench: Bench) -> None:
     """Keys, users and plans beside a thousand workspaces."""
-    for number in range(bench.many(1_000)):
+    for number in range(bench.scaled_count(1_000)):
         await bench.run("createWorkspace", {"name": f"w{number}"})
     await bench.run("createUser", {"name": "Ann", "email": "ann@example.org"})
     await bench.run("setPlan", {"workspace": "bench", "plan": "pro"})
@@ -350,13 +354,13 @@ async def accounts(bench: Bench) -> None:
 
 async def sources(bench: Bench) -> None:
     """As many sources as one command names, added, claimed, read and removed."""
-    added = await bench.run(
+    sources = await bench.run(
         "addSources", {"locations": [str(bench.folder / "feeds")], "pull": False}
     )
-    await bench.run("pullSources", {"sourceIds": [row["id"] for row in added["data"][:64]]})
+    await bench.run("pullSources", {"sourceIds": [row["id"] for row in sources["data"][:64]]})
     async with bench_fetcher(bench) as fetcher:
         await intake.pull_due(bench.service, fetcher)
-    ids = [row["id"] for row in added["data"]]
+    ids = [row["id"] for row in sources["data"]]
     await bench.run("removeSources", {"sourceIds": ids})
 
 
@@ -369,9 +373,9 @@ def bench_fetcher(bench: Bench) -> Any:
 async def pull(bench: Bench) -> None:
     """The largest document: two thousand items of three thousand characters."""
     location = str(bench.folder / "large.xml")
-    added = await bench.run("addSources", {"locations": [location]})
-    if added["data"][0]["health"]["status"] != "ok":
-        raise SystemExit(added)
+    sources = await bench.run("addSources", {"locations": [location]})
+    if sources["data"][0]["health"]["status"] != "ok":
+        raise SystemExit(sources)
 
 
 async def deliver(bench: Bench) -> None:
@@ -388,11 +392,11 @@ async def deliver(bench: Bench) -> None:
             await events.publish(ctx, event, (hook,))
 
     before = len(bench.store.holds)
-    for _ in range(bench.many(2_000) // 100):
+    for _ in range(bench.scaled_count(2_000) // 100):
         await bench.write(queue)
     del bench.store.holds[before:]  # no operation queues a hundred
     await bench.write(lambda ctx: delivering.take(ctx, webhook))
-    await take_over(bench.service, bench.failed)
+    await take_over(bench.service, bench.fail)
 
     async def disable(ctx: Context) -> None:
         hook = await ctx.value(WEBHOOKS, webhook)
@@ -402,7 +406,7 @@ async def deliver(bench: Bench) -> None:
     for _ in range(5):
         await bench.write(lambda ctx: delivering.take(ctx, webhook))
     await purge_deliveries(bench.service, timedelta(days=-1))
-    await renew_secrets(bench.service, bench.failed)
+    await renew_secrets(bench.service, bench.fail)
 
 
 async def answers(bench: Bench) -> None:
@@ -416,7 +420,7 @@ async def answers(bench: Bench) -> None:
         )
 
     before = len(bench.store.holds)
-    for _ in range(bench.many(300)):
+    for _ in range(bench.scaled_count(300)):
         await bench.store.write(bench.workspace, keep)
     del bench.store.holds[before:]
     await purge_answers(bench.service)
@@ -455,7 +459,7 @@ ELSEWHERE = frozenset({"speakReport", "fsckLedger", "verifyLedger"})
 """The first needs a voice, and writes one row as `triggerReport` does; the others only read."""
 
 
-def uncovered() -> set[str]:
+def missing_operations() -> set[str]:
     """The operations that write and that no case runs."""
     every = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
     run = {name for _, names in CASES.values() for name in names.split()}
@@ -466,7 +470,7 @@ async def measure(folder: Path, *, quick: bool) -> dict[str, tuple[float, float,
     """The longest hold of each case in milliseconds, of it computing, and how many units it had."""
     overrides = {"allow_erasure": ("*",), "lite_keys_before": datetime(2999, 1, 1, tzinfo=UTC)}
     settings = secured(Settings(db=str(folder / "svc.db"), **overrides))
-    store = Timed(SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=bytes(8)))
+    store = TimedStore(SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=bytes(8)))
     runtime = Runtime(
         settings,
         store,
@@ -491,15 +495,15 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--quick", action="store_true", help="a tenth of everything")
     quick = arguments.parse_args().quick
-    if missing := uncovered():
+    if missing := missing_operations():
         print(f"no case runs {', '.join(sorted(missing))}")
         return 1
     with TemporaryDirectory() as folder:
         holds = asyncio.run(measure(Path(folder), quick=quick))
     print(f"{'operation or worker':28} {'longest ms':>10} {'computing':>10} {'units':>7}")
-    for name, (longest, computed, units) in holds.items():
-        missed = "" if longest <= GOAL_MS else f"  MISSED, goal {GOAL_MS:.0f}"
-        print(f"{name:28} {longest:10.0f} {computed:10.0f} {units:7}{missed}")
+    for name, (longest, cpu_ms, units) in holds.items():
+        verdict = "" if longest <= GOAL_MS else f"  MISSED, goal {GOAL_MS:.0f}"
+        print(f"{name:28} {longest:10.0f} {cpu_ms:10.0f} {units:7}{verdict}")
     return 0 if all(longest <= GOAL_MS for longest, _, _ in holds.values()) else 1
 
 

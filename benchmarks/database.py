@@ -43,20 +43,20 @@ def family(pid: int) -> list[int]:
 
 def cpu_seconds(pids: Iterable[int]) -> float:
     """What these processes, and children of theirs that have ended, have used."""
-    spent = 0
+    seconds = 0
     for pid in pids:
         with suppress(OSError):
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            spent += sum(map(int, fields[11:15]))
-    return spent / TICKS
+            seconds += sum(map(int, fields[11:15]))
+    return seconds / TICKS
 
 
 def core_seconds(pids: Iterable[int]) -> float:
     """What these processes have used of the CPU, and waited for it while they could have run."""
-    spent = 0
+    seconds = 0
     for pid in pids:
         with suppress(OSError):
             for task in Path(f"/proc/{pid}/task").iterdir():
-                used, waited, _ = (task / "schedstat").read_text().split()
-                spent += int(used) + int(waited)
-    return spent / 1e9
+                used, wait, _ = (task / "schedstat").read_text().split()
+                seconds += int(used) + int(wait)
+    return seconds / 1e9

@@ -28,22 +28,22 @@ from svc_http.service.runtime import application as app
 from svc_http.stores import SqliteStorage
 
 SECRET = "0123456789abcdef" * 4
-UNLIMITED = 1_000_000_000
-PLANS = PlanTable.of([Plan(name, True, 9, UNLIMITED, UNLIMITED) for name in ("free", "elite")])
+RATE_MAX = 1_000_000_000
+PLANS = PlanTable.of([Plan(name, True, 9, RATE_MAX, RATE_MAX) for name in ("free", "elite")])
 """Every window is counted; none is ever full."""
 
 
-def ours(*, is_cached: bool, port: int, log: Literal["all", "off"] = "all") -> app.Service:
+def own_service(*, is_cached: bool, port: int, log: Literal["all", "off"] = "all") -> app.Service:
     """Our service as it is delivered, but for the plan, which is never used up."""
-    chosen = settings.Settings(
+    config = settings.Settings(
         db=os.environ["BENCH_DB"],
         secret=SECRET,
         port=port,
         in_flight_max=10_000,
         request_log=log,
     )
-    store = SqliteStorage.open(Path(chosen.db), catalog.COLLECTIONS, epoch=bytes(8))
-    service = app.build(chosen, store, plan_table=PLANS, closing=[store.close])
+    store = SqliteStorage.open(Path(config.db), catalog.COLLECTIONS, epoch=bytes(8))
+    service = app.build(config, store, plan_table=PLANS, closing=[store.close])
     if not is_cached:
         service.runtime.pages = PageCache(entries_max=0)
     return service
@@ -56,15 +56,15 @@ def target(name: str, port: int) -> Any:
     if name == "fastapi":
         return importlib.import_module("peers.fastapi_stack").app
     if name == "unlogged":
-        return ours(is_cached=True, port=port, log="off")
-    return ours(is_cached=name == "cached", port=port)
+        return own_service(is_cached=True, port=port, log="off")
+    return own_service(is_cached=name == "cached", port=port)
 
 
 async def on_hypercorn(application: Any, port: int, config: Config) -> None:
     """Hypercorn at its best: uvloop, no log, no server field, long-lived connections."""
     config.bind = [f"127.0.0.1:{port}"]
     config.include_server_header = False
-    config.keep_alive_max_requests = UNLIMITED
+    config.keep_alive_max_requests = RATE_MAX
     config.accesslog = None
     await hypercorn_serve(application, config)
 

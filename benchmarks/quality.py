@@ -25,15 +25,15 @@ from quality_measures import Rate, b_cubed, classes, holds, macro, micro, pairs
 from quality_product import (
     BY_MEANING,
     composed,
-    matched_ids,
     frequencies_of,
-    grouped,
+    groups_of,
     marks,
+    matched_ids,
     sentences_of,
     tone,
     topics_of,
 )
-from quality_sets import Grouped, Judged, Sets
+from quality_sets import GroupedItems, Sets, Subject
 
 from svc_core.reports.making import Finished
 from svc_core.text.evidence import Reading, readings
@@ -85,9 +85,9 @@ class Figure:
         floor = FLOORS.get(self.name)
         goal = "" if floor is None else f"{'>=' if floor >= 0 else '<='} {abs(floor):.2f}"
         plain = "" if self.plain is None else f"{self.plain:.2f}"
-        missed = "MISSED" if self.is_missed else ""
+        miss = "MISSED" if self.is_missed else ""
         return (
-            f"{self.name:<46}{self.ours:>7.3f}{plain:>8}  {goal:<8}{missed:<7} {self.note}".rstrip()
+            f"{self.name:<46}{self.ours:>7.3f}{plain:>8}  {goal:<8}{miss:<7} {self.note}".rstrip()
         )
 
 
@@ -95,7 +95,7 @@ class Figure:
 
 
 def _rates(
-    corpus: Sequence[Reading], frequencies: Frequencies, judged: Iterable[Judged]
+    corpus: Sequence[Reading], frequencies: Frequencies, subjects_: Iterable[Subject]
 ) -> list[list[Rate]]:
     """For each subject the rate of each wording."""
     return [
@@ -103,22 +103,25 @@ def _rates(
             Rate.of(matched_ids(corpus, frequencies, wording, subject.language), subject.relevant)
             for wording in subject.wordings
         ]
-        for subject in judged
+        for subject in subjects_
     ]
 
 
-def _asked_plainly(index: Bm25, judged: Iterable[Judged]) -> list[list[Rate]]:
+def _asked_plainly(index: Bm25, subjects_: Iterable[Subject]) -> list[list[Rate]]:
     return [
-        [Rate.of(index.find(wording, subject.language), subject.relevant) for wording in subject.wordings]
-        for subject in judged
+        [
+            Rate.of(index.find(wording, subject.language), subject.relevant)
+            for wording in subject.wordings
+        ]
+        for subject in subjects_
     ]
 
 
 def subjects(sets: Sets) -> Iterator[Figure]:
     """Our subjects in one line each, and in two other wordings."""
     news, days = readings(sets.news()), readings(sets.days())
-    judged = sets.subjects()
-    real = [subject for subject in judged if subject.relevant]
+    all_subjects = sets.subjects()
+    real = [subject for subject in all_subjects if subject.relevant]
     within = sets.subjects_of_days()
     index, index_of_days = Bm25(sets.news()), Bm25(sets.days())
     plain = _asked_plainly(index, real)
@@ -131,32 +134,41 @@ def subjects(sets: Sets) -> Iterator[Figure]:
     rates = _rates(news, frequencies, real)
     yield from rates_figures("", rates, plain)
     yield from _by_language(real, rates, plain)
-    mixed = _rates(news, frequencies_of(sets.everything()), real)
-    yield from rates_figures(" in a mixed store", mixed, plain)
-    none = {"": [subject for subject in judged if not subject.relevant]}
+    mixed_rates = _rates(news, frequencies_of(sets.all_readings()), real)
+    yield from rates_figures(" in a mixed store", mixed_rates, plain)
+    irrelevant = {"": [subject for subject in all_subjects if not subject.relevant]}
     for name in ("cranfield", "time"):
-        none[f" ({name})"] = [evolve(subject, relevant=frozenset()) for subject in sets.judged(name)[1]]
-    for where, subjects_ in none.items():
-        yield _nothing(_rates(news, frequencies, subjects_), _asked_plainly(index, subjects_), where)
+        irrelevant[f" ({name})"] = [
+            evolve(subject, relevant=frozenset()) for subject in sets.public_set(name)[1]
+        ]
+    for suffix, subjects_ in irrelevant.items():
+        yield _silence_figure(
+            _rates(news, frequencies, subjects_), _asked_plainly(index, subjects_), suffix
+        )
 
 
-def rates_figures(where: str, rates: list[list[Rate]], plain: list[list[Rate]]) -> Iterator[Figure]:
+def rates_figures(
+    suffix: str, rates: list[list[Rate]], plain: list[list[Rate]]
+) -> Iterator[Figure]:
     """Precision, recall and spread of subjects, each with its wordings."""
-    first, first_plain = [row[0] for row in rates], [one[0] for one in plain]
-    both, both_plain = micro(first), micro(first_plain)
-    note = f"P {both.precision:.2f} R {both.recall:.2f}; plain P {both_plain.precision:.2f}"
-    yield Figure(f"subjects{where}: F1, macro", macro(first), macro(first_plain))
+    first, first_plain = [row[0] for row in rates], [row[0] for row in plain]
+    total, both_plain = micro(first), micro(first_plain)
+    note = f"P {total.precision:.2f} R {total.recall:.2f}; plain P {both_plain.precision:.2f}"
+    yield Figure(f"subjects{suffix}: F1, macro", macro(first), macro(first_plain))
     yield Figure(
-        f"subjects{where}: F1, micro", both.f1, both_plain.f1, f"{note} R {both_plain.recall:.2f}"
+        f"subjects{suffix}: F1, micro",
+        total.f1,
+        both_plain.f1,
+        f"{note} R {both_plain.recall:.2f}",
     )
-    others = [rate for row in rates for rate in row[1:]]
+    paraphrase_rates = [rate for row in rates for rate in row[1:]]
     others_plain = [rate for row in plain for rate in row[1:]]
-    yield Figure(f"paraphrases{where}: F1, macro", macro(others), macro(others_plain))
-    yield Figure(f"paraphrases{where}: recall", _recall(others), _recall(others_plain))
-    yield Figure(f"paraphrases{where}: spread", _spread(rates), _spread(plain))
+    yield Figure(f"paraphrases{suffix}: F1, macro", macro(paraphrase_rates), macro(others_plain))
+    yield Figure(f"paraphrases{suffix}: recall", _recall(paraphrase_rates), _recall(others_plain))
+    yield Figure(f"paraphrases{suffix}: spread", _spread(rates), _spread(plain))
     silent = [_finds_nothing(row) for row in rates]
     yield Figure(
-        f"subjects{where}: a wording finds nothing",
+        f"subjects{suffix}: a wording finds nothing",
         float(sum(silent)),
         float(sum(map(_finds_nothing, plain))),
         f"of {len(rates)}",
@@ -178,10 +190,10 @@ def _spread(rates: Sequence[Sequence[Rate]]) -> float:
 
 
 def _by_language(
-    judged: Sequence[Judged], rates: list[list[Rate]], plain: list[list[Rate]]
+    subjects_: Sequence[Subject], rates: list[list[Rate]], plain: list[list[Rate]]
 ) -> Iterator[Figure]:
-    for language, count in Counter(subject.language for subject in judged).most_common():
-        at = [n for n, subject in enumerate(judged) if subject.language == language]
+    for language, count in Counter(subject.language for subject in subjects_).most_common():
+        at = [n for n, subject in enumerate(subjects_) if subject.language == language]
         yield Figure(
             f"subjects, {language}: F1 of all wordings, macro",
             macro(rate for n in at for rate in rates[n]),
@@ -190,11 +202,11 @@ def _by_language(
         )
 
 
-def _nothing(rates: list[list[Rate]], plain: list[list[Rate]], where: str) -> Figure:
+def _silence_figure(rates: list[list[Rate]], plain: list[list[Rate]], suffix: str) -> Figure:
     """Wordings of what is not there that find something all the same."""
-    flat, flat_plain = ([rate for row in some for rate in row] for some in (rates, plain))
+    flat, flat_plain = ([rate for row in wordings for rate in row] for wordings in (rates, plain))
     return Figure(
-        f"nothing to find{where}: share that cites",
+        f"nothing to find{suffix}: share that cites",
         fmean(rate.wrong > 0 for rate in flat),
         fmean(rate.wrong > 0 for rate in flat_plain),
         f"of {len(flat)}; items cited {sum(rate.wrong for rate in flat)}",
@@ -202,17 +214,17 @@ def _nothing(rates: list[list[Rate]], plain: list[list[Rate]], where: str) -> Fi
 
 
 def _public(name: str, sets: Sets) -> Iterator[Figure]:
-    documents, queries = sets.judged(name)
+    documents, queries = sets.public_set(name)
     corpus = readings(documents)
     plain = [row[0] for row in _asked_plainly(Bm25(documents), queries)]
-    for where, store in (("", corpus), (" in a mixed store", sets.everything())):
+    for suffix, store in (("", corpus), (" in a mixed store", sets.all_readings())):
         rates = [row[0] for row in _rates(corpus, frequencies_of(store), queries)]
-        both = micro(rates)
+        micro_rate = micro(rates)
         yield Figure(
-            f"{name}{where}: F1",
-            both.f1,
+            f"{name}{suffix}: F1",
+            micro_rate.f1,
             micro(plain).f1,
-            f"P {both.precision:.2f} R {both.recall:.2f}; macro {macro(rates):.2f}",
+            f"P {micro_rate.precision:.2f} R {micro_rate.recall:.2f}; macro {macro(rates):.2f}",
         )
 
 
@@ -233,24 +245,24 @@ def stories(sets: Sets) -> Iterator[Figure]:
     """Which items tell one event."""
     yield from _groups("stories of a few days", sets.stories_of_days(), sets)
     yield from _groups("stories", sets.stories(), sets)
-    for shown, name in (("uci", "uci_stories"), ("ecb+", "ecbplus")):
-        yield from _groups(shown, sets.clusters(name), sets)
-        yield from _groups(f"{shown} among others", sets.clusters(name, foreign=True), sets)
+    for label, name in (("uci", "uci_stories"), ("ecb+", "ecbplus")):
+        yield from _groups(label, sets.clusters(name), sets)
+        yield from _groups(f"{label} among others", sets.clusters(name, foreign=True), sets)
 
 
-def _groups(name: str, set_: Grouped, sets: Sets) -> Iterator[Figure]:
-    frequencies = frequencies_of([*sets.everything(), *readings(set_.items)])
-    ours, plain = grouped(set_.items, frequencies), average_link(set_.items)
-    mine, theirs = (pairs(groups, set_.label, set_.unsure) for groups in (ours, plain))
-    largest = max(ours, key=len)
-    yield Figure(f"{name}: precision", mine.precision, theirs.precision)
-    yield Figure(f"{name}: recall", mine.recall, theirs.recall)
-    yield Figure(f"{name}: pairs F1", mine.f1, theirs.f1)
+def _groups(name: str, set_: GroupedItems, sets: Sets) -> Iterator[Figure]:
+    frequencies = frequencies_of([*sets.all_readings(), *readings(set_.items)])
+    groups_, plain = groups_of(set_.items, frequencies), average_link(set_.items)
+    own_rate, plain_rate = (pairs(groups, set_.label, set_.unsure) for groups in (groups_, plain))
+    largest = max(groups_, key=len)
+    yield Figure(f"{name}: precision", own_rate.precision, plain_rate.precision)
+    yield Figure(f"{name}: recall", own_rate.recall, plain_rate.recall)
+    yield Figure(f"{name}: pairs F1", own_rate.f1, plain_rate.f1)
     yield Figure(
         f"{name}: B³",
-        b_cubed(ours, set_.label, set_.unsure),
+        b_cubed(groups_, set_.label, set_.unsure),
         b_cubed(plain, set_.label, set_.unsure),
-        f"{len(ours)} groups, largest {len(largest)}",
+        f"{len(groups_)} groups, largest {len(largest)}",
     )
 
 
@@ -261,7 +273,11 @@ def telling(sets: Sets) -> Iterator[Figure]:
     """Marks of composed reports, and what stands twice in them."""
     by_id = {item.id: item for item in sets.news()}
     frequencies = frequencies_of(readings(sets.news()))
-    reports = [composed(subject, sets.news(), frequencies) for subject in sets.subjects() if subject.relevant]
+    reports = [
+        composed(subject, sets.news(), frequencies)
+        for subject in sets.subjects()
+        if subject.relevant
+    ]
     holdings = [
         (place, holds(by_id[id_], text))
         for report in reports
@@ -279,21 +295,23 @@ def telling(sets: Sets) -> Iterator[Figure]:
 def _twice(report: Finished) -> int:
     """Statements that stand twice; the opening may quote a section."""
     statements = [text for text, _ in marks(report)]
-    opened = {statement.text for statement in report.facets.opening}
-    return len(statements) - len(set(statements)) - sum(statements.count(text) > 1 for text in opened)
+    opening = {statement.text for statement in report.facets.opening}
+    return (
+        len(statements) - len(set(statements)) - sum(statements.count(text) > 1 for text in opening)
+    )
 
 
 def sentences(sets: Sets) -> Iterator[Figure]:
     """How many of as many chosen sentences are in the gold extract of an article."""
-    frequencies = frequencies_of(sets.everything())
+    frequencies = frequencies_of(sets.all_readings())
     rows = sets.of_half(sets.rows("cnn_corpus/docs.jsonl"), lambda row: row["id"])
-    ours, plain = [], []
+    own_rates, plain = [], []
     for row in rows:
         gold = set(row["extract"])
-        chosen = sentences_of(row["title"], row["sentences"], frequencies, len(gold))
-        ours.append(len(gold & chosen) / len(gold))
+        places = sentences_of(row["title"], row["sentences"], frequencies, len(gold))
+        own_rates.append(len(gold & places) / len(gold))
         plain.append(len(gold & set(range(len(gold)))) / len(gold))
-    yield Figure("sentences of CNN: hit", fmean(ours), fmean(plain), f"{len(rows)} articles")
+    yield Figure("sentences of CNN: hit", fmean(own_rates), fmean(plain), f"{len(rows)} articles")
 
 
 # -- judging -----------------------------------------------------------------------------------
@@ -338,44 +356,44 @@ def topics(sets: Sets) -> Iterator[Figure]:
             for item, row in sets.topics()
         ],
     )
-    for shown, name, tongue in (("AG News", "ag_news", "en"), ("10kGNAD", "gnad10k", "de")):
+    for label, name, tongue in (("AG News", "ag_news", "en"), ("10kGNAD", "gnad10k", "de")):
         rows = sets.of_half(sets.rows(f"{name}/items.jsonl"), lambda row: row["title"].lower())
-        judged = []
+        labelled = []
         for row in rows:
             if row["label"] in FITTING:
                 fitting = set(FITTING[row["label"]].split())
-                judged.append((topics_of(row["title"], row["text"], tongue), fitting, fitting))
-        yield from _topic_figures(shown, judged)
+                labelled.append((topics_of(row["title"], row["text"], tongue), fitting, fitting))
+        yield from _topic_figures(label, labelled)
 
 
 def _topic_figures(
-    shown: str, judged: Sequence[tuple[Sequence[str], set[str], set[str]]]
+    label: str, labelled: Sequence[tuple[Sequence[str], set[str], set[str]]]
 ) -> Iterator[Figure]:
-    count = sum(len(topics) for topics, _, _ in judged)
-    right = sum(topic in accepted for topics, _, accepted in judged for topic in topics)
-    wanted = [bool(fitting & set(topics)) for topics, fitting, _ in judged if fitting]
-    note = f"{count / len(judged):.2f} topics an item"
-    yield Figure(f"topics of {shown}: precision", right / max(count, 1), note=note)
-    yield Figure(f"topics of {shown}: found", fmean(wanted), note=f"of {len(wanted)}")
+    count = sum(len(topics) for topics, _, _ in labelled)
+    right = sum(topic in fitting for topics, _, fitting in labelled for topic in topics)
+    is_hit = [bool(fitting & set(topics)) for topics, fitting, _ in labelled if fitting]
+    note = f"{count / len(labelled):.2f} topics an item"
+    yield Figure(f"topics of {label}: precision", right / max(count, 1), note=note)
+    yield Figure(f"topics of {label}: found", fmean(is_hit), note=f"of {len(is_hit)}")
 
 
 def sentiment(sets: Sets) -> Iterator[Figure]:
     """The tone of a headline or sentence."""
-    named = {
+    sets_by_label = {
         "Affective": "affective_text",
         "PhraseBank": "phrasebank",
         "SemEval17": "semeval17_headlines",
     }
-    for shown, name in named.items():
+    for label, name in sets_by_label.items():
         rows = sets.of_half(sets.rows(f"{name}/items.jsonl"), lambda row: row["title"].lower())
-        wanted = [row["label"] for row in rows]
-        common = Counter(wanted).most_common(1)[0][0]
+        labels_ = [row["label"] for row in rows]
+        common = Counter(labels_).most_common(1)[0][0]
         labels = [tone(row["title"]) for row in rows]
         yield Figure(
-            f"tone of {shown}: F1, macro",
-            classes(labels, wanted),
-            classes([common] * len(wanted), wanted),
-            f"accuracy {fmean(a == b for a, b in zip(labels, wanted, strict=True)):.2f}",
+            f"tone of {label}: F1, macro",
+            classes(labels, labels_),
+            classes([common] * len(labels_), labels_),
+            f"accuracy {fmean(a == b for a, b in zip(labels, labels_, strict=True)):.2f}",
         )
 
 
@@ -413,15 +431,15 @@ def main() -> int:
     BY_MEANING.extend([True] if options.semantic else [])
     sets = Sets(Path(options.folder), options.half)
     print(f"{'':<46}{'ours':>7}{'plain':>8}  goal")
-    missed = 0
+    misses = 0
     for name in options.only or PARTS:
-        begun = time.process_time()
+        began = time.process_time()
         for figure in PARTS[name](sets):
             print(figure.line(), flush=True)
-            missed += figure.is_missed
-        print(f"  ({name}: {time.process_time() - begun:.1f} s)", flush=True)
-    print(f"{missed} below their goal" if missed else "every goal reached")
-    return 1 if missed else 0
+            misses += figure.is_missed
+        print(f"  ({name}: {time.process_time() - began:.1f} s)", flush=True)
+    print(f"{misses} below their goal" if misses else "every goal reached")
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

@@ -23,15 +23,16 @@ class Bm25:
     def __init__(self, items: Sequence[Evidence]) -> None:
         """Index some items."""
         self.counts = {
-            item.id: Counter(terms(fold(f"{item.title} {item.text}"), item.tongue)) for item in items
+            item.id: Counter(terms(fold(f"{item.title} {item.text}"), item.tongue))
+            for item in items
         }
-        self.seen = Counter(term for counts in self.counts.values() for term in counts)
+        self.text_counts = Counter(term for counts in self.counts.values() for term in counts)
         lengths = [counts.total() for counts in self.counts.values()]
         self.usual = sum(lengths) / len(lengths)
 
     def idf(self, term: str) -> float:
         """How rare a term is."""
-        holders = self.seen[term]
+        holders = self.text_counts[term]
         return math.log(1 + (len(self.counts) - holders + 0.5) / (holders + 0.5))
 
     def find(
@@ -41,8 +42,8 @@ class Bm25:
         words_ = set(terms(fold(question), language))
         scores = {name: self._score(counts, words_) for name, counts in self.counts.items()}
         top = max(scores.values())
-        most = (K1 + 1) * sum(map(self.idf, words_))
-        least = max(best * top, query * most)
+        score_max = (K1 + 1) * sum(map(self.idf, words_))
+        least = max(best * top, query * score_max)
         return {name for name, score in scores.items() if score >= least > 0}
 
     def _score(self, counts: Counter[str], words_: set[str]) -> float:
@@ -60,22 +61,25 @@ def average_link(items: Sequence[Evidence], cut: float = LINK) -> list[list[str]
     groups = {at: [at] for at in range(len(items))}
     sums: dict[int, dict[int, float]] = {at: dict(near[at]) for at in groups}
     heap = [
-        (-value, left, other) for left in sums for other, value in sums[left].items() if left < other
+        (-value, left, right)
+        for left in sums
+        for right, value in sums[left].items()
+        if left < right
     ]
     heapq.heapify(heap)
     fresh = len(items)
     while heap and -heap[0][0] >= cut:
-        _, left, other = heapq.heappop(heap)
-        if left not in groups or other not in groups:
+        _, left, right = heapq.heappop(heap)
+        if left not in groups or right not in groups:
             continue
-        groups[fresh] = groups.pop(left) + groups.pop(other)
-        joined: dict[int, float] = defaultdict(float)
-        for old in (left, other):
+        groups[fresh] = groups.pop(left) + groups.pop(right)
+        sums_: dict[int, float] = defaultdict(float)
+        for old in (left, right):
             for third, value in sums.pop(old).items():
                 if third in groups:
-                    joined[third] += value
-        sums[fresh] = dict(joined)
-        for third, value in joined.items():
+                    sums_[third] += value
+        sums[fresh] = dict(sums_)
+        for third, value in sums_.items():
             sums[third][fresh] = value
             mean = value / (len(groups[fresh]) * len(groups[third]))
             heapq.heappush(heap, (-mean, third, fresh))
@@ -87,21 +91,21 @@ def _counts(item: Evidence) -> Counter[str]:
     return Counter([*terms(item.title, item.tongue), *terms(item.text[:800], item.tongue)[:60]])
 
 
-def _cosines(counted: Sequence[Counter[str]]) -> list[Mapping[int, float]]:
-    seen = Counter(term for counts in counted for term in counts)
+def _cosines(counts_of_items: Sequence[Counter[str]]) -> list[Mapping[int, float]]:
+    counts_of_terms = Counter(term for counts in counts_of_items for term in counts)
     holders: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for at, counts in enumerate(counted):
+    for at, counts in enumerate(counts_of_items):
         vector = {
-            term: (1 + math.log(count)) * math.log(len(counted) / seen[term])
+            term: (1 + math.log(count)) * math.log(len(counts_of_items) / counts_of_terms[term])
             for term, count in counts.items()
         }
         length = math.sqrt(sum(value * value for value in vector.values())) or 1.0
         for term, value in vector.items():
             holders[term].append((at, value / length))
-    near: list[dict[int, float]] = [defaultdict(float) for _ in counted]
+    near: list[dict[int, float]] = [defaultdict(float) for _ in counts_of_items]
     for weights in holders.values():
         for place, (item, value) in enumerate(weights):
-            for other, like in weights[place + 1 :]:
-                near[item][other] += value * like
-                near[other][item] += value * like
+            for right, like in weights[place + 1 :]:
+                near[item][right] += value * like
+                near[right][item] += value * like
     return list(near)

@@ -73,23 +73,23 @@ async def recalls() -> dict[Mode, float]:
     service = Service(
         store, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"], host=host
     )
-    for number, told in enumerate(lines("reports")):
-        row, facets = report(number, *told)
+    for number, members in enumerate(lines("reports")):
+        row, facets = report(number, *members)
         await service.write(TENANT, partial(index_report, row=row, facets=facets))
     while await tend(service, TENANT, REPORT_INDEX, embedder) is not None:
         pass
     ctx = service.context(Actor(TENANT))
-    found: dict[Mode, float] = {}
+    recall_of: dict[Mode, float] = {}
     questions = lines("questions")
     for mode in MODES:
         shares = []
         for question, names in questions:
-            wanted = set(names.split(","))
+            report_ids = set(names.split(","))
             query = KnowledgeQuery(question, kinds=("report",), limit=AT, mode=mode)
             rows = (await retrieve(ctx, query)).rows
-            shares.append(len(wanted & {row.id for row in rows}) / len(wanted))
-        found[mode] = sum(shares) / len(shares)
-    return found
+            shares.append(len(report_ids & {row.id for row in rows}) / len(report_ids))
+        recall_of[mode] = sum(shares) / len(shares)
+    return recall_of
 
 
 def main() -> int:

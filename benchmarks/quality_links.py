@@ -44,7 +44,8 @@ def entities(folder: Path, technical: set[str]) -> dict[str, Row]:
     for company in companies:
         cik = f"{company['cik_str']:010d}"
         rows[id_of(f"cik:{cik}")] = {
-            "cik": cik, "type": "company", "name": company["title"], "aliases": [], "designators": [],
+            "cik": cik, "type": "company", "name": company["title"],
+            "aliases": [], "designators": [],
             "industry": {"scheme": "SIC", "code": "7372"} if cik in technical else None,
         }  # fmt: skip
     return rows
@@ -55,49 +56,53 @@ class Register:
 
     def __init__(self, rows: dict[str, Row]) -> None:
         self._rows = rows
-        self._named: dict[str, list[Row]] = defaultdict(list)
+        self._rows_by_name: dict[str, list[Row]] = defaultdict(list)
         for row in rows.values():
             for label in labels(row["name"], row["type"]):
-                self._named[label].append(row)
+                self._rows_by_name[label].append(row)
 
-    def meant(self, references: Iterable[str]) -> set[str]:
+    def ids_of(self, references: Iterable[str]) -> set[str]:
         """The CIKs of those that references mean; of an id that nobody lists, itself."""
         rows = set()
         for reference in references:
             if reference.startswith("ent_"):
                 rows.add(self._rows[reference]["cik"] if reference in self._rows else reference)
                 continue
-            matches = [row for row in self._named[reference.partition(":")[2]] if guard.has(reference, row)]
+            matches = [
+                row
+                for row in self._rows_by_name[reference.partition(":")[2]]
+                if guard.has(reference, row)
+            ]
             if len(matches) == 1 and guard.suffices(reference, matches[0]):
                 rows.add(matches[0]["cik"])
         return rows
 
 
-def vendors(rows: list[Row], register: Register, listed: set[str]) -> tuple[Pairs, Pairs]:
+def vendors(rows: list[Row], register: Register, listed_ciks: set[str]) -> tuple[Pairs, Pairs]:
     """What is said and what is right; a company that is not listed any more is known by its id."""
     pairs, right = set(), set()
     for row in rows:
         cik = row["cik"]
         if cik is not None:
-            right.add((row["key"], cik if cik in listed else id_of(f"cik:{cik}")))
-        for one in register.meant(of_vendor(row["vendor"], date.fromisoformat(row["day"]))):
-            if not _is_private(one, row, listed):
-                pairs.add((row["key"], one))
+            right.add((row["key"], cik if cik in listed_ciks else id_of(f"cik:{cik}")))
+        for id_ in register.ids_of(of_vendor(row["vendor"], date.fromisoformat(row["day"]))):
+            if not _is_private(id_, row, listed_ciks):
+                pairs.add((row["key"], id_))
     return pairs, right
 
 
-def _is_private(cik: str, row: Row, listed: set[str]) -> bool:
+def _is_private(cik: str, row: Row, listed_ciks: set[str]) -> bool:
     """Whether what was said is a maker that is on no list, as the label says too."""
-    return cik not in listed and row["cik"] is None
+    return cik not in listed_ciks and row["cik"] is None
 
 
-def texts(rows: list[Row], register: Register, listed: set[str]) -> tuple[Pairs, Pairs]:
+def texts(rows: list[Row], register: Register, listed_ciks: set[str]) -> tuple[Pairs, Pairs]:
     """What is said and what is right of the companies that are listed."""
     pairs = {
         (row["key"], cik)
         for row in rows
-        for cik in register.meant(of_text(row["key"], date.fromisoformat(row["day"])))
-        if cik in listed
+        for cik in register.ids_of(of_text(row["key"], date.fromisoformat(row["day"])))
+        if cik in listed_ciks
     }
     return pairs, {(row["key"], cik) for row in rows for cik in row["ciks"]}
 
@@ -142,8 +147,8 @@ def plain_vendors(rows: list[Row], companies: dict[str, Row]) -> tuple[Pairs, Pa
 
 def figures(name: str, pairs: Pairs, right: Pairs) -> tuple[float, float]:
     """Precision and recall, printed, with what is wrong."""
-    both = len(pairs & right)
-    precision, recall = both / max(1, len(pairs)), both / max(1, len(right))
+    right_count = len(pairs & right)
+    precision, recall = right_count / max(1, len(pairs)), right_count / max(1, len(right))
     print(f"{name:14}precision {precision:.3f}  recall {recall:.3f}  of {len(right)}")
     if "--wrong" in sys.argv:
         print("  said:", sorted(pairs - right), "\n  missed:", sorted(right - pairs))
@@ -155,20 +160,22 @@ def main() -> int:
     labels = json.loads(Path(__file__).with_name("links.json").read_text("utf-8"))
     technical = {row["cik"] for row in labels["vendors"] if row["cik"]}
     companies = entities(Path(sys.argv[1]), technical)
-    register, listed = Register(companies), {row["cik"] for row in companies.values()}
-    rows_of_half = {name: [row for row in rows if row["half"] == half] for name, rows in labels.items()}
+    register, listed_ciks = Register(companies), {row["cik"] for row in companies.values()}
+    rows_of_half = {
+        name: [row for row in rows if row["half"] == half] for name, rows in labels.items()
+    }
     print(f"half {half!r}")
-    reached = {
-        "vendors": figures("vendors", *vendors(rows_of_half["vendors"], register, listed)),
+    figures_ = {
+        "vendors": figures("vendors", *vendors(rows_of_half["vendors"], register, listed_ciks)),
         "names": figures("names", *names(rows_of_half["names"])),
-        "texts": figures("texts", *texts(rows_of_half["texts"], register, listed)),
+        "texts": figures("texts", *texts(rows_of_half["texts"], register, listed_ciks)),
     }
     figures("(first word)", *plain_vendors(rows_of_half["vendors"], companies))
     figures("(token sort)", *plain_names(rows_of_half["names"]))
     low = [
         name
         for name, floors in FLOORS.items()
-        if reached[name] < floors or reached[name][1] < floors[1]
+        if figures_[name] < floors or figures_[name][1] < floors[1]
     ]
     print("below its floor: " + ", ".join(low) if low else "all floors are reached")
     return 1 if low else 0

@@ -20,11 +20,11 @@ class Rate:
 
     right: int = 0
     wrong: int = 0
-    missed: int = 0
+    misses: int = 0
 
-    def __add__(self, more: "Rate") -> "Rate":
+    def __add__(self, rate: "Rate") -> "Rate":
         """Both together."""
-        return Rate(self.right + more.right, self.wrong + more.wrong, self.missed + more.missed)
+        return Rate(self.right + rate.right, self.wrong + rate.wrong, self.misses + rate.misses)
 
     @property
     def precision(self) -> float:
@@ -35,20 +35,20 @@ class Rate:
     @property
     def recall(self) -> float:
         """How much of what there is was given."""
-        wanted = self.right + self.missed
-        return self.right / wanted if wanted else 1.0
+        total = self.right + self.misses
+        return self.right / total if total else 1.0
 
     @property
     def f1(self) -> float:
         """The harmonic mean of both; 0 where nothing is right."""
-        both = 2 * self.right + self.wrong + self.missed
-        return 2 * self.right / both if both else 1.0
+        total = 2 * self.right + self.wrong + self.misses
+        return 2 * self.right / total if total else 1.0
 
     @classmethod
-    def of(cls, answers: Iterable[str], wanted: Iterable[str]) -> "Rate":
+    def of(cls, answers: Iterable[str], targets: Iterable[str]) -> "Rate":
         """Compare what was given with what was wanted."""
-        answers, wanted = set(answers), set(wanted)
-        return cls(len(answers & wanted), len(answers - wanted), len(wanted - answers))
+        answers, targets = set(answers), set(targets)
+        return cls(len(answers & targets), len(answers - targets), len(targets - answers))
 
 
 def macro(rates: Iterable[Rate]) -> float:
@@ -68,12 +68,18 @@ def pairs(
 ) -> Rate:
     """Pairs that touch a labelled item: in one group, and of one label."""
     pairs_of_groups = {frozenset(pair) for group in groups for pair in combinations(group, 2)}
-    pairs_of_groups = {pair for pair in pairs_of_groups if any(id_ in label for id_ in pair)} - unsure
+    pairs_of_groups = {
+        pair for pair in pairs_of_groups if any(id_ in label for id_ in pair)
+    } - unsure
     stories: dict[str, list[str]] = {}
     for id_, name in label.items():
         stories.setdefault(name, []).append(id_)
-    wanted = {frozenset(pair) for ids in stories.values() for pair in combinations(ids, 2)}
-    return Rate(len(pairs_of_groups & wanted), len(pairs_of_groups - wanted), len(wanted - pairs_of_groups))
+    pairs_of_labels = {frozenset(pair) for ids in stories.values() for pair in combinations(ids, 2)}
+    return Rate(
+        len(pairs_of_groups & pairs_of_labels),
+        len(pairs_of_groups - pairs_of_labels),
+        len(pairs_of_labels - pairs_of_groups),
+    )
 
 
 def b_cubed(
@@ -86,23 +92,25 @@ def b_cubed(
     sizes = Counter(label.values())
     precisions, recalls = [], []
     for id_, name in label.items():
-        group = [member for member in group_of.get(id_, [id_]) if frozenset((id_, member)) not in unsure]
-        same = sum(label.get(member) == name for member in group)
-        precisions.append(same / len(group))
-        recalls.append(same / sizes[name])
+        group = [
+            member for member in group_of.get(id_, [id_]) if frozenset((id_, member)) not in unsure
+        ]
+        same_count = sum(label.get(member) == name for member in group)
+        precisions.append(same_count / len(group))
+        recalls.append(same_count / sizes[name])
     precision, recall = fmean(precisions), fmean(recalls)
     return 2 * precision * recall / (precision + recall)
 
 
-def classes(answers: Sequence[str], wanted: Sequence[str]) -> float:
+def classes(answers: Sequence[str], targets: Sequence[str]) -> float:
     """The mean F1 over the labels that there are."""
     rates = []
-    for name in sorted(set(wanted)):
-        mine = [label == name for label in answers]
-        theirs = [label == name for label in wanted]
-        both = list(zip(mine, theirs, strict=True))
-        right = sum(is_answer and other for is_answer, other in both)
-        rates.append(Rate(right, sum(mine) - right, sum(theirs) - right))
+    for name in sorted(set(targets)):
+        is_given = [label == name for label in answers]
+        is_right = [label == name for label in targets]
+        sides = list(zip(is_given, is_right, strict=True))
+        right = sum(is_answer and is_target for is_answer, is_target in sides)
+        rates.append(Rate(right, sum(is_given) - right, sum(is_right) - right))
     return macro(rates)
 
 

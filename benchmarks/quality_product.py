@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from quality_meaning import likeness
-from quality_sets import NOW, Judged, evidence
+from quality_sets import NOW, Subject, evidence
 
 from svc_core.reports.making import Finished, Material, Window, compose
 from svc_core.reports.profiles.model import Profile
@@ -27,20 +27,24 @@ def frequencies_of(corpus: Iterable[Reading]) -> Frequencies:
 BY_MEANING: list[bool] = []  # not empty where items are found by their meaning, too
 
 
-def matched_ids(corpus: Sequence[Reading], frequencies: Frequencies, topic: str, language: str) -> set[str]:
+def matched_ids(
+    corpus: Sequence[Reading], frequencies: Frequencies, topic: str, language: str
+) -> set[str]:
     """The ids of what is chosen for a subject."""
     near = likeness(corpus, topic) if BY_MEANING else None
     ranking = rank(Query.of(topic, (), language), corpus, frequencies, near)
     return {hit.reading.evidence.id for hit in ranking.chosen}
 
 
-def grouped(items: Sequence[Evidence], frequencies: Frequencies) -> list[list[str]]:
+def groups_of(items: Sequence[Evidence], frequencies: Frequencies) -> list[list[str]]:
     """The ids of the items of each story."""
-    chosen = [Scored(reading, 1.0) for reading in readings(items)]
-    return [[member.evidence.id for member in story.members] for story in stories(chosen, frequencies)]
+    hits = [Scored(reading, 1.0) for reading in readings(items)]
+    return [
+        [member.evidence.id for member in story.members] for story in stories(hits, frequencies)
+    ]
 
 
-def composed(subject: Judged, items: Sequence[Evidence], frequencies: Frequencies) -> Finished:
+def composed(subject: Subject, items: Sequence[Evidence], frequencies: Frequencies) -> Finished:
     """The report on a subject over all items."""
     profile = Profile(
         id="prf_0123456789abcdefghjkmnpqrs",
@@ -76,19 +80,23 @@ def marks(report: Finished) -> Iterator[tuple[str, list[str]]]:
             yield statement.text, [ids[number] for number in statement.citations]
 
 
-def sentences_of(title: str, sentences: Sequence[str], frequencies: Frequencies, count: int) -> set[int]:
+def sentences_of(
+    title: str, sentences: Sequence[str], frequencies: Frequencies, count: int
+) -> set[int]:
     """The places of the best sentences of an article, as far as ours are split as its own are."""
     (reading,) = readings([evidence("article", title, "\n".join(sentences))])
     head = vector_of(title, reading.tongue, frequencies)
-    best = sorted(extracts([Scored(reading, 1.0)], head, frequencies), key=lambda extract: -extract.score)
+    best = sorted(
+        extracts([Scored(reading, 1.0)], head, frequencies), key=lambda extract: -extract.score
+    )
     place = {" ".join(text.split()): at for at, text in enumerate(sentences)}
     return {place[extract.text] for extract in best[:count] if extract.text in place}
 
 
 def topics_of(title: str, text: str, language: str | None) -> tuple[str, ...]:
     """The topics of an item."""
-    more = {"language": language} if "language" in inspect.signature(assign).parameters else {}
-    return assign(title, text, **more)
+    options = {"language": language} if "language" in inspect.signature(assign).parameters else {}
+    return assign(title, text, **options)
 
 
 def tone(title: str) -> str:

@@ -28,7 +28,7 @@ from attrs import define, field, frozen
 from quality import Figure, asked_for, rates_figures
 from quality_baselines import Bm25
 from quality_measures import Rate, b_cubed, pairs, words_hold
-from quality_sets import FEEDS, Judged, Sets
+from quality_sets import FEEDS, Sets, Subject
 
 from svc_core import data
 from svc_core.operation.host import silent
@@ -81,10 +81,10 @@ class Server:
     def run(self, *words: str) -> Any:
         """What a command answers; a source that is refused is no failure."""
         command = [*SVC, *words, "--json", "--db", str(self.folder / "svc.db")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if not done.stdout:
-            raise RuntimeError(done.stderr)
-        return json.loads(done.stdout)
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        if not process.stdout:
+            raise RuntimeError(process.stderr)
+        return json.loads(process.stdout)
 
     def local(self, operation: str, **members: Any) -> Any:
         """What an operation answers over the control socket."""
@@ -173,7 +173,7 @@ def _runs(block: str, mark: re.Pattern[str]) -> Iterator[tuple[str, list[int]]]:
 class Read:
     """A report as it was read over HTTP."""
 
-    subject: Judged
+    subject: Subject
     row: Row
     agent: Row
 
@@ -197,7 +197,9 @@ def mark_figures(reports: list[Read], texts: dict[str, str]) -> Iterator[Figure]
     for form in ("Markdown", "HTML", "agent"):
         good: list[bool] = []
         for report in reports:
-            source = {source["number"]: texts.get(source["url"], "") for source in report.row["sources"]}
+            source = {
+                source["number"]: texts.get(source["url"], "") for source in report.row["sources"]
+            }
             good += [
                 words_hold(source[number], words)
                 for words, numbers in report.marks()[form]
@@ -206,13 +208,17 @@ def mark_figures(reports: list[Read], texts: dict[str, str]) -> Iterator[Figure]
             ]
         yield Figure(f"served marks in {form}: hold", fmean(good or [0]), note=f"of {len(good)}")
     rows = [report.row for report in reports]
-    yield _count("sources without a mark", [len(_unmarked(report)) for report in reports])
+    yield _count(
+        "sources without a mark", [len(_numbers_without_mark(report)) for report in reports]
+    )
     yield _count(
         "counts.sources is not the rows",
         [row["counts"]["sources"] != len(row["sources"]) for row in rows],
     )
     markdown = [row["content"]["markdown"] for row in rows]
-    yield _count("Markdown with HTML", [bool(_TAG.search(_unlinked(text))) for text in markdown])
+    yield _count(
+        "Markdown with HTML", [bool(_TAG.search(_without_links(text))) for text in markdown]
+    )
     yield _count(
         "sources but no key point",
         [bool(report.row["sources"]) and not report.agent["keyPoints"] for report in reports],
@@ -225,12 +231,12 @@ def _count(name: str, values: list[int]) -> Figure:
     return Figure(f"served: {name}", float(sum(values)), note=f"in {len(values)} reports")
 
 
-def _unmarked(report: Read) -> set[int]:
-    marked = {n for _, numbers in report.marks()["Markdown"] for n in numbers}
-    return {source["number"] for source in report.row["sources"]} - marked
+def _numbers_without_mark(report: Read) -> set[int]:
+    marks_ = {n for _, numbers in report.marks()["Markdown"] for n in numbers}
+    return {source["number"] for source in report.row["sources"]} - marks_
 
 
-def _unlinked(markdown: str) -> str:
+def _without_links(markdown: str) -> str:
     return re.sub(r"\(<[^<>]*>\)", "", markdown)
 
 
@@ -244,9 +250,13 @@ def _repeats(markdown: str) -> bool:
 def _twice(report: Read) -> int:
     """Statements that stand twice; the opening may quote a section."""
     markdown = report.row["content"]["markdown"]
-    opened = {_plain(words) for words, _ in markdown_marks(markdown.partition("\n## ")[0])}
+    opening = {_plain(words) for words, _ in markdown_marks(markdown.partition("\n## ")[0])}
     statements = [_plain(words) for words, _ in report.marks()["Markdown"] if not _is_also(words)]
-    return len(statements) - len(set(statements)) - sum(statements.count(statement) > 1 for statement in opened)
+    return (
+        len(statements)
+        - len(set(statements))
+        - sum(statements.count(statement) > 1 for statement in opening)
+    )
 
 
 def _plain(words: str) -> str:
@@ -261,7 +271,7 @@ def _is_also(words: str) -> bool:
 # -- the run -----------------------------------------------------------------------------------
 
 
-def measured(server: Server, sets: Sets, keep: Path | None) -> Iterator[Figure]:
+def measure(server: Server, sets: Sets, keep: Path | None) -> Iterator[Figure]:
     """Every figure, from adding the feeds on."""
     feeds = server.folder / "feeds"
     for name in FEEDS:
@@ -271,17 +281,25 @@ def measured(server: Server, sets: Sets, keep: Path | None) -> Iterator[Figure]:
     ids = {item.id for item in sets.news()}
     yield Figure("served: rows of /news for an item", len(news) / len(ids), note=f"{len(news)}")
     yield from _story_figures(news, sets)
-    judged = sets.subjects()
-    reports = {subject.key: [_read(server, subject, words) for words in subject.wordings] for subject in judged}
-    real = [subject for subject in judged if subject.relevant]
+    subjects_ = sets.subjects()
+    reports = {
+        subject.key: [_read(server, subject, words) for words in subject.wordings]
+        for subject in subjects_
+    }
+    real = [subject for subject in subjects_ if subject.relevant]
     index = Bm25(sets.news())
-    rates = [[Rate.of(read.urls, subject.relevant) for read in reports[subject.key]] for subject in real]
+    rates = [
+        [Rate.of(read.urls, subject.relevant) for read in reports[subject.key]] for subject in real
+    ]
     plain = [
-        [Rate.of(index.find(words, subject.language), subject.relevant) for words in subject.wordings]
+        [
+            Rate.of(index.find(words, subject.language), subject.relevant)
+            for words in subject.wordings
+        ]
         for subject in real
     ]
     yield from rates_figures(" served", rates, plain)
-    idle = [read for subject in judged if not subject.relevant for read in reports[subject.key]]
+    idle = [read for subject in subjects_ if not subject.relevant for read in reports[subject.key]]
     yield Figure(
         "nothing to find, served: share that cites",
         fmean(bool(read.urls) for read in idle),
@@ -296,7 +314,7 @@ def measured(server: Server, sets: Sets, keep: Path | None) -> Iterator[Figure]:
         keep.write_text("\n\n".join(map(_text_of, first)), "utf-8")
 
 
-def _read(server: Server, subject: Judged, words: str) -> Read:
+def _read(server: Server, subject: Subject, words: str) -> Read:
     desk = next(server.desks)
     id_ = desk.report(subject.key, words, subject.language)
     row = desk.get(f"/reports/{id_}?include=content,sources,signals")["data"]
@@ -333,16 +351,16 @@ def _text_of(read: Read) -> str:
 def main() -> int:
     """Print the figures; the exit code."""
     options = asked_for(__doc__ or "", "--keep")
-    missed = 0
+    misses = 0
     with tempfile.TemporaryDirectory() as folder:
         server = Server(Path(folder))
         try:
-            for figure in measured(server, Sets(Path(options.folder), options.half), options.keep):
+            for figure in measure(server, Sets(Path(options.folder), options.half), options.keep):
                 print(figure.line(), flush=True)
-                missed += figure.is_missed
+                misses += figure.is_missed
         finally:
             server.end()
-    return 1 if missed else 0
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ Row = dict[str, Any]
 
 
 @frozen
-class Judged:
+class Subject:
     """A question in one or more wordings and the ids of all that is about it."""
 
     key: str
@@ -51,7 +51,7 @@ class Judged:
 
 
 @frozen
-class Grouped:
+class GroupedItems:
     """Items of which some are known to tell one event: `label` by id.
 
     A pair in `unsure` counts neither way, and neither do items that are in no story of ours.
@@ -90,10 +90,10 @@ class Sets:
         """The items of a few days."""
         return tuple(item for item in self.news() if item.source_name in DAYS)
 
-    def subjects(self) -> list[Judged]:
+    def subjects(self) -> list[Subject]:
         """Our subjects; those about which there is nothing have no relevant items."""
         return [
-            Judged(
+            Subject(
                 key=row["key"],
                 wordings=(row["topic"], *row["paraphrases"]),
                 relevant=frozenset(row["relevant"]),
@@ -102,32 +102,32 @@ class Sets:
             for row in self.of_half(_labels()["subjects"], lambda row: row["key"])
         ]
 
-    def subjects_of_days(self) -> list[Judged]:
+    def subjects_of_days(self) -> list[Subject]:
         """Our subjects that have two items or more in these days, and those items."""
         ids = {item.id for item in self.days()}
         within = [evolve(subject, relevant=subject.relevant & ids) for subject in self.subjects()]
         return [subject for subject in within if len(subject.relevant) > 1]
 
-    def stories_of_days(self) -> Grouped:
+    def stories_of_days(self) -> GroupedItems:
         """Our stories among the items of a few days."""
         every, items = self.stories(), self.days()
         ids = {item.id for item in items}
         label = {id_: name for id_, name in every.label.items() if id_ in ids}
         return evolve(every, items=items, label=label)
 
-    def stories(self) -> Grouped:
+    def stories(self) -> GroupedItems:
         """Our stories among all items of the feeds."""
         label: dict[str, str] = {}
         unsure = {frozenset(pair) for ids in _labels()["unsure"] for pair in _pairs(ids)}
         for row in _labels()["stories"]:
             unsure |= {
-                frozenset((pair, other))
+                frozenset((pair, other_id))
                 for pair in row["perhaps"]
-                for other in row["members"] + row["perhaps"]
+                for other_id in row["members"] + row["perhaps"]
             }
             if self.half in (None, half(row["key"])):
                 label |= dict.fromkeys(row["members"], row["key"])
-        return Grouped(self.news(), label, frozenset(unsure))
+        return GroupedItems(self.news(), label, frozenset(unsure))
 
     def topics(self) -> list[tuple[Evidence, Row]]:
         """Items with the topics that fit them and those that are accepted besides."""
@@ -135,7 +135,7 @@ class Sets:
         rows = self.of_half(_labels()["topics"], lambda row: row["id"])
         return [(news[row["id"]], row) for row in rows]
 
-    def judged(self, name: str) -> tuple[tuple[Evidence, ...], list[Judged]]:
+    def public_set(self, name: str) -> tuple[tuple[Evidence, ...], list[Subject]]:
         """A public set of documents and queries."""
         documents = tuple(
             evidence(row["id"], row.get("title", ""), row["text"])
@@ -143,25 +143,25 @@ class Sets:
         )
         queries = self.of_half(self.rows(f"{name}/queries.jsonl"), lambda row: row["text"])
         return documents, [
-            Judged(row["id"], (row["text"],), frozenset(row["relevant"])) for row in queries
+            Subject(row["id"], (row["text"],), frozenset(row["relevant"])) for row in queries
         ]
 
-    def clusters(self, name: str, *, foreign: bool = False) -> Grouped:
+    def clusters(self, name: str, *, foreign: bool = False) -> GroupedItems:
         """A public set of events, alone or among `FOREIGN` headlines of others."""
         rows = self.of_half(self.rows(f"{name}/items.jsonl"), lambda row: row["cluster"])
         bare = not rows[0].get("text")
         items = [evidence(row["id"], row["title"], row.get("text", "")) for row in rows]
         if foreign:
-            others = sorted(self.rows("ag_news/items.jsonl"), key=lambda row: _digest(row["id"]))
+            items_ = sorted(self.rows("ag_news/items.jsonl"), key=lambda row: _digest(row["id"]))
             items += [
                 evidence(f"ag{row['id']}", row["title"], "" if bare else row["text"])
-                for row in others[:FOREIGN]
+                for row in items_[:FOREIGN]
             ]
-        return Grouped(tuple(items), {row["id"]: row["cluster"] for row in rows})
+        return GroupedItems(tuple(items), {row["id"]: row["cluster"] for row in rows})
 
-    def everything(self) -> list[Reading]:
+    def all_readings(self) -> list[Reading]:
         """All texts that there are, as a server that took in all of them has them."""
-        return _everything(self.folder)
+        return _all_readings(self.folder)
 
 
 def evidence(
@@ -192,21 +192,21 @@ def _news(folder: Path) -> tuple[Evidence, ...]:
     items: dict[str, Evidence] = {}
     for path in sorted(path for name in FEEDS for path in (folder / name).iterdir()):
         try:
-            parsed = parse_feed(path.read_bytes())
+            feed_ = parse_feed(path.read_bytes())
         except DocumentRefused:
             continue
-        for item in parsed.items:
+        for item in feed_.items:
             id_ = item.url or item.natural_key
             if id_ in items and items[id_].title != item.title:
                 id_ = item.natural_key
-            tongue, at = item.language or parsed.language, item.published_at
+            tongue, at = item.language or feed_.language, item.published_at
             item_ = evidence(id_, item.title, item.text, at, tongue, path.stem)
             items.setdefault(id_, evolve(item_, url=item.url or item_.url))
     return tuple(items.values())
 
 
 @cache
-def _everything(folder: Path) -> list[Reading]:
+def _all_readings(folder: Path) -> list[Reading]:
     sets = Sets(folder)
     items = list(sets.news())
     for name in ("time/docs", "cranfield/docs", "ecbplus/items", "uci_stories/items"):
@@ -229,7 +229,7 @@ def _lines(path: Path) -> list[Row]:
 
 
 def _pairs(ids: Sequence[str]) -> list[tuple[str, str]]:
-    return [(id_, other) for at, id_ in enumerate(ids) for other in ids[at + 1 :]]
+    return [(id_, other_id) for at, id_ in enumerate(ids) for other_id in ids[at + 1 :]]
 
 
 def _digest(text: str) -> bytes:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-NONE = {"SVC_SPEECH": "none", "SVC_EMBEDDINGS": "none"}
+NO_MODELS = {"SVC_SPEECH": "none", "SVC_EMBEDDINGS": "none"}
 """No voice and no model of meaning, for whichever does not ask for one."""
 
 
@@ -22,14 +22,14 @@ def run(script: Path, *, quick: bool) -> bool:
     arguments = ["--quick"] if quick and '"--quick"' in script.read_text("utf-8") else []
     print(f"== {script.name} {' '.join(arguments)}".rstrip(), flush=True)
     began = time.monotonic()
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, script, *arguments],
-        env=os.environ | NONE | {"PYTHONPATH": str(FOLDER.parent)},  # noqa: TID251 - no part of it
+        env=os.environ | NO_MODELS | {"PYTHONPATH": str(FOLDER.parent)},  # noqa: TID251 - no part of it
         check=False,
     )
-    outcome = "ok" if done.returncode == 0 else "MISSED OR BROKEN"
+    outcome = "ok" if process.returncode == 0 else "MISSED OR BROKEN"
     print(f"-- {outcome}, {time.monotonic() - began:.1f} s\n", flush=True)
-    return done.returncode == 0
+    return process.returncode == 0
 
 
 def main() -> int:

@@ -46,8 +46,8 @@ def items(root: Path) -> Iterator[tuple[str, str]]:
         for entry in feedparser.parse(path).entries:
             text = entry.get("summary", "") or (entry.get("content") or [{}])[0].get("value", "")
             plain = [
-                re.sub(r"<[^>]+>", by, each)
-                for each, by in ((entry.get("title", ""), ""), (text, " "))
+                re.sub(r"<[^>]+>", by, text_)
+                for text_, by in ((entry.get("title", ""), ""), (text, " "))
             ]
             yield html.unescape(plain[0]), html.unescape(plain[1])[:600]
 

@@ -129,11 +129,11 @@ class World:
         """Until nothing is due."""
         while self._due:
             self.now, _, steps = heappop(self._due)
-            wanted = next(steps, None)
-            if isinstance(wanted, Gate) and not wanted.is_open:
-                wanted.waiting.append(steps)
-            elif wanted is not None:
-                self.start(steps, 0.0 if isinstance(wanted, Gate) else wanted)
+            demand = next(steps, None)
+            if isinstance(demand, Gate) and not demand.is_open:
+                demand.waiting.append(steps)
+            elif demand is not None:
+                self.start(steps, 0.0 if isinstance(demand, Gate) else demand)
 
 
 class Servers:
@@ -234,22 +234,22 @@ class Process:
 
     def create(self, tenant: int) -> Steps:
         """A request that creates."""
-        service, done = self.service, Gate()
+        service, gate = self.service, Gate()
         yield from self.work(service.place.costs.request)
         if service.place.counters_in_database and tenant != SYSTEM:
-            yield from service.counted(tenant)
+            yield from service.count_request(tenant)
         jobs = (
             self._busy[tenant] if tenant in self._busy else self._line.setdefault(tenant, deque())
         )
-        jobs.append(done)
+        jobs.append(gate)
         self._wake()
-        yield done
+        yield gate
 
     def read(self, tenant: int, page: int) -> Steps:
         """A request that reads."""
         service, costs = self.service, self.service.place.costs
         if service.place.counters_in_database:
-            yield from service.counted(tenant)
+            yield from service.count_request(tenant)
         version = service.version_of(tenant)
         if self.pages_kept.get((tenant, page)) == version:
             yield from self.work(costs.hit)
@@ -290,13 +290,13 @@ class Process:
             yield 2 * costs.message
             yield from first.disk.flush()
         lock.give()
-        service.committed(self, tenant, [first, *copies], len(batch))
-        for done in batch:
-            service.world.open(done)
+        service.commit(self, tenant, [first, *copies], len(batch))
+        for gate in batch:
+            service.world.open(gate)
         self._idle += 1
-        left = self._busy.pop(tenant)
-        if left:
-            self._line[tenant] = left
+        waiting = self._busy.pop(tenant)
+        if waiting:
+            self._line[tenant] = waiting
         self._wake()
 
 
@@ -322,12 +322,12 @@ class Service:
         """What makes a page stale."""
         return self.versions.get(tenant, 0) if self.place.versions_by_tenant else self.commits
 
-    def counted(self, tenant: int) -> Steps:
+    def count_request(self, tenant: int) -> Steps:
         """The windows of a request, counted in the database."""
         yield self.place.costs.message
         yield from self.shard_of(tenant).cores.use(self.place.costs.counter_db)
 
-    def committed(self, process: Process, tenant: int, shards: list[Shard], units: int) -> None:
+    def commit(self, process: Process, tenant: int, shards: list[Shard], units: int) -> None:
         """Tell every replica what to write; the processes hear of it when they work next."""
         self.commits += 1
         if self.world.now >= process.told_at + PAUSE_SECONDS:
@@ -379,7 +379,9 @@ class Service:
         shards = [group for shard in self.shards for group in (shard.cores, *shard.replicas)]
         whole = requests / load * BUSY_SHARE
         is_busy = any(group.busy > whole * group.number for group in shards)
-        is_busy |= sum(process.core.busy for process in self.processes) > whole * len(self.processes)
+        is_busy |= sum(process.core.busy for process in self.processes) > whole * len(
+            self.processes
+        )
         return not is_busy and is_in_time(waits) and is_in_time(of_busiest)
 
 

@@ -132,12 +132,12 @@ _TRADE = [
 _BYLINE = re.compile(r"(?:\s*\([^()]{2,60}\)\.?)+\s*$")
 _HEADING_MAX = 90
 
-Labelled = tuple[str, str, str]  # title, text, section or ""
+LabelledText = tuple[str, str, str]  # title, text, section or ""
 
 
 def _git(folder: Path, repository: str, *arguments: str) -> bytes:
-    where = folder / repository.replace("/", "+")
-    return subprocess.run(["git", "-C", where, *arguments], capture_output=True, check=True).stdout
+    path = folder / repository.replace("/", "+")
+    return subprocess.run(["git", "-C", path, *arguments], capture_output=True, check=True).stdout
 
 
 def read(folder: Path, repository: str, path: str) -> str:
@@ -150,7 +150,7 @@ def table(folder: Path, repository: str, path: str) -> Iterator[dict[str, str]]:
     return csv.DictReader(io.StringIO(read(folder, repository, path)))
 
 
-def sections(folder: Path) -> Iterator[Labelled]:
+def sections(folder: Path) -> Iterator[LabelledText]:
     """News by the section under which its collector put it; `fin:` marks labels of the trade."""
     yield from _portal(folder)
     yield from _huffpost(folder)
@@ -165,16 +165,16 @@ def tweet(text: str) -> str:
     return bare.strip(" -:")
 
 
-def _portal(folder: Path) -> Iterator[Labelled]:
+def _portal(folder: Path) -> Iterator[LabelledText]:
     repository = "ianrastall/current-events-context"
-    packed = _git(folder, repository, "archive", "--format=tar", SOURCES[repository][0])
-    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+    archive = _git(folder, repository, "archive", "--format=tar", SOURCES[repository][0])
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         for name in sorted(tar.getnames()):
             if re.fullmatch(r"20\d\d/\d\d/\S+\.yaml", name):
                 yield from _day(tar.extractfile(name).read().decode(errors="ignore"))
 
 
-def _day(text: str) -> Iterator[Labelled]:
+def _day(text: str) -> Iterator[LabelledText]:
     section, items = "", []
     for line in text.split("\n"):
         if match := re.match(r"  ([A-Z][^:]{2,80}):\s*$", line):
@@ -184,13 +184,13 @@ def _day(text: str) -> Iterator[Labelled]:
         elif line.startswith("    ") and items:
             items[-1][1] += " " + line.strip()
     heading = ""
-    for named, words in items:
+    for heading_, words in items:
         bare = words.strip("'\"")
         body = _BYLINE.sub("", bare)
         if len(bare) < _HEADING_MAX and body == bare and not bare.endswith("."):
             heading = bare
-        elif len(body) > 40 and named:
-            yield heading, body, _section(named)
+        elif len(body) > 40 and heading_:
+            yield heading, body, _section(heading_)
 
 
 def _section(name: str) -> str:
@@ -198,7 +198,7 @@ def _section(name: str) -> str:
     return next(sections, "")
 
 
-def _huffpost(folder: Path) -> Iterator[Labelled]:
+def _huffpost(folder: Path) -> Iterator[LabelledText]:
     for line in read(folder, "Limpery/MGO", "News_Category_Dataset_v3.json").split("\n"):
         if line.startswith("{") and line.endswith("}"):
             row = json.loads(line)
@@ -207,7 +207,7 @@ def _huffpost(folder: Path) -> Iterator[Labelled]:
         yield "", row["short_description"] or "", _HUFFPOST.get(row["category"], "")
 
 
-def _aggregator(folder: Path) -> Iterator[Labelled]:
+def _aggregator(folder: Path) -> Iterator[LabelledText]:
     for row in table(folder, "pratikaher88/IPythonNotebooks", "uci-news-aggregator.csv"):
         if row["CATEGORY"] in _AGGREGATOR:
             yield row["TITLE"], "", _AGGREGATOR[row["CATEGORY"]]
@@ -228,14 +228,14 @@ def parallel(folder: Path, language: str) -> list[tuple[str, str]]:
     repository = "MicrosoftTranslator/NTREX"
     english = read(folder, repository, name.format("src.eng")).split("\n")
     other = read(folder, repository, name.format(f"ref.{LANGUAGES[language][0]}")).split("\n")
-    ours, theirs = judged(folder, "en", "train"), judged(folder, language, "train")
+    ours, foreign = sib_texts(folder, "en", "train"), sib_texts(folder, language, "train")
     return [
         *(pair for pair in zip(english, other, strict=False) if pair[0].strip()),
-        *((ours[key][1], theirs[key][1]) for key in ours if key in theirs),
+        *((ours[key][1], foreign[key][1]) for key in ours if key in foreign),
     ]
 
 
-def judged(folder: Path, language: str, part: str) -> dict[str, tuple[str, str]]:
+def sib_texts(folder: Path, language: str, part: str) -> dict[str, tuple[str, str]]:
     """A part of SIB-200: category and sentence by number."""
     name = "eng_Latn" if language == "en" else LANGUAGES[language][1]
     text = read(folder, "dadelani/sib-200", f"data/annotated/{name}/{part}.tsv")

@@ -30,8 +30,8 @@ def names(country: dict[str, Any]) -> Iterator[str]:
     forms_ += [abroad["common"] for abroad in country["translations"].values()]
     forms_ += [people for forms in country["demonyms"].values() for people in forms.values()]
     for form in forms_:
-        folded = fold(form)
-        if len(folded) >= NAME_MIN or (folded and not folded.isascii()):
+        key = fold(form)
+        if len(key) >= NAME_MIN or (key and not key.isascii()):
             yield form
     spelt = {name["common"], *formal}
     initials = {"".join(re.findall(r"\b[A-Z]", long)) for long in spelt if " " in long}

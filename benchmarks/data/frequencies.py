@@ -18,10 +18,10 @@ from svc_core.text.frequencies import STEPS
 from svc_core.text.words import cut, words
 
 OUT = Path(__file__).parents[2] / "svc_core" / "data" / "frequencies.tsv.z"
-UNSPACED = {"ja", "zh", "ko"}  # wordfreq has words of them, and their terms are pairs
-MANY = ("ar", "cs", "de", "es", "fr", "it", "nl", "pl", "pt", "ru", "sk", "sv", "ur")
-MOST = {"en": 12_000, **dict.fromkeys(MANY, 5_000)}
-OTHERS = 1_200  # terms of the other languages, so that the file stays under 400 KB
+UNSPACED_LANGUAGES = {"ja", "zh", "ko"}  # wordfreq has words of them, and their terms are pairs
+COMMON_LANGUAGES = ("ar", "cs", "de", "es", "fr", "it", "nl", "pl", "pt", "ru", "sk", "sv", "ur")
+TERMS_MAX = {"en": 12_000, **dict.fromkeys(COMMON_LANGUAGES, 5_000)}
+TERMS_MAX_ELSEWHERE = 1_200  # terms of the other languages, so that the file stays under 400 KB
 
 
 def shares(language: str) -> dict[str, float]:
@@ -31,13 +31,13 @@ def shares(language: str) -> dict[str, float]:
         for part in words(word):
             if part.isalpha():
                 totals[cut(part)] += frequency
-    ranked = sorted(totals.items(), key=lambda pair: (-pair[1], pair[0]))
-    return dict(ranked[: MOST.get(language, OTHERS)])
+    ranking = sorted(totals.items(), key=lambda pair: (-pair[1], pair[0]))
+    return dict(ranking[: TERMS_MAX.get(language, TERMS_MAX_ELSEWHERE)])
 
 
 def main() -> None:
     rows = []
-    for language in sorted(set(wordfreq.available_languages("small")) - UNSPACED):
+    for language in sorted(set(wordfreq.available_languages("small")) - UNSPACED_LANGUAGES):
         steps: dict[int, list[str]] = defaultdict(list)
         for term, share in shares(language).items():
             steps[round(-STEPS * log10(share))].append(term)

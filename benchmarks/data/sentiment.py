@@ -30,27 +30,27 @@ from svc_core.text.sentiment import cues, read, terms
 
 CUE = 0.5  # a cue in training, against a text of length one
 CLASSES = ("negative", "neutral", "positive")
-Judged = list[tuple[str, str]]
+LabelledTexts = list[tuple[str, str]]
 
 
 def lexicon() -> None:
-    found = {}
+    valences = {}
     for line in (resources.files("afinn") / "data" / "AFINN-en-165.txt").read_text().splitlines():
         word, _, valence = line.rpartition("\t")
-        found[word] = 0.8 * float(valence)
+        valences[word] = 0.8 * float(valence)
     vader = resources.files("vaderSentiment") / "vader_lexicon.txt"
     for line in vader.read_text().splitlines():
         word, valence, *_ = line.split("\t")
-        found[word] = float(valence)
+        valences[word] = float(valence)
     by_valence = defaultdict(list)
-    for word, valence in sorted(found.items()):
+    for word, valence in sorted(valences.items()):
         if re.fullmatch(r"[a-z]+(?:-[a-z]+)*", word) and round(valence, 1):
             by_valence[round(valence, 1)].append(word)
     rows = [f"{valence}\t{' '.join(words)}" for valence, words in sorted(by_valence.items())]
     (weights.DATA / "sentiment_words.tsv").write_text("\n".join(rows) + "\n")
 
 
-def companies(folder: Path) -> Judged:
+def companies(folder: Path) -> LabelledTexts:
     rows_found = []
     for row in corpora.table(folder, "pyRis/SEntFiN", "SEntFiN.csv"):
         labels = set(re.findall(r"'(positive|negative|neutral)'", row["Decisions"]))
@@ -58,7 +58,7 @@ def companies(folder: Path) -> Judged:
     return rows_found
 
 
-def tweets(folder: Path) -> Judged:
+def tweets(folder: Path) -> LabelledTexts:
     name = "umaima-aman/Twee_Sentiment_Analysis-DeepLearning"
     order = ("negative", "positive", "neutral")
     rows = corpora.table(folder, name, "sent_train.csv")
@@ -66,7 +66,7 @@ def tweets(folder: Path) -> Judged:
     return [(text, label) for text, label in tweets_ if len(text) > 15]
 
 
-def persons(folder: Path) -> Judged:
+def persons(folder: Path) -> LabelledTexts:
     rows_found = []
     names = {2: "negative", 4: "neutral", 6: "positive"}
     for part in ("train", "devtest_mt", "devtest_rw"):
@@ -79,21 +79,21 @@ def persons(folder: Path) -> Judged:
     return rows_found
 
 
-def fit(judged: Judged) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def fit(labelled_texts: LabelledTexts) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Weights and biases of positive and of negative, each against neutral."""
-    texts = [read(text) for text, _ in judged]
+    texts = [read(text) for text, _ in labelled_texts]
     counter = CountVectorizer(analyzer=terms, min_df=3, binary=True)
     bags = normalize(counter.fit_transform(texts))
-    named = DictVectorizer()
-    matrix = hstack([bags, named.fit_transform(map(cues, texts)) * CUE]).tocsr()
+    vectorizer = DictVectorizer()
+    matrix = hstack([bags, vectorizer.fit_transform(map(cues, texts)) * CUE]).tocsr()
     model = SGDClassifier(
         loss="log_loss", alpha=2e-5, max_iter=12, tol=None, average=True, random_state=0
-    ).fit(matrix, [label for _, label in judged])
+    ).fit(matrix, [label for _, label in labelled_texts])
     order = [list(model.classes_).index(label) for label in CLASSES]
     slopes, biases = model.coef_[order], model.intercept_[order]
     pairs = np.array([slopes[2] - slopes[1], slopes[0] - slopes[1]])
     pairs[:, bags.shape[1] :] *= CUE
-    names = [*counter.get_feature_names_out(), *named.get_feature_names_out()]
+    names = [*counter.get_feature_names_out(), *vectorizer.get_feature_names_out()]
     return dict(zip(names, pairs.T, strict=True)), np.array(
         [biases[2] - biases[1], biases[0] - biases[1]]
     )
@@ -105,11 +105,11 @@ def main() -> None:
     lexicon()
     shared = companies(folder)
     trade, of_trade = fit(shared + tweets(folder))
-    other, of_other = fit(shared + persons(folder))
-    nothing = np.zeros(2)
+    foreign, of_other = fit(shared + persons(folder))
+    no_weights = np.zeros(2)
     rows = {
-        term: np.concatenate([trade.get(term, nothing), other.get(term, nothing)])
-        for term in {*trade, *other}
+        term: np.concatenate([trade.get(term, no_weights), foreign.get(term, no_weights)])
+        for term in {*trade, *foreign}
     }
     columns = ("trade positive", "trade negative", "other positive", "other negative")
     weights.write("sentiment.en.z", columns, [*of_trade, *of_other], rows, scale=0.2)

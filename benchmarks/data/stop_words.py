@@ -18,7 +18,7 @@ from svc_core.text.words import words
 
 OUT = Path(__file__).parents[2] / "svc_core" / "data" / "stopwords.tsv"
 FREQUENCY_MIN = 5e-4
-UNSPACED = {"ja", "zh", "ko", "th"}  # cut into pairs of characters, not words
+UNSPACED_LANGUAGES = {"ja", "zh", "ko", "th"}  # cut into pairs of characters, not words
 
 
 def stop_words(language: str) -> list[str]:
@@ -27,12 +27,14 @@ def stop_words(language: str) -> list[str]:
     for word, frequency in wordfreq.get_frequency_dict(language, "best").items():
         for part in words(word):
             totals[part] += frequency
-    listed = {part for entry in stopwordsiso.stopwords(language) for part in words(entry)}
-    return sorted(word for word in listed if totals[word] >= FREQUENCY_MIN and word.isalpha())
+    listed_words = {part for entry in stopwordsiso.stopwords(language) for part in words(entry)}
+    return sorted(word for word in listed_words if totals[word] >= FREQUENCY_MIN and word.isalpha())
 
 
 def main() -> None:
-    languages = stopwordsiso.langs() & set(wordfreq.available_languages("small")) - UNSPACED
+    languages = (
+        stopwordsiso.langs() & set(wordfreq.available_languages("small")) - UNSPACED_LANGUAGES
+    )
     rows = [f"{language}\t{' '.join(stop_words(language))}" for language in sorted(languages)]
     text = "# Words that carry no subject: a language (BCP 47), a tab, and its words, folded.\n"
     OUT.write_text(text + "\n".join(rows) + "\n", encoding="utf-8")

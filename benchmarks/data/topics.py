@@ -35,10 +35,14 @@ IDS = [topic.id for topic in TOPICS]
 # other languages, whose scores are smaller, and of English.
 LEVELS = (0.8, 0.9)
 SCALE = 0.8  # of weights: half of it doubles the bytes and gains nothing
-SETTLED = 0.9  # a seed of which this share of the texts that hold it has its topic settles it ...
+SETTLING_SHARE = (
+    0.9  # a seed of which this share of the texts that hold it has its topic settles it ...
+)
 SETTLED_WORDS = 14  # ... in a headline of up to so many words
 BOOK = 6  # a word of the Wiktionary counts as if it had been seen so often in parallel text
-SAME = 8  # a word that one language uses up to so many times as often as the other is the same
+SAME_RATIO_MAX = (
+    8  # a word that one language uses up to so many times as often as the other is the same
+)
 SURE = 0.6  # a section that a model guesses for text without one counts above it
 SEED = 8  # letters of a word by which seeds are compared
 TERMS_MIN = 8  # a term of fewer documents is left out
@@ -183,8 +187,8 @@ def plain(text: str) -> list[str]:
 def seeds() -> Iterator[tuple[str, str, bool]]:
     """Topic and words of every seed, and whether it has a plus."""
     for line in data.lines("topic_seeds.tsv"):
-        id_, _, written = line.partition("\t")
-        for seed in written.split():
+        id_, _, seed_words = line.partition("\t")
+        for seed in seed_words.split():
             yield id_, seed.lstrip("+").replace("_", " "), seed.startswith("+")
 
 
@@ -258,18 +262,18 @@ def _labels(text: Text, letter: str, worth: Counter[str]) -> tuple[set[str], set
     return topics, unsure - topics
 
 
-def fit(matrix: csr_matrix, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def fit(matrix: csr_matrix, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights by topic and term, biases, and thresholds by precision (`LEVELS`) and topic."""
     is_test = np.random.RandomState(0).rand(matrix.shape[0]) < 0.1
     slopes, biases, thresholds = [], [], []
-    for column in wanted.T:
+    for column in targets.T:
         learnt = (column >= 0) & ~is_test
         model = classifier(3e-6).fit(matrix[learnt], column[learnt])
         slopes.append(model.coef_[0])
         biases.append(model.intercept_[0])
-        judged = (column >= 0) & is_test
-        scores = model.decision_function(matrix[judged])
-        thresholds.append([_threshold(scores, column[judged], level) for level in LEVELS])
+        is_judged = (column >= 0) & is_test
+        scores = model.decision_function(matrix[is_judged])
+        thresholds.append([_threshold(scores, column[is_judged], level) for level in LEVELS])
     return np.array(slopes), np.array(biases), np.array(thresholds).T
 
 
@@ -281,24 +285,24 @@ def _threshold(scores: np.ndarray, right: np.ndarray, precision: float) -> float
 
 
 def settling(
-    matrix: csr_matrix, vocabulary: list[str], wanted: np.ndarray
+    matrix: csr_matrix, vocabulary: list[str], targets: np.ndarray
 ) -> list[tuple[str, int]]:
     """Terms that settle a topic: seeds that are right, and seeds with a plus that are too rare."""
     columns, places = matrix.tocsc(), {term: at for at, term in enumerate(vocabulary)}
-    is_judged = (wanted == 0).any(1)  # a text without a section is -1 or 1 throughout
+    is_judged = (targets == 0).any(1)  # a text without a section is -1 or 1 throughout
     pairs = set()
     for id_, seed, has_plus in seeds():
         topic, seed_terms = IDS.index(id_), terms(seed, "en")
         if " " in seed or len(seed_terms) != 1:
             continue
         holding = columns[:, places[seed_terms[0]]].indices if seed_terms[0] in places else []
-        judged = wanted[[row for row in holding if is_judged[row]], topic]
-        if (judged != 0).mean() >= SETTLED if len(judged) >= TERMS_MIN else has_plus:
+        judgements = targets[[row for row in holding if is_judged[row]], topic]
+        if (judgements != 0).mean() >= SETTLING_SHARE if len(judgements) >= TERMS_MIN else has_plus:
             pairs.add((seed_terms[0], topic))
     return sorted(pairs)
 
 
-def settled(rows: dict, biases: np.ndarray, words: list[tuple[str, int]]) -> dict:
+def with_settling_terms(rows: dict, biases: np.ndarray, words: list[tuple[str, int]]) -> dict:
     """The rows with weights that settle a topic in a headline."""
     weights = dict(rows)
     for term, topic in words:
@@ -308,16 +312,18 @@ def settled(rows: dict, biases: np.ndarray, words: list[tuple[str, int]]) -> dic
     return weights
 
 
-def aligned(pairs: list[tuple[str, str]], language: str) -> tuple[dict, Counter]:
+def alignment(pairs: list[tuple[str, str]], language: str) -> tuple[dict, Counter]:
     """For each foreign term the English ones it stands for, by share; and how often it was seen."""
-    bags = [(set(terms(ours, "en")), set(terms(theirs, language))) for ours, theirs in pairs]
+    bags = [
+        (set(terms(english, "en")), set(terms(foreign, language))) for english, foreign in pairs
+    ]
     chance = defaultdict(lambda: defaultdict(lambda: 1.0))
     for _ in range(8):
         counts, totals = defaultdict(Counter), Counter()
-        for ours, theirs in bags:
-            for foreign in theirs:
-                whole = sum(chance[word][foreign] for word in (*ours, ""))
-                for word in (*ours, ""):
+        for english_terms, foreign_terms in bags:
+            for foreign in foreign_terms:
+                whole = sum(chance[word][foreign] for word in (*english_terms, ""))
+                for word in (*english_terms, ""):
                     share = chance[word][foreign] / whole
                     counts[word][foreign] += share
                     totals[word] += share
@@ -325,18 +331,18 @@ def aligned(pairs: list[tuple[str, str]], language: str) -> tuple[dict, Counter]
         for word, row in counts.items():
             for foreign, count in row.items():
                 chance[word][foreign] = count / totals[word]
-    found, seen = defaultdict(Counter), Counter()
-    for ours, theirs in bags:
-        for foreign in theirs:
-            seen[foreign] += 1
-            whole = sum(chance[word][foreign] for word in (*ours, "")) or 1.0
-            for word in ours:
-                found[foreign][word] += chance[word][foreign] / whole
+    sums, text_counts = defaultdict(Counter), Counter()
+    for english_terms, foreign_terms in bags:
+        for foreign in foreign_terms:
+            text_counts[foreign] += 1
+            whole = sum(chance[word][foreign] for word in (*english_terms, "")) or 1.0
+            for word in english_terms:
+                sums[foreign][word] += chance[word][foreign] / whole
     shares = {
-        foreign: {word: count / seen[foreign] for word, count in row.items()}
-        for foreign, row in found.items()
+        foreign: {word: count / text_counts[foreign] for word, count in row.items()}
+        for foreign, row in sums.items()
     }
-    return shares, seen
+    return shares, text_counts
 
 
 def wiktionary(folder: Path, language: str) -> dict[str, dict[str, float]]:
@@ -366,23 +372,29 @@ def wiktionary(folder: Path, language: str) -> dict[str, dict[str, float]]:
 
 def taken_over(folder: Path, language: str, english: dict[str, np.ndarray]) -> dict:
     """The rows of another language."""
-    shares, seen = aligned(corpora.parallel(folder, language), language)
+    shares, text_counts = alignment(corpora.parallel(folder, language), language)
     meanings = wiktionary(folder, language)
-    nothing = np.zeros(len(IDS))
+    zeros = np.zeros(len(IDS))
 
     def row(table: dict[str, float]) -> np.ndarray:
         strong = ((word, share) for word, share in table.items() if share > 0.08)
-        return sum((share * english[word] for word, share in strong if word in english), nothing)
+        return sum((share * english[word] for word, share in strong if word in english), zeros)
 
     rows = {}
     for term in {*shares, *meanings}:
-        by_text, by_book = seen[term], BOOK if term in meanings else 0
+        by_text, by_book = text_counts[term], BOOK if term in meanings else 0
         total = by_text * row(shares.get(term, {})) + by_book * row(meanings.get(term, {}))
         rows[term] = total / max(by_text + by_book, 2)
-    ours, theirs = often("en"), often(language)
+    english_frequencies, foreign_frequencies = often("en"), often(language)
     for term, own in english.items():
-        is_known = term in meanings or seen[term] > 2 or term.isdigit()
-        if not is_known and ours[term] and 1 / SAME < theirs[term] / ours[term] < SAME:
+        is_known = term in meanings or text_counts[term] > 2 or term.isdigit()
+        if (
+            not is_known
+            and english_frequencies[term]
+            and 1 / SAME_RATIO_MAX
+            < foreign_frequencies[term] / english_frequencies[term]
+            < SAME_RATIO_MAX
+        ):
             rows[term] = own
     return rows
 
@@ -400,16 +412,16 @@ def main() -> None:
     folder = Path(sys.argv[1])
     texts_ = texts(folder)
     matrix, vocabulary = features(texts_)
-    wanted = labels(texts_, guessed_sections(texts_, matrix))
-    slopes, biases, thresholds = fit(matrix, wanted)
-    words = settling(matrix, vocabulary, wanted)
+    targets = labels(texts_, guessed_sections(texts_, matrix))
+    slopes, biases, thresholds = fit(matrix, targets)
+    words = settling(matrix, vocabulary, targets)
     english = dict(zip(vocabulary, slopes.T, strict=True))
     print(f"{len(texts_)} texts, {len(vocabulary)} terms, {len(words)} settle")
     for language in ("en", *corpora.LANGUAGES):
         is_english = language == "en"
         rows = english if is_english else taken_over(folder, language, english)
         cut = biases - thresholds[int(is_english)]
-        rows = settled(rows, cut, words)
+        rows = with_settling_terms(rows, cut, words)
         weights.write(f"topics.{language}.z", IDS, cut, rows, scale=SCALE)
 
 

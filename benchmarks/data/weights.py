@@ -39,6 +39,6 @@ def write(
             b"".join(row.tobytes() for row in weights.values()),
         )
     )
-    packed = zlib.compress(plain, 9)
-    (DATA / name).write_bytes(packed)
-    print(f"{name}: {len(weights)} terms, {len(packed) // 1000} kB")
+    blob = zlib.compress(plain, 9)
+    (DATA / name).write_bytes(blob)
+    print(f"{name}: {len(weights)} terms, {len(blob) // 1000} kB")

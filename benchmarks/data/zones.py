@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-WRITTEN = Path(__file__).parents[2] / "svc_core" / "data" / "zones.tsv"
+OUT = Path(__file__).parents[2] / "svc_core" / "data" / "zones.tsv"
 
 
 def main() -> int:
@@ -24,7 +24,7 @@ def main() -> int:
             code, _, zone, *_ = line.split("\t")
             zones[code].append(zone)
     rows = [f"{code}\t{names[0]}" for code, names in sorted(zones.items()) if len(names) == 1]
-    WRITTEN.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    OUT.write_text("\n".join(rows) + "\n", encoding="utf-8")
     print(f"{len(rows)} countries of one zone")
     return 0
 
