@@ -1,4 +1,4 @@
-"""Every setting of the server, in one frozen class that is read once.
+"""Declares and loads every setting of the server, as one frozen class.
 
 A value comes from the first of: a command-line flag, `SVC_<NAME>` in the environment,
 `svc.toml`, the default here. A secret may also stand in a file named by `SVC_<NAME>_FILE`.
@@ -53,28 +53,28 @@ MEMORY = ":memory:"
 """The value of `db` that keeps everything in memory."""
 
 PREFIX = "SVC_"
-"""Before the name of a setting in the environment."""
+"""The prefix of environment variables that are settings."""
 
 POSTGRES = ("postgresql://", "postgres://")
-"""How a `db` begins that is the address of a PostgreSQL database and no file."""
+"""The prefixes of a `db` that is the address of a PostgreSQL database, not a file."""
 
 EXAMPLE_DSN = "postgresql://user@host:5432/name"
-"""What such an address looks like, where somebody has to give one."""
+"""An example of such an address, for messages."""
 
 WORKERS = ("ingest", "schedule", "deliver", "speak", "embed", "automations")
-"""What the service does of its own accord, as `workers` names it."""
+"""The background workers, by their names in `workers`."""
 
 PROCESSES_MAX = 64
-"""More of them than any machine has processors to give."""
+"""The most processes of one server: more than machines have processors."""
 
 CONNECTIONS_MAX = 900
-"""Most systems let a process open 1,024 files; the rest is for those beside the connections."""
+"""Most systems let a process open 1,024 files; the rest is for files and other sockets."""
 
 _MIB = 1024 * 1024
 
 
 class SettingsError(Exception):
-    """A setting cannot be used; the message is one line that says which, why and what instead."""
+    """A setting is invalid; the message is one line with its name, the fault and an example."""
 
     exit_code = 2
 
@@ -88,7 +88,7 @@ def _setting(
     secret: bool = False,
     show: Callable[[Any], str] | None = None,
 ) -> Any:
-    """A member, whose text is read by its type where no reader is given."""
+    """Declares a setting; without `read`, its text is parsed by its type."""
     metadata = {"doc": Doc(doc), "read": read, "example": example, "secret": secret}
     return field(default=default, metadata=metadata, repr=show or not secret)
 
@@ -98,7 +98,7 @@ def _setting(
 
 @frozen(kw_only=True)
 class Settings:
-    """What an operator may choose. Each member carries its text, reader and example."""
+    """The settings of one server. Each member has its documentation, reader and example."""
 
     env: Literal["development", "production"] = _setting(
         "development",
@@ -537,7 +537,7 @@ class Settings:
             raise setting_error("counters", "is database, and db is no PostgreSQL database")
 
     def runs(self, worker: str) -> bool:
-        """Whether a background worker was chosen."""
+        """Whether a background worker is enabled."""
         return "all" in self.workers or worker in self.workers
 
     @property
@@ -547,7 +547,7 @@ class Settings:
 
     @property
     def payment_network(self) -> str:
-        """The network that payments are asked on."""
+        """The network that payments are made on."""
         usual = networks.BASE if self.env == "production" else networks.BASE_SEPOLIA
         return self.x402_network or usual.id
 
@@ -570,12 +570,12 @@ class Settings:
 
     @property
     def shown_db(self) -> str:
-        """The database in words that may be printed: an address has its password left out."""
+        """The database as it may be printed: an address without its password."""
         return without_secret(self.db)
 
     @property
     def media_place(self) -> str | None:
-        """Where the audio files are, as `media` names it; None where they have no place."""
+        """Where the audio files are stored, as `media` names it; None where there are none."""
         if self.media is not None:
             return self.media
         if self.dsn is not None:
@@ -584,7 +584,7 @@ class Settings:
 
     @property
     def is_open(self) -> bool:
-        """Whether other machines reach the address that is listened on."""
+        """Whether the server listens on an address that other machines can reach."""
         try:
             return not ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -592,7 +592,7 @@ class Settings:
 
     @property
     def origin(self) -> str:
-        """The public origin, as links use it."""
+        """The public origin, which links begin with."""
         if self.base_url is not None:
             return self.base_url
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -600,12 +600,12 @@ class Settings:
 
     @property
     def data_origin(self) -> str | None:
-        """The secondary data origin; None where there is no other than the public one."""
+        """The secondary data origin; None where there is none beside the public one."""
         return None if self.data_url == self.origin else self.data_url
 
 
 def _authority(origin: str) -> str:
-    """The host and port of an origin, whichever default port it leaves out."""
+    """The host and port of an origin, with the default port written out."""
     return re.sub(":(?:80|443)?$", "", urlsplit(origin).netloc.lower())
 
 
@@ -615,7 +615,7 @@ MEMBERS: Mapping[str, "attrs.Attribute[Any]"] = {
 
 
 def setting_error(name: str, why: str) -> SettingsError:
-    """The fault of a setting, in one line with an example of a right value."""
+    """The error for a setting: one line with an example of a valid value."""
     example = MEMBERS[name].metadata["example"]
     return SettingsError(f"setting {name!r} {why}; for example {PREFIX}{name.upper()}={example}")
 
@@ -628,12 +628,12 @@ def load(
     toml_path: str | Path | None = None,
     overrides: Mapping[str, object] | None = None,
 ) -> Settings:
-    """The settings: flags before environment before `toml_path` before defaults.
+    """Load the settings: `overrides` go before `environ`, then `toml_path`, then the defaults.
 
-    An override that is None was not given. A `toml_path` that is named must exist.
+    An override of None counts as absent. The file `toml_path` must exist.
 
     Raises:
-        SettingsError: a value is wrong, or a name in the file or among the flags is not known.
+        SettingsError: a value is invalid, or a name in the file or the overrides is unknown.
     """
     values: dict[str, object] = {}
     values |= _from_file(toml_path) if toml_path is not None else {}
@@ -666,7 +666,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def without_settings(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what is ours in it: what other programs are told."""
+    """The environment without the settings, for programs that the service starts."""
     return {name: value for name, value in environ.items() if not name.startswith(PREFIX)}
 
 
@@ -688,7 +688,7 @@ def _secret_file(name: str, path: str) -> str:
 
 
 def _read(name: str, value: object) -> Any:
-    """A value of the right type stands as it is; text, numbers and lists are read."""
+    """The value of a setting: tables and datetimes as they are, everything else read as text."""
     if isinstance(value, dict) and _reader(MEMBERS[name]) is not toml_tables:
         raise setting_error(name, "is no table")
     if isinstance(value, dict) or (isinstance(value, datetime) and value.tzinfo is not None):

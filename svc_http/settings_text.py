@@ -1,6 +1,6 @@
-"""The text of one setting as its value, one reader for each kind.
+"""Parses the text of settings into values, with one reader for each kind of setting.
 
-A reader raises ValueError with what is wrong, to stand after the name of the setting.
+A reader raises ValueError; its message continues a sentence that begins with the setting's name.
 """
 
 import re
@@ -16,24 +16,25 @@ from svc_core.base import instants
 from svc_core.payments.prices import CENTS_MAX
 
 SECRETS_MAX = 8
-"""Cursors are followed within minutes: more secrets than one or two at once are a slip."""
+"""The most secrets that are valid at once: cursors are used within minutes, so that one or two are
+enough, and more are a mistake."""
 
 DATABASE = "database"
-"""The value of `media` that keeps recordings in the store itself."""
+"""The value of `media` that stores recordings in the database."""
 S3 = "s3://"
 
 Reader = Callable[[str], Any]
 
 
 def nonempty(text: str) -> str:
-    """Any text but none."""
+    """Reads any text that is not empty."""
     if not text:
         raise ValueError("is empty")
     return text
 
 
 def argv(text: str) -> str:
-    """A program and its arguments, quoted as for a POSIX shell, which never sees them."""
+    """Reads a program and its arguments, quoted as for a POSIX shell, though none runs them."""
     try:
         words = shlex.split(text)
     except ValueError as open_quote:
@@ -44,7 +45,7 @@ def argv(text: str) -> str:
 
 
 def choice(*words_allowed: str) -> Reader:
-    """One of these words."""
+    """A reader for one of these words."""
 
     def read(text: str) -> str:
         if text not in words_allowed:
@@ -55,7 +56,7 @@ def choice(*words_allowed: str) -> Reader:
 
 
 def word_list(*words_allowed: str) -> Reader:
-    """A comma list of these words, or `all` or `none` of them."""
+    """A reader for a comma list of these words, or `all`, or `none`."""
 
     def read(text: str) -> tuple[str, ...]:
         entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
@@ -71,18 +72,18 @@ def word_list(*words_allowed: str) -> Reader:
 
 
 def without_secret(place: str) -> str:
-    """A database in words that may be printed: an address without its password and options."""
+    """The name of a database as it may be printed: an address without password and options."""
     scheme, is_address, rest = place.partition("://")
     if not is_address:
         return place
     people, at, host = rest.rpartition("@")
     if {"?", "#"} & {*people}:
-        return f"{scheme}://..."  # of what stands before the last @, anything may be a password
+        return f"{scheme}://..."  # anything before the last @ may belong to the password
     return f"{scheme}://{people.partition(':')[0]}{at}{re.split('[?#]', host)[0]}"
 
 
 def counting_place(text: str) -> str:
-    """Where requests are counted; what is wrong with an address is told without its password."""
+    """Reads where requests are counted; a message on an address does not repeat its password."""
     if text in {"memory", "database"}:
         return text
     try:
@@ -97,13 +98,13 @@ def counting_place(text: str) -> str:
 
 
 def cents(text: str) -> tuple[tuple[str, int], ...]:
-    """A comma list of prices by what they are for, such as `getReport=40`."""
+    """Reads a comma list of prices in cents by operation, such as `getReport=40`."""
     number, pairs = integer(1, CENTS_MAX), (entry.partition("=") for entry in text.split(","))
     return tuple((name.strip(), number(amount.strip())) for name, _, amount in pairs)
 
 
 def toml_tables(text: str) -> dict[str, Any]:
-    """Members of tables in one line, such as `pro.perDay=9000,pro.newKeys=true` (TOML)."""
+    """Reads members of tables in one line, such as `pro.perDay=9000,pro.newKeys=true` (TOML)."""
     try:
         read: dict[str, Any] = tomllib.loads(f"all={{{text}}}")["all"]
     except (ValueError, RecursionError) as error:
@@ -112,7 +113,7 @@ def toml_tables(text: str) -> dict[str, Any]:
 
 
 def integer(least: int, maximum: int) -> Reader:
-    """A whole number in ASCII digits, both bounds included."""
+    """A reader for a whole number in ASCII digits, both bounds included."""
 
     def read(text: str) -> int:
         if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= maximum:
@@ -123,7 +124,7 @@ def integer(least: int, maximum: int) -> Reader:
 
 
 def duration_text(text: str) -> timedelta:
-    """A span of time, up to a day."""
+    """Reads a duration of up to a day, such as `90s` or `10m`."""
     value = instants.span(text)
     if value is None or value > timedelta(days=1):
         raise ValueError("must be a span of time up to 24h, such as 90s or 10m")
@@ -131,26 +132,26 @@ def duration_text(text: str) -> timedelta:
 
 
 def media_place(text: str) -> str:
-    """A folder, `database`, or a bucket with or without a prefix."""
+    """Reads where media are stored: a folder, `database`, or an S3 bucket (perhaps with prefix)."""
     if "://" in text and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#]*)?", text):
         raise ValueError("must be a folder, `database`, or s3://bucket/prefix")
     return nonempty(text)
 
 
 def switch(text: str) -> bool:
-    """Yes or no, in the words people use."""
+    """Reads a boolean: true, false, 1, 0, yes, no, on or off."""
     if text.lower() not in {"true", "false", "1", "0", "yes", "no", "on", "off"}:
         raise ValueError("must be true or false")
     return text.lower() in {"true", "1", "yes", "on"}
 
 
 def instant_text(text: str) -> datetime:
-    """A moment (RFC 3339)."""
+    """Reads an instant (RFC 3339)."""
     return instants.parse(text)
 
 
 def web_origin(text: str) -> str:
-    """An http or https address, without the slash at its end."""
+    """Reads an http or https URL without query and user; a slash at its end is removed."""
     parts = urlsplit(text)
     is_plain = not (parts.query or parts.fragment or "@" in parts.netloc)
     if parts.scheme not in {"http", "https"} or not parts.netloc or not is_plain:
@@ -159,7 +160,7 @@ def web_origin(text: str) -> str:
 
 
 def web_address(text: str) -> str:
-    """An http or https address, which may end in a key."""
+    """Reads an http or https URL, which may contain a key in path or query."""
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.netloc or "@" in parts.netloc:
         raise ValueError("must be an http or https address without user")
@@ -167,35 +168,35 @@ def web_address(text: str) -> str:
 
 
 def contact(text: str) -> str:
-    """A mail address or a page, as it may stand in a header field."""
+    """Reads a mail address or a URL in the characters that a header field may hold."""
     if not re.fullmatch("[!-~]{0,200}", text):
         raise ValueError("must be an e-mail address or the address of a page")
     return text
 
 
 def evm_address(text: str) -> str:
-    """An account of an Ethereum network; whether its mixed case is right is for clients to say."""
+    """Reads an account of an Ethereum network; the checksum in its letter case is not verified."""
     if not re.fullmatch("0x[0-9a-fA-F]{40}", text) or int(text, 16) == 0:
         raise ValueError("must be 0x and 40 hexadecimal digits, not all of them 0")
     return text
 
 
 def dollars(text: str) -> str:
-    """A sum of dollars, as exactly as the assets are that pay it."""
+    """Reads a sum in dollars with up to six decimals, which is what USDC has."""
     if not re.fullmatch(r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?", text):
         raise ValueError("must be a decimal number of dollars, such as 25 or 0.5")
     return text
 
 
 def proxies(text: str) -> tuple[str, ...]:
-    """A comma list of peers, checked here and kept as text."""
+    """Reads a comma list of proxy addresses and networks; they are checked and stay text."""
     entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
     address.parse_trusted(entries)
     return entries
 
 
 def workspaces(text: str) -> tuple[str, ...]:
-    """A comma list of workspace ids, or `*` for all."""
+    """Reads a comma list of workspace ids, or `*` for all."""
     entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
     for entry in entries:
         if entry != "*" and not re.fullmatch("wsp_[0-9a-f]{24}", entry):
@@ -204,7 +205,7 @@ def workspaces(text: str) -> tuple[str, ...]:
 
 
 def read_secrets(text: str) -> tuple[str, ...]:
-    """Some secrets, with commas or line breaks between them."""
+    """Reads secrets that are separated by commas or line breaks."""
     parts = tuple(part.strip() for part in re.split(r"[,\r\n]", text) if part.strip())
     if len(parts) > SECRETS_MAX:
         raise ValueError(f"lists {len(parts)} secrets, more than {SECRETS_MAX}")

@@ -1,8 +1,8 @@
-"""The clock and the randomness of this process, which nothing else reads, and how it is ended.
+"""The clock, the randomness and the SIGTERM handling of this process; no other module reads them.
 
-Everything above is handed the time, identifiers and random bytes, so a test or a replay can hand
-it others. Random bytes are drawn from the operating system a block at a time, because one call
-for each request would cost three times what the rest of an identifier costs.
+Other modules are handed the time, identifiers and random bytes as arguments, so that a test or a
+replay can hand in others. Random bytes are drawn from the operating system in blocks, because a
+system call for each request would cost three times as much as the rest of an identifier.
 """
 
 import os
@@ -18,10 +18,10 @@ from typing import Any, NoReturn
 from svc_core.base import ids
 
 POOL_BYTES = 12 * 1024
-"""One block of random bytes: enough for a thousand requests, little enough to stay in cache."""
+"""One block of random bytes: enough for a thousand requests, small enough for the CPU cache."""
 
 SECRET_BYTES = 32
-"""A generated master secret has 256 random bits."""
+"""The size of a generated master secret: 256 random bits."""
 
 
 def now() -> datetime:
@@ -30,15 +30,15 @@ def now() -> datetime:
 
 
 timestamp = time.time
-"""Seconds since 1970, with a fraction."""
+"""Seconds since 1970 (UTC), with a fraction."""
 
 
 monotonic = time.perf_counter
-"""Seconds of a clock that is never set back; only differences mean something."""
+"""Seconds of a clock that is never set back; only differences have a meaning."""
 
 
 class _Pool:
-    """Random bytes in hex, drawn in blocks. Every digit is handed out once."""
+    """Random hex digits, drawn in blocks. Every digit is handed out once."""
 
     __slots__ = ("_at", "_block")
 
@@ -62,7 +62,7 @@ class _Pool:
 
 
 _requests = _Pool()
-# A forked child must not hand out the digits that its parent hands out as well.
+# A forked child must not hand out the same digits as its parent.
 os.register_at_fork(after_in_child=_requests.clear)
 
 
@@ -77,12 +77,12 @@ def new_secret() -> str:
 
 
 def shuffle(rows: list[Any]) -> None:
-    """Put the rows into an order that no other process has."""
+    """Shuffle the rows in place, in an order that differs between processes."""
     random.shuffle(rows)
 
 
 class SystemIds:
-    """Identifiers and random bytes from the operating system (`ports.Ids`)."""
+    """Makes identifiers and random bytes from the operating system (implements `ports.Ids`)."""
 
     def new(self, prefix: str) -> str:
         """A fresh public identifier that sorts by age."""
@@ -95,9 +95,9 @@ class SystemIds:
 
 @contextmanager
 def sigterm_interrupts() -> Iterator[None]:
-    """Raise `KeyboardInterrupt` on SIGTERM, so that whatever is open is closed on the way out.
+    """Raise `KeyboardInterrupt` on SIGTERM, so that open resources are closed on the way out.
 
-    What a service manager sends unwinds a process like what a person types.
+    A service manager then stops the process in the same way as Ctrl-C does.
     """
 
     def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -1,1 +1,1 @@
-"""From a declared operation to a route, from a request to its answer."""
+"""Turns declared operations into Starlette routes, and HTTP requests into answers."""

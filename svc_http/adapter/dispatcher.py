@@ -1,7 +1,7 @@
-"""Finding the resource of a path: a dictionary for fixed paths, a trie of segments for others.
+"""Finds the resource of a request path: fixed paths in a dictionary, others in a trie of segments.
 
-Rule 1: no redirect is ever made from a path, so nothing of a request's Host comes back.
-Rule 2: routes and mounts of Starlette that a host adds are asked after ours.
+Rule 1: a path is never answered with a redirect, so no answer repeats the request's `Host`.
+Rule 2: Starlette routes and mounts that a host application adds are tried after our resources.
 """
 
 from collections.abc import Awaitable, Iterable, Mapping
@@ -17,9 +17,9 @@ from svc_http.exchange.resource import NO_VALUES, Resource
 
 
 class _Node:
-    """A place in the trie: fixed children by segment, one for any segment, perhaps a resource.
+    """A node of the trie: children by fixed segment, one child for any segment, perhaps a resource.
 
-    `rest` is the resource that takes all segments that are left, however many.
+    `rest` is the resource that takes all remaining segments, however many (`{+name}`).
     """
 
     __slots__ = ("children", "resource", "rest", "wildcard")
@@ -45,7 +45,7 @@ class _Node:
         node.resource = resource
 
     def find(self, segments: list[str], at: int, values: list[str]) -> Resource | None:
-        """The resource under the segments from `at`; a fixed segment is tried before any."""
+        """The resource under the segments from `at` on; fixed ones go before wildcards."""
         if at == len(segments):
             return self.resource
         segment = segments[at]
@@ -64,10 +64,10 @@ class _Node:
 
 
 class Dispatcher(Router):
-    """A Starlette router that finds our resources by itself.
+    """A Starlette router that finds the resources of this service without trying each route.
 
-    `routes` lists them all, ours included, so that what reads a Starlette application's routes
-    sees them.
+    `routes` still lists them all, so that tools which read a Starlette application's routes see
+    them.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Dispatcher(Router):
     def app(  # type: ignore[override]
         self, scope: Scope, receive: Receive, send: Send
     ) -> Awaitable[None]:
-        """The answer of our resource, else that of any Starlette router, to be awaited."""
+        """Serves a request by its resource, or, where no resource matches, as Starlette would."""
         if scope["type"] != "http":
             return super().app(scope, receive, send)
         exchange: Exchange = scope["svc"]
@@ -117,7 +117,7 @@ class Dispatcher(Router):
             return match[0].serve(exchange, match[1])
         if exchange.path == "*" and exchange.method == "OPTIONS":
             return exchange.answer(204, [*exchange.version_headers])
-        if len(self.routes) == self._own_count:  # the trie has looked at them all
+        if len(self.routes) == self._own_count:  # the host has no routes of its own
             raise Problem(problem.ROUTE_NOT_FOUND)
         return super().app(scope, receive, send)
 

@@ -1,8 +1,14 @@
-"""Operations as endpoints: admit, prepare, run, answer.
+"""Serves a declared operation over HTTP: admits the caller, reads the inputs, runs it, answers.
 
-The order is that of the executor: the gate judges first, so that a stranger learns nothing about
-inputs; then what needs no storage; then the body is read; then one unit of work does the rest, or
-several of an operation's own.
+The steps come in this order:
+
+1. The gate decides whether the caller may run the operation, so that a stranger learns nothing
+   about its inputs (`svc_http.guard.gate`).
+2. An operation without a key, but with a price, goes to the checkout.
+3. An answer that was cached since the last commit is sent at once.
+4. Path, query and header fields are parsed; then the body is read.
+5. One unit of work runs the operation, or several where the operation asks for them.
+6. The reply is sent whole, or as a stream.
 """
 
 from collections.abc import Awaitable, Hashable, Iterable, Mapping
@@ -33,7 +39,7 @@ from svc_http.exchange.resource import Resource
 
 
 class _Case(NamedTuple):
-    """What was settled about one request before its inputs were looked at."""
+    """What is known of a request before its inputs are parsed: grant, time, and its site."""
 
     grant: Grant
     now: datetime
@@ -41,7 +47,7 @@ class _Case(NamedTuple):
 
 
 class Endpoint:
-    """One operation under one runtime."""
+    """The HTTP handler of one operation in one running service."""
 
     def __init__(self, operation: Operation[Any, Any], runtime: Surroundings) -> None:
         settings = runtime.settings
@@ -55,18 +61,18 @@ class Endpoint:
             binding=operation.binding,
             pool=operation.pool if settings.rate_limits else "none",
         )
-        self._access_again = attrs.evolve(self._access, pool="none")
+        self._recheck_access = attrs.evolve(self._access, pool="none")
         self._inputs = declared_inputs
-        self._is_remembered = operation.timeless and not operation.writes
+        self._is_cached = operation.timeless and not operation.writes
         self._id = operation.id
         self._varying = tuple(name.encode() for name in declared_inputs.fields)
         self._deprecation = answers.deprecation(settings)
 
     def __call__(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
-        """The answer to one exchange, to be awaited.
+        """Admits the caller and returns the awaitable that sends the answer.
 
-        Who shows no key, or one that is known and counted in memory, is judged here and now: a
-        coroutine between the two would cost as much as finding the kept answer.
+        A caller without a key, or with one whose record and counters are in memory, is judged
+        before this returns: another coroutine would cost as much as finding the cached answer.
 
         Raises:
             Problem: whatever refuses, now or when it is awaited.
@@ -75,7 +81,7 @@ class Endpoint:
         site = self._runtime.site(now, exchange)
         facts = gate.facts(exchange)
         if facts.bearer is not None and (gate.waits or facts.principal is None):
-            return self._when_let_in(exchange, values, facts, now)
+            return self._admit_later(exchange, values, facts, now)
         try:
             grant = gate.admit(self._access, exchange, facts, now)
         except Problem as refusal:
@@ -103,10 +109,10 @@ class Endpoint:
         raise paywall.ask(exchange, takes=till is not None)
 
     async def _sell(self, exchange: Exchange, sale: Awaitable[Served]) -> None:
-        exchange.fields.pop(b"if-none-match", None)  # nobody pays to be told that nothing changed
+        exchange.fields.pop(b"if-none-match", None)  # nobody should pay for a 304
         await answers.send_sale(exchange, await sale)
 
-    async def _when_let_in(
+    async def _admit_later(
         self, exchange: Exchange, values: Mapping[str, str], facts: Facts, now: datetime
     ) -> None:
         grant = await self._runtime.gate.let_in(self._access, exchange, facts, now)
@@ -116,18 +122,21 @@ class Endpoint:
     def _answer(
         self, exchange: Exchange, values: Mapping[str, str], case: _Case
     ) -> Awaitable[None]:
-        """Its site was asked for before: at the end of a window that clears the kept pages."""
-        if not self._is_remembered:
-            return self._make(exchange, values, case)
+        """Sends the cached answer if there is one.
+
+        The caller has asked for the site already: that clears the cache when a window ends.
+        """
+        if not self._is_cached:
+            return self._run_fresh(exchange, values, case)
         key = self._key(exchange, case)
         # Read before the answer is made: a commit in between makes it stale at once.
         version = self._runtime.storage.version
         answer = self._runtime.pages.get(key, version)
         if answer is None:
-            return self._make(exchange, values, case, (key, version))
+            return self._run_fresh(exchange, values, case, (key, version))
         return answers.send(exchange, answer)
 
-    async def _make(
+    async def _run_fresh(
         self,
         exchange: Exchange,
         values: Mapping[str, str],
@@ -141,7 +150,7 @@ class Endpoint:
         if answer.stream is None or exchange.is_head:
             await answers.send(exchange, answer)
         else:
-            # What was sent is not held for as long as its answer goes on.
+            # The request body is not kept in memory for as long as the stream lasts.
             read = attrs.evolve(execution.prepared, body=b"")
             execution = attrs.evolve(execution, prepared=read)
             await self._flow(exchange, execution, answer, answer.stream)
@@ -149,7 +158,7 @@ class Endpoint:
     async def _flow(
         self, exchange: Exchange, execution: Execution, answer: Ready, stream: Stream
     ) -> None:
-        """Answer with a stream; it was counted when it was let in, and is not counted again."""
+        """Answer with a stream; the rate limits counted it once, on admission."""
         runtime, actor = self._runtime, execution.actor
         limits = exchange.limit_headers  # as they were when it was counted
         facts = runtime.gate.facts(exchange)
@@ -161,7 +170,7 @@ class Endpoint:
             gate = runtime.gate
             if not gate.is_unchanged(facts):
                 current = gate.facts(exchange)
-                await gate.let_in(self._access_again, exchange, current, runtime.now())
+                await gate.let_in(self._recheck_access, exchange, current, runtime.now())
 
         streams, block = runtime.streams[self._operation.pool], runtime.gate.block(exchange)
         holders = {"key": actor.key_id or "", "address": block, "workspace": actor.tenant}
@@ -186,20 +195,21 @@ class Endpoint:
             actor.scopes,
             exchange.path,
             exchange.query,
-            # Its origin, and its windows: an answer under way when one ends is kept for nobody.
+            # The site holds the origin and the deprecation windows: an answer that is being made
+            # when a window ends is stored under a key that nobody asks for again.
             case.site,
             *map(exchange.fields.get, self._varying),
         )
 
     async def _run(self, exchange: Exchange, execution: Execution) -> Ready:
-        async with self._turn(exchange, execution):
+        async with self._lock(exchange, execution):
             reply = await execution.reply()
         return answers.ready(self._operation, reply, self._deprecation_fields(execution.prepared))
 
     async def _execution(
         self, exchange: Exchange, values: Mapping[str, str], case: _Case
     ) -> Execution:
-        """The request, counted and read, with who asks."""
+        """The parsed request with its caller and its body, ready to run."""
         if self._access.pool == "address":
             await self._runtime.count_stranger(exchange, case.now)
         call = Call(values, exchange.query.decode("ascii"), exchange.header)
@@ -210,13 +220,13 @@ class Endpoint:
         try:
             body = await exchange.body(self._runtime.settings.body_seconds_max)
         except Problem:
-            # It is read before the unit of work begins, and judged after what it is for.
+            # A fault of the body is reported only after the faults of what it is sent to.
             await execution.examine()
             raise
         return attrs.evolve(execution, prepared=attrs.evolve(request, body=body))
 
-    def _turn(self, exchange: Exchange, execution: Execution) -> AbstractAsyncContextManager[None]:
-        """The turn of a request, where others with the same key, or all, are to wait for it."""
+    def _lock(self, exchange: Exchange, execution: Execution) -> AbstractAsyncContextManager[None]:
+        """A lock for requests with the same Idempotency-Key, or for all of a queued operation."""
         turns, tenant, key = self._runtime.turns, execution.actor.tenant, execution.prepared.key
         if key is not None:
             return turns.take((tenant, self._id, key), exchange)
@@ -230,7 +240,7 @@ class Endpoint:
 
 
 def resources(operations: Iterable[Operation[Any, Any]], runtime: Surroundings) -> list[Resource]:
-    """One resource for each path, with the endpoints of all its methods."""
+    """The resources of the operations: one for each path, with an endpoint for each method."""
     paths: dict[str, dict[str, Endpoint]] = {}
     for operation in operations:
         handlers = paths.setdefault(operation.route, {})

@@ -1,8 +1,8 @@
-"""Answers kept until the next commit: what makes a repeated read cost little more than its bytes.
+"""Caches finished answers until the next commit, so that a repeated read costs only its bytes.
 
-Rule 1: an answer is given again only while the store's version is the one it was made under.
-Rule 2: only the answer is kept; who may have it and how often is judged at every request.
-Rule 3: bounded in number and in bytes, the least recently used dropped first.
+Rule 1: an answer is sent again only while the store has the version that it was made under.
+Rule 2: access and rate limits are judged at every request; the cache holds answers alone.
+Rule 3: the cache is bounded in number and in bytes, and drops the least recently used first.
 """
 
 from collections import OrderedDict
@@ -15,7 +15,7 @@ BYTES_MAX = 64 * 1024 * 1024
 
 
 class PageCache:
-    """Ready answers by what they depend on; for one event loop."""
+    """Finished answers by everything that they depend on. Not thread-safe: one event loop."""
 
     def __init__(self, entries_max: int = ENTRIES_MAX, bytes_max: int = BYTES_MAX) -> None:
         self._entries_max = entries_max
@@ -27,7 +27,7 @@ class PageCache:
         return len(self._answers)
 
     def get(self, key: Hashable, version: int) -> Ready | None:
-        """The answer made under this version of the store."""
+        """The cached answer that was made under this version of the store, or None."""
         entry = self._answers.get(key)
         if entry is None or entry[0] != version:
             return None
@@ -35,7 +35,7 @@ class PageCache:
         return entry[1]
 
     def put(self, key: Hashable, version: int, answer: Ready) -> None:
-        """Keep an answer; `version` was read before the answer was made."""
+        """Cache an answer; `version` must have been read before the answer was made."""
         old = self._answers.pop(key, None)
         if old is not None:
             self.size -= old[2]
@@ -47,6 +47,6 @@ class PageCache:
             self.size -= length
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Empty the cache."""
         self._answers.clear()
         self.size = 0

@@ -1,5 +1,7 @@
-"""What a request without a key is asked to pay, and what one that pays is for (Spec: x402 path
-selection)."""
+"""Asks requests without a key for a payment, and describes what a paid request buys.
+
+Spec: x402 path selection.
+"""
 
 from typing import Any
 from urllib.parse import quote
@@ -19,14 +21,14 @@ _QUERY = f"{_PATH}?%"
 
 
 def terms_of(settings: Settings) -> Terms | None:
-    """Whom payments go to and where; None where the operator takes none."""
+    """The payee and the network of the settings; None where the operator takes no payments."""
     if settings.x402_pay_to is None:
         return None
     return Terms(NETWORKS[settings.payment_network], settings.x402_pay_to)
 
 
 class Paywall:
-    """Asks for the payment of one operation."""
+    """The price of one operation, and the 402 answer that asks for it."""
 
     def __init__(
         self, operation: Operation[Any, Any], tier: Tier, offer: Offer, origin: str
@@ -47,11 +49,11 @@ class Paywall:
         return cls(operation, operation.tier, price_offer, settings.origin)
 
     def is_paid(self, exchange: Exchange) -> bool:
-        """Whether the request brings a payment that may be taken: none is for an empty answer."""
+        """Whether the request brings a payment; on HEAD it is ignored, for no body is bought."""
         return PAYMENT in exchange.fields and not exchange.is_head
 
     def purchase(self, exchange: Exchange) -> Purchase:
-        """What is bought by a request that brings a payment."""
+        """The purchase that a request with a payment makes."""
         return Purchase(
             operation=self._operation.id,
             tier=self._tier.name,
@@ -63,7 +65,7 @@ class Paywall:
         )
 
     def ask(self, exchange: Exchange, *, takes: bool) -> Problem:
-        """The refusal that says what to pay and how; or, where none are taken, that one came."""
+        """The 402 refusal: what to pay and how, or that no payment can be settled now."""
         has_payment = PAYMENT in exchange.fields and not takes
         error = ERROR_UNSETTLED if has_payment else ERROR_UNPAID
         challenge = self._offer.header(self._url(exchange), error)

@@ -1,7 +1,7 @@
-"""What the endpoints need of whoever runs them: all that this room knows of a server.
+"""The interfaces that endpoints need from the process that runs them.
 
-The service of this project is one such; a program that has a clock, a store and a gate of its own
-hands in those, and runs the same operations.
+The server of this project implements them. Another program can hand in a clock, a store and a gate
+of its own, and serve the same operations.
 """
 
 import asyncio
@@ -25,40 +25,40 @@ from svc_http.settings import Settings
 
 
 class GatePort(Protocol):
-    """Lets requests in or refuses them, the same way for every operation."""
+    """Decides whether a request may run, in the same way for every operation."""
 
     waits: bool
     """Whether every request with a key has to be let in by `let_in`."""
 
     def facts(self, exchange: Exchange) -> Facts:
-        """What memory knows of a request."""
+        """The facts about a request that are in memory."""
 
     def admit(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
     ) -> Grant:
-        """Permission to run the operation, where memory knows enough; or a Problem is raised."""
+        """Permission to run the operation, from facts that are complete; or a Problem is raised."""
 
     async def let_in(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
     ) -> Grant:
-        """As `admit`, for facts that memory alone may not complete."""
+        """As `admit`, after reading from storage what the facts lack."""
 
     def is_unchanged(self, facts: Facts) -> bool:
-        """Whether the key that was shown is known to be what it was, within a second."""
+        """Whether the key is known not to have changed since these facts were gathered."""
 
     def block(self, exchange: Exchange) -> str:
         """The block of addresses that a request comes from."""
 
 
 class Streams(Protocol):
-    """Room for event streams."""
+    """A bound on how many event streams are open at once."""
 
     def room(self, **holders: str) -> AbstractContextManager[None]:
         """Count one stream, of a `key`, an `address` and a `workspace`; or OVERLOADED is raised."""
 
 
 class LocksPort(Protocol):
-    """Requests that wait for each other."""
+    """Locks by key, for requests that must run one after another."""
 
     def take(
         self, key: Hashable, exchange: Exchange, late: ProblemType = ...
@@ -67,7 +67,7 @@ class LocksPort(Protocol):
 
 
 class CheckoutPort(Protocol):
-    """Where requests pay."""
+    """Takes the payments of requests without a key."""
 
     def note_challenge(self, address: str) -> None:
         """Count a request that brings no payment; or PAYMENT_RATE_LIMITED is raised."""
@@ -89,26 +89,26 @@ class Surroundings(Protocol):
 
     @property
     def gate(self) -> GatePort:
-        """Who is let in."""
+        """Decides which requests may run."""
 
     @property
     def turns(self) -> LocksPort:
-        """The turns of requests that wait for each other."""
+        """The locks of requests that must run one after another."""
 
     @property
     def streams(self) -> Mapping[str, Streams]:
-        """Room for streams, by the pool that they are counted in."""
+        """The bounds on open streams, by rate pool."""
 
     @property
     def till(self) -> CheckoutPort | None:
-        """Where requests pay; None where nothing is sold."""
+        """Takes payments; None where nothing is sold."""
 
     @property
     def service(self) -> Units:
-        """What runs units of work that no request asked for."""
+        """Runs units of work on the store."""
 
     def site(self, now: datetime, exchange: Exchange | None = None) -> Site:
-        """What answers say at `now` of where they come from."""
+        """The origin and the deprecation windows that answers show at `now`."""
 
     def watch(self, tenant: str, context: Callable[[Transaction, datetime], Context]) -> Watch:
         """A view of the store for a stream of this tenant."""

@@ -1,1 +1,1 @@
-"""The one request under way: what it holds, and the one place where its answer leaves."""
+"""One HTTP request and its answer: reading the body, sending the answer, and the load of both."""

@@ -1,4 +1,4 @@
-"""Answers as bytes: replies of operations and refusals, with the fields that belong to them."""
+"""Turns replies and refusals into HTTP answers: status, header fields and body bytes."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from email.utils import format_datetime
@@ -24,19 +24,19 @@ _PRIVATE_NO_CACHE = (_CACHE_CONTROL, b"private, no-cache")
 _PUBLIC = (_CACHE_CONTROL, b"public, max-age=300")
 _DO_NOT_RETRY = (b"x-should-retry", b"false")
 PATIENCE_SECONDS = 60
-"""Who is to wait longer is told not to: clients of OpenAI's kind would sleep until then."""
+"""After a longer Retry-After, clients are told not to retry: OpenAI's clients would sleep on."""
 PAID_BYTES_MAX = 16 * 1024 * 1024
-"""Of an answer that is paid for, and kept until it is: a page of a hundred reports with everything
-in it has a few million."""
+"""The largest answer that is sold, because it is kept until it is paid: a page of a hundred reports
+with everything in it has a few million bytes."""
 _VARY = (b"vary", b"Authorization, Accept")
 
 
 @frozen
 class Ready:
-    """An answer with every field that does not change between two requests for it.
+    """An answer without the header fields that differ from request to request.
 
-    One that `is_fleeting` ages by itself and is not kept. The body of one with a `stream` is yet
-    to come, from there.
+    An answer that `is_fleeting` goes out of date by itself and is not cached. Where there is a
+    `stream`, the body comes from it.
     """
 
     status: int
@@ -47,13 +47,15 @@ class Ready:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes to keep."""
+        """About how many bytes it takes in memory."""
         return len(self.body) + len(b"".join(map(b"".join, self.headers)))
 
 
 def deprecation(settings: Settings) -> tuple[Header, ...]:
-    """What answers to deprecated inputs say (RFC 9745, RFC 8594): since when, where that is
-    explained, and until when, where that is set."""
+    """The header fields of an answer to deprecated inputs (RFC 9745, RFC 8594).
+
+    They say since when, where that is explained, and until when, where that is set.
+    """
     link = f'<{settings.origin}/docs/deprecations>; rel="deprecation"; type="text/html"'
     fields = (
         (b"deprecation", b"@%d" % int(settings.deprecated_at.timestamp())),
@@ -77,7 +79,7 @@ def _lower(name: str) -> bytes:
 def ready(
     operation: Operation[object, object], reply: Reply, extra: tuple[Header, ...] = ()
 ) -> Ready:
-    """A reply with its constant fields."""
+    """The answer that a reply makes, with all its constant header fields."""
     own = encode_fields(reply.headers)
     usual: tuple[Header, ...] = V1 if operation.version == "1.0" else V2
     if any(name == _CSP for name, _ in own):
@@ -103,7 +105,7 @@ def _caching(operation: Operation[object, object], own: list[Header]) -> Header:
 
 
 def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
-    """Send a ready answer with what is particular to this request."""
+    """Send an answer with the fields of this request: its id and its rate limits."""
     limits = exchange.limit_headers
     if 300 <= answer.status < 400:
         # The RateLimit draft: its fields are not for 3xx answers.
@@ -113,10 +115,10 @@ def send(exchange: Exchange, answer: Ready) -> Awaitable[None]:
 
 
 def stored_answer(answer: Ready) -> KeptAnswer:
-    """An answer to be held back until it is paid for, and sent to its payer alone.
+    """The record of an answer that is kept until it is paid for, and sent to its payer alone.
 
     Raises:
-        Problem: INVALID_PARAMETER, for it is larger than what is kept.
+        Problem: INVALID_PARAMETER; the answer is larger than `PAID_BYTES_MAX`.
     """
     if answer.stream is not None:
         raise AssertionError("a stream cannot be held back")
@@ -131,7 +133,7 @@ def stored_answer(answer: Ready) -> KeptAnswer:
 
 
 def send_sale(exchange: Exchange, sale: Served) -> Awaitable[None]:
-    """Send an answer that a payment was brought for, with what became of the payment."""
+    """Send the answer to a request with a payment, and how the payment was settled."""
     answer = sale.answer
     fields = {
         "PAYMENT-RESPONSE": answer.payment_response,
@@ -149,16 +151,16 @@ def begin_stream(exchange: Exchange, answer: Ready, limits: Sequence[Header]) ->
 
 
 Page = tuple[str, tuple[Header, ...], bytes]
-"""A refusal as people read it: its media type, the fields that say what it may load, its bytes."""
+"""The HTML page of a refusal: media type, Content-Security-Policy fields, bytes."""
 
 Pages = Callable[[Exchange, Problem], Page | None]
-"""Makes the page of a refusal; None where no person looks for one."""
+"""Makes the HTML page of a refusal; None where the client does not prefer HTML."""
 
 
 def send_problem(
     exchange: Exchange, refusal: Problem, origin: str, pages: Pages
 ) -> Awaitable[None]:
-    """Send a refusal: as problem+json, or as a page where a person looks for one."""
+    """Send a refusal as problem+json, or as an HTML page where a browser asks."""
     page, usual = pages(exchange, refusal), [*exchange.version_headers]
     if page is None:
         form = problem.MEDIA_TYPE
@@ -184,7 +186,7 @@ def send_problem(
 
 
 def _is_in_vain(exchange: Exchange, refusal: Problem) -> bool:
-    """Whether a client that asks again by itself gets the same, waits too long, or pays twice."""
+    """Whether an automatic retry would fail again, wait too long, or repeat a write."""
     match refusal.type.status:
         case 409:
             return not refusal.type.retryable

@@ -1,12 +1,12 @@
-"""One request on its way and the one place where an answer leaves.
+"""One HTTP request and its answer, over ASGI: every answer of the service is sent from here.
 
-Rule 1: an answer is one start message and one body message, a long one more of them, each sent
-        when the one before was taken; common fields are added here.
-Rule 2: a body is read within its size and its time, or refused.
-Rule 3: an answer that leaves before its request was read lingers: the rest is read and thrown
-        away for a while, because a socket closed over unread bytes resets the connection and
-        takes the answer with it.
-Rule 4: nobody holds a working slot while the client is waited for (`load`).
+Rule 1: an answer is one start message and one body message, or several for a long body; each is
+        sent when the client has taken the one before. Common header fields are added here.
+Rule 2: a body is read within its limits of size and time, or refused.
+Rule 3: where an answer is sent before the request body was read, the rest of the body is read and
+        dropped for a while: a socket that is closed with unread bytes resets the connection, and
+        the client may lose the answer.
+Rule 4: no working slot is held while the service waits for the client (`load`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,20 +25,20 @@ Header = tuple[bytes, bytes]
 
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 64 * 1024 * 1024
-"""How much of a refused body is read to its end: more than any honest client has on the way."""
+"""How much of a refused body is read and dropped: more than an honest client has in flight."""
 
 SLOW_SECONDS = 30.0
 """How long a client may take to read one part of an answer."""
 
 PART_BYTES = 128 * 1024
-"""The most of an answer that is handed on at once: more than most have, so that they leave in one
-write, and the most memory that a client which does not read it can hold."""
+"""The largest part of a body that is sent at once. Most answers are smaller and leave in one write;
+a client that does not read holds no more memory than this."""
 
 VOUCH = "svc.vouch"
-"""The name in a connection's state (ASGI) of what hears that a key was let in over it."""
+"""The key, in the ASGI state of a connection, of a callback for every admitted API key."""
 
 CLIENT_CLOSED = 499
-"""The status in the log when the client left before its answer."""
+"""The status in the log of a request whose client left before the answer."""
 
 EXPOSED_FIELDS = (
     "ETag, Location, Link, X-Request-Id, X-Svc-API-Version, X-Svc-Schema-Version, X-Svc-Agent, "
@@ -47,7 +47,8 @@ EXPOSED_FIELDS = (
     "PAYMENT-RESPONSE, X-Svc-Payment-Receipt, Deprecation, Sunset, X-Vercel-AI-UI-Message-Stream, "
     f"{', '.join(HEADER_NAMES)}"
 )
-"""The fields that a page of another origin may read; `*` would not cover Authorization's kin."""
+"""The header fields that a page of another origin may read. A `*` would not do: it does not count
+as a wildcard for requests with credentials."""
 
 _EXPOSE = (b"access-control-expose-headers", EXPOSED_FIELDS.encode())
 _ORIGIN = (b"access-control-allow-origin", b"*")
@@ -63,15 +64,15 @@ V1 = (
     _LOCKED_DOWN,
 )
 V2 = ((b"x-svc-api-version", b"2.0"), _ORIGIN, _NOSNIFF, _LOCKED_DOWN)
-"""What every answer of a version carries; a page may bring its own policy."""
+"""The fields of every answer, by interface version; a page may bring its own policy."""
 
 
 RETRY_SECONDS = 1
-"""What a client is told to wait when the server is busy: the load changes within a second."""
+"""The Retry-After of a busy server: the load changes within a second."""
 
 
 def busy(kind: ProblemType, detail: str = "") -> Problem:
-    """The refusal of what may be asked again soon."""
+    """A refusal with a Retry-After of a second."""
     return Problem(kind, detail, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
@@ -80,12 +81,12 @@ BODILESS = frozenset({204, 304})
 
 
 def is_v2(path: str) -> bool:
-    """Whether the second version of the interface answers at a path."""
+    """Whether a path belongs to version 2 of the interface."""
     return path.startswith("/api/v2")
 
 
 def length(body: bytes) -> Header:
-    """The field with the length of a body."""
+    """The Content-Length field of a body."""
     return b"content-length", b"%d" % len(body)
 
 
@@ -96,7 +97,7 @@ class ClientGoneError(Exception):
 class Exchange:
     """A request and its answer. Mutable: one is made for every request.
 
-    What most requests never change stands on the class, so that making one costs little.
+    Attributes that most requests never change are on the class, which makes instances cheap.
     """
 
     is_head = False
@@ -185,13 +186,13 @@ class Exchange:
 
     @property
     def shares(self) -> tuple[str, ...]:
-        """What a place of its counts for: the address of the caller, and the key once known."""
+        """The holders that a place is counted for: address block and, once known, key."""
         block = self._load.block(self)
         return (block, self.key_prefix) if self.key_prefix else (block,)
 
     @property
     def is_v2(self) -> bool:
-        """Whether the second version of the interface answers."""
+        """Whether the request is for version 2 of the interface."""
         return is_v2(self.path)
 
     @property
@@ -227,7 +228,7 @@ class Exchange:
                     return await self._read()
         except TimeoutError as slow:
             self.closing = True
-            self.unread = False  # it had its time; it is not given a second helping
+            self.unread = False  # its time is over: the rest is not read after the answer either
             raise Problem(
                 problem.REQUEST_TIMEOUT,
                 f"A body may take {seconds_max:g} seconds, and less while many come slowly.",
@@ -254,15 +255,15 @@ class Exchange:
     # -- the answer ----------------------------------------------------------------------------
 
     async def answer(self, status: int, headers: list[Header], body: bytes = b"") -> None:
-        """Send the whole answer; `headers` is finished here."""
+        """Send the whole answer; request id and length are appended to `headers`."""
         headers.append(self.id_header)
         if status not in BODILESS:
             headers.append(length(body))
         await self.finish(status, headers, body)
 
     async def finish(self, status: int, headers: list[Header], body: bytes) -> None:
-        """Send an answer whose `headers` have the request id and the length already."""
-        self._add_own(headers)
+        """Send an answer whose `headers` already have the request id and the length."""
+        self._add_fields(headers)
         if self.is_head:
             body = b""
         self.status = status
@@ -271,46 +272,48 @@ class Exchange:
         self.sending_since = system.monotonic()
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
         if len(body) > PART_BYTES:
-            body = await self._all_but_the_last_part(body)
+            body = await self._send_parts(body)
         if self.unread:
             await self._send({"type": "http.response.body", "body": body, "more_body": True})
             await self._linger()
             body = b""
         await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
-    async def _all_but_the_last_part(self, body: bytes) -> bytes:
-        """Send a long body; what is left of it for the end."""
+    async def _send_parts(self, body: bytes) -> bytes:
+        """Send a long body but for its last part, which is returned."""
         start = 0
         while len(body) - start > PART_BYTES:
             part = body[start : start + PART_BYTES]
-            await self._pass_on({"type": "http.response.body", "body": part, "more_body": True})
+            await self._send_message(
+                {"type": "http.response.body", "body": part, "more_body": True}
+            )
             start += PART_BYTES
         self.sending_since = system.monotonic()
         return body[start:]
 
     async def begin(self, status: int, headers: list[Header]) -> None:
-        """Send the head of an answer whose body comes in parts."""
+        """Send status and header fields of an answer whose body follows in parts."""
         self.rest()
-        self._add_own(headers)
+        self._add_fields(headers)
         self.status = status
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
     async def part(self, body: bytes) -> None:
         """Send one part of the body."""
         self.bytes_out += len(body)
-        await self._pass_on({"type": "http.response.body", "body": body, "more_body": True})
+        await self._send_message({"type": "http.response.body", "body": body, "more_body": True})
 
     async def end(self) -> None:
         """Send the end of the body."""
-        await self._pass_on({"type": "http.response.body", "body": b"", "more_body": False})
+        await self._send_message({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def wait_closed(self) -> None:
-        """Return when the client has left; what it still sends is thrown away."""
+        """Return when the client has disconnected; what it still sends is dropped."""
         while (await self._receive())["type"] != "http.disconnect":
             continue
 
     async def relay(self, message: Message) -> None:
-        """Pass on a message of an application that answers by itself, common fields added."""
+        """Send a message of a foreign ASGI application, with the common fields added."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message = {**message, "headers": self._with_common(message.get("headers", ()))}
@@ -318,15 +321,15 @@ class Exchange:
             self.bytes_out += len(message.get("body", b""))
             if self.is_head:
                 message = {**message, "body": b""}
-        await self._pass_on(message)
+        await self._send_message(message)
 
-    async def _pass_on(self, message: Message) -> None:
+    async def _send_message(self, message: Message) -> None:
         self.sending_since = system.monotonic()
         await self._send(message)
         self.sending_since = 0.0
 
     def is_unread(self, now: float) -> bool:
-        """Whether the client has left the present part of the answer lying for too long."""
+        """Whether the client has not read the present part of the answer for too long."""
         return bool(self.sending_since) and now - self.sending_since > SLOW_SECONDS
 
     def _with_common(self, own: Any) -> list[Header]:
@@ -334,18 +337,18 @@ class Exchange:
         names = {name.lower() for name, _ in headers}
         headers += [pair for pair in self.version_headers if pair[0] not in names]
         headers.append(self.id_header)
-        self._add_own(headers)
+        self._add_fields(headers)
         return headers
 
-    def _add_own(self, headers: list[Header]) -> None:
-        """Add the fields that depend on who asks, and when."""
+    def _add_fields(self, headers: list[Header]) -> None:
+        """Add the fields that depend on the request and on the state of the connection."""
         if b"origin" in self.fields:
             headers.append(_EXPOSE)
         if self.closing and self.scope["http_version"][0] == "1":
             headers.append(_CLOSE)
 
     async def _linger(self) -> None:
-        """Read and forget the rest of the request, within limits."""
+        """Read and drop the rest of the request body, within limits of time and size."""
         size = 0
         try:
             async with self._load.lingering.place(LINGER_SECONDS, *self.shares):

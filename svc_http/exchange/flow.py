@@ -1,12 +1,19 @@
-"""Answers that go on: sent part by part until the client, the server or the key ends them.
+"""Sends a streamed answer part by part, until the client, the server or the key ends it.
 
-Rule 1: what is under way waits for the client; behind it a little is gathered, and no more made.
-Rule 2: whoever leaves is noticed at once, also while there is nothing to send.
-Rule 3: a stream ends in the words of its own representation: when the server stops, when the key
-        may no longer read, when it has had its time, when something breaks. Only who does not
-        read is cut off.
-Rule 4: what makes the parts cannot hold up anything else: between them there are places to stop.
-Rule 5: whatever happens, what the stream costs is settled, once.
+Rule 1: backpressure: while the client has not taken a part, at most `HELD_BYTES` are gathered
+        behind it, and no more are produced.
+Rule 2: a client that disconnects is noticed at once, also while there is nothing to send.
+Rule 3: a stream ends with a last frame in its own format when the server stops, when the key may
+        no longer read, when its time is over, or when something fails. Only a client that does
+        not read is cut off without one.
+Rule 4: the producer yields to the event loop between parts, so that it cannot block others.
+Rule 5: the cost of the stream is settled exactly once, however the stream ends.
+
+Six tasks run beside each other: one produces parts (`_pour`), one sends them (`_hand_on`), one
+sends heartbeats and finds a client that does not read (`_beat`), one checks the key again
+(`_recheck`), one waits for the end of the server, one for that of the client. The first task that
+finishes gives the `End`; the others are cancelled. A client that is gone goes before every other
+reason, because there is nobody left to send a last frame to.
 """
 
 import asyncio
@@ -26,32 +33,34 @@ from svc_http.exchange.exchange import SLOW_SECONDS, ClientGoneError, Exchange, 
 HEARTBEAT_SECONDS: Final = 15.0
 """The longest silence: proxies close what is quiet for 30 to 60 seconds."""
 STREAM_SECONDS: Final = 900.0
-"""How long one stream goes on; whoever wants more comes back where it ended."""
+"""How long one stream may last; a client resumes after it with Last-Event-ID."""
 RECHECK_SECONDS: Final = 30.0
-"""How often it is asked anew, in silence, whether the caller may still read; before each part
-it is asked anyway."""
+"""How often a silent stream checks that its key may still read; each part is checked anyway."""
 FAREWELL_SECONDS: Final = 0.5
-"""How long the last part may take: a stream is over within a second of the server's end."""
+"""How long the last frame may take, so that a stream ends within a second of a shutdown."""
 STOP_SECONDS: Final = 0.001
 HELD_BYTES: Final = 16 * 1024
-"""How long, and for how much, the parts of one stream are gathered that come without a wait: to
-send each alone would cost as much as to make it, and to stop after none would hold up the rest."""
+"""How long, and up to what size, parts are gathered before the producer pauses. Sending each alone
+would cost as much as making it; never pausing would block every other request."""
 
 
 @frozen(eq=False)
 class End:
-    """How a stream ended. One that `is_told` has a last part, about the failure if any; one that
-    `is_ours` ended for no reason of its own, and sends what was made until then."""
+    """Why a stream ended.
 
-    is_told: bool = False
+    Where `has_last_frame` is set, a last frame is sent, about the `failure` if there is one. Where
+    `is_by_server` is set, the server ended the stream, and the gathered parts are sent first.
+    """
+
+    has_last_frame: bool = False
     failure: Exception | None = None
-    is_ours: bool = False
+    is_by_server: bool = False
 
 
 CLIENT_END: Final = End()
-"""The client is gone or does not read: there is nobody to tell."""
+"""The client has disconnected or does not read: no last frame is sent."""
 STREAM_END: Final = End()
-TIME: Final = End(is_told=True, is_ours=True)
+TIME_END: Final = End(has_last_frame=True, is_by_server=True)
 
 
 _KINDS: Final[Mapping[type[Exception], ProblemType]] = {
@@ -62,10 +71,10 @@ _KINDS: Final[Mapping[type[Exception], ProblemType]] = {
 
 @define(eq=False)
 class Flow:
-    """One stream on its way to one client.
+    """One stream that is being sent to one client.
 
-    `begin` sends the head, once there is `room`. `still` raises the problem that keeps the caller
-    from reading on; `drain` is set when the server ends.
+    `begin` sends the head; `room` bounds how many streams are open. `still` raises the problem that
+    keeps the caller from reading on. `drain` is set when the server shuts down.
     """
 
     exchange: Exchange
@@ -81,44 +90,44 @@ class Flow:
     slow_seconds: float = SLOW_SECONDS
     _buffer: bytes = field(default=b"", init=False)
     _pending: bytes = field(default=b"", init=False)
-    _is_held: asyncio.Event = field(factory=asyncio.Event, init=False)
-    _is_taken: asyncio.Event = field(factory=asyncio.Event, init=False)
-    _turn: asyncio.Lock = field(factory=asyncio.Lock, init=False)
+    _has_parts: asyncio.Event = field(factory=asyncio.Event, init=False)
+    _is_empty: asyncio.Event = field(factory=asyncio.Event, init=False)
+    _sending: asyncio.Lock = field(factory=asyncio.Lock, init=False)
     _taken_at: float = field(factory=system.monotonic, init=False)
 
     async def run(self) -> None:
-        """Send the head, every part, and the last one when it is time.
+        """Send the head, every part and the last frame.
 
         Raises:
-            Problem: OVERLOADED; or what refused before the head was sent.
-            ClientGoneError: the client left before that.
-            Exception: a defect, of which the client was told what it may know.
+            Problem: OVERLOADED, or another refusal before the head was sent.
+            ClientGoneError: the client left before the head was sent.
+            Exception: a defect, to be logged; the last frame has told the client of a failure.
         """
         is_whole = False
         try:
             with self.room:
                 end = await self._wait_end()
-            is_whole = self._is_begun and await self._part_with(end)
+            is_whole = self._is_begun and await self._send_farewell(end)
         finally:
             try:
-                # Cancelled or not: nobody pays twice, or for nothing.
+                # This must run even when the request is cancelled, or the charge would be wrong.
                 await asyncio.shield(self.stream.settle())
             finally:
                 if is_whole:
                     with suppress(TimeoutError):
                         async with asyncio.timeout(FAREWELL_SECONDS):
                             await self.exchange.end()
-        self._raise_what_is_left(end)
+        self._raise_failure(end)
 
     @property
     def _is_begun(self) -> bool:
         return bool(self.exchange.status)
 
-    async def _part_with(self, end: End) -> bool:
-        """Say why it ends; whether all was said, so that what was cut short shows it."""
-        if not end.is_told:
+    async def _send_farewell(self, end: End) -> bool:
+        """Send the last frame; False where the stream must be seen to be cut short."""
+        if not end.has_last_frame:
             return end is STREAM_END
-        if end.is_ours:
+        if end.is_by_server:
             self._pending, self._buffer = self._pending + self._buffer, b""
         last = self.stream.farewell(self._last_frame(end.failure))
         try:
@@ -128,11 +137,11 @@ class Flow:
             return False
         return bool(last or not self._buffer)
 
-    def _raise_what_is_left(self, end: End) -> None:
-        """What the edge has to answer or to log."""
+    def _raise_failure(self, end: End) -> None:
+        """Raise the failure that the edge still has to answer or to log."""
         if not self._is_begun and end is CLIENT_END:
             raise ClientGoneError
-        if not self._is_begun and end is TIME:
+        if not self._is_begun and end is TIME_END:
             raise Problem(problem.UPSTREAM_TIMEOUT)
         is_said = self._is_begun and isinstance(end.failure, Problem)
         if end.failure is not None and not is_said:
@@ -142,9 +151,9 @@ class Flow:
         if not self.stream.patience_seconds:
             await self._send()
         works = (
-            self._pour(),
-            self._hand_on(),
-            self._beat(),
+            self._produce(),
+            self._send_gathered(),
+            self._keep_alive(),
             self._recheck(),
             self._until_drained(),
             self._until_left(),
@@ -161,52 +170,52 @@ class Flow:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return CLIENT_END if CLIENT_END in ends else next(iter(ends), TIME)
+        return CLIENT_END if CLIENT_END in ends else next(iter(ends), TIME_END)
 
-    async def _pour(self) -> End:
+    async def _produce(self) -> End:
         try:
-            # The host's generator is closed here and now, so that what it holds is given back.
+            # The generator is closed at once, so that it gives back the resources it holds.
             async with aclosing(self.stream.parts(self.watch)) as parts:  # type: ignore[type-var]
                 stop_at = 0.0
                 async for part in parts:
                     if part:
                         self._buffer = part
-                        await self.still()  # what was written since is not for a key that is gone
+                        await self.still()  # the key may have been revoked since the last part
                         self._pending, self._buffer = self._pending + part, b""
-                        self._is_taken.clear()
-                        self._is_held.set()
+                        self._is_empty.clear()
+                        self._has_parts.set()
                     if len(self._pending) >= HELD_BYTES:
-                        await self._is_taken.wait()
-                    # Nobody need have waited for anything.
+                        await self._is_empty.wait()
+                    # A producer that never waits would otherwise keep the event loop to itself.
                     if system.monotonic() >= stop_at:
                         await asyncio.sleep(0)
                         stop_at = system.monotonic() + STOP_SECONDS
             end = STREAM_END
         except Exception as failure:
-            end = End(is_told=True, failure=failure)
+            end = End(has_last_frame=True, failure=failure)
         if self._pending or self._is_begun or end is STREAM_END:
-            self._is_held.set()
-            await self._is_taken.wait()
+            self._has_parts.set()
+            await self._is_empty.wait()
         return end
 
-    async def _hand_on(self) -> End:
-        """Send what is held, all of it at once, whenever there is any."""
+    async def _send_gathered(self) -> End:
+        """Send the gathered parts, all of them at once, whenever there are any."""
         try:
             while True:
-                await self._is_held.wait()
-                self._is_held.clear()
+                await self._has_parts.wait()
+                self._has_parts.clear()
                 await self._send()
                 if not self._pending:
-                    self._is_taken.set()
+                    self._is_empty.set()
         except ClientGoneError:
             return CLIENT_END
 
-    async def _beat(self) -> End:
-        """Break every silence of ours, and find that of a client that does not read."""
+    async def _keep_alive(self) -> End:
+        """Send heartbeats in silence, and find a client that does not read."""
         try:
             while True:
                 now = system.monotonic()
-                if self._turn.locked():
+                if self._sending.locked():
                     rest_seconds = self._taken_at + self.slow_seconds - now
                     if rest_seconds <= 0:
                         return CLIENT_END
@@ -227,23 +236,23 @@ class Flow:
                 await asyncio.sleep(self.recheck_seconds)
                 await self.still()
         except Problem as refusal:
-            return End(is_told=True, failure=refusal)
+            return End(has_last_frame=True, failure=refusal)
 
     async def _until_drained(self) -> End:
         await self.drain.wait()
-        return End(is_told=True, failure=busy(problem.SHUTTING_DOWN), is_ours=True)
+        return End(has_last_frame=True, failure=busy(problem.SHUTTING_DOWN), is_by_server=True)
 
     async def _until_left(self) -> End:
         await self.exchange.wait_closed()
         return CLIENT_END
 
     async def _send(self, tail: bytes = b"") -> None:
-        """Send what is held and `tail`, once the part before was taken; the head before the first.
+        """Send the gathered parts and `tail`, once the client took those before; the head first.
 
         Raises:
             ClientGoneError: the connection is broken.
         """
-        await self._turn.acquire()
+        await self._sending.acquire()
         try:
             self._taken_at = system.monotonic()
             if not self._is_begun:
@@ -254,7 +263,7 @@ class Flow:
         except OSError as error:
             raise ClientGoneError from error
         finally:
-            self._turn.release()
+            self._sending.release()
 
     def _last_frame(self, failure: Exception | None) -> bytes | None:
         if failure is None:

@@ -1,13 +1,11 @@
-"""What requests hold in this process, and how it is shared among callers.
+"""Bounds what requests hold in one process, and shares it fairly among callers.
 
-Rule 1: a working slot is held while this service works on a request, and never while it waits for
-        the client: for the body, for the answer to be read, for what is sent on after a refusal;
-        nor while it waits for its turn after other requests (`turns`).
-Rule 2: whoever waits for a client has a place in a room. Whoever comes gets one; where that is one
-        more than the room has, the one held longest is given up for it: by whoever holds more
-        than a few and the most, else by whoever it is.
-Rule 3: a caller's share is counted by address and by key. An honest request has its place for
-        moments, so what is given up is what does not move.
+Rule 1: a working slot is held only while the service itself works on a request. A request that
+        waits for its client (to send the body, to read the answer) or for another request with
+        the same key (`keyed_locks`) holds none.
+Rule 2: a request that waits has a place in a room of fixed size. A new one always gets a place;
+        where the room is full, the oldest place of the caller with the most is evicted for it.
+Rule 3: places are counted by address block and by key.
 """
 
 import asyncio
@@ -16,21 +14,55 @@ from contextlib import asynccontextmanager
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+# Why slots and rooms are two things, and why a full room evicts
+# --------------------------------------------------------------
+# A working slot stands for work that ends by itself: CPU and storage, some milliseconds. Slots are
+# simply counted; when all are taken, the answer is 503, and a retry a second later finds one.
+#
+# Waiting for a client does not end by itself. A thousand connections that send one byte of a body
+# every second (slowloris) would hold a thousand slots for as long as they like, at no cost to who
+# opens them. So a request gives its slot back before it waits (`Exchange.resting`), and takes a
+# place in a room instead.
+#
+# A room that refuses when it is full would move the problem: who came first would hold it, and
+# every honest caller would be refused. A room therefore never refuses. It evicts, by these rules:
+#
+#   place free                          the newcomer enters, nobody leaves
+#   room full, one holder has > FEW     the oldest place of the largest holder is evicted
+#   room full, nobody has > FEW         the oldest place of all is evicted
+#
+# Where `is_spare` is given (idle connections, say), the oldest such place of that crowd goes first.
+#
+# An honest request has its place for moments, so the oldest place is most likely one that does not
+# move. A holder is counted by its address block and by its key, and is the largest in whichever
+# of the two it has the most: one attacker with many addresses is caught by the key, one with many
+# keys by the address. `FEW` protects a browser or a client's pool, which holds several places at
+# once in good faith.
+#
+# What is weak: a flood from many addresses without a key looks like many small holders. Then the
+# oldest place goes, whoever has it, and an honest client on a very slow line can lose its place
+# and see a 408; it retries. The search for a place that may be spared stops at `SEARCHED_MAX`,
+# because a room has thousands of places and this runs for every newcomer.
+#
+# The evicted request learns of it by its own timeout: `asyncio.Timeout` is rescheduled to now, so
+# that it wakes up where it waits and answers as if its time were over.
+
 P = TypeVar("P", bound=Hashable)
 
 LINGERING_MAX = 64
-"""Refusals at once of which the rest of the request is still read: whoever speaks on after that
-loses a refusal at worst, and nobody a working slot."""
+"""Refused requests whose body is read and dropped at once. Beyond that a client may lose the text
+of a refusal, and nobody loses a working slot."""
 
 FEW = 16
-"""Places that nobody is blamed for: more than a browser or a client's pool holds at once."""
+"""Places that a holder may have before it counts as a crowd; a browser or a client's pool has
+fewer."""
 
 SEARCHED_MAX = 1_000
-"""Places that are looked at to find one which can be spared."""
+"""How many places are examined to find one that may be evicted."""
 
 
 class Room(Generic[P]):
-    """So many places, shared among callers; for one event loop."""
+    """A fixed number of places, shared fairly among holders. Not thread-safe: one event loop."""
 
     def __init__(self, size: int, is_spare: Callable[[P], bool] = lambda _: False) -> None:
         self._size = size
@@ -45,7 +77,7 @@ class Room(Generic[P]):
         return place in self._shares_of
 
     def enter(self, place: P, *shares: str) -> P | None:
-        """Take a place, which counts in each of these shares; the one that is given up for it."""
+        """Take a place, counted for each of `shares`; returns the place that was evicted for it."""
         self._shares_of[place] = shares
         for share in shares:
             self._shares.setdefault(share, {})[place] = None
@@ -69,7 +101,7 @@ class Room(Generic[P]):
 
 
 class WaitingRoom:
-    """Places for those who wait for their client, each for a time."""
+    """A room for requests that wait, each with a time limit."""
 
     def __init__(self, size: int) -> None:
         self._room: Room[asyncio.Timeout] = Room(size)
@@ -79,10 +111,10 @@ class WaitingRoom:
 
     @asynccontextmanager
     async def place(self, seconds: float, *shares: str) -> AsyncIterator[None]:
-        """Have a place while the block runs.
+        """Hold a place while the block runs.
 
         Raises:
-            TimeoutError: it ran so long, or its place was given up for another.
+            TimeoutError: the block took longer than `seconds`, or its place was evicted.
         """
         async with asyncio.timeout(seconds) as limit:
             evicted_holder = self._room.enter(limit, *shares)
@@ -95,13 +127,14 @@ class WaitingRoom:
 
 
 class Load:
-    """The working slots of one process, and the rooms beside them.
+    """The working slots of one process, and its rooms for requests that wait.
 
-    There are as many places to wait for a body as slots: each holds `body_bytes_max` at most.
+    The room for bodies has as many places as there are slots; a place holds at most
+    `body_bytes_max` of memory.
     """
 
     def __init__(self, in_flight_max: int, block: Callable[[Any], str]) -> None:
-        """`block` tells the block of addresses that an exchange comes from."""
+        """`block` gives the address block (a prefix of the client's address) of an exchange."""
         self.block = block
         self.in_flight = 0
         self.in_flight_max = in_flight_max

@@ -1,6 +1,6 @@
-"""Everything at one path, and what is said of it to those who ask which methods it has.
+"""A URL path with the handlers of its methods, and its answers to OPTIONS and CORS preflights.
 
-Rule: one resource for each path, with all its methods; a known path with another method is 405.
+Rule: a path has one resource with all its methods; any other method there is answered with 405.
 """
 
 import re
@@ -15,7 +15,7 @@ from svc_core.operation.parsing import MERGE_PATCH
 from svc_http.exchange.exchange import Exchange, Header
 
 Handler = Callable[[Exchange, Mapping[str, str]], Awaitable[None]]
-"""Answers one exchange, given the values of the path."""
+"""Answers one request, given the values of the path variables."""
 
 NO_VALUES: Mapping[str, str] = {}
 
@@ -28,7 +28,7 @@ _PREFLIGHT_SECONDS = 7_200  # the longest that a browser keeps the answer to a p
 
 @frozen(eq=False)
 class Resource:
-    """Everything at one path: a handler for each method."""
+    """The handlers at one path, by method."""
 
     path: str
     handlers: Mapping[str, Handler]
@@ -48,15 +48,15 @@ class Resource:
 
     @property
     def pattern(self) -> str:
-        """The path as Starlette writes it."""
+        """The path in Starlette's syntax."""
         return re.sub(r"\{\+(\w+)\}", r"{\1:path}", self.path)
 
     async def __call__(self, scope: Scope, _receive: Receive, _send: Send) -> None:
-        """Answer as an ASGI application, for hosts that walk the routes themselves."""
+        """Answer as an ASGI application, for a host that routes by itself."""
         await self.serve(scope["svc"], scope.get("path_params", NO_VALUES))
 
     def serve(self, exchange: Exchange, values: Mapping[str, str]) -> Awaitable[None]:
-        """The answer of the handler of the method, to be awaited.
+        """Returns the awaitable answer of the handler for the method.
 
         Raises:
             Problem: METHOD_NOT_ALLOWED, or what the handler raises.
@@ -74,7 +74,8 @@ class Resource:
         if exchange.header("access-control-request-method") is not None:
             fields["Access-Control-Allow-Methods"] = self.allow
             request_headers = exchange.header("access-control-request-headers") or ""
-            # Clients of others send fields of their own; a key in a header says who may ask.
+            # Clients send fields of their own, so every field is allowed: access depends on a key,
+            # which no browser adds by itself.
             fields["Access-Control-Allow-Headers"] = (
                 request_headers
                 if request_headers.isascii() and request_headers

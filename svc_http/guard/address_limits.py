@@ -1,6 +1,6 @@
-"""The limit of who shows no key: so many requests of one block of addresses in a minute and a day.
+"""Limits requests without a key: so many per address block in a minute and in a day.
 
-It is counted where keys are, so that processes share it.
+They are counted in the same place as requests with a key, so that processes share the counts.
 """
 
 from datetime import datetime
@@ -15,12 +15,12 @@ from svc_http.exchange.exchange import busy
 
 PER_MINUTE: Final = 120
 PER_DAY: Final = 20_000
-"""A person looks up some receipts, an auditor's program some thousands; nobody can try out the 96
-random bits of one."""
+"""Enough for a person who looks up some receipts, and for an auditor's program with some thousands;
+far too few to guess the 96 random bits of a receipt's id."""
 
 
 async def count_by_address(counters: Counters, block: str, now: datetime, *, admits: bool) -> None:
-    """Count a request of a block of addresses.
+    """Count one request of an address block.
 
     Raises:
         Problem: RATE_LIMITED, or as `wait_seconds`.
@@ -38,10 +38,10 @@ async def count_by_address(counters: Counters, block: str, now: datetime, *, adm
 async def wait_seconds(
     counters: Counters, pools: tuple[Pool, Pool], now: datetime, *, admits: bool
 ) -> int | None:
-    """How long until these pools, of a minute and a day, are open; None for who was let in.
+    """Count a request in these pools; the seconds to wait where one is used up, else None.
 
     Raises:
-        Problem: SERVICE_UNAVAILABLE while nothing can be counted, where nobody `admits` then.
+        Problem: SERVICE_UNAVAILABLE while the counters cannot be reached, unless `admits`.
     """
     second = int(now.timestamp())
     try:

@@ -1,9 +1,9 @@
-"""The authority of a request: the `Host` field, and what an absolute-form target names.
+"""Checks the authority of a request: its `Host` field, or the host in an absolute-form target.
 
-All that it decides is whether a request came to the secondary data origin, which is configured; no
-link is made from it. It is examined because RFC 9112 3.2 demands it ("A server MUST respond with a
-400 ... to any request message that contains ... a Host header field with an invalid field value"),
-and a server in front may have understood it otherwise.
+RFC 9112 3.2 demands the check ("A server MUST respond with a 400 ... to any request message that
+contains ... a Host header field with an invalid field value"), and a proxy in front may have read
+an invalid value differently. The authority decides only whether a request came to the configured
+secondary data origin; no link is ever made from it.
 """
 
 import re
@@ -35,18 +35,21 @@ def _is_authority(value: bytes) -> bool:
 
 
 def is_host(value: bytes) -> bool:
-    """Whether a `Host` field holds a host and perhaps a port; an empty one does."""
+    """Whether a `Host` field is a host with or without a port; an empty field is valid."""
     return len(value) <= BYTES_MAX and _is_authority(value)
 
 
 def is_authority(value: bytes) -> bool:
-    """Whether it may stand in an http address, whose host is never empty (RFC 9110 4.2.1)."""
+    """Whether a value may be the authority of an http URL; its host is never empty.
+
+    See RFC 9110 4.2.1.
+    """
     return value[:1] not in {b"", b":"} and is_host(value)
 
 
 @lru_cache(maxsize=1_024)
 def authority_names(host: bytes, origin: str) -> bool:
-    """Whether a `Host` field names the host and the port of an origin, compared whole.
+    """Whether a `Host` field has the host and the port of an origin.
 
     Letter case, a default port that is written out, and the ways to write one IPv6 address make no
     difference (RFC 9110 4.2.3); a dot at the end does, because it does to browsers.

@@ -1,12 +1,13 @@
-"""Where requests pay: `Checkout` of the core, with what only a server knows.
+"""Takes payments in a server: the core's `Checkout` with tasks, limits and metrics around it.
 
-Rule 1: what was begun goes to its end, also when the client leaves: it runs beside its request.
-        Nobody who has left is charged, and what was charged waits for who comes back.
-Rule 2: no working slot is held while others are asked to check or to settle; there are so many
-        payments at once, so that their answers, which are held back, do not fill the memory, and
-        one block of addresses has half of them at most.
-Rule 3: addresses are counted in this process, because a challenge costs less than to ask elsewhere;
-        operations where processes share their counts; wallets with their payments.
+Rule 1: a payment runs in a task of its own, to its end, also when the client disconnects. A client
+        that has left is not charged, and an answer that was charged waits for its payer's return.
+Rule 2: no working slot is held while a facilitator is asked to verify or to settle. The number of
+        payments at once is bounded, because their answers stay in memory until they are settled,
+        and one address block may have half of them at most.
+Rule 3: three things are limited: addresses, counted in this process, because a challenge is cheaper
+        than asking a shared counter; operations, counted where processes share their counts; and
+        wallets, counted with their payments in the store.
 """
 
 import asyncio
@@ -36,18 +37,19 @@ from svc_http.guard.address_limits import wait_seconds
 from svc_http.settings import Settings
 
 AT_ONCE_MAX: Final = 128
-"""Payments under way: a slow facilitator takes a minute for each, and an answer has 16 MB at most
-and a few kilobytes as a rule."""
+"""Payments at once: a slow facilitator takes a minute for each, and an answer has 16 MB at most and
+a few kilobytes as a rule."""
 
 _NO_LIMIT: Final = 10**9
 _COUNTED_FIELDS: Final = frozenset(
     {problem.INVALID_PAYMENT, problem.PAYMENT_INVALID, problem.PAYMENT_REPLAYED}
 )
-"""Refusals that cost an address as much as a challenge."""
+"""Refusals that count against an address like a challenge."""
 
 
 def limits_of(settings: Settings) -> Limits:
-    """The limits of the settings. In a rehearsal every settlement is refused."""
+    """The payment limits of the settings; in a dry run, where every settlement is refused, a wallet
+    may be refused without limit."""
     decimals = NETWORKS[settings.payment_network].asset.decimals
     return Limits(
         wallet_rejections=_NO_LIMIT if settings.x402_dry_run else Limits().wallet_rejections,
@@ -59,11 +61,11 @@ def limits_of(settings: Settings) -> Limits:
 
 
 Tally = Callable[[str, str, str], Counter[str]]
-"""What is counted under a name, with a text that tells what it is, by the values of a label."""
+"""Makes a metric from its name, its help text and its label; returns its counts by label value."""
 
 
 class Addresses:
-    """How often each was refused in the present minute (UTC); of those before nothing is kept."""
+    """Counts the refusals of each address block in the current minute (UTC), and only those."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -71,7 +73,7 @@ class Addresses:
         self._refusals: Counter[str] = Counter()
 
     def check(self, address: str, now: datetime) -> None:
-        """Pass who may be refused once more.
+        """Pass unless the address has used up its refusals of this minute.
 
         Raises:
             Problem: PAYMENT_RATE_LIMITED.
@@ -90,7 +92,7 @@ class Addresses:
 
 
 class PaymentCheckout:
-    """The payments of one process."""
+    """Takes the payments of one process."""
 
     def __init__(
         self,
@@ -112,7 +114,7 @@ class PaymentCheckout:
         self._admits = settings.counters_down == "admit"
         self._limits = limits_of(settings) if settings.rate_limits else None
         self._under_way: set[asyncio.Task[Served]] = set()
-        self._of: Counter[str] = Counter()
+        self._per_address: Counter[str] = Counter()
         self._addresses = Addresses(
             _NO_LIMIT if self._limits is None else self._limits.address_minute
         )
@@ -128,13 +130,13 @@ class PaymentCheckout:
             ids=ids,
             clock=now,
             chain=chain,
-            gate=self._pass,
+            gate=self._count_operation,
             policy=Policy(self._limits or no_limits),
         )
 
     @property
     def checkout(self) -> Checkout:
-        """What takes payments; it signs receipts from the moment at which there is a key."""
+        """The core's checkout; it signs receipts as soon as there is a signing key."""
         return attrs.evolve(self._checkout, signing=self._signing())
 
     # -- a request -----------------------------------------------------------------------------
@@ -158,27 +160,27 @@ class PaymentCheckout:
             ClientGoneError: the client has left.
         """
         self._addresses.check(address, self._now())
-        if len(self._under_way) >= AT_ONCE_MAX or self._of[address] >= AT_ONCE_MAX // 2:
+        if len(self._under_way) >= AT_ONCE_MAX or self._per_address[address] >= AT_ONCE_MAX // 2:
             raise busy(problem.OVERLOADED, "Too many payments are under way.")
         exchange.rest()
         departure = asyncio.create_task(exchange.wait_closed())
         purchase = attrs.evolve(purchase, is_awaited=lambda: not departure.done())
         serving = asyncio.create_task(self.checkout.serve(purchase, work))
         self._under_way.add(serving)
-        self._of[address] += 1
+        self._per_address[address] += 1
 
         def on_end(task: asyncio.Task[Served]) -> None:
             departure.cancel()
             self._under_way.discard(task)
-            self._of -= Counter((address,))  # which keeps nobody who has none
+            self._per_address -= Counter((address,))  # subtraction drops counts of zero
             if not task.cancelled():
-                task.exception()  # it was told, or there is nobody to tell
+                task.exception()  # marked as seen: the request has raised it, or has ended
 
         serving.add_done_callback(on_end)
         try:
             return await asyncio.shield(serving)
         except asyncio.CancelledError:
-            departure.cancel()  # whoever cut the request off does not wait for its answer
+            departure.cancel()  # the request was cancelled: nobody waits for the client any more
             raise
         except Abandoned as left_alone:
             raise ClientGoneError from left_alone
@@ -188,7 +190,7 @@ class PaymentCheckout:
             raise
 
     async def drain(self, seconds: float) -> None:
-        """Wait for what is under way; what takes longer than that is recovered later."""
+        """Wait for the running payments; slower ones are cancelled, and recovered later."""
         if self._under_way:
             _, late = await asyncio.wait(self._under_way, timeout=seconds)
             for task in late:
@@ -197,7 +199,7 @@ class PaymentCheckout:
 
     # -- counting ------------------------------------------------------------------------------
 
-    async def _pass(self, operation: str) -> None:
+    async def _count_operation(self, operation: str) -> None:
         """Count a paid request of an operation.
 
         Raises:
@@ -214,7 +216,7 @@ class PaymentCheckout:
             raise limited("This operation was paid for too often in this minute.", wait)
 
     def _note_move(self, before: Payment | None, after: Payment) -> None:
-        """Count what a payment came to, once that is kept."""
+        """Count a change of state of a payment, after it was stored."""
         if before is None or before.state is not after.state:
             self._states[after.state] += 1
         if after.settled_at is not None and (before is None or before.settled_at is None):

@@ -1,10 +1,10 @@
-"""The outermost piece: what every request passes before anything looks at its meaning.
+"""The outermost ASGI application: checks the HTTP form of a request and answers every failure.
 
 Rule 1: every answer, refusals and failures included, is made by this service: problem+json with
-        a request id. An inbound request id is never taken over.
-Rule 2: the usual request pays for cheap tests only; the exact ones run when a cheap one objects.
-Rule 3: framing and limits come first (400, 413, 414, 417, 431), then overload (503), then the
-        rest; nothing is read from storage before.
+        a request id. A request id that the client sends is never used.
+Rule 2: an ordinary request runs cheap tests only; the exact ones run where a cheap one fails.
+Rule 3: framing and limits are checked first (400, 413, 414, 417, 431), then overload (503), then
+        everything else. Storage is not read before that.
 """
 
 import asyncio
@@ -35,37 +35,37 @@ FIELD_BYTES_MAX = 32 * 1024
 SINGLETONS = frozenset(
     {b"authorization", b"content-type", b"content-length", b"idempotency-key", b"host"}
 )
-"""Fields of which a second line would leave open which one counts (RFC 9110 5.5)."""
+"""Fields that may stand only once: a second line would be ambiguous (RFC 9110 5.5)."""
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER_METHOD = "OTHER"
-"""What counts and logs call every other method, so that nobody can fill them with inventions."""
+"""The name of every other method in metrics and logs, so that clients cannot invent new labels."""
 
 LOOK_SECONDS = 1.0
-"""How long answers that nobody reads may be overlooked."""
+"""How often at most the edge looks for answers that their clients do not read."""
 
 NO_WEBSOCKET = "This service has no WebSocket; send an HTTP request."
 
 FULL = f"Nothing can be written: {NO_SPACE}."
 
 ALWAYS_ANSWERED = frozenset({"/livez", "/readyz", "/metrics"})
-"""What a supervisor asks, most of all while the server is busy or stopping."""
+"""Paths that are answered also while the server is overloaded or shutting down."""
 
 
 class JournalPort(Protocol):
-    """The log, as far as every request fills it."""
+    """The part of the log that requests write to."""
 
     def request(self, exchange: Exchange, end: float, milliseconds: float) -> None:
-        """Note a request that has ended."""
+        """Log a request that has ended."""
 
     def unread(self, request_id: str, method: str, status: int, end: float) -> None:
-        """Note what the server below refused."""
+        """Log a request that the HTTP server refused by itself."""
 
     def failure(self, event: str, error: BaseException, request_id: str = "") -> None:
-        """Note a failure with its traceback."""
+        """Log a failure with its traceback."""
 
     def trouble(self, event: str, error: BaseException, request_id: str = "") -> None:
-        """Note a failure of which the traceback was told."""
+        """Log a failure whose traceback was logged before."""
 
 
 class MetricsPort(Protocol):
@@ -76,7 +76,7 @@ class MetricsPort(Protocol):
 
 
 class EdgeHost(Protocol):
-    """What every request passes on its way, as the edge sees it."""
+    """The running service, as the edge needs it."""
 
     settings: Settings
     load: Load
@@ -94,16 +94,17 @@ class EdgeHost(Protocol):
 
     @property
     def refuses(self) -> bool:
-        """Whether new requests are turned away, because nobody goes on to serve."""
+        """Whether new requests are refused because the service is shutting down."""
 
     async def start(self) -> None:
-        """Start what runs beside the requests, once, whoever asks first."""
+        """Start the background tasks; the first call does, later ones return."""
 
 
 class Edge:
     """The ASGI application around the router.
 
-    At the addresses of `lenient` some refusals are said otherwise. `pages` are those of refusals.
+    At the paths in `lenient`, some refusals have another problem type. `pages` makes the HTML
+    pages of refusals.
     """
 
     def __init__(
@@ -124,17 +125,17 @@ class Edge:
 
     @property
     def under_way(self) -> int:
-        """The requests that have come and not ended, those of slow clients included."""
+        """The number of open requests, those of slow clients included."""
         return len(self._open)
 
     async def quiet(self) -> None:
-        """Return once no request runs; only after the drain has begun."""
+        """Return once no request is open; to be called only after the drain has begun."""
         if self._open:
             self._is_quiet = self._is_quiet or asyncio.Event()
             await self._is_quiet.wait()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection of the host."""
+        """Serve one ASGI scope: a lifespan, a WebSocket handshake or an HTTP request."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -153,8 +154,8 @@ class Edge:
                 raise
             task.uncancel()
         finally:
-            # The two refer to each other: parted, they are freed now and not by the collector,
-            # and the next request finds their memory warm.
+            # Scope and exchange refer to each other. Without this they would wait for the garbage
+            # collector; so they are freed now, and the next request finds their memory warm.
             del scope["svc"]
             del self._open[exchange]
             if exchange.is_working:
@@ -170,14 +171,14 @@ class Edge:
             self._journal.request(exchange, system.timestamp(), seconds * 1000)
 
     def unread(self, request_id: str, status: int) -> None:
-        """Count and log what the server below refused before it was a request."""
+        """Count and log a request that the HTTP server refused by itself."""
         self._metrics.observe(OTHER_METHOD, "", status, 0.0)
         self._journal.unread(request_id, OTHER_METHOD, status, system.timestamp())
 
     def _cut_unread(self, now: float) -> None:
         """Cut off the answers that their clients do not read.
 
-        They are looked for when a request comes: before that they are in nobody's way.
+        This runs when a request comes: until then they take nothing that another needs.
         """
         self._look_at = now + LOOK_SECONDS
         for exchange, task in self._open.items():
@@ -186,7 +187,7 @@ class Edge:
                 task.cancel()
 
     async def _guard(self, exchange: Exchange) -> None:
-        """The one place where a refusal becomes an answer."""
+        """Run the request, and turn every exception into an answer; nothing else does."""
         try:
             judge_request(exchange)
             if self._data_origin is not None:
@@ -202,7 +203,7 @@ class Edge:
         except ClientGoneError:
             return
         except StorageUnavailable as failure:
-            # A store that is away fails every request: its traceback is told once.
+            # An unreachable store fails every request, so its traceback is logged only once.
             tell = self._journal.trouble if self._runtime.is_doubted else self._journal.failure
             tell("storage", failure, exchange.request_id)
             self._runtime.is_doubted = True
@@ -211,12 +212,12 @@ class Edge:
             problem_ = busy(problem.OVERLOADED)
         except HTTPException as foreign:
             problem_ = _of_starlette(foreign)
-        except Exception as failure:  # The last resort: whatever escaped is a defect of ours.
+        except Exception as failure:  # whatever comes here is a defect of this service
             self._journal.failure("failure", failure, exchange.request_id)
             problem_ = Problem(problem.INTERNAL_ERROR, "The request could not be completed.")
         if exchange.method == "CONNECT":
-            # Whoever takes this for a tunnel may have sent on before the answer: nobody here may
-            # read that as requests.
+            # A client may have sent tunnelled bytes before the answer; they must not be read as
+            # further requests.
             exchange.closing = True
         # An answer that has begun cannot be taken back: it ends here, visibly cut short.
         if not exchange.status:
@@ -226,10 +227,9 @@ class Edge:
         return answers.send_problem(exchange, refusal, self._runtime.settings.origin, self._pages)
 
     async def _refuse_websocket(self, scope: Scope, receive: Receive, send: Send) -> str:
-        """Refuse what the server below has taken for a WebSocket, as an ordinary refusal where it
-        can.
+        """Refuse a WebSocket handshake, with an HTTP answer where the server supports that.
 
-        Our own never does: see `_judge_upgrade`. Gives the id of the request.
+        The server of this project passes none on: see `_judge_upgrade`. Returns the request id.
         """
         await receive()
         if "websocket.http.response" not in scope.get("extensions", {}):
@@ -245,7 +245,7 @@ class Edge:
         return exchange.request_id
 
     def _as_said(self, exchange: Exchange, refusal: Problem) -> Problem:
-        """The refusal in the words of the operation at that path."""
+        """The refusal with the problem type that a lenient path has for it."""
         kind = problem.LENIENT.get(refusal.type)
         if kind is None or exchange.path not in self._lenient:
             return refusal
@@ -278,11 +278,11 @@ _FOREIGN = {
         problem.SERVICE_UNAVAILABLE,
     )
 }
-"""What says most nearly what a route that is not ours has refused."""
+"""The problem types for the statuses that routes of a host application refuse with."""
 
 
 def _of_starlette(foreign: HTTPException) -> Problem:
-    """The refusal of a Starlette route that was added beside ours."""
+    """The problem for a refusal of a Starlette route that the host application added."""
     type_ = problem.BAD_REQUEST if foreign.status_code < 500 else problem.INTERNAL_ERROR
     return Problem(
         _FOREIGN.get(foreign.status_code, type_),
@@ -291,19 +291,19 @@ def _of_starlette(foreign: HTTPException) -> Problem:
     )
 
 
-# What a path and a query may hold without a closer look: visible ASCII but `#`, in a path also
-# without `%`. Deleting all of it in one call is the cheapest exact test there is. Most queries
-# hold no `%` either, so that one look is enough for both.
+# The characters that need no exact check: visible ASCII but `#`, and in a path also without `%`.
+# To delete them all and see whether anything is left is the cheapest exact test. Most queries hold
+# no `%` either, so that one test of path and query together is enough.
 _PLAIN_QUERY = bytes(byte for byte in range(0x21, 0x7F) if byte != 0x23)
 _PLAIN_PATH = _PLAIN_QUERY.replace(b"%", b"")
 
 
 SECONDARY: Final = re.compile(r"/(?:api/v1|media)(?:/.*)?|/livez|/readyz")
-"""All that is served under the secondary data origin."""
+"""The paths that are served under the secondary data origin."""
 
 
 def _judge_origin(exchange: Exchange, data_origin: str) -> None:
-    """Note which origin was asked, and refuse what the secondary one does not have.
+    """Note which origin the request came to, and refuse paths that the secondary one lacks.
 
     Raises:
         Problem: ROUTE_NOT_FOUND.
@@ -318,7 +318,7 @@ def _judge_origin(exchange: Exchange, data_origin: str) -> None:
 
 
 def judge_request(exchange: Exchange) -> None:
-    """Refuse what no application may be asked, and read the path as it is to be routed.
+    """Check the HTTP form of a request, and set the path that is routed.
 
     Raises:
         Problem: BAD_REQUEST, ROUTE_NOT_FOUND, BODY_TOO_LARGE, URI_TOO_LONG, EXPECTATION_FAILED or
@@ -372,7 +372,7 @@ _ABSOLUTE = re.compile(rb"(?i:https?)://([^/#]*)(/[^#]*)?")
 
 
 def _origin_form(exchange: Exchange, raw: bytes) -> bytes:
-    """The path of an absolute-form target, whose authority goes before `Host` (RFC 9112 3.2.2)."""
+    """The path of an absolute-form target, whose authority overrides `Host` (RFC 9112 3.2.2)."""
     if raw.startswith(b"/"):
         return raw
     if raw == b"*" and exchange.method == "OPTIONS" and not exchange.query:
@@ -397,7 +397,7 @@ def _judge_path(raw: bytes) -> None:
     if any(character < " " or character == "\x7f" for character in text):
         raise _bad("The path holds a control character.")
     if b"%2f" in raw.lower():
-        # A slash inside a segment would become a boundary once decoded; no name of ours has one.
+        # Once decoded, a slash inside a segment would split it; no name in a path has a slash.
         raise Problem(problem.ROUTE_NOT_FOUND)
 
 
@@ -438,7 +438,7 @@ def _judge_body(exchange: Exchange) -> None:
 
 
 def _judge_upgrade(exchange: Exchange) -> None:
-    """Refuse a handshake of WebSocket, whole or broken; any other upgrade is overlooked.
+    """Refuse a WebSocket handshake, valid or not; ignore every other upgrade.
 
     RFC 9110 7.8: "A server MAY ignore a received Upgrade", and must in HTTP/1.0.
     """
@@ -449,7 +449,7 @@ def _judge_upgrade(exchange: Exchange) -> None:
         and exchange.method == "GET"
         and exchange.scope["http_version"] == "1.1"
     ):
-        exchange.closing = True  # what comes next may be frames
+        exchange.closing = True  # the next bytes may be WebSocket frames
         raise _bad(NO_WEBSOCKET)
 
 

@@ -1,9 +1,8 @@
-"""The facts for `access.authorize`: who calls, from where, and how often already.
+"""Admits requests: finds out who calls, from where and how often, and asks `access.authorize`.
 
-The usual request is judged without waiting: its key is known, its counters are in memory. Only
-a key that was not seen for a second, or since keys or plans were written, is looked up in storage;
-those that this process has never seen wait in a line of their own, where addresses share.
-Where processes share their counters, `tallied.SharedGate` asks those as well.
+An ordinary request is judged without waiting: its key and its counters are in memory. A key is
+looked up in storage only where it was not seen for a second, or since keys or plans were written.
+Where processes share their counters, `shared_gate.SharedGate` reads those as well.
 """
 
 import asyncio
@@ -31,28 +30,60 @@ from svc_http.exchange.exchange import VOUCH, Exchange, busy
 from svc_http.exchange.load import WaitingRoom
 from svc_http.guard.key_uses import Uses
 
+# The order of the gate
+# ---------------------
+# The decision itself is a pure function of facts (`access.authorize`, where the order of the checks
+# stands: key, lockout, state of the key, plan, scope, address, workspace, rate). The gate gathers
+# the facts, and how far it has to go for them depends on what memory holds:
+#
+#   no key shown                 `facts` is complete; `admit` judges at once
+#   key seen within TTL_SECONDS  `facts` has the principal; `admit` judges at once
+#   key seen before that         `let_in` looks it up, ahead of the queue of unknown keys
+#   key never seen               `let_in` waits for one of LOOKUPS_MAX look-ups, then looks it up
+#   address locked               no look-up; `authorize` refuses with 429
+#   malformed key                no look-up; `authorize` refuses with 401
+#
+# Three rules make that safe.
+#
+# Unknown keys must not crowd out known ones. Random keys cost an attacker nothing and each costs
+# a read of storage. So look-ups of unknown keys are few at a time, and their queue is a fair room
+# (`exchange.load`), where a crowd from one address evicts its own. A caller whose key has worked
+# before never stands in that queue. The request gives its working slot back while it waits.
+#
+# An address is locked after a number of unknown keys, and a burst must not get past the lock. So
+# the failures are read again after the look-up, without waiting between that and the judgement:
+# of a thousand parallel guesses, only as many learn that their key is unknown as the lock allows.
+# Only INVALID_API_KEY counts as a failure: a revoked or expired key is no guess.
+#
+# A revoked key stops at once in the process that revoked it, and elsewhere within a second. Every
+# commit that writes keys, workspaces or users raises the generation, which makes all cached
+# principals stale. The generation is read before the look-up begins, so that a change which
+# overlaps the look-up leaves an entry that is stale from the start. News from other processes can
+# be lost; then TTL_SECONDS ends the belief.
+#
+# What is weak: a generation covers all keys, so that a service which writes keys all the time
+# looks up every key all the time. That is one read of an index each, and keys are written rarely.
+
 TTL_SECONDS = 1.0
-"""How long a key may be believed without asking: a change of which the news was lost counts after
-it."""
+"""How long a cached key is used without a look-up, and a lost change can go unnoticed."""
 
 LOOKUPS_MAX = 16
-"""Unknown keys that are looked up at once. Whoever is known passes them by, and waits in the store
-for no more than these; half of what shares a snapshot (`storage.sqlite.threads`)."""
+"""Unknown keys that are looked up at once. A known key is looked up beside them, and waits in the
+store behind no more than these; half of the readers of a snapshot (`stores.sqlite.threads`)."""
 
 STRANGERS_MAX = 1_000
-"""Requests that wait for such a look-up: a second's work on a slow store."""
+"""Requests that may wait for such a look-up: a second's work of a slow store."""
 
 STRANGER_SECONDS = 5.0
-"""How long they wait: as long as for the store itself."""
+"""How long they may wait: as long as for the store itself."""
 
 PRINCIPALS_MAX = 10_000
-"""Keys held at once: about 20 MB, more than one process can serve within a second."""
+"""Keys in memory: about 20 MB, more than one process can serve within a second."""
 
 
 @frozen(eq=False)
 class _Entry:
-    """A key as it was looked up, good `until` a moment of the monotonic clock, and while nothing
-    that it was made from was written."""
+    """A cached key: valid `until` a time of the monotonic clock, and within its generation."""
 
     principal: Principal
     admission: Admission
@@ -61,14 +92,14 @@ class _Entry:
 
 
 _FORWARDING = (b"cf-connecting-ip", b"x-forwarded-for", b"x-real-ip")
-"""In the order of `Forwarded`."""
+"""The header fields of proxies, in the order of the members of `Forwarded`."""
 
 _SOURCES = frozenset({KEYS.name, WORKSPACES.name, USERS.name})
-"""What a principal is made from."""
+"""The collections that a principal is made from."""
 
 
 class Principals:
-    """The keys in use, by digest, the least recently used dropped first."""
+    """Caches the API keys in use by digest, and drops the least recently used first."""
 
     def __init__(
         self,
@@ -87,8 +118,8 @@ class Principals:
         storage.watch(self._on_commit)
 
     def fresh(self, digest_hex: str) -> Principal | None:
-        """The principal of a key that was looked up within the last second, and not changed since
-        as far as is known."""
+        """The principal of a key that was looked up within the last second and not written since;
+        None where it must be looked up."""
         entry = self._entries.get(digest_hex)
         if entry is None or entry.generation != self._generation:
             return None
@@ -100,8 +131,8 @@ class Principals:
         async def unit(tx: Transaction) -> Admission | None:
             return await accounts.find_key(tx, digest_hex, self._plans)
 
-        # A change that comes while this is read may have been before it: then it is good for this
-        # request, that overlapped the change, and for no other.
+        # A commit during this read may have come before or after it. The old generation makes the
+        # entry good for this request, which overlaps the commit, and for no other.
         generation = self._generation
         admission = await self._storage.read(SYSTEM, unit)
         if admission is None:
@@ -120,23 +151,23 @@ class Principals:
         return principal
 
     def knows(self, digest_hex: str) -> bool:
-        """Whether the key was there when it was last looked up, however long ago."""
+        """Whether the key existed when it was last looked up, however long ago."""
         return digest_hex in self._entries
 
     def _on_commit(self, names: frozenset[str]) -> None:
-        """Have every key looked up anew; called on the thread that committed."""
+        """Make every cached key stale; called on the thread that committed."""
         if not names.isdisjoint(_SOURCES):
             self._generation = next(self._generations)
 
 
 class Gate:
-    """Lets requests in or refuses them, the same way for every operation."""
+    """Decides whether a request may run, in the same way for every operation."""
 
     waits = False
     """Whether every request with a key has to be let in by `let_in`."""
 
     is_down = False
-    """Whether what processes share cannot be reached."""
+    """Whether the counters that processes share cannot be reached."""
 
     def __init__(
         self,
@@ -152,8 +183,10 @@ class Gate:
         self.uses = Uses()
 
     def facts(self, exchange: Exchange) -> Facts:
-        """What memory knows of a request: enough for `admit` where it has a principal, or no
-        key was sent."""
+        """The facts about a request that are in memory.
+
+        They are enough for `admit` where they have a principal, or where no key was sent.
+        """
         client = self._client(exchange)
         failures = self._lockouts.known(client.text)
         authorization = exchange.fields.get(b"authorization")
@@ -161,18 +194,18 @@ class Gate:
             return Facts(address=client, failures=failures)
         bearer = parse_bearer(authorization.decode("latin-1"))
         fresh = self._principals.fresh(bearer.digest_hex) if isinstance(bearer, Bearer) else None
-        if fresh is not None:  # the log says whose it is of a refusal too
+        if fresh is not None:  # for the log, which names the tenant of a refusal, too
             exchange.tenant, exchange.key_prefix = fresh.actor.tenant, fresh.key.prefix
         return Facts(bearer, fresh, client, failures)
 
     async def let_in(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
     ) -> Grant:
-        """As `admit`, for facts that memory alone may not complete.
+        """As `admit`, after looking up the key where it is not in memory.
 
         Raises:
-            Problem: whatever `authorize` refuses with; OVERLOADED for a stranger whose turn does
-                not come.
+            Problem: whatever `authorize` refuses with; OVERLOADED where an unknown key is
+                not looked up in time.
         """
         if self._is_known(facts):
             return await self._let_in(access, exchange, facts, now)
@@ -189,7 +222,7 @@ class Gate:
                 self._lookups.release()
 
     def is_unchanged(self, facts: Facts) -> bool:
-        """Whether the key that was shown is known to be what it was, within a second."""
+        """Whether the key is known not to have changed since these facts were gathered."""
         bearer = facts.bearer
         if not isinstance(bearer, Bearer):
             return False
@@ -198,7 +231,7 @@ class Gate:
         )
 
     def _is_known(self, facts: Facts) -> bool:
-        """Whether the caller shows a key that was there when it was last looked up."""
+        """Whether the caller sends a key that existed when it was last looked up."""
         bearer = facts.bearer
         if facts.principal is not None:
             return True
@@ -207,14 +240,13 @@ class Gate:
     async def _let_in(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
     ) -> Grant:
-        facts = await self._looked_up(exchange, facts, now)
-        # Read after the look-up, so that of a burst no more are told than the lock allows.
+        facts = await self._complete(exchange, facts, now)
+        # Read after the look-up, so that a burst of guesses cannot pass the lock (see above).
         failures = self._lockouts.known(facts.address.text)
         return self.admit(access, exchange, facts._replace(failures=failures), now)
 
-    async def _looked_up(self, exchange: Exchange, facts: Facts, now: datetime) -> Facts:
-        """The facts with the key as storage has it, where a key was sent that memory does not know
-        and the address is not locked."""
+    async def _complete(self, exchange: Exchange, facts: Facts, now: datetime) -> Facts:
+        """The facts completed by the key from storage; unchanged where the address is locked."""
         bearer = facts.bearer
         if facts.principal is not None or not isinstance(bearer, Bearer):
             return facts
@@ -228,7 +260,7 @@ class Gate:
     def admit(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
     ) -> Grant:
-        """Permission to run the operation; the exchange learns whose it is and its limits.
+        """Permission to run the operation; its limits are written to the exchange.
 
         Raises:
             Problem: whatever `authorize` refuses with.
@@ -236,7 +268,7 @@ class Gate:
         try:
             grant = authorize(access, facts, now)
         except Problem as refusal:
-            # Only this refusal counts: every other one is about a key that exists.
+            # Only an unknown key counts towards the lockout: other refusals are of existing keys.
             if refusal.type is problem.INVALID_API_KEY:
                 self._lockouts.note(facts.address.text, now)
             raise
@@ -252,7 +284,7 @@ class Gate:
         return grant
 
     def block(self, exchange: Exchange) -> str:
-        """The block of addresses that a request comes from."""
+        """The address block that a request comes from."""
         return address.block(self._client(exchange).text)
 
     def _client(self, exchange: Exchange) -> ClientAddress:

@@ -1,8 +1,8 @@
-"""Of two requests with the same Idempotency-Key, the second waits for the first.
+"""Makes the second of two requests with the same Idempotency-Key wait for the first.
 
-The store alone keeps a key from taking effect twice. Here the second request waits without taking
-a working slot or a place in the store's queue, and is told what it waits for when its turn does not
-come (Spec: Representation rules 5). Several processes over one store meet at the store.
+That a key takes effect only once is guaranteed by the store, also across processes. The locks here
+let the second request wait without a working slot and without a place in the store's queue, and
+refuse it with IDEMPOTENCY_IN_PROGRESS after a time (Spec: Representation rules 5).
 """
 
 import asyncio
@@ -16,13 +16,13 @@ from svc_http.exchange.exchange import Exchange, busy
 from svc_http.exchange.load import WaitingRoom
 
 WAIT_SECONDS_MAX = 5.0
-"""How long a request waits for another with its key; clients give up not much later."""
+"""How long a request waits for another with its key; clients time out not much later."""
 
 
 class KeyedLocks:
-    """A lock for each key that is in use, gone with the last request that needs it.
+    """A lock for each key in use, which is freed with the last request that needs it.
 
-    So many requests wait at once; for one more, one of the caller that has the most gives up.
+    At most `waiting_max` requests wait; for one more, the caller with the most loses one.
     """
 
     def __init__(self, waiting_max: int) -> None:
@@ -36,10 +36,10 @@ class KeyedLocks:
         exchange: Exchange,
         late: ProblemType = problem.IDEMPOTENCY_IN_PROGRESS,
     ) -> AsyncIterator[None]:
-        """Hold the key while the block runs, after whoever holds it now has given it back.
+        """Hold the lock of a key while the block runs.
 
         Raises:
-            Problem: `late`; it was not given back in time. OVERLOADED; there is no working slot.
+            Problem: `late`; the lock was not free in time. OVERLOADED; no working slot is free.
         """
         lock = self._locks.setdefault(key, asyncio.Lock())
         with ExitStack() as stack:

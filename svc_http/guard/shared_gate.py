@@ -1,10 +1,10 @@
-"""The gate where processes share their counts and lockouts: a request with a key waits for them.
+"""Admits requests by counters and lockouts that several processes share (Redis or PostgreSQL).
 
-Rule 1: what is counted is counted there alone, so limits hold to the request over all processes.
-Rule 2: the failures of an address may be a second old for a request that shows a key; they are
-        recorded at once, so of a burst exactly five are told that their key is unknown.
-Rule 3: while the place is down requests with a key are refused, or, where the settings say so, run
-        without being counted; failures are then counted in this process.
+Rule 1: requests are counted in the shared place alone, so limits hold exactly over all processes.
+Rule 2: the failures of an address may be a second old when they are read, but are recorded at
+        once, in one step: of a burst of guesses, exactly five learn that their key is unknown.
+Rule 3: while the shared place cannot be reached, requests with a key are refused or, where the
+        settings say so, run without being counted; failures are then counted in this process.
 """
 
 from collections import OrderedDict
@@ -29,16 +29,16 @@ from svc_http.exchange.exchange import RETRY_SECONDS, Exchange
 from svc_http.guard.gate import Gate, Principals
 
 READ_SECONDS = 1.0
-"""How long what was read of an address may be believed."""
+"""How long the failures of an address are used without being read again."""
 
 ADDRESSES_MAX = 10_000
-"""Addresses remembered at once, far more than call one process within that time."""
+"""Addresses in memory: far more than call one process within that time."""
 
 
 class SharedGate(Gate):
-    """Lets requests in or refuses them by what all processes have counted.
+    """Decides whether a request may run by the counts of all processes.
 
-    `admits` says that requests run while the place is down.
+    With `admits`, requests run uncounted while the shared counters cannot be reached.
     """
 
     waits = True
@@ -63,15 +63,15 @@ class SharedGate(Gate):
     async def _let_in(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
     ) -> Grant:
-        """Permission to run the operation; the exchange learns whose it is and its limits.
+        """Permission to run the operation; its limits are written to the exchange.
 
         Raises:
-            Problem: as `authorize_shared` refuses, or SERVICE_UNAVAILABLE while the place is down.
+            Problem: as `authorize_shared`; SERVICE_UNAVAILABLE while nothing can be counted.
         """
         address = facts.address.text
         if facts.bearer is not None and access.auth != "public":
             facts = facts._replace(failures=await self._failures(address))
-        facts = await self._looked_up(exchange, facts, now)
+        facts = await self._complete(exchange, facts, now)
         try:
             grant = await self._authorize(access, facts, now)
         except Problem as refusal:
@@ -115,7 +115,7 @@ class SharedGate(Gate):
             self._read.popitem(last=False)
 
     def _refuse(self, down: SharedUnavailable) -> None:
-        """Refuse what cannot be counted, unless it is admitted."""
+        """Refuse a request that cannot be counted, unless the settings admit it."""
         if not self._admits:
             raise Problem(
                 problem.SERVICE_UNAVAILABLE,

@@ -1,4 +1,4 @@
-"""Streams that are open at once, each with a view of the store of its own."""
+"""Bounds how many streamed answers are open at once: in all, per key, address and workspace."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,16 +13,16 @@ STREAMS_MAX: Final = 100
 STREAMS_PER_KEY_MAX: Final = 5
 STREAMS_PER_ADDRESS_MAX: Final = 20
 STREAMS_PER_WORKSPACE_MAX: Final = 50
-"""Streams that are open at once, each with a view of the store of its own: few of one key, of one
-address as many as four keys have, and of one workspace half, however many keys it has."""
+"""Open event streams; each holds a view of the store. One address may have as many as four keys,
+and one workspace half of all, however many keys it has."""
 AGENT_STREAMS_MAX: Final = 400
 AGENT_STREAMS_PART_MAX: Final = 200
-"""Answers of the agent that are given at once, beside the other streams: each takes some 100 kB
-and two minutes at most. Nobody has more than half; the agent's rates keep a key far below that."""
+"""Open answers of the agent, which are counted apart from other streams: each takes some 100 kB
+and two minutes at most. No holder has more than half; the agent's rates keep a key far below."""
 
 
 class StreamRooms:
-    """The streams that are open now; for one event loop."""
+    """Counts open streams against their bounds. Not thread-safe: one event loop."""
 
     def __init__(
         self,
@@ -42,10 +42,10 @@ class StreamRooms:
 
     @contextmanager
     def room(self, **holders: str) -> Iterator[None]:
-        """Count one stream, of a `key`, an `address` and a `workspace`, for as long as it is open.
+        """Count a stream of a `key`, an `address` and a `workspace` while the block runs.
 
         Raises:
-            Problem: OVERLOADED, there are too many already.
+            Problem: OVERLOADED; one of the bounds is reached.
         """
         shares = holders.items()
         if len(self) >= self._total or any(
@@ -68,7 +68,7 @@ class StreamRooms:
 
 
 def rooms() -> Mapping[str, StreamRooms]:
-    """Room for streams by the pool that they are counted in, so that none takes another's."""
+    """The bounds on streams by rate pool, so that one pool cannot use up the room of another."""
     part = AGENT_STREAMS_PART_MAX
     agent = StreamRooms(AGENT_STREAMS_MAX, of_key=part, of_address=part, of_workspace=part)
     return {"account": StreamRooms(), "agent": agent}

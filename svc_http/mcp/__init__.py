@@ -1,4 +1,4 @@
-"""The tools of the catalogue over the Model Context Protocol; the protocol is the `mcp` SDK's."""
+"""Serves the catalogue's tools over the Model Context Protocol, with the `mcp` SDK."""
 
 from typing import Final
 

@@ -1,10 +1,11 @@
-"""`/mcp`: the tools over streamable HTTP, for keys.
+"""The HTTP endpoint `/mcp`: MCP over streamable HTTP, for callers with an API key.
 
-Rule 1: whoever has a valid key comes in. A call is let in as a request of the tool's operation is:
-        its scopes, its binding, one request of the key's and the account's limits.
+Rule 1: every valid key may connect. A tool call is admitted like a request of the tool's operation:
+        with its scopes and its binding, and as one request of the key's and account's limits.
 Rule 2: a message is a POST and its answer is JSON; there are no sessions and no streams.
-Rule 3: a browser comes from this service or from this machine ("Servers MUST validate the `Origin`
-        header on all incoming connections to prevent DNS rebinding attacks", MCP 2025-06-18).
+Rule 3: a browser's page must come from this service or from this machine
+        ("Servers MUST validate the `Origin` header on all incoming connections to prevent DNS
+        rebinding attacks", MCP 2025-06-18).
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,13 +26,13 @@ from svc_http.mcp import PATH
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _ANY_KEY: Final = OperationAccess(pool="none")
 
-Speak = Callable[[Surroundings, Exchange, Actor, bytes], Awaitable[None]]
+MessageHandler = Callable[[Surroundings, Exchange, Actor, bytes], Awaitable[None]]
 
 
 def mcp_resources(runtime: Surroundings) -> list[Resource]:
-    """The one place of the endpoint; what is no POST is 405, as the protocol has it."""
+    """The resource of the endpoint; any method but POST is 405, as the protocol demands."""
 
-    speak: Speak | None = None
+    speak: MessageHandler | None = None
 
     async def post(exchange: Exchange, _: Mapping[str, Any]) -> None:
         nonlocal speak
@@ -39,8 +40,8 @@ def mcp_resources(runtime: Surroundings) -> list[Resource]:
         gate = runtime.gate
         grant = await gate.let_in(_ANY_KEY, exchange, gate.facts(exchange), runtime.now())
         body = await exchange.body(runtime.settings.body_seconds_max)
-        if speak is None:  # it is loaded by the first who needs it, beside everything else
-            speak = await anyio.to_thread.run_sync(_speaking)
+        if speak is None:  # the SDK loads slowly: on first use, and off the event loop
+            speak = await anyio.to_thread.run_sync(_import_answer)
         await speak(runtime, exchange, grant.actor, body)
 
     return [Resource(PATH, {"POST": post})]
@@ -58,11 +59,11 @@ def _check_origin(origin: str | None, own: str) -> None:
         raise Problem(problem.FORBIDDEN, detail)
 
 
-def _speaking() -> Speak:
-    """What answers messages.
+def _import_answer() -> MessageHandler:
+    """Import and return the function that answers messages.
 
     Raises:
-        Problem: SERVICE_UNAVAILABLE, its library is not installed.
+        Problem: SERVICE_UNAVAILABLE; the `mcp` SDK is not installed.
     """
     try:
         from svc_http.mcp.message import answer_message  # noqa: PLC0415 - of an extra

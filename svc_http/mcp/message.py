@@ -1,4 +1,4 @@
-"""One message over HTTP and its answer, for a caller with a key; it needs the extra `mcp`."""
+"""Answers one MCP message over HTTP for a caller with an API key (needs the extra `mcp`)."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -28,13 +28,13 @@ _SERVER: Final = mcp_server(lambda ctx: ctx.request.scope[_CALLER])  # type: ign
 async def answer_message(
     runtime: Surroundings, exchange: Exchange, actor: Actor, body: bytes
 ) -> None:
-    """Hand a message to the library and send what it answers, with the fields of every answer.
+    """Pass a message to the SDK and send its answer, with the common header fields.
 
     Raises:
-        Exception: what kept a tool from its answer and is no refusal; for the edge to say.
+        Exception: a defect in a tool, which the edge answers and logs.
     """
     caller, answer = KeyCaller(runtime, exchange, actor), _Answer(exchange, body)
-    # One for each message: it keeps nothing, and lives as long as its own tasks.
+    # A manager for each message: it has no state, and ends with its own tasks.
     manager = StreamableHTTPSessionManager(
         _SERVER, json_response=True, stateless=True, max_request_body_size=exchange.bytes_max
     )
@@ -50,7 +50,7 @@ async def answer_message(
 
 @define(eq=False)
 class _Answer:
-    """A request that was read, and the whole answer to it, in ASGI's words."""
+    """The ASGI `receive` and `send` of a request whose body was read; collects the answer."""
 
     exchange: Exchange
     question: bytes
@@ -75,9 +75,9 @@ class _Answer:
 
 @define(eq=False)
 class KeyCaller:
-    """A caller with a key (`svc_http.mcp.server.Caller`).
+    """Calls tools for the holder of an API key (implements `svc_http.mcp.server.Caller`).
 
-    `headers` are those of a refusal that the answer carries.
+    `headers` are the header fields of a refusal, which the HTTP answer carries.
     """
 
     _runtime: Surroundings
@@ -104,7 +104,7 @@ class KeyCaller:
             reply = await tools.reply(tool, arguments, runtime.service, actor, site)
         except Problem as refusal:
             return self._refusal(refusal)
-        except Exception as failure:  # it is the edge's: the library would log it in its own way
+        except Exception as failure:  # kept for the edge: the SDK would log it in a form of its own
             self.failure = failure
             return CallToolResult(content=[], is_error=True)
         return call_result(json.loads(reply.body))

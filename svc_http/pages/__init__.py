@@ -1,1 +1,1 @@
-"""Pages that people open in a browser."""
+"""The HTML pages and files that the service shows in a browser."""

@@ -1,8 +1,8 @@
-"""The pages around the operations: index, documents, problem pages, health, metrics.
+"""Serves the public pages: index, API documents, problem types, prices, health and metrics.
 
-Rule 1: everything works without a network: scripts and styles come from this service.
-Rule 2: nothing here needs a key or counts against one, and nothing of a tenant is shown.
-Rule 3: a page is made once and given with a strong tag; health and metrics are never kept.
+Rule 1: every page works without the internet: scripts and styles come from this service.
+Rule 2: no page needs a key or counts against its limits, and none shows data of a tenant.
+Rule 3: a page is rendered once and sent with a strong ETag; health and metrics are not cached.
 """
 
 import json
@@ -28,7 +28,7 @@ from svc_core.payments.challenge import Terms
 from svc_core.payments.receipts import Signing
 from svc_http.exchange.exchange import Exchange, busy
 from svc_http.exchange.resource import Handler, Resource
-from svc_http.pages.files import COMMON, CSP, StaticPage, give, remember_page, static_files
+from svc_http.pages.files import COMMON, CSP, StaticPage, remember_page, send_page, static_files
 from svc_http.pages.markup import HTML, POLICY, STATIC, render_template, site_root
 from svc_http.pages.readiness import ProbeTarget, Readiness
 from svc_http.settings import Settings
@@ -38,12 +38,12 @@ SCALAR: Final = "/static/vendor/scalar-1.46.4/standalone.js"
 
 _TEXT: Final = "text/plain; charset=utf-8"
 
-_NOT_KEPT: Final = (b"cache-control", b"no-store")
+_UNCACHED: Final = (b"cache-control", b"no-store")
 
 
-async def _state(exchange: Exchange, media_type: str, body: bytes) -> None:
-    """Send what must not be kept."""
-    headers = [*COMMON, (CSP, POLICY.encode()), _NOT_KEPT, (b"content-type", media_type.encode())]
+async def _send_uncached(exchange: Exchange, media_type: str, body: bytes) -> None:
+    """Send an answer that must not be cached."""
+    headers = [*COMMON, (CSP, POLICY.encode()), _UNCACHED, (b"content-type", media_type.encode())]
     await exchange.answer(200, headers, body)
 
 
@@ -54,7 +54,7 @@ def _json(value: object) -> bytes:
 def openapi_bytes(
     operations: Iterable[Operation[Any, Any]], settings: Settings, *, flat: bool
 ) -> dict[str, Any]:
-    """The OpenAPI document of a service with these settings: it names no field that is not sent."""
+    """The OpenAPI document under these settings, without the header fields that they turn off."""
     limits = () if settings.rate_limits else (*headers.ACCOUNT_LIMITS, *headers.AGENT_LIMITS)
     sunset = ("Sunset",) if settings.sunset_at is None else ()
     return openapi.document(
@@ -67,18 +67,21 @@ def openapi_bytes(
 
 
 class PagesHost(ProbeTarget, Protocol):
-    """The service that the pages tell of."""
+    """The running service, as the pages need it."""
 
     settings: Settings
     host: Host
 
     @property
     def refuses(self) -> bool:
-        """Whether new requests are turned away."""
+        """Whether new requests are refused because the service is shutting down."""
 
 
 class Pages:
-    """The pages of one service, which sells by the `terms` if it does; `metrics` are as text."""
+    """The pages of one service.
+
+    `terms` is None where nothing is sold. `metrics` gives the text of the metrics page.
+    """
 
     def __init__(
         self,
@@ -93,13 +96,13 @@ class Pages:
         self._exposition = metrics
         self._origin = runtime.settings.origin
         self._terms = terms
-        self._index_page = cache(self._made_index)
-        self._problems_page = cache(self._made_problems)
-        self._problem_page = cache(self._made_problem)
+        self._index_page = cache(self._render_index)
+        self._problems_page = cache(self._render_problems)
+        self._problem_page = cache(self._render_problem)
         self._slugs = {kind.slug: kind for kind in CATALOGUE.values()}
 
     def resources(self) -> list[Resource]:
-        """Every page at its path."""
+        """The resources of all pages."""
         pages: dict[str, Callable[[], StaticPage]] = {
             "/openapi.json": lambda: self._document(flat=False),
             "/openapi.flat.json": lambda: self._document(flat=True),
@@ -129,9 +132,9 @@ class Pages:
     # -- index ---------------------------------------------------------------------------------
 
     async def _index(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        await give(exchange, self._index_page(_choose(exchange, (JSON, HTML))))
+        await send_page(exchange, self._index_page(_choose(exchange, (JSON, HTML))))
 
-    def _made_index(self, form: Representation) -> StaticPage:
+    def _render_index(self, form: Representation) -> StaticPage:
         paths = {
             "v1": BASE_V1,
             "v2": BASE_V2,
@@ -219,7 +222,7 @@ class Pages:
     # -- what agents buy -----------------------------------------------------------------------
 
     def _prices(self) -> Iterator[str]:
-        """The paragraph that tells what can be bought without a key; none where nothing can."""
+        """The lines on what can be bought without a key; none where nothing is sold."""
         if self._terms is None:
             return
         yield "## Prices"
@@ -237,23 +240,23 @@ class Pages:
         yield ""
 
     def _offers(self) -> StaticPage:
-        assert self._terms is not None  # noqa: S101 - the page is there with them alone
+        assert self._terms is not None  # noqa: S101 - without terms the page has no route
         offers = prices.offered(self._operations, self._terms, self._origin)
         return StaticPage(JSON.media_type, _json(offers))
 
     async def _did(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         signer = self._runtime.host.receipt_signer
-        if signer is None:  # the secret that sealed it is not listed
+        if signer is None:  # it was sealed with a secret that the settings no longer list
             raise Problem(problem.SERVICE_UNAVAILABLE, "The key of receipts cannot be opened.")
         document = Signing(signer, self._origin).document()
-        await give(exchange, StaticPage(JSON.media_type, _json(document)))
+        await send_page(exchange, StaticPage(JSON.media_type, _json(document)))
 
     # -- problems ------------------------------------------------------------------------------
 
     async def _problems(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        await give(exchange, self._problems_page(_choose(exchange, (HTML, JSON))))
+        await send_page(exchange, self._problems_page(_choose(exchange, (HTML, JSON))))
 
-    def _made_problems(self, form: Representation) -> StaticPage:
+    def _render_problems(self, form: Representation) -> StaticPage:
         kinds = CATALOGUE.values()
         if form is not HTML:
             return StaticPage(form.media_type, _json({"problems": [*map(self._members_of, kinds)]}))
@@ -269,9 +272,9 @@ class Pages:
                 "There is no problem type of this name.",
                 resolution="Take the address from the type of a problem.",
             )
-        await give(exchange, self._problem_page(kind, _choose(exchange, (HTML, JSON))))
+        await send_page(exchange, self._problem_page(kind, _choose(exchange, (HTML, JSON))))
 
-    def _made_problem(self, kind: ProblemType, form: Representation) -> StaticPage:
+    def _render_problem(self, kind: ProblemType, form: Representation) -> StaticPage:
         if form is not HTML:
             return StaticPage(form.media_type, _json(self._members_of(kind)))
         members = {
@@ -293,18 +296,18 @@ class Pages:
     # -- health --------------------------------------------------------------------------------
 
     async def _livez(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        await _state(exchange, JSON.media_type, b'{"status":"live"}')
+        await _send_uncached(exchange, JSON.media_type, b'{"status":"live"}')
 
     async def _readyz(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         if self._runtime.refuses:
             raise busy(problem.SHUTTING_DOWN)
         exchange.rest()
         await self._readiness.judge()
-        await _state(exchange, JSON.media_type, b'{"status":"ready"}')
+        await _send_uncached(exchange, JSON.media_type, b'{"status":"ready"}')
 
     async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
-        exchange.rest()  # one look is for all who ask
-        await _state(exchange, CONTENT_TYPE_PLAIN_1_0_0, await self._exposition())
+        exchange.rest()  # one collection of the metrics serves all who wait for it
+        await _send_uncached(exchange, CONTENT_TYPE_PLAIN_1_0_0, await self._exposition())
 
 
 def _status(kind: ProblemType) -> int:

@@ -1,6 +1,7 @@
-"""What is made once and served to everybody: pages and files, with a strong tag.
+"""Serves static files and pages that are rendered once, with a strong ETag.
 
-Rule: the compressed form is made with the page, and a browser that has either is told so (304).
+Rule: the gzip form is made with the page; each form has an ETag of its own and is answered with 304
+where the browser has it already.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ MEDIA_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-"""The files that are served; others beside them (licences, lists) are not."""
+"""The kinds of files that are served; licences and lists beside them are not."""
 
 COMPRESS_BYTES_MIN: Final = 1_024  # below this a compressed file saves less than a packet
 
@@ -33,7 +34,7 @@ _CACHE_CONTROL: Final = (b"cache-control", b"public, max-age=300")
 
 @frozen
 class StaticPage:
-    """A finished page."""
+    """A rendered page with its header fields and its gzip form."""
 
     media_type: str
     body: bytes
@@ -53,8 +54,8 @@ class StaticPage:
         return gzip.compress(self.body, compresslevel=6, mtime=0)
 
 
-async def give(exchange: Exchange, page: StaticPage) -> None:
-    """Send a page, compressed where the client takes it, or 304."""
+async def send_page(exchange: Exchange, page: StaticPage) -> None:
+    """Send a page, compressed where the client accepts it, or 304."""
     headers: list[Header] = [
         *COMMON,
         (CSP, page.policy),
@@ -65,7 +66,7 @@ async def give(exchange: Exchange, page: StaticPage) -> None:
     ]
     accepts = exchange.header("accept-encoding") or ""
     gzip_body = page.gzip_body if media.is_coding_welcome(accepts, "gzip") else None
-    # A strong tag is of the bytes that travel, so the compressed form has its own.
+    # A strong ETag stands for the bytes that are sent, so the compressed form has its own.
     tag = page.tag if gzip_body is None else f'{page.tag[:-1]}-gz"'
     headers.append((b"etag", tag.encode()))
     tags = exchange.header("if-none-match")
@@ -79,18 +80,18 @@ async def give(exchange: Exchange, page: StaticPage) -> None:
 
 
 def remember_page(make: Callable[[], StaticPage]) -> Handler:
-    """Gives a page that is made when it is first asked for."""
+    """A handler for a page that is rendered on the first request."""
     page = cache(make)
 
     async def handler(exchange: Exchange, _values: Mapping[str, str]) -> None:
-        # Off the loop, because reading or making one for the first time takes long.
-        await give(exchange, await asyncio.to_thread(page))
+        # In a thread, because reading or rendering a page for the first time takes long.
+        await send_page(exchange, await asyncio.to_thread(page))
 
     return handler
 
 
 def static_files(folder: Path) -> list[Resource]:
-    """Every file under `folder` that browsers may have, under `/static`, and the icon."""
+    """The resources of the files in `folder`, under `/static`, and of the icon."""
     icon = STATIC.parent / ICON[1:]
     return [
         Resource("/favicon.ico", {"GET": remember_page(partial(_read, icon))}),

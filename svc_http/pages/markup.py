@@ -1,9 +1,9 @@
-"""HTML from templates, and the header fields that belong to it.
+"""Renders HTML pages from templates, with the header fields that belong to them.
 
-Rule 1: what a template is given is text: it is escaped, and a name that is not given is a defect.
-Rule 2: a page loads nothing but what this service has, and runs no script; only `/docs` does.
-Rule 3: links are relative to the page, so that they hold below any mount and behind any proxy. The
-        page of a report, which may be saved and printed, has all it needs inside.
+Rule 1: the values of a template are text and are escaped; a missing value is a defect.
+Rule 2: a page loads only files of this service and runs no script, except `/docs/try`.
+Rule 3: links are relative to the page, so that they work below any mount and behind any proxy. The
+        page of a report, which may be saved and printed, contains its style and its icon.
 """
 
 from base64 import b64encode
@@ -37,24 +37,24 @@ REFERRER: Final = (b"referrer-policy", b"no-referrer")
 
 
 def site_root(path: str) -> str:
-    """The way from the page at `path` up to the index."""
+    """The relative URL of the index, seen from the page at `path`."""
     return "../" * (path.count("/") - 1) or "./"
 
 
 def render_template(template: str, root: str, **values: Any) -> bytes:
-    """The page that a template makes of what it is given; `root` is its way to the index."""
+    """Render a template with its values; `root` is the relative URL of the index."""
     page = _environment().get_template(f"{template}.html")
     return page.render(root=root, page=template, **values).encode()
 
 
 class PageTypesetter:
-    """Makes the pages of reports for a service at `origin`."""
+    """Renders the pages of reports for a service at `origin`."""
 
     def __init__(self, origin: str) -> None:
         self._origin = origin
 
     def report(self, page: ReportPage) -> Content:
-        """The whole page of a report, with the fields that say what it may load."""
+        """The page of a report, with its Content-Security-Policy."""
         style, icon = _file(_STYLE), _file(ICON)
         digest = b64encode(sha256(style.encode()).digest()).decode()
         body = render_template(

@@ -1,11 +1,11 @@
-"""Media over HTTP: a file for whoever has a pass, whole or one range of it (RFC 9110, 13 and 14).
+"""Serves audio files to holders of a signed URL, whole or one range (RFC 9110, 13 and 14).
 
-Rule 1: the pass is judged before the media are asked, so a stranger learns nothing of what is
-        there: without one that opens the file the answer is 403, whatever the name.
-Rule 2: a file never changes, so its tag is its name and a range of it is always of the same bytes.
-Rule 3: what a range asks for in a form that is not understood is the whole file; several ranges at
-        once are the whole file as well. Only a range beyond the end is refused (416).
-Rule 4: a file is read a chunk at a time, and nothing is held while its listener takes one.
+Rule 1: the pass in the URL is checked before the file is looked for: without a valid pass the
+        answer is 403 for every name, so that a stranger cannot learn which files exist.
+Rule 2: a file never changes, so its ETag is its name, and a range always has the same bytes.
+Rule 3: a Range field that is not understood, or that has several ranges, gives the whole file.
+        Only a range beyond the end is refused (416).
+Rule 4: a file is read in chunks, and no file handle is open while the client takes one.
 """
 
 import re
@@ -26,7 +26,7 @@ from svc_http.exchange.resource import Resource
 
 T = TypeVar("T")
 
-_ANEW: Final = "Ask for the report's audio again, which has a new address."
+_NEW_URL_HINT: Final = "Ask for the report's audio again, which has a new address."
 _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
 _FIELDS: Final = (
     (b"accept-ranges", b"bytes"),
@@ -35,14 +35,14 @@ _FIELDS: Final = (
 
 
 class UnreachableError(ValueError):
-    """The range lies beyond the end of the file."""
+    """A range begins beyond the end of the file."""
 
 
 def byte_span(text: str | None, size: int) -> range | None:
-    """The range that a Range field asks for; None where it asks for none that is understood.
+    """The range that a Range field asks for; None where the field is absent or not understood.
 
     Raises:
-        UnreachableError: there is no byte of it.
+        UnreachableError: the range begins beyond the end.
     """
     match = _RANGE.fullmatch((text or "").strip())
     if match is None or match[0].endswith("=-"):
@@ -60,21 +60,21 @@ def byte_span(text: str | None, size: int) -> range | None:
 
 
 class Files(Protocol):
-    """Where the files are. What they cannot do now raises OSError."""
+    """A store of media files; a failure to read raises OSError."""
 
     async def size(self, name: str) -> int:
-        """How many bytes the file has; FileNotFoundError where it is not there."""
+        """The size of a file in bytes; FileNotFoundError where it does not exist."""
 
     async def read(self, name: str, part: range) -> bytes:
-        """The first bytes of a part of the file; FileNotFoundError where it is not there."""
+        """Some bytes from the start of `part`; FileNotFoundError where the file does not exist."""
 
 
 FailureLog = Callable[[str, BaseException, str], None]
-"""Hears of a failure: of what, and in which request."""
+"""Logs a failure: the event, the exception, the request id."""
 
 
 class MediaPages:
-    """The media of one service; passes are sealed with its `keyring`."""
+    """Serves the media of one service; the passes are sealed with its `keyring`."""
 
     def __init__(
         self, media: Files, keyring: Keyring, now: Callable[[], datetime], on_failure: FailureLog
@@ -85,13 +85,13 @@ class MediaPages:
         self._on_failure = on_failure
 
     def resources(self) -> list[Resource]:
-        """The one place of all files."""
-        return [Resource(f"{MEDIA_PATH}/{{name}}", {"GET": self._give})]
+        """The resource of all files."""
+        return [Resource(f"{MEDIA_PATH}/{{name}}", {"GET": self._serve})]
 
-    async def _give(self, exchange: Exchange, values: Mapping[str, str]) -> None:
+    async def _serve(self, exchange: Exchange, values: Mapping[str, str]) -> None:
         name = values["name"]
         seconds = self._admit(exchange, name)
-        size = await self._ask(exchange, self._media.size(name))
+        size = await self._media_result(exchange, self._media.size(name))
         await self._answer(exchange, name, size, seconds)
 
     async def _answer(self, exchange: Exchange, name: str, size: int, seconds: int) -> None:
@@ -99,7 +99,7 @@ class MediaPages:
         headers: list[Header] = [
             *_FIELDS,
             (b"etag", tag.encode()),
-            # No longer than the address, so that nothing is heard from a cache that is gone here.
+            # No longer than the URL is valid, so that no cache outlives the access.
             (b"cache-control", b"private, max-age=%d, immutable" % seconds),
         ]
         _judge_match(exchange, tag)
@@ -124,7 +124,7 @@ class MediaPages:
         status = 200 if part is None else 206
         head = [*exchange.version_headers, exchange.id_header, *headers]
         window = range(0) if exchange.is_head else whole
-        chunk = await self._chunk(exchange, name, window)  # before anything is promised
+        chunk = await self._chunk(exchange, name, window)  # it may fail, so before the head
         await exchange.begin(status, head)
         while chunk:
             await exchange.part(chunk)
@@ -133,26 +133,26 @@ class MediaPages:
         await exchange.end()
 
     async def _chunk(self, exchange: Exchange, name: str, window: range) -> bytes:
-        return await self._ask(exchange, self._media.read(name, window)) if window else b""
+        return await self._media_result(exchange, self._media.read(name, window)) if window else b""
 
-    async def _ask(self, exchange: Exchange, work: Awaitable[T]) -> T:
-        """What the media answer.
+    async def _media_result(self, exchange: Exchange, work: Awaitable[T]) -> T:
+        """The result of a call to the media store.
 
         Raises:
-            Problem: NOT_FOUND, or SERVICE_UNAVAILABLE while they do not answer.
+            Problem: NOT_FOUND, or SERVICE_UNAVAILABLE while the store fails.
         """
         try:
             return await work
         except FileNotFoundError as absence:
             raise Problem(
-                problem.NOT_FOUND, "This file is no longer there.", resolution=_ANEW
+                problem.NOT_FOUND, "This file is no longer there.", resolution=_NEW_URL_HINT
             ) from absence
         except OSError as failure:
             self._on_failure("media", failure, exchange.request_id)
             raise busy(problem.SERVICE_UNAVAILABLE) from failure
 
     def _admit(self, exchange: Exchange, name: str) -> int:
-        """How many seconds the pass still opens the file.
+        """Check the pass; how many seconds it is still valid.
 
         Raises:
             Problem: FORBIDDEN.
@@ -165,7 +165,7 @@ class MediaPages:
             raise Problem(
                 problem.FORBIDDEN,
                 "The address does not open this file, or has expired.",
-                resolution=_ANEW,
+                resolution=_NEW_URL_HINT,
             ) from refusal
         if not is_file_name(name):
             raise AssertionError("passes are for media files alone")
@@ -186,7 +186,7 @@ def _judge_match(exchange: Exchange, tag: str) -> None:
 
 
 def _range_of(exchange: Exchange, tag: str, size: int) -> range | None:
-    """The range to be given. HEAD knows none (RFC 9110, 14.2), nor does what is not the same."""
+    """The range to send: None for HEAD (RFC 9110, 14.2), and where If-Range names another file."""
     condition = exchange.header("if-range")
     if exchange.is_head or (condition is not None and condition.strip() != tag):
         return None

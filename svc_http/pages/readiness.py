@@ -1,10 +1,10 @@
-"""Whether this process can serve, looked at once for all who ask.
+"""Probes whether this process can serve, once for all requests that ask at the same time.
 
-Rule 1: ready means that the store answers and, where it has failed, that it takes a write again.
-        A disk that is full lets everything be read: that it has room again is seen by writing
-        what has no room in the pages that are there already.
-Rule 2: anybody may ask, as often as they like. There is one look at a time, and none within a
-        second of the last, unless the store has failed since; the others are told what it found.
+Rule 1: ready means that the store can be read and, after a failure, that it can be written again.
+        A full disk can still be read. That it has room again is seen by writing more than fits
+        into the free space of the pages that the database has already.
+Rule 2: anybody may ask, as often as they like. At most one probe runs at a time, and none within a
+        second of the last, unless the store has failed since; other requests share its outcome.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from svc_core.operation.ports import SYSTEM, Ids, Storage, Transaction
 from svc_http.exchange.exchange import RETRY_SECONDS, busy
 
 TRIAL_BYTES = 32 * 1024
-"""What is written to see whether the store takes it: more than a page of it can have free."""
+"""How much a probe writes: more than a page of the database can have free."""
 
 
 class ProbeTarget(Protocol):
-    """A store, and whether it was seen to fail."""
+    """The parts of a running service that a probe needs; `is_doubted` is set after a failure."""
 
     storage: Storage
     ids: Ids
@@ -32,24 +32,24 @@ class ProbeTarget(Protocol):
 
 
 class Readiness:
-    """The last look at a store, and the one that is under way."""
+    """The last probe of the store, and the one that is running."""
 
     def __init__(self, runtime: ProbeTarget) -> None:
         self._runtime = runtime
-        self._look: asyncio.Task[Exception | None] | None = None
+        self._probing: asyncio.Task[Exception | None] | None = None
         self._until = 0.0
 
     async def judge(self) -> None:
-        """Pass where the store can be used.
+        """Return where the store can be used.
 
         Raises:
-            Exception: it cannot, as this look has found.
-            Problem: STORAGE_UNAVAILABLE; it cannot, as another has found.
+            Exception: the failure that the probe of this request has found.
+            Problem: STORAGE_UNAVAILABLE; the probe of another request has found a failure.
         """
-        is_mine = self._look is None or self._is_over(self._look)
-        if self._look is None or is_mine:
-            self._look = asyncio.create_task(self._probe())
-        fault = await asyncio.shield(self._look)
+        is_mine = self._probing is None or self._is_over(self._probing)
+        if self._probing is None or is_mine:
+            self._probing = asyncio.create_task(self._probe())
+        fault = await asyncio.shield(self._probing)
         if fault is not None:
             raise fault if is_mine else busy(problem.STORAGE_UNAVAILABLE)
 
@@ -67,7 +67,7 @@ class Readiness:
                 await runtime.storage.write(SYSTEM, lambda tx: tx.answers.put("readyz", "", trial))
                 runtime.is_doubted = False
             await runtime.storage.read(SYSTEM, _touch)
-        except Exception as fault:  # told to whoever asked; the next look is another
+        except Exception as fault:  # raised by `judge`, for the request that began this probe
             return fault
         finally:
             self._until = runtime.monotonic() + RETRY_SECONDS

@@ -1,4 +1,4 @@
-"""Refusals as pages, for people who followed an address."""
+"""Renders refusals as HTML pages for browsers."""
 
 from typing import Final
 
@@ -15,9 +15,9 @@ _FIELDS: Final = ((b"content-security-policy", POLICY.encode()), REFERRER)
 
 
 def refusal_page(exchange: Exchange, refusal: Problem) -> Page | None:
-    """The page of a refusal; None where problem+json is preferred.
+    """The HTML page of a refusal; None where the client prefers problem+json.
 
-    Under `/api` every failure is problem+json (Spec: Errors), and at the secondary origin, which
+    Every failure is problem+json under `/api` (Spec: Errors) and at the secondary origin, which
     has no pages.
     """
     accept = exchange.header("accept")

@@ -1,7 +1,7 @@
-"""The page of a report at a sealed address, for a browser that has no key.
+"""Serves the page of a report at a sealed URL, for a browser that has no API key.
 
-Rule: the address is judged before anything is read; then the page is the one that a key of its
-workspace gets, with the same tag.
+Rule: the seal is checked before anything is read. The page is the one that a key of the report's
+workspace gets, with the same ETag.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ _READ = next(operation for operation in OPERATIONS if operation.id == "getReport
 def report_resources(
     units: Callable[[], Units], site: Callable[[datetime], Site]
 ) -> list[Resource]:
-    """The one place of all such addresses."""
+    """The resource of all sealed report URLs."""
 
     async def page(exchange: Exchange, values: Mapping[str, str]) -> None:
         work = units()
