@@ -13,6 +13,7 @@ from timeit import repeat
 import structlog
 
 from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.load import Load
 from svc_http.service.journal import Journal
 
 LINES = 5_000
@@ -22,7 +23,8 @@ AT = 1_772_600_767.25
 
 def _exchange() -> Exchange:
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
-    exchange = Exchange(scope, None, None, 10)  # type: ignore[arg-type]
+    load = Load(1, str)
+    exchange = Exchange(scope, None, None, 10, load)  # type: ignore[arg-type]
     exchange.status, exchange.route, exchange.bytes_out = 200, "/api/v1/news", 4_321
     exchange.tenant, exchange.key_prefix = "wsp_0123456789abcdef01234567", "svc_01234567"
     return exchange
