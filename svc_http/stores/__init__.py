@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from svc_http.stores.errors import Newer, StoreBusy, Unusable
     from svc_http.stores.memory.storage import MemoryStorage
-    from svc_http.stores.opening import Store, Threaded, open, threaded
+    from svc_http.stores.opening import Store, ThreadedStore, open, threaded
     from svc_http.stores.sqlite import SqliteStorage
 
 _NAMES = {
@@ -26,7 +26,7 @@ __all__ = [
     "SqliteStorage",
     "Store",
     "StoreBusy",
-    "Threaded",
+    "ThreadedStore",
     "Unusable",
     "open",
     "threaded",

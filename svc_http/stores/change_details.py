@@ -13,7 +13,7 @@ from svc_core.operation.ports import Change
 _json = compact.encoder(ascii_only=True)
 
 
-def written(change: Change) -> str | None:
+def details_text(change: Change) -> str | None:
     """The text; None where there is nothing to say."""
     state = None if change.last_state is None else change.last_state.decode()
     details = [change.changed_fields, state, change.merged_into_id, change.owner]
@@ -22,7 +22,7 @@ def written(change: Change) -> str | None:
     return _json(details) if details else None
 
 
-def read(text: str | None) -> dict[str, Any]:
+def details_of(text: str | None) -> dict[str, Any]:
     """The members of the change that the text tells of."""
     if text is None:
         return {}

@@ -75,7 +75,7 @@ def parts_of(collections: Iterable[Collection[Any]]) -> tuple[Part, ...]:
     return (*collections, *PARTS)
 
 
-def name_of(part: Part) -> str:
+def part_name(part: Part) -> str:
     """What a part is called."""
     return part if isinstance(part, str) else part.name
 
@@ -87,12 +87,12 @@ def table_of(part: Part) -> str:
 
 def columns_of(part: Part) -> str:
     """The names of the columns of its rows."""
-    return PARTS.get(name_of(part), _DOCUMENTS)[0]
+    return PARTS.get(part_name(part), _DOCUMENTS)[0]
 
 
-def selection(part: Part, columns: str | None = None) -> str:
+def select_statement(part: Part, columns: str | None = None) -> str:
     """The statement that reads its rows in their order."""
-    order = PARTS.get(name_of(part), _DOCUMENTS)[1]
+    order = PARTS.get(part_name(part), _DOCUMENTS)[1]
     return f"SELECT {columns or columns_of(part)} FROM {table_of(part)} ORDER BY {order}"
 
 

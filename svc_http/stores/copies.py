@@ -20,10 +20,10 @@ from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.sweep import Sweep
 from svc_core.operation.host import Progress, Tell
 from svc_core.operation.ports import Collection
-from svc_http.stores.contents import LEDGERS, LINES, Filled, Held, Part, Row, name_of, parts_of
+from svc_http.stores.contents import LEDGERS, LINES, Filled, Held, Part, Row, part_name, parts_of
 from svc_http.stores.errors import Unfit
 
-Place = tuple[str, str]
+PartOwner = tuple[str, str]
 """The name of a part, and the tenant (in the feed the scope) whose rows in it are meant."""
 
 
@@ -31,16 +31,16 @@ Place = tuple[str, str]
 class Tally:
     """How many rows each place has, and a digest of all that the rows of each part say."""
 
-    counts: Counter[Place] = field(factory=Counter)
+    counts: Counter[PartOwner] = field(factory=Counter)
     digests: dict[str, Any] = field(factory=lambda: defaultdict(sha256))
 
-    def take(self, part: Part, rows: Sequence[Row]) -> None:
+    def add(self, part: Part, rows: Sequence[Row]) -> None:
         """Take in the next rows of a part."""
-        name = name_of(part)
+        name = part_name(part)
         self.counts.update((name, row[0]) for row in rows)
         self.digests[name].update("".join(map(repr, rows)).encode())
 
-    def differing(self, other: "Tally") -> list[str]:
+    def differing_parts(self, other: "Tally") -> list[str]:
         """The names of the parts in which another store is not the same."""
         names = dict.fromkeys((*self.digests, *other.digests))
         return [n for n in names if self.digests[n].digest() != other.digests[n].digest()]
@@ -73,23 +73,23 @@ async def copy(
     """
     parts = parts_of(collections)
     total = 2 * sum([await source.count(part) for part in parts])
-    read, written, seals = Tally(), Tally(), _Seals()
+    source_tally, target_tally, checker = Tally(), Tally(), _Seals()
     done = 0
     async for part, rows in _walk(source, parts):
         await target.add(part, rows)
-        read.take(part, rows)
+        source_tally.add(part, rows)
         done += len(rows)
-        tell(Progress(done, total, f"{name_of(part)} copied"))
+        tell(Progress(done, total, f"{part_name(part)} copied"))
     async for part, rows in _walk(target, parts):
-        written.take(part, rows)
+        target_tally.add(part, rows)
         if with_seals:
-            seals.take(part, rows)
+            checker.add(part, rows)
         done += len(rows)
-        tell(Progress(done, total, f"{name_of(part)} compared"))
-    differing = read.differing(written)
-    if differing:
-        raise Unfit(f"the copy was given up: {_difference(read, written, differing)}")
-    return Copied(read, written, seals.heads())
+        tell(Progress(done, total, f"{part_name(part)} compared"))
+    names = source_tally.differing_parts(target_tally)
+    if names:
+        raise Unfit(f"the copy was given up: {_difference(source_tally, target_tally, names)}")
+    return Copied(source_tally, target_tally, checker.heads())
 
 
 async def _walk(store: Held, parts: Iterable[Part]) -> AsyncIterator[tuple[Part, Sequence[Row]]]:
@@ -98,12 +98,14 @@ async def _walk(store: Held, parts: Iterable[Part]) -> AsyncIterator[tuple[Part,
             yield part, rows
 
 
-def _difference(read: Tally, written: Tally, names: Sequence[str]) -> str:
-    for part, tenant in read.counts | written.counts:
+def _difference(source: Tally, target: Tally, names: Sequence[str]) -> str:
+    for part, tenant in source.counts | target.counts:
         place, owner = (part, tenant), tenant or "the system"
-        ours, theirs = read.counts[place], written.counts[place]
-        if ours != theirs:
-            return f"{part} of {owner} are {ours} in the source and {theirs} in the copy"
+        source_count, target_count = source.counts[place], target.counts[place]
+        if source_count != target_count:
+            return (
+                f"{part} of {owner} are {source_count} in the source and {target_count} in the copy"
+            )
     return f"the rows of {', '.join(names)} are as many, and say something else"
 
 
@@ -113,11 +115,11 @@ class _Seals:
     def __init__(self) -> None:
         self._ledgers: dict[str, tuple[TreeHead, Sweep]] = {}
 
-    def take(self, part: Part, rows: Sequence[Row]) -> None:
+    def add(self, part: Part, rows: Sequence[Row]) -> None:
         """Take in the next rows of a part."""
         if part == LEDGERS:
             for tenant, _, state in rows:
-                self._ledgers[tenant] = _begun(tenant, state)
+                self._ledgers[tenant] = _start_sweep(tenant, state)
         elif part == LINES:
             for tenant, lines in groupby(rows, key=itemgetter(0)):
                 self._ledgers[tenant][1].feed([row[-1] for row in lines])
@@ -131,20 +133,20 @@ class _Seals:
         for tenant, (head, sweep) in self._ledgers.items():
             outcome = sweep.finish()
             if outcome is None or outcome.head != attrs.evolve(head, host=None):
-                raise _damaged(tenant)
+                raise _damage_error(tenant)
         return {tenant: head for tenant, (head, _) in self._ledgers.items()}
 
 
-def _begun(tenant: str, state: bytes) -> tuple[TreeHead, Sweep]:
+def _start_sweep(tenant: str, state: bytes) -> tuple[TreeHead, Sweep]:
     try:
         head = TreeHead.decode(state)
-    except ValueError as broken:
-        raise _damaged(tenant) from broken
+    except ValueError as error:
+        raise _damage_error(tenant) from error
     anchors = [(head.size, head.root)]
     return head, Sweep(gather(level="integrity", ledger=head.ledger, anchors=anchors))
 
 
-def _damaged(tenant: str) -> Unfit:
+def _damage_error(tenant: str) -> Unfit:
     return Unfit(
         f"the ledger of {tenant} is not what was sealed, in the source as in the copy, which was "
         f"given up; see what is wrong: svc ledger export FILE --workspace {tenant}, then svc "

@@ -8,7 +8,7 @@ from typing import Any
 from svc_core.operation.ports import LEDGER_LEVELS, LedgerHead, LedgerNode, SealedLine
 
 
-def check(
+def check_append(
     lines: Sequence[SealedLine], nodes: Sequence[LedgerNode], head: LedgerHead, expect: int
 ) -> None:
     """Check that lines, nodes and head are one append to a ledger of size `expect`.
@@ -20,13 +20,13 @@ def check(
         raise AssertionError(f"the lines do not lead from {expect} to {head.size}")
     if any(later.recorded_at < earlier.recorded_at for earlier, later in pairwise(lines)):
         raise AssertionError("record times fall")
-    completed = [
+    expected = [
         (level, number)
         for level in LEDGER_LEVELS[1:]
         for number in range(expect >> level, head.size >> level)
     ]
-    if sorted((node.level, node.number) for node in nodes) != completed:
-        raise AssertionError(f"these lines complete {completed}")
+    if sorted((node.level, node.number) for node in nodes) != expected:
+        raise AssertionError(f"these lines complete {expected}")
 
 
 def check_time(last: str, lines: Sequence[SealedLine]) -> None:
@@ -49,10 +49,10 @@ def check_level(level: int) -> None:
         raise AssertionError(f"hashes of level {level} are not kept")
 
 
-def keys_in(stored: Any) -> tuple[str, ...]:
+def keys_in(text: Any) -> tuple[str, ...]:
     """The designators of a stored list of them; none where it is damaged."""
     try:
-        keys = loads(stored or "[]")
+        keys = loads(text or "[]")
     except (TypeError, ValueError):
         return ()
     return tuple(map(str, keys)) if isinstance(keys, list) else ()

@@ -6,11 +6,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def to_stored(moment: datetime) -> int:
+def to_microseconds(moment: datetime) -> int:
     """Microseconds since 1970-01-01T00:00:00Z."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
-def from_stored(microseconds: int) -> datetime:
+def from_microseconds(microseconds: int) -> datetime:
     """The instant in UTC."""
     return _EPOCH + timedelta(microseconds=microseconds)

@@ -44,7 +44,7 @@ class Store(Storage, Protocol):
         """Finish the units of work that were handed in, then give everything back."""
 
 
-class Opening:
+class StoreOpening:
     """A store that is about to be opened: awaited, or entered and then closed at the end."""
 
     def __init__(self, make: Callable[[], Coroutine[Any, Any, Store]]) -> None:
@@ -67,7 +67,7 @@ def open(
     collections: Iterable[Collection[Any]] | None = None,
     *,
     signals: Signals | None = None,
-) -> Opening:
+) -> StoreOpening:
     """The store at `place`, made or migrated where that is due: `async with` it, or await it.
 
     `place` is what the setting `db` takes: a file, a `postgresql://` address, or `:memory:`.
@@ -81,41 +81,41 @@ def open(
         Unusable: the file cannot be read or made, or there is no such PostgreSQL database.
         DriverMissing: PostgreSQL needs a package that is not installed.
     """
-    rows = _of_the_catalogue() if collections is None else tuple(collections)
-    return Opening(lambda: _opened(str(place), rows, signals))
+    rows = _catalogue_collections() if collections is None else tuple(collections)
+    return StoreOpening(lambda: _open_store(str(place), rows, signals))
 
 
-def _of_the_catalogue() -> tuple[Collection[Any], ...]:
+def _catalogue_collections() -> tuple[Collection[Any], ...]:
     from svc_core.catalog import COLLECTIONS  # noqa: PLC0415 - who brings others needs no catalogue
 
     return COLLECTIONS
 
 
-async def _opened(
+async def _open_store(
     place: str, collections: tuple[Collection[Any], ...], signals: Signals | None
 ) -> Store:
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
     if place.startswith(POSTGRES):
         with postgres(without_secret(place)) as backend:
-            opened: Store = await backend.PostgresStorage.open(
+            store: Store = await backend.PostgresStorage.open(
                 place, collections, epoch=epoch, signals=signals
             )
-        return opened
+        return store
     if place == MEMORY:
         return MemoryStorage(collections, epoch=epoch)
     try:
         return SqliteStorage.open(Path(place), collections, epoch=epoch)
-    except sqlite3.Error as broken:
-        raise Unusable(f"{place} cannot be used as the database: {words(broken)}") from broken
-    except OSError as refused:
+    except sqlite3.Error as fault:
+        raise Unusable(f"{place} cannot be used as the database: {words(fault)}") from fault
+    except OSError as error:
         raise Unusable(
-            f"{place} cannot be opened: {refused.strerror}; choose another file with --db"
-        ) from refused
+            f"{place} cannot be opened: {error.strerror}; choose another file with --db"
+        ) from error
 
 
 @contextmanager
-def postgres(shown: str) -> Iterator[Any]:
-    """The backend; what keeps it from a database is told in a line that begins with `shown`.
+def postgres(label: str) -> Iterator[Any]:
+    """The backend; what keeps it from a database is told in a line that begins with `label`.
 
     Raises:
         DriverMissing: a package is not installed.
@@ -126,10 +126,10 @@ def postgres(shown: str) -> Iterator[Any]:
     try:
         yield backend
     except StorageUnavailable as failure:
-        raise Unusable(f"{shown} {_postgres_fault(failure.__cause__ or failure)}") from failure
-    except ValueError as unread:
+        raise Unusable(f"{label} {_postgres_fault(failure.__cause__ or failure)}") from failure
+    except ValueError as error:
         # Its own words are not told: they quote the address, and the password in it.
-        raise Unusable(f"{shown} is no address of a database, such as {EXAMPLE_DSN}") from unread
+        raise Unusable(f"{label} is no address of a database, such as {EXAMPLE_DSN}") from error
 
 
 _REFUSALS = {
@@ -152,7 +152,9 @@ def _postgres_fault(failure: BaseException) -> str:
 # -- for hosts of every kind -------------------------------------------------------------------
 
 
-def threaded(place: Path | str, collections: Iterable[Collection[Any]] | None = None) -> "Threaded":
+def threaded(
+    place: Path | str, collections: Iterable[Collection[Any]] | None = None
+) -> "ThreadedStore":
     """The store at `place` in a thread of its own, for threads and event loops alike.
 
     Open it in the process that uses it: after a server has forked, not before.
@@ -160,24 +162,24 @@ def threaded(place: Path | str, collections: Iterable[Collection[Any]] | None = 
     Raises:
         StoreBusy, Newer, Unusable, DriverMissing: as `open`.
     """
-    return Threaded(open(place, collections))
+    return ThreadedStore(open(place, collections))
 
 
-class Threaded:
+class ThreadedStore:
     """A store that any thread uses by `drive.run`, and any event loop by `await`.
 
     It lives in an event loop of its own, so a host need not have one, or may have many.
     """
 
-    def __init__(self, opening: Opening) -> None:
+    def __init__(self, opening: StoreOpening) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="svc-store", daemon=True
         )
         self._thread.start()
         try:
-            opened = asyncio.run_coroutine_threadsafe(opening.__aenter__(), self._loop)
-            self._store = opened.result()
+            future = asyncio.run_coroutine_threadsafe(opening.__aenter__(), self._loop)
+            self._store = future.result()
         except BaseException:
             self._end()
             raise
@@ -187,9 +189,9 @@ class Threaded:
         """As that of the store."""
         return self._store.version
 
-    def watch(self, heard: Heard) -> None:
-        """As that of the store; `heard` is called in a thread of the store's."""
-        self._store.watch(heard)
+    def watch(self, listener: Heard) -> None:
+        """As that of the store; `listener` is called in a thread of the store's."""
+        self._store.watch(listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """As that of the store; `unit` runs where the store does."""

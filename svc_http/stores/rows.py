@@ -7,23 +7,23 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core.operation.ports import Document, Position, Record, Slice
-from svc_http.stores.selection import Asked
+from svc_http.stores.selection import Criteria
 
 
 @frozen
-class Row:
+class MemoryRow:
     """One document with what it is found by."""
 
     document: Document[Any]
     record: Record
     tokens: frozenset[str]
 
-    def matches(self, asked: Asked) -> bool:
+    def matches(self, criteria: Criteria) -> bool:
         """Whether the row has all that is asked, but for the bounds of its order."""
         return (
-            all(set(self.values(name)) & set(wanted) for name, wanted in asked.where.items())
-            and all(span.holds(self.record.numbers[span.name]) for span in asked.spans)
-            and self.tokens.issuperset(asked.words)
+            all(set(self.values(name)) & set(choices) for name, choices in criteria.where.items())
+            and all(span.contains(self.record.numbers[span.name]) for span in criteria.spans)
+            and self.tokens.issuperset(criteria.words)
         )
 
     def values(self, name: str) -> tuple[str | None, ...]:
@@ -34,40 +34,40 @@ class Row:
 
 
 @frozen(eq=False)
-class Rows:
+class SortedRows:
     """The rows of one collection and tenant, with their sort keys in ascending order."""
 
-    rows: dict[str, Row] = field(factory=dict)
-    line: list[tuple[int, str]] = field(factory=list)
+    rows: dict[str, MemoryRow] = field(factory=dict)
+    sort_keys: list[tuple[int, str]] = field(factory=list)
 
-    def set(self, id_: str, row: Row | None) -> None:
+    def set(self, id_: str, row: MemoryRow | None) -> None:
         """Put `row` in the place of `id_`, or clear the place."""
         old = self.rows.pop(id_, None)
         if old is not None:
-            del self.line[bisect.bisect_left(self.line, (old.document.order, id_))]
+            del self.sort_keys[bisect.bisect_left(self.sort_keys, (old.document.order, id_))]
         if row is not None:
             self.rows[id_] = row
-            bisect.insort(self.line, (row.document.order, id_))
+            bisect.insort(self.sort_keys, (row.document.order, id_))
 
-    def matching(self, asked: Asked, after: Position | None = None) -> Iterator[Row]:
+    def select(self, criteria: Criteria, after: Position | None = None) -> Iterator[MemoryRow]:
         """The rows that have all that is asked, from the highest `(order, id)` below `after`."""
-        rows, line, start, end = self.rows, self.line, asked.start, asked.end
+        rows, keys, start, end = self.rows, self.sort_keys, criteria.start, criteria.end
         # No identifier is shorter than the empty one, which so stands before all of its order.
-        first = 0 if start is None else bisect.bisect_left(line, (start, ""))
-        stop = len(line) if end is None else bisect.bisect_left(line, (end + 1, ""))
+        first = 0 if start is None else bisect.bisect_left(keys, (start, ""))
+        stop = len(keys) if end is None else bisect.bisect_left(keys, (end + 1, ""))
         if after is not None:
-            stop = min(stop, bisect.bisect_left(line, (after.order, after.id)))
-        if asked.is_whole:
-            for place in range(stop - 1, first - 1, -1):
-                yield rows[line[place][1]]
+            stop = min(stop, bisect.bisect_left(keys, (after.order, after.id)))
+        if criteria.is_whole:
+            for index in range(stop - 1, first - 1, -1):
+                yield rows[keys[index][1]]
             return
-        for place in range(stop - 1, first - 1, -1):
-            row = rows[line[place][1]]
-            if row.matches(asked):
+        for index in range(stop - 1, first - 1, -1):
+            row = rows[keys[index][1]]
+            if row.matches(criteria):
                 yield row
 
 
-def sliced(documents: Sequence[Document[Any]], limit: int) -> Slice[Any]:
+def slice_of(documents: Sequence[Document[Any]], limit: int) -> Slice[Any]:
     """The first `limit` rows of a list in its own order, of which one more was looked for."""
     if len(documents) <= limit:
         return Slice(tuple(documents))

@@ -11,7 +11,7 @@ from typing import Any
 from svc_core.operation.ports import SYSTEM, Change, Collection
 
 
-def reading(collection: Collection[Any], tenant: str) -> str:
+def read_owner(collection: Collection[Any], tenant: str) -> str:
     """The tenant whose rows a transaction of `tenant` reads.
 
     Raises:
@@ -24,7 +24,7 @@ def reading(collection: Collection[Any], tenant: str) -> str:
     return SYSTEM
 
 
-def writing(collection: Collection[Any], tenant: str) -> str:
+def write_owner(collection: Collection[Any], tenant: str) -> str:
     """The tenant under which a transaction of `tenant` writes rows.
 
     Raises:
@@ -35,7 +35,7 @@ def writing(collection: Collection[Any], tenant: str) -> str:
     return tenant
 
 
-def publishing(change: Change, tenant: str) -> None:
+def check_publisher(change: Change, tenant: str) -> None:
     """Check that a transaction of `tenant` may append `change`.
 
     Raises:
@@ -45,7 +45,7 @@ def publishing(change: Change, tenant: str) -> None:
         raise AssertionError("only the system tells everybody")
 
 
-def looking_beside(*, is_reading: bool) -> None:
+def check_beside(*, is_reading: bool) -> None:
     """Check that a transaction may show another tenant's view of its snapshot.
 
     Raises:
@@ -55,7 +55,7 @@ def looking_beside(*, is_reading: bool) -> None:
         raise AssertionError("only a reading transaction looks beside")
 
 
-def purging(tenant: str) -> None:
+def check_purger(tenant: str) -> None:
     """Check that a transaction of `tenant` may touch the answers of every tenant.
 
     Raises:

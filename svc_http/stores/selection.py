@@ -13,15 +13,15 @@ from svc_core.operation.ports import (
     Filters,
 )
 
-Where = Mapping[str, tuple[str, ...]]
-_NO_FILTER: Where = {}
+ValueFilters = Mapping[str, tuple[str, ...]]
+_NO_FILTER: ValueFilters = {}
 _PLAIN = frozenset({"where", "start", "end"})
 
 NUMBER_MIN = NO_NUMBER + 1
 NUMBER_MAX = 2**63 - 1
 
 
-class Span(NamedTuple):
+class NumberSpan(NamedTuple):
     """The values of a number from `low` to `high`, or, where it `wraps`, all but those between."""
 
     name: str
@@ -29,27 +29,27 @@ class Span(NamedTuple):
     high: int
     wraps: bool = False
 
-    def holds(self, number: int) -> bool:
+    def contains(self, number: int) -> bool:
         """Whether the number is one of them."""
         if self.wraps:
             return number >= self.low or NO_NUMBER < number <= self.high
         return self.low <= number <= self.high
 
-    def below(self, number: int) -> "Span":
+    def below(self, number: int) -> "NumberSpan":
         """What of it is not above the number."""
         return self if self.wraps else self._replace(high=min(self.high, number))
 
 
-class Asked(NamedTuple):
+class Criteria(NamedTuple):
     """Filters that are declared, each value and word once, with a box as spans of its edges.
 
     A named tuple, because one is made for every list.
     """
 
-    where: Where
+    where: ValueFilters
     start: int | None
     end: int | None
-    spans: tuple[Span, ...] = ()
+    spans: tuple[NumberSpan, ...] = ()
     words: tuple[str, ...] = ()
 
     @property
@@ -74,7 +74,7 @@ class Asked(NamedTuple):
 
 def asked(
     collection: Collection[Any], order: str | None = None, **filters: Unpack[Filters]
-) -> Asked:
+) -> Criteria:
     """The filters of a list of this collection.
 
     Raises:
@@ -88,18 +88,18 @@ def asked(
         {name: tuple(dict.fromkeys(values)) for name, values in where.items()} if where else where
     )
     if filters.keys() <= _PLAIN:
-        return Asked(where, start, end)
+        return Criteria(where, start, end)
     words = tuple(dict.fromkeys(filters.get("words") or ()))
     if words:
-        searchable(collection)
-    return Asked(where, start, end, tuple(_spans(collection, filters)), words)
+        check_searchable(collection)
+    return Criteria(where, start, end, tuple(_spans(collection, filters)), words)
 
 
-def _spans(collection: Collection[Any], filters: Filters) -> Iterator[Span]:
+def _spans(collection: Collection[Any], filters: Filters) -> Iterator[NumberSpan]:
     for name, bounds in (filters.get("ranges") or {}).items():
         if name not in collection.number_names:
             raise AssertionError(f"{collection.name} declares no {name}")
-        yield Span(name, *_bounds(*bounds))
+        yield NumberSpan(name, *_bounds(*bounds))
     box = filters.get("box")
     if box is not None:
         if collection.place is None:
@@ -107,7 +107,7 @@ def _spans(collection: Collection[Any], filters: Filters) -> Iterator[Span]:
         yield from _edges(box)
 
 
-def searchable(collection: Collection[Any]) -> None:
+def check_searchable(collection: Collection[Any]) -> None:
     """Pass a collection that has a text index.
 
     Raises:
@@ -121,6 +121,6 @@ def _bounds(low: int | None, high: int | None) -> tuple[int, int]:
     return NUMBER_MIN if low is None else low, NUMBER_MAX if high is None else high
 
 
-def _edges(box: Box) -> tuple[Span, Span]:
+def _edges(box: Box) -> tuple[NumberSpan, NumberSpan]:
     west, south, east, north = (round(degrees * DEGREE) for degrees in box)
-    return Span(LONGITUDE, west, east, west > east), Span(LATITUDE, south, north)
+    return NumberSpan(LONGITUDE, west, east, west > east), NumberSpan(LATITUDE, south, north)

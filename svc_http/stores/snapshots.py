@@ -64,14 +64,14 @@ def restore(source: Path, target: Path) -> Path | None:
         _copy(source, fresh)
         renew_epoch(fresh, system.SystemIds().random(cursor.EPOCH_BYTES))
         Path(f"{fresh}.lock").unlink()
-        _fold(target)
-        aside = _set_aside(target)
-        if aside is not None:
-            _copy_secret(target, aside)
+        _checkpoint(target)
+        old_path = _set_aside(target)
+        if old_path is not None:
+            _copy_secret(target, old_path)
         _copy_media(source, target)
         fresh.replace(target)
         _copy_secret(source, target)
-        return aside
+        return old_path
     finally:
         lock.release()
 
@@ -79,17 +79,17 @@ def restore(source: Path, target: Path) -> Path | None:
 def _copy(source: Path, target: Path) -> None:
     try:
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError as taken:
-        raise Unfit(f"{target} exists; move it away, or choose another name") from taken
-    except OSError as refused:
-        raise Unfit(f"{target} cannot be made: {refused.strerror}") from refused
+    except FileExistsError as failure:
+        raise Unfit(f"{target} exists; move it away, or choose another name") from failure
+    except OSError as error:
+        raise Unfit(f"{target} cannot be made: {error.strerror}") from error
     try:
         with closing(connect_reader(source)) as connection:
             # Into an empty file, which keeps the mode it was made with.
             connection.execute("VACUUM INTO ?", (str(target),))
-    except sqlite3.Error as broken:
+    except sqlite3.Error as fault:
         target.unlink()
-        raise Unfit(f"{source} cannot be copied: {broken}") from broken
+        raise Unfit(f"{source} cannot be copied: {fault}") from fault
     _sync(target)
 
 
@@ -117,7 +117,7 @@ def _sync(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _fold(path: Path) -> None:
+def _checkpoint(path: Path) -> None:
     """Bring all of a database into its one file, which can then be replaced in one step.
 
     One that is damaged stays as it is, log and all: that may be why it is replaced, and SQLite
@@ -150,26 +150,26 @@ def _set_aside(path: Path) -> Path | None:
     A log that is still there goes as well, because SQLite would play it into whatever file stands
     there next: it is that of a damaged file, or has none.
     """
-    aside = Path(f"{path}.before-{system.now():%Y%m%dT%H%M%S%fZ}")
+    old_path = Path(f"{path}.before-{system.now():%Y%m%dT%H%M%S%fZ}")
     for part in LOGS:
         present = Path(f"{path}{part}")
         if present.exists():
-            present.rename(f"{aside}{part}")
+            present.rename(f"{old_path}{part}")
     if not path.exists():
         return None
     for old in path.parent.glob(f"{escape(path.name)}.before-*Z"):
         if old.samefile(path):  # of a restore that was killed: it is no copy of anything
             old.unlink()
             Path(f"{old}.secret").unlink(missing_ok=True)
-    _name_twice(path, aside)
-    return aside
+    _name_twice(path, old_path)
+    return old_path
 
 
-def _name_twice(path: Path, other: Path) -> None:
+def _name_twice(path: Path, copy: Path) -> None:
     try:
-        os.link(path, other)
+        os.link(path, copy)
     except OSError:  # a file system without links
-        fresh = Path(f"{other}.new")
+        fresh = Path(f"{copy}.new")
         shutil.copy2(path, fresh)
         _sync(fresh)
-        fresh.replace(other)
+        fresh.replace(copy)

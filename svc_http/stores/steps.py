@@ -27,7 +27,7 @@ class Status:
     pending: tuple[str, ...]
 
 
-def check_known(applied: Iterable[Applied], steps: Iterable[str], written: int) -> None:
+def check_known(applied: Iterable[Applied], steps: Iterable[str], format_number: int) -> None:
     """See that no newer version has written here.
 
     `steps` are the steps of this one that no declaration makes.
@@ -35,8 +35,8 @@ def check_known(applied: Iterable[Applied], steps: Iterable[str], written: int) 
     Raises:
         Newer: it has.
     """
-    if written > FORMAT:
-        raise Newer(f"format {written}", FORMAT)
+    if format_number > FORMAT:
+        raise Newer(f"format {format_number}", FORMAT)
     unknown = {step.step for step in applied if not step.step.startswith("collection ")} - {*steps}
     if unknown:
         raise Newer(f"step {min(unknown)!r}", FORMAT)

@@ -19,7 +19,7 @@ PAUSE_SECONDS: Final = 1.0
 """How long after a failure the place is left alone; it is known to be back about as soon."""
 
 
-def _nobody(_: str) -> None:
+def _ignore(_: str) -> None:
     pass
 
 
@@ -38,9 +38,9 @@ class Circuit:
         self._failures = failures
         self._monotonic = monotonic
         self._reason = ""
-        self._again_at = 0.0
+        self._retry_at = 0.0
         self.seconds = ANSWER_SECONDS
-        self.told: Callable[[str], None] = _nobody
+        self.told: Callable[[str], None] = _ignore
 
     @property
     def is_down(self) -> bool:
@@ -53,7 +53,7 @@ class Circuit:
         Raises:
             SharedUnavailable: the place failed a moment ago, or somebody is trying it now.
         """
-        if self._reason and self._monotonic() < self._again_at:
+        if self._reason and self._monotonic() < self._retry_at:
             raise SharedUnavailable(self._reason)
 
     @contextmanager
@@ -64,17 +64,17 @@ class Circuit:
             SharedUnavailable: as `check`, or in place of the place's own failures.
         """
         self.check()
-        self._again_at = self._monotonic() + PAUSE_SECONDS
+        self._retry_at = self._monotonic() + PAUSE_SECONDS
         try:
             yield
         except self._failures as failure:
-            self._again_at = self._monotonic() + PAUSE_SECONDS
-            self._say(str(failure) or type(failure).__name__)
+            self._retry_at = self._monotonic() + PAUSE_SECONDS
+            self._report(str(failure) or type(failure).__name__)
             raise SharedUnavailable(self._reason) from failure
-        self._say("")
+        self._report("")
 
-    def _say(self, reason: str) -> None:
-        is_news = bool(reason) != self.is_down
+    def _report(self, reason: str) -> None:
+        is_changed = bool(reason) != self.is_down
         self._reason = reason
-        if is_news:
+        if is_changed:
             self.told(reason)

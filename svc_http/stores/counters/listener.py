@@ -8,7 +8,7 @@ from svc_core.operation.ports import EVERYTHING, Heard
 from svc_http.stores.counters.circuit import ANSWER_SECONDS, PAUSE_SECONDS
 
 
-class Ears:
+class SignalListener:
     """The hearers of this process; for one event loop.
 
     `listen` connects, calls `connected`, then `told` for all that comes, until it fails; it is
@@ -16,36 +16,38 @@ class Ears:
     """
 
     def __init__(
-        self, listen: Callable[["Ears"], Awaitable[None]], failures: tuple[type[Exception], ...]
+        self,
+        listen: Callable[["SignalListener"], Awaitable[None]],
+        failures: tuple[type[Exception], ...],
     ) -> None:
         self._listen = listen
         self._failures = failures
-        self._hearers: list[Heard] = []
+        self._listeners: list[Heard] = []
         self._listening: asyncio.Task[None] | None = None
         self._is_connected = asyncio.Event()
-        self._is_behind = False
+        self._has_missed = False
 
-    async def hear(self, heard: Heard) -> None:
-        """Have `heard` called from now on, or from when the place is back."""
-        self._hearers.append(heard)
+    async def add(self, listener: Heard) -> None:
+        """Have `listener` called from now on, or from when the place is back."""
+        self._listeners.append(listener)
         if self._listening is None:
-            self._listening = asyncio.create_task(self._listen_on())
+            self._listening = asyncio.create_task(self._listen_loop())
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._is_connected.wait()
         except TimeoutError:
-            self._is_behind = True
+            self._has_missed = True
 
-    def connected(self) -> None:
+    def on_connect(self) -> None:
         """What is told from now on is heard; what was told since the last time was not."""
-        if self._is_behind:
-            self._call(EVERYTHING)
-        self._is_behind = True
+        if self._has_missed:
+            self._notify(EVERYTHING)
+        self._has_missed = True
         self._is_connected.set()
 
-    def told(self, text: str) -> None:
+    def on_signal(self, text: str) -> None:
         """Pass on the names, with commas between them."""
-        self._call(frozenset(text.split(",")))
+        self._notify(frozenset(text.split(",")))
 
     async def close(self) -> None:
         """Listen no more."""
@@ -54,11 +56,11 @@ class Ears:
             with suppress(asyncio.CancelledError):
                 await self._listening
 
-    def _call(self, names: frozenset[str]) -> None:
-        for heard in self._hearers:
-            heard(names)
+    def _notify(self, names: frozenset[str]) -> None:
+        for listener in self._listeners:
+            listener(names)
 
-    async def _listen_on(self) -> None:
+    async def _listen_loop(self) -> None:
         while True:
             with suppress(*self._failures):
                 await self._listen(self)

@@ -28,40 +28,40 @@ class MemoryLeases:
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
-        self._held: dict[str, tuple[str, float]] = {}
+        self._leases: dict[str, tuple[str, float]] = {}
 
     async def take(self, name: str, holder: str, seconds: float) -> bool:
         """Have the name for a while."""
         now = self._monotonic()
-        self._held = {name: lease for name, lease in self._held.items() if lease[1] > now}
-        if self._held.setdefault(name, (holder, now))[0] != holder:
+        self._leases = {name: lease for name, lease in self._leases.items() if lease[1] > now}
+        if self._leases.setdefault(name, (holder, now))[0] != holder:
             return False
-        self._held[name] = holder, now + seconds
+        self._leases[name] = holder, now + seconds
         return True
 
     async def release(self, name: str, holder: str) -> None:
         """Give the name back."""
-        if name in self._held and self._held[name][0] == holder:
-            del self._held[name]
+        if name in self._leases and self._leases[name][0] == holder:
+            del self._leases[name]
 
 
 class MemorySignals:
     """Who hears in this process."""
 
     def __init__(self) -> None:
-        self._hearers: list[Heard] = []
+        self._listeners: list[Heard] = []
 
     async def tell(self, names: frozenset[str]) -> None:
         """Tell everybody."""
-        for heard in self._hearers:
-            heard(names)
+        for listener in self._listeners:
+            listener(names)
 
-    async def hear(self, heard: Heard) -> None:
+    async def hear(self, listener: Heard) -> None:
         """Be told from now on."""
-        self._hearers.append(heard)
+        self._listeners.append(listener)
 
 
-async def _nothing() -> None:
+async def _close_nothing() -> None:
     pass
 
 
@@ -72,6 +72,6 @@ def in_memory(monotonic: Callable[[], float] = system.monotonic) -> Shared:
         MemoryLockouts(),
         MemoryLeases(monotonic),
         MemorySignals(),
-        _nothing,
+        _close_nothing,
         Circuit(),
     )

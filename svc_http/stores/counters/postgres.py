@@ -16,7 +16,7 @@ import asyncpg
 from svc_core.access import lockout
 from svc_core.operation.ports import Counted, Failures, Heard, Locked, Pool
 from svc_http.stores.counters.circuit import ANSWER_SECONDS, Circuit
-from svc_http.stores.counters.listener import Ears
+from svc_http.stores.counters.listener import SignalListener
 from svc_http.stores.counters.memory import Shared
 
 CONNECTIONS_MAX: Final = 4
@@ -117,11 +117,11 @@ RETURNING true
 """
 
 
-async def _as_it_is(_: Any) -> None:
+async def _no_reset(_: Any) -> None:
     """Give a connection back untouched: what runs on it leaves nothing behind."""
 
 
-class PostgresPlace:
+class PostgresCoordination:
     """One database, which implements all four ports; for one event loop."""
 
     def __init__(self, address: str) -> None:
@@ -130,8 +130,8 @@ class PostgresPlace:
         self._opening = asyncio.Lock()
         self._turns = asyncio.Semaphore(CONNECTIONS_MAX)
         self.circuit = Circuit(FAILURES)
-        self._telling = Circuit(FAILURES)  # news that cannot be told refuse no request
-        self._ears = Ears(self._listen, FAILURES)
+        self._signal_circuit = Circuit(FAILURES)  # news that cannot be told refuse no request
+        self._listener = SignalListener(self._listen, FAILURES)
 
     # -- counters ------------------------------------------------------------------------------
 
@@ -178,34 +178,36 @@ class PostgresPlace:
 
     async def release(self, name: str, holder: str) -> None:
         """Give the name back."""
-        mine = "DELETE FROM svc_leases WHERE name = $1 AND holder = $2"
-        await self._fetch(mine, name, holder)
+        statement = "DELETE FROM svc_leases WHERE name = $1 AND holder = $2"
+        await self._fetch(statement, name, holder)
 
     # -- signals -------------------------------------------------------------------------------
 
     async def tell(self, names: frozenset[str]) -> None:
         """Tell every process."""
         news = ",".join(sorted(names))
-        await self._fetch("SELECT pg_notify($1, $2)", CHANNEL, news, circuit=self._telling)
+        await self._fetch("SELECT pg_notify($1, $2)", CHANNEL, news, circuit=self._signal_circuit)
 
-    async def hear(self, heard: Heard) -> None:
+    async def hear(self, listener: Heard) -> None:
         """Be told from now on."""
-        await self._ears.hear(heard)
+        await self._listener.add(listener)
 
-    async def _listen(self, ears: Ears) -> None:
+    async def _listen(self, listener: SignalListener) -> None:
         connection = await asyncpg.connect(self._address, timeout=ANSWER_SECONDS)
         try:
             is_over = asyncio.Event()
             connection.add_termination_listener(lambda _: is_over.set())
-            await connection.add_listener(CHANNEL, lambda *told: ears.told(told[-1]))
-            ears.connected()
+            await connection.add_listener(
+                CHANNEL, lambda *arguments: listener.on_signal(arguments[-1])
+            )
+            listener.on_connect()
             await is_over.wait()
         finally:
             connection.terminate()
 
     async def close(self) -> None:
         """Give the connections back."""
-        await self._ears.close()
+        await self._listener.close()
         if self._pool is not None:
             self._pool.terminate()
 
@@ -220,22 +222,22 @@ class PostgresPlace:
             seconds = OPEN_SECONDS if self._pool is None else circuit.seconds
             with circuit.attempt():
                 async with asyncio.timeout(seconds):
-                    pool = await self._opened()
+                    pool = await self._open_pool()
                     rows: Sequence[Any] = await pool.fetch(statement, *values)
                     return rows
 
-    async def _opened(self) -> Any:
+    async def _open_pool(self) -> Any:
         async with self._opening:
             if self._pool is None:
                 pool = await asyncpg.create_pool(
                     self._address,
                     min_size=0,
                     max_size=CONNECTIONS_MAX,
-                    reset=_as_it_is,
+                    reset=_no_reset,
                     server_settings={"application_name": "svc counters"},
                 )
                 try:
-                    await _made(pool)
+                    await _create_tables(pool)
                 except BaseException:
                     pool.terminate()
                     raise
@@ -243,7 +245,7 @@ class PostgresPlace:
         return self._pool
 
 
-async def _made(pool: Any) -> None:
+async def _create_tables(pool: Any) -> None:
     """See that the tables are there."""
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
@@ -258,5 +260,12 @@ def _times(rows: Sequence[Any]) -> Failures:
 
 def on_postgres(address: str) -> Shared:
     """The place in the database at an address such as `postgresql://user@127.0.0.1/svc`."""
-    place = PostgresPlace(address)
-    return Shared(place, place, place, place, place.close, place.circuit)
+    coordination = PostgresCoordination(address)
+    return Shared(
+        coordination,
+        coordination,
+        coordination,
+        coordination,
+        coordination.close,
+        coordination.circuit,
+    )

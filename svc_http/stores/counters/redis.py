@@ -21,7 +21,7 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from svc_core.access import lockout
 from svc_core.operation.ports import Counted, Failures, Heard, Locked, Pool, SharedUnavailable
 from svc_http.stores.counters.circuit import ANSWER_SECONDS, Circuit
-from svc_http.stores.counters.listener import Ears
+from svc_http.stores.counters.listener import SignalListener
 from svc_http.stores.counters.memory import Shared
 from svc_http.stores.counters.scripts import HIT, RECORD, RELEASE, SCRIPTS, TAKE, Script
 
@@ -45,7 +45,7 @@ class _Call(NamedTuple):
     answer: asyncio.Future[Any]
 
 
-class RedisPlace:
+class RedisCoordination:
     """One server, which implements all four ports; for one event loop."""
 
     def __init__(self, address: str) -> None:
@@ -58,9 +58,9 @@ class RedisPlace:
             retry=Retry(NoBackoff(), 0),
         )
         self.circuit = Circuit(FAILURES)
-        self._ears = Ears(self._listen, FAILURES)
-        self._lines: list[Any] = []
-        self._waiting: list[_Call] = []
+        self._listener = SignalListener(self._listen, FAILURES)
+        self._connections: list[Any] = []
+        self._queue: list[_Call] = []
         self._sending: set[asyncio.Task[None] | None] = set()
 
     # -- counters ------------------------------------------------------------------------------
@@ -105,8 +105,8 @@ class RedisPlace:
 
     async def take(self, name: str, holder: str, seconds: float) -> bool:
         """Have the name for a while."""
-        taken = await self._run(TAKE, (f"svc:lease:{name}",), holder, max(int(seconds * 1000), 1))
-        return bool(taken)
+        reply = await self._run(TAKE, (f"svc:lease:{name}",), holder, max(int(seconds * 1000), 1))
+        return bool(reply)
 
     async def release(self, name: str, holder: str) -> None:
         """Give the name back."""
@@ -118,25 +118,25 @@ class RedisPlace:
         """Tell every process."""
         await self._call("PUBLISH", CHANNEL, ",".join(sorted(names)))
 
-    async def hear(self, heard: Heard) -> None:
+    async def hear(self, listener: Heard) -> None:
         """Be told from now on."""
-        await self._ears.hear(heard)
+        await self._listener.add(listener)
 
-    async def _listen(self, ears: Ears) -> None:
+    async def _listen(self, listener: SignalListener) -> None:
         async with self._client.pubsub() as channel:
             await channel.subscribe(CHANNEL)
             async for message in channel.listen():
                 if message["type"] == "subscribe":  # also after it found the server again by itself
-                    ears.connected()
+                    listener.on_connect()
                 elif message["type"] == "message":
-                    ears.told(message["data"].decode())
+                    listener.on_signal(message["data"].decode())
 
     async def close(self) -> None:
         """Give the connections back, once what is under way was answered."""
-        await self._ears.close()
+        await self._listener.close()
         await asyncio.gather(*filter(None, self._sending), return_exceptions=True)
-        for line in self._lines:
-            await line.disconnect()
+        for connection in self._connections:
+            await connection.disconnect()
         await self._client.aclose()
 
     # -- calls ---------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class RedisPlace:
         """
         self.circuit.check()
         answer = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Call(command, answer))
+        self._queue.append(_Call(command, answer))
         if len(self._sending) < BATCHES_MAX:
             # It begins in the next turn of the loop, when all calls of this one are here.
             self._sending.add(asyncio.create_task(self._send_all()))
@@ -161,8 +161,8 @@ class RedisPlace:
     async def _send_all(self) -> None:
         calls: Sequence[_Call] = ()
         try:
-            while self._waiting:
-                calls, self._waiting = self._waiting[:BATCH_MAX], self._waiting[BATCH_MAX:]
+            while self._queue:
+                calls, self._queue = self._queue[:BATCH_MAX], self._queue[BATCH_MAX:]
                 await self._send(calls)
         finally:
             # Here and now: a call that comes next must find that nobody sends any more.
@@ -175,8 +175,8 @@ class RedisPlace:
             with self.circuit.attempt():
                 async with asyncio.timeout(self.circuit.seconds):
                     answers = await self._exchange(calls)
-        except SharedUnavailable as down:
-            answers = [down] * len(calls)
+        except SharedUnavailable as failure:
+            answers = [failure] * len(calls)
         for call, answer in zip(calls, answers, strict=True):
             if call.answer.done():
                 continue  # nobody waits for it any more
@@ -186,54 +186,62 @@ class RedisPlace:
                 call.answer.set_result(answer)
 
     async def _exchange(self, calls: Sequence[_Call]) -> list[Any]:
-        line = self._lines.pop() if self._lines else self._client.connection_pool.make_connection()
+        connection = (
+            self._connections.pop()
+            if self._connections
+            else self._client.connection_pool.make_connection()
+        )
         try:
-            answers = await self._answers(line, [call.command for call in calls])
-            unknown = [at for at, reply in enumerate(answers) if isinstance(reply, NoScriptError)]
+            answers = await self._answers(connection, [call.command for call in calls])
+            unknown = [
+                index for index, reply in enumerate(answers) if isinstance(reply, NoScriptError)
+            ]
             if unknown:  # the server is a new one, or was restarted
-                await self._answers(line, [("SCRIPT", "LOAD", script.text) for script in SCRIPTS])
-                again = await self._answers(line, [calls[at].command for at in unknown])
-                for at, answer in zip(unknown, again, strict=True):
-                    answers[at] = answer
+                await self._answers(
+                    connection, [("SCRIPT", "LOAD", script.text) for script in SCRIPTS]
+                )
+                again = await self._answers(connection, [calls[index].command for index in unknown])
+                for index, answer in zip(unknown, again, strict=True):
+                    answers[index] = answer
         except BaseException:
-            await line.disconnect(nowait=True)  # what is still on its way is for nobody
+            await connection.disconnect(nowait=True)  # what is still on its way is for nobody
             raise
         finally:
-            self._lines.append(line)
+            self._connections.append(connection)
         for answer in answers:
             if isinstance(answer, ResponseError):
                 raise answer  # it is full, or no server to write to: so are all calls
         return answers
 
-    async def _answers(self, line: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+    async def _answers(self, connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
         """What the server answers on one connection, refusals included.
 
         A pipeline of the library does the same in twice the time.
         """
-        packed = b"".join(map(_packed, commands))
-        was_kept = line.is_connected
+        payload = b"".join(map(_encode_command, commands))
+        was_open = connection.is_connected
         try:
-            await line.send_packed_command(packed)
-            answers = [await _answer(line)]
+            await connection.send_packed_command(payload)
+            answers = [await _answer(connection)]
         except RedisConnectionError:
-            if not was_kept:
+            if not was_open:
                 raise
             # The server has closed a connection that nobody used for a while.
-            await line.send_packed_command(packed)
-            answers = [await _answer(line)]
+            await connection.send_packed_command(payload)
+            answers = [await _answer(connection)]
         for _ in commands[1:]:
-            answers.append(await _answer(line))
+            answers.append(await _answer(connection))
         return answers
 
 
-async def _answer(line: Any) -> Any:
+async def _answer(connection: Any) -> Any:
     try:
-        return await line.read_response()
-    except ResponseError as refused:
-        return refused
+        return await connection.read_response()
+    except ResponseError as error:
+        return error
 
 
-def _packed(command: Sequence[Any]) -> bytes:
+def _encode_command(command: Sequence[Any]) -> bytes:
     """A command in the protocol of Redis (RESP)."""
     parts = [part if type(part) is bytes else str(part).encode() for part in command]
     return b"*%d\r\n%b" % (len(parts), b"".join([b"$%d\r\n%b\r\n" % (len(p), p) for p in parts]))
@@ -249,5 +257,12 @@ def on_redis(address: str) -> Shared:
     Raises:
         ValueError: the address cannot be one.
     """
-    place = RedisPlace(address)
-    return Shared(place, place, place, place, place.close, place.circuit)
+    coordination = RedisCoordination(address)
+    return Shared(
+        coordination,
+        coordination,
+        coordination,
+        coordination,
+        coordination.close,
+        coordination.circuit,
+    )

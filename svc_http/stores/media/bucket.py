@@ -19,7 +19,7 @@ from anyio import CapacityLimiter, to_thread
 from svc_core.reports.audio import Recording
 from svc_http.settings import SettingsError
 from svc_http.stores.media.drafts import Drafts
-from svc_http.stores.media.port import CHUNK_BYTES, checked
+from svc_http.stores.media.port import CHUNK_BYTES, media_file_name
 
 if TYPE_CHECKING:
     from obstore.store import S3Store
@@ -33,12 +33,12 @@ ANSWER_SECONDS: Final = 10
 PUT_SECONDS: Final = 60
 """How long a whole file may take: the largest in half a minute over 30 Mbit/s."""
 RETRIES: Final = 1
-AT_ONCE: Final = 16
+REQUESTS_MAX: Final = 16
 """Questions at a time, each on a thread of its own, so that a slow bucket holds up nobody else."""
-FOR_EVER: Final = "public, max-age=31536000, immutable"
+CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 """What a CDN is told: a file never changes."""
 
-_REFUSED: Final = re.compile("status code: 4|redirect")  # a redirect leads to another region
+_REFUSAL: Final = re.compile("status code: 4|redirect")  # a redirect leads to another region
 
 
 class MediaBucket(Drafts):
@@ -53,13 +53,13 @@ class MediaBucket(Drafts):
         super().__init__()
         try:
             import obstore  # noqa: PLC0415 - an extra
-        except ModuleNotFoundError as missing:
-            raise SettingsError(f"setting 'media' is {place}, which needs: {CURE}") from missing
-        self._ask = obstore
+        except ModuleNotFoundError as error:
+            raise SettingsError(f"setting 'media' is {place}, which needs: {CURE}") from error
+        self._library = obstore
         self._bucket = place.removeprefix("s3://").partition("/")[0]
         self._answers = _store(place, ANSWER_SECONDS)
         self._puts = _store(place, PUT_SECONDS)
-        self._limiter = CapacityLimiter(AT_ONCE)
+        self._limiter = CapacityLimiter(REQUESTS_MAX)
 
     async def check(self) -> None:
         """See that the bucket is there and can be used.
@@ -69,11 +69,11 @@ class MediaBucket(Drafts):
             OSError: it does not answer now.
         """
         try:
-            await self._do(self._first)
-        except OSError as failed:
+            await self._run(self._first)
+        except OSError as error:
             # The library has one kind of failure for all that a listing may meet.
-            reason = str(failed.__cause__)
-            if not _REFUSED.search(reason):
+            reason = str(error.__cause__)
+            if not _REFUSAL.search(reason):
                 raise
             why = (
                 "is not there; make it"
@@ -83,17 +83,17 @@ class MediaBucket(Drafts):
             )
             raise SettingsError(
                 f"setting 'media' names the bucket {self._bucket}, which {why}"
-            ) from failed
+            ) from error
 
     async def keep(self, draft: Path, recording: Recording) -> None:
         """Put a draft as an object."""
-        about = {"Content-Type": recording.mime_type, "Cache-Control": FOR_EVER}
-        await self._do(
-            self._ask.put,
+        attributes = {"Content-Type": recording.mime_type, "Cache-Control": CACHE_CONTROL}
+        await self._run(
+            self._library.put,
             self._puts,
-            checked(recording.name),
+            media_file_name(recording.name),
             draft,
-            attributes=about,
+            attributes=attributes,
             use_multipart=False,
         )
 
@@ -103,7 +103,7 @@ class MediaBucket(Drafts):
         Raises:
             FileNotFoundError: it is not there.
         """
-        return (await self._do(self._ask.head, self._answers, checked(name)))["size"]
+        return (await self._run(self._library.head, self._answers, media_file_name(name)))["size"]
 
     async def read(self, name: str, part: range) -> bytes:
         """The first bytes of a part of the file.
@@ -113,10 +113,10 @@ class MediaBucket(Drafts):
         """
         length = min(len(part), CHUNK_BYTES)
         return bytes(
-            await self._do(
-                self._ask.get_range,
+            await self._run(
+                self._library.get_range,
                 self._answers,
-                checked(name),
+                media_file_name(name),
                 start=part.start,
                 length=length,
             )
@@ -124,20 +124,20 @@ class MediaBucket(Drafts):
 
     async def remove(self, name: str) -> None:
         """Remove a file; one that is not there is gone already."""
-        await self._do(self._ask.delete, self._answers, checked(name))
+        await self._run(self._library.delete, self._answers, media_file_name(name))
 
     def _first(self) -> object:
-        return next(iter(self._ask.list(self._answers, chunk_size=1)), None)
+        return next(iter(self._library.list(self._answers, chunk_size=1)), None)
 
-    async def _do(self, work: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    async def _run(self, work: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
         # In a thread: the library's own futures end in threads that an interpreter on its way out
         # does not wait for, which aborts it now and then.
-        call = partial(work, *arguments, **named)
+        call = partial(work, *arguments, **keywords)
         try:
             return await to_thread.run_sync(call, limiter=self._limiter, abandon_on_cancel=True)
-        except self._ask.exceptions.BaseError as failed:
-            line = str(failed).partition("\n")[0]
-            raise OSError(f"the bucket {self._bucket} cannot be used now: {line}") from failed
+        except self._library.exceptions.BaseError as error:
+            line = str(error).partition("\n")[0]
+            raise OSError(f"the bucket {self._bucket} cannot be used now: {line}") from error
 
 
 def _store(place: str, seconds: int) -> "S3Store":

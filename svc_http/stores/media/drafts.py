@@ -21,26 +21,26 @@ LEFT_SECONDS: Final = 3_600.0
 class Drafts:
     """A folder in which each draft has a folder of its own, which is its owner's alone."""
 
-    def __init__(self, place: Path | None = None) -> None:
-        self._place = place or Path(gettempdir())
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or Path(gettempdir())
 
     @contextmanager
     def draft(self) -> Iterator[Path]:
         """A place for a file that is being made, in a folder of its own that goes at the end."""
-        own = Path(mkdtemp(prefix=PREFIX, dir=self._place))
+        folder = Path(mkdtemp(prefix=PREFIX, dir=self._folder))
         try:
-            yield own / "sound"
+            yield folder / "sound"
         finally:
-            shutil.rmtree(own, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def tidy(self) -> None:
         """Remove drafts that killed workers left behind."""
         before = system.timestamp() - LEFT_SECONDS
-        for left in self._place.glob(f"{PREFIX}*"):
+        for folder in self._folder.glob(f"{PREFIX}*"):
             with suppress(FileNotFoundError):  # another process tidies as well
-                status = left.lstat()
+                status = folder.lstat()
                 if status.st_mtime < before and status.st_uid == os.getuid():
-                    shutil.rmtree(left, ignore_errors=True)
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def measure(draft: Path) -> Recording:

@@ -13,7 +13,7 @@ from typing import Final
 
 from svc_core.reports.audio import Recording, is_file_name
 from svc_http.stores.media.drafts import Drafts
-from svc_http.stores.media.port import CHUNK_BYTES, checked
+from svc_http.stores.media.port import CHUNK_BYTES, media_file_name
 
 WORK: Final = ".making"
 
@@ -84,7 +84,7 @@ class MediaFiles(Drafts):
         folder.mkdir(mode, parents=True, exist_ok=True)
 
     def _path(self, name: str) -> Path:
-        return self.folder / checked(name)
+        return self.folder / media_file_name(name)
 
     def _keep(self, draft: Path, path: Path) -> None:
         with draft.open("rb") as file:

@@ -17,7 +17,7 @@ CHUNK_BYTES: Final = 256 * 1024
 """The most that is read at once: six seconds of one voice without compression."""
 
 
-def checked(name: str) -> str:
+def media_file_name(name: str) -> str:
     """The name.
 
     Raises:

@@ -19,7 +19,7 @@ from svc_core.base import ids
 from svc_core.operation.ports import SYSTEM, Storage, Transaction
 from svc_core.reports.audio import PIECES, Piece, Recording
 from svc_http.stores.media.drafts import Drafts
-from svc_http.stores.media.port import CHUNK_BYTES, checked
+from svc_http.stores.media.port import CHUNK_BYTES, media_file_name
 
 PIECE_BYTES: Final = CHUNK_BYTES
 """What one row holds. Files that are kept depend on it."""
@@ -38,7 +38,7 @@ class MediaRows(Drafts):
 
     async def keep(self, draft: Path, recording: Recording) -> None:
         """Write a draft piece by piece; who keeps the same at the same time writes the same."""
-        name, size = checked(recording.name), recording.size_bytes
+        name, size = media_file_name(recording.name), recording.size_bytes
         head = await self._head(name)
         if head is not None and head.is_whole:
             return
@@ -54,7 +54,7 @@ class MediaRows(Drafts):
         Raises:
             FileNotFoundError: it is not there.
         """
-        head = await self._head(checked(name))
+        head = await self._head(media_file_name(name))
         if head is None or not head.is_whole:
             raise FileNotFoundError(name)
         return head.size
@@ -66,14 +66,14 @@ class MediaRows(Drafts):
             FileNotFoundError: it is not there any more.
         """
         number, start = divmod(part.start, PIECE_BYTES)
-        piece = await self._get(checked(name), number + 1)
+        piece = await self._get(media_file_name(name), number + 1)
         if piece is None:
             raise FileNotFoundError(name)
         return b64decode(piece.data)[start : start + len(part)]
 
     async def remove(self, name: str) -> None:
         """Remove a file; one that is not there is gone already."""
-        head = await self._head(checked(name))
+        head = await self._head(media_file_name(name))
         if head is None:
             return
         await self._put(attrs.evolve(head, is_whole=False))
@@ -105,7 +105,7 @@ class MediaRows(Drafts):
 
 def rows_of(file: Path) -> Iterator[tuple[str, Piece]]:
     """The rows in which a file that has its name is kept, with their identifiers."""
-    name, size = checked(file.name), file.stat().st_size
+    name, size = media_file_name(file.name), file.stat().st_size
     for number in range(1, _pieces(size) + 1):
         yield _id(name, number), _piece(file, name, number)
     yield _id(name, 0), Piece(name, 0, size, is_whole=True)

@@ -54,15 +54,15 @@ def sound_of(data: bytes) -> Sound:
 
 def _wav_seconds(data: bytes) -> float:
     rate = block = 0
-    at = 12
-    while at + 8 <= len(data):
-        name, size = data[at : at + 4], struct.unpack_from("<I", data, at + 4)[0]
-        at += 8
-        if name == b"fmt " and at + 16 <= len(data):
-            rate, _, block = struct.unpack_from("<IIH", data, at + 4)
+    offset = 12
+    while offset + 8 <= len(data):
+        name, size = data[offset : offset + 4], struct.unpack_from("<I", data, offset + 4)[0]
+        offset += 8
+        if name == b"fmt " and offset + 16 <= len(data):
+            rate, _, block = struct.unpack_from("<IIH", data, offset + 4)
         elif name == b"data":
-            return _samples(min(size, len(data) - at), rate, block)
-        at += size + size % 2  # chunks begin at even places
+            return _samples(min(size, len(data) - offset), rate, block)
+        offset += size + size % 2  # chunks begin at even places
     raise NoSound("the WAV file has no samples")
 
 
@@ -97,25 +97,25 @@ class _Frame:
 
 
 def _mp3_seconds(data: bytes) -> float:
-    at, end = _after_id3(data), len(data)
+    offset, end = _after_id3(data), len(data)
     if data[-_TAG_BYTES:][:3] == b"TAG":
         end -= _TAG_BYTES
-    first = _frame(data, at, end)
+    first = _frame(data, offset, end)
     if first is None:
         raise NoSound("the file is neither WAV nor MP3")
     samples = count = 0
-    left_out = _left_out(data, at, first)
-    if left_out is not None:
-        at += first.size
-    frame = _frame(data, at, end)
+    padding = _padding_samples(data, offset, first)
+    if padding is not None:
+        offset += first.size
+    frame = _frame(data, offset, end)
     while frame is not None:
         samples += frame.samples
         count += 1
-        at += frame.size
-        frame = _frame(data, at, end)
+        offset += frame.size
+        frame = _frame(data, offset, end)
     if count < _FRAMES_MIN:
         raise NoSound("the file is neither WAV nor MP3")
-    return (samples - (left_out or 0)) / first.rate
+    return (samples - (padding or 0)) / first.rate
 
 
 def _after_id3(data: bytes) -> int:
@@ -128,30 +128,30 @@ def _after_id3(data: bytes) -> int:
     return size + 10
 
 
-def _frame(data: bytes, at: int, end: int) -> _Frame | None:
-    if at + 4 > end or data[at] != 0xFF or data[at + 1] & 0xE0 != 0xE0:
+def _frame(data: bytes, offset: int, end: int) -> _Frame | None:
+    if offset + 4 > end or data[offset] != 0xFF or data[offset + 1] & 0xE0 != 0xE0:
         return None
-    version, layer = data[at + 1] >> 3 & 3, data[at + 1] >> 1 & 3
-    bits, rate_at = data[at + 2] >> 4, data[at + 2] >> 2 & 3
-    if version == 1 or layer != 1 or bits in {0, 15} or rate_at == 3:
+    version, layer = data[offset + 1] >> 3 & 3, data[offset + 1] >> 1 & 3
+    bits, rate_index = data[offset + 2] >> 4, data[offset + 2] >> 2 & 3
+    if version == 1 or layer != 1 or bits in {0, 15} or rate_index == 3:
         return None
     is_first = version == 3
-    rate, samples = _RATES[version][rate_at], 1152 if is_first else 576
-    size = samples // 8 * _KBITS[is_first][bits] * 1000 // rate + (data[at + 2] >> 1 & 1)
-    is_mono = data[at + 3] >> 6 == 3
+    rate, samples = _RATES[version][rate_index], 1152 if is_first else 576
+    size = samples // 8 * _KBITS[is_first][bits] * 1000 // rate + (data[offset + 2] >> 1 & 1)
+    is_mono = data[offset + 3] >> 6 == 3
     side = (17 if is_mono else 32) if is_first else (9 if is_mono else 17)
     # A frame that was cut off at the end cannot be played.
-    return _Frame(rate, samples, size, side) if at + size <= end else None
+    return _Frame(rate, samples, size, side) if offset + size <= end else None
 
 
-def _left_out(data: bytes, at: int, frame: _Frame) -> int | None:
+def _padding_samples(data: bytes, offset: int, frame: _Frame) -> int | None:
     """Samples that players leave out, where the first frame tells of the others; else None."""
-    tag = at + 4 + frame.side
+    tag = offset + 4 + frame.side
     if data[tag : tag + 4] not in {b"Xing", b"Info"}:
         return None
     flags = struct.unpack_from(">I", data, tag + 4)[0]
     encoder = tag + 8 + sum(size for bit, size in ((1, 4), (2, 4), (4, 100), (8, 4)) if flags & bit)
-    if encoder + 24 > at + frame.size or data[encoder : encoder + 4] not in {
+    if encoder + 24 > offset + frame.size or data[encoder : encoder + 4] not in {
         b"LAME",
         b"Lavf",
         b"Lavc",

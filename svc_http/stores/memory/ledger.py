@@ -18,7 +18,7 @@ from svc_core.operation.ports import (
     StaleVersionError,
     key_digest,
 )
-from svc_http.stores.ledger_lines import check, check_level, check_time
+from svc_http.stores.ledger_lines import check_append, check_level, check_time
 
 Undo = Callable[[], object]
 
@@ -40,13 +40,13 @@ class Log:
 
 @frozen(eq=False)
 class MemoryLedger:
-    """One transaction's view of a log. `undoing` is told how to take back each write.
+    """One transaction's view of a log. `record_undo` is told how to take back each write.
 
     It refuses where nothing may be written, so it comes before every change.
     """
 
     log: Log
-    undoing: Callable[[Undo], None]
+    record_undo: Callable[[Undo], None]
 
     async def head(self) -> LedgerHead | None:
         """The newest head, or None before the first append."""
@@ -62,7 +62,7 @@ class MemoryLedger:
     ) -> None:
         """Add all lines, the nodes that they complete, and the head after them."""
         log, old = self.log, self.log.head
-        check(lines, nodes, head, expect)
+        check_append(lines, nodes, head, expect)
         if expect != len(log.lines):
             raise StaleVersionError(len(log.lines))
         if log.lines:
@@ -78,7 +78,7 @@ class MemoryLedger:
             for key in hashes:
                 del log.nodes[key]
 
-        self.undoing(undo)
+        self.record_undo(undo)
         log.head = head
         log.lines.extend(lines)
         log.places.update(places)
@@ -111,8 +111,8 @@ class MemoryLedger:
 
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
-        counted = Counter(line.subject for line in self.log.lines[start:])
-        return {subject: counted[subject] for subject in subjects}
+        counts = Counter(line.subject for line in self.log.lines[start:])
+        return {subject: counts[subject] for subject in subjects}
 
     async def opened(
         self,
@@ -152,7 +152,7 @@ class MemoryLedger:
         lines, nodes = self.log.lines, self.log.nodes
         if level == 0:
             return tuple(line.seal for line in lines[start:end])
-        numbers = sorted(n for at, n in nodes if at == level and start <= n < end)
+        numbers = sorted(n for node_level, n in nodes if node_level == level and start <= n < end)
         return tuple(nodes[level, number] for number in numbers)
 
     async def erase(self, id_: str, line: bytes) -> None:
@@ -161,14 +161,14 @@ class MemoryLedger:
         if place is None:
             raise AssertionError(f"the ledger holds no {id_}")
         lines, old = self.log.lines, self.log.lines[place]
-        self.undoing(lambda: lines.__setitem__(place, old))
+        self.record_undo(lambda: lines.__setitem__(place, old))
         lines[place] = old._replace(line=line, keys=())
 
     async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
         """Keep the checkpoint, unless a larger one of its day is kept."""
         checkpoints = self.log.checkpoints
         old = {day: checkpoints[day]} if day in checkpoints else {}
-        self.undoing(lambda: (checkpoints.pop(day), checkpoints.update(old)))
+        self.record_undo(lambda: (checkpoints.pop(day), checkpoints.update(old)))
         checkpoints[day] = max((size, text), old.get(day, (0, b"")), key=lambda entry: entry[0])
 
     async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:

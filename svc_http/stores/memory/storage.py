@@ -33,8 +33,8 @@ from svc_core.operation.ports import (
 )
 from svc_http.stores import scopes
 from svc_http.stores.memory.ledger import Log, MemoryLedger
-from svc_http.stores.rows import Row, Rows, sliced
-from svc_http.stores.selection import asked, searchable
+from svc_http.stores.rows import MemoryRow, SortedRows, slice_of
+from svc_http.stores.selection import asked, check_searchable
 from svc_http.stores.units import run_unit
 
 T = TypeVar("T")
@@ -43,20 +43,20 @@ Undo = Callable[[], object]
 
 
 @frozen(eq=False)
-class _World:
+class _StoreState:
     """All that is stored."""
 
     epoch: bytes
     numbers: Iterator[int] = field(factory=count)
-    rows: dict[tuple[str, str], Rows] = field(factory=lambda: defaultdict(Rows))
+    rows: dict[tuple[str, str], SortedRows] = field(factory=lambda: defaultdict(SortedRows))
     feeds: dict[tuple[bool, str], list[tuple[int, Change]]] = field(
         factory=lambda: defaultdict(list)
     )
     answers: dict[tuple[str, str, str], Answer] = field(factory=dict)
     logs: dict[str, Log] = field(factory=lambda: defaultdict(Log))
 
-    def feed(self, everybody: bool, tenant: str) -> list[tuple[int, Change]]:
-        return self.feeds[everybody, "" if everybody else tenant]
+    def feed(self, is_global: bool, tenant: str) -> list[tuple[int, Change]]:
+        return self.feeds[is_global, "" if is_global else tenant]
 
 
 # The values that are made for every unit are not frozen: freezing one costs twice what the rest
@@ -70,11 +70,11 @@ class _Unit:
     `undo` is None where nothing may be written.
     """
 
-    world: _World
+    state: _StoreState
     tenant: str
     names: frozenset[str]
     undo: list[Undo] | None
-    written: set[str] = field(factory=set)
+    collections: set[str] = field(factory=set)
 
     @property
     def documents(self) -> "_Documents":
@@ -90,29 +90,29 @@ class _Unit:
 
     @property
     def ledger(self) -> MemoryLedger:
-        return MemoryLedger(self.world.logs[self.tenant], self.undoing)
+        return MemoryLedger(self.state.logs[self.tenant], self.record_undo)
 
     def beside(self, tenant: str) -> "_Unit":
-        scopes.looking_beside(is_reading=self.undo is None)
-        return _Unit(self.world, tenant, self.names, None)
+        scopes.check_beside(is_reading=self.undo is None)
+        return _Unit(self.state, tenant, self.names, None)
 
-    def undoing(self, undo: Undo, name: str | None = None) -> None:
+    def record_undo(self, undo: Undo, name: str | None = None) -> None:
         """Remember how to take back what is about to be done, in the collection of that name."""
         if self.undo is None:
             raise AssertionError("a reading transaction writes")
         self.undo.append(undo)
         if name is not None:
-            self.written.add(name)
+            self.collections.add(name)
 
-    def readable(self, collection: Collection[Any]) -> Rows:
-        self._declared(collection)
-        return self.world.rows[collection.name, scopes.reading(collection, self.tenant)]
+    def readable(self, collection: Collection[Any]) -> SortedRows:
+        self._check_declared(collection)
+        return self.state.rows[collection.name, scopes.read_owner(collection, self.tenant)]
 
-    def writable(self, collection: Collection[Any]) -> Rows:
-        self._declared(collection)
-        return self.world.rows[collection.name, scopes.writing(collection, self.tenant)]
+    def writable(self, collection: Collection[Any]) -> SortedRows:
+        self._check_declared(collection)
+        return self.state.rows[collection.name, scopes.write_owner(collection, self.tenant)]
 
-    def _declared(self, collection: Collection[Any]) -> None:
+    def _check_declared(self, collection: Collection[Any]) -> None:
         if collection.name not in self.names:
             raise AssertionError(f"{collection.name} is not declared to this store")
 
@@ -135,21 +135,21 @@ class _Documents:
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
     ) -> Document[T]:
         rows = self.unit.writable(collection)
-        old = _expected(rows, id_, expect)
+        old = _current_row(rows, id_, expect)
         record = collection.record(value)
         version = 1 if old is None else old.document.version + 1
         document: Document[T] = Document(id_, version, record.order, record.raw)
         tokens = frozenset((record.search or "").split(" ")) - {""}
-        self.unit.undoing(lambda: rows.set(id_, old), collection.name)
-        rows.set(id_, Row(document, record, tokens))
+        self.unit.record_undo(lambda: rows.set(id_, old), collection.name)
+        rows.set(id_, MemoryRow(document, record, tokens))
         return document
 
     async def delete(
         self, collection: Collection[T], id_: str, *, expect: int | None = None
     ) -> Document[T] | None:
         rows = self.unit.writable(collection)
-        old = _expected(rows, id_, expect)
-        self.unit.undoing(lambda: rows.set(id_, old), collection.name)
+        old = _current_row(rows, id_, expect)
+        self.unit.record_undo(lambda: rows.set(id_, old), collection.name)
         if old is None:
             return None
         rows.set(id_, None)
@@ -164,22 +164,22 @@ class _Documents:
         limit: int,
         **filters: Unpack[Filters],
     ) -> Slice[T]:
-        wanted = asked(collection, order, **filters)
+        criteria = asked(collection, order, **filters)
         rows = self.unit.readable(collection)
         if order is None:
-            documents = [row.document for row in islice(rows.matching(wanted, after), limit + 1)]
-            return sliced(documents, limit)
-        ranked = (
+            documents = [row.document for row in islice(rows.select(criteria, after), limit + 1)]
+            return slice_of(documents, limit)
+        candidates = (
             (Position(row.record.numbers[order], row.document.id), row)
-            for row in rows.matching(wanted)
+            for row in rows.select(criteria)
         )
         place = None if after is None else evolve(after, rank=0)
-        return _slice(_sorted(ranked, place), limit)
+        return _slice(_sort(candidates, place), limit)
 
     async def count(
         self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
     ) -> int:
-        rows = self.unit.readable(collection).matching(asked(collection, **filters))
+        rows = self.unit.readable(collection).select(asked(collection, **filters))
         return sum(1 for _ in islice(rows, limit))
 
     async def search(
@@ -191,43 +191,48 @@ class _Documents:
         limit: int,
         **filters: Unpack[Filters],
     ) -> Slice[T]:
-        searchable(collection)
-        ranked = (
-            (evolve(_at(row), rank=sum(terms[term] for term in row.tokens & terms.keys())), row)
-            for row in self.unit.readable(collection).matching(asked(collection, **filters))
+        check_searchable(collection)
+        candidates = (
+            (
+                evolve(_position(row), rank=sum(terms[term] for term in row.tokens & terms.keys())),
+                row,
+            )
+            for row in self.unit.readable(collection).select(asked(collection, **filters))
             if row.tokens & terms.keys()
         )
-        return _slice(_sorted(ranked, after), limit)
+        return _slice(_sort(candidates, after), limit)
 
 
-Placed = tuple[Position, Row]
+RankedRow = tuple[Position, MemoryRow]
 
 
-def _at(row: Row) -> Position:
+def _position(row: MemoryRow) -> Position:
     return Position(row.document.order, row.document.id)
 
 
-def _key(placed: Placed) -> tuple[int, int, str]:
-    return _sort_key(placed[0])
+def _key(row: RankedRow) -> tuple[int, int, str]:
+    return _sort_key(row[0])
 
 
 def _sort_key(position: Position) -> tuple[int, int, str]:
     return position.rank, position.order, position.id
 
 
-def _sorted(rows: Iterable[Placed], after: Position | None) -> Iterable[Placed]:
+def _sort(rows: Iterable[RankedRow], after: Position | None) -> Iterable[RankedRow]:
     """The rows strictly after a position, the highest first."""
-    ordered = sorted(rows, key=_key, reverse=True)
-    return ordered if after is None else (row for row in ordered if _key(row) < _sort_key(after))
+    descending = sorted(rows, key=_key, reverse=True)
+    return (
+        descending if after is None else (row for row in descending if _key(row) < _sort_key(after))
+    )
 
 
-def _slice(rows: Iterable[Placed], limit: int) -> Slice[Any]:
+def _slice(rows: Iterable[RankedRow], limit: int) -> Slice[Any]:
     page = list(islice(rows, limit + 1))
     end = page[limit - 1][0] if len(page) > limit else None
     return Slice(tuple(row.document for _, row in page[:limit]), end)
 
 
-def _expected(rows: Rows, id_: str, expect: int | None) -> Row | None:
+def _current_row(rows: SortedRows, id_: str, expect: int | None) -> MemoryRow | None:
     old = rows.rows.get(id_)
     current = 0 if old is None else old.document.version
     if expect is not None and expect != current:
@@ -240,42 +245,42 @@ class _Changes:
     unit: _Unit
 
     async def append(self, change: Change) -> None:
-        scopes.publishing(change, self.unit.tenant)
-        feed = self.unit.world.feed(change.everybody, self.unit.tenant)
-        self.unit.undoing(feed.pop)
-        feed.append((next(self.unit.world.numbers), change))
+        scopes.check_publisher(change, self.unit.tenant)
+        feed = self.unit.state.feed(change.everybody, self.unit.tenant)
+        self.unit.record_undo(feed.pop)
+        feed.append((next(self.unit.state.numbers), change))
 
     async def read(
         self, after: FeedPosition, *, types: tuple[str, ...] | None = None, limit: int
     ) -> ChangeSlice:
-        news = [*self._entries(True, after.everybody), *self._entries(False, after.own)]
-        wanted = sorted(
-            (entry for entry in news if types is None or entry[2].resource_type in types),
+        unread = [*self._entries(True, after.everybody), *self._entries(False, after.own)]
+        entries = sorted(
+            (entry for entry in unread if types is None or entry[2].resource_type in types),
             key=lambda entry: entry[0],
         )
-        if len(wanted) <= limit:
+        if len(entries) <= limit:
             head = await self.head()
             position = FeedPosition(max(head.everybody, after.everybody), max(head.own, after.own))
-            return ChangeSlice(tuple(entry[2] for entry in wanted), position, more=False)
+            return ChangeSlice(tuple(entry[2] for entry in entries), position, more=False)
         position = after
-        for _, place, change in wanted[:limit]:
+        for _, place, change in entries[:limit]:
             if change.everybody:
                 position = evolve(position, everybody=place)
             else:
                 position = evolve(position, own=place)
-        return ChangeSlice(tuple(entry[2] for entry in wanted[:limit]), position, more=True)
+        return ChangeSlice(tuple(entry[2] for entry in entries[:limit]), position, more=True)
 
-    def _entries(self, everybody: bool, after: int) -> Iterable[tuple[int, int, Change]]:
-        feed = self.unit.world.feed(everybody, self.unit.tenant)
+    def _entries(self, is_global: bool, after: int) -> Iterable[tuple[int, int, Change]]:
+        feed = self.unit.state.feed(is_global, self.unit.tenant)
         for place, (number, change) in enumerate(feed[after:], after + 1):
             yield number, place, change
 
     async def head(self) -> FeedPosition:
-        world, tenant = self.unit.world, self.unit.tenant
+        world, tenant = self.unit.state, self.unit.tenant
         return FeedPosition(len(world.feed(True, tenant)), len(world.feed(False, tenant)))
 
     async def epoch(self) -> bytes:
-        return self.unit.world.epoch
+        return self.unit.state.epoch
 
 
 @define(eq=False)
@@ -283,35 +288,35 @@ class _Answers:
     unit: _Unit
 
     async def get(self, operation: str, key: str) -> Answer | None:
-        return self.unit.world.answers.get((self.unit.tenant, operation, key))
+        return self.unit.state.answers.get((self.unit.tenant, operation, key))
 
     async def put(self, operation: str, key: str, answer: Answer) -> None:
         unit = self.unit
-        answers, place = unit.world.answers, (unit.tenant, operation, key)
+        answers, place = unit.state.answers, (unit.tenant, operation, key)
         old = answers.get(place)
         if old is None:
-            unit.undoing(lambda: answers.pop(place))
+            unit.record_undo(lambda: answers.pop(place))
         else:
-            unit.undoing(lambda: answers.update({place: old}))
+            unit.record_undo(lambda: answers.update({place: old}))
         answers[place] = answer
 
     async def purge(self, before: datetime, *, limit: int) -> int:
-        scopes.purging(self.unit.tenant)
-        answers = self.unit.world.answers
+        scopes.check_purger(self.unit.tenant)
+        answers = self.unit.state.answers
         oldest = sorted(
             (answer.at, place) for place, answer in answers.items() if answer.at < before
         )
-        gone: dict[tuple[str, str, str], Answer] = {}
+        batch: dict[tuple[str, str, str], Answer] = {}
         size = 0
         for _, place in oldest[:limit]:
             if size >= PURGED_BYTES:
                 break
-            gone[place] = answers[place]
+            batch[place] = answers[place]
             size += len(answers[place].body)
-        self.unit.undoing(lambda: answers.update(gone))
-        for place in gone:
+        self.unit.record_undo(lambda: answers.update(batch))
+        for place in batch:
             del answers[place]
-        return len(gone)
+        return len(batch)
 
 
 class MemoryStorage:
@@ -323,7 +328,7 @@ class MemoryStorage:
 
     def __init__(self, collections: Iterable[Collection[Any]], *, epoch: bytes = bytes(8)) -> None:
         self._names = frozenset(collection.name for collection in collections)
-        self._world = _World(epoch)
+        self._world = _StoreState(epoch)
         self._lock = threading.Lock()
         self._version = 0
         self._watchers: tuple[Heard, ...] = ()
@@ -333,9 +338,9 @@ class MemoryStorage:
         """A number that grows with every unit that wrote."""
         return self._version
 
-    def watch(self, heard: Heard) -> None:
-        """Have `heard` called after every unit that wrote."""
-        self._watchers = (*self._watchers, heard)
+    def watch(self, listener: Heard) -> None:
+        """Have `listener` called after every unit that wrote."""
+        self._watchers = (*self._watchers, listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; it may not write."""
@@ -345,17 +350,17 @@ class MemoryStorage:
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; an exception undoes all of it."""
         undo: list[Undo] = []
-        written: set[str] = set()
+        collections: set[str] = set()
         with self._lock:
             try:
-                result = run_unit(unit, _Unit(self._world, tenant, self._names, undo, written))
+                result = run_unit(unit, _Unit(self._world, tenant, self._names, undo, collections))
             except BaseException:
                 for step in reversed(undo):
                     step()
                 raise
             self._version += bool(undo)
-        for heard in self._watchers if undo else ():
-            heard(frozenset(written))
+        for listener in self._watchers if undo else ():
+            listener(frozenset(collections))
         return result
 
     async def across(
@@ -363,16 +368,20 @@ class MemoryStorage:
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
         after = bounds.get("after")
-        wanted = asked(collection, where=bounds.get("where"), end=bounds.get("end"))
+        criteria = asked(collection, where=bounds.get("where"), end=bounds.get("end"))
         with self._lock:
             matches = sorted(
                 ((row.document.order, tenant, row.document.id), row.document)
                 for (name, tenant), rows in self._world.rows.items()
                 if name == collection.name
-                for row in rows.matching(wanted)
+                for row in rows.select(criteria)
             )
-        left = [Owned(at[1], row) for at, row in matches if after is None or at > after]
-        return tuple(left[:limit])
+        page = [
+            Owned(position[1], row)
+            for position, row in matches
+            if after is None or position > after
+        ]
+        return tuple(page[:limit])
 
     async def close(self) -> None:
         """Nothing is held that would have to be given back."""

@@ -7,8 +7,8 @@ from svc_core.base import compact
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import PURGED_BYTES
 from svc_http.stores import scopes
-from svc_http.stores.moments import from_stored, to_stored
-from svc_http.stores.postgres.session import Part, Session, statements
+from svc_http.stores.moments import from_microseconds, to_microseconds
+from svc_http.stores.postgres.session import Session, Statement, statements
 
 _json = compact.encoder(ascii_only=True)
 
@@ -21,44 +21,44 @@ class PostgresAnswers:
     def __init__(self, session: Session, tenant: str) -> None:
         self._session = session
         self._tenant = tenant
-        self._waiting: dict[tuple[str, str], Answer] = {}
-        session.waiting.append(self)
+        self._pending: dict[tuple[str, str], Answer] = {}
+        session.buffers.append(self)
 
     async def get(self, operation: str, key: str) -> Answer | None:
         """The stored answer, however old."""
-        if (operation, key) in self._waiting:
-            return self._waiting[operation, key]
+        if (operation, key) in self._pending:
+            return self._pending[operation, key]
         rows = await self._session.rows(_SQL["get"], self._tenant, operation, key)
         if not rows:
             return None
         fingerprint, status, headers, body, at = rows[0]
         pairs = tuple((name, value) for name, value in json.loads(headers))
-        return Answer(fingerprint, status, pairs, body, from_stored(at))
+        return Answer(fingerprint, status, pairs, body, from_microseconds(at))
 
     async def put(self, operation: str, key: str, answer: Answer) -> None:
         """Keep the answer, replacing an older one."""
         self._session.write()
-        self._waiting[operation, key] = answer
+        self._pending[operation, key] = answer
 
     async def purge(self, before: datetime, *, limit: int) -> int:
         """Forget at most `limit` older answers of every tenant, oldest first."""
         self._session.write()
-        scopes.purging(self._tenant)
-        values = (to_stored(before), limit, PURGED_BYTES)
-        return len(await self._session.asked(_SQL["purge"], *values))
+        scopes.check_purger(self._tenant)
+        values = (to_microseconds(before), limit, PURGED_BYTES)
+        return len(await self._session.fetch(_SQL["purge"], *values))
 
-    def parts(self) -> list[Part]:
+    def take_statements(self) -> list[Statement]:
         """The statement that writes what waits."""
-        if not self._waiting:
+        if not self._pending:
             return []
         rows = [
-            (*place, *answer[:2], _json(answer.headers), answer.body, to_stored(answer.at))
-            for place, answer in self._waiting.items()
+            (*place, *answer[:2], _json(answer.headers), answer.body, to_microseconds(answer.at))
+            for place, answer in self._pending.items()
         ]
-        self.forget()
+        self.discard()
         columns = (list(column) for column in zip(*rows, strict=True))
         return [(_SQL["put"], [self._tenant, *columns])]
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Drop what waits."""
-        self._waiting.clear()
+        self._pending.clear()

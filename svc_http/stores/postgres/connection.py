@@ -36,12 +36,12 @@ SERVES = {
 }
 """What a session is told that serves units of work."""
 
-TENDS = {**SERVES, "statement_timeout": "0", "lock_timeout": "3s"}
+MAINTENANCE_SETTINGS = {**SERVES, "statement_timeout": "0", "lock_timeout": "3s"}
 """What a session is told that tends tables: it takes its time, and holds nobody up for long."""
 
-_LOST = ("08", "57P0")
+_CONNECTION_LOST = ("08", "57P0")
 """SQLSTATE codes, or what they begin with: the connection is gone, or the server goes."""
-_AGAIN = ("40001", "40P01")
+_RETRYABLE = ("40001", "40P01")
 """Serialization failures and deadlocks."""
 _UNAVAILABLE = ("25006", "25P03", "3D000", "28", "53", "55P03", "57", "58", "XX001", "XX002")
 """Read-only, idle too long, no such database, not let in, resources, a lock that was not had,
@@ -63,35 +63,35 @@ async def connect(dsn: str, settings: Mapping[str, str] = SERVES) -> Any:
             max_cached_statement_lifetime=0,
             server_settings=settings,
         )
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as refused:
-        if isinstance(refused, ValueError):
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        if isinstance(error, ValueError):
             raise
-        raise _unavailable(refused) from refused
+        raise _unavailable(error) from error
 
 
 def is_lost(error: BaseException) -> bool:
     """Whether the connection is gone, and with it a transaction that was not committed."""
     if isinstance(error, asyncpg.PostgresError):
-        return _state(error).startswith(_LOST)
+        return _state(error).startswith(_CONNECTION_LOST)
     # The driver also gets confused by what a server says between two statements as it ends, and
     # a value that it refuses is a ValueError as well.
-    lost = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-    return isinstance(error, lost) and not isinstance(error, ValueError)
+    kinds = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+    return isinstance(error, kinds) and not isinstance(error, ValueError)
 
 
-def is_passing(error: BaseException) -> bool:
+def is_retryable(error: BaseException) -> bool:
     """Whether the same work may do well in a moment."""
-    return _state(error) in _AGAIN
+    return _state(error) in _RETRYABLE
 
 
-def is_taken(error: BaseException) -> bool:
+def is_duplicate(error: BaseException) -> bool:
     """Whether a row with the same key was there."""
     return isinstance(error, asyncpg.UniqueViolationError)
 
 
-def told(error: BaseException) -> BaseException:
+def translate_error(error: BaseException) -> BaseException:
     """The exception as the caller is told: the state of the store instead of the server's words."""
-    if is_lost(error) or _state(error).startswith((*_AGAIN, *_UNAVAILABLE)):
+    if is_lost(error) or _state(error).startswith((*_RETRYABLE, *_UNAVAILABLE)):
         return _unavailable(error)
     return error
 

@@ -23,29 +23,29 @@ from svc_http.stores.contents import (
     columns_of,
     parts_of,
     record_of,
-    selection,
+    select_statement,
     table_of,
 )
 from svc_http.stores.errors import Unfit
 from svc_http.stores.postgres import copy_mark, migrations
-from svc_http.stores.postgres.documents import Stored
-from svc_http.stores.postgres.ledger import row_of, sealed
-from svc_http.stores.postgres.maintenance import tended
+from svc_http.stores.postgres.documents import ShapedTable
+from svc_http.stores.postgres.ledger import line_of, row_of
+from svc_http.stores.postgres.maintenance import maintenance_connection
 
 _json = compact.encoder(ascii_only=True)
 
 _ENTRY = "scope, position, resource_type, entry, details"
 
-_PATIENT = "SET idle_in_transaction_session_timeout = 0"
+_NO_IDLE_TIMEOUT = "SET idle_in_transaction_session_timeout = 0"
 """Between two batches stands the other side of a copy, which takes its time."""
 
-_LATEST = (
+_SET_LEDGER_TIMES = (
     "UPDATE ledgers AS g SET recorded_at = l.recorded_at FROM ledger_lines AS l"
     " WHERE l.tenant = g.tenant AND l.seq = g.size - 1"
 )
 
 
-class PostgresHeld:
+class PostgresSource:
     """What one transaction sees."""
 
     def __init__(self, connection: Any) -> None:
@@ -63,15 +63,15 @@ class PostgresHeld:
     async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
         """The rows of a part, in their order."""
         columns = _ENTRY if part == CHANGES else None
-        cursor = await self._connection.cursor(selection(part, columns))
+        cursor = await self._connection.cursor(select_statement(part, columns))
         while batch := await cursor.fetch(BATCH_ROWS):
             yield [_read(part, tuple(row)) for row in batch]
 
 
-class PostgresFilled(PostgresHeld):
+class PostgresTarget(PostgresSource):
     """A database that is being filled."""
 
-    def __init__(self, connection: Any, tables: Mapping[str, Stored]) -> None:
+    def __init__(self, connection: Any, tables: Mapping[str, ShapedTable]) -> None:
         """Fill these tables."""
         super().__init__(connection)
         self._tables = tables
@@ -85,7 +85,9 @@ class PostgresFilled(PostgresHeld):
         elif part == LINES:
             lines = [(row[0], SealedLine(*row[1:])) for row in rows]
             keys = {(tenant, key_digest(k), line.seq) for tenant, line in lines for k in line.keys}
-            await self._add(part, columns_of(part), ((who, *row_of(line)) for who, line in lines))
+            await self._add(
+                part, columns_of(part), ((tenant, *row_of(line)) for tenant, line in lines)
+            )
             await self._add("ledger_keys", "tenant, digest, seq", keys)
         elif part == LEDGERS:
             # The time of the last line is known once it is there.
@@ -94,8 +96,8 @@ class PostgresFilled(PostgresHeld):
         else:
             await self._add(part, columns_of(part), rows)
 
-    async def _add_documents(self, stored: Stored, rows: Sequence[Row]) -> None:
-        table, number = stored
+    async def _add_documents(self, target: ShapedTable, rows: Sequence[Row]) -> None:
+        table, number = target
         records, facets = [], []
         for tenant, id_, version, raw in rows:
             record = record_of(table.collection, raw)
@@ -112,43 +114,45 @@ class PostgresFilled(PostgresHeld):
 
 
 @asynccontextmanager
-async def reading(dsn: str) -> AsyncIterator[PostgresHeld]:
+async def reading(dsn: str) -> AsyncIterator[PostgresSource]:
     """A database as it is now, whatever is written to it meanwhile.
 
     Raises:
         StorageUnavailable: the server does not let us in, or went away.
         Unfit: it is a copy that is not whole.
     """
-    async with tended(dsn) as connection:
-        await connection.execute(_PATIENT)
+    async with maintenance_connection(dsn) as connection:
+        await connection.execute(_NO_IDLE_TIMEOUT)
         await copy_mark.check(connection)
         await connection.transaction(isolation="repeatable_read", readonly=True).start()
-        yield PostgresHeld(connection)
+        yield PostgresSource(connection)
 
 
 @asynccontextmanager
 async def filling(
     dsn: str, collections: Iterable[Collection[Any]], epoch: bytes
-) -> AsyncIterator[PostgresFilled]:
+) -> AsyncIterator[PostgresTarget]:
     """A database to be filled, which is migrated; all of it is there once the block has ended well.
 
     Raises:
         StorageUnavailable: the server does not let us in, or went away.
         Unfit: something is there already.
     """
-    declared = tuple(collections)
-    tables = [table_of(part) for part in parts_of(declared)]
-    async with tended(dsn) as connection:
-        await connection.execute(_PATIENT)
+    declarations = tuple(collections)
+    tables = [table_of(part) for part in parts_of(declarations)]
+    async with maintenance_connection(dsn) as connection:
+        await connection.execute(_NO_IDLE_TIMEOUT)
         async with connection.transaction():
-            await _hold(connection, tables)
+            await _lock_empty(connection, tables)
             await copy_mark.mark(connection)
         transaction = connection.transaction()
         try:
             await transaction.start()
-            await _hold(connection, tables)
-            yield PostgresFilled(connection, await migrations.stored(connection, declared))
-            await connection.execute(_LATEST)
+            await _lock_empty(connection, tables)
+            yield PostgresTarget(
+                connection, await migrations.shaped_tables(connection, declarations)
+            )
+            await connection.execute(_SET_LEDGER_TIMES)
             await migrations.renew_epoch(connection, epoch)
             await copy_mark.unmark(connection)
             await transaction.commit()
@@ -160,7 +164,7 @@ async def filling(
         await connection.execute(f"ANALYZE {', '.join(tables)}")
 
 
-async def _hold(connection: Any, tables: Sequence[str]) -> None:
+async def _lock_empty(connection: Any, tables: Sequence[str]) -> None:
     """Keep everybody from writing to tables that are empty.
 
     Raises:
@@ -176,9 +180,9 @@ def _read(part: Part, row: Row) -> Row:
     if part == CHANGES:
         scope, position, resource_type, entry, details = row
         id_, change_type, resource_id, version, at, path = json.loads(entry)
-        named = (change_type, resource_type, resource_id)
-        return (scope, position, id_, *named, version, at, path, details)
-    return (row[0], *sealed(row[1:])) if part == LINES else row
+        kinds = (change_type, resource_type, resource_id)
+        return (scope, position, id_, *kinds, version, at, path, details)
+    return (row[0], *line_of(row[1:])) if part == LINES else row
 
 
 def _entry(row: Row) -> Row:

@@ -18,7 +18,7 @@ from svc_http.stores import scopes
 from svc_http.stores.postgres.query import PROBED_MAX, Lists, Query
 from svc_http.stores.postgres.session import Session, numbered
 from svc_http.stores.postgres.table import Table, pairs, with_facets, without_facets
-from svc_http.stores.selection import asked, searchable
+from svc_http.stores.selection import asked, check_searchable
 
 T = TypeVar("T")
 
@@ -32,14 +32,14 @@ def _documents(records: Iterable[Any]) -> list[Document[Any]]:
     return [new(Document, row[:4]) for row in records]  # a slice of a record is made the fastest
 
 
-class Stored(NamedTuple):
+class ShapedTable(NamedTuple):
     """A table, and the number by which rows say that this process wrote them."""
 
     table: Table
     shape: int
 
 
-Tables = Mapping[str, Stored]
+Tables = Mapping[str, ShapedTable]
 
 
 class PostgresDocuments:
@@ -52,16 +52,16 @@ class PostgresDocuments:
 
     async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
         """The row, or None when this tenant has no such row."""
-        owner = scopes.reading(collection, self._tenant)
-        rows = await self._session.rows(self._stored(collection).table.get, owner, id_)
+        owner = scopes.read_owner(collection, self._tenant)
+        rows = await self._session.rows(self._table(collection).table.get, owner, id_)
         return Document(id_, *rows[0]) if rows else None
 
     async def get_many(
         self, collection: Collection[T], ids: Sequence[str]
     ) -> dict[str, Document[T]]:
         """The rows that are there; see the port."""
-        owner = scopes.reading(collection, self._tenant)
-        records = await self._session.rows(self._stored(collection).table.get_many, owner, ids)
+        owner = scopes.read_owner(collection, self._tenant)
+        records = await self._session.rows(self._table(collection).table.get_many, owner, ids)
         rows = {row.id: row for row in _documents(records)}
         return {id_: rows[id_] for id_ in ids if id_ in rows}
 
@@ -69,27 +69,27 @@ class PostgresDocuments:
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
     ) -> Document[T]:
         """Write the row; see the port."""
-        stored = self._stored(collection)
-        owner = scopes.writing(collection, self._tenant)
+        target = self._table(collection)
+        owner = scopes.write_owner(collection, self._tenant)
         self._session.write(collection.name)
         record = collection.record(value)
-        values = [owner, id_, *stored.table.values(owner, stored.shape, record)]
-        statement = _put(stored.table, record, values, expect)
+        values = [owner, id_, *target.table.values(owner, target.shape, record)]
+        statement = _put(target.table, record, values, expect)
         rows = await self._session.rows(statement, *values)
         if not rows:
-            raise StaleVersionError(await self._version(stored.table, owner, id_))
+            raise StaleVersionError(await self._version(target.table, owner, id_))
         return Document(id_, rows[0]["version"], record.order, record.raw)
 
     async def delete(
         self, collection: Collection[T], id_: str, *, expect: int | None = None
     ) -> Document[T] | None:
         """Remove the row; see the port."""
-        table = self._stored(collection).table
-        owner = scopes.writing(collection, self._tenant)
+        table = self._table(collection).table
+        owner = scopes.write_owner(collection, self._tenant)
         self._session.write(collection.name)
         values = (owner, id_) if expect is None else (owner, id_, expect)
-        bound = "" if expect is None else " AND version = $3"
-        statement = f"{table.remove}{bound} RETURNING version, ord, body"
+        condition = "" if expect is None else " AND version = $3"
+        statement = f"{table.remove}{condition} RETURNING version, ord, body"
         rows = await self._session.rows(without_facets(table, statement), *values)
         if rows:
             return Document(id_, *rows[0])
@@ -144,7 +144,7 @@ class PostgresDocuments:
         **filters: Unpack[Filters],
     ) -> Slice[T]:
         """At most `limit` rows that hold any of `terms`; see the port."""
-        searchable(collection)
+        check_searchable(collection)
         lists = self._lists(collection, None, **filters)
         if not terms or lists is None:
             return Slice(())
@@ -160,14 +160,14 @@ class PostgresDocuments:
         self, collection: Collection[T], limit: int, bounds: Lowest
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        wanted = asked(collection, where=bounds.get("where"), end=bounds.get("end"))
-        if wanted.is_empty:
+        criteria = asked(collection, where=bounds.get("where"), end=bounds.get("end"))
+        if criteria.is_empty:
             return ()
-        lists = Lists(self._stored(collection).table, self._tenant, wanted)
+        lists = Lists(self._table(collection).table, self._tenant, criteria)
         rows = await self._rows(lists.across(bounds.get("after"), limit))
         return tuple(Owned(row[0], Document(*row[1:])) for row in rows)
 
-    def _stored(self, collection: Collection[Any]) -> Stored:
+    def _table(self, collection: Collection[Any]) -> ShapedTable:
         """The table of a collection.
 
         Raises:
@@ -182,9 +182,9 @@ class PostgresDocuments:
         self, collection: Collection[Any], order: str | None, **filters: Unpack[Filters]
     ) -> Lists | None:
         """The statements of a list; None where no row can match."""
-        owner, table = scopes.reading(collection, self._tenant), self._stored(collection).table
-        wanted = asked(collection, order, **filters)
-        return None if wanted.is_empty else Lists(table, owner, wanted)
+        owner, table = scopes.read_owner(collection, self._tenant), self._table(collection).table
+        criteria = asked(collection, order, **filters)
+        return None if criteria.is_empty else Lists(table, owner, criteria)
 
     async def _rows(self, query: Query) -> list[Any]:
         return await self._session.rows(numbered(query.text), *query.values)
@@ -203,14 +203,14 @@ class PostgresDocuments:
     async def _driver(self, lists: Lists, order: str | None) -> str | None:
         """The filter whose index is walked: one that few rows have, and of those that many have
         one that is in list order."""
-        ordered, others = lists.drivers(order)
-        if others or len(ordered) > 1:
-            names = [*ordered, *others]
+        ordered_names, other_names = lists.drivers(order)
+        if other_names or len(ordered_names) > 1:
+            names = [*ordered_names, *other_names]
             (counts,) = await self._rows(lists.probe(names))
-            fewest, best = min(zip(counts, names, strict=True), key=lambda each: each[0])
+            fewest, best = min(zip(counts, names, strict=True), key=lambda pair: pair[0])
             if fewest < PROBED_MAX:
                 return best
-        return next(iter(ordered), None)
+        return next(iter(ordered_names), None)
 
 
 def _put(table: Table, record: Record, values: list[object], expect: int | None) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import evolve
 
-from svc_http.stores.postgres.documents import Stored
+from svc_http.stores.postgres.documents import ShapedTable
 from svc_http.stores.postgres.table import Table, pairs, with_facets
 
 ROWS_MAX = 200
@@ -26,21 +26,21 @@ async def fill(connection: Any, table: Table, number: int) -> int:
         f"SELECT tenant, id, body FROM {table.rows} WHERE shape <> {number}"
         f" AND (tenant, id) > ($1, $2) ORDER BY tenant, id LIMIT {ROWS_MAX} FOR UPDATE SKIP LOCKED"
     )
-    collection, filled, last = table.collection, 0, ("", "")
+    collection, row_count, last = table.collection, 0, ("", "")
     while True:
         async with connection.transaction():
             rows = await connection.fetch(walk, *last)
             for tenant, id_, body in rows:
                 record = evolve(collection.record(collection.decode(body)), raw=body)
                 values = [tenant, id_, *table.values(tenant, number, record)[:-1]]
-                filling = with_facets(table, table.fill, at=len(values) + 1, is_new=False)
-                await connection.fetch(filling, *values, *pairs(record))
+                statement = with_facets(table, table.fill, at=len(values) + 1, is_new=False)
+                await connection.fetch(statement, *values, *pairs(record))
         if not rows:
-            return filled
-        filled, last = filled + len(rows), (rows[-1]["tenant"], rows[-1]["id"])
+            return row_count
+        row_count, last = row_count + len(rows), (rows[-1]["tenant"], rows[-1]["id"])
 
 
-async def sweep(connection: Any, tables: Iterable[Stored]) -> None:
+async def sweep(connection: Any, tables: Iterable[ShapedTable]) -> None:
     """Fill what older processes wrote since the filters of these tables were added."""
     for table, number in tables:
         has_stale = f"SELECT EXISTS (SELECT FROM {table.rows} WHERE shape <> {number})"

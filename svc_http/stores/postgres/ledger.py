@@ -23,12 +23,12 @@ from svc_core.operation.ports import (
     StaleVersionError,
     key_digest,
 )
-from svc_http.stores.ledger_lines import check, check_level, check_time, keys_in
-from svc_http.stores.postgres.session import Part, Session, statements
+from svc_http.stores.ledger_lines import check_append, check_level, check_time, keys_in
+from svc_http.stores.postgres.session import Session, Statement, statements
 
 _json = compact.encoder(ascii_only=False)
 
-_ALL = (1 << 63) - 1
+_SIZE_MAX = (1 << 63) - 1
 _BEFORE_ALL = LedgerKey(-(1 << 63), -1)
 
 _SQL = statements("ledger.sql")
@@ -45,7 +45,7 @@ class PostgresLedger:
         self._recorded_at = ""
         self._lines: dict[str, SealedLine] = {}
         self._nodes: list[LedgerNode] = []
-        session.waiting.append(self)
+        session.buffers.append(self)
 
     async def head(self) -> LedgerHead | None:
         """The newest head, or None before the first append."""
@@ -66,9 +66,9 @@ class PostgresLedger:
         expect: int,
     ) -> None:
         """Add all lines, the nodes that they complete, and the head after them; see the port."""
-        check(lines, nodes, head, expect)
-        stored = await self.head()
-        size = 0 if stored is None else stored.size
+        check_append(lines, nodes, head, expect)
+        current = await self.head()
+        size = 0 if current is None else current.size
         if expect != size:
             raise StaleVersionError(size)
         check_time(self._recorded_at, lines)
@@ -102,8 +102,8 @@ class PostgresLedger:
 
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there."""
-        rows = await self._session.asked(_SQL["get_many"], self._tenant, ids)
-        lines = {row["id"]: sealed(row) for row in rows}
+        rows = await self._session.fetch(_SQL["get_many"], self._tenant, ids)
+        lines = {row["id"]: line_of(row) for row in rows}
         return {id_: lines[id_] for id_ in ids if id_ in lines}
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
@@ -115,13 +115,13 @@ class PostgresLedger:
     ) -> tuple[tuple[str, bytes], ...]:
         """The lines about one subject after the other, oldest first."""
         values = ([*dict.fromkeys(subjects)], start, _end(size), limit)
-        rows = await self._session.asked(_SQL["of_subjects"], self._tenant, *values)
+        rows = await self._session.fetch(_SQL["of_subjects"], self._tenant, *values)
         return tuple(map(tuple, rows))
 
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
-        counted = dict(await self._session.asked(_SQL["counts_of"], self._tenant, subjects, start))
-        return {subject: counted.get(subject, 0) for subject in subjects}
+        counts = dict(await self._session.fetch(_SQL["counts_of"], self._tenant, subjects, start))
+        return {subject: counts.get(subject, 0) for subject in subjects}
 
     async def opened(
         self,
@@ -134,12 +134,12 @@ class PostgresLedger:
         """The lines that open a subject, newest first."""
         values = (self._tenant, _end(size, before), limit)
         if key is None:
-            rows = await self._session.asked(_SQL["opened"], *values)
+            rows = await self._session.fetch(_SQL["opened"], *values)
         else:
-            rows = await self._session.asked(
+            rows = await self._session.fetch(
                 _SQL["opened_by_key"], *values, key_digest(key), _end(size)
             )
-        return tuple(map(sealed, rows))
+        return tuple(map(line_of, rows))
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
@@ -147,7 +147,7 @@ class PostgresLedger:
         """The subjects about which a line states each key."""
         digests = {key: key_digest(key) for key in keys}
         values = ([*digests.values()], _end(size), limit)
-        rows = await self._session.asked(_SQL["holders"], self._tenant, *values)
+        rows = await self._session.fetch(_SQL["holders"], self._tenant, *values)
         return {
             key: tuple(row["subject"] for row in rows if row["digest"] == digest)
             for key, digest in digests.items()
@@ -187,19 +187,19 @@ class PostgresLedger:
 
     async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
         """The last checkpoint of each day, oldest first."""
-        rows = await self._session.asked(_SQL["checkpoints"], self._tenant)
+        rows = await self._session.fetch(_SQL["checkpoints"], self._tenant)
         return tuple(map(LedgerCheckpoint._make, rows))
 
     async def end(self) -> LedgerEnd:
         """Where the lines end that are stored."""
-        (row,) = await self._session.asked(_SQL["end"], self._tenant)
+        (row,) = await self._session.fetch(_SQL["end"], self._tenant)
         return LedgerEnd._make(row)
 
     async def stored(self, numbers: Sequence[int]) -> tuple[SealedLine, ...]:
         """All that is stored of the lines of these numbers."""
-        rows = await self._session.asked(_SQL["stored"], self._tenant, list(numbers))
-        stated = {row["seq"]: keys_in(row["keys"]) for row in rows}
-        places = [(key_digest(key), seq) for seq, keys in stated.items() for key in keys]
+        rows = await self._session.fetch(_SQL["stored"], self._tenant, list(numbers))
+        line_keys = {row["seq"]: keys_in(row["keys"]) for row in rows}
+        places = [(key_digest(key), seq) for seq, keys in line_keys.items() for key in keys]
         pairs = map(list, zip(*places, strict=True)) if places else ([], [])
         records = {
             tuple(row) for row in await self._session.rows(_SQL["keyed"], self._tenant, *pairs)
@@ -208,7 +208,7 @@ class PostgresLedger:
         def line(
             seq: int, id_: str, subject: str, opens: bool, at: str, _: Any, *rest: bytes
         ) -> Any:
-            keys = tuple(key for key in stated[seq] if (key_digest(key), seq) in records)
+            keys = tuple(key for key in line_keys[seq] if (key_digest(key), seq) in records)
             return SealedLine(seq, id_, subject, opens, at, keys, *rest)
 
         return tuple(line(*row) for row in rows)
@@ -216,30 +216,30 @@ class PostgresLedger:
     async def index(self, after: LedgerKey | None, limit: int) -> tuple[LedgerKey, ...]:
         """Entries of the index of designators, in their order."""
         values = (*(after or _BEFORE_ALL), limit)
-        rows = await self._session.asked(_SQL["index"], self._tenant, *values)
+        rows = await self._session.fetch(_SQL["index"], self._tenant, *values)
         return tuple(map(LedgerKey._make, rows))
 
-    def parts(self) -> list[Part]:
+    def take_statements(self) -> list[Statement]:
         """The statements that write what waits."""
         if self._head is None or not self._is_grown:
             return []
         tenant = self._tenant
-        parts: list[Part] = [(_SQL["grow"], [tenant, *self._head, self._recorded_at])]
+        statements_: list[Statement] = [(_SQL["grow"], [tenant, *self._head, self._recorded_at])]
         rows = [row_of(line) for line in self._lines.values()]
         keys = [(key_digest(k), line.seq) for line in self._lines.values() for k in {*line.keys}]
         for name, table in (("add_lines", rows), ("add_keys", keys), ("add_nodes", self._nodes)):
             if table:
-                parts.append((_SQL[name], [tenant, *map(list, zip(*table, strict=True))]))
+                statements_.append((_SQL[name], [tenant, *map(list, zip(*table, strict=True))]))
         self._is_grown, self._lines, self._nodes = False, {}, []
-        return parts
+        return statements_
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Drop what waits and what is remembered of the head."""
         self._is_known = self._is_grown = False
         self._head, self._recorded_at, self._lines, self._nodes = None, "", {}, []
 
     async def _column(self, statement: str, *values: Any) -> tuple[Any, ...]:
-        rows = await self._session.asked(statement, self._tenant, *values)
+        rows = await self._session.fetch(statement, self._tenant, *values)
         return tuple(value for (value,) in rows)
 
 
@@ -249,7 +249,7 @@ def row_of(line: SealedLine) -> tuple[object, ...]:
     return (seq, id_, subject, opens, recorded_at, _json(keys) if keys else None, seal, bytes_)
 
 
-def sealed(row: Any) -> SealedLine:
+def line_of(row: Any) -> SealedLine:
     """A stored row as a line."""
     seq, id_, subject, opens, recorded_at, keys, seal, line = row
     return SealedLine(seq, id_, subject, opens, recorded_at, keys_in(keys), seal, line)
@@ -257,4 +257,4 @@ def sealed(row: Any) -> SealedLine:
 
 def _end(*bounds: int | None) -> int:
     """The lowest of the bounds that are given."""
-    return min((bound for bound in bounds if bound is not None), default=_ALL)
+    return min((number for number in bounds if number is not None), default=_SIZE_MAX)

@@ -39,7 +39,7 @@ class Link:
             self._connection = await connect(self._dsn)
         return self._connection
 
-    async def guarded(self, session: Session, work: Callable[[], Awaitable[None]]) -> None:
+    async def run(self, session: Session, work: Callable[[], Awaitable[None]]) -> None:
         """Do `work`, unless it stands still; what it leaves open is rolled back.
 
         Raises:
@@ -60,9 +60,13 @@ class Link:
         finally:
             self._session, self._is_stalled = None, False
 
-    def give_up(self, since: float) -> None:
+    def give_up(self, cutoff: float) -> None:
         """End the transaction if nothing has moved since then."""
-        if self._session is not None and self._session.moved <= since and self._task is not None:
+        if (
+            self._session is not None
+            and self._session.active_at <= cutoff
+            and self._task is not None
+        ):
             # It waits inside of the transaction, so there it ends.
             self._is_stalled, self._session = self._task.cancel(), None
 
@@ -89,6 +93,6 @@ class Link:
                 try:
                     await work(self, jobs)
                 finally:
-                    queue.done(jobs[0].tenant)
+                    queue.release(jobs[0].tenant)
         finally:
             self.drop()

@@ -6,22 +6,22 @@ from typing import Any
 
 from svc_core.operation.ports import Collection
 from svc_http.stores.postgres import filling, migrations
-from svc_http.stores.postgres.connection import TENDS, connect, told
+from svc_http.stores.postgres.connection import MAINTENANCE_SETTINGS, connect, translate_error
 from svc_http.stores.steps import Applied, Status
 
 
 @asynccontextmanager
-async def tended(dsn: str) -> AsyncIterator[Any]:
+async def maintenance_connection(dsn: str) -> AsyncIterator[Any]:
     """A connection that takes its time.
 
     Raises:
         StorageUnavailable: there is none to be had, or it was lost.
     """
-    connection = await connect(dsn, TENDS)
+    connection = await connect(dsn, MAINTENANCE_SETTINGS)
     try:
         yield connection
     except Exception as error:
-        fault = told(error)
+        fault = translate_error(error)
         if fault is not error:
             raise fault from error
         raise
@@ -35,7 +35,7 @@ async def size(dsn: str) -> int:
     Raises:
         StorageUnavailable: the server does not let us in, or went away.
     """
-    async with tended(dsn) as connection:
+    async with maintenance_connection(dsn) as connection:
         return int(await connection.fetchval("SELECT pg_database_size(current_database())"))
 
 
@@ -50,12 +50,12 @@ async def migrate(
     Raises:
         StorageUnavailable: the server does not let us in, or went away.
     """
-    declared = tuple(collections)
-    async with tended(dsn) as connection:
-        taken = await migrations.apply(connection, declared, epoch, also_drops=True)
-        tables = await migrations.stored(connection, declared)
+    declarations = tuple(collections)
+    async with maintenance_connection(dsn) as connection:
+        steps = await migrations.apply(connection, declarations, epoch, also_drops=True)
+        tables = await migrations.shaped_tables(connection, declarations)
         await filling.sweep(connection, tables.values())
-        return taken
+        return steps
 
 
 async def status(dsn: str, collections: Iterable[Collection[Any]]) -> Status:
@@ -64,7 +64,7 @@ async def status(dsn: str, collections: Iterable[Collection[Any]]) -> Status:
     Raises:
         StorageUnavailable: the server does not let us in, or there is no such database.
     """
-    async with tended(dsn) as connection:
+    async with maintenance_connection(dsn) as connection:
         return await migrations.status_of(connection, tuple(collections))
 
 
@@ -74,5 +74,5 @@ async def renew_epoch(dsn: str, epoch: bytes) -> None:
     Raises:
         StorageUnavailable: the server does not let us in, or there is no such database.
     """
-    async with tended(dsn) as connection:
+    async with maintenance_connection(dsn) as connection:
         await migrations.renew_epoch(connection, epoch)

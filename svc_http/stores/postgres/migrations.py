@@ -19,7 +19,7 @@ from typing import Any
 from svc_core.operation.ports import Collection
 from svc_http.stores.postgres import filling
 from svc_http.stores.postgres import table as tables
-from svc_http.stores.postgres.documents import Stored
+from svc_http.stores.postgres.documents import ShapedTable
 from svc_http.stores.postgres.session import statements
 from svc_http.stores.postgres.table import Shape, Table
 from svc_http.stores.steps import FORMAT, Applied, Status, check_known
@@ -34,20 +34,20 @@ _FIXED = {_FIRST: "schema.sql", "details of changes": "details.sql"}
 _TRY = "SELECT pg_try_advisory_lock($1)"
 _SQL = statements("migrations.sql")
 
-Declared = tuple[Collection[Any], ...]
+Collections = tuple[Collection[Any], ...]
 
 
-async def status_of(connection: Any, collections: Declared) -> Status:
+async def status_of(connection: Any, collections: Collections) -> Status:
     """The steps taken and those pending.
 
     Raises:
         Newer: a newer version wrote the database.
     """
-    applied = await _applied(connection)
-    check_known(applied, _FIXED, await _written(connection))
-    taken = {entry.step for entry in applied}
-    pending = [step for step in _FIXED if step not in taken]
-    shapes = await _shapes(connection) if _FIRST in taken else {}
+    applied = await _applied_steps(connection)
+    check_known(applied, _FIXED, await _stored_format(connection))
+    names = {entry.step for entry in applied}
+    pending = [step for step in _FIXED if step not in names]
+    shapes = await _shapes(connection) if _FIRST in names else {}
     for collection in collections:
         old, new = shapes.get(collection.name), tables.shape_of(collection)
         if old is None:
@@ -59,44 +59,44 @@ async def status_of(connection: Any, collections: Declared) -> Status:
 
 
 async def apply(
-    connection: Any, collections: Declared, epoch: bytes, *, also_drops: bool
+    connection: Any, collections: Collections, epoch: bytes, *, also_drops: bool
 ) -> tuple[Applied, ...]:
     """Take every pending step; the steps taken now.
 
     `epoch` names the feed of a database that is made now; one that has a feed keeps its own.
     """
     status = await status_of(connection, collections)
-    if await _written(connection) < FORMAT and not status.pending:
+    if await _stored_format(connection) < FORMAT and not status.pending:
         await connection.execute(_SQL["keep_format"], str(FORMAT).encode())
     if not any(also_drops or ": -" not in step for step in status.pending):
         return ()
-    async with _alone(connection):
+    async with _migration_lock(connection):
         await connection.execute(_SQL["numbers"])
-        before = await _applied(connection)
+        before = await _applied_steps(connection)
         for step, file in _FIXED.items():
             if step not in {entry.step for entry in before}:
                 schema = files(__package__).joinpath(file).read_text("utf-8")
-                await _at_once(connection, step, [schema])
+                await _take_step(connection, step, [schema])
         await connection.execute(_SQL["epoch"], epoch)
         for collection in collections:
             await _shape(connection, Table(collection), also_drops=also_drops)
         await connection.execute(_SQL["keep_format"], str(FORMAT).encode())
-        return (await _applied(connection))[len(before) :]
+        return (await _applied_steps(connection))[len(before) :]
 
 
-async def stored(connection: Any, collections: Declared) -> dict[str, Stored]:
+async def shaped_tables(connection: Any, collections: Collections) -> dict[str, ShapedTable]:
     """The tables, each with the number that stands in the rows that this process writes.
 
     A process that does not know the last filter that was added writes 0, which is no shape's.
     """
     rows = await connection.fetch("SELECT collection, number, added FROM shapes")
-    shapes = {name: (number, frozenset(added)) for name, number, added in rows}
-    found = {}
+    shapes = {name: (number, frozenset(filters)) for name, number, filters in rows}
+    by_name = {}
     for collection in collections:
-        number, added = shapes[collection.name]
-        is_abreast = added <= tables.shape_of(collection)
-        found[collection.name] = Stored(Table(collection), number if is_abreast else 0)
-    return found
+        number, latest = shapes[collection.name]
+        is_current = latest <= tables.shape_of(collection)
+        by_name[collection.name] = ShapedTable(Table(collection), number if is_current else 0)
+    return by_name
 
 
 async def renew_epoch(connection: Any, epoch: bytes) -> None:
@@ -108,34 +108,34 @@ async def _shape(connection: Any, table: Table, *, also_drops: bool) -> None:
     collection, new = table.collection, tables.shape_of(table.collection)
     old = (await _shapes(connection)).get(collection.name)
     if old is None:
-        built = tables.indexes(table, new, 1).items()
+        indexes = tables.indexes(table, new, 1).items()
         statements = [*tables.create(table), *tables.columns(table, new)]
-        statements += [f"CREATE INDEX {name} {on}" for name, on in built]
+        statements += [f"CREATE INDEX {name} {on}" for name, on in indexes]
         step = f"collection {collection.name}"
-        await _at_once(connection, step, statements, _SQL["new"], collection.name, sorted(new))
+        await _take_step(connection, step, statements, _SQL["new"], collection.name, sorted(new))
         return
     if new - old:
         await _extend(connection, table, old, new)
     if old - new and also_drops:
         step, statements = _step(collection, old - new, "-"), tables.drop(table, old - new)
-        await _at_once(connection, step, statements, _SQL["keep"], collection.name, sorted(new))
+        await _take_step(connection, step, statements, _SQL["keep"], collection.name, sorted(new))
 
 
 async def _extend(connection: Any, table: Table, old: Shape, new: Shape) -> None:
     """Add what is new with the table in use: columns, then their values, then indexes."""
-    name, added, target = table.collection.name, new - old, sorted(old | new)
+    name, names, target = table.collection.name, new - old, sorted(old | new)
     async with connection.transaction():
-        for statement in tables.columns(table, added):
+        for statement in tables.columns(table, names):
             await connection.execute(statement)
         number = await connection.fetchval(_SQL["begin"], name, target)
     await filling.fill(connection, table, number)
-    for index, on in tables.indexes(table, added, number).items():
+    for index, on in tables.indexes(table, names, number).items():
         await _build(connection, index, on)
     for _ in range(PASSES_MAX):
         if not await filling.fill(connection, table, number):
             break
-    step = _step(table.collection, added, "+")
-    await _at_once(connection, step, (), _SQL["end"], name, target, sorted(added))
+    step = _step(table.collection, names, "+")
+    await _take_step(connection, step, (), _SQL["end"], name, target, sorted(names))
     for earlier in range(1, number):
         (stale,) = tables.indexes(table, frozenset(), earlier)
         await connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {stale}")
@@ -152,7 +152,7 @@ async def _build(connection: Any, index: str, on: str) -> None:
     await connection.execute("RESET lock_timeout")
 
 
-async def _at_once(
+async def _take_step(
     connection: Any, step: str, statements: Iterable[str], last: str = "", *values: object
 ) -> None:
     """Take a step in one transaction: its statements, and a last one with values."""
@@ -165,7 +165,7 @@ async def _at_once(
 
 
 @asynccontextmanager
-async def _alone(connection: Any) -> AsyncIterator[None]:
+async def _migration_lock(connection: Any) -> AsyncIterator[None]:
     while not await connection.fetchval(_TRY, _LOCK):  # noqa: ASYNC110 - others hold it
         await asyncio.sleep(LOOK_SECONDS)
     try:
@@ -175,14 +175,14 @@ async def _alone(connection: Any) -> AsyncIterator[None]:
             await connection.execute("SELECT pg_advisory_unlock($1)", _LOCK)
 
 
-async def _applied(connection: Any) -> tuple[Applied, ...]:
+async def _applied_steps(connection: Any) -> tuple[Applied, ...]:
     if await connection.fetchval("SELECT to_regclass('schema_migrations') IS NULL"):
         return ()
     rows = await connection.fetch(_SQL["applied"])
     return tuple(Applied(*row) for row in rows)
 
 
-async def _written(connection: Any) -> int:
+async def _stored_format(connection: Any) -> int:
     """The format of whoever wrote the database last; 0 for what had none yet."""
     if await connection.fetchval("SELECT to_regclass('meta') IS NULL"):
         return 0
@@ -195,4 +195,4 @@ async def _shapes(connection: Any) -> dict[str, Shape]:
 
 
 def _step(collection: Collection[Any], shape: Shape, sign: str) -> str:
-    return f"collection {collection.name}: {tables.words(shape, sign)}"
+    return f"collection {collection.name}: {tables.step_text(shape, sign)}"

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from svc_core.operation.ports import EVERYTHING, SharedUnavailable, Signals, StorageUnavailable
-from svc_http.stores.postgres.connection import connect, told
+from svc_http.stores.postgres.connection import connect, translate_error
 
 PAUSE_SECONDS = 0.005
 RETRY_SECONDS = 0.5
@@ -27,19 +27,19 @@ _ORIGIN = "@"
 
 _SNAPSHOT = "SELECT pg_current_snapshot()::text"
 
-Hearing = Callable[[frozenset[str] | None], None]
+NoticeListener = Callable[[frozenset[str] | None], None]
 """Told what was written to; None where nobody knows."""
 
 
 class Notices:
     """What this process tells and hears, and a connection by which it looks for itself."""
 
-    def __init__(self, dsn: str, signals: Signals, heard: Hearing) -> None:
+    def __init__(self, dsn: str, signals: Signals, listener: NoticeListener) -> None:
         self._dsn = dsn
         self._signals = signals
-        self._heard = heard
+        self._listener = listener
         self._origin = _ORIGIN + secrets.token_hex(8)
-        self._untold: set[str] = set()
+        self._unsent: set[str] = set()
         self._ready = asyncio.Event()
         self._own_commits = 0
         self._snapshot = ""
@@ -52,16 +52,16 @@ class Notices:
             StorageUnavailable: there is no connection to be had.
         """
         connection = await connect(self._dsn)
-        await self._signals.hear(self._hear)
+        await self._signals.hear(self._on_signal)
         self._tasks = [
-            asyncio.create_task(self._look_on(connection)),
-            asyncio.create_task(self._tell_on()),
+            asyncio.create_task(self._poll_loop(connection)),
+            asyncio.create_task(self._send_loop()),
         ]
 
     def tell(self, names: frozenset[str]) -> None:
         """Have the others told soon."""
         self._own_commits += 1
-        self._untold |= names
+        self._unsent |= names
         self._ready.set()
 
     async def close(self) -> None:
@@ -70,39 +70,39 @@ class Notices:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._ready.is_set():
-            await self._tell()
+            await self._send()
 
-    async def _tell_on(self) -> None:
+    async def _send_loop(self) -> None:
         while await self._ready.wait():
-            await self._tell()
+            await self._send()
             await asyncio.sleep(PAUSE_SECONDS)
 
-    async def _tell(self) -> None:
+    async def _send(self) -> None:
         self._ready.clear()
-        names, self._untold = frozenset({self._origin, *self._untold}), set()
+        names, self._unsent = frozenset({self._origin, *self._unsent}), set()
         try:
             with suppress(SharedUnavailable):  # then the others look, within a second
                 await self._signals.tell(names)
         except asyncio.CancelledError:  # nobody knows whether it was told: who closes tells it
-            self._untold |= names
+            self._unsent |= names
             self._ready.set()
             raise
 
-    def _hear(self, names: frozenset[str]) -> None:
+    def _on_signal(self, names: frozenset[str]) -> None:
         if names == EVERYTHING:
-            self._heard(None)
+            self._listener(None)
         elif self._origin not in names:
-            self._heard(frozenset(name for name in names if not name.startswith(_ORIGIN)))
+            self._listener(frozenset(name for name in names if not name.startswith(_ORIGIN)))
 
-    async def _look_on(self, connection: Any) -> None:
+    async def _poll_loop(self, connection: Any) -> None:
         while True:
             try:
                 while True:
                     async with asyncio.timeout(ANSWER_SECONDS):
-                        await self._look(connection)
+                        await self._poll(connection)
                     await asyncio.sleep(LOOK_SECONDS)
             except Exception as error:
-                if told(error) is error:
+                if translate_error(error) is error:
                     raise
             finally:
                 connection.terminate()
@@ -111,9 +111,9 @@ class Notices:
                 with suppress(StorageUnavailable):
                     connection = await connect(self._dsn)
             self._snapshot = ""
-            self._heard(None)
+            self._listener(None)
 
-    async def _look(self, connection: Any) -> None:
+    async def _poll(self, connection: Any) -> None:
         """Hear of a commit that nobody told of.
 
         A snapshot says which transactions have written and which of them are running. When none
@@ -122,10 +122,10 @@ class Notices:
         own, self._own_commits = self._own_commits, 0
         before, self._snapshot = self._snapshot, await connection.fetchval(_SNAPSHOT)
         if before and self._snapshot != before and _ended(before, self._snapshot) != own:
-            self._heard(None)
+            self._listener(None)
 
 
 def _ended(before: str, after: str) -> int | None:
     """How many transactions that wrote ended between two snapshots; None where some run on."""
-    (_, first, running), (_, last, still) = before.split(":"), after.split(":")
-    return None if running or still else int(last) - int(first)
+    (_, first, running), (_, last, still_running) = before.split(":"), after.split(":")
+    return None if running or still_running else int(last) - int(first)

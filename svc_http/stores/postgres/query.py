@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from svc_core.operation.ports import NO_NUMBER, Position
 from svc_http.stores.postgres.session import numbered
 from svc_http.stores.postgres.table import Table, tokens_of
-from svc_http.stores.selection import Asked
+from svc_http.stores.selection import Criteria
 
 PROBED_MAX = 200
 """Counting stops here: enough to tell a rare filter from a common one."""
@@ -25,9 +25,9 @@ PROBED_MAX = 200
 class Query:
     """A statement in the making: its text, with a question mark for each of its values."""
 
-    def __init__(self, table: Table, asked: Asked, text: str, *values: object) -> None:
+    def __init__(self, table: Table, criteria: Criteria, text: str, *values: object) -> None:
         self._table = table
-        self._asked = asked
+        self._criteria = criteria
         self.text = text
         self.values = [*values]
 
@@ -37,25 +37,25 @@ class Query:
         self.values += values
         return self
 
-    def rows(self, owner: str, *, is_unfit: bool = False) -> "Query":
+    def rows(self, owner: str, *, is_unindexed: bool = False) -> "Query":
         """The rows of a tenant; where words are asked for, only their index is walked."""
-        words = self._asked.words
-        unfit = " || ''" if words or is_unfit else ""
-        self.add(f"{self._table.rows} AS c WHERE c.tenant{unfit} = ?", owner)
+        words = self._criteria.words
+        suffix = " || ''" if words or is_unindexed else ""
+        self.add(f"{self._table.rows} AS c WHERE c.tenant{suffix} = ?", owner)
         return self.add(" AND c.tokens @> ?::text[]", tokens_of(owner, words)) if words else self
 
-    def held(self, owner: str, name: str, *, has_rows: bool = False) -> "Query":
+    def facet_rows(self, owner: str, name: str, *, has_rows: bool = False) -> "Query":
         """The values of a tenant's facet, with the rows that have them."""
         self.add(f"{self._table.facets} AS f")
         if has_rows:
             row = f"SELECT r.* FROM {self._table.rows} AS r"
-            same = "r.tenant = f.tenant AND r.id = f.id"
-            self.add(f" CROSS JOIN LATERAL ({row} WHERE {same} OFFSET 0) AS c")
+            join = "r.tenant = f.tenant AND r.id = f.id"
+            self.add(f" CROSS JOIN LATERAL ({row} WHERE {join} OFFSET 0) AS c")
         return self.add(f" WHERE f.name = '{name}' AND f.tenant = ?", owner)
 
-    def bound(self, line: str = "c", after: Position | None = None) -> "Query":
+    def order_bounds(self, line: str = "c", after: Position | None = None) -> "Query":
         """Both ends of the order: of two upper bounds the tighter, where the walk begins."""
-        start, end = self._asked.start, self._asked.end
+        start, end = self._criteria.start, self._criteria.end
         if start is not None:
             self.add(f" AND {line}.ord >= ?::bigint", start)
         if after is not None and (end is None or after.order <= end):
@@ -64,26 +64,26 @@ class Query:
             self.add(f" AND {line}.ord <= ?::bigint", end)
         return self
 
-    def check(self, *, but: str | None = None) -> "Query":
+    def check(self, *, driver: str | None = None) -> "Query":
         """What is looked at row by row, but for the filter that is walked."""
-        if self._asked.is_whole:
+        if self._criteria.is_whole:
             return self
-        for name, values in self._asked.where.items():
-            if name in self._table.collection.facets and name != but:
-                same = "g.tenant = c.tenant AND g.id = c.id"
-                self.add(f" AND EXISTS (SELECT FROM {self._table.facets} AS g WHERE {same}")
+        for name, values in self._criteria.where.items():
+            if name in self._table.collection.facets and name != driver:
+                join = "g.tenant = c.tenant AND g.id = c.id"
+                self.add(f" AND EXISTS (SELECT FROM {self._table.facets} AS g WHERE {join}")
                 self.add(f" AND g.name || '' = '{name}' AND g.value = ANY (?::text[])", values)
                 self.add(" OFFSET 0)")
-            elif name != but:
+            elif name != driver:
                 self.add(f" AND c.k_{name} || '' = ANY (?::text[])", values)
-        for span in self._asked.spans:
-            self.span(span.name, "" if span.name == but else " + 0")
+        for span in self._criteria.spans:
+            self.span(span.name, "" if span.name == driver else " + 0")
         return self
 
-    def span(self, name: str, unfit: str = "") -> None:
+    def span(self, name: str, suffix: str = "") -> None:
         """The ranges of a number."""
-        number = f"c.n_{name}{unfit}"
-        for _, low, high, wraps in (span for span in self._asked.spans if span.name == name):
+        number = f"c.n_{name}{suffix}"
+        for _, low, high, wraps in (span for span in self._criteria.spans if span.name == name):
             if wraps:
                 below = f"{number} BETWEEN {NO_NUMBER + 1} AND ?::bigint"
                 self.add(f" AND ({number} >= ?::bigint OR {below})", low, high)
@@ -94,48 +94,48 @@ class Query:
 class Lists:
     """The statements that a tenant's list of a collection may come to."""
 
-    def __init__(self, table: Table, owner: str, asked: Asked) -> None:
+    def __init__(self, table: Table, owner: str, criteria: Criteria) -> None:
         self._table = table
         self._owner = owner
-        self._asked = asked
-        self.is_whole = asked.is_whole
-        self.is_open = (asked.start, asked.end) == (None, None)
+        self._criteria = criteria
+        self.is_whole = criteria.is_whole
+        self.is_open = (criteria.start, criteria.end) == (None, None)
 
     def scan(
         self, driver: str | None, order: str | None, after: Position | None, count: int
     ) -> Query:
         """The rows in the order of the collection, or of a number, which has one more column."""
-        wanted, is_facet = self._asked.where.get(driver or "", ()), self._is_facet(driver)
+        choices, is_facet = self._criteria.where.get(driver or "", ()), self._is_facet(driver)
         line = "f" if is_facet else "c"
         key, sort = ("ord", f"{line}.ord") if order is None else ("number", f"c.n_{order}")
-        is_walked = driver == order or (order is None and driver in self._asked.where)
-        if self._asked.words or not is_walked:
+        is_walked = driver == order or (order is None and driver in self._criteria.where)
+        if self._criteria.words or not is_walked:
             sort = f"({sort} + 0)"
         columns = "c.id, c.version, c.ord, c.body" + (f", {sort} AS number" if order else "")
         query = self._query("")
-        if len(wanted) > 1:
-            query.add(f"SELECT DISTINCT ON (r.{key}, r.id) r.* FROM unnest(?::text[])", wanted)
+        if len(choices) > 1:
+            query.add(f"SELECT DISTINCT ON (r.{key}, r.id) r.* FROM unnest(?::text[])", choices)
             query.add(" AS v (value) CROSS JOIN LATERAL (")
         query.add(f"SELECT {columns} FROM ")
         if is_facet and driver is not None:
-            query.held(self._owner, driver, has_rows=True)
+            query.facet_rows(self._owner, driver, has_rows=True)
         else:
             query.rows(self._owner)
-        if wanted:
-            walked = "f.value" if is_facet else f"c.k_{driver}"
-            mark = ("v.value",) if len(wanted) > 1 else ("?", *wanted)
-            query.add(f" AND {walked} = {mark[0]}", *mark[1:])
-        query.bound(line, after if order is None else None)
+        if choices:
+            column = "f.value" if is_facet else f"c.k_{driver}"
+            mark = ("v.value",) if len(choices) > 1 else ("?", *choices)
+            query.add(f" AND {column} = {mark[0]}", *mark[1:])
+        query.order_bounds(line, after if order is None else None)
         if order is not None and after is not None:
             query.add(f" AND ({sort}, {line}.id) < (?::bigint, ?)", after.order, after.id)
-        query.check(but=driver).add(f" ORDER BY {sort} DESC, {line}.id DESC LIMIT ?", count)
-        if len(wanted) > 1:
+        query.check(driver=driver).add(f" ORDER BY {sort} DESC, {line}.id DESC LIMIT ?", count)
+        if len(choices) > 1:
             query.add(f") AS r ORDER BY r.{key} DESC, r.id DESC LIMIT ?", count)
         return query
 
     def page(self, after: Position | None, count: int) -> tuple[str, list[object]]:
         """What `scan` comes to where no row is passed over: the text is made once."""
-        start, end, values = self._asked.start, self._asked.end, list[object]((self._owner,))
+        start, end, values = self._criteria.start, self._criteria.end, list[object]((self._owner,))
         if start is not None:
             values.append(start)
         is_after = after is not None and (end is None or after.order <= end)
@@ -152,8 +152,8 @@ class Lists:
     def count(self, driver: str | None, limit: int) -> Query:
         """How many rows there are, up to a limit."""
         query = self.scan(driver, None, None, limit)
-        if self._asked.words:  # they are found in no order, and are put in none
-            query = self._query("SELECT FROM ").rows(self._owner).bound().check()
+        if self._criteria.words:  # they are found in no order, and are put in none
+            query = self._query("SELECT FROM ").rows(self._owner).order_bounds().check()
             query.add(" LIMIT ?", limit)
         query.text = f"SELECT count(*) FROM ({query.text}) AS l"
         return query
@@ -161,7 +161,11 @@ class Lists:
     def window(self, limit: int) -> Query:
         """How many rows lie between the bounds, up to a limit."""
         query = self._query(f"SELECT count(*) FROM (SELECT FROM {self._table.rows} AS c")
-        return query.add(" WHERE c.tenant = ?", self._owner).bound().add(" LIMIT ?) AS l", limit)
+        return (
+            query.add(" WHERE c.tenant = ?", self._owner)
+            .order_bounds()
+            .add(" LIMIT ?) AS l", limit)
+        )
 
     def search(
         self, terms: Mapping[str, int], after: Position | None, limit: int, *, is_narrow: bool
@@ -179,14 +183,14 @@ class Lists:
             query.add(
                 " JOIN (SELECT w.id, w.ord, w.tokens FROM (SELECT c.id, c.ord, c.tokens FROM "
             )
-            query.rows(self._owner).bound().check()
+            query.rows(self._owner).order_bounds().check()
             # The server looks through a subquery, but not through one that has an OFFSET.
             query.add(" OFFSET 0) AS w WHERE w.tokens && ?::text[]", words[0])
             query.add(") AS r ON t.term = ANY (r.tokens)")
         else:
             query.add(" CROSS JOIN LATERAL (SELECT c.id, c.ord FROM ")
-            query.rows(self._owner, is_unfit=True).add(" AND c.tokens @> ARRAY[t.term]")
-            query.bound().check().add(") AS r")
+            query.rows(self._owner, is_unindexed=True).add(" AND c.tokens @> ARRAY[t.term]")
+            query.order_bounds().check().add(") AS r")
         query.add(" GROUP BY r.id, r.ord")
         if after is not None:
             place = (after.rank, after.order, after.id)
@@ -199,7 +203,7 @@ class Lists:
 
     def across(self, after: tuple[int, str, str] | None, limit: int) -> Query:
         """The rows of every tenant, the lowest first; those of the system are of one tenant."""
-        is_owned, end = self._table.collection.scope == "tenant", self._asked.end
+        is_owned, end = self._table.collection.scope == "tenant", self._criteria.end
         condition, order = ("TRUE", "(c.ord - 0)") if is_owned else ("c.tenant = ''", "c.ord")
         query = self._query(
             f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self._table.rows}"
@@ -214,25 +218,27 @@ class Lists:
     def drivers(self, order: str | None) -> tuple[list[str], list[str]]:
         """The filters whose index is in the order of a list, and the others that may be walked;
         none may where words are asked for."""
-        if self._asked.words:
+        if self._criteria.words:
             return [], []
-        ordered = list(self._asked.where) if order is None else [order]
-        spans = [span.name for span in self._asked.spans if not span.wraps]
-        return ordered, [name for name in (*self._asked.where, *spans) if name not in ordered]
+        ordered_names = list(self._criteria.where) if order is None else [order]
+        spans = [span.name for span in self._criteria.spans if not span.wraps]
+        return ordered_names, [
+            name for name in (*self._criteria.where, *spans) if name not in ordered_names
+        ]
 
     def probe(self, names: list[str]) -> Query:
         """How many rows each of some filters finds, up to a limit: a column for each."""
         query = self._query("SELECT ")
         for name in names:
             query.add(f"{', ' if query.values else ''}(SELECT count(*) FROM (SELECT FROM ")
-            is_named = name in self._asked.where  # and no number, which has one walk
-            values = self._asked.where[name] if is_named else ("",)
+            is_named = name in self._criteria.where  # and no number, which has one walk
+            values = self._criteria.where[name] if is_named else ("",)
             # One walk per value: for an IN the server would choose another index.
             query.add("unnest(?::text[]) AS v (value), LATERAL (SELECT FROM ", values)
             key = "c.ord" if is_named else f"c.n_{name}"
             if self._is_facet(name):
                 key = "f.ord"
-                query.held(self._owner, name).add(" AND f.value = v.value")
+                query.facet_rows(self._owner, name).add(" AND f.value = v.value")
             else:
                 query.rows(self._owner).add(f" AND c.k_{name} = v.value" if is_named else "")
             query.span(name)
@@ -245,4 +251,4 @@ class Lists:
         return name in self._table.collection.facets
 
     def _query(self, text: str, *values: object) -> Query:
-        return Query(self._table, self._asked, text, *values)
+        return Query(self._table, self._criteria, text, *values)

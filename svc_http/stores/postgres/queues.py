@@ -26,7 +26,7 @@ class Job:
     tenant: str
     unit: Unit
     future: asyncio.Future[Any]
-    since: float
+    queued_at: float
     value: Any = None
     error: BaseException | None = None
 
@@ -52,7 +52,7 @@ class Queue:
         self._units_max = units_max
         self._takers = takers
         self._one_at_a_time = one_at_a_time
-        self._line: dict[str, deque[Job]] = {}
+        self._ready: dict[str, deque[Job]] = {}
         self._busy: dict[str, deque[Job]] = {}
         self._idle: deque[asyncio.Future[None]] = deque()
         self._count = 0
@@ -66,7 +66,7 @@ class Queue:
             StorageUnavailable: the store is closed, or cannot do it.
         """
         loop = asyncio.get_running_loop()
-        jobs = self._busy[tenant] if tenant in self._busy else self._line.get(tenant, deque())
+        jobs = self._busy[tenant] if tenant in self._busy else self._ready.get(tenant, deque())
         if self._is_closed:
             raise StorageUnavailable("the store is closed")
         if self._count >= self._units_max or len(jobs) >= max(1, self._units_max // 2):
@@ -75,50 +75,50 @@ class Queue:
         jobs.append(job)
         self._count += 1
         if tenant not in self._busy:
-            self._line[tenant] = jobs
+            self._ready[tenant] = jobs
             self._wake()
         return await job.future
 
     async def take(self, count: int) -> list[Job]:
         """At most `count` jobs, at least one; none when the queue is closed and empty."""
-        while not self._line:
+        while not self._ready:
             if self._is_closed and not self._count:
                 self._wake()
                 return []
             waiter = asyncio.get_running_loop().create_future()
             self._idle.append(waiter)
             await waiter
-        taken: list[Job] = []
+        batch: list[Job] = []
         if self._one_at_a_time:
-            tenant = next(iter(self._line))
-            jobs = self._busy[tenant] = self._line.pop(tenant)
-            taken += (jobs.popleft() for _ in range(min(count, len(jobs))))
+            tenant = next(iter(self._ready))
+            jobs = self._busy[tenant] = self._ready.pop(tenant)
+            batch += (jobs.popleft() for _ in range(min(count, len(jobs))))
         else:
             for _ in range(min(count, -(-self._count // self._takers))):
-                tenant = next(iter(self._line))
-                jobs = self._line.pop(tenant)
-                taken.append(jobs.popleft())
+                tenant = next(iter(self._ready))
+                jobs = self._ready.pop(tenant)
+                batch.append(jobs.popleft())
                 if jobs:
-                    self._line[tenant] = jobs
-        self._count -= len(taken)
-        return taken
+                    self._ready[tenant] = jobs
+        self._count -= len(batch)
+        return batch
 
-    def done(self, tenant: str) -> None:
+    def release(self, tenant: str) -> None:
         """Let the next batch of a tenant be taken, after those who are in the line."""
         jobs = self._busy.pop(tenant, None)
         if jobs:
-            self._line[tenant] = jobs
-        if self._line or self._is_closed:
+            self._ready[tenant] = jobs
+        if self._ready or self._is_closed:
             self._wake()
 
-    def give_up(self, since: float) -> None:
+    def give_up(self, cutoff: float) -> None:
         """Fail the jobs that have waited since then or longer."""
-        for tenant, jobs in [*self._line.items(), *self._busy.items()]:
-            while jobs and jobs[0].since <= since:
+        for tenant, jobs in [*self._ready.items(), *self._busy.items()]:
+            while jobs and jobs[0].queued_at <= cutoff:
                 self._count -= 1
                 jobs.popleft().settle(StorageUnavailable("waited too long for the store"))
             if not jobs:
-                self._line.pop(tenant, None)
+                self._ready.pop(tenant, None)
 
     def close(self) -> None:
         """Take no more jobs; those that wait are still done."""

@@ -16,11 +16,11 @@ from typing import Any
 
 from attrs import field, frozen
 
-from svc_http.stores.postgres.connection import is_lost, is_passing, told
+from svc_http.stores.postgres.connection import is_lost, is_retryable, translate_error
 from svc_http.stores.postgres.documents import Tables
 from svc_http.stores.postgres.links import Link
 from svc_http.stores.postgres.queues import Job
-from svc_http.stores.postgres.session import Session, Torn
+from svc_http.stores.postgres.session import RetryNeeded, Session
 from svc_http.stores.postgres.transaction import PostgresTransaction
 
 UNITS_PER_SNAPSHOT = 32
@@ -29,13 +29,13 @@ UNITS_PER_SNAPSHOT = 32
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
-class Glances(Session):
+class SnapshotSession(Session):
     """What the units of one snapshot ask, or of none as long as none asks twice."""
 
     def __init__(self, connection: Any) -> None:
         super().__init__(connection, is_writable=False)
-        self._first: tuple[Any, ...] = ()
-        self._told: list[Any] = []
+        self._first_query: tuple[Any, ...] = ()
+        self._first_rows: list[Any] = []
         self.count = 0
         """How often the present unit has asked."""
         self.is_torn = False
@@ -49,12 +49,12 @@ class Glances(Session):
         self.count += 1
         if self.count == 2 and not self.connection.is_in_transaction():
             await self.do(_BEGIN)
-            self.is_torn = self._told != await super().rows(*self._first)
+            self.is_torn = self._first_rows != await super().rows(*self._first_query)
         if self.is_torn:
-            raise Torn
+            raise RetryNeeded
         records = await super().rows(statement, *values)
         if self.count == 1:
-            self._first, self._told = (statement, *values), records
+            self._first_query, self._first_rows = (statement, *values), records
         return records
 
 
@@ -71,17 +71,17 @@ class Reader:
         waiting, turns = deque(jobs), 1
         while waiting:
             try:
-                session = Glances(await link.connection())
-                await link.guarded(session, partial(self._answer, session, waiting))
-            except Torn:
+                session = SnapshotSession(await link.connection())
+                await link.run(session, partial(self._answer, session, waiting))
+            except RetryNeeded:
                 continue  # with what is known now, the unit begins with a transaction
             except Exception as error:  # the edge: all who wait are told
                 turns -= 1
-                if turns < 0 or not (is_lost(error) or is_passing(error)):
+                if turns < 0 or not (is_lost(error) or is_retryable(error)):
                     while waiting:
-                        waiting.popleft().settle(told(error))
+                        waiting.popleft().settle(translate_error(error))
 
-    async def _answer(self, session: Glances, waiting: deque[Job]) -> None:
+    async def _answer(self, session: SnapshotSession, waiting: deque[Job]) -> None:
         """Answer from one snapshot, as long as it lasts.
 
         Raises:
@@ -99,12 +99,12 @@ class Reader:
                 task = asyncio.current_task()
                 if (task is not None and task.cancelling()) or is_lost(error):
                     raise
-                job.error = told(error)
+                job.error = translate_error(error)
             finally:
                 if session.count > self.counts.get(code, -1):
                     self.counts[code] = session.count
             if session.is_torn:
-                raise Torn
+                raise RetryNeeded
             waiting.popleft().settle()
         if session.connection.is_in_transaction():
             await session.do("COMMIT")

@@ -12,23 +12,23 @@ from importlib.resources import files
 from time import monotonic
 from typing import Any, Protocol
 
-from svc_http.stores.postgres.connection import is_taken
+from svc_http.stores.postgres.connection import is_duplicate
 
-Part = tuple[str, list[object]]
+Statement = tuple[str, list[object]]
 """A statement that waits: its text with a question mark for each value, and the values."""
 
 
-class Torn(Exception):  # noqa: N818 - said as the state that it is
+class RetryNeeded(Exception):  # noqa: N818 - said as the state that it is
     """Work was done on what turned out to be otherwise: it is taken back and done again."""
 
 
-class Waiting(Protocol):
+class WriteBuffer(Protocol):
     """What a room of the transaction holds back."""
 
-    def parts(self) -> list[Part]:
+    def take_statements(self) -> list[Statement]:
         """The statements that write what waits; nothing waits any more."""
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Drop what waits and all that was remembered of the store."""
 
 
@@ -41,7 +41,7 @@ class Session:
         self.connection = connection
         self.is_writable = is_writable
         self.is_eager = is_eager
-        self.waiting: list[Waiting] = []
+        self.buffers: list[WriteBuffer] = []
         self.names: set[str] = set()
         """The collections in which rows were written."""
         self.writes = 0
@@ -50,7 +50,7 @@ class Session:
         """Whether content is to leave the files of the server."""
         self.is_broken = False
         """Whether a statement failed, after which the server does nothing but roll back."""
-        self.moved = monotonic()
+        self.active_at = monotonic()
         """When something last went to the server or came from it."""
 
     def write(self, collection: str | None = None) -> None:
@@ -67,25 +67,25 @@ class Session:
 
     async def rows(self, statement: str, *values: object) -> list[Any]:
         """What a statement returns; values stand where it has $1, $2 and so on."""
-        self.moved = monotonic()
+        self.active_at = monotonic()
         try:
             records: list[Any] = await self.connection.fetch(statement, *values)
         except BaseException:
             self.is_broken = True
             raise
-        self.moved = monotonic()
+        self.active_at = monotonic()
         return records
 
-    async def asked(self, statement: str, *values: object) -> list[Any]:
+    async def fetch(self, statement: str, *values: object) -> list[Any]:
         """What a statement returns that sees all that was written in this transaction."""
         await self.flush()
         return await self.rows(statement, *values)
 
     async def do(self, commands: str) -> None:
         """Run commands without values, in one message."""
-        self.moved = monotonic()
+        self.active_at = monotonic()
         await self.connection.execute(commands)
-        self.moved = monotonic()
+        self.active_at = monotonic()
 
     async def flush(self) -> None:
         """Write what waits, in one statement.
@@ -93,30 +93,30 @@ class Session:
         Raises:
             Torn: something is there already that was taken not to be.
         """
-        parts = [part for waiting in self.waiting for part in waiting.parts()]
-        if not parts:
+        pending = [part for buffer in self.buffers for part in buffer.take_statements()]
+        if not pending:
             return
-        named = ", ".join(f"p{number} AS ({text})" for number, (text, _) in enumerate(parts))
-        values = [value for _, columns in parts for value in columns]
+        clauses = ", ".join(f"p{number} AS ({text})" for number, (text, _) in enumerate(pending))
+        values = [value for _, columns in pending for value in columns]
         try:
-            await self.rows(numbered(f"WITH {named} SELECT"), *values)
+            await self.rows(numbered(f"WITH {clauses} SELECT"), *values)
         except Exception as error:
-            if is_taken(error) and not self.is_eager:
-                raise Torn from error
+            if is_duplicate(error) and not self.is_eager:
+                raise RetryNeeded from error
             raise
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Drop what waits, after a rollback."""
         self.is_broken = False
-        for waiting in self.waiting:
-            waiting.forget()
+        for buffer in self.buffers:
+            buffer.discard()
 
 
 @lru_cache(4096)
 def numbered(text: str) -> str:
     """A statement with $1, $2 and so on in the place of its question marks."""
-    first, *others = text.split("?")
-    return first + "".join(f"${number}{piece}" for number, piece in enumerate(others, 1))
+    first, *pieces = text.split("?")
+    return first + "".join(f"${number}{piece}" for number, piece in enumerate(pieces, 1))
 
 
 def statements(file: str) -> dict[str, str]:

@@ -22,7 +22,7 @@ from svc_http.stores.postgres import copy_mark, filling, migrations
 from svc_http.stores.postgres.connection import IDLE_SECONDS, STATEMENT_SECONDS
 from svc_http.stores.postgres.documents import Tables
 from svc_http.stores.postgres.links import STALL_SECONDS, Link
-from svc_http.stores.postgres.maintenance import tended
+from svc_http.stores.postgres.maintenance import maintenance_connection
 from svc_http.stores.postgres.notices import Notices
 from svc_http.stores.postgres.queues import Queue
 from svc_http.stores.postgres.reading import UNITS_PER_SNAPSHOT, Reader
@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 WATCHES_PER_WAIT = 10
 """How often waits are looked at: a unit waits at most a tenth longer than promised."""
-TEND_SECONDS = 1.0
+MAINTENANCE_SECONDS = 1.0
 SWEEP_TURNS = 10
 """Every how many turns rows of older processes are looked for."""
 SNAPSHOT_SECONDS = IDLE_SECONDS + STATEMENT_SECONDS + 1.0
@@ -78,21 +78,23 @@ class PostgresStorage:
         self._version = 0
         self._watchers: tuple[Heard, ...] = ()
         self._vacuums: list[float] = []
-        place = on_postgres(dsn)
-        self._close_place = place.close  # which connects where it is used
-        self.notices = Notices(dsn, signals or place.signals, self._heard)
+        coordination = on_postgres(dsn)
+        self._close_coordination = coordination.close  # which connects where it is used
+        self.notices = Notices(dsn, signals or coordination.signals, self._note_commit)
         self._writes = Queue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
         self._reads = Queue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
         self._links = [Link(dsn) for _ in range(limits.writers + limits.readers)]
-        write, read = Writer(tables, self._committed).write, Reader(tables).read
+        write, read = Writer(tables, self._on_commit).write, Reader(tables).read
         serving = [
             link.serve(self._writes, limits.units_per_commit, write)
             if number < limits.writers
             else link.serve(self._reads, UNITS_PER_SNAPSHOT, read)
             for number, link in enumerate(self._links)
         ]
-        self._serving = [asyncio.create_task(each) for each in serving]
-        self._tending = [asyncio.create_task(each) for each in (self._watch(), self._tend())]
+        self._serving = [asyncio.create_task(coroutine) for coroutine in serving]
+        self._background = [
+            asyncio.create_task(coroutine) for coroutine in (self._watch(), self._maintain())
+        ]
 
     @classmethod
     async def open(
@@ -112,11 +114,11 @@ class PostgresStorage:
         Raises:
             StorageUnavailable: the server does not let us in, or there is no such database.
         """
-        declared = tuple(collections)
-        async with tended(dsn) as connection:
-            await migrations.apply(connection, declared, epoch, also_drops=False)
+        declarations = tuple(collections)
+        async with maintenance_connection(dsn) as connection:
+            await migrations.apply(connection, declarations, epoch, also_drops=False)
             await copy_mark.check(connection)
-            tables = await migrations.stored(connection, declared)
+            tables = await migrations.shaped_tables(connection, declarations)
         store = cls(dsn, tables, limits, signals)
         try:
             await store.notices.start()
@@ -133,9 +135,9 @@ class PostgresStorage:
         """
         return self._version
 
-    def watch(self, heard: Heard) -> None:
-        """Have `heard` called after every commit that wrote, on the event loop."""
-        self._watchers = (*self._watchers, heard)
+    def watch(self, listener: Heard) -> None:
+        """Have `listener` called after every commit that wrote, on the event loop."""
+        self._watchers = (*self._watchers, listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` on one consistent snapshot; it may not write.
@@ -168,23 +170,23 @@ class PostgresStorage:
         self._writes.close()
         self._reads.close()
         await asyncio.gather(*self._serving, return_exceptions=True)
-        for task in self._tending:
+        for task in self._background:
             task.cancel()
-        await asyncio.gather(*self._tending, return_exceptions=True)
+        await asyncio.gather(*self._background, return_exceptions=True)
         await self.notices.close()
-        await self._close_place()
+        await self._close_coordination()
 
-    def _committed(self, session: Session) -> None:
-        self._heard(frozenset(session.names))
+    def _on_commit(self, session: Session) -> None:
+        self._note_commit(frozenset(session.names))
         self.notices.tell(frozenset(session.names))
         if session.has_erased:
             self._vacuums += [monotonic(), monotonic() + SNAPSHOT_SECONDS]
 
-    def _heard(self, names: frozenset[str] | None) -> None:
+    def _note_commit(self, names: frozenset[str] | None) -> None:
         """Note a commit; where nobody knows what it wrote to, it may be anything."""
         self._version += 1
-        for heard in self._watchers:
-            heard(frozenset(self._tables) if names is None else names)
+        for listener in self._watchers:
+            listener(frozenset(self._tables) if names is None else names)
 
     async def _watch(self) -> None:
         """Give up what waits or stands still for too long."""
@@ -196,15 +198,15 @@ class PostgresStorage:
             for link in self._links:
                 link.give_up(monotonic() - stall)
 
-    async def _tend(self) -> None:
+    async def _maintain(self) -> None:
         """Vacuum what was erased, and fill what processes of an older release wrote."""
         for turn in count(1):
-            await asyncio.sleep(TEND_SECONDS)
-            due = [at for at in self._vacuums if at <= monotonic()]
+            await asyncio.sleep(MAINTENANCE_SECONDS)
+            due = [time for time in self._vacuums if time <= monotonic()]
             with suppress(StorageUnavailable):
                 if due or turn % SWEEP_TURNS == 0:
-                    async with tended(self._dsn) as connection:
+                    async with maintenance_connection(self._dsn) as connection:
                         if due:
                             await connection.execute("VACUUM ledger_lines, ledger_keys")
                         await filling.sweep(connection, self._tables.values())
-                    self._vacuums = [at for at in self._vacuums if at not in due]
+                    self._vacuums = [time for time in self._vacuums if time not in due]

@@ -49,12 +49,12 @@ class Table:
         self.collection = collection
         self.rows = rows = f"c_{collection.name}"
         self.facets = f"f_{collection.name}"
-        filters = (name for name in _checked(collection) if name[0] != "f")
+        filters = (name for name in _filter_columns(collection) if name[0] != "f")
         self.columns = columns = ["ord", "shape", *filters, "body"]
         marks = ", ".join(f"${number}" for number in range(3, len(columns) + 3))
         insert = f"INSERT INTO {rows} (tenant, id, version, {', '.join(columns)})"
         insert += f" VALUES ($1, $2, 1, {marks}) ON CONFLICT (tenant, id)"
-        news = ", ".join(f"{name} = excluded.{name}" for name in columns)
+        updates = ", ".join(f"{name} = excluded.{name}" for name in columns)
         sets = [f"{name} = ${number}" for number, name in enumerate(columns, 3)]
         place, version = "WHERE tenant = $1 AND id = $2", "RETURNING version"
         self.pages: dict[object, str] = {}
@@ -65,7 +65,7 @@ class Table:
         )
         self.version = f"SELECT version FROM {rows} {place}"
         self.insert = f"{insert} DO NOTHING {version}"
-        self.upsert = f"{insert} DO UPDATE SET version = {rows}.version + 1, {news} {version}"
+        self.upsert = f"{insert} DO UPDATE SET version = {rows}.version + 1, {updates} {version}"
         update = f"UPDATE {rows} SET version = version + 1, {', '.join(sets)} {place}"
         self.update = f"{update} AND version = ${len(columns) + 3} {version}"
         self.fill = f"UPDATE {rows} SET {', '.join(sets[:-1])} {place} {version}"
@@ -99,31 +99,31 @@ def with_facets(table: Table, statement: str, *, at: int, is_new: bool) -> str:
     Their names and values are the parameters `at` and the next. The facets wait for the row
     (`FROM w`), so that whoever changes it holds it before anything of it.
     """
-    how = {"facets": table.facets, "at": at, "next": at + 1}
-    gone = "" if is_new else f", gone AS ({_SQL['gone'].format(**how)})"
-    added = f", added AS ({_SQL['added'].format(**how)})"
-    return f"WITH w AS ({statement}){gone}{added} SELECT version FROM w"
+    names = {"facets": table.facets, "at": at, "next": at + 1}
+    deletion = "" if is_new else f", gone AS ({_SQL['gone'].format(**names)})"
+    insertion = f", added AS ({_SQL['added'].format(**names)})"
+    return f"WITH w AS ({statement}){deletion}{insertion} SELECT version FROM w"
 
 
 def without_facets(table: Table, statement: str) -> str:
     """`statement`, which returns the row that it removes, and its facets with it."""
     if not table.collection.facets:
         return statement
-    gone = _SQL["all_gone"].format(facets=table.facets)
-    return f"WITH w AS ({statement}), gone AS ({gone}) SELECT version, ord, body FROM w"
+    deletion = _SQL["all_gone"].format(facets=table.facets)
+    return f"WITH w AS ({statement}), gone AS ({deletion}) SELECT version, ord, body FROM w"
 
 
-def _checked(collection: Collection[Any]) -> list[str]:
+def _filter_columns(collection: Collection[Any]) -> list[str]:
     """What the declaration adds to the tables, in the order of the columns."""
     kinds = (("k", collection.keys), ("n", collection.number_names), ("f", collection.facets))
-    names = [collection.name, *(name for _, declared in kinds for name in declared)]
+    names = [collection.name, *(name for _, members in kinds for name in members)]
     for name in names:
         if not _IDENTIFIER.match(name) or len(f"i_c_{collection.name}_k_{name}") > _NAME_MAX:
             raise AssertionError(f"{name!r} is not a short name in letters, digits and _")
     if len({name.lower() for name in names}) < len(names):
         raise AssertionError(f"two names of {names} differ only by case")
-    added = [f"{kind}_{name}" for kind, declared in kinds for name in declared]
-    return added if collection.search is None else [*added, "tokens"]
+    columns = [f"{kind}_{name}" for kind, members in kinds for name in members]
+    return columns if collection.search is None else [*columns, "tokens"]
 
 
 # -- making and changing -----------------------------------------------------------------------
@@ -131,13 +131,13 @@ def _checked(collection: Collection[Any]) -> list[str]:
 
 def shape_of(collection: Collection[Any]) -> Shape:
     """What a collection declares."""
-    return frozenset(_checked(collection))
+    return frozenset(_filter_columns(collection))
 
 
-def words(shape: Shape, sign: str) -> str:
+def step_text(shape: Shape, sign: str) -> str:
     """What comes or goes, in the words of a step."""
-    named = [f"{sign}{name}" for name in sorted(part[2:] for part in shape if part != "tokens")]
-    return " ".join([*named, *(["text index"] if "tokens" in shape else [])])
+    changes = [f"{sign}{name}" for name in sorted(part[2:] for part in shape if part != "tokens")]
+    return " ".join([*changes, *(["text index"] if "tokens" in shape else [])])
 
 
 def create(table: Table) -> list[str]:

@@ -41,5 +41,5 @@ class PostgresTransaction:
 
     def beside(self, tenant: str) -> "PostgresTransaction":
         """Another tenant's view of the same snapshot."""
-        scopes.looking_beside(is_reading=not self._session.is_writable)
+        scopes.check_beside(is_reading=not self._session.is_writable)
         return PostgresTransaction(self._session, self._tables, tenant)

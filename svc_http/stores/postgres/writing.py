@@ -20,35 +20,35 @@ from hashlib import sha256
 
 from attrs import define, frozen
 
-from svc_http.stores.postgres.connection import is_lost, is_passing, told
+from svc_http.stores.postgres.connection import is_lost, is_retryable, translate_error
 from svc_http.stores.postgres.documents import Tables
 from svc_http.stores.postgres.links import Link
 from svc_http.stores.postgres.queues import Job
-from svc_http.stores.postgres.session import Session, Torn
+from svc_http.stores.postgres.session import RetryNeeded, Session
 from svc_http.stores.postgres.transaction import PostgresTransaction
 
 UNITS_PER_COMMIT = 64
-TURNS_MAX = 3
+ATTEMPTS_MAX = 3
 """How often a batch is begun that meets deadlocks."""
 PAUSE_SECONDS = 0.05
 
 
 @frozen(eq=False)
 class Writer:
-    """Commits batches. `committed` is called before anybody is told, with what was written."""
+    """Commits batches. `on_commit` is called before anybody is told, with what was written."""
 
     tables: Tables
-    committed: Callable[[Session], None]
+    on_commit: Callable[[Session], None]
 
     async def write(self, link: Link, jobs: list[Job]) -> None:
         """Run and commit the units of one tenant, and tell those who wait."""
-        lost = None
+        failure = None
         try:
             await self._commit(link, jobs)
         except Exception as error:  # the edge: all who wait are told
-            lost = told(error)
+            failure = translate_error(error)
         for job in jobs:
-            job.settle(lost)
+            job.settle(failure)
 
     async def _commit(self, link: Link, jobs: list[Job]) -> None:
         """Commit the batch, on a further attempt where that is right.
@@ -56,21 +56,21 @@ class Writer:
         Raises:
             Exception: the whole batch is lost.
         """
-        is_apart, turns = False, 0
+        uses_savepoints, attempts = False, 0
         while True:
-            session = Session(await link.connection(), is_writable=True, is_eager=is_apart)
+            session = Session(await link.connection(), is_writable=True, is_eager=uses_savepoints)
             batch = _Batch(self, jobs)
             try:
-                await link.guarded(session, partial(batch.run, session))
+                await link.run(session, partial(batch.run, session))
                 return
-            except Torn:
-                is_apart = True
+            except RetryNeeded:
+                uses_savepoints = True
             except Exception as error:
                 if batch.is_committing:
-                    self.committed(session)  # it may be there, so nobody trusts what he remembers
+                    self.on_commit(session)  # it may be there, so nobody trusts what he remembers
                     raise
-                turns += 1
-                if turns >= (TURNS_MAX if is_passing(error) else 1 + is_lost(error)):
+                attempts += 1
+                if attempts >= (ATTEMPTS_MAX if is_retryable(error) else 1 + is_lost(error)):
                     raise
                 await asyncio.sleep(random.uniform(0, PAUSE_SECONDS))  # noqa: S311
 
@@ -94,7 +94,7 @@ class _Batch:
         tx = PostgresTransaction(session, self.writer.tables, tenant)
         await session.do(f"BEGIN; SELECT pg_advisory_xact_lock({lock_of(tenant)})")
         for job in self.jobs:
-            await (self._run_apart if session.is_eager else self._run)(session, tx, job)
+            await (self._run_in_savepoint if session.is_eager else self._run)(session, tx, job)
         if session.is_broken:
             # A unit that was alone: it is told, and all that it did is taken back.
             await session.do("ROLLBACK")
@@ -103,7 +103,7 @@ class _Batch:
         self.is_committing = True
         await session.do("COMMIT")
         if session.writes:
-            self.writer.committed(session)
+            self.writer.on_commit(session)
 
     async def _run(self, session: Session, tx: PostgresTransaction, job: Job) -> None:
         """Run one unit.
@@ -117,15 +117,15 @@ class _Batch:
             return
         if session.writes != before or session.is_broken:
             if job.error is None or len(self.jobs) > 1:
-                raise Torn from job.error
+                raise RetryNeeded from job.error
             session.is_broken = True
 
-    async def _run_apart(self, session: Session, tx: PostgresTransaction, job: Job) -> None:
+    async def _run_in_savepoint(self, session: Session, tx: PostgresTransaction, job: Job) -> None:
         """Run one unit inside its savepoint."""
         await session.do("SAVEPOINT unit")
         await self._attempt(session, tx, job)
         if job.error is not None or session.is_broken:
-            session.forget()
+            session.discard()
             await session.do("ROLLBACK TO unit")
         await session.do("RELEASE unit")
 
@@ -138,10 +138,10 @@ class _Batch:
                 await session.flush()
         except BaseException as error:  # the edge: the waiter is told
             task = asyncio.current_task()
-            is_ours = isinstance(error, Torn) or (task is not None and task.cancelling())
-            if is_ours or is_lost(error) or is_passing(error):
+            is_ours = isinstance(error, RetryNeeded) or (task is not None and task.cancelling())
+            if is_ours or is_lost(error) or is_retryable(error):
                 raise
-            job.error = told(error)
+            job.error = translate_error(error)
         if session.is_eager and session.is_broken and job.error is None:
             job.error = AssertionError("a unit went on after a statement that failed")
 

@@ -8,7 +8,7 @@ from svc_core.base import compact
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import PURGED_BYTES
 from svc_http.stores import scopes
-from svc_http.stores.moments import from_stored, to_stored
+from svc_http.stores.moments import from_microseconds, to_microseconds
 
 _json = compact.encoder(ascii_only=True)
 
@@ -47,7 +47,7 @@ class SqliteAnswers:
             return None
         fingerprint, status, headers, body, at = row
         pairs = tuple((name, value) for name, value in json.loads(headers))
-        return Answer(fingerprint, status, pairs, body, from_stored(at))
+        return Answer(fingerprint, status, pairs, body, from_microseconds(at))
 
     async def put(self, operation: str, key: str, answer: Answer) -> None:
         """Keep the answer, replacing an older one."""
@@ -62,15 +62,17 @@ class SqliteAnswers:
                 answer.status,
                 _json(answer.headers),
                 answer.body,
-                to_stored(answer.at),
+                to_microseconds(answer.at),
             ),
         )
 
     async def purge(self, before: datetime, *, limit: int) -> int:
         """Forget at most `limit` older answers of every tenant, oldest first."""
         self._require_writable()
-        scopes.purging(self._tenant)
-        return self._connection.execute(_PURGE, (to_stored(before), limit, PURGED_BYTES)).rowcount
+        scopes.check_purger(self._tenant)
+        return self._connection.execute(
+            _PURGE, (to_microseconds(before), limit, PURGED_BYTES)
+        ).rowcount
 
     def _require_writable(self) -> None:
         if not self._writable:

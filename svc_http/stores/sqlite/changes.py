@@ -15,9 +15,9 @@ from attrs import evolve
 
 from svc_core.operation.ports import Change, ChangeSlice, FeedPosition
 from svc_http.stores import change_details, scopes
-from svc_http.stores.moments import from_stored, to_stored
+from svc_http.stores.moments import from_microseconds, to_microseconds
 
-EVERYBODY = "*"
+GLOBAL_SCOPE = "*"
 """The scope of global entries; the scope of a tenant begins with a slash."""
 
 _COLUMNS = "id, change_type, resource_type, resource_id, version, occurred_at, path, details"
@@ -43,31 +43,31 @@ Entry = tuple[Any, ...]
 class SqliteChanges:
     """The feed of one tenant: global entries and its own."""
 
-    __slots__ = ("_connection", "_own", "_tenant", "_writable")
+    __slots__ = ("_connection", "_tenant", "_tenant_scope", "_writable")
 
     def __init__(self, connection: sqlite3.Connection, tenant: str, writable: bool) -> None:
         self._connection = connection
         self._tenant = tenant
-        self._own = f"/{tenant}"
+        self._tenant_scope = f"/{tenant}"
         self._writable = writable
 
     async def append(self, change: Change) -> None:
         """Add an entry; see the port."""
         if not self._writable:
             raise AssertionError("a reading transaction writes")
-        scopes.publishing(change, self._tenant)
+        scopes.check_publisher(change, self._tenant)
         self._connection.execute(
             _APPEND,
             (
-                EVERYBODY if change.everybody else self._own,
+                GLOBAL_SCOPE if change.everybody else self._tenant_scope,
                 change.id,
                 change.change_type,
                 change.resource_type,
                 change.resource_id,
                 change.version,
-                to_stored(change.occurred_at),
+                to_microseconds(change.occurred_at),
                 change.path,
-                change_details.written(change),
+                change_details.details_text(change),
             ),
         )
 
@@ -77,20 +77,20 @@ class SqliteChanges:
         """At most `limit` entries after the position; see the port."""
         entries = sorted(
             chain(
-                self._entries(EVERYBODY, after.everybody, types, limit + 1),
-                self._entries(self._own, after.own, types, limit + 1),
+                self._entries(GLOBAL_SCOPE, after.everybody, types, limit + 1),
+                self._entries(self._tenant_scope, after.own, types, limit + 1),
             )
         )
         changes = tuple(_change(entry) for entry in entries[:limit])
         if len(entries) > limit:
-            return ChangeSlice(changes, _advanced(after, entries[:limit]), more=True)
+            return ChangeSlice(changes, _position_after(after, entries[:limit]), more=True)
         head = await self.head()
         position = FeedPosition(max(head.everybody, after.everybody), max(head.own, after.own))
         return ChangeSlice(changes, position, more=False)
 
     async def head(self) -> FeedPosition:
         """The position after the newest entry of this snapshot."""
-        return FeedPosition(self._head(EVERYBODY), self._head(self._own))
+        return FeedPosition(self._head(GLOBAL_SCOPE), self._head(self._tenant_scope))
 
     async def epoch(self) -> bytes:
         """The eight bytes that name this feed's life."""
@@ -113,13 +113,13 @@ class SqliteChanges:
         return position
 
 
-def _advanced(after: FeedPosition, entries: list[Entry]) -> FeedPosition:
+def _position_after(after: FeedPosition, entries: list[Entry]) -> FeedPosition:
     position = after
-    for _, scope, place, *_ in entries:
-        if scope == EVERYBODY:
-            position = evolve(position, everybody=place)
+    for _, scope, number, *_ in entries:
+        if scope == GLOBAL_SCOPE:
+            position = evolve(position, everybody=number)
         else:
-            position = evolve(position, own=place)
+            position = evolve(position, own=number)
     return position
 
 
@@ -132,8 +132,8 @@ def _change(entry: Entry) -> Change:
         resource_type=resource_type,
         resource_id=resource_id,
         version=version,
-        occurred_at=from_stored(occurred_at),
+        occurred_at=from_microseconds(occurred_at),
         path=path,
-        everybody=scope == EVERYBODY,
-        **change_details.read(details),
+        everybody=scope == GLOBAL_SCOPE,
+        **change_details.details_of(details),
     )

@@ -26,12 +26,12 @@ from svc_http.stores.contents import (
     columns_of,
     parts_of,
     record_of,
-    selection,
+    select_statement,
     table_of,
 )
 from svc_http.stores.errors import Unfit
 from svc_http.stores.sqlite.connection import LOGS, OWNER_ONLY, connect_reader, connect_writer
-from svc_http.stores.sqlite.ledger import add_lines, sealed
+from svc_http.stores.sqlite.ledger import add_lines, line_of
 from svc_http.stores.sqlite.lock import FileLock
 from svc_http.stores.sqlite.rows import RowWriter
 from svc_http.stores.sqlite.storage import migrate, status
@@ -39,7 +39,7 @@ from svc_http.stores.sqlite.table import Table, table
 from svc_http.stores.sqlite.texts import Texts
 from svc_http.stores.steps import Status
 
-UNFINISHED: Final = b"svc db copy makes a database here, or was ended before it was whole.\n"
+PLACEHOLDER: Final = b"svc db copy makes a database here, or was ended before it was whole.\n"
 """What stands in the place of a file that is not whole yet."""
 
 _READ: Mapping[Part, str] = {
@@ -55,7 +55,7 @@ _READ: Mapping[Part, str] = {
     ),
 }
 
-_FAST = (
+_FAST_SETUP = (
     "PRAGMA journal_mode=OFF",
     "PRAGMA synchronous=OFF",
     "PRAGMA secure_delete=OFF",
@@ -64,7 +64,7 @@ _FAST = (
 """For a file of which nothing is kept unless all is: it is brought to the disk at the end."""
 
 
-class SqliteHeld:
+class SqliteSource:
     """What one connection sees."""
 
     def __init__(
@@ -86,12 +86,12 @@ class SqliteHeld:
 
     async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
         """The rows of a part, in their order."""
-        cursor = self._connection.execute(_READ.get(part) or selection(part))
+        cursor = self._connection.execute(_READ.get(part) or select_statement(part))
         while batch := cursor.fetchmany(BATCH_ROWS):
-            yield [(row[0], *sealed(row[1:])) for row in batch] if part == LINES else batch
+            yield [(row[0], *line_of(row[1:])) for row in batch] if part == LINES else batch
 
 
-class SqliteFilled(SqliteHeld):
+class SqliteTarget(SqliteSource):
     """A file that is being filled."""
 
     def __init__(
@@ -126,10 +126,10 @@ class SqliteFilled(SqliteHeld):
         statement = f"INSERT INTO {table_of(part)} ({columns}) VALUES ({marks})"
         self._connection.executemany(statement, rows)
 
-    def _add_documents(self, stored: Table, rows: Sequence[Row]) -> None:
+    def _add_documents(self, table: Table, rows: Sequence[Row]) -> None:
         for tenant, id_, version, raw in rows:
-            writer = RowWriter(self._connection, self._texts, stored, tenant, id_)
-            writer.insert(record_of(stored.collection, raw), version)
+            writer = RowWriter(self._connection, self._texts, table, tenant, id_)
+            writer.insert(record_of(table.collection, raw), version)
         self._texts.write()
         self._texts.clear()
 
@@ -144,8 +144,8 @@ def check(path: Path, collections: Iterable[Collection[Any]]) -> Status:
         raise Unfit(f"there is no database {path}")
     try:
         steps = status(path, collections)
-    except sqlite3.Error as broken:
-        raise Unfit(f"{path} cannot be read: {broken}") from broken
+    except sqlite3.Error as error:
+        raise Unfit(f"{path} cannot be read: {error}") from error
     if not steps.applied:
         raise Unfit(f"{path} is not a database of this service")
     return steps
@@ -154,22 +154,22 @@ def check(path: Path, collections: Iterable[Collection[Any]]) -> Status:
 @asynccontextmanager
 async def reading(
     path: Path, collections: Iterable[Collection[Any]], *, is_alone: bool
-) -> AsyncIterator[SqliteHeld]:
+) -> AsyncIterator[SqliteSource]:
     """A file as it is now; if it `is_alone`, nobody else writes to it meanwhile.
 
     Raises:
         StoreBusy: somebody has it who could.
     """
-    lock = _locked(path) if is_alone else nullcontext()
+    lock = _lock(path) if is_alone else nullcontext()
     with lock, closing(connect_reader(path)) as connection:
         connection.execute("BEGIN")
-        yield SqliteHeld(connection, collections)
+        yield SqliteSource(connection, collections)
 
 
 @asynccontextmanager
 async def filling(
     path: Path, collections: Iterable[Collection[Any]], epoch: bytes
-) -> AsyncIterator[SqliteFilled]:
+) -> AsyncIterator[SqliteTarget]:
     """A file to be filled; it is there once the block has ended well, and not if it fails.
 
     Raises:
@@ -177,16 +177,16 @@ async def filling(
         Unfit: something is there already, or the file cannot be made.
     """
     declarations = tuple(collections)
-    with _locked(path), _fresh(path, declarations, epoch) as connection:
-        yield SqliteFilled(connection, declarations)
+    with _lock(path), _new_file(path, declarations, epoch) as connection:
+        yield SqliteTarget(connection, declarations)
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock(path: Path) -> Iterator[None]:
     try:
         lock = FileLock(path)
-    except OSError as refused:
-        raise Unfit(f"{path} cannot be used: {refused.strerror}") from refused
+    except OSError as error:
+        raise Unfit(f"{path} cannot be used: {error.strerror}") from error
     try:
         yield
     finally:
@@ -194,7 +194,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _fresh(
+def _new_file(
     path: Path, collections: tuple[Collection[Any], ...], epoch: bytes
 ) -> Iterator[sqlite3.Connection]:
     """A file that goes to `path` in the end, where a text stands for it until then."""
@@ -202,24 +202,24 @@ def _fresh(
         raise Unfit(f"{path} exists and is not empty; move it away, or choose another name")
     _remove(path, ("", *LOGS))
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "wb") as file:
-        file.write(UNFINISHED)
-    fresh = Path(f"{path}.new")
-    _remove(fresh)  # of a copy that was killed
+        file.write(PLACEHOLDER)
+    draft = Path(f"{path}.new")
+    _remove(draft)  # of a copy that was killed
     try:
-        migrate(fresh, collections, epoch=epoch)
-        with closing(connect_writer(fresh)) as connection:
-            for statement in _FAST:
+        migrate(draft, collections, epoch=epoch)
+        with closing(connect_writer(draft)) as connection:
+            for statement in _FAST_SETUP:
                 connection.execute(statement)
             yield connection
             connection.execute("COMMIT")
-        with fresh.open("rb") as file:
+        with draft.open("rb") as file:
             os.fsync(file.fileno())
-        fresh.replace(path)
+        draft.replace(path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
     finally:
-        _remove(fresh)
+        _remove(draft)
 
 
 def _is_free(path: Path, collections: tuple[Collection[Any], ...]) -> bool:
@@ -227,13 +227,15 @@ def _is_free(path: Path, collections: tuple[Collection[Any], ...]) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        if file.read(len(UNFINISHED) + 1) in {b"", UNFINISHED}:
+        if file.read(len(PLACEHOLDER) + 1) in {b"", PLACEHOLDER}:
             return True
     with suppress(Unfit):
         if not check(path, collections).pending:
-            looks = (f"SELECT 1 FROM {table_of(part)} LIMIT 1" for part in parts_of(collections))
+            statements = (
+                f"SELECT 1 FROM {table_of(part)} LIMIT 1" for part in parts_of(collections)
+            )
             with closing(connect_reader(path)) as connection:
-                return not any(connection.execute(look).fetchone() for look in looks)
+                return not any(connection.execute(statement).fetchone() for statement in statements)
     return False
 
 

@@ -18,11 +18,11 @@ from svc_core.operation.ports import (
     StaleVersionError,
 )
 from svc_http.stores import scopes
-from svc_http.stores.rows import sliced
-from svc_http.stores.selection import NUMBER_MAX, NUMBER_MIN, Asked, asked, searchable
-from svc_http.stores.sqlite.rows import Place, RowWriter, owner_token
+from svc_http.stores.rows import slice_of
+from svc_http.stores.selection import NUMBER_MAX, NUMBER_MIN, Criteria, asked, check_searchable
+from svc_http.stores.sqlite.rows import RowState, RowWriter, owner_token
 from svc_http.stores.sqlite.table import Shape, Table
-from svc_http.stores.sqlite.writes import Writes
+from svc_http.stores.sqlite.writes import WriterState
 
 T = TypeVar("T")
 Tables = Mapping[str, Table]
@@ -42,7 +42,7 @@ text index is walked whole."""
 
 _json = compact.encoder(ascii_only=True)
 
-_document: Callable[[Any], Document[Any]] = partial(tuple.__new__, Document)
+_to_document: Callable[[Any], Document[Any]] = partial(tuple.__new__, Document)
 """What `Document._make` gives, without a Python frame for each row of a page."""
 
 _SORT_KEYS = (itemgetter(4, 0), itemgetter(2, 0))
@@ -55,7 +55,11 @@ class SqliteDocuments:
     __slots__ = ("_connection", "_tables", "_tenant", "_writes")
 
     def __init__(
-        self, connection: sqlite3.Connection, tables: Tables, tenant: str, writes: Writes | None
+        self,
+        connection: sqlite3.Connection,
+        tables: Tables,
+        tenant: str,
+        writes: WriterState | None,
     ) -> None:
         """See rows of `tenant`; `writes` is None where nothing may be written."""
         self._connection = connection
@@ -65,9 +69,9 @@ class SqliteDocuments:
 
     async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
         """The row, or None when this tenant has no such row."""
-        owner = scopes.reading(collection, self._tenant)
+        owner = scopes.read_owner(collection, self._tenant)
         row = self._connection.execute(
-            declared(self._tables, collection).get, (owner, id_)
+            declared_table(self._tables, collection).get, (owner, id_)
         ).fetchone()
         return None if row is None else Document(id_, *row)
 
@@ -75,10 +79,10 @@ class SqliteDocuments:
         self, collection: Collection[T], ids: Sequence[str]
     ) -> dict[str, Document[T]]:
         """The rows that are there; see the port."""
-        owner = scopes.reading(collection, self._tenant)
-        statement = declared(self._tables, collection).get_many
+        owner = scopes.read_owner(collection, self._tenant)
+        statement = declared_table(self._tables, collection).get_many
         records = self._connection.execute(statement, (owner, _json(ids)))
-        rows = {row[0]: _document(row) for row in records}
+        rows = {row[0]: _to_document(row) for row in records}
         return {id_: rows[id_] for id_ in ids if id_ in rows}
 
     async def put(
@@ -89,7 +93,7 @@ class SqliteDocuments:
         record = collection.record(value)
         if not expect and writer.insert(record):
             return Document(id_, 1, record.order, record.raw)
-        old = _expected(writer, expect)
+        old = _current_row(writer, expect)
         if old is None:
             raise AssertionError("a row that could not be inserted is there")
         return Document(id_, writer.update(old, record), record.order, record.raw)
@@ -99,7 +103,7 @@ class SqliteDocuments:
     ) -> Document[T] | None:
         """Remove the row; see the port."""
         writer = self._writer(collection, id_)
-        old = _expected(writer, expect)
+        old = _current_row(writer, expect)
         if old is None:
             return None
         document = await self.get(collection, id_)
@@ -116,30 +120,30 @@ class SqliteDocuments:
         **filters: Unpack[Filters],
     ) -> Slice[T]:
         """At most `limit` rows in list order; see the port."""
-        owner, wanted = self._asked(collection, order, **filters)
-        if wanted.is_empty:
+        owner, criteria = self._criteria(collection, order, **filters)
+        if criteria.is_empty:
             # No value is wanted, so no row is, and a statement that says so has no plan.
             return Slice(())
-        walk = self._walk(collection, owner, wanted, order, after)
+        walk = self._walk(collection, owner, criteria, order, after)
         statement, tail = walk.table.scan(walk.shape), [*walk.values, limit + 1]
         runs = (self._connection.execute(statement, [*head, *tail]) for head in walk.heads)
         if len(walk.heads) == 1:
             rows = next(runs).fetchall()
         else:
-            rows = _merged(runs, limit + 1, _SORT_KEYS[order is None])
+            rows = _merge(runs, limit + 1, _SORT_KEYS[order is None])
         if order is None:
-            return sliced(list(map(_document, rows)), limit)
+            return slice_of(list(map(_to_document, rows)), limit)
         end = Position(rows[limit - 1][4], rows[limit - 1][0]) if len(rows) > limit else None
-        return Slice(tuple([_document(row[:4]) for row in rows[:limit]]), end)
+        return Slice(tuple([_to_document(row[:4]) for row in rows[:limit]]), end)
 
     async def count(
         self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
     ) -> int:
         """How many rows there are, up to a limit; see the port."""
-        owner, wanted = self._asked(collection, **filters)
-        if wanted.is_empty:
+        owner, criteria = self._criteria(collection, **filters)
+        if criteria.is_empty:
             return 0
-        walk = self._walk(collection, owner, wanted, is_single=True)
+        walk = self._walk(collection, owner, criteria, is_single=True)
         values = [*walk.heads[0], *walk.values, limit]
         count: int = self._connection.execute(walk.table.count(walk.shape), values).fetchone()[0]
         return count
@@ -154,36 +158,38 @@ class SqliteDocuments:
         **filters: Unpack[Filters],
     ) -> Slice[T]:
         """At most `limit` rows that hold any of `terms`; see the port."""
-        searchable(collection)
-        owner, wanted = self._asked(collection, **filters)
-        if not terms or wanted.is_empty:
+        check_searchable(collection)
+        owner, criteria = self._criteria(collection, **filters)
+        if not terms or criteria.is_empty:
             return Slice(())
-        table = self._texted(collection)
+        table = self._flushed_table(collection)
         words = {match_query(owner, (term,)): weight for term, weight in terms.items()}
-        run = self._run(table, owner, wanted)
+        run = self._row_run(table, owner, criteria)
         if run is not None and run[0] is None:
             return Slice(())
-        shape = _shape(wanted, None, None, after)._replace(has_run=run is not None)
+        shape = _shape(criteria, None, None, after)._replace(has_run=run is not None)
         place = () if after is None else (after.rank, after.order, after.id)
-        checks = (value for name, _ in shape.checks for value in wanted.where[name])
-        texts = [match_query(owner, wanted.words, "AND")] if wanted.words else []
-        best = [*place[:1], limit] if wanted.is_all else []
-        values = [_json(words), *(run or ()), owner, *texts, *_bounds(wanted), *place, *checks]
+        checks = (value for name, _ in shape.checks for value in criteria.where[name])
+        texts = [match_query(owner, criteria.words, "AND")] if criteria.words else []
+        best = [*place[:1], limit] if criteria.is_all else []
+        values = [_json(words), *(run or ()), owner, *texts, *_bounds(criteria), *place, *checks]
         values += [*best, limit + 1]
         rows = self._connection.execute(table.search(shape), values).fetchall()
         end = None
         if len(rows) > limit:
             id_, _, order, _, rank = rows[limit - 1]
             end = Position(order, id_, rank)
-        return Slice(tuple(_document(row[:4]) for row in rows[:limit]), end)
+        return Slice(tuple(_to_document(row[:4]) for row in rows[:limit]), end)
 
-    def _run(self, table: Table, owner: str, wanted: Asked) -> tuple[int | None, ...] | None:
+    def _row_run(
+        self, table: Table, owner: str, criteria: Criteria
+    ) -> tuple[int | None, ...] | None:
         """The lowest and the highest number of the rows between the bounds; None for too many.
 
         Rows are numbered as they come, so those of a period lie close together, and the text index
         can walk a run of numbers alone.
         """
-        bounds = wanted[1:3]
+        bounds = criteria[1:3]
         if bounds == (None, None):
             return None
         low, high = (NUMBER_MIN, NUMBER_MAX)
@@ -192,95 +198,113 @@ class SqliteDocuments:
         first, last, count = self._connection.execute(table.run, values).fetchone()
         return None if count > RUN_ROWS_MAX else (first, last)
 
-    def _asked(
+    def _criteria(
         self, collection: Collection[Any], order: str | None = None, **filters: Unpack[Filters]
-    ) -> tuple[str, Asked]:
+    ) -> tuple[str, Criteria]:
         """Whose rows are asked for, and which."""
-        owner = scopes.reading(collection, self._tenant)
+        owner = scopes.read_owner(collection, self._tenant)
         return owner, asked(collection, order, **filters)
 
     def _walk(
         self,
         collection: Collection[Any],
         owner: str,
-        wanted: Asked,
+        criteria: Criteria,
         order: str | None = None,
         after: Position | None = None,
         *,
         is_single: bool = False,
     ) -> "_Walk":
         """The statement's shape and values; `is_single` where one run has all rows, in no order."""
-        table = self._texted(collection) if wanted.words else declared(self._tables, collection)
-        driver = None if wanted.words else self._driver(table, owner, wanted, order)
-        if order is None and after is not None and wanted.end is not None:
+        table = (
+            self._flushed_table(collection)
+            if criteria.words
+            else declared_table(self._tables, collection)
+        )
+        driver = None if criteria.words else self._driver(table, owner, criteria, order)
+        if order is None and after is not None and criteria.end is not None:
             # Only the tighter of the two upper bounds: the walk would begin at the other.
-            if after.order <= wanted.end:
-                wanted = wanted._replace(end=None)
+            if after.order <= criteria.end:
+                criteria = criteria._replace(end=None)
             else:
                 after = None
         if after is not None:  # the same of the number that is the order
-            spans = [span.below(after.order) if span.name == order else span for span in wanted[3]]
-            wanted = wanted._replace(spans=tuple(spans))
-        shape = _shape(wanted, driver, order, after)
-        if wanted.is_whole:
+            spans = [
+                span.below(after.order) if span.name == order else span for span in criteria[3]
+            ]
+            criteria = criteria._replace(spans=tuple(spans))
+        shape = _shape(criteria, driver, order, after)
+        if criteria.is_whole:
             place = () if after is None else (after.order, after.id)
-            return _Walk(table, shape, [[owner]], [*_bounds(wanted), *place])
+            return _Walk(table, shape, [[owner]], [*_bounds(criteria), *place])
         heads: list[list[str]] = [[owner]]
-        if wanted.words:
-            heads = [[match_query(owner, wanted.words, "AND"), owner]]
-        elif driver is not None and driver in wanted.where:
-            heads = [[owner, value] for value in wanted.where[driver]]
+        if criteria.words:
+            heads = [[match_query(owner, criteria.words, "AND"), owner]]
+        elif driver is not None and driver in criteria.where:
+            heads = [[owner, value] for value in criteria.where[driver]]
             if is_single and len(heads) > 1:
                 shape = shape._replace(is_several=True)
-                heads = [[owner, _json(wanted.where[driver])]]
+                heads = [[owner, _json(criteria.where[driver])]]
         place = () if after is None else (after.order, after.id)
-        checks = (value for name, _ in shape.checks for value in wanted.where[name])
-        return _Walk(table, shape, heads, [*_bounds(wanted), *place, *checks])
+        checks = (value for name, _ in shape.checks for value in criteria.where[name])
+        return _Walk(table, shape, heads, [*_bounds(criteria), *place, *checks])
 
-    def _texted(self, collection: Collection[Any]) -> Table:
+    def _flushed_table(self, collection: Collection[Any]) -> Table:
         """The table, once the words of the batch are in its text index."""
         if self._writes is not None:
             self._writes.texts.write()
-        return declared(self._tables, collection)
+        return declared_table(self._tables, collection)
 
     def _writer(self, collection: Collection[Any], id_: str) -> RowWriter:
         if self._writes is None:
             raise AssertionError("a reading transaction writes")
-        table = declared(self._tables, collection)
-        owner = scopes.writing(collection, self._tenant)
+        table = declared_table(self._tables, collection)
+        owner = scopes.write_owner(collection, self._tenant)
         self._writes.names.add(collection.name)
         return RowWriter(self._connection, self._writes.texts, table, owner, id_)
 
-    def _driver(self, table: Table, owner: str, wanted: Asked, order: str | None) -> str | None:
+    def _driver(
+        self, table: Table, owner: str, criteria: Criteria, order: str | None
+    ) -> str | None:
         """The filter or number whose index is walked: one that few rows have, and of those that
         many have one that is in list order."""
-        if wanted.is_whole:
+        if criteria.is_whole:
             return order
-        ordered = list(wanted.where)
+        ordered_names = list(criteria.where)
         if order is not None:
-            ranked = table.collection.ranked
-            ordered = [*(name for name in wanted.where if order in ranked.get(name, ())), order]
-        spans = [span.name for span in wanted.spans if not span.wraps]
-        is_single = len(ordered) == (order is not None)  # the order that is asked for, or none
-        most = SORTED_MAX if is_single else PROBED_MAX
-        choices = [*ordered, *(name for name in (*wanted.where, *spans) if name not in ordered)]
-        if len(choices) < 2 and ordered:
+            rankings = table.collection.ranked
+            ordered_names = [
+                *(name for name in criteria.where if order in rankings.get(name, ())),
+                order,
+            ]
+        spans = [span.name for span in criteria.spans if not span.wraps]
+        is_single = len(ordered_names) == (
+            order is not None
+        )  # the order that is asked for, or none
+        count_max = SORTED_MAX if is_single else PROBED_MAX
+        choices = [
+            *ordered_names,
+            *(name for name in (*criteria.where, *spans) if name not in ordered_names),
+        ]
+        if len(choices) < 2 and ordered_names:
             return choices[0]
-        counted = {name: self._probed(table, owner, name, wanted, most) for name in choices}
-        best = min(counted, key=lambda name: counted[name], default=None)
-        is_rare = best is None or counted[best] < most
-        if is_rare or (order is None and best in ordered):
+        counts = {name: self._probe(table, owner, name, criteria, count_max) for name in choices}
+        best = min(counts, key=lambda name: counts[name], default=None)
+        is_rare = best is None or counts[best] < count_max
+        if is_rare or (order is None and best in ordered_names):
             return best
-        return ordered[0] if ordered else None
+        return ordered_names[0] if ordered_names else None
 
-    def _probed(self, table: Table, owner: str, name: str, wanted: Asked, most: int) -> int:
-        sought: list[tuple[object, ...]] = [(value,) for value in wanted.where.get(name, ())]
+    def _probe(
+        self, table: Table, owner: str, name: str, criteria: Criteria, count_max: int
+    ) -> int:
+        probes: list[tuple[object, ...]] = [(value,) for value in criteria.where.get(name, ())]
         if name in table.numbers:
-            spans = [span for span in wanted.spans if span.name == name and not span.wraps]
-            sought = [(span.low, span.high) for span in spans] or [(NUMBER_MIN, NUMBER_MAX)]
+            spans = [span for span in criteria.spans if span.name == name and not span.wraps]
+            probes = [(span.low, span.high) for span in spans] or [(NUMBER_MIN, NUMBER_MAX)]
         return sum(
-            self._connection.execute(table.probe(name), (owner, *values, most)).fetchone()[0]
-            for values in sought
+            self._connection.execute(table.probe(name), (owner, *values, count_max)).fetchone()[0]
+            for values in probes
         )
 
 
@@ -293,8 +317,10 @@ class _Walk(NamedTuple):
     values: list[Any]
 
 
-def _shape(wanted: Asked, driver: str | None, order: str | None, after: Position | None) -> Shape:
-    where, start, end, spans, words = wanted
+def _shape(
+    criteria: Criteria, driver: str | None, order: str | None, after: Position | None
+) -> Shape:
+    where, start, end, spans, words = criteria
     return Shape(
         driver,
         tuple([(name, len(values)) for name, values in where.items() if name != driver]),
@@ -307,14 +333,14 @@ def _shape(wanted: Asked, driver: str | None, order: str | None, after: Position
     )
 
 
-def _bounds(wanted: Asked) -> list[int]:
-    bounds = [bound for bound in wanted[1:3] if bound is not None]
-    if not wanted.spans:
+def _bounds(criteria: Criteria) -> list[int]:
+    bounds = [number for number in criteria[1:3] if number is not None]
+    if not criteria.spans:
         return bounds
-    return bounds + [edge for span in wanted.spans for edge in (span.low, span.high)]
+    return bounds + [edge for span in criteria.spans for edge in (span.low, span.high)]
 
 
-def _expected(writer: RowWriter, expect: int | None) -> Place | None:
+def _current_row(writer: RowWriter, expect: int | None) -> RowState | None:
     old = writer.find()
     current = 0 if old is None else old.version
     if expect is not None and expect != current:
@@ -322,7 +348,7 @@ def _expected(writer: RowWriter, expect: int | None) -> Place | None:
     return old
 
 
-def across(
+def scan_across(
     connection: sqlite3.Connection, table: Table, limit: int, bounds: Lowest
 ) -> tuple[Owned[Any], ...]:
     """Rows of every tenant with the lowest `(order, tenant, id)` first."""
@@ -330,13 +356,13 @@ def across(
     filters = asked(table.collection, where=bounds.get("where")).where
     checks = tuple((name, len(values)) for name, values in filters.items())
     values = [value for name in filters for value in filters[name]]
-    bound = [*(after or ()), *(() if end is None else (end,))]
+    edges = [*(after or ()), *(() if end is None else (end,))]
     statement = table.across(checks, after is not None, end is not None)
-    rows = connection.execute(statement, [*bound, *values, limit])
+    rows = connection.execute(statement, [*edges, *values, limit])
     return tuple(Owned(row[0], Document(*row[1:])) for row in rows)
 
 
-def declared(tables: Tables, collection: Collection[Any]) -> Table:
+def declared_table(tables: Tables, collection: Collection[Any]) -> Table:
     """The table of a collection.
 
     Raises:
@@ -348,20 +374,20 @@ def declared(tables: Tables, collection: Collection[Any]) -> Table:
         raise AssertionError(f"{collection.name} is not declared to this store") from None
 
 
-def match_query(owner: str, terms: Iterable[str], joined: str = "OR") -> str:
+def match_query(owner: str, terms: Iterable[str], operator: str = "OR") -> str:
     """The text query for rows of `owner` that hold `terms`, each a quoted whole token."""
-    wanted = f" {joined} ".join(_quoted(term) for term in dict.fromkeys(terms))
-    return f"owner : {_quoted(owner_token(owner))} AND tokens : ({wanted})"
+    tokens = f" {operator} ".join(_quote(term) for term in dict.fromkeys(terms))
+    return f"owner : {_quote(owner_token(owner))} AND tokens : ({tokens})"
 
 
-def _quoted(token: str) -> str:
+def _quote(token: str) -> str:
     return '"' + token.replace('"', '""') + '"'
 
 
 # -- runs of rows ------------------------------------------------------------------------------
 
 
-def _merged(
+def _merge(
     runs: Iterable[sqlite3.Cursor], count: int, sort_key: Callable[[Row], tuple[Any, ...]]
 ) -> list[Row]:
     """The first rows of several ordered runs; a row with two of the values comes once.
@@ -370,15 +396,15 @@ def _merged(
     """
     rows: dict[str, Row] = {}
     last: tuple[Any, ...] | None = None
-    most = count
+    rows_max = count
     for run in runs:
         for row in run:
             if last is not None and sort_key(row) <= last:
                 break
             rows[row[0]] = row
         run.close()  # the next one then has its prepared statement
-        if len(rows) >= most:
-            most = 2 * count  # sorted after each of thousands of runs, they would take seconds
+        if len(rows) >= rows_max:
+            rows_max = 2 * count  # sorted after each of thousands of runs, they would take seconds
             best = sorted(rows.values(), key=sort_key, reverse=True)[:count]
             rows, last = {row[0]: row for row in best}, sort_key(best[-1])
     return sorted(rows.values(), key=sort_key, reverse=True)

@@ -29,7 +29,7 @@ from svc_core.operation.ports import (
     StaleVersionError,
     key_digest,
 )
-from svc_http.stores.ledger_lines import check, check_level, check_time, keys_in
+from svc_http.stores.ledger_lines import check_append, check_level, check_time, keys_in
 from svc_http.stores.sqlite.traces import Traces
 
 _json = compact.encoder(ascii_only=False)
@@ -55,9 +55,9 @@ _ADD_KEY = "INSERT OR IGNORE INTO ledger_keys (digest, place) VALUES (?, ?)"
 _ADD_NODE = "INSERT INTO ledger_nodes (ledger, level, number, hash) VALUES (?, ?, ?, ?)"
 
 _BODIES = "FROM ledger_lines AS l CROSS JOIN ledger_bodies AS b ON b.number = l.body"
-_SEALED = f"SELECT place, id, subject, opens, recorded_at, keys, seal, line {_BODIES}"
-_GET = f"{_SEALED} WHERE ledger = ? AND id = ?"
-_GET_MANY = f"{_SEALED} WHERE ledger = ? AND id IN (SELECT value FROM json_each(?))"  # noqa: S608 - parameters
+_SELECT_LINE = f"SELECT place, id, subject, opens, recorded_at, keys, seal, line {_BODIES}"
+_GET = f"{_SELECT_LINE} WHERE ledger = ? AND id = ?"
+_GET_MANY = f"{_SELECT_LINE} WHERE ledger = ? AND id IN (SELECT value FROM json_each(?))"  # noqa: S608 - parameters
 _LINES = f"SELECT line {_BODIES} WHERE place >= ? AND place < ? ORDER BY place"
 _SEALS = "SELECT seal FROM ledger_lines WHERE place >= ? AND place < ? ORDER BY place"
 _TIME = "SELECT recorded_at FROM ledger_lines WHERE place = ?"
@@ -65,20 +65,23 @@ _OF_SUBJECT = (
     f"SELECT line {_BODIES} WHERE subject = ? AND place >= ? AND place < ? ORDER BY place LIMIT ?"
 )
 _COUNT_OF = "SELECT COUNT(*) FROM ledger_lines WHERE subject = ? AND place >= ? AND place < ?"
-_OPENED = f"{_SEALED} WHERE opens = 1 AND place >= ? AND place < ? ORDER BY place DESC LIMIT ?"
-_HELD = (
+_OPENINGS = (
+    f"{_SELECT_LINE} WHERE opens = 1 AND place >= ? AND place < ? ORDER BY place DESC LIMIT ?"
+)
+_KEY_LINES = (
     "FROM ledger_keys AS k CROSS JOIN ledger_lines AS h ON h.place = k.place"
     " WHERE k.digest = {digest} AND k.place >= {first} AND k.place < {end}"
 )
 # The plus keeps SQLite from walking all openings where few subjects hold the key.
-_OPENED_BY_KEY = (
-    f"{_SEALED} WHERE +opens = 1 AND place >= ?1 AND place < ?2 AND subject IN (SELECT h.subject "
-    + _HELD.format(digest="?4", first="?1", end="?5")
+_OPENINGS_BY_KEY = (
+    f"{_SELECT_LINE} WHERE +opens = 1 AND place >= ?1 AND place < ?2"
+    " AND subject IN (SELECT h.subject "
+    + _KEY_LINES.format(digest="?4", first="?1", end="?5")
     + ") ORDER BY place DESC LIMIT ?3"
 )
 _HOLDERS = (
     "SELECT h.subject "
-    + _HELD.format(digest="?", first="?", end="?")
+    + _KEY_LINES.format(digest="?", first="?", end="?")
     + " GROUP BY h.subject ORDER BY min(k.place) LIMIT ?"
 )
 _NODES = (
@@ -102,7 +105,7 @@ _END = (
     "SELECT place, recorded_at FROM ledger_lines WHERE place >= ? AND place < ?"
     " ORDER BY place DESC LIMIT 1"
 )
-_STORED = (
+_STORED_LINES = (
     "SELECT l.place, l.id, l.subject, l.opens = 1, l.recorded_at, b.keys, l.seal, b.line"
     " FROM json_each(?) AS n CROSS JOIN ledger_lines AS l ON l.place = n.value"
     " LEFT JOIN ledger_bodies AS b ON b.number = l.body ORDER BY l.place"
@@ -114,7 +117,7 @@ _INDEX = (
 )
 
 
-class _Book(NamedTuple):
+class _LedgerRow(NamedTuple):
     """What is known of a ledger; one that is not there yet has number 0 and no lines."""
 
     number: int
@@ -136,7 +139,7 @@ class _Book(NamedTuple):
 
 
 _BEFORE_ALL: Final = (-(1 << 63), -1)
-_NO_BOOK = _Book(0, LedgerHead(0, b""))
+_NO_LEDGER = _LedgerRow(0, LedgerHead(0, b""))
 
 
 class SqliteLedger:
@@ -163,20 +166,20 @@ class SqliteLedger:
         expect: int,
     ) -> None:
         """Add all lines, the nodes that they complete, and the head after them; see the port."""
-        self._writable()
-        check(lines, nodes, head, expect)
+        self._require_traces()
+        check_append(lines, nodes, head, expect)
         book = self._book()
         if expect != book.head.size:
             raise StaleVersionError(book.head.size)
         if expect:
             check_time(self._time(book.end() - 1), lines)
         number = book.number or self._connection.execute(_NEXT).fetchone()[0]
-        book = _Book(number, head)
+        book = _LedgerRow(number, head)
         self._add(book, lines, expect)
         self._connection.executemany(_ADD_NODE, ((number, *node) for node in nodes))
         self._connection.execute(_GROW, (number, self._tenant, *head))
 
-    def _add(self, book: _Book, lines: Sequence[SealedLine], expect: int) -> None:
+    def _add(self, book: _LedgerRow, lines: Sequence[SealedLine], expect: int) -> None:
         """Write the lines and their keys, or none of them.
 
         Raises:
@@ -186,18 +189,18 @@ class SqliteLedger:
             add_lines(self._connection, book.number, lines)
         except sqlite3.IntegrityError:
             bounds = (book.first + expect, book.end())
-            written = self._connection.execute(_DROP_FROM, bounds).rowcount
-            raise DuplicateRecordError(lines[written].id) from None
+            count = self._connection.execute(_DROP_FROM, bounds).rowcount
+            raise DuplicateRecordError(lines[count].id) from None
 
     async def get(self, id_: str) -> SealedLine | None:
         """The line of a record."""
         row = self._connection.execute(_GET, (self._book().number, id_)).fetchone()
-        return None if row is None else sealed(row)
+        return None if row is None else line_of(row)
 
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there."""
         rows = self._connection.execute(_GET_MANY, (self._book().number, _json(ids)))
-        lines = {row[1]: sealed(row) for row in rows}
+        lines = {row[1]: line_of(row) for row in rows}
         return {id_: lines[id_] for id_ in ids if id_ in lines}
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
@@ -233,12 +236,12 @@ class SqliteLedger:
         book = self._book()
         values: tuple[Any, ...] = (book.first, book.end(size, before), limit)
         if key is None:
-            rows = self._connection.execute(_OPENED, values)
+            rows = self._connection.execute(_OPENINGS, values)
         else:
             rows = self._connection.execute(
-                _OPENED_BY_KEY, (*values, key_digest(key), book.end(size))
+                _OPENINGS_BY_KEY, (*values, key_digest(key), book.end(size))
             )
-        return tuple(map(sealed, rows))
+        return tuple(map(line_of, rows))
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
@@ -263,12 +266,12 @@ class SqliteLedger:
 
     async def erase(self, id_: str, line: bytes) -> None:
         """Put `line` in the place of the record's; its keys go as well."""
-        traces = self._writable()
+        traces = self._require_traces()
         book, old = self._book(), await self.get(id_)
         if old is None:
             raise AssertionError(f"the ledger holds no {id_}")
         place = book.first + old.seq
-        traces.leave()
+        traces.note_erasure()
         self._connection.execute(_BLANK, self._connection.execute(_BODY, (place,)).fetchone())
         body = _next_body(self._connection)
         self._connection.execute(_ADD_BODY, (body, None, line))
@@ -277,7 +280,7 @@ class SqliteLedger:
 
     async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
         """Keep the checkpoint, unless a larger one of its day is kept."""
-        self._writable()
+        self._require_traces()
         self._connection.execute(_KEEP, (self._tenant, day, size, text))
 
     async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
@@ -295,14 +298,14 @@ class SqliteLedger:
         """All that is stored of the lines of these numbers."""
         book = self._book()
         places = _json([book.first + number for number in numbers])
-        rows = self._connection.execute(_STORED, (places,)).fetchall()
-        return tuple(map(self._stored, rows))
+        rows = self._connection.execute(_STORED_LINES, (places,)).fetchall()
+        return tuple(map(self._stored_line, rows))
 
-    def _stored(self, row: tuple[Any, ...]) -> SealedLine:
-        place, id_, subject, opens, recorded_at, stated, seal, line = row
+    def _stored_line(self, row: tuple[Any, ...]) -> SealedLine:
+        place, id_, subject, opens, recorded_at, keys_text, seal, line = row
         keys = tuple(
             key
-            for key in keys_in(stated)
+            for key in keys_in(keys_text)
             if self._connection.execute(_IS_KEY, (key_digest(key), place)).fetchone()
         )
         seq = place & _SEQ_MASK
@@ -315,9 +318,9 @@ class SqliteLedger:
         rows = self._connection.execute(_INDEX, (*last, *book.places, limit))
         return tuple(LedgerKey(digest, place - book.first) for digest, place in rows)
 
-    def _book(self) -> _Book:
+    def _book(self) -> _LedgerRow:
         row = self._connection.execute(_HEAD, (self._tenant,)).fetchone()
-        return _NO_BOOK if row is None else _Book(row[0], LedgerHead(*row[1:]))
+        return _NO_LEDGER if row is None else _LedgerRow(row[0], LedgerHead(*row[1:]))
 
     def _time(self, place: int) -> str:
         time: str = self._connection.execute(_TIME, (place,)).fetchone()[0]
@@ -326,7 +329,7 @@ class SqliteLedger:
     def _column(self, statement: str, *values: Any) -> tuple[Any, ...]:
         return tuple(value for (value,) in self._connection.execute(statement, values))
 
-    def _writable(self) -> Traces:
+    def _require_traces(self) -> Traces:
         if self._traces is None:
             raise AssertionError("a reading transaction writes")
         return self._traces
@@ -358,7 +361,7 @@ def _row(ledger: int, line: SealedLine, body: int) -> tuple[Any, ...]:
     return (place, ledger, id_, subject, opens, recorded_at, seal, body)
 
 
-def sealed(row: tuple[Any, ...]) -> SealedLine:
+def line_of(row: tuple[Any, ...]) -> SealedLine:
     """A line as it is stored, from its place on."""
     place, id_, subject, opens, recorded_at, keys, seal, line = row
     seq = place & _SEQ_MASK

@@ -9,7 +9,7 @@ from svc_http.stores.errors import StoreBusy
 OWNER_BYTES_MAX = 20
 """A process number in decimal digits."""
 
-_GIVEN_BACK = -1  # the number may soon be that of another file, which is not ours to close
+_CLOSED = -1  # the number may soon be that of another file, which is not ours to close
 
 
 class FileLock:
@@ -37,6 +37,6 @@ class FileLock:
 
     def release(self) -> None:
         """Let the next one in. The file stays: removing it would let two in. Safe to repeat."""
-        descriptor, self._fd = self._fd, _GIVEN_BACK
-        if descriptor != _GIVEN_BACK:
+        descriptor, self._fd = self._fd, _CLOSED
+        if descriptor != _CLOSED:
             os.close(descriptor)

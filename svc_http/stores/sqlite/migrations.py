@@ -63,7 +63,7 @@ _FIXED: dict[str, tuple[str, ...]] = {
     "outbox dropped": ("DROP TABLE IF EXISTS outbox",),
     "details of changes": ("ALTER TABLE changes ADD COLUMN details TEXT",),
 }
-_FORMER: Final = ("outbox",)
+_FORMER_STEPS: Final = ("outbox",)
 """Steps that earlier versions took, and this one undoes."""
 
 
@@ -84,17 +84,17 @@ def status_of(connection: sqlite3.Connection, collections: Iterable[Collection[A
     Raises:
         Newer: a newer version wrote the file.
     """
-    applied = _applied(connection)
-    check_known(applied, (*_FIXED, *_FORMER), _written(connection))
-    taken = {entry.step for entry in applied}
+    steps = _applied_steps(connection)
+    check_known(steps, (*_FIXED, *_FORMER_STEPS), _stored_format(connection))
+    names = {entry.step for entry in steps}
     shapes = _shapes(connection)
-    pending = [step for step in _FIXED if step not in taken]
+    pending = [step for step in _FIXED if step not in names]
     pending += [
         _step(collection, shapes.get(collection.name))
         for collection in collections
         if shapes.get(collection.name) != _shape(collection)
     ]
-    return Status(applied, tuple(pending))
+    return Status(steps, tuple(pending))
 
 
 def apply(
@@ -109,20 +109,20 @@ def apply(
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
-        applied = _applied(connection)
-        check_known(applied, (*_FIXED, *_FORMER), _written(connection))
+        before = _applied_steps(connection)
+        check_known(before, (*_FIXED, *_FORMER_STEPS), _stored_format(connection))
         connection.execute(_NUMBERS)
         _apply_fixed(connection)
-        if _written(connection) < FORMAT:  # so that a file is opened where a disk is full
+        if _stored_format(connection) < FORMAT:  # so that a file is opened where a disk is full
             connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)", (epoch,))
         _apply_declared(connection, collections)
-        taken = _applied(connection)[len(applied) :]
+        steps = _applied_steps(connection)[len(before) :]
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-    return taken
+    return steps
 
 
 def renew_epoch(connection: sqlite3.Connection, epoch: bytes) -> None:
@@ -131,9 +131,9 @@ def renew_epoch(connection: sqlite3.Connection, epoch: bytes) -> None:
 
 
 def _apply_fixed(connection: sqlite3.Connection) -> None:
-    taken = {entry.step for entry in _applied(connection)}
+    names = {entry.step for entry in _applied_steps(connection)}
     for step, statements in _FIXED.items():
-        if step not in taken:
+        if step not in names:
             _run(connection, statements)
             _number(connection, step)
 
@@ -154,9 +154,9 @@ def _apply_declared(connection: sqlite3.Connection, collections: Iterable[Collec
 def _reshape(connection: sqlite3.Connection, table: Table, old: _Shape | None, new: _Shape) -> None:
     if old is None:
         _run(connection, tables.create(table))
-    had = old or _Shape()
+    was = old or _Shape()
     kinds = (
-        ("p", had.pairs, new.pairs), ("k", had.keys, new.keys), ("n", had.numbers, new.numbers),
+        ("p", was.pairs, new.pairs), ("k", was.keys, new.keys), ("n", was.numbers, new.numbers),
     )  # fmt: skip
     for kind, before, after in kinds:
         for name in before:
@@ -166,7 +166,7 @@ def _reshape(connection: sqlite3.Connection, table: Table, old: _Shape | None, n
         for name in after:
             if name not in before:
                 _run(connection, tables.add_column(table, kind, name))
-    if had.search:
+    if was.search:
         _run(connection, tables.drop_texts(table))
     if new.search:
         _run(connection, tables.add_texts(table))
@@ -183,14 +183,14 @@ def _number(connection: sqlite3.Connection, step: str) -> None:
     connection.execute("INSERT INTO schema_migrations (step) VALUES (?)", (step,))
 
 
-def _applied(connection: sqlite3.Connection) -> tuple[Applied, ...]:
+def _applied_steps(connection: sqlite3.Connection) -> tuple[Applied, ...]:
     if not _has(connection, "schema_migrations"):
         return ()
     rows = connection.execute("SELECT number, step FROM schema_migrations ORDER BY number")
     return tuple(Applied(*row) for row in rows)
 
 
-def _written(connection: sqlite3.Connection) -> int:
+def _stored_format(connection: sqlite3.Connection) -> int:
     """The format of whoever wrote the file last; 0 for what had none yet."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
@@ -202,10 +202,10 @@ def _shapes(connection: sqlite3.Connection) -> dict[str, _Shape]:
     return {name: _read_shape(json.loads(text)) for name, text in rows}
 
 
-def _read_shape(stored: dict[str, Any]) -> _Shape:
-    names = (tuple(stored["keys"]), tuple(stored["facets"]))
-    more = (tuple(stored.get(name, ())) for name in ("numbers", "pairs"))
-    return _Shape(*names, stored["search"], *more)
+def _read_shape(members: dict[str, Any]) -> _Shape:
+    names = (tuple(members["keys"]), tuple(members["facets"]))
+    rest = (tuple(members.get(name, ())) for name in ("numbers", "pairs"))
+    return _Shape(*names, members["search"], *rest)
 
 
 def _has(connection: sqlite3.Connection, name: str) -> bool:
@@ -232,7 +232,12 @@ def _step(collection: Collection[Any], old: _Shape | None) -> str:
     if old is None:
         return f"collection {collection.name}"
     new = _shape(collection)
-    had, has = {*old.keys, *old.facets, *old.numbers}, {*new.keys, *new.facets, *new.numbers}
-    words = [f"+{name}" for name in sorted(has - had)] + [f"-{name}" for name in sorted(had - has)]
+    old_names, new_names = (
+        {*old.keys, *old.facets, *old.numbers},
+        {*new.keys, *new.facets, *new.numbers},
+    )
+    words = [f"+{name}" for name in sorted(new_names - old_names)] + [
+        f"-{name}" for name in sorted(old_names - new_names)
+    ]
     words += ["text index"] if old.search != new.search else []
     return f"collection {collection.name}: {' '.join(words) or 'filters rearranged'}"

@@ -21,7 +21,7 @@ Pairs = list[tuple[str, str]]
 
 
 @frozen
-class Place:
+class RowState:
     """A stored row before it changes; `facets` is the JSON of its facets."""
 
     row: int
@@ -40,10 +40,10 @@ class RowWriter:
     owner: str
     id_: str
 
-    def find(self) -> Place | None:
+    def find(self) -> RowState | None:
         """Where the row is now."""
         row = self.connection.execute(self.table.find, (self.owner, self.id_)).fetchone()
-        return None if row is None else Place(*row)
+        return None if row is None else RowState(*row)
 
     def insert(self, record: Record, version: int = 1) -> bool:
         """Write the row, of that version, unless it is there; whether it was written."""
@@ -56,7 +56,7 @@ class RowWriter:
         self._add_text(cursor.lastrowid, record)
         return True
 
-    def update(self, old: Place, record: Record) -> int:
+    def update(self, old: RowState, record: Record) -> int:
         """Write the next version over the old one; its number."""
         pairs = _pairs(record)
         self._overwrite(old.row, old.version + 1, pairs, record)
@@ -64,12 +64,12 @@ class RowWriter:
             self._drop_facets(old)
             self._add_facets(old.row, record.order, pairs)
         words = record.search
-        if words is not None and not self.texts.holds(self.table.texts, old.row, words):
+        if words is not None and not self.texts.is_indexed(self.table.texts, old.row, words):
             self.texts.add(self.table.drop_text, (old.row,))
             self._add_text(old.row, record)
         return old.version + 1
 
-    def remove(self, old: Place) -> None:
+    def remove(self, old: RowState) -> None:
         """Take the row away with all that finds it."""
         self._drop_facets(old)
         if self.table.collection.search is not None:
@@ -93,7 +93,7 @@ class RowWriter:
                 self.table.add_facet, (self.owner, name, value, order, self.id_, row)
             )
 
-    def _drop_facets(self, old: Place) -> None:
+    def _drop_facets(self, old: RowState) -> None:
         for name, value in json.loads(old.facets):
             self.connection.execute(
                 self.table.drop_facet, (self.owner, name, value, old.order, self.id_)
@@ -117,13 +117,13 @@ def reindex(connection: sqlite3.Connection, table: Table) -> None:
         " WHERE row > ? ORDER BY row LIMIT ?"
     )
     texts, last = Texts(connection), 0
-    while stored := connection.execute(statement, (last, REINDEXED_ROWS)).fetchall():
-        for row, owner, id_, version, body in stored:
+    while batch := connection.execute(statement, (last, REINDEXED_ROWS)).fetchall():
+        for row, owner, id_, version, body in batch:
             record = record_of(table.collection, body)
             RowWriter(connection, texts, table, owner, id_).refill(row, version, record)
         texts.write()
         texts.clear()
-        last = stored[-1][0]
+        last = batch[-1][0]
 
 
 def _pairs(record: Record) -> Pairs:

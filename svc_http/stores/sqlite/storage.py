@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Unpack
 from svc_core.operation.ports import Collection, Heard, Lowest, Owned, Transaction
 from svc_http.stores.sqlite import migrations
 from svc_http.stores.sqlite.connection import connect_reader, connect_writer
-from svc_http.stores.sqlite.documents import Tables, across, declared
+from svc_http.stores.sqlite.documents import Tables, declared_table, scan_across
 from svc_http.stores.sqlite.lock import FileLock
 from svc_http.stores.sqlite.table import table
 from svc_http.stores.sqlite.texts import Texts
@@ -18,7 +18,7 @@ from svc_http.stores.sqlite.threads import UNITS_PER_COMMIT, Reader, Writer
 from svc_http.stores.sqlite.traces import Traces
 from svc_http.stores.sqlite.transaction import SqliteTransaction
 from svc_http.stores.sqlite.work import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
-from svc_http.stores.sqlite.writes import Writes
+from svc_http.stores.sqlite.writes import WriterState
 from svc_http.stores.steps import Applied, Status
 from svc_http.stores.units import run_unit
 
@@ -52,11 +52,11 @@ class SqliteStorage:
         self._tables = tables
         self._version = 0
         self._watchers: tuple[Heard, ...] = ()
-        self._beside = Writes(Texts(connection), Traces(connection), set())
+        self._writer_state = WriterState(Texts(connection), Traces(connection), set())
         self._writes = WorkQueue(units_waiting, wait_seconds)
         self._reads = WorkQueue(units_waiting, wait_seconds)
         self._writer = Writer(
-            connection, self._beside, self._writes, self._committed, units_per_commit
+            connection, self._writer_state, self._writes, self._on_commit, units_per_commit
         )
         self._readers = tuple(Reader(connect_reader(path), self._reads) for _ in range(readers))
 
@@ -109,9 +109,9 @@ class SqliteStorage:
         """
         return self._version
 
-    def watch(self, heard: Heard) -> None:
-        """Have `heard` called after every commit that wrote, on the writer's thread."""
-        self._watchers = (*self._watchers, heard)
+    def watch(self, listener: Heard) -> None:
+        """Have `listener` called after every commit that wrote, on the writer's thread."""
+        self._watchers = (*self._watchers, listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` on one consistent snapshot; it may not write.
@@ -129,14 +129,16 @@ class SqliteStorage:
             Overloaded: too many units wait.
             StorageUnavailable: the disk fails or is full, or the wait was too long.
         """
-        return await self._writes.run(partial(self._run, tenant, unit, self._beside))
+        return await self._writes.run(partial(self._run, tenant, unit, self._writer_state))
 
     async def across(
         self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        table = declared(self._tables, collection)
-        return await self._reads.run(lambda connection: across(connection, table, limit, bounds))
+        table = declared_table(self._tables, collection)
+        return await self._reads.run(
+            lambda connection: scan_across(connection, table, limit, bounds)
+        )
 
     async def close(self) -> None:
         """Finish the units that were handed in, then give the file back."""
@@ -146,15 +148,15 @@ class SqliteStorage:
         self,
         tenant: str,
         unit: Callable[[Transaction], Awaitable[R]],
-        writes: Writes | None,
+        writes: WriterState | None,
         connection: sqlite3.Connection,
     ) -> R:
         return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, writes))
 
-    def _committed(self, names: frozenset[str]) -> None:
+    def _on_commit(self, names: frozenset[str]) -> None:
         self._version += 1
-        for heard in self._watchers:
-            heard(names)
+        for listener in self._watchers:
+            listener(names)
 
     def _close(self) -> None:
         self._reads.close()
@@ -176,7 +178,7 @@ def migrate(
     Raises:
         StoreBusy: a process uses the file.
     """
-    return _alone(
+    return _with_lock(
         Path(path), lambda connection: migrations.apply(connection, tuple(collections), epoch)
     )
 
@@ -199,10 +201,10 @@ def renew_epoch(path: Path | str, epoch: bytes) -> None:
     Raises:
         StoreBusy: a process uses the file.
     """
-    _alone(Path(path), lambda connection: migrations.renew_epoch(connection, epoch))
+    _with_lock(Path(path), lambda connection: migrations.renew_epoch(connection, epoch))
 
 
-def _alone(path: Path, work: Callable[[sqlite3.Connection], R]) -> R:
+def _with_lock(path: Path, work: Callable[[sqlite3.Connection], R]) -> R:
     lock = FileLock(path)
     try:
         connection = connect_writer(path)

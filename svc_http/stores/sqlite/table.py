@@ -50,8 +50,8 @@ class Shape(NamedTuple):
     @property
     def is_all(self) -> bool:
         """Whether every row matches."""
-        bounded = self.has_start or self.has_end or self.has_words
-        return not (bounded or self.checks or self.spans)
+        is_bounded = self.has_start or self.has_end or self.has_words
+        return not (is_bounded or self.checks or self.spans)
 
 
 @frozen(eq=False)
@@ -80,17 +80,17 @@ class Table:
 
     def scan(self, shape: Shape) -> str:
         """The statement of a listing of this shape."""
-        return self._made("scan", shape, _scan)
+        return self._statement("scan", shape, _scan)
 
     def count(self, shape: Shape) -> str:
         """The statement that counts what a listing of this shape would have."""
-        return self._made("count", shape, _count)
+        return self._statement("count", shape, _count)
 
     def search(self, shape: Shape) -> str:
         """The statement of a text search of this shape."""
-        return self._made("search", shape, _search)
+        return self._statement("search", shape, _search)
 
-    def _made(self, kind: str, shape: Shape, make: Callable[["Table", Shape], str]) -> str:
+    def _statement(self, kind: str, shape: Shape, make: Callable[["Table", Shape], str]) -> str:
         statement = self._statements.get((kind, shape))
         if statement is None:
             statement = self._statements[kind, shape] = make(self, shape)
@@ -98,11 +98,11 @@ class Table:
 
     def across(self, checks: tuple[tuple[str, int], ...], has_after: bool, has_end: bool) -> str:
         """The statement of a listing over every tenant, lowest first."""
-        bound = " AND (c.ord, c.tenant, c.id) > (?, ?, ?)" if has_after else ""
-        bound += " AND c.ord <= ?" if has_end else ""
+        bounds = " AND (c.ord, c.tenant, c.id) > (?, ?, ?)" if has_after else ""
+        bounds += " AND c.ord <= ?" if has_end else ""
         return (
             f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self.rows} AS c"
-            f" WHERE TRUE{bound}{_checks(self, checks)} ORDER BY c.ord, c.tenant, c.id LIMIT ?"
+            f" WHERE TRUE{bounds}{_checks(self, checks)} ORDER BY c.ord, c.tenant, c.id LIMIT ?"
         )
 
     def probe(self, name: str) -> str:
@@ -127,8 +127,8 @@ def table(collection: Collection[Any]) -> Table:
     numbers = collection.number_names
     _check_names((collection.name, *keys, *facets, *numbers))
     rows, facet_rows, texts = (f"{kind}_{collection.name}" for kind in "cft")
-    named = (*(f"k_{key}" for key in keys), *(f"n_{name}" for name in numbers))
-    columns = ("version", "ord", "facets", *named, "body")
+    filters = (*(f"k_{key}" for key in keys), *(f"n_{name}" for name in numbers))
+    columns = ("version", "ord", "facets", *filters, "body")
     return Table(
         collection=collection,
         keys=keys,
@@ -244,7 +244,7 @@ def drop_texts(table: Table) -> list[str]:
 
 
 def _scan(table: Table, shape: Shape) -> str:
-    line, source = _line(table, shape)
+    line, source = _source(table, shape)
     key = _sort_key(line, shape)
     after = f" AND ({key}, {line}.id) < (?, ?)" if shape.has_after else ""
     number = "" if shape.order is None else f", {key}"
@@ -255,14 +255,14 @@ def _scan(table: Table, shape: Shape) -> str:
 
 
 def _count(table: Table, shape: Shape) -> str:
-    line, source = _line(table, shape)
+    line, source = _source(table, shape)
     # A row may have two of the values of a facet.
     row = "DISTINCT c.row" if shape.is_several else "1"
     rows = f"SELECT {row} FROM {source}{_bounds(line, shape)}{_checks(table, shape.checks)} LIMIT ?"
     return f"SELECT count(*) FROM ({rows})"
 
 
-def _line(table: Table, shape: Shape) -> tuple[str, str]:
+def _source(table: Table, shape: Shape) -> tuple[str, str]:
     """Which table holds the walked index, and where the walk goes.
 
     INDEXED BY makes a statement fail at once where the planner would walk another one.
@@ -285,8 +285,8 @@ def _line(table: Table, shape: Shape) -> tuple[str, str]:
     index = f"i_{table.rows}_{driver}"
     if shape.order in table.collection.ranked.get(driver, ()):
         index += f"_{shape.order}"
-    walked = f"{table.rows} AS c INDEXED BY {index} WHERE c.tenant = ?"
-    return "c", walked if driver in table.numbers else f"{walked} AND c.k_{driver} {mark}"
+    walk = f"{table.rows} AS c INDEXED BY {index} WHERE c.tenant = ?"
+    return "c", walk if driver in table.numbers else f"{walk} AND c.k_{driver} {mark}"
 
 
 def _sort_key(line: str, shape: Shape) -> str:

@@ -13,7 +13,7 @@ class Mark(NamedTuple):
     """A place in the line to which a failed unit goes back."""
 
     waiting: int
-    written: int
+    write_count: int
 
 
 class Texts:
@@ -21,20 +21,20 @@ class Texts:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._line: list[tuple[str, tuple[object, ...]]] = []
-        self._written = 0
+        self._pending: list[tuple[str, tuple[object, ...]]] = []
+        self._write_count = 0
         self._rows: set[object] = set()
 
     def __len__(self) -> int:
         """How many statements the batch has come to."""
-        return len(self._line)
+        return len(self._pending)
 
     def add(self, statement: str, values: tuple[object, ...]) -> None:
         """Let a statement wait."""
-        self._line.append((statement, values))
+        self._pending.append((statement, values))
         self._rows.add(values[0])
 
-    def holds(self, table: str, row: int, tokens: str) -> bool:
+    def is_indexed(self, table: str, row: int, tokens: str) -> bool:
         """Whether the index has these words of a row, none of which wait."""
         if row in self._rows:
             return False
@@ -43,21 +43,21 @@ class Texts:
 
     def write(self) -> None:
         """Run what waits."""
-        for statement, values in self._line[self._written :]:
+        for statement, values in self._pending[self._write_count :]:
             self._connection.execute(statement, values)
-        self._written = len(self._line)
+        self._write_count = len(self._pending)
 
     def mark(self) -> Mark:
         """Where the line ends now."""
-        return Mark(len(self._line), self._written)
+        return Mark(len(self._pending), self._write_count)
 
     def undo(self, mark: Mark) -> None:
         """Forget what came after `mark`; what was written since is undone by the savepoint."""
-        del self._line[mark.waiting :]
-        self._written = mark.written
+        del self._pending[mark.waiting :]
+        self._write_count = mark.write_count
 
     def clear(self) -> None:
         """Begin an empty line."""
-        self._line.clear()
+        self._pending.clear()
         self._rows.clear()
-        self._written = 0
+        self._write_count = 0

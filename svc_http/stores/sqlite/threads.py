@@ -17,8 +17,14 @@ from attrs import field, frozen
 
 from svc_core.operation.ports import Heard
 from svc_http.stores.sqlite.traces import RETRY_SECONDS
-from svc_http.stores.sqlite.work import Job, Outcome, WorkQueue, deliver, told
-from svc_http.stores.sqlite.writes import Writes
+from svc_http.stores.sqlite.work import (
+    JobOutcome,
+    SqliteJob,
+    WorkQueue,
+    deliver_outcomes,
+    translate_error,
+)
+from svc_http.stores.sqlite.writes import WriterState
 
 UNITS_PER_COMMIT = 64
 """Beyond 64, measured, a larger batch gains nothing and each unit waits longer."""
@@ -28,12 +34,12 @@ UNITS_PER_SNAPSHOT = 32
 
 @frozen(eq=False)
 class Writer:
-    """The thread that commits. `committed` is called after a commit, before anybody is told."""
+    """The thread that commits. `on_commit` is called after a commit, before anybody is told."""
 
     connection: sqlite3.Connection
-    writes: Writes
+    writes: WriterState
     queue: WorkQueue
-    committed: Heard
+    on_commit: Heard
     units_per_commit: int = UNITS_PER_COMMIT
     thread: threading.Thread = field(init=False)
 
@@ -46,29 +52,33 @@ class Writer:
             outcomes = self._commit(batch)
             # Whoever erases hears of it when the content is gone, unless a reader was in the way.
             self.writes.traces.clear()
-            deliver(outcomes)
+            deliver_outcomes(outcomes)
 
-    def _next(self) -> list[Job]:
+    def _next(self) -> list[SqliteJob]:
         while self.writes.traces.left and not self.queue.wait(RETRY_SECONDS):
             self.writes.traces.clear()
         return self.queue.take(self.units_per_commit)
 
-    def _commit(self, batch: list[Job]) -> list[Outcome]:
+    def _commit(self, batch: list[SqliteJob]) -> list[JobOutcome]:
         changes = self.connection.total_changes
         try:
             try:
-                outcomes = self._transact(batch, self._run if len(batch) > 1 else self._run_apart)
-            except _Torn:
+                outcomes = self._transact(
+                    batch, self._run if len(batch) > 1 else self._run_in_savepoint
+                )
+            except _TornBatch:
                 _rollback(self.connection)
-                outcomes = self._transact(batch, self._run_apart)
+                outcomes = self._transact(batch, self._run_in_savepoint)
         except sqlite3.Error as error:
             _rollback(self.connection)
-            return [Outcome(job, error=told(error)) for job in batch]
+            return [JobOutcome(job, error=translate_error(error)) for job in batch]
         if self.connection.total_changes != changes:
-            self.committed(frozenset(self.writes.names))
+            self.on_commit(frozenset(self.writes.names))
         return outcomes
 
-    def _transact(self, batch: list[Job], run: Callable[[Job], Outcome]) -> list[Outcome]:
+    def _transact(
+        self, batch: list[SqliteJob], run: Callable[[SqliteJob], JobOutcome]
+    ) -> list[JobOutcome]:
         """Run and commit every unit.
 
         Raises:
@@ -83,23 +93,23 @@ class Writer:
         self.connection.execute("COMMIT")
         return outcomes
 
-    def _run(self, job: Job) -> Outcome:
+    def _run(self, job: SqliteJob) -> JobOutcome:
         """Run one unit.
 
         Raises:
             _Torn: it failed after it had written.
             sqlite3.Error: the whole transaction is lost, and every unit of it.
         """
-        before = self._written()
+        before = self._write_counts()
         try:
-            return Outcome(job, job.work(self.connection))
+            return JobOutcome(job, job.work(self.connection))
         except BaseException as error:  # the thread's edge: the waiter is told
             self._check_alive(error)
-            if self._written() != before:
-                raise _Torn from error
-            return Outcome(job, error=told(error))
+            if self._write_counts() != before:
+                raise _TornBatch from error
+            return JobOutcome(job, error=translate_error(error))
 
-    def _run_apart(self, job: Job) -> Outcome:
+    def _run_in_savepoint(self, job: SqliteJob) -> JobOutcome:
         """Run one unit inside its savepoint.
 
         Raises:
@@ -108,16 +118,16 @@ class Writer:
         mark = self.writes.texts.mark()
         self.connection.execute("SAVEPOINT unit")
         try:
-            outcome = Outcome(job, job.work(self.connection))
+            outcome = JobOutcome(job, job.work(self.connection))
         except BaseException as error:  # the thread's edge: the waiter is told
             self._check_alive(error)
             self.connection.execute("ROLLBACK TO unit")
             self.writes.texts.undo(mark)
-            outcome = Outcome(job, error=told(error))
+            outcome = JobOutcome(job, error=translate_error(error))
         self.connection.execute("RELEASE unit")
         return outcome
 
-    def _written(self) -> tuple[int, int]:
+    def _write_counts(self) -> tuple[int, int]:
         """What grows with everything that a unit writes."""
         return self.connection.total_changes, len(self.writes.texts)
 
@@ -127,7 +137,7 @@ class Writer:
             raise error
 
 
-class _Torn(Exception):  # noqa: N818 - said as the state that it is
+class _TornBatch(Exception):  # noqa: N818 - said as the state that it is
     """A unit failed after it had written, so what its batch did must be taken back."""
 
 
@@ -145,23 +155,23 @@ class Reader:
 
     def _serve(self) -> None:
         while batch := self.queue.take(UNITS_PER_SNAPSHOT):
-            deliver(self._answer(batch))
+            deliver_outcomes(self._answer(batch))
 
-    def _answer(self, batch: list[Job]) -> list[Outcome]:
+    def _answer(self, batch: list[SqliteJob]) -> list[JobOutcome]:
         try:
             self.connection.execute("BEGIN")
             outcomes = [self._run(job) for job in batch]
             self.connection.execute("COMMIT")
         except sqlite3.Error as error:
             _rollback(self.connection)
-            return [Outcome(job, error=told(error)) for job in batch]
+            return [JobOutcome(job, error=translate_error(error)) for job in batch]
         return outcomes
 
-    def _run(self, job: Job) -> Outcome:
+    def _run(self, job: SqliteJob) -> JobOutcome:
         try:
-            return Outcome(job, job.work(self.connection))
+            return JobOutcome(job, job.work(self.connection))
         except BaseException as error:  # the thread's edge: the waiter is told
-            return Outcome(job, error=told(error))
+            return JobOutcome(job, error=translate_error(error))
 
 
 def _start(serve: Callable[[], None], name: str) -> threading.Thread:

@@ -26,7 +26,7 @@ class Traces:
         self._patience = 0
         self.left = True
 
-    def leave(self) -> None:
+    def note_erasure(self) -> None:
         """Say that content was erased, or that it is about to be."""
         self.left = True
         self._patience = PATIENCE_MILLISECONDS
@@ -36,15 +36,13 @@ class Traces:
         if self.left:
             # What fails here is tried again, and the next transaction tells of a broken disk.
             with suppress(sqlite3.OperationalError):
-                self.left = self._is_hindered()
+                self.left = self._checkpoint_is_busy()
 
-    def _is_hindered(self) -> bool:
+    def _checkpoint_is_busy(self) -> bool:
         patience, self._patience = self._patience, 0
         self._connection.execute(f"PRAGMA busy_timeout={patience}")
         try:
-            (hindered, _, _) = self._connection.execute(
-                "PRAGMA wal_checkpoint(TRUNCATE)"
-            ).fetchone()
+            (is_busy, _, _) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         finally:
             self._connection.execute(f"PRAGMA busy_timeout={BUSY_MILLISECONDS}")
-        return bool(hindered)
+        return bool(is_busy)

@@ -7,7 +7,7 @@ from svc_http.stores.sqlite.answers import SqliteAnswers
 from svc_http.stores.sqlite.changes import SqliteChanges
 from svc_http.stores.sqlite.documents import SqliteDocuments, Tables
 from svc_http.stores.sqlite.ledger import SqliteLedger
-from svc_http.stores.sqlite.writes import Writes
+from svc_http.stores.sqlite.writes import WriterState
 
 
 class SqliteTransaction:
@@ -16,7 +16,11 @@ class SqliteTransaction:
     __slots__ = ("_connection", "_tables", "_traces", "_writable", "documents", "tenant")
 
     def __init__(
-        self, connection: sqlite3.Connection, tables: Tables, tenant: str, writes: Writes | None
+        self,
+        connection: sqlite3.Connection,
+        tables: Tables,
+        tenant: str,
+        writes: WriterState | None,
     ) -> None:
         """Work for `tenant`; `writes` is None where nothing may be written."""
         self._connection = connection
@@ -43,5 +47,5 @@ class SqliteTransaction:
 
     def beside(self, tenant: str) -> "SqliteTransaction":
         """Another tenant's view of the same snapshot."""
-        scopes.looking_beside(is_reading=not self._writable)
+        scopes.check_beside(is_reading=not self._writable)
         return SqliteTransaction(self._connection, self._tables, tenant, None)

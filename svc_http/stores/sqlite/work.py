@@ -28,19 +28,19 @@ WATCHES_PER_WAIT = 10
 Work = Callable[[sqlite3.Connection], R]
 
 
-class Job(NamedTuple):
+class SqliteJob(NamedTuple):
     """A unit of work, who waits for it, and since when (seconds of the loop's clock)."""
 
     work: Work[Any]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[Any]
-    since: float
+    queued_at: float
 
 
-class Outcome(NamedTuple):
+class JobOutcome(NamedTuple):
     """What a job came to: its value, or the exception that is to be raised."""
 
-    job: Job
+    job: SqliteJob
     value: Any = None
     error: BaseException | None = None
 
@@ -60,7 +60,7 @@ class WorkQueue:
 
     units_max: int = UNITS_WAITING_MAX
     wait_seconds: float = WAIT_SECONDS_MAX
-    _jobs: deque[Job] = field(factory=deque, init=False)
+    _jobs: deque[SqliteJob] = field(factory=deque, init=False)
     _ready: threading.Condition = field(factory=threading.Condition, init=False)
     _watchers: set[asyncio.AbstractEventLoop] = field(factory=set, init=False)
     _waking: set[asyncio.AbstractEventLoop] = field(factory=set, init=False)
@@ -74,7 +74,7 @@ class WorkQueue:
             StorageUnavailable: the store is closed, or the wait was too long.
         """
         loop = asyncio.get_running_loop()
-        job = Job(work, loop, loop.create_future(), loop.time())
+        job = SqliteJob(work, loop, loop.create_future(), loop.time())
         with self._ready:
             if self._closed.is_set():
                 raise StorageUnavailable("the store is closed")
@@ -89,18 +89,18 @@ class WorkQueue:
             self._watch_later(loop)
         return cast(R, await job.future)
 
-    def take(self, count: int) -> list[Job]:
+    def take(self, count: int) -> list[SqliteJob]:
         """At most `count` jobs, at least one; none when the queue is closed and empty."""
         with self._ready:
             while not self._jobs:
                 if self._closed.is_set():
                     return []
                 self._ready.wait()
-            taken = [self._jobs.popleft() for _ in range(min(count, len(self._jobs)))]
+            jobs = [self._jobs.popleft() for _ in range(min(count, len(self._jobs)))]
             if self._jobs:
                 # One thread was woken for all of them; what it leaves is for the next.
                 self._ready.notify()
-            return taken
+            return jobs
 
     def wait(self, seconds: float) -> bool:
         """Wait at most so long for a job, or for the end; whether there is something to take."""
@@ -127,21 +127,22 @@ class WorkQueue:
         with self._ready:
             latest = loop.time() - self.wait_seconds
             late = []
-            while self._jobs and self._jobs[0].since < latest:
+            while self._jobs and self._jobs[0].queued_at < latest:
                 late.append(self._jobs.popleft())
-            waiting = bool(self._jobs)
-        deliver(
-            Outcome(job, error=StorageUnavailable("waited too long for the store")) for job in late
+            is_waiting = bool(self._jobs)
+        deliver_outcomes(
+            JobOutcome(job, error=StorageUnavailable("waited too long for the store"))
+            for job in late
         )
-        if waiting:
+        if is_waiting:
             self._watch_later(loop)
         else:
             self._watchers.discard(loop)
 
 
-def deliver(outcomes: Iterable[Outcome]) -> None:
+def deliver_outcomes(outcomes: Iterable[JobOutcome]) -> None:
     """Tell every waiter, waking each event loop once."""
-    batches: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
+    batches: dict[asyncio.AbstractEventLoop, list[JobOutcome]] = {}
     for outcome in outcomes:
         batches.setdefault(outcome.job.loop, []).append(outcome)
     for loop, batch in batches.items():
@@ -152,7 +153,7 @@ def deliver(outcomes: Iterable[Outcome]) -> None:
             continue
 
 
-def _settle(batch: list[Outcome]) -> None:
+def _settle(batch: list[JobOutcome]) -> None:
     for outcome in batch:
         outcome.settle()
 
@@ -182,7 +183,7 @@ def words(error: sqlite3.Error) -> str:
     return NO_SPACE if is_full(error) else str(error)
 
 
-def told(error: BaseException) -> BaseException:
+def translate_error(error: BaseException) -> BaseException:
     """The exception as the caller is told: the state of the store instead of SQLite's words."""
     code = getattr(error, "sqlite_errorcode", None)
     # The low byte is the kind, the rest says more of it (SQLITE_IOERR_FSYNC and the like).

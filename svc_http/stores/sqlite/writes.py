@@ -6,7 +6,7 @@ from svc_http.stores.sqlite.texts import Texts
 from svc_http.stores.sqlite.traces import Traces
 
 
-class Writes(NamedTuple):
+class WriterState(NamedTuple):
     """Beside the connection: words and traces of the batch, and the collections it wrote to."""
 
     texts: Texts
