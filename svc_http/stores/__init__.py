@@ -1,6 +1,7 @@
-"""Where units of work run: in memory, in one SQLite file, or in a PostgreSQL database.
+"""Storage backends for units of work: memory, one SQLite file, or a PostgreSQL database.
 
-The names below are loaded when they are first used, so that one backend costs no more than itself.
+The names below are imported when they are first used, so that choosing one backend does not load
+the others.
 """
 
 from importlib import import_module
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "errors": "Newer StoreBusy Unusable",
     "memory.storage": "MemoryStorage",
-    "opening": "Store Threaded open threaded",
+    "opening": "Store ThreadedStore open threaded",
     "sqlite": "SqliteStorage",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

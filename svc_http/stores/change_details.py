@@ -1,7 +1,7 @@
-"""What a change says beside its columns, as one text that every durable backend keeps alike.
+"""Encodes the optional members of a change as one JSON text, alike in every durable backend.
 
-It is JSON without other characters than ASCII, because a text of PostgreSQL cannot hold U+0000.
-Most changes say no more, and then there is no text.
+The text is pure ASCII, because a text of PostgreSQL cannot hold U+0000. Most changes have none of
+these members; for them nothing is stored.
 """
 
 import json
@@ -14,7 +14,7 @@ _json = compact.encoder(ascii_only=True)
 
 
 def details_text(change: Change) -> str | None:
-    """The text; None where there is nothing to say."""
+    """The optional members of a change as text; None if it has none of them."""
     state = None if change.last_state is None else change.last_state.decode()
     details = [change.changed_fields, state, change.merged_into_id, change.owner]
     while details and details[-1] is None:
@@ -23,7 +23,7 @@ def details_text(change: Change) -> str | None:
 
 
 def details_of(text: str | None) -> dict[str, Any]:
-    """The members of the change that the text tells of."""
+    """The members of a `Change` that the stored text holds."""
     if text is None:
         return {}
     members: list[Any] = json.loads(text)

@@ -1,13 +1,15 @@
-# ruff: noqa: S608 - what statements are made of are names of ours
-"""What a store holds, as rows of plain values that are no backend's own.
+# ruff: noqa: S608 - statements are composed of constant names alone
+"""Describes the contents of a store as rows of plain values, so that one backend can be copied into
+another.
 
-A part is a collection or one of `PARTS`, and has a table in every backend. Its rows are values of
-the columns below, but for the feed and for ledgers, which a backend may keep in another form:
-moments are microseconds, headers are JSON, and lines are the tenant and a `SealedLine`.
+A part is a collection or one of `PARTS`, and has a table in every backend with tables. Its rows are
+values of the columns below: instants are microseconds, headers are JSON, and a line of a ledger is
+its tenant and a `SealedLine`. A backend may store the feed and ledgers in another form.
 
-Rule 1: rows come in one order in every backend: changes in that of commits, others by their first
-        columns, compared as bytes or numbers.
-Rule 2: what rows are found by is not among them: it is made anew from their bytes, which stay.
+Rule 1: rows come in the same order from every backend: changes in the order of their commits, all
+        others by their first columns, compared as bytes or numbers.
+Rule 2: index data (keys, facets, text) is not copied. It is derived again from the bytes of the
+        documents, which never change in a copy.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -39,7 +41,8 @@ PARTS: Final[Mapping[str, tuple[str, str]]] = {
     NODES: ("tenant, level, number, hash", "tenant, level, number"),
     CHECKPOINTS: ("tenant, day, size, text", "tenant, day"),
 }
-"""All beside the collections, with columns and order; a ledger comes before what is in it."""
+"""The tables that hold no documents, with their columns and their order; a ledger precedes its
+lines."""
 
 _DOCUMENTS = ("tenant, id, version, body", "tenant, id")
 
@@ -51,10 +54,10 @@ Row = tuple[Any, ...]
 
 
 class Held(Protocol):
-    """A store as it was at one moment."""
+    """A consistent snapshot of a store that can be read part by part."""
 
     async def epoch(self) -> bytes:
-        """The eight bytes that name the life of its feed."""
+        """The epoch of its change feed: eight bytes, new after every restore."""
 
     async def count(self, part: Part) -> int:
         """How many rows a part has."""
@@ -64,38 +67,38 @@ class Held(Protocol):
 
 
 class Filled(Held, Protocol):
-    """A store that is being filled; nobody else sees what is in it."""
+    """A store that a copy is written to; nobody else sees its rows until the copy is complete."""
 
     async def add(self, part: Part, rows: Sequence[Row]) -> None:
-        """Add a batch as it came."""
+        """Insert a batch of rows that a `CopySource` has returned."""
 
 
 def parts_of(collections: Iterable[Collection[Any]]) -> tuple[Part, ...]:
-    """All that a store with these collections holds."""
+    """All parts of a store with these collections."""
     return (*collections, *PARTS)
 
 
 def part_name(part: Part) -> str:
-    """What a part is called."""
+    """The name of a part."""
     return part if isinstance(part, str) else part.name
 
 
 def table_of(part: Part) -> str:
-    """The table that has the rows of a part, in every backend with tables."""
+    """The name of the table with the rows of a part, alike in every backend with tables."""
     return part if isinstance(part, str) else f"c_{part.name}"
 
 
 def columns_of(part: Part) -> str:
-    """The names of the columns of its rows."""
+    """The columns of the rows of a part, separated by commas."""
     return PARTS.get(part_name(part), _DOCUMENTS)[0]
 
 
 def select_statement(part: Part, columns: str | None = None) -> str:
-    """The statement that reads its rows in their order."""
+    """The SELECT statement that reads the rows of a part in their order."""
     order = PARTS.get(part_name(part), _DOCUMENTS)[1]
     return f"SELECT {columns or columns_of(part)} FROM {table_of(part)} ORDER BY {order}"
 
 
 def record_of(collection: Collection[Any], raw: bytes) -> Record:
-    """What a stored row is found by now; its bytes stay as they are."""
+    """The index data of a stored row by the present declaration, with the row's bytes unchanged."""
     return evolve(collection.record(collection.decode(raw)), raw=raw)

@@ -1,8 +1,8 @@
-"""A store copied into another one, part by part, and compared with it.
+"""Copies a store into another one, part by part, and verifies the copy.
 
-Rule 1: what was copied is read again from where it is now and must say the same, row for row;
-        nobody sees the copy before that.
-Rule 2: memory does not grow with the store, but for a count of each tenant's rows.
+Rule 1: after copying, all rows are read back from the target and compared with the source by count
+        and digest; nobody sees the copy before the comparison has succeeded.
+Rule 2: memory use is bounded by one batch of rows, plus one counter per tenant and part.
 """
 
 from collections import Counter, defaultdict
@@ -24,31 +24,32 @@ from svc_http.stores.contents import LEDGERS, LINES, Filled, Held, Part, Row, pa
 from svc_http.stores.errors import Unfit
 
 PartOwner = tuple[str, str]
-"""The name of a part, and the tenant (in the feed the scope) whose rows in it are meant."""
+"""The name of a part and the tenant that owns rows of it; in the feed, the scope."""
 
 
 @frozen(eq=False)
 class Tally:
-    """How many rows each place has, and a digest of all that the rows of each part say."""
+    """The number of rows per part and owner, and a digest over all rows of each part."""
 
     counts: Counter[PartOwner] = field(factory=Counter)
     digests: dict[str, Any] = field(factory=lambda: defaultdict(sha256))
 
     def add(self, part: Part, rows: Sequence[Row]) -> None:
-        """Take in the next rows of a part."""
+        """Process the next rows of a part."""
         name = part_name(part)
         self.counts.update((name, row[0]) for row in rows)
         self.digests[name].update("".join(map(repr, rows)).encode())
 
     def differing_parts(self, other: "Tally") -> list[str]:
-        """The names of the parts in which another store is not the same."""
+        """The names of the parts whose rows differ from those of another store."""
         names = dict.fromkeys((*self.digests, *other.digests))
         return [n for n in names if self.digests[n].digest() != other.digests[n].digest()]
 
 
 @frozen
 class Copied:
-    """What was counted on both sides, and the head of every ledger whose seals were recomputed."""
+    """The result of a verified copy: the tallies of both sides, and the head of every ledger whose
+    seals were recomputed, by tenant."""
 
     source: Tally
     target: Tally
@@ -63,13 +64,13 @@ async def copy(
     with_seals: bool,
     tell: Tell,
 ) -> Copied:
-    """Copy everything and compare both sides.
+    """Copy all rows of the source to the target, then compare both sides.
 
-    `with_seals` recomputes the seals of every ledger from the lines of the target, and compares the
-    root of their tree with the head.
+    `with_seals` also recomputes the seals of every ledger from the lines of the target and compares
+    the root of their Merkle tree with the stored head. `tell` receives the progress.
 
     Raises:
-        Unfit: the sides differ, or a ledger is not what was sealed.
+        Unfit: the sides differ, or the lines of a ledger do not match its head.
     """
     parts = parts_of(collections)
     total = 2 * sum([await source.count(part) for part in parts])
@@ -110,13 +111,13 @@ def _difference(source: Tally, target: Tally, names: Sequence[str]) -> str:
 
 
 class _Seals:
-    """Recomputes the seals of ledgers, whose rows come in the order of the parts."""
+    """Recomputes the seals of all ledgers while their rows stream by; heads come before lines."""
 
     def __init__(self) -> None:
         self._ledgers: dict[str, tuple[TreeHead, Sweep]] = {}
 
     def add(self, part: Part, rows: Sequence[Row]) -> None:
-        """Take in the next rows of a part."""
+        """Process the next rows of a part."""
         if part == LEDGERS:
             for tenant, _, state in rows:
                 self._ledgers[tenant] = _start_sweep(tenant, state)
@@ -125,10 +126,10 @@ class _Seals:
                 self._ledgers[tenant][1].feed([row[-1] for row in lines])
 
     def heads(self) -> dict[str, TreeHead]:
-        """The head of every ledger, by tenant.
+        """The verified head of every ledger, by tenant.
 
         Raises:
-            Unfit: the lines of one do not lead to its head.
+            Unfit: the lines of a ledger do not produce its head.
         """
         for tenant, (head, sweep) in self._ledgers.items():
             outcome = sweep.finish()

@@ -1,4 +1,4 @@
-"""What every backend demands of an append to a ledger, and how all read what they hold."""
+"""Checks on appends to a ledger that every backend makes, and the parser of stored designators."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,7 +14,8 @@ def check_append(
     """Check that lines, nodes and head are one append to a ledger of size `expect`.
 
     Raises:
-        AssertionError: numbers have a gap, times fall, or the nodes are not those completed.
+        AssertionError: numbers have a gap, record times decrease, or the nodes are not exactly
+            those that the lines complete.
     """
     if [line.seq for line in lines] != list(range(expect, head.size)):
         raise AssertionError(f"the lines do not lead from {expect} to {head.size}")
@@ -30,27 +31,27 @@ def check_append(
 
 
 def check_time(last: str, lines: Sequence[SealedLine]) -> None:
-    """Check that no line is older than the last one stored.
+    """Check that no line is older than the last stored line.
 
     Raises:
-        AssertionError: record times fall.
+        AssertionError: record times decrease.
     """
     if lines and lines[0].recorded_at < last:
         raise AssertionError("record times fall")
 
 
 def check_level(level: int) -> None:
-    """Check that hashes of this level are kept.
+    """Check that hashes of this level of the Merkle tree are stored.
 
     Raises:
-        AssertionError: they are not.
+        AssertionError: only the levels of `LEDGER_LEVELS` are.
     """
     if level not in LEDGER_LEVELS:
         raise AssertionError(f"hashes of level {level} are not kept")
 
 
 def keys_in(text: Any) -> tuple[str, ...]:
-    """The designators of a stored list of them; none where it is damaged."""
+    """The designators in a stored JSON list; none if the text is damaged."""
     try:
         keys = loads(text or "[]")
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Instants as they are stored: whole microseconds since 1970, exactly."""
+"""Converts instants to and from their stored form: whole microseconds since 1970, without loss."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,5 +12,5 @@ def to_microseconds(moment: datetime) -> int:
 
 
 def from_microseconds(microseconds: int) -> datetime:
-    """The instant in UTC."""
+    """The instant, in UTC, of a number of microseconds since 1970-01-01T00:00:00Z."""
     return _EPOCH + timedelta(microseconds=microseconds)

@@ -1,9 +1,9 @@
-"""Opening a store by its place: in memory, in a SQLite file, or in a PostgreSQL database.
+"""Opens a store by its address: `:memory:`, the path of a SQLite file, or a PostgreSQL URL.
 
-async with storage.open("/var/lib/desk/svc.db") as store:  # or: store = await storage.open(...)
+async with stores.open("/var/lib/desk/svc.db") as store:  # or: store = await stores.open(...)
     ...
 
-store = storage.threaded("postgresql://desk@db.example.org/desk")  # for hosts without a loop
+store = stores.threaded("postgresql://desk@db.example.org/desk")  # for hosts without a loop
 """
 
 import asyncio
@@ -38,20 +38,20 @@ T = TypeVar("T")
 
 
 class Store(Storage, Protocol):
-    """A store that was opened, to be closed by whoever opened it."""
+    """An open store; whoever opened it closes it."""
 
     async def close(self) -> None:
-        """Finish the units of work that were handed in, then give everything back."""
+        """Finish the units of work that were accepted, then release all resources."""
 
 
 class StoreOpening:
-    """A store that is about to be opened: awaited, or entered and then closed at the end."""
+    """A store yet to be opened: await it, or use it with `async with`, which also closes it."""
 
     def __init__(self, make: Callable[[], Coroutine[Any, Any, Store]]) -> None:
         self._make = make
 
     def __await__(self) -> Generator[Any, Any, Store]:
-        """Open it; whoever awaits it closes it."""
+        """Open the store; the caller closes it."""
         return self._make().__await__()
 
     async def __aenter__(self) -> Store:
@@ -68,12 +68,12 @@ def open(
     *,
     signals: Signals | None = None,
 ) -> StoreOpening:
-    """The store at `place`, made or migrated where that is due: `async with` it, or await it.
+    """Open the store at `place`, creating or migrating it if necessary: `async with` or await it.
 
-    `place` is what the setting `db` takes: a file, a `postgresql://` address, or `:memory:`.
-    Without `collections` they are those of the catalogue, which is loaded for that.
-    `signals` is where processes of one PostgreSQL database tell each other of commits; without it
-    that is the database.
+    `place` has the form of the setting `db`: a path, a `postgresql://` address, or `:memory:`.
+    `collections` defaults to those of the catalogue, which is imported only in that case.
+    `signals` carries the notices of commits between the processes that share a PostgreSQL database;
+    it defaults to the database itself.
 
     Raises:
         StoreBusy: another process has the file.
@@ -115,7 +115,8 @@ async def _open_store(
 
 @contextmanager
 def postgres(label: str) -> Iterator[Any]:
-    """The backend; what keeps it from a database is told in a line that begins with `label`.
+    """Yields the PostgreSQL backend; failures inside of the block become one line that begins with
+    `label`.
 
     Raises:
         DriverMissing: a package is not installed.
@@ -128,7 +129,7 @@ def postgres(label: str) -> Iterator[Any]:
     except StorageUnavailable as failure:
         raise Unusable(f"{label} {_postgres_fault(failure.__cause__ or failure)}") from failure
     except ValueError as error:
-        # Its own words are not told: they quote the address, and the password in it.
+        # The original message is withheld: it quotes the address, and the password in it.
         raise Unusable(f"{label} is no address of a database, such as {EXAMPLE_DSN}") from error
 
 
@@ -137,11 +138,11 @@ _REFUSALS = {
     "28P01": "refuses the password; give the right one in SVC_DB, PGPASSWORD or ~/.pgpass",
     "3D000": "does not exist; make it with createdb, or name another in SVC_DB",
 }
-"""What PostgreSQL says at the door, by its SQLSTATE."""
+"""Explanations of refused connections, by the SQLSTATE of PostgreSQL."""
 
 
 def _postgres_fault(failure: BaseException) -> str:
-    """Why a database cannot be used, to stand after its name."""
+    """The reason why a database cannot be used, phrased to follow its name."""
     if isinstance(failure, OSError | TimeoutError):
         why = getattr(failure, "strerror", None) or "it does not answer in time"
         return f"cannot be reached: {why}; start PostgreSQL, or name another server in SVC_DB"
@@ -155,7 +156,7 @@ def _postgres_fault(failure: BaseException) -> str:
 def threaded(
     place: Path | str, collections: Iterable[Collection[Any]] | None = None
 ) -> "ThreadedStore":
-    """The store at `place` in a thread of its own, for threads and event loops alike.
+    """Open the store at `place` in a thread of its own, for use from any thread or event loop.
 
     Open it in the process that uses it: after a server has forked, not before.
 
@@ -168,7 +169,7 @@ def threaded(
 class ThreadedStore:
     """A store that any thread uses by `drive.run`, and any event loop by `await`.
 
-    It lives in an event loop of its own, so a host need not have one, or may have many.
+    The store runs in an event loop of its own, so a host may have none, one or many.
     """
 
     def __init__(self, opening: StoreOpening) -> None:
@@ -186,34 +187,34 @@ class ThreadedStore:
 
     @property
     def version(self) -> int:
-        """As that of the store."""
+        """The version of the store; see `Storage.version`."""
         return self._store.version
 
     def watch(self, listener: Heard) -> None:
-        """As that of the store; `listener` is called in a thread of the store's."""
+        """Call `listener` after every commit that wrote, in the thread of the store."""
         self._store.watch(listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
-        """As that of the store; `unit` runs where the store does."""
+        """Run `unit` on one consistent snapshot, in the thread of the store."""
         return await self._on_loop(self._store.read(tenant, unit))
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
-        """As that of the store; `unit` runs where the store does."""
+        """Run `unit` and commit it, in the thread of the store."""
         return await self._on_loop(self._store.write(tenant, unit))
 
     async def across(
         self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
     ) -> tuple[Owned[T], ...]:
-        """As that of the store."""
+        """The rows of every tenant with the lowest `(order, tenant, id)` first."""
         return await self._on_loop(self._store.across(collection, limit=limit, **bounds))
 
     async def close(self) -> None:
-        """Give the store back and end its thread."""
+        """Close the store and end its thread."""
         await self._on_loop(self._store.close())
         self._end()
 
     async def _on_loop(self, work: Coroutine[Any, Any, R]) -> R:
-        """What becomes of the work; without a loop this thread waits, and nothing is suspended."""
+        """The result of the work. A caller without an event loop blocks, and is never suspended."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             asyncio.get_running_loop()

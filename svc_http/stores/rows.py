@@ -1,4 +1,4 @@
-"""The rows of one collection and tenant in memory, in their order."""
+"""An ordered in-memory table: the rows of one collection and tenant, kept sorted."""
 
 import bisect
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,14 @@ from svc_http.stores.selection import Criteria
 
 @frozen
 class MemoryRow:
-    """One document with what it is found by."""
+    """One document with its index data: keys, facets, numbers and tokens."""
 
     document: Document[Any]
     record: Record
     tokens: frozenset[str]
 
     def matches(self, criteria: Criteria) -> bool:
-        """Whether the row has all that is asked, but for the bounds of its order."""
+        """Whether the row meets all criteria except the bounds of its order."""
         return (
             all(set(self.values(name)) & set(choices) for name, choices in criteria.where.items())
             and all(span.contains(self.record.numbers[span.name]) for span in criteria.spans)
@@ -41,7 +41,7 @@ class SortedRows:
     sort_keys: list[tuple[int, str]] = field(factory=list)
 
     def set(self, id_: str, row: MemoryRow | None) -> None:
-        """Put `row` in the place of `id_`, or clear the place."""
+        """Store `row` under `id_`, or remove the row of that identifier if `row` is None."""
         old = self.rows.pop(id_, None)
         if old is not None:
             del self.sort_keys[bisect.bisect_left(self.sort_keys, (old.document.order, id_))]
@@ -50,9 +50,9 @@ class SortedRows:
             bisect.insort(self.sort_keys, (row.document.order, id_))
 
     def select(self, criteria: Criteria, after: Position | None = None) -> Iterator[MemoryRow]:
-        """The rows that have all that is asked, from the highest `(order, id)` below `after`."""
+        """The rows that meet the criteria, in descending `(order, id)`, from below `after`."""
         rows, keys, start, end = self.rows, self.sort_keys, criteria.start, criteria.end
-        # No identifier is shorter than the empty one, which so stands before all of its order.
+        # The empty identifier sorts before every other identifier of the same order.
         first = 0 if start is None else bisect.bisect_left(keys, (start, ""))
         stop = len(keys) if end is None else bisect.bisect_left(keys, (end + 1, ""))
         if after is not None:
@@ -68,7 +68,7 @@ class SortedRows:
 
 
 def slice_of(documents: Sequence[Document[Any]], limit: int) -> Slice[Any]:
-    """The first `limit` rows of a list in its own order, of which one more was looked for."""
+    """A page of at most `limit` rows; `documents` holds one row more if there is a next page."""
     if len(documents) <= limit:
         return Slice(tuple(documents))
     last = documents[limit - 1]

@@ -1,9 +1,9 @@
-"""Whose rows a transaction reads and writes: one law for every backend.
+"""Decides whose rows a transaction may read and write, alike in every backend.
 
 Rule 1: rows of a "tenant" collection are its tenant's alone.
 Rule 2: "global" and "system" rows are stored under `SYSTEM`, and only the system writes them.
 Rule 3: "system" rows are invisible to tenants.
-Rule 4: beside a transaction that reads there is another tenant's view, which writes nothing.
+Rule 4: only a reading transaction may open the view of another tenant, and never to write.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ def read_owner(collection: Collection[Any], tenant: str) -> str:
     """The tenant whose rows a transaction of `tenant` reads.
 
     Raises:
-        AssertionError: a tenant asks for rows that only the system may see.
+        AssertionError: the tenant may not see rows of a "system" collection.
     """
     if collection.scope == "tenant":
         return tenant
@@ -28,7 +28,7 @@ def write_owner(collection: Collection[Any], tenant: str) -> str:
     """The tenant under which a transaction of `tenant` writes rows.
 
     Raises:
-        AssertionError: a tenant writes rows of everybody, or the system those of a tenant.
+        AssertionError: a tenant writes shared rows, or the system writes rows of tenants.
     """
     if (collection.scope == "tenant") == (tenant == SYSTEM):
         raise AssertionError(f"{collection.name} is not written by {tenant or 'the system'}")
@@ -39,27 +39,27 @@ def check_publisher(change: Change, tenant: str) -> None:
     """Check that a transaction of `tenant` may append `change`.
 
     Raises:
-        AssertionError: a tenant tells everybody.
+        AssertionError: a tenant publishes to the global feed.
     """
     if change.everybody and tenant != SYSTEM:
         raise AssertionError("only the system tells everybody")
 
 
 def check_beside(*, is_reading: bool) -> None:
-    """Check that a transaction may show another tenant's view of its snapshot.
+    """Check that a transaction may open another tenant's view of its snapshot.
 
     Raises:
-        AssertionError: it may write.
+        AssertionError: the transaction can write.
     """
     if not is_reading:
         raise AssertionError("only a reading transaction looks beside")
 
 
 def check_purger(tenant: str) -> None:
-    """Check that a transaction of `tenant` may touch the answers of every tenant.
+    """Check that a transaction of `tenant` may purge the stored answers of all tenants.
 
     Raises:
-        AssertionError: it is not the system's.
+        AssertionError: the tenant is not the system.
     """
     if tenant != SYSTEM:
         raise AssertionError("only the system forgets the answers of every tenant")

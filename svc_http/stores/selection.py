@@ -1,4 +1,4 @@
-"""What a list is narrowed to, checked against the declaration once for every backend."""
+"""The filters of a list, checked against the declaration of its collection, for every backend."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Unpack
@@ -22,7 +22,10 @@ NUMBER_MAX = 2**63 - 1
 
 
 class NumberSpan(NamedTuple):
-    """The values of a number from `low` to `high`, or, where it `wraps`, all but those between."""
+    """An inclusive range of a number; if it `wraps`, everything outside of `high` to `low`.
+
+    A box across the 180th meridian wraps: longitudes at or above `low`, or at or below `high`.
+    """
 
     name: str
     low: int
@@ -30,20 +33,20 @@ class NumberSpan(NamedTuple):
     wraps: bool = False
 
     def contains(self, number: int) -> bool:
-        """Whether the number is one of them."""
+        """Whether the number lies in the range; `NO_NUMBER` never does."""
         if self.wraps:
             return number >= self.low or NO_NUMBER < number <= self.high
         return self.low <= number <= self.high
 
     def below(self, number: int) -> "NumberSpan":
-        """What of it is not above the number."""
+        """The part of the range that is not above the number."""
         return self if self.wraps else self._replace(high=min(self.high, number))
 
 
 class Criteria(NamedTuple):
-    """Filters that are declared, each value and word once, with a box as spans of its edges.
+    """The validated filters of a list: values and words without duplicates, a box as two ranges.
 
-    A named tuple, because one is made for every list.
+    A named tuple, because one is created for every list.
     """
 
     where: ValueFilters
@@ -75,7 +78,7 @@ class Criteria(NamedTuple):
 def asked(
     collection: Collection[Any], order: str | None = None, **filters: Unpack[Filters]
 ) -> Criteria:
-    """The filters of a list of this collection.
+    """The criteria of a list of this collection, from its filters.
 
     Raises:
         AssertionError: a filter or an order is not declared.
@@ -108,10 +111,10 @@ def _spans(collection: Collection[Any], filters: Filters) -> Iterator[NumberSpan
 
 
 def check_searchable(collection: Collection[Any]) -> None:
-    """Pass a collection that has a text index.
+    """Check that a collection has a text index.
 
     Raises:
-        AssertionError: it has none.
+        AssertionError: it declares none.
     """
     if collection.search is None:
         raise AssertionError(f"{collection.name} declares no text index")

@@ -1,10 +1,10 @@
-"""Copies of the database file: taken while a server writes, put back while none does.
+"""Backs up the SQLite database file while a server writes, and restores it while none runs.
 
-Rule 1: a copy is whole and consistent, or it is not there.
-Rule 2: what a restored file replaces is set aside, never lost; whenever a restore is killed, a
-        whole database stands in its place, the old one or the new one.
-Rule 3: a restored file begins a new life of the change feed, so that a consumer who saw changes
-        which the copy does not have reads anew (`WATERMARK_GONE`) and misses nothing.
+Rule 1: a copy is complete and consistent, or it does not exist.
+Rule 2: a restore renames the file that it replaces and never deletes it. Whenever a restore is
+        killed, a complete database is in place, either the old one or the new one.
+Rule 3: a restored file gets a new epoch of its change feed. A consumer that has seen changes which
+        the copy lacks is told so (`WATERMARK_GONE`), reads everything again and misses nothing.
 """
 
 import os
@@ -25,17 +25,17 @@ from svc_http.stores.sqlite.copies import check
 from svc_http.stores.sqlite.lock import FileLock
 
 READERS_SECONDS = 5.0
-"""How long whoever still reads the file that is to be replaced may take to end."""
+"""How long a restore waits for readers of the file that it replaces."""
 
 
 def backup(source: Path, target: Path) -> None:
-    """Copy the database as it is at this moment, with the secret and the media beside it.
+    """Copy the database as of this moment, with the secret and the media files beside it.
 
-    Media come after it: what it names was there before. Those in a folder of the operator's own
-    choice are not copied.
+    Media are copied after the database, so every file that the copy refers to exists by then. Media
+    in a folder that the operator has chosen are not copied.
 
     Raises:
-        Unfit: there is nothing to copy, or something where the copy is to be.
+        Unfit: there is no database at `source`, or `target` exists.
     """
     check(source, catalog.COLLECTIONS)
     _copy(source, target)
@@ -43,16 +43,16 @@ def backup(source: Path, target: Path) -> None:
 
 
 def copy_beside(source: Path, target: Path) -> None:
-    """Copy the secret and the media that are kept beside a file."""
+    """Copy the secret and the media that are stored beside a database file."""
     _copy_secret(source, target)
     _copy_media(source, target)
 
 
 def restore(source: Path, target: Path) -> Path | None:
-    """Put a copy in the place of the database; where the file that stood there is now.
+    """Replace the database by a copy of `source`; return the new path of the replaced file, if any.
 
     Raises:
-        Unfit: the copy is no database of this service, or somebody reads the other one.
+        Unfit: `source` is no database of this service, or a process still reads `target`.
         StoreBusy: a server uses the file that is to be replaced.
     """
     check(source, catalog.COLLECTIONS)
@@ -85,7 +85,7 @@ def _copy(source: Path, target: Path) -> None:
         raise Unfit(f"{target} cannot be made: {error.strerror}") from error
     try:
         with closing(connect_reader(source)) as connection:
-            # Into an empty file, which keeps the mode it was made with.
+            # Into an empty file, which keeps the permissions that it was created with.
             connection.execute("VACUUM INTO ?", (str(target),))
     except sqlite3.Error as fault:
         target.unlink()
@@ -94,7 +94,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _copy_secret(source: Path, target: Path) -> None:
-    """Copy the secret that is kept beside a file; nobody else can read the copy at any moment."""
+    """Copy the secret that is stored beside a file; the copy is never readable by other users."""
     secret = Path(f"{source}.secret")
     if not secret.exists():
         return
@@ -118,13 +118,13 @@ def _sync(path: Path) -> None:
 
 
 def _checkpoint(path: Path) -> None:
-    """Bring all of a database into its one file, which can then be replaced in one step.
+    """Move the whole write-ahead log into the database file, so that one rename can replace it.
 
-    One that is damaged stays as it is, log and all: that may be why it is replaced, and SQLite
-    throws away a log whose file it cannot make out.
+    A damaged database is left untouched together with its log: damage may be the reason for the
+    restore, and SQLite discards a log whose database it cannot read.
 
     Raises:
-        Unfit: somebody reads it.
+        Unfit: a process still reads the database.
     """
     if not path.exists() or not _has_log(path):
         return
@@ -145,10 +145,10 @@ def _has_log(path: Path) -> bool:
 
 
 def _set_aside(path: Path) -> Path | None:
-    """Give the present file a second name, under which it stays when the first is taken over.
+    """Give the present file a second name, under which it remains when it is replaced.
 
-    A log that is still there goes as well, because SQLite would play it into whatever file stands
-    there next: it is that of a damaged file, or has none.
+    A remaining log is renamed as well, because SQLite would replay it into whatever file comes
+    next. Such a log belongs to a damaged database, or to none.
     """
     old_path = Path(f"{path}.before-{system.now():%Y%m%dT%H%M%S%fZ}")
     for part in LOGS:
@@ -158,7 +158,7 @@ def _set_aside(path: Path) -> Path | None:
     if not path.exists():
         return None
     for old in path.parent.glob(f"{escape(path.name)}.before-*Z"):
-        if old.samefile(path):  # of a restore that was killed: it is no copy of anything
+        if old.samefile(path):  # a leftover of a killed restore: the same file under two names
             old.unlink()
             Path(f"{old}.secret").unlink(missing_ok=True)
     _name_twice(path, old_path)

@@ -1,4 +1,4 @@
-"""The steps by which a store came to hold what the declarations ask for, whatever its backend."""
+"""Migration steps of a store, and the check that no newer program version has written to it."""
 
 from collections.abc import Iterable
 
@@ -7,13 +7,14 @@ from attrs import frozen
 from svc_http.stores.errors import Newer
 
 FORMAT = 1
-"""What this version writes. It grows with every collection, step or member that an earlier version
-would misread or lose; a version that knows less refuses the database (tests hold it to that)."""
+"""The number of the format that this version writes. It grows with every collection, step or member
+that an earlier version would misread or lose; a version with a lower number refuses the database.
+A test fails if the format changes while the number stays."""
 
 
 @frozen
 class Applied:
-    """A step that the store has taken."""
+    """A migration step that was applied to the store."""
 
     number: int
     step: str
@@ -21,19 +22,20 @@ class Applied:
 
 @frozen
 class Status:
-    """What a store has become and what it still lacks."""
+    """The applied and the pending migration steps of a store."""
 
     applied: tuple[Applied, ...]
     pending: tuple[str, ...]
 
 
 def check_known(applied: Iterable[Applied], steps: Iterable[str], format_number: int) -> None:
-    """See that no newer version has written here.
+    """Check that no newer program version has written to the store.
 
-    `steps` are the steps of this one that no declaration makes.
+    `steps` names the steps of this version that do not come from a declaration; `format_number` is
+    the format of the version that wrote last.
 
     Raises:
-        Newer: it has.
+        Newer: the format or a step is unknown to this version.
     """
     if format_number > FORMAT:
         raise Newer(f"format {format_number}", FORMAT)

@@ -1,4 +1,4 @@
-"""How a backend that never suspends runs one unit of work."""
+"""Runs a unit of work to its end in a backend whose calls never suspend."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -10,10 +10,10 @@ R = TypeVar("R")
 
 
 def run_unit(unit: Callable[[Transaction], Awaitable[R]], tx: Transaction) -> R:
-    """The result of `unit`, which waits for nothing but `tx`.
+    """The result of `unit`, which may await nothing but methods of `tx`.
 
     Raises:
-        Suspended: it waited for something else; everything it wrote must be undone.
+        Suspended: it awaited something else; the caller must undo everything that it wrote.
     """
     coroutine: Any = unit(tx)
     result: R = drive.run(coroutine)

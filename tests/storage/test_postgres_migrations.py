@@ -174,7 +174,7 @@ async def sweep(dsn: str, store: PostgresStorage) -> None:
 def test_a_store_looks_by_itself_for_what_older_processes_wrote(
     dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storing, "TEND_SECONDS", 0.01)
+    monkeypatch.setattr(storing, "MAINTENANCE_SECONDS", 0.01)
 
     async def main() -> None:
         async with opened(dsn, BARE) as older, opened(dsn, NOTES) as newer:

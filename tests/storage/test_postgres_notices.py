@@ -159,7 +159,7 @@ def test_who_ends_while_a_commit_is_being_told_tells_of_it(dsn: str) -> None:
 def test_the_lines_of_a_ledger_are_vacuumed_after_an_erasure(
     dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storing, "TEND_SECONDS", 0.01)
+    monkeypatch.setattr(storing, "MAINTENANCE_SECONDS", 0.01)
     monkeypatch.setattr(storing, "SNAPSHOT_SECONDS", 0.05)
 
     async def main() -> None:

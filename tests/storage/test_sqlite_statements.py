@@ -218,8 +218,8 @@ def test_feeds_are_read_by_index(connection: sqlite3.Connection, statement: str)
 
 LEDGER_STATEMENTS = (
     *("_HEAD", "_NEXT", "_GET", "_LINES", "_SEALS", "_TIME", "_OF_SUBJECT", "_COUNT_OF"),
-    *("_OPENED", "_NODES"),
-    *("_OPENED_BY_KEY", "_HOLDERS", "_BODY", "_LAST_BODY", "_BLANK", "_POINT", "_CHECKPOINTS"),
+    *("_OPENINGS", "_NODES"),
+    *("_OPENINGS_BY_KEY", "_HOLDERS", "_BODY", "_LAST_BODY", "_BLANK", "_POINT", "_CHECKPOINTS"),
     *("_DROP_FROM", "_DROP_KEY"),
 )
 
@@ -230,7 +230,7 @@ def test_ledgers_are_read_by_index(connection: sqlite3.Connection, name: str) ->
     assert "SEARCH" in plan_text
     assert "SCAN" not in plan_text
     # The subjects that hold one designator are put in order; those are few.
-    if name not in ("_HOLDERS", "_OPENED_BY_KEY"):
+    if name not in ("_HOLDERS", "_OPENINGS_BY_KEY"):
         assert "TEMP B-TREE" not in plan_text
 
 

@@ -1,5 +1,5 @@
-"""Where processes share their counts, lockouts, leases and the news of commits.
+"""Coordination of processes: request counters, lockouts, leases, and signals of commits.
 
-In this process alone, in a PostgreSQL database, or on a Redis or Valkey server: each implements the
-four ports of `svc_core.operation.ports.shared`, and one suite holds for all three.
+There are three backends: one process alone, a PostgreSQL database, and a Redis or Valkey server.
+Each implements the four ports of `svc_core.operation.ports.shared` and passes the same tests.
 """

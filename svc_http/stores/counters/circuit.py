@@ -1,8 +1,8 @@
-"""What is done while a place does not answer: nobody waits for it in vain, and it is tried again.
+"""A circuit breaker for a coordination server: it fails fast while the server does not answer.
 
-Rule 1: a call has so long to be answered, connecting included.
-Rule 2: after a failure everything is refused at once for a moment; then one call tries again, and
-        while it does nobody else waits with it.
+Rule 1: a call has a limit of time, which includes connecting.
+Rule 2: after a failure all calls are refused at once for a moment. Then a single call tries again;
+        the others are refused until it succeeds.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,10 +13,10 @@ from svc_core.operation.ports import SharedUnavailable
 from svc_http import system
 
 ANSWER_SECONDS: Final = 0.5
-"""How long a call may take: a healthy place needs a hundredth of it."""
+"""How long a call may take: a healthy server needs a hundredth of it."""
 
 PAUSE_SECONDS: Final = 1.0
-"""How long after a failure the place is left alone; it is known to be back about as soon."""
+"""How long calls are refused after a failure, and about how soon a recovery is noticed."""
 
 
 def _ignore(_: str) -> None:
@@ -24,10 +24,10 @@ def _ignore(_: str) -> None:
 
 
 class Circuit:
-    """The way to one place; for one event loop.
+    """The circuit breaker of one server; for one event loop.
 
-    `seconds` is how long a call may take. `told` hears why the place does not answer, once, and an
-    empty text once it does again.
+    `seconds` is how long a call may take. `told` is called with the reason when the server stops
+    answering, and with an empty text when it answers again.
     """
 
     def __init__(
@@ -44,24 +44,24 @@ class Circuit:
 
     @property
     def is_down(self) -> bool:
-        """Whether the place did not answer the last time."""
+        """Whether the last call failed."""
         return bool(self._reason)
 
     def check(self) -> None:
-        """Pass who may try.
+        """Check that a call may be made now.
 
         Raises:
-            SharedUnavailable: the place failed a moment ago, or somebody is trying it now.
+            SharedUnavailable: a call failed a moment ago, or another one is testing the server.
         """
         if self._reason and self._monotonic() < self._retry_at:
             raise SharedUnavailable(self._reason)
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Try what is done inside.
+        """Runs a call inside of the block and records its success or failure.
 
         Raises:
-            SharedUnavailable: as `check`, or in place of the place's own failures.
+            SharedUnavailable: as for `check`, or in place of an error of the server.
         """
         self.check()
         self._retry_at = self._monotonic() + PAUSE_SECONDS

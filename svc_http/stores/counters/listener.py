@@ -1,4 +1,4 @@
-"""Those who hear what a place tells, and the one task that listens for all of them."""
+"""Distributes the signals of a coordination server to the listeners of this process."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,10 +9,10 @@ from svc_http.stores.counters.circuit import ANSWER_SECONDS, PAUSE_SECONDS
 
 
 class SignalListener:
-    """The hearers of this process; for one event loop.
+    """The listeners of this process, served by one connected task; for one event loop.
 
-    `listen` connects, calls `connected`, then `told` for all that comes, until it fails; it is
-    begun again a moment later.
+    `listen` connects, calls `on_connect`, then `on_signal` for every signal, until it fails; it is
+    called again a moment later.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class SignalListener:
         self._has_missed = False
 
     async def add(self, listener: Heard) -> None:
-        """Have `listener` called from now on, or from when the place is back."""
+        """Call `listener` for every signal from now on, or from when the server is back."""
         self._listeners.append(listener)
         if self._listening is None:
             self._listening = asyncio.create_task(self._listen_loop())
@@ -39,18 +39,18 @@ class SignalListener:
             self._has_missed = True
 
     def on_connect(self) -> None:
-        """What is told from now on is heard; what was told since the last time was not."""
+        """Note a new connection; after a gap, tell the listeners that anything may have changed."""
         if self._has_missed:
             self._notify(EVERYTHING)
         self._has_missed = True
         self._is_connected.set()
 
     def on_signal(self, text: str) -> None:
-        """Pass on the names, with commas between them."""
+        """Pass on the names of a signal, which are separated by commas."""
         self._notify(frozenset(text.split(",")))
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._listening is not None:
             self._listening.cancel()
             with suppress(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""What processes share, where there is one process: nothing waits and nothing is ever down."""
+"""Coordination within a single process: nothing ever waits or is unavailable."""
 
 from collections.abc import Awaitable, Callable
 
@@ -13,7 +13,7 @@ from svc_http.stores.counters.circuit import Circuit
 
 @frozen
 class Shared:
-    """One place with its four ports and the way to it; `close` gives back what it holds."""
+    """A coordination backend: its four ports, its circuit breaker, and `close`."""
 
     counters: Counters
     lockouts: Lockouts
@@ -24,14 +24,14 @@ class Shared:
 
 
 class MemoryLeases:
-    """Names and who has them, in this process."""
+    """Leases within this process."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
         self._leases: dict[str, tuple[str, float]] = {}
 
     async def take(self, name: str, holder: str, seconds: float) -> bool:
-        """Have the name for a while."""
+        """Take or extend the lease of a name; see the port."""
         now = self._monotonic()
         self._leases = {name: lease for name, lease in self._leases.items() if lease[1] > now}
         if self._leases.setdefault(name, (holder, now))[0] != holder:
@@ -40,24 +40,24 @@ class MemoryLeases:
         return True
 
     async def release(self, name: str, holder: str) -> None:
-        """Give the name back."""
+        """End the lease of a name; see the port."""
         if name in self._leases and self._leases[name][0] == holder:
             del self._leases[name]
 
 
 class MemorySignals:
-    """Who hears in this process."""
+    """Signals within this process."""
 
     def __init__(self) -> None:
         self._listeners: list[Heard] = []
 
     async def tell(self, names: frozenset[str]) -> None:
-        """Tell everybody."""
+        """Call every listener."""
         for listener in self._listeners:
             listener(names)
 
     async def hear(self, listener: Heard) -> None:
-        """Be told from now on."""
+        """Call `listener` for every signal from now on."""
         self._listeners.append(listener)
 
 
@@ -66,7 +66,7 @@ async def _close_nothing() -> None:
 
 
 def in_memory(monotonic: Callable[[], float] = system.monotonic) -> Shared:
-    """The place of one process alone."""
+    """The coordination backend of a single process."""
     return Shared(
         MemoryCounters(),
         MemoryLockouts(),

@@ -1,9 +1,9 @@
-"""What processes share in a PostgreSQL database, in tables of its own beside those of the store.
+"""Coordination through a PostgreSQL database, in tables of its own beside those of the store.
 
-Rule 1: the tables are unlogged: a crash of the database server empties them, and no count is worth
-        a disk's time.
-Rule 2: what must be whole is one statement, and rows are locked in one order.
-Rule 3: each new row takes some away that count for nothing any more.
+Rule 1: the tables are unlogged. A crash of the database server empties them; in exchange, counting
+        never waits for the disk.
+Rule 2: what must be atomic is a single statement, and rows are locked in one order.
+Rule 3: every insertion of a row deletes a few expired rows.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ from svc_http.stores.counters.listener import SignalListener
 from svc_http.stores.counters.memory import Shared
 
 CONNECTIONS_MAX: Final = 4
-"""Of one process: each counts some thousand requests a second."""
+"""The connections of one process: each counts some thousand requests a second."""
 
 OPEN_SECONDS: Final = 5.0
-"""How long the first call of a process may take, which may have to make the tables."""
+"""How long the first call of a process may take, which may have to create the tables."""
 
 CHANNEL: Final = "svc_signals"
 
 FAILURES: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
-"""What says that the database does not answer."""
+"""The exceptions that mean that the database does not answer."""
 
 _TABLES: Final = """
 CREATE UNLOGGED TABLE IF NOT EXISTS svc_windows (
@@ -46,11 +46,11 @@ CREATE UNLOGGED TABLE IF NOT EXISTS svc_leases (
 );
 """
 
-_LOCK: Final = 0x737663  # of all advisory locks the one under which the tables are made
+_LOCK: Final = 0x737663  # the advisory lock under which the tables are created
 
-# A row that another request has just changed is read anew once it is locked (READ COMMITTED), so
-# what is judged is what is written to. A caller whose clock is far ahead must not take the windows
-# of everybody along.
+# Under READ COMMITTED a row that another request has just changed is read again once it is locked,
+# so the decision rests on the values that are updated. The second is limited to the clock of the
+# server plus a minute: a caller whose clock is far ahead must not advance the windows of all.
 _HIT: Final = """
 WITH asked AS (
   SELECT * FROM unnest($1::text[], $2::int8[], $3::int8[]) AS a (name, per_minute, per_day)
@@ -89,8 +89,8 @@ SELECT name, 0, 0, day, 0 FROM unnest($1::text[]) AS a (name), clock ORDER BY na
 ON CONFLICT DO NOTHING
 """
 
-# What was there before is kept beside what is there now, because only rows as they are now can be
-# told by the statement that changes them.
+# The former times are stored beside the present ones, because RETURNING can return only the new
+# values of a row.
 _RECORD: Final = """
 WITH old AS (
   DELETE FROM svc_failures WHERE address IN (
@@ -118,11 +118,11 @@ RETURNING true
 
 
 async def _no_reset(_: Any) -> None:
-    """Give a connection back untouched: what runs on it leaves nothing behind."""
+    """Skip the reset of a returned connection: the statements here leave no state behind."""
 
 
 class PostgresCoordination:
-    """One database, which implements all four ports; for one event loop."""
+    """Implements the four coordination ports in one database; for one event loop."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -130,7 +130,7 @@ class PostgresCoordination:
         self._opening = asyncio.Lock()
         self._turns = asyncio.Semaphore(CONNECTIONS_MAX)
         self.circuit = Circuit(FAILURES)
-        self._signal_circuit = Circuit(FAILURES)  # news that cannot be told refuse no request
+        self._signal_circuit = Circuit(FAILURES)  # a failing signal must refuse no request
         self._listener = SignalListener(self._listen, FAILURES)
 
     # -- counters ------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class PostgresCoordination:
         limits = [pool.limit for pool in pools]
         values = names, limits[::2], limits[1::2], second
         rows = await self._fetch(_HIT, *values)
-        while len(rows) < len(names):  # somebody's first request
+        while len(rows) < len(names):  # the first request of a subject
             await self._fetch(_OPEN, names, second)
             rows = await self._fetch(_HIT, *values)
         used = tuple([count for row in rows for count in (row["in_minute"], row["in_day"])])
@@ -173,23 +173,23 @@ class PostgresCoordination:
     # -- leases --------------------------------------------------------------------------------
 
     async def take(self, name: str, holder: str, seconds: float) -> bool:
-        """Have the name for a while."""
+        """Take or extend the lease of a name; see the port."""
         return bool(await self._fetch(_TAKE, name, holder, timedelta(seconds=seconds)))
 
     async def release(self, name: str, holder: str) -> None:
-        """Give the name back."""
+        """End the lease of a name; see the port."""
         statement = "DELETE FROM svc_leases WHERE name = $1 AND holder = $2"
         await self._fetch(statement, name, holder)
 
     # -- signals -------------------------------------------------------------------------------
 
     async def tell(self, names: frozenset[str]) -> None:
-        """Tell every process."""
+        """Signal to every process."""
         news = ",".join(sorted(names))
         await self._fetch("SELECT pg_notify($1, $2)", CHANNEL, news, circuit=self._signal_circuit)
 
     async def hear(self, listener: Heard) -> None:
-        """Be told from now on."""
+        """Call `listener` for every signal from now on."""
         await self._listener.add(listener)
 
     async def _listen(self, listener: SignalListener) -> None:
@@ -206,7 +206,7 @@ class PostgresCoordination:
             connection.terminate()
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         await self._listener.close()
         if self._pool is not None:
             self._pool.terminate()
@@ -217,7 +217,7 @@ class PostgresCoordination:
         self, statement: str, *values: Any, circuit: Circuit | None = None
     ) -> Sequence[Any]:
         circuit = circuit or self.circuit
-        # Who waits for a connection is not timed: those who have one are.
+        # Waiting for a free connection has no limit of time; using it has.
         async with self._turns:
             seconds = OPEN_SECONDS if self._pool is None else circuit.seconds
             with circuit.attempt():
@@ -246,10 +246,10 @@ class PostgresCoordination:
 
 
 async def _create_tables(pool: Any) -> None:
-    """See that the tables are there."""
+    """Create the tables if they do not exist."""
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
-        # Whoever may not make tables can use those that somebody else has made.
+        # A role without the right to create tables can use those that another role has created.
         if await connection.fetchval("SELECT to_regclass('svc_leases') IS NULL"):
             await connection.execute(_TABLES)
 
@@ -259,7 +259,7 @@ def _times(rows: Sequence[Any]) -> Failures:
 
 
 def on_postgres(address: str) -> Shared:
-    """The place in the database at an address such as `postgresql://user@127.0.0.1/svc`."""
+    """Coordination through the database at an address like `postgresql://user@127.0.0.1/svc`."""
     coordination = PostgresCoordination(address)
     return Shared(
         coordination,

@@ -1,9 +1,10 @@
-"""What processes share on a Redis (5 or later) or Valkey server.
+"""Coordination through a Redis (5 or later) or Valkey server.
 
-Rule 1: what must be whole is one script; the calls of one turn of the event loop travel together.
-Rule 2: the keys of a request have one hash tag, its account, so that a proxy may spread accounts
-        over servers.
-Rule 3: what is not answered in time is given up with its connection.
+Rule 1: what must be atomic is a single script; the calls of one turn of the event loop are sent
+        together.
+Rule 2: the keys of a request share one hash tag, its account, so that a proxy may distribute
+        accounts over servers.
+Rule 3: a call that is not answered in time is given up together with its connection.
 """
 
 import asyncio
@@ -27,14 +28,14 @@ from svc_http.stores.counters.scripts import HIT, RECORD, RELEASE, SCRIPTS, TAKE
 
 BATCH_MAX: Final = 32
 BATCHES_MAX: Final = 2
-"""Calls that travel together, and how many such are under way: while the server works on one, the
-other is packed or read here."""
+"""The calls of one batch, and the batches under way: while the server works on one, the other is
+encoded or decoded here."""
 
 CHANNEL: Final = "svc:signals"
 LOCKOUTS: Final = ("svc:{lockouts}:failures", "svc:{lockouts}:recent")
 
 FAILURES: Final = (RedisError, OSError, TimeoutError)
-"""What says that the server does not answer."""
+"""The exceptions that mean that the server does not answer."""
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -46,14 +47,14 @@ class _Call(NamedTuple):
 
 
 class RedisCoordination:
-    """One server, which implements all four ports; for one event loop."""
+    """Implements the four coordination ports on one server; for one event loop."""
 
     def __init__(self, address: str) -> None:
         self._client: Any = Redis.from_url(
             address,
             protocol=2,
             socket_connect_timeout=ANSWER_SECONDS,
-            socket_timeout=None,  # calls have their own, and who listens waits for ever
+            socket_timeout=None,  # calls have a limit of their own, and the listener none
             socket_keepalive=True,
             retry=Retry(NoBackoff(), 0),
         )
@@ -104,35 +105,37 @@ class RedisCoordination:
     # -- leases --------------------------------------------------------------------------------
 
     async def take(self, name: str, holder: str, seconds: float) -> bool:
-        """Have the name for a while."""
+        """Take or extend the lease of a name; see the port."""
         reply = await self._run(TAKE, (f"svc:lease:{name}",), holder, max(int(seconds * 1000), 1))
         return bool(reply)
 
     async def release(self, name: str, holder: str) -> None:
-        """Give the name back."""
+        """End the lease of a name; see the port."""
         await self._run(RELEASE, (f"svc:lease:{name}",), holder)
 
     # -- signals -------------------------------------------------------------------------------
 
     async def tell(self, names: frozenset[str]) -> None:
-        """Tell every process."""
+        """Signal to every process."""
         await self._call("PUBLISH", CHANNEL, ",".join(sorted(names)))
 
     async def hear(self, listener: Heard) -> None:
-        """Be told from now on."""
+        """Call `listener` for every signal from now on."""
         await self._listener.add(listener)
 
     async def _listen(self, listener: SignalListener) -> None:
         async with self._client.pubsub() as channel:
             await channel.subscribe(CHANNEL)
             async for message in channel.listen():
-                if message["type"] == "subscribe":  # also after it found the server again by itself
+                if (
+                    message["type"] == "subscribe"
+                ):  # also after the client has reconnected by itself
                     listener.on_connect()
                 elif message["type"] == "message":
                     listener.on_signal(message["data"].decode())
 
     async def close(self) -> None:
-        """Give the connections back, once what is under way was answered."""
+        """Close the connections, once the calls under way are answered."""
         await self._listener.close()
         await asyncio.gather(*filter(None, self._sending), return_exceptions=True)
         for connection in self._connections:
@@ -145,16 +148,16 @@ class RedisCoordination:
         return self._call("EVALSHA", script.sha, len(keys), *keys, *values)
 
     def _call(self, *command: Any) -> Awaitable[Any]:
-        """What the server answers, to be awaited.
+        """The answer of the server, to be awaited.
 
         Raises:
-            SharedUnavailable: it does not, now or when it is awaited.
+            SharedUnavailable: the server does not answer; raised now or when awaited.
         """
         self.circuit.check()
         answer = asyncio.get_running_loop().create_future()
         self._queue.append(_Call(command, answer))
         if len(self._sending) < BATCHES_MAX:
-            # It begins in the next turn of the loop, when all calls of this one are here.
+            # The task starts in the next turn of the loop, when all calls of this turn are queued.
             self._sending.add(asyncio.create_task(self._send_all()))
         return answer
 
@@ -165,10 +168,10 @@ class RedisCoordination:
                 calls, self._queue = self._queue[:BATCH_MAX], self._queue[BATCH_MAX:]
                 await self._send(calls)
         finally:
-            # Here and now: a call that comes next must find that nobody sends any more.
+            # Without an await in between: the next call must see that no task is sending.
             self._sending.discard(asyncio.current_task())
             for call in calls:
-                call.answer.cancel()  # only what a defect has left without an answer
+                call.answer.cancel()  # only a defect leaves a call without an answer
 
     async def _send(self, calls: Sequence[_Call]) -> None:
         try:
@@ -179,9 +182,11 @@ class RedisCoordination:
             answers = [failure] * len(calls)
         for call, answer in zip(calls, answers, strict=True):
             if call.answer.done():
-                continue  # nobody waits for it any more
+                continue  # its caller was cancelled
             if isinstance(answer, SharedUnavailable):
-                call.answer.set_exception(SharedUnavailable(str(answer)))  # each has its own trace
+                call.answer.set_exception(
+                    SharedUnavailable(str(answer))
+                )  # each call gets its own traceback
             else:
                 call.answer.set_result(answer)
 
@@ -196,7 +201,7 @@ class RedisCoordination:
             unknown = [
                 index for index, reply in enumerate(answers) if isinstance(reply, NoScriptError)
             ]
-            if unknown:  # the server is a new one, or was restarted
+            if unknown:  # the server was replaced or restarted
                 await self._answers(
                     connection, [("SCRIPT", "LOAD", script.text) for script in SCRIPTS]
                 )
@@ -204,17 +209,17 @@ class RedisCoordination:
                 for index, answer in zip(unknown, again, strict=True):
                     answers[index] = answer
         except BaseException:
-            await connection.disconnect(nowait=True)  # what is still on its way is for nobody
+            await connection.disconnect(nowait=True)  # late answers must not reach the next calls
             raise
         finally:
             self._connections.append(connection)
         for answer in answers:
             if isinstance(answer, ResponseError):
-                raise answer  # it is full, or no server to write to: so are all calls
+                raise answer  # the server is full or read-only, for all calls alike
         return answers
 
     async def _answers(self, connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """What the server answers on one connection, refusals included.
+        """The answers on one connection, error replies included.
 
         A pipeline of the library does the same in twice the time.
         """
@@ -226,7 +231,7 @@ class RedisCoordination:
         except RedisConnectionError:
             if not was_open:
                 raise
-            # The server has closed a connection that nobody used for a while.
+            # The server has closed a connection that was idle for a while.
             await connection.send_packed_command(payload)
             answers = [await _answer(connection)]
         for _ in commands[1:]:
@@ -252,10 +257,10 @@ def _times(raw: bytes | None) -> Failures:
 
 
 def on_redis(address: str) -> Shared:
-    """The place at an address such as `redis://127.0.0.1:6379/0`.
+    """Coordination through the server at an address like `redis://127.0.0.1:6379/0`.
 
     Raises:
-        ValueError: the address cannot be one.
+        ValueError: the address is invalid.
     """
     coordination = RedisCoordination(address)
     return Shared(

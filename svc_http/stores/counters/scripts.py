@@ -1,6 +1,6 @@
-"""The Lua scripts of a Redis or Valkey server: each one whole, whoever else calls.
+"""Lua scripts that a Redis or Valkey server executes atomically.
 
-Numbers stand in 64-bit floats there, which hold microseconds since 1970 exactly until 2255.
+Lua numbers are 64-bit floats, which represent microseconds since 1970 exactly until 2255.
 """
 
 from hashlib import sha1
@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 @frozen
 class Script:
-    """A script, and the digest by which a server that has seen it knows it."""
+    """A script and its SHA-1 digest, by which a server that has loaded it can run it."""
 
     text: str
     sha: str = field(init=False)

@@ -1,1 +1,1 @@
-"""Media files: how they are kept, and how they are served."""
+"""Storage of audio recordings: in a folder, in a bucket, or in the store itself."""

@@ -1,11 +1,11 @@
-"""Recordings as objects of a bucket that speaks S3: Amazon's, MinIO, Ceph and their like.
+"""Stores recordings as objects of an S3 bucket (Amazon S3, MinIO, Ceph and compatible services).
 
-Credentials, region and endpoint are those of the usual variables: `AWS_ACCESS_KEY_ID`,
+Credentials, region and endpoint come from the usual variables: `AWS_ACCESS_KEY_ID`,
 `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL`.
 
-Rule 1: an object is put in one request, so it is whole or not there, and a kill leaves no part of
-        one that is paid for and never seen.
-Rule 2: a bucket that does not answer is given up soon and asked again by whoever comes next.
+Rule 1: an object is put in one request, so it is complete or absent, and a killed process leaves no
+        parts of a multipart upload, which would be invisible and cost money.
+Rule 2: a bucket that does not answer is given up soon, and the next request tries it again.
 """
 
 import re
@@ -29,26 +29,26 @@ T = TypeVar("T")
 CURE: Final = 'pip install "svc-intelligence[s3]"'
 CONNECT_SECONDS: Final = 3
 ANSWER_SECONDS: Final = 10
-"""How long the answer to a question takes at most: a chunk, over a line of 256 kbit/s."""
+"""How long an answer may take: a chunk over a line of 256 kbit/s."""
 PUT_SECONDS: Final = 60
-"""How long a whole file may take: the largest in half a minute over 30 Mbit/s."""
+"""How long an upload may take: the largest file needs half a minute over 30 Mbit/s."""
 RETRIES: Final = 1
 REQUESTS_MAX: Final = 16
-"""Questions at a time, each on a thread of its own, so that a slow bucket holds up nobody else."""
+"""Requests at a time, each on a thread of its own, so that a slow bucket delays nothing else."""
 CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
-"""What a CDN is told: a file never changes."""
+"""The Cache-Control header for a CDN: a file never changes."""
 
 _REFUSAL: Final = re.compile("status code: 4|redirect")  # a redirect leads to another region
 
 
 class MediaBucket(Drafts):
-    """Media in a bucket, under a prefix."""
+    """Recordings in a bucket, under a prefix."""
 
     def __init__(self, place: str) -> None:
-        """Take the bucket and prefix of `s3://bucket/prefix`.
+        """Use the bucket and prefix of `s3://bucket/prefix`.
 
         Raises:
-            SettingsError: the library is not installed; the message has the line that cures it.
+            SettingsError: the library is not installed; the message says how to install it.
         """
         super().__init__()
         try:
@@ -62,16 +62,16 @@ class MediaBucket(Drafts):
         self._limiter = CapacityLimiter(REQUESTS_MAX)
 
     async def check(self) -> None:
-        """See that the bucket is there and can be used.
+        """Check that the bucket exists and can be used.
 
         Raises:
-            SettingsError: it is not, or not with these credentials.
+            SettingsError: it does not exist, or refuses these credentials.
             OSError: it does not answer now.
         """
         try:
             await self._run(self._first)
         except OSError as error:
-            # The library has one kind of failure for all that a listing may meet.
+            # The library raises one kind of error for everything that a listing may meet.
             reason = str(error.__cause__)
             if not _REFUSAL.search(reason):
                 raise
@@ -86,7 +86,7 @@ class MediaBucket(Drafts):
             ) from error
 
     async def keep(self, draft: Path, recording: Recording) -> None:
-        """Put a draft as an object."""
+        """Upload a draft as an object."""
         attributes = {"Content-Type": recording.mime_type, "Cache-Control": CACHE_CONTROL}
         await self._run(
             self._library.put,
@@ -130,8 +130,8 @@ class MediaBucket(Drafts):
         return next(iter(self._library.list(self._answers, chunk_size=1)), None)
 
     async def _run(self, work: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
-        # In a thread: the library's own futures end in threads that an interpreter on its way out
-        # does not wait for, which aborts it now and then.
+        # In a thread: the library's own futures end in threads that an exiting interpreter does not
+        # wait for, which sometimes aborts the process.
         call = partial(work, *arguments, **keywords)
         try:
             return await to_thread.run_sync(call, limiter=self._limiter, abandon_on_cancel=True)
@@ -145,7 +145,7 @@ def _store(place: str, seconds: int) -> "S3Store":
 
     return S3Store.from_url(
         place,
-        # An endpoint is asked as its address says; without one it is Amazon's, over TLS.
+        # The scheme of the endpoint decides on TLS; without an endpoint it is Amazon, over TLS.
         client_options={
             "allow_http": True,
             "connect_timeout": f"{CONNECT_SECONDS}s",

@@ -1,4 +1,4 @@
-"""Recordings on this machine, before they are kept: made, measured, given up."""
+"""Temporary files of recordings on this machine, before they are stored."""
 
 import os
 import shutil
@@ -15,18 +15,18 @@ from svc_http.stores.media.sound import sound
 
 PREFIX: Final = "svc-sound-"
 LEFT_SECONDS: Final = 3_600.0
-"""After this a file that is being made has been left behind: its worker was killed."""
+"""The age after which a draft counts as abandoned by a worker that was killed."""
 
 
 class Drafts:
-    """A folder in which each draft has a folder of its own, which is its owner's alone."""
+    """A folder in which each draft has a private folder of its own."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or Path(gettempdir())
 
     @contextmanager
     def draft(self) -> Iterator[Path]:
-        """A place for a file that is being made, in a folder of its own that goes at the end."""
+        """Yields a path for a new file, in a folder that is removed at the end of the block."""
         folder = Path(mkdtemp(prefix=PREFIX, dir=self._folder))
         try:
             yield folder / "sound"
@@ -34,20 +34,20 @@ class Drafts:
             shutil.rmtree(folder, ignore_errors=True)
 
     def tidy(self) -> None:
-        """Remove drafts that killed workers left behind."""
+        """Remove drafts that killed workers have left behind."""
         before = system.timestamp() - LEFT_SECONDS
         for folder in self._folder.glob(f"{PREFIX}*"):
-            with suppress(FileNotFoundError):  # another process tidies as well
+            with suppress(FileNotFoundError):  # another process is tidying as well
                 status = folder.lstat()
                 if status.st_mtime < before and status.st_uid == os.getuid():
                     shutil.rmtree(folder, ignore_errors=True)
 
 
 def measure(draft: Path) -> Recording:
-    """What a draft will be once it is kept.
+    """The recording that a draft will become: its name, digest, size and duration.
 
     Raises:
-        NoSound: it holds no sound.
+        NoSound: the file holds no sound.
     """
     track = sound(draft)
     with draft.open("rb") as file:

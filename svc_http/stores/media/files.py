@@ -1,6 +1,6 @@
-"""Recordings as files of a folder.
+"""Stores recordings as files of a folder.
 
-A file is written beside its place, synced and moved there: it is whole or not there.
+A file is written under a temporary name, synced and renamed: it is complete or absent.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ WORK: Final = ".making"
 
 
 class MediaFiles(Drafts):
-    """Media in a folder, made when the first file comes.
+    """Recordings in a folder, which is created with the first file.
 
-    It is its owner's alone, as the database is, unless it `is_shared`: a CDN serves it as it is.
+    Only its owner can read it, as with the database, unless it `is_shared`: then a CDN serves it.
     """
 
     def __init__(self, folder: Path, *, is_shared: bool = False) -> None:
@@ -31,17 +31,17 @@ class MediaFiles(Drafts):
 
     @contextmanager
     def draft(self) -> Iterator[Path]:
-        """A place for a file that is being made, on the disk that it is to stay on."""
+        """Yields a path for a new file, on the same disk as its final place."""
         self._make(self.folder)
         (self.folder / WORK).mkdir(0o700, exist_ok=True)
         with super().draft() as path:
             yield path
 
     async def check(self) -> None:
-        """A folder is made when it is needed."""
+        """Do nothing: the folder is created when it is needed."""
 
     async def keep(self, draft: Path, recording: Recording) -> None:
-        """Put a draft in its place, durably; it may be read by whoever may read the folder."""
+        """Move a draft to its final name, durably; readable by all who can enter the folder."""
         await asyncio.to_thread(self._keep, draft, self._path(recording.name))
 
     async def size(self, name: str) -> int:
@@ -65,7 +65,7 @@ class MediaFiles(Drafts):
         await asyncio.to_thread(self._path(name).unlink, missing_ok=True)
 
     def copy_to(self, target: Path) -> int:
-        """Give another folder every file that it lacks; how many that were."""
+        """Copy the files that another folder lacks into it; the number of copies."""
         new = [file for file in self.files() if not (target / file.name).exists()]
         if new:
             self._make(target)
@@ -76,7 +76,7 @@ class MediaFiles(Drafts):
         return len(new)
 
     def files(self) -> list[Path]:
-        """Every file that is kept."""
+        """The paths of all stored files."""
         return sorted(path for path in self.folder.glob("*") if is_file_name(path.name))
 
     def _make(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The place of recordings that the settings name."""
+"""Chooses the storage of recordings that the settings name."""
 
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from svc_http.stores.media.rows import MediaRows
 
 
 def media_of(settings: Settings, storage: Storage) -> Media | None:
-    """The place of the settings; None where nothing is kept.
+    """The storage of recordings by the settings; None if recordings are not stored.
 
     Raises:
-        SettingsError: it needs a library that is not installed.
+        SettingsError: the storage needs a library that is not installed.
     """
     place = settings.media_place
     if place is None:

@@ -1,10 +1,10 @@
-"""Where recordings are kept, as the rest of the service sees it.
+"""The interface of storages of audio recordings.
 
-Rule 1: a file's name is its SHA-256 and the ending of its kind, so it never changes and may be
-        kept for ever; nothing but such a name reaches a place where recordings are.
-Rule 2: a file is whole or not there, and it is kept and removed as often as anybody likes.
-Rule 3: who keeps or removes a file has its turn (`svc_core.reports.recordings.take_turn`), so that
-        no two processes undo each other's work.
+Rule 1: the name of a file is its SHA-256 and the extension of its type. So a file never changes and
+        may be cached for ever; no other name ever reaches a storage.
+Rule 2: a file is complete or absent; storing and removing a file are idempotent.
+Rule 3: a process that stores or removes a file holds its lease
+        (`svc_core.reports.recordings.take_turn`), so that no two processes undo each other's work.
 """
 
 from contextlib import AbstractContextManager
@@ -14,14 +14,14 @@ from typing import Final, Protocol
 from svc_core.reports.audio import Recording, is_file_name
 
 CHUNK_BYTES: Final = 256 * 1024
-"""The most that is read at once: six seconds of one voice without compression."""
+"""The most bytes that are read at once: six seconds of uncompressed speech."""
 
 
 def media_file_name(name: str) -> str:
-    """The name.
+    """Return a valid file name unchanged.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is no name of a media file.
     """
     if not is_file_name(name):
         raise ValueError("A media file is named after its bytes.")
@@ -29,23 +29,23 @@ def media_file_name(name: str) -> str:
 
 
 class Media(Protocol):
-    """A place for recordings. What it cannot do now raises OSError, and may be tried again."""
+    """A storage of recordings. A temporary failure raises OSError, and may be retried."""
 
     def draft(self) -> AbstractContextManager[Path]:
-        """A place on this machine for a file that is being made; what is left at the end goes."""
+        """Yields a path on this machine for a new file; a remaining file is removed at the end."""
 
     def tidy(self) -> None:
-        """Remove drafts that killed workers left behind."""
+        """Remove drafts that killed workers have left behind."""
 
     async def check(self) -> None:
-        """See that files can be kept.
+        """Check that files can be stored.
 
         Raises:
-            SettingsError: never as things are set; the message has the way out.
+            SettingsError: the settings make it impossible; the message names a remedy.
         """
 
     async def keep(self, draft: Path, recording: Recording) -> None:
-        """Keep a draft under the recording's name, durably."""
+        """Store a draft durably under the name of the recording."""
 
     async def size(self, name: str) -> int:
         """How many bytes the file has.

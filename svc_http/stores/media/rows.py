@@ -1,10 +1,10 @@
-"""Recordings in the store itself, in pieces: for several servers that share nothing but it.
+"""Stores recordings in the database, in pieces: for servers that share nothing else.
 
-Rule 1: the head of a file stands before its first piece and goes after its last one, so that what
-        a kill leaves is found by the file's name alone.
-Rule 2: a file is there while its head says that it is whole.
-Rule 3: each piece is written and read in a short unit of its own: none is open while somebody
-        listens, and nobody waits long behind a large file.
+Rule 1: the head of a file is written before its first piece and deleted after its last one, so that
+        the remains of a killed process can be found by the name of the file.
+Rule 2: a file exists while its head says that it is whole.
+Rule 3: each piece is written and read in a short unit of its own: no transaction is open while a
+        client listens, and no other unit waits long behind a large file.
 """
 
 import asyncio
@@ -22,22 +22,22 @@ from svc_http.stores.media.drafts import Drafts
 from svc_http.stores.media.port import CHUNK_BYTES, media_file_name
 
 PIECE_BYTES: Final = CHUNK_BYTES
-"""What one row holds. Files that are kept depend on it."""
-REMOVED_AT_ONCE: Final = 8  # pieces, which a deletion reads
+"""The bytes of one row. It must not change, because stored files depend on it."""
+REMOVED_AT_ONCE: Final = 8  # pieces per unit, because a deletion also reads them
 
 
 class MediaRows(Drafts):
-    """Media in the store."""
+    """Recordings in the store itself."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__()
         self._storage = storage
 
     async def check(self) -> None:
-        """A store that is open has room for them."""
+        """Do nothing: an open store can hold recordings."""
 
     async def keep(self, draft: Path, recording: Recording) -> None:
-        """Write a draft piece by piece; who keeps the same at the same time writes the same."""
+        """Write a draft piece by piece; concurrent writers of one file write the same pieces."""
         name, size = media_file_name(recording.name), recording.size_bytes
         head = await self._head(name)
         if head is not None and head.is_whole:
@@ -104,7 +104,7 @@ class MediaRows(Drafts):
 
 
 def rows_of(file: Path) -> Iterator[tuple[str, Piece]]:
-    """The rows in which a file that has its name is kept, with their identifiers."""
+    """The rows that store a media file, with their identifiers; the head comes last."""
     name, size = media_file_name(file.name), file.stat().st_size
     for number in range(1, _pieces(size) + 1):
         yield _id(name, number), _piece(file, name, number)

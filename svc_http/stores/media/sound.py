@@ -1,9 +1,9 @@
-"""What an audio file is and how long it plays, read from the file itself.
+"""Determines the type and the duration of an audio file from its bytes.
 
-Rule 1: nothing is taken on trust that the file itself shows: a WAV whose header was written
-        before its end was known plays as long as its samples last, an MP3 as long as its frames.
-Rule 2: silence that an encoder put around the sound counts, unless the file says that players
-        leave it out (the LAME tag).
+Rule 1: the duration is counted, not taken from headers: a WAV file, whose header may have been
+        written before its end was known, lasts as long as its samples; an MP3 file as its frames.
+Rule 2: silence that an encoder has added counts, unless the file tells players to skip it (in the
+        LAME tag).
 """
 
 import struct
@@ -16,13 +16,13 @@ WAV: Final = "audio/wav"
 MP3: Final = "audio/mpeg"
 
 
-class NoSound(ValueError):  # noqa: N818 - said as the state that it is
+class NoSound(ValueError):  # noqa: N818 - named after the state
     """The file is neither a WAV nor an MP3 file that holds sound; the message says why."""
 
 
 @frozen
 class Sound:
-    """The kind of a file, the ending of its name, and how long it plays."""
+    """The media type of an audio file, the extension of its name, and its duration in seconds."""
 
     mime_type: str
     ending: str
@@ -30,7 +30,7 @@ class Sound:
 
 
 def sound(path: Path) -> Sound:
-    """What the file holds.
+    """The type and duration of an audio file.
 
     Raises:
         NoSound: it is no WAV or MP3 file, or holds no sound.
@@ -39,7 +39,7 @@ def sound(path: Path) -> Sound:
 
 
 def sound_of(data: bytes) -> Sound:
-    """What the bytes of a file hold.
+    """The type and duration of an audio file that is given as bytes.
 
     Raises:
         NoSound: they are no WAV or MP3 file, or hold no sound.
@@ -62,7 +62,7 @@ def _wav_seconds(data: bytes) -> float:
             rate, _, block = struct.unpack_from("<IIH", data, offset + 4)
         elif name == b"data":
             return _samples(min(size, len(data) - offset), rate, block)
-        offset += size + size % 2  # chunks begin at even places
+        offset += size + size % 2  # chunks begin at even offsets
     raise NoSound("the WAV file has no samples")
 
 
@@ -85,7 +85,7 @@ _RATES: Final = {
     0: (11_025, 12_000, 8_000),
 }
 _TAG_BYTES: Final = 128  # ID3v1, at the end
-_FRAMES_MIN: Final = 2  # one alone may be chance in any file
+_FRAMES_MIN: Final = 2  # a single one may occur by chance in any file
 
 
 @frozen
@@ -119,7 +119,7 @@ def _mp3_seconds(data: bytes) -> float:
 
 
 def _after_id3(data: bytes) -> int:
-    """Where the sound begins: behind a tag, whose size is written in digits of seven bits."""
+    """The offset of the sound: behind an ID3v2 tag, whose size is in digits of seven bits."""
     if data[:3] != b"ID3" or len(data) < 10:
         return 0
     size = 0
@@ -145,7 +145,7 @@ def _frame(data: bytes, offset: int, end: int) -> _Frame | None:
 
 
 def _padding_samples(data: bytes, offset: int, frame: _Frame) -> int | None:
-    """Samples that players leave out, where the first frame tells of the others; else None."""
+    """The samples that players skip, if the first frame is an info frame; None if it is not."""
     tag = offset + 4 + frame.side
     if data[tag : tag + 4] not in {b"Xing", b"Info"}:
         return None

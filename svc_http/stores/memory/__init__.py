@@ -1,1 +1,1 @@
-"""The store in memory: for tests, demonstrations and as the plain model of the others."""
+"""The in-memory backend: for tests and demonstrations, and the model of the durable backends."""

@@ -1,4 +1,4 @@
-"""Ledgers in lists and dictionaries: the plain model of the durable ones."""
+"""Ledgers in lists and dictionaries: the simple model of the durable ones."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -25,7 +25,7 @@ Undo = Callable[[], object]
 
 @define(eq=False)
 class Log:
-    """All that one ledger holds."""
+    """The contents of one ledger."""
 
     head: LedgerHead | None = None
     lines: list[SealedLine] = field(factory=list)
@@ -34,15 +34,16 @@ class Log:
     checkpoints: dict[str, tuple[int, bytes]] = field(factory=dict)
 
     def visible(self, size: int | None) -> list[SealedLine]:
-        """The lines of the prefix."""
+        """The first `size` lines; all of them if `size` is None."""
         return self.lines[:size]
 
 
 @frozen(eq=False)
 class MemoryLedger:
-    """One transaction's view of a log. `record_undo` is told how to take back each write.
+    """One transaction's view of a ledger.
 
-    It refuses where nothing may be written, so it comes before every change.
+    `record_undo` receives the reversal of each write before the write. It raises in a reading
+    transaction, so nothing changes there.
     """
 
     log: Log
@@ -195,7 +196,7 @@ class MemoryLedger:
 
 
 def _places(log: Log, lines: Sequence[SealedLine]) -> dict[str, int]:
-    """Where the records of an append are found.
+    """The line numbers of the records of an append, by identifier.
 
     Raises:
         DuplicateRecordError: an identifier is taken.

@@ -1,8 +1,8 @@
-"""Everything in dictionaries: for tests, demonstrations and as the plain model of the others.
+"""A store in dictionaries: for tests and demonstrations, and the model of the durable backends.
 
-Rule 1: one lock; a unit of work runs whole under it and never suspends.
-Rule 2: what a unit changes goes with its undoing; an exception undoes in reverse order.
-Rule 3: obvious before fast: filters are looked at row by row.
+Rule 1: one lock; a unit of work runs under it from beginning to end and never suspends.
+Rule 2: every write records its reversal; an exception applies the reversals in reverse order.
+Rule 3: obvious before fast: filters are checked row by row.
 """
 
 import threading
@@ -44,7 +44,7 @@ Undo = Callable[[], object]
 
 @frozen(eq=False)
 class _StoreState:
-    """All that is stored."""
+    """The contents of the store."""
 
     epoch: bytes
     numbers: Iterator[int] = field(factory=count)
@@ -59,15 +59,15 @@ class _StoreState:
         return self.feeds[is_global, "" if is_global else tenant]
 
 
-# The values that are made for every unit are not frozen: freezing one costs twice what the rest
-# of making it costs, and nothing outside of this module sees them.
+# The objects that are created for every unit are not frozen: freezing costs twice as much as the
+# rest of their construction, and nothing outside of this module sees them.
 
 
 @define(eq=False)
 class _Unit:
-    """One transaction; its parts are made when they are asked for: most units need one or two.
+    """One transaction; its parts are created on demand, because most units need one or two.
 
-    `undo` is None where nothing may be written.
+    `undo` collects the reversals of writes; it is None in a reading transaction.
     """
 
     state: _StoreState
@@ -97,7 +97,7 @@ class _Unit:
         return _Unit(self.state, tenant, self.names, None)
 
     def record_undo(self, undo: Undo, name: str | None = None) -> None:
-        """Remember how to take back what is about to be done, in the collection of that name."""
+        """Record the reversal of a write that is about to happen, in the collection `name`."""
         if self.undo is None:
             raise AssertionError("a reading transaction writes")
         self.undo.append(undo)
@@ -219,7 +219,7 @@ def _sort_key(position: Position) -> tuple[int, int, str]:
 
 
 def _sort(rows: Iterable[RankedRow], after: Position | None) -> Iterable[RankedRow]:
-    """The rows strictly after a position, the highest first."""
+    """The rows strictly after a position, in descending order."""
     descending = sorted(rows, key=_key, reverse=True)
     return (
         descending if after is None else (row for row in descending if _key(row) < _sort_key(after))
@@ -320,10 +320,10 @@ class _Answers:
 
 
 class MemoryStorage:
-    """A store that lives as long as its process; the same promises as the durable ones.
+    """A store that lives as long as its process, with the promises of the durable ones.
 
-    `epoch` names the life of the change feed: hand in fresh random bytes where watermarks
-    outlive the process.
+    `epoch` is the epoch of the change feed: pass fresh random bytes if watermarks outlive the
+    process.
     """
 
     def __init__(self, collections: Iterable[Collection[Any]], *, epoch: bytes = bytes(8)) -> None:
@@ -339,7 +339,7 @@ class MemoryStorage:
         return self._version
 
     def watch(self, listener: Heard) -> None:
-        """Have `listener` called after every unit that wrote."""
+        """Call `listener` after every unit that wrote."""
         self._watchers = (*self._watchers, listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
@@ -384,4 +384,4 @@ class MemoryStorage:
         return tuple(page[:limit])
 
     async def close(self) -> None:
-        """Nothing is held that would have to be given back."""
+        """Do nothing: there are no resources to release."""

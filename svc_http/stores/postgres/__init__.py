@@ -1,9 +1,9 @@
-"""The store in a PostgreSQL database, for more than one process."""
+"""The PostgreSQL backend: a store that any number of processes share."""
 
 from svc_http.stores.errors import DriverMissing
 
 try:
-    import asyncpg as _  # noqa: F401 - asked for before the modules that need it
+    import asyncpg as _  # noqa: F401 - checked before the modules that need it
 except ImportError as missing:
     cure = 'pip install "svc-intelligence[postgres]"'
     raise DriverMissing(f"PostgreSQL needs its driver: {cure}") from missing

@@ -1,4 +1,4 @@
-"""Answers kept for repeated requests."""
+"""Stores the answers of idempotent requests in PostgreSQL, for requests that are repeated."""
 
 import json
 from datetime import datetime
@@ -16,7 +16,7 @@ _SQL = statements("answers.sql")
 
 
 class PostgresAnswers:
-    """The kept answers of one tenant."""
+    """The stored answers of one tenant, by operation and idempotency key."""
 
     def __init__(self, session: Session, tenant: str) -> None:
         self._session = session
@@ -25,7 +25,7 @@ class PostgresAnswers:
         session.buffers.append(self)
 
     async def get(self, operation: str, key: str) -> Answer | None:
-        """The stored answer, however old."""
+        """The stored answer, whatever its age."""
         if (operation, key) in self._pending:
             return self._pending[operation, key]
         rows = await self._session.rows(_SQL["get"], self._tenant, operation, key)
@@ -36,19 +36,19 @@ class PostgresAnswers:
         return Answer(fingerprint, status, pairs, body, from_microseconds(at))
 
     async def put(self, operation: str, key: str, answer: Answer) -> None:
-        """Keep the answer, replacing an older one."""
+        """Store the answer in place of an earlier one."""
         self._session.write()
         self._pending[operation, key] = answer
 
     async def purge(self, before: datetime, *, limit: int) -> int:
-        """Forget at most `limit` older answers of every tenant, oldest first."""
+        """Delete at most `limit` answers of all tenants from before a time; how many were."""
         self._session.write()
         scopes.check_purger(self._tenant)
         values = (to_microseconds(before), limit, PURGED_BYTES)
         return len(await self._session.fetch(_SQL["purge"], *values))
 
     def take_statements(self) -> list[Statement]:
-        """The statement that writes what waits."""
+        """The statement that writes the buffered answers, which leave the buffer."""
         if not self._pending:
             return []
         rows = [
@@ -60,5 +60,5 @@ class PostgresAnswers:
         return [(_SQL["put"], [self._tenant, *columns])]
 
     def discard(self) -> None:
-        """Drop what waits."""
+        """Drop the buffered answers."""
         self._pending.clear()

@@ -1,12 +1,42 @@
-"""The change feed: one gapless count per scope, in the order of commits.
+"""The change feed in PostgreSQL: entries in commit order, with a gapless position per scope.
 
-Rule 1: whoever writes holds the lock of its tenant until its commit (`writing`), so the next
+Rule 1: a writing transaction holds the lock of its tenant until its commit (`writing`), so the next
         position is the highest plus one, and positions become visible in their order.
-Rule 2: `seq` merges the two scopes of a reader: of two commits of which one was acknowledged
-        before the other began, it is lower in the first. It never leaves the house.
-Rule 3: an entry is text in JSON without other characters than ASCII, because a text of PostgreSQL
-        cannot hold U+0000.
+Rule 2: `seq` merges the two scopes that a reader sees: if one commit was acknowledged before
+        another began, its `seq` is lower. It never leaves the store.
+Rule 3: an entry is JSON text in pure ASCII, because a text of PostgreSQL cannot hold U+0000.
 """
+
+# The number order of the feed
+#
+# A consumer reads the feed up to a position, remembers it, and later asks for what comes after. It
+# misses a change for ever if a lower number becomes visible after it has read a higher one. That is
+# the fault of the usual design, a sequence (`bigserial`): a number is drawn when a row is inserted,
+# but the row is visible only after COMMIT, and transactions commit in another order than they drew:
+#
+#     A: draws 7 ........................ COMMIT
+#     B:           draws 8, COMMIT
+#     reader:                      sees 8, remembers 8 ......... asks for > 8: 7 is never seen
+#
+# Here a position is counted instead, per scope (the global scope, or that of one tenant):
+#
+# 1. A writing transaction first takes the advisory lock of its tenant and keeps it to its end. It
+#    appends to the scope of that tenant alone; the global scope belongs to the system, which is a
+#    tenant with a lock of its own.
+# 2. Under the lock and READ COMMITTED every statement sees all earlier commits to the scope, so
+#    "highest position plus one" is right, also in the same transaction.
+# 3. The lock is released after the commit became visible, so the next writer counts on from there.
+#
+# So within a scope positions have no gaps, and they become visible in their order. A tenant reads
+# two scopes, and its watermark is a pair of positions, one for each; neither can skip an entry.
+# Their merged order is that of `seq`, an identity column, whose numbers are compared and never
+# remembered: of two commits that ran at the same time either may come first, and a page takes a
+# prefix of each scope in any case. For `seq` to respect commits that were
+# acknowledged before others began, sessions must not cache its numbers (CACHE 1, the default).
+#
+# What was tried: SERIALIZABLE with retries. All writers of a tenant touch the end of its feed, so
+# nearly all of them conflict, and under load most work is done twice. What is weak: one tenant
+# writes one transaction at a time; units that wait together share one (`writing`).
 
 import json
 from collections import Counter
@@ -19,7 +49,7 @@ from svc_http.stores.moments import from_microseconds, to_microseconds
 from svc_http.stores.postgres.session import Session, Statement, statements
 
 GLOBAL_SCOPE = "*"
-"""The scope of global entries; the scope of a tenant begins with a slash."""
+"""The scope of global entries; the scope of a tenant is a slash and its name."""
 
 _json = compact.encoder(ascii_only=True)
 
@@ -27,7 +57,7 @@ _SQL = statements("changes.sql")
 
 
 class PostgresChanges:
-    """The feed of one tenant: global entries and its own."""
+    """The feed of one tenant: the global entries merged with its own."""
 
     def __init__(self, session: Session, tenant: str) -> None:
         self._session = session
@@ -67,18 +97,18 @@ class PostgresChanges:
         return ChangeSlice(changes, FeedPosition(*heads), more=False)
 
     async def head(self) -> FeedPosition:
-        """The position after the newest entry that this transaction can see."""
+        """The position of the newest entries that this transaction can see."""
         (row,) = await self._session.fetch(_SQL["heads"], GLOBAL_SCOPE, self._tenant_scope)
         return FeedPosition(*row)
 
     async def epoch(self) -> bytes:
-        """The eight bytes that name this feed's life."""
+        """The epoch of the feed: eight bytes, new after every restore."""
         (row,) = await self._session.rows(_SQL["epoch"])
         epoch: bytes = row["value"]
         return epoch
 
     def take_statements(self) -> list[Statement]:
-        """The statement that writes what waits."""
+        """The statement that writes the buffered entries, which leave the buffer."""
         if not self._pending:
             return []
         columns: list[object] = [list(column) for column in zip(*self._pending, strict=True)]
@@ -86,7 +116,7 @@ class PostgresChanges:
         return [(_SQL["append"], columns)]
 
     def discard(self) -> None:
-        """Drop what waits."""
+        """Drop the buffered entries."""
         self._pending.clear()
         self._counts.clear()
 

@@ -1,13 +1,13 @@
-"""Connections to one server, and what its refusals mean.
+"""Opens connections to a PostgreSQL server and classifies its errors.
 
-Rule 1: `synchronous_commit` is on: who is told of a commit finds it after a crash of the server.
-Rule 2: the server ends what takes too long: a statement, a wait for a lock, a transaction in
-        which nothing happens. What does not answer at all is given up by its user (`links`).
-Rule 3: a statement has one plan, whatever its values and however few rows there are yet: it walks
-        an index, and puts rows in order where no index has them so. Statistics that are old, or
-        of another tenant, choose nothing.
-Rule 4: a refusal that says something of the server is told as `StorageUnavailable`; one that says
-        something of the statement is passed on, for it is a fault of this program.
+Rule 1: `synchronous_commit` is on: an acknowledged commit survives a crash of the server.
+Rule 2: the server ends what takes too long: a statement, a wait for a lock, an idle transaction. A
+        server that does not answer at all is given up by the client (`links`).
+Rule 3: a statement has one plan, whatever its values and however few rows exist yet: it walks an
+        index, and sorts only where no index has the order. Statistics, which may be old or those of
+        another tenant, do not influence the plan.
+Rule 4: an error that describes the state of the server becomes `StorageUnavailable`; one that
+        points to a wrong statement is passed on, because it is a defect of this program.
 """
 
 from collections.abc import Mapping
@@ -34,25 +34,25 @@ SERVES = {
     "enable_incremental_sort": "off",
     "jit": "off",  # compiling a plan costs more than any statement of ours takes
 }
-"""What a session is told that serves units of work."""
+"""Server settings of the sessions that run units of work."""
 
 MAINTENANCE_SETTINGS = {**SERVES, "statement_timeout": "0", "lock_timeout": "3s"}
-"""What a session is told that tends tables: it takes its time, and holds nobody up for long."""
+"""Server settings of maintenance sessions: no limit of time, but short waits for locks."""
 
 _CONNECTION_LOST = ("08", "57P0")
-"""SQLSTATE codes, or what they begin with: the connection is gone, or the server goes."""
+"""SQLSTATE codes or prefixes: the connection is lost, or the server shuts down."""
 _RETRYABLE = ("40001", "40P01")
-"""Serialization failures and deadlocks."""
+"""SQLSTATE codes of serialization failures and deadlocks."""
 _UNAVAILABLE = ("25006", "25P03", "3D000", "28", "53", "55P03", "57", "58", "XX001", "XX002")
-"""Read-only, idle too long, no such database, not let in, resources, a lock that was not had,
-the operator, the system, damage."""
+"""SQLSTATE codes or prefixes of faults of the server: read-only, idle too long, no such database,
+login refused, resources, lock timeout, operator intervention, system error, damaged data."""
 
 
 async def connect(dsn: str, settings: Mapping[str, str] = SERVES) -> Any:
-    """A connection.
+    """Open a connection with these server settings.
 
     Raises:
-        StorageUnavailable: there is none to be had.
+        StorageUnavailable: the server cannot be reached or refuses the connection.
         ValueError: the address cannot be read.
     """
     try:
@@ -70,34 +70,34 @@ async def connect(dsn: str, settings: Mapping[str, str] = SERVES) -> Any:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether the connection is gone, and with it a transaction that was not committed."""
+    """Whether the connection is lost, and with it any transaction that was not committed."""
     if isinstance(error, asyncpg.PostgresError):
         return _state(error).startswith(_CONNECTION_LOST)
-    # The driver also gets confused by what a server says between two statements as it ends, and
-    # a value that it refuses is a ValueError as well.
+    # The driver also raises these when a server that shuts down sends a message between two
+    # statements. A value that the driver refuses is a ValueError as well, and no lost connection.
     kinds = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
     return isinstance(error, kinds) and not isinstance(error, ValueError)
 
 
 def is_retryable(error: BaseException) -> bool:
-    """Whether the same work may do well in a moment."""
+    """Whether the same work may succeed in a moment: a deadlock or a serialization failure."""
     return _state(error) in _RETRYABLE
 
 
 def is_duplicate(error: BaseException) -> bool:
-    """Whether a row with the same key was there."""
+    """Whether a row with the same key exists."""
     return isinstance(error, asyncpg.UniqueViolationError)
 
 
 def translate_error(error: BaseException) -> BaseException:
-    """The exception as the caller is told: the state of the store instead of the server's words."""
+    """Translate a fault of the server into `StorageUnavailable`; return other errors unchanged."""
     if is_lost(error) or _state(error).startswith((*_RETRYABLE, *_UNAVAILABLE)):
         return _unavailable(error)
     return error
 
 
 _FULL = "53100"
-"""The SQLSTATE of a disk without room."""
+"""The SQLSTATE of a full disk."""
 
 
 def _state(error: BaseException) -> str:

@@ -1,9 +1,9 @@
 # ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
-"""A PostgreSQL database as parts: read from one snapshot, or filled in one transaction.
+"""A PostgreSQL database as source or target of a store copy.
 
-Rule 1: a database that is being filled has a mark, with which no store opens it. A copy that was
-        killed leaves the mark and no row, and is begun anew.
-Rule 2: whoever fills a database holds off everybody who would write to it, until the end.
+Rule 1: a target carries a mark while it is filled, and no store opens a marked database. A copy
+        that was killed leaves the mark and no rows, and can be repeated.
+Rule 2: the copy locks all tables of the target against writers until it ends.
 """
 
 import json
@@ -37,7 +37,7 @@ _json = compact.encoder(ascii_only=True)
 _ENTRY = "scope, position, resource_type, entry, details"
 
 _NO_IDLE_TIMEOUT = "SET idle_in_transaction_session_timeout = 0"
-"""Between two batches stands the other side of a copy, which takes its time."""
+"""Between two batches the transaction idles while the other side of the copy works."""
 
 _SET_LEDGER_TIMES = (
     "UPDATE ledgers AS g SET recorded_at = l.recorded_at FROM ledger_lines AS l"
@@ -46,14 +46,14 @@ _SET_LEDGER_TIMES = (
 
 
 class PostgresSource:
-    """What one transaction sees."""
+    """The contents of a PostgreSQL database as of one transaction."""
 
     def __init__(self, connection: Any) -> None:
-        """See what `connection` sees."""
+        """Read over `connection`, which is inside a transaction."""
         self._connection = connection
 
     async def epoch(self) -> bytes:
-        """The eight bytes that name the life of its feed."""
+        """The epoch of the change feed: eight bytes."""
         return bytes(await self._connection.fetchval("SELECT value FROM meta WHERE name = 'epoch'"))
 
     async def count(self, part: Part) -> int:
@@ -61,7 +61,7 @@ class PostgresSource:
         return int(await self._connection.fetchval(f"SELECT count(*) FROM {table_of(part)}"))
 
     async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
-        """The rows of a part, in their order."""
+        """The rows of a part, in the order of every backend, in batches of `BATCH_ROWS`."""
         columns = _ENTRY if part == CHANGES else None
         cursor = await self._connection.cursor(select_statement(part, columns))
         while batch := await cursor.fetch(BATCH_ROWS):
@@ -69,15 +69,15 @@ class PostgresSource:
 
 
 class PostgresTarget(PostgresSource):
-    """A database that is being filled."""
+    """An empty PostgreSQL database while a copy writes to it."""
 
     def __init__(self, connection: Any, tables: Mapping[str, ShapedTable]) -> None:
-        """Fill these tables."""
+        """Write to these tables, by the names of their collections."""
         super().__init__(connection)
         self._tables = tables
 
     async def add(self, part: Part, rows: Sequence[Row]) -> None:
-        """Add a batch as it came."""
+        """Insert a batch of rows that a `CopySource` has returned."""
         if isinstance(part, Collection):
             await self._add_documents(self._tables[part.name], rows)
         elif part == CHANGES:
@@ -90,7 +90,7 @@ class PostgresTarget(PostgresSource):
             )
             await self._add("ledger_keys", "tenant, digest, seq", keys)
         elif part == LEDGERS:
-            # The time of the last line is known once it is there.
+            # The time of the last line is set at the end, from the lines.
             columns = f"{columns_of(part)}, recorded_at"
             await self._add(part, columns, ((*row, "") for row in rows))
         else:
@@ -115,11 +115,11 @@ class PostgresTarget(PostgresSource):
 
 @asynccontextmanager
 async def reading(dsn: str) -> AsyncIterator[PostgresSource]:
-    """A database as it is now, whatever is written to it meanwhile.
+    """Opens a snapshot of a database, which others may go on writing to.
 
     Raises:
-        StorageUnavailable: the server does not let us in, or went away.
-        Unfit: it is a copy that is not whole.
+        StorageUnavailable: the server refuses the connection, or it was lost.
+        Unfit: the database is an incomplete copy.
     """
     async with maintenance_connection(dsn) as connection:
         await connection.execute(_NO_IDLE_TIMEOUT)
@@ -132,11 +132,11 @@ async def reading(dsn: str) -> AsyncIterator[PostgresSource]:
 async def filling(
     dsn: str, collections: Iterable[Collection[Any]], epoch: bytes
 ) -> AsyncIterator[PostgresTarget]:
-    """A database to be filled, which is migrated; all of it is there once the block has ended well.
+    """Yields a migrated, empty database for filling; its rows are committed if the block succeeds.
 
     Raises:
-        StorageUnavailable: the server does not let us in, or went away.
-        Unfit: something is there already.
+        StorageUnavailable: the server refuses the connection, or it was lost.
+        Unfit: the database is not empty.
     """
     declarations = tuple(collections)
     tables = [table_of(part) for part in parts_of(declarations)]
@@ -157,7 +157,9 @@ async def filling(
             await copy_mark.unmark(connection)
             await transaction.commit()
         except BaseException:
-            with suppress(Exception):  # where the server is gone, the mark harms no new beginning
+            with suppress(
+                Exception
+            ):  # if the server is gone, the mark remains, which a repetition accepts
                 await transaction.rollback()
                 await copy_mark.unmark(connection)
             raise
@@ -165,10 +167,10 @@ async def filling(
 
 
 async def _lock_empty(connection: Any, tables: Sequence[str]) -> None:
-    """Keep everybody from writing to tables that are empty.
+    """Lock tables against writers and check that they are empty.
 
     Raises:
-        Unfit: they are not.
+        Unfit: one has rows.
     """
     await connection.execute(f"LOCK TABLE {', '.join(tables)} IN SHARE ROW EXCLUSIVE MODE")
     for table in tables:

@@ -1,4 +1,4 @@
-"""The mark of a database that is being filled by a copy, or was when that was killed."""
+"""The mark of an incomplete copy: a row in `meta` while a copy fills the database."""
 
 from typing import Any
 
@@ -6,20 +6,20 @@ from svc_http.stores.errors import Unfit
 
 
 async def mark(connection: Any) -> None:
-    """Say that what is there is not whole."""
+    """Mark the database as incomplete."""
     await connection.execute("INSERT INTO meta VALUES ('unfinished', '') ON CONFLICT DO NOTHING")
 
 
 async def unmark(connection: Any) -> None:
-    """Say that it is whole, or that nothing is there."""
+    """Remove the mark: the database is complete, or empty."""
     await connection.execute("DELETE FROM meta WHERE name = 'unfinished'")
 
 
 async def check(connection: Any) -> None:
-    """Check that a database is whole.
+    """Check that a database is no incomplete copy.
 
     Raises:
-        Unfit: it is not.
+        Unfit: it carries the mark.
     """
     if await connection.fetchval("SELECT count(*) FROM meta WHERE name = 'unfinished'"):
         raise Unfit(

@@ -1,4 +1,4 @@
-"""Documents over the tables of their collections."""
+"""Reads and writes documents in the PostgreSQL tables of their collections."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, Unpack
@@ -23,17 +23,17 @@ from svc_http.stores.selection import asked, check_searchable
 T = TypeVar("T")
 
 NARROW_MAX = 5_000
-"""Rows between the bounds of a search that are looked at one by one: about 20 ms."""
+"""The most rows between the bounds of a search that are checked one by one, in about 20 ms."""
 
 
 def _documents(records: Iterable[Any]) -> list[Document[Any]]:
-    """What `Document._make` gives for the first four columns, without a Python frame for each."""
+    """The same as `Document._make` on the first four columns, without a Python frame per row."""
     new: Any = tuple.__new__
-    return [new(Document, row[:4]) for row in records]  # a slice of a record is made the fastest
+    return [new(Document, row[:4]) for row in records]  # slicing a record is the fastest way
 
 
 class ShapedTable(NamedTuple):
-    """A table, and the number by which rows say that this process wrote them."""
+    """A table, and the shape number that this process writes into its rows."""
 
     table: Table
     shape: int
@@ -43,7 +43,7 @@ Tables = Mapping[str, ShapedTable]
 
 
 class PostgresDocuments:
-    """The rows that one transaction may see."""
+    """The documents that one transaction may read and write."""
 
     def __init__(self, session: Session, tables: Tables, tenant: str) -> None:
         self._session = session
@@ -181,7 +181,7 @@ class PostgresDocuments:
     def _lists(
         self, collection: Collection[Any], order: str | None, **filters: Unpack[Filters]
     ) -> Lists | None:
-        """The statements of a list; None where no row can match."""
+        """The statements of a list; None if no row can match."""
         owner, table = scopes.read_owner(collection, self._tenant), self._table(collection).table
         criteria = asked(collection, order, **filters)
         return None if criteria.is_empty else Lists(table, owner, criteria)
@@ -194,15 +194,15 @@ class PostgresDocuments:
         return rows[0]["version"] if rows else 0
 
     async def _is_narrow(self, lists: Lists) -> bool:
-        """Whether so few rows lie between the bounds of a search that they are walked."""
+        """Whether few enough rows lie between the bounds of a search to check them one by one."""
         if lists.is_open:
             return False
         rows = await self._rows(lists.window(NARROW_MAX + 1))
         return int(rows[0][0]) <= NARROW_MAX
 
     async def _driver(self, lists: Lists, order: str | None) -> str | None:
-        """The filter whose index is walked: one that few rows have, and of those that many have
-        one that is in list order."""
+        """The filter whose index the statement walks: the rarest one if it is rare, else one whose
+        index is in list order."""
         ordered_names, other_names = lists.drivers(order)
         if other_names or len(ordered_names) > 1:
             names = [*ordered_names, *other_names]
@@ -214,7 +214,7 @@ class PostgresDocuments:
 
 
 def _put(table: Table, record: Record, values: list[object], expect: int | None) -> str:
-    """The statement that writes a row if what is expected is there; it may add to the values."""
+    """The statement that writes a row if its version is `expect`; it may append to `values`."""
     if expect is None:
         statement = table.upsert
     elif expect == 0:

@@ -1,12 +1,12 @@
 # ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
-"""Rows that another shape of their collection wrote, filled with what they lack.
+"""Backfills the index columns of rows that a process of another release has written.
 
-A row names the shape of its writer. While processes of two releases run beside each other, the
-older one writes rows without the newer one's filters; they are filled when they are found: during
-the step that adds the filter, and every few seconds after it.
+A row names the shape (the set of filters) of its writer. While two releases run side by side, the
+older one writes rows without the newer filters. These rows are found by their shape and filled:
+during the migration step that adds the filter, and every few seconds afterwards.
 
-Rule 1: a few rows at a time, each locked by whoever fills it: what is written meanwhile stays.
-Rule 2: bytes and versions do not change, only what finds a row.
+Rule 1: rows are filled in small batches, each row under its lock, so concurrent writes are kept.
+Rule 2: bytes and versions do not change, only index data.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ ROWS_MAX = 200
 
 
 async def fill(connection: Any, table: Table, number: int) -> int:
-    """Fill the rows whose shape is not `number`, but for those that others hold; how many."""
+    """Fill the rows whose shape is not `number`, except locked ones; the number filled."""
     walk = (
         f"SELECT tenant, id, body FROM {table.rows} WHERE shape <> {number}"
         f" AND (tenant, id) > ($1, $2) ORDER BY tenant, id LIMIT {ROWS_MAX} FOR UPDATE SKIP LOCKED"
@@ -41,7 +41,7 @@ async def fill(connection: Any, table: Table, number: int) -> int:
 
 
 async def sweep(connection: Any, tables: Iterable[ShapedTable]) -> None:
-    """Fill what older processes wrote since the filters of these tables were added."""
+    """Fill the rows that older processes have written since filters were added to these tables."""
     for table, number in tables:
         has_stale = f"SELECT EXISTS (SELECT FROM {table.rows} WHERE shape <> {number})"
         if number and await connection.fetchval(has_stale):

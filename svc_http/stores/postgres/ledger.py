@@ -1,11 +1,11 @@
-"""Ledgers: sealed lines in the order of their numbers, kept as the bytes that they are.
+"""Stores ledgers in PostgreSQL: append-only sealed lines as bytes.
 
-Rule 1: a transaction that appends holds the row of the head (`FOR UPDATE`) from its first look at
-        it; the head is read once, and the lines of all units of a commit go in one statement.
-Rule 2: that no identifier is taken is believed until they go. Where one is, the commit is done
-        anew, and each append looks before it adds (`Session.is_eager`).
-Rule 3: designators are found by a digest, so that an index keeps nothing that can be erased.
-Rule 4: record times never fall, so they are found by halving the ledger and need no index.
+Rule 1: a transaction that appends locks the row of the head (`FOR UPDATE`) when it first reads it.
+        The head is read once, and the lines of all units of a commit are written in one statement.
+Rule 2: identifiers are assumed to be free until the lines are written. If one is taken, the commit
+        is repeated, and each append checks before it adds (`Session.is_eager`).
+Rule 3: designators are indexed by a digest, so that no index holds content that may be erased.
+Rule 4: record times never decrease, so a time is found by binary search and needs no index.
 """
 
 from collections.abc import Sequence
@@ -81,10 +81,10 @@ class PostgresLedger:
             self._recorded_at = lines[-1].recorded_at
 
     async def _check_ids(self, lines: Sequence[SealedLine]) -> None:
-        """Check that no identifier is taken, as far as it is known without asking.
+        """Check that no identifier is taken; the server is asked only in an eager session.
 
         Raises:
-            DuplicateRecordError: one is; the first of them is named.
+            DuplicateRecordError: one is taken; the error names the first.
         """
         ids = [line.id for line in lines]
         is_new = len({*ids}) == len(ids) and self._lines.keys().isdisjoint(ids)
@@ -168,8 +168,8 @@ class PostgresLedger:
     async def erase(self, id_: str, line: bytes) -> None:
         """Put `line` in the place of the record's; its keys go as well.
 
-        The server keeps what was there until its table is vacuumed, which the store has done soon
-        after the commit (`erasure`).
+        The server keeps the old row version until the table is vacuumed, which the store does soon
+        after the commit (`PostgresStorage`).
         """
         old = await self.get(id_)
         if old is None:
@@ -220,7 +220,7 @@ class PostgresLedger:
         return tuple(map(LedgerKey._make, rows))
 
     def take_statements(self) -> list[Statement]:
-        """The statements that write what waits."""
+        """The statements that write the buffered lines, which leave the buffer."""
         if self._head is None or not self._is_grown:
             return []
         tenant = self._tenant
@@ -234,7 +234,7 @@ class PostgresLedger:
         return statements_
 
     def discard(self) -> None:
-        """Drop what waits and what is remembered of the head."""
+        """Drop the buffered lines and the cached head."""
         self._is_known = self._is_grown = False
         self._head, self._recorded_at, self._lines, self._nodes = None, "", {}, []
 
@@ -244,17 +244,17 @@ class PostgresLedger:
 
 
 def row_of(line: SealedLine) -> tuple[object, ...]:
-    """A line as it is stored."""
+    """The values of the row that stores a line."""
     seq, id_, subject, opens, recorded_at, keys, seal, bytes_ = line
     return (seq, id_, subject, opens, recorded_at, _json(keys) if keys else None, seal, bytes_)
 
 
 def line_of(row: Any) -> SealedLine:
-    """A stored row as a line."""
+    """A `SealedLine` from a stored row."""
     seq, id_, subject, opens, recorded_at, keys, seal, line = row
     return SealedLine(seq, id_, subject, opens, recorded_at, keys_in(keys), seal, line)
 
 
 def _end(*bounds: int | None) -> int:
-    """The lowest of the bounds that are given."""
+    """The lowest of the given bounds."""
     return min((number for number in bounds if number is not None), default=_SIZE_MAX)

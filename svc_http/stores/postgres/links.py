@@ -1,9 +1,9 @@
-"""A connection and the jobs that are done on it, one batch after another.
+"""Runs batches of jobs on a PostgreSQL connection, which is reopened after a failure.
 
-Rule 1: a link makes its connection when it has work and none is open, so the store goes on by
-        itself when the server is back.
-Rule 2: a server that says nothing is given up: nothing may take longer than the server's own
-        limits allow, and a unit may wait for nothing but its transaction.
+Rule 1: a link connects when it has work and no open connection, so the store recovers by itself
+        when the server is back.
+Rule 2: a server that does not answer is given up: no statement may take longer than the server's
+        own limits allow, and a unit may await nothing but its transaction.
 """
 
 import asyncio
@@ -16,11 +16,11 @@ from svc_http.stores.postgres.queues import Job, Queue
 from svc_http.stores.postgres.session import Session
 
 STALL_SECONDS = STATEMENT_SECONDS + 2.0
-"""How long a transaction may stand still."""
+"""How long a transaction may make no progress."""
 
 
 class Link:
-    """A connection to be, and the transaction that runs on it."""
+    """A connection that is opened on demand, and the transaction that runs on it."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
@@ -33,17 +33,17 @@ class Link:
         """The open connection, or a new one.
 
         Raises:
-            StorageUnavailable: there is none to be had.
+            StorageUnavailable: the server cannot be reached or refuses the connection.
         """
         if self._connection is None or self._connection.is_closed():
             self._connection = await connect(self._dsn)
         return self._connection
 
     async def run(self, session: Session, work: Callable[[], Awaitable[None]]) -> None:
-        """Do `work`, unless it stands still; what it leaves open is rolled back.
+        """Run `work` until it ends or stalls; roll back a transaction that it leaves open.
 
         Raises:
-            StorageUnavailable: it stood still.
+            StorageUnavailable: it has made no progress for too long.
         """
         self._session, self._task = session, asyncio.current_task()
         try:
@@ -61,17 +61,17 @@ class Link:
             self._session, self._is_stalled = None, False
 
     def give_up(self, cutoff: float) -> None:
-        """End the transaction if nothing has moved since then."""
+        """Cancel the transaction if it has made no progress since the cutoff."""
         if (
             self._session is not None
             and self._session.active_at <= cutoff
             and self._task is not None
         ):
-            # It waits inside of the transaction, so there it ends.
+            # The task waits inside of the transaction, so the cancellation ends it there.
             self._is_stalled, self._session = self._task.cancel(), None
 
     def drop(self) -> None:
-        """Let go of the connection without a word to the server."""
+        """Close the connection at once, without a message to the server."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.terminate()
@@ -87,7 +87,7 @@ class Link:
     async def serve(
         self, queue: Queue, count: int, work: Callable[["Link", list[Job]], Awaitable[None]]
     ) -> None:
-        """Do the jobs of a queue until it is closed and empty."""
+        """Run the jobs of a queue, batch by batch, until it is closed and empty."""
         try:
             while jobs := await queue.take(count):
                 try:

@@ -1,4 +1,4 @@
-"""The care of a database from outside of a store."""
+"""Maintenance of a PostgreSQL database without a store: migration, status, size and epoch."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -12,10 +12,10 @@ from svc_http.stores.steps import Applied, Status
 
 @asynccontextmanager
 async def maintenance_connection(dsn: str) -> AsyncIterator[Any]:
-    """A connection that takes its time.
+    """Opens a connection without a limit of time for statements; translates its errors.
 
     Raises:
-        StorageUnavailable: there is none to be had, or it was lost.
+        StorageUnavailable: the server cannot be reached, or the connection was lost.
     """
     connection = await connect(dsn, MAINTENANCE_SETTINGS)
     try:
@@ -30,10 +30,10 @@ async def maintenance_connection(dsn: str) -> AsyncIterator[Any]:
 
 
 async def size(dsn: str) -> int:
-    """The bytes that the database takes on its disk.
+    """The bytes that the database occupies on disk.
 
     Raises:
-        StorageUnavailable: the server does not let us in, or went away.
+        StorageUnavailable: the server refuses the connection, or it was lost.
     """
     async with maintenance_connection(dsn) as connection:
         return int(await connection.fetchval("SELECT pg_database_size(current_database())"))
@@ -42,13 +42,13 @@ async def size(dsn: str) -> int:
 async def migrate(
     dsn: str, collections: Iterable[Collection[Any]], *, epoch: bytes
 ) -> tuple[Applied, ...]:
-    """Take the pending steps while others use the database; the steps taken now.
+    """Apply the pending migration steps while others use the database; the steps applied now.
 
-    What is declared no longer is dropped, so no process may run that declares it. Rows that older
-    processes wrote beside a newer one are filled.
+    Filters that are no longer declared are dropped, so no process that declares them may run. Rows
+    that older processes have written beside a newer one are filled.
 
     Raises:
-        StorageUnavailable: the server does not let us in, or went away.
+        StorageUnavailable: the server refuses the connection, or it was lost.
     """
     declarations = tuple(collections)
     async with maintenance_connection(dsn) as connection:
@@ -59,20 +59,20 @@ async def migrate(
 
 
 async def status(dsn: str, collections: Iterable[Collection[Any]]) -> Status:
-    """The steps taken and those pending, also while servers run; an empty database lacks all.
+    """The applied and pending steps, also while servers run; an empty database lacks all steps.
 
     Raises:
-        StorageUnavailable: the server does not let us in, or there is no such database.
+        StorageUnavailable: the server refuses the connection, or has no such database.
     """
     async with maintenance_connection(dsn) as connection:
         return await migrations.status_of(connection, tuple(collections))
 
 
 async def renew_epoch(dsn: str, epoch: bytes) -> None:
-    """Name a new life of the feed after a restore, so that no old watermark is believed.
+    """Set a new epoch of the change feed after a restore, which invalidates all watermarks.
 
     Raises:
-        StorageUnavailable: the server does not let us in, or there is no such database.
+        StorageUnavailable: the server refuses the connection, or has no such database.
     """
     async with maintenance_connection(dsn) as connection:
         await migrations.renew_epoch(connection, epoch)

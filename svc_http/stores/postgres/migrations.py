@@ -1,13 +1,12 @@
-"""How a database comes to hold what the declarations ask for, while it is in use.
+"""Migrates a PostgreSQL database, while it is in use, to what the declared collections need.
 
-Rule 1: every step has a number in `schema_migrations`, written when the step is whole. One that
-        was cut off is taken again from its beginning, where it finds what it did before.
-Rule 2: one process takes steps at a time. The others look again and again instead of waiting
-        for the lock: an index that is built beside the work waits for every statement that runs,
-        so also for one that waits for the lock.
-Rule 3: a process that starts only ever adds, so that older ones go on working beside it. What is
-        declared no longer goes when `migrate` is asked for it.
-Rule 4: a table is locked for a moment, never while rows are filled or an index is built.
+Rule 1: every step has a number in `schema_migrations`, written when the step is complete. A step
+        that was interrupted is repeated from its beginning, and every part of it is idempotent.
+Rule 2: one process migrates at a time. The others poll instead of waiting for the lock: CREATE
+        INDEX CONCURRENTLY waits for every running statement, also for one that waits for a lock.
+Rule 3: a process that starts only adds columns and indexes, so that older processes go on working
+        beside it. Filters that are no longer declared are dropped only by an explicit migration.
+Rule 4: a table is locked for a moment at most, never while rows are filled or an index is built.
 """
 
 import asyncio
@@ -27,7 +26,7 @@ from svc_http.stores.steps import FORMAT, Applied, Status, check_known
 _LOCK = 0x737663  # "svc"
 LOOK_SECONDS = 0.1
 PASSES_MAX = 5
-"""How often rows are looked for that others wrote meanwhile; what is left is found later."""
+"""How often a step looks for rows that others wrote meanwhile; the sweep finds later ones."""
 
 _FIRST = "feed, answers and ledgers"
 _FIXED = {_FIRST: "schema.sql", "details of changes": "details.sql"}
@@ -38,7 +37,7 @@ Collections = tuple[Collection[Any], ...]
 
 
 async def status_of(connection: Any, collections: Collections) -> Status:
-    """The steps taken and those pending.
+    """The applied and the pending steps of a database.
 
     Raises:
         Newer: a newer version wrote the database.
@@ -61,9 +60,9 @@ async def status_of(connection: Any, collections: Collections) -> Status:
 async def apply(
     connection: Any, collections: Collections, epoch: bytes, *, also_drops: bool
 ) -> tuple[Applied, ...]:
-    """Take every pending step; the steps taken now.
+    """Apply every pending step; the steps applied now.
 
-    `epoch` names the feed of a database that is made now; one that has a feed keeps its own.
+    `epoch` becomes the epoch of the change feed of a new database; an existing one keeps its own.
     """
     status = await status_of(connection, collections)
     if await _stored_format(connection) < FORMAT and not status.pending:
@@ -85,9 +84,9 @@ async def apply(
 
 
 async def shaped_tables(connection: Any, collections: Collections) -> dict[str, ShapedTable]:
-    """The tables, each with the number that stands in the rows that this process writes.
+    """The tables by collection, each with the shape number that this process writes into rows.
 
-    A process that does not know the last filter that was added writes 0, which is no shape's.
+    A process that does not know the latest filter writes 0, which is the number of no shape.
     """
     rows = await connection.fetch("SELECT collection, number, added FROM shapes")
     shapes = {name: (number, frozenset(filters)) for name, number, filters in rows}
@@ -100,7 +99,7 @@ async def shaped_tables(connection: Any, collections: Collections) -> dict[str, 
 
 
 async def renew_epoch(connection: Any, epoch: bytes) -> None:
-    """Begin a new life of the feed, after a restore: old watermarks must not be believed."""
+    """Set a new epoch of the change feed after a restore, which invalidates all watermarks."""
     await connection.execute(_SQL["renew_epoch"], epoch)
 
 
@@ -122,7 +121,7 @@ async def _shape(connection: Any, table: Table, *, also_drops: bool) -> None:
 
 
 async def _extend(connection: Any, table: Table, old: Shape, new: Shape) -> None:
-    """Add what is new with the table in use: columns, then their values, then indexes."""
+    """Add new filters to a table in use: columns, then their values, then indexes."""
     name, names, target = table.collection.name, new - old, sorted(old | new)
     async with connection.transaction():
         for statement in tables.columns(table, names):
@@ -142,10 +141,10 @@ async def _extend(connection: Any, table: Table, old: Shape, new: Shape) -> None
 
 
 async def _build(connection: Any, index: str, on: str) -> None:
-    """Build an index beside the work; what is left of one that was cut off goes first."""
+    """Build an index concurrently; the remains of an interrupted attempt are dropped first."""
     if await connection.fetchval(_SQL["is_whole"], index):
         return
-    # It waits for the transactions that run, and holds nobody up meanwhile.
+    # It waits for all running transactions, but blocks none of them meanwhile.
     await connection.execute("SET lock_timeout = 0")
     await connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
     await connection.execute(f"CREATE INDEX CONCURRENTLY {index} {on}")
@@ -155,7 +154,7 @@ async def _build(connection: Any, index: str, on: str) -> None:
 async def _take_step(
     connection: Any, step: str, statements: Iterable[str], last: str = "", *values: object
 ) -> None:
-    """Take a step in one transaction: its statements, and a last one with values."""
+    """Apply a step in one transaction: its statements, and a last one with values."""
     async with connection.transaction():
         for statement in statements:
             await connection.execute(statement)
@@ -183,7 +182,7 @@ async def _applied_steps(connection: Any) -> tuple[Applied, ...]:
 
 
 async def _stored_format(connection: Any) -> int:
-    """The format of whoever wrote the database last; 0 for what had none yet."""
+    """The format of the program version that wrote the database last; 0 before the first."""
     if await connection.fetchval("SELECT to_regclass('meta') IS NULL"):
         return 0
     return int(await connection.fetchval(_SQL["format"]) or 0)

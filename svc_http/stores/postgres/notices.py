@@ -1,11 +1,12 @@
-"""What processes tell each other: that something was committed, and where.
+"""Exchanges notices between processes about which collections were written to.
 
-Rule 1: a notice is sent after the commit and on a connection of its own. Inside of the
-        transaction it would make all commits of the database wait for each other.
-Rule 2: commits are told together, at most one notice every few milliseconds.
-Rule 3: a notice can be lost, with its sender or with the connection. So once a second the server
-        is asked what it has committed, and where that is more than this process has, all is taken
-        to have changed. Other databases of the server count as well: that is heard for nothing.
+Rule 1: a notice is sent after the commit, on a connection of its own. Inside of the transaction,
+        NOTIFY would serialize all commits of the database.
+Rule 2: notices are batched: at most one every few milliseconds.
+Rule 3: a notice can be lost, with its sender or with the connection. So once a second the server is
+        asked how many transactions it has committed. If those are more than this process has
+        committed and heard of, every collection counts as changed. Commits to other databases of
+        the server count as well and cause false alarms, which are harmless.
 """
 
 import asyncio
@@ -23,16 +24,16 @@ LOOK_SECONDS = 1.0
 ANSWER_SECONDS = 3.0
 
 _ORIGIN = "@"
-"""Before the name of the process that tells, which stands among those of collections."""
+"""The prefix that marks the name of the sending process among those of collections."""
 
 _SNAPSHOT = "SELECT pg_current_snapshot()::text"
 
 NoticeListener = Callable[[frozenset[str] | None], None]
-"""Told what was written to; None where nobody knows."""
+"""Called with the names of the collections written to; None if they are unknown."""
 
 
 class Notices:
-    """What this process tells and hears, and a connection by which it looks for itself."""
+    """Sends and receives notices, and polls the server for commits whose notice was lost."""
 
     def __init__(self, dsn: str, signals: Signals, listener: NoticeListener) -> None:
         self._dsn = dsn
@@ -46,10 +47,10 @@ class Notices:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Begin to listen; from now on nothing is missed for longer than a second.
+        """Start to listen and to poll; from now on no commit goes unnoticed for more than a second.
 
         Raises:
-            StorageUnavailable: there is no connection to be had.
+            StorageUnavailable: the server cannot be reached or refuses the connection.
         """
         connection = await connect(self._dsn)
         await self._signals.hear(self._on_signal)
@@ -59,13 +60,13 @@ class Notices:
         ]
 
     def tell(self, names: frozenset[str]) -> None:
-        """Have the others told soon."""
+        """Queue a notice about these collections for the other processes."""
         self._own_commits += 1
         self._unsent |= names
         self._ready.set()
 
     async def close(self) -> None:
-        """Tell the last of it, and nobody any more."""
+        """Stop listening, and send the last notice."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -81,9 +82,11 @@ class Notices:
         self._ready.clear()
         names, self._unsent = frozenset({self._origin, *self._unsent}), set()
         try:
-            with suppress(SharedUnavailable):  # then the others look, within a second
+            with suppress(
+                SharedUnavailable
+            ):  # then the others find the commit by polling, within a second
                 await self._signals.tell(names)
-        except asyncio.CancelledError:  # nobody knows whether it was told: who closes tells it
+        except asyncio.CancelledError:  # it may not have been sent: `close` sends it again
             self._unsent |= names
             self._ready.set()
             raise
@@ -114,10 +117,11 @@ class Notices:
             self._listener(None)
 
     async def _poll(self, connection: Any) -> None:
-        """Hear of a commit that nobody told of.
+        """Detect commits without a notice.
 
-        A snapshot says which transactions have written and which of them are running. When none
-        is, neither now nor before, those in between are counted.
+        A snapshot of the server lists the transaction numbers that are assigned and those that are
+        running. If none ran, neither now nor the last time, the numbers in between were used by
+        transactions that have ended, and their count is compared with the own commits.
         """
         own, self._own_commits = self._own_commits, 0
         before, self._snapshot = self._snapshot, await connection.fetchval(_SNAPSHOT)
@@ -126,6 +130,6 @@ class Notices:
 
 
 def _ended(before: str, after: str) -> int | None:
-    """How many transactions that wrote ended between two snapshots; None where some run on."""
+    """How many writing transactions ended between two snapshots; None while any is running."""
     (_, first, running), (_, last, still_running) = before.split(":"), after.split(":")
     return None if running or still_running else int(last) - int(first)

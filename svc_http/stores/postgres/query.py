@@ -1,14 +1,14 @@
 # ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
-"""Lists, counts and searches as statements.
+"""Composes the SQL of lists, counts and searches for PostgreSQL.
 
-Rule 1: a list walks one index, from its bound on, and looks at what else is asked row by row. Of
-        several filters the one that few rows have is walked (`drivers`); what is not to be walked
-        is written so that no index fits it (`|| ''`, `+ 0`), and what is looked up by its
-        identifier so that no join can be made of it (`OFFSET 0`): without statistics, and with
-        those of another tenant, the server would walk a whole table for each row of the other.
-Rule 2: where the filter that is walked has several values, each has a walk of its own: one walk
-        over all of them would be in no order.
-Rule 3: the text depends on what is asked and never on the values, so the server plans it once.
+Rule 1: a list walks one index, from its bound on, and checks the other filters row by row. Of
+        several filters the rarest is walked (`drivers`). A filter that must not be walked is
+        written so that no index fits it (`|| ''`, `+ 0`), and a lookup by identifier so that the
+        planner cannot turn it into a join (`OFFSET 0`): without statistics, or with those of
+        another tenant, the server would scan a whole table for each row of the other.
+Rule 2: if the walked filter has several values, each has a walk of its own, because one walk over
+        all of them would be in no order.
+Rule 3: the text depends on the kinds of filters and never on their values, so it is planned once.
 """
 
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ from svc_http.stores.postgres.table import Table, tokens_of
 from svc_http.stores.selection import Criteria
 
 PROBED_MAX = 200
-"""Counting stops here: enough to tell a rare filter from a common one."""
+"""Counting stops here: enough to tell a rare filter value from a common one."""
 
 
 class Query:
-    """A statement in the making: its text, with a question mark for each of its values."""
+    """A builder of one statement: its text, with a question mark for each of its values."""
 
     def __init__(self, table: Table, criteria: Criteria, text: str, *values: object) -> None:
         self._table = table
@@ -32,20 +32,20 @@ class Query:
         self.values = [*values]
 
     def add(self, text: str, *values: object) -> "Query":
-        """Go on with the text and its values."""
+        """Append text and its values."""
         self.text += text
         self.values += values
         return self
 
     def rows(self, owner: str, *, is_unindexed: bool = False) -> "Query":
-        """The rows of a tenant; where words are asked for, only their index is walked."""
+        """Append the table with the rows of a tenant; words are looked up in the text index."""
         words = self._criteria.words
         suffix = " || ''" if words or is_unindexed else ""
         self.add(f"{self._table.rows} AS c WHERE c.tenant{suffix} = ?", owner)
         return self.add(" AND c.tokens @> ?::text[]", tokens_of(owner, words)) if words else self
 
     def facet_rows(self, owner: str, name: str, *, has_rows: bool = False) -> "Query":
-        """The values of a tenant's facet, with the rows that have them."""
+        """Append the table with a facet of a tenant, optionally joined with its rows."""
         self.add(f"{self._table.facets} AS f")
         if has_rows:
             row = f"SELECT r.* FROM {self._table.rows} AS r"
@@ -54,7 +54,7 @@ class Query:
         return self.add(f" WHERE f.name = '{name}' AND f.tenant = ?", owner)
 
     def order_bounds(self, line: str = "c", after: Position | None = None) -> "Query":
-        """Both ends of the order: of two upper bounds the tighter, where the walk begins."""
+        """Append the bounds of the order; of two upper bounds only the tighter one."""
         start, end = self._criteria.start, self._criteria.end
         if start is not None:
             self.add(f" AND {line}.ord >= ?::bigint", start)
@@ -65,7 +65,7 @@ class Query:
         return self
 
     def check(self, *, driver: str | None = None) -> "Query":
-        """What is looked at row by row, but for the filter that is walked."""
+        """Append the filters that are checked row by row: all but the one that is walked."""
         if self._criteria.is_whole:
             return self
         for name, values in self._criteria.where.items():
@@ -81,7 +81,7 @@ class Query:
         return self
 
     def span(self, name: str, suffix: str = "") -> None:
-        """The ranges of a number."""
+        """Append the ranges of a number."""
         number = f"c.n_{name}{suffix}"
         for _, low, high, wraps in (span for span in self._criteria.spans if span.name == name):
             if wraps:
@@ -92,7 +92,7 @@ class Query:
 
 
 class Lists:
-    """The statements that a tenant's list of a collection may come to."""
+    """The statements of one list of a tenant: page, count, search and probes."""
 
     def __init__(self, table: Table, owner: str, criteria: Criteria) -> None:
         self._table = table
@@ -104,7 +104,7 @@ class Lists:
     def scan(
         self, driver: str | None, order: str | None, after: Position | None, count: int
     ) -> Query:
-        """The rows in the order of the collection, or of a number, which has one more column."""
+        """Rows in the order of the collection, or of a number, which is then a further column."""
         choices, is_facet = self._criteria.where.get(driver or "", ()), self._is_facet(driver)
         line = "f" if is_facet else "c"
         key, sort = ("ord", f"{line}.ord") if order is None else ("number", f"c.n_{order}")
@@ -134,7 +134,7 @@ class Lists:
         return query
 
     def page(self, after: Position | None, count: int) -> tuple[str, list[object]]:
-        """What `scan` comes to where no row is passed over: the text is made once."""
+        """`scan` of a list without filters, whose text is cached by the kinds of its bounds."""
         start, end, values = self._criteria.start, self._criteria.end, list[object]((self._owner,))
         if start is not None:
             values.append(start)
@@ -152,14 +152,14 @@ class Lists:
     def count(self, driver: str | None, limit: int) -> Query:
         """How many rows there are, up to a limit."""
         query = self.scan(driver, None, None, limit)
-        if self._criteria.words:  # they are found in no order, and are put in none
+        if self._criteria.words:  # the text index finds rows in no order, and a count needs none
             query = self._query("SELECT FROM ").rows(self._owner).order_bounds().check()
             query.add(" LIMIT ?", limit)
         query.text = f"SELECT count(*) FROM ({query.text}) AS l"
         return query
 
     def window(self, limit: int) -> Query:
-        """How many rows lie between the bounds, up to a limit."""
+        """The number of rows between the bounds of the order, up to a limit."""
         query = self._query(f"SELECT count(*) FROM (SELECT FROM {self._table.rows} AS c")
         return (
             query.add(" WHERE c.tenant = ?", self._owner)
@@ -170,10 +170,10 @@ class Lists:
     def search(
         self, terms: Mapping[str, int], after: Position | None, limit: int, *, is_narrow: bool
     ) -> Query:
-        """The rows whose terms weigh most first; what they weigh has one more column.
+        """Rows by the total weight of their terms, highest first; the weight is a further column.
 
-        They are ranked by what the index of words says, term by term, and only the best are read.
-        Where few rows lie between the bounds (`is_narrow`) the walk is theirs.
+        Rows are ranked from the text index alone, term by term, and only the best are read. If few
+        rows lie between the bounds (`is_narrow`), those are walked instead.
         """
         words = (tokens_of(self._owner, terms), list(terms.values()))
         query = self._query("SELECT c.id, c.version, c.ord, c.body, m.rank FROM (")
@@ -184,7 +184,7 @@ class Lists:
                 " JOIN (SELECT w.id, w.ord, w.tokens FROM (SELECT c.id, c.ord, c.tokens FROM "
             )
             query.rows(self._owner).order_bounds().check()
-            # The server looks through a subquery, but not through one that has an OFFSET.
+            # The planner flattens a subquery, but not one with an OFFSET.
             query.add(" OFFSET 0) AS w WHERE w.tokens && ?::text[]", words[0])
             query.add(") AS r ON t.term = ANY (r.tokens)")
         else:
@@ -202,7 +202,7 @@ class Lists:
         return query.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC")
 
     def across(self, after: tuple[int, str, str] | None, limit: int) -> Query:
-        """The rows of every tenant, the lowest first; those of the system are of one tenant."""
+        """Rows of all tenants, the lowest first; those of a shared collection are the system's."""
         is_owned, end = self._table.collection.scope == "tenant", self._criteria.end
         condition, order = ("TRUE", "(c.ord - 0)") if is_owned else ("c.tenant = ''", "c.ord")
         query = self._query(
@@ -216,8 +216,8 @@ class Lists:
         return query.check().add(f" ORDER BY {order}, c.tenant, c.id LIMIT ?", limit)
 
     def drivers(self, order: str | None) -> tuple[list[str], list[str]]:
-        """The filters whose index is in the order of a list, and the others that may be walked;
-        none may where words are asked for."""
+        """The filters whose index is in list order, and the others that could be walked; none of
+        either if the criteria have words."""
         if self._criteria.words:
             return [], []
         ordered_names = list(self._criteria.where) if order is None else [order]
@@ -227,13 +227,13 @@ class Lists:
         ]
 
     def probe(self, names: list[str]) -> Query:
-        """How many rows each of some filters finds, up to a limit: a column for each."""
+        """The number of rows that each filter matches, up to a limit: a column for each."""
         query = self._query("SELECT ")
         for name in names:
             query.add(f"{', ' if query.values else ''}(SELECT count(*) FROM (SELECT FROM ")
-            is_named = name in self._criteria.where  # and no number, which has one walk
+            is_named = name in self._criteria.where  # a number has one walk
             values = self._criteria.where[name] if is_named else ("",)
-            # One walk per value: for an IN the server would choose another index.
+            # One walk per value: for IN the server would choose another index.
             query.add("unnest(?::text[]) AS v (value), LATERAL (SELECT FROM ", values)
             key = "c.ord" if is_named else f"c.n_{name}"
             if self._is_facet(name):
@@ -242,7 +242,7 @@ class Lists:
             else:
                 query.rows(self._owner).add(f" AND c.k_{name} = v.value" if is_named else "")
             query.span(name)
-            # In order, because that is how an index is read which need not be read to its end.
+            # Ordered, because only then does the planner read an index without going to its end.
             query.add(f" ORDER BY {key} DESC, {key[0]}.id DESC LIMIT {PROBED_MAX}) AS r")
             query.add(f" LIMIT {PROBED_MAX}) AS l)")
         return query

@@ -1,9 +1,9 @@
-"""The line of the units of work, in which tenants take turns.
+"""A fair queue of units of work, in which tenants take turns.
 
-Rule 1: a tenant that has had its turn goes to the end of the line, however much it has waiting.
-Rule 2: the line has an end and the wait in it too; both are told, neither is silent. One tenant
-        fills at most half of it.
-Rule 3: once taken a unit runs whole, whoever still waits for it.
+Rule 1: a tenant that was served goes to the end of the line, however many units it has waiting.
+Rule 2: the length of the queue and the wait in it are bounded; exceeding either raises an error.
+        One tenant fills at most half of the queue.
+Rule 3: a unit that was taken runs to its end, even if its caller was cancelled.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ Unit = Callable[[Transaction], Awaitable[Any]]
 
 @define(eq=False)
 class Job:
-    """A unit of work, whose it is, who waits for it and since when; then what it came to."""
+    """A unit of work: its tenant, the future of its caller, its time of queueing, its outcome."""
 
     tenant: str
     unit: Unit
@@ -31,7 +31,7 @@ class Job:
     error: BaseException | None = None
 
     def settle(self, error: BaseException | None = None) -> None:
-        """Tell the waiter what came of it, unless it has gone."""
+        """Resolve the future of the caller with the outcome, unless it was cancelled."""
         error = error or self.error
         if self.future.done():
             return
@@ -42,10 +42,11 @@ class Job:
 
 
 class Queue:
-    """Jobs on their way to the connections of one kind.
+    """The queue of the writing or the reading connections.
 
-    Where a tenant is served by one at a time, a batch holds jobs of one tenant, who has no other
-    until `done`; elsewhere it holds one job of each in turn, and leaves as much to every taker.
+    With `one_at_a_time` (writing) a batch holds jobs of one tenant, which gets no other batch until
+    `release`. Otherwise (reading) a batch holds one job of each tenant in turn, and leaves an equal
+    share of the queue to every other connection.
     """
 
     def __init__(self, units_max: int, *, takers: int, one_at_a_time: bool) -> None:
@@ -59,11 +60,11 @@ class Queue:
         self._is_closed = False
 
     async def run(self, tenant: str, unit: Unit) -> Any:
-        """What `unit` returns or raises.
+        """Queue `unit` and wait for it; what it returns or raises.
 
         Raises:
             Overloaded: the queue is full; the unit was not and will not be run.
-            StorageUnavailable: the store is closed, or cannot do it.
+            StorageUnavailable: the store is closed, or the server is unavailable.
         """
         loop = asyncio.get_running_loop()
         jobs = self._busy[tenant] if tenant in self._busy else self._ready.get(tenant, deque())
@@ -104,7 +105,7 @@ class Queue:
         return batch
 
     def release(self, tenant: str) -> None:
-        """Let the next batch of a tenant be taken, after those who are in the line."""
+        """End the batch of a tenant, which joins the end of the line if it has more jobs."""
         jobs = self._busy.pop(tenant, None)
         if jobs:
             self._ready[tenant] = jobs
@@ -112,7 +113,7 @@ class Queue:
             self._wake()
 
     def give_up(self, cutoff: float) -> None:
-        """Fail the jobs that have waited since then or longer."""
+        """Fail the jobs that were queued at or before the cutoff."""
         for tenant, jobs in [*self._ready.items(), *self._busy.items()]:
             while jobs and jobs[0].queued_at <= cutoff:
                 self._count -= 1
@@ -121,7 +122,7 @@ class Queue:
                 self._ready.pop(tenant, None)
 
     def close(self) -> None:
-        """Take no more jobs; those that wait are still done."""
+        """Accept no more jobs; those in the queue still run."""
         self._is_closed = True
         self._wake()
 

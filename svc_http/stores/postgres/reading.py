@@ -1,12 +1,13 @@
-"""Units that read: those that wait together share one snapshot.
+"""Runs reading units, several on one snapshot of the PostgreSQL database.
 
-Rule 1: a snapshot is taken with the first statement after the units were handed in, so it holds
+Rule 1: a snapshot is taken with the first statement after the units were submitted, so it includes
         every commit that was acknowledged before.
-Rule 2: one statement is a snapshot by itself. A unit that is known to ask once is run without a
-        transaction; should it ask again, one is begun, and what it was told is asked there anew:
-        where that is the same, all of it is of that snapshot, else the unit runs again.
-Rule 3: whoever waits is told at once; nothing that was read can be lost any more.
-Rule 4: a statement that fails ends the snapshot and its unit; the units after it get another.
+Rule 2: a single statement is a snapshot by itself. A unit whose code has sent one statement so far
+        runs without a transaction. If it sends a second one, a transaction begins and the first
+        statement is repeated in it: if its result is the same, everything that the unit has read
+        belongs to that snapshot; otherwise the unit runs again.
+Rule 3: every caller gets its result at once, because a reading unit has nothing to commit.
+Rule 4: a failing statement ends the snapshot and its unit; the units after it get another one.
 """
 
 import asyncio
@@ -24,27 +25,27 @@ from svc_http.stores.postgres.session import RetryNeeded, Session
 from svc_http.stores.postgres.transaction import PostgresTransaction
 
 UNITS_PER_SNAPSHOT = 32
-"""How many reads share a snapshot; a slow one delays no more than these."""
+"""How many reads share a snapshot; a slow read delays at most these."""
 
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class SnapshotSession(Session):
-    """What the units of one snapshot ask, or of none as long as none asks twice."""
+    """A session that begins its snapshot only when a unit sends a second statement."""
 
     def __init__(self, connection: Any) -> None:
         super().__init__(connection, is_writable=False)
         self._first_query: tuple[Any, ...] = ()
         self._first_rows: list[Any] = []
         self.count = 0
-        """How often the present unit has asked."""
+        """How many statements the present unit has sent."""
         self.is_torn = False
 
     async def rows(self, statement: str, *values: object) -> list[Any]:
-        """What a statement returns.
+        """The rows that a statement returns.
 
         Raises:
-            Torn: what was asked without a transaction is another by now.
+            RetryNeeded: the rows read before the transaction have changed since.
         """
         self.count += 1
         if self.count == 2 and not self.connection.is_in_transaction():
@@ -60,32 +61,32 @@ class SnapshotSession(Session):
 
 @frozen(eq=False)
 class Reader:
-    """Answers from snapshots."""
+    """Runs batches of reading units; remembers how many statements each kind of unit sends."""
 
     tables: Tables
     counts: dict[Any, int] = field(factory=dict)
-    """How often a unit of this code has asked at most."""
+    """The most statements that a unit with this code object has sent."""
 
     async def read(self, link: Link, jobs: list[Job]) -> None:
-        """Run the units and tell those who wait."""
+        """Run the units of a batch and give each caller its result."""
         waiting, turns = deque(jobs), 1
         while waiting:
             try:
                 session = SnapshotSession(await link.connection())
                 await link.run(session, partial(self._answer, session, waiting))
             except RetryNeeded:
-                continue  # with what is known now, the unit begins with a transaction
-            except Exception as error:  # the edge: all who wait are told
+                continue  # its count is known now, so the unit begins with a transaction
+            except Exception as error:  # the edge: all callers get it
                 turns -= 1
                 if turns < 0 or not (is_lost(error) or is_retryable(error)):
                     while waiting:
                         waiting.popleft().settle(translate_error(error))
 
     async def _answer(self, session: SnapshotSession, waiting: deque[Job]) -> None:
-        """Answer from one snapshot, as long as it lasts.
+        """Run units on one snapshot until a statement fails.
 
         Raises:
-            Exception: it was lost, or never was.
+            Exception: the snapshot was lost, or could not be taken.
         """
         while waiting and not session.is_broken:
             job, session.count = waiting[0], 0
@@ -95,7 +96,7 @@ class Reader:
             job.error = None
             try:
                 job.value = await job.unit(PostgresTransaction(session, self.tables, job.tenant))
-            except BaseException as error:  # the edge: the waiter is told
+            except BaseException as error:  # the edge: the caller gets it
                 task = asyncio.current_task()
                 if (task is not None and task.cancelling()) or is_lost(error):
                     raise

@@ -1,9 +1,8 @@
-"""One transaction on one connection, and what waits to be written with its end.
+"""A transaction on one PostgreSQL connection, with buffers of what it has yet to write.
 
-Rule 1: what nobody reads within the transaction need not be written at once. Changes, answers and
-        lines of the ledger wait in lists and go to the server in one statement, before the
-        COMMIT or before somebody asks for them.
-Rule 2: the units of one tenant that commit together share the session one after another.
+Rule 1: changes, answers and lines of a ledger are buffered and sent in one statement: before the
+        COMMIT, or before a statement that reads them.
+Rule 2: the units of one tenant that commit together use the session one after another.
 """
 
 import re
@@ -15,49 +14,51 @@ from typing import Any, Protocol
 from svc_http.stores.postgres.connection import is_duplicate
 
 Statement = tuple[str, list[object]]
-"""A statement that waits: its text with a question mark for each value, and the values."""
+"""A buffered statement: its text with a question mark for each value, and the values."""
 
 
-class RetryNeeded(Exception):  # noqa: N818 - said as the state that it is
-    """Work was done on what turned out to be otherwise: it is taken back and done again."""
+class RetryNeeded(Exception):  # noqa: N818 - named after the state
+    """Work rested on an assumption that proved wrong: it must be rolled back and run again."""
 
 
 class WriteBuffer(Protocol):
-    """What a room of the transaction holds back."""
+    """A part of the transaction that buffers its writes."""
 
     def take_statements(self) -> list[Statement]:
-        """The statements that write what waits; nothing waits any more."""
+        """The statements that write the buffer, which is empty afterwards."""
 
     def discard(self) -> None:
-        """Drop what waits and all that was remembered of the store."""
+        """Drop the buffer and everything cached from the store."""
 
 
 class Session:
-    """A connection inside a transaction. `is_eager` has every check made at once, because a
-    failure takes back one unit alone."""
+    """A connection inside a transaction.
+
+    With `is_eager` every check is made at once, because each unit has a savepoint of its own.
+    """
 
     def __init__(self, connection: Any, *, is_writable: bool, is_eager: bool = False) -> None:
-        """Speak on `connection`."""
+        """Send statements over `connection`."""
         self.connection = connection
         self.is_writable = is_writable
         self.is_eager = is_eager
         self.buffers: list[WriteBuffer] = []
         self.names: set[str] = set()
-        """The collections in which rows were written."""
+        """The collections whose rows were written."""
         self.writes = 0
-        """How often something was written."""
+        """The number of writes so far."""
         self.has_erased = False
-        """Whether content is to leave the files of the server."""
+        """Whether content was erased that must leave the files of the server (VACUUM)."""
         self.is_broken = False
-        """Whether a statement failed, after which the server does nothing but roll back."""
+        """Whether a statement failed, after which the server accepts nothing but a rollback."""
         self.active_at = monotonic()
-        """When something last went to the server or came from it."""
+        """The monotonic time of the last message to or from the server."""
 
     def write(self, collection: str | None = None) -> None:
-        """Say that something is about to be written, rows of this collection or no rows.
+        """Note that rows of this collection, or something else, are about to be written.
 
         Raises:
-            AssertionError: nothing may be.
+            AssertionError: the transaction is a reading one.
         """
         if not self.is_writable:
             raise AssertionError("a reading transaction writes")
@@ -66,7 +67,7 @@ class Session:
             self.names.add(collection)
 
     async def rows(self, statement: str, *values: object) -> list[Any]:
-        """What a statement returns; values stand where it has $1, $2 and so on."""
+        """The rows that a statement with the parameters $1, $2 and so on returns."""
         self.active_at = monotonic()
         try:
             records: list[Any] = await self.connection.fetch(statement, *values)
@@ -77,21 +78,21 @@ class Session:
         return records
 
     async def fetch(self, statement: str, *values: object) -> list[Any]:
-        """What a statement returns that sees all that was written in this transaction."""
+        """The rows that a statement returns after all buffered writes were sent."""
         await self.flush()
         return await self.rows(statement, *values)
 
     async def do(self, commands: str) -> None:
-        """Run commands without values, in one message."""
+        """Run commands without parameters, in one message."""
         self.active_at = monotonic()
         await self.connection.execute(commands)
         self.active_at = monotonic()
 
     async def flush(self) -> None:
-        """Write what waits, in one statement.
+        """Send the buffered writes in one statement.
 
         Raises:
-            Torn: something is there already that was taken not to be.
+            RetryNeeded: a key that was assumed to be free is taken.
         """
         pending = [part for buffer in self.buffers for part in buffer.take_statements()]
         if not pending:
@@ -106,7 +107,7 @@ class Session:
             raise
 
     def discard(self) -> None:
-        """Drop what waits, after a rollback."""
+        """Drop all buffered writes, after a rollback."""
         self.is_broken = False
         for buffer in self.buffers:
             buffer.discard()
@@ -114,13 +115,13 @@ class Session:
 
 @lru_cache(4096)
 def numbered(text: str) -> str:
-    """A statement with $1, $2 and so on in the place of its question marks."""
+    """A statement with its question marks replaced by $1, $2 and so on."""
     first, *pieces = text.split("?")
     return first + "".join(f"${number}{piece}" for number, piece in enumerate(pieces, 1))
 
 
 def statements(file: str) -> dict[str, str]:
-    """The statements of a file beside this one, each under the line `-- name` before it."""
+    """The statements of a SQL file in this package, by the line `-- name` before each."""
     text = files(__package__).joinpath(file).read_text("utf-8")
     _, *parts = re.split(r"^-- (\w+)\n", text, flags=re.MULTILINE)
     return dict(zip(parts[::2], parts[1::2], strict=True))

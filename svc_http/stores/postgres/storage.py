@@ -1,4 +1,4 @@
-"""The store in a PostgreSQL database: any number of processes, each with a few connections."""
+"""The store in a PostgreSQL database, shared by any number of processes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -33,19 +33,19 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 WATCHES_PER_WAIT = 10
-"""How often waits are looked at: a unit waits at most a tenth longer than promised."""
+"""How often waits are checked: a unit waits at most a tenth longer than promised."""
 MAINTENANCE_SECONDS = 1.0
 SWEEP_TURNS = 10
-"""Every how many turns rows of older processes are looked for."""
+"""The number of maintenance turns between two searches for rows of older processes."""
 SNAPSHOT_SECONDS = IDLE_SECONDS + STATEMENT_SECONDS + 1.0
-"""No snapshot of ours lasts longer."""
+"""The longest time that a snapshot of this program lasts."""
 
 
 class Limits(NamedTuple):
-    """How much a store takes on.
+    """The connections, queue lengths and timeouts of a store.
 
-    One more connection than the writers and readers listens, and one tends tables now and then.
-    10,000 units are a second's work or less; whoever comes later would give up before the answer.
+    Beside the writers and readers one connection listens, and one does maintenance now and then.
+    10,000 units are at most a second of work; a caller behind more would give up before its answer.
     """
 
     writers: int = 4
@@ -57,16 +57,16 @@ class Limits(NamedTuple):
 
 
 class PostgresStorage:
-    """A durable store; made by `open`, given back by `close`, of one event loop.
+    """A durable store for one event loop, opened by `open` and released by `close`.
 
-    What is promised: a unit that returned is on the server's disk; a unit that raised left
-    nothing, but where the connection was lost during COMMIT, which is told as
-    `StorageUnavailable`; a unit whose waiter was cancelled ran whole or not at all.
+    It promises: the writes of a unit that returned are on the server's disk; a unit that raised
+    wrote nothing, unless the connection was lost during COMMIT, which raises
+    `StorageUnavailable`; a unit whose caller was cancelled ran completely or not at all.
 
-    Content that is erased from a ledger leaves the tables with a VACUUM, within seconds and once
-    more when every older snapshot must have ended. What remains is the operator's to clear away:
-    the write-ahead log until its segments are used again, copies of it that are archived or
-    streamed, and backups; and the free part of a page until something else is written there.
+    Content that was erased from a ledger leaves the tables with a VACUUM, within seconds, and again
+    when every older snapshot must have ended. Some copies remain for the operator to remove: the
+    write-ahead log until its segments are reused, archived or streamed copies of it, backups, and
+    the free space of a page until something else is written there.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class PostgresStorage:
         self._watchers: tuple[Heard, ...] = ()
         self._vacuums: list[float] = []
         coordination = on_postgres(dsn)
-        self._close_coordination = coordination.close  # which connects where it is used
+        self._close_coordination = coordination.close  # it connects on first use
         self.notices = Notices(dsn, signals or coordination.signals, self._note_commit)
         self._writes = Queue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
         self._reads = Queue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
@@ -106,13 +106,13 @@ class PostgresStorage:
         limits: Limits = Limits(),  # noqa: B008 - a frozen value
         signals: Signals | None = None,
     ) -> "PostgresStorage":
-        """The store in the database of this name, with what the declarations add to it.
+        """Open the store in the database at `dsn` and migrate it if necessary.
 
-        `epoch` is eight random bytes that name the feed of a database that is made now. `signals`
-        is where processes tell each other of commits; without it that is the database.
+        `epoch` is eight random bytes: the epoch of the change feed of a new database. `signals`
+        carries the notices of commits between processes; it defaults to the database itself.
 
         Raises:
-            StorageUnavailable: the server does not let us in, or there is no such database.
+            StorageUnavailable: the server refuses the connection, or has no such database.
         """
         declarations = tuple(collections)
         async with maintenance_connection(dsn) as connection:
@@ -129,14 +129,14 @@ class PostgresStorage:
 
     @property
     def version(self) -> int:
-        """A number that grows with every commit that wrote, whoever's.
+        """A number that grows with every commit that wrote, in any process.
 
-        One of another process counts when its notice comes, or a second later at the latest.
+        A commit of another process counts when its notice arrives, at most a second later.
         """
         return self._version
 
     def watch(self, listener: Heard) -> None:
-        """Have `listener` called after every commit that wrote, on the event loop."""
+        """Call `listener` after every commit that wrote, on the event loop."""
         self._watchers = (*self._watchers, listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
@@ -144,7 +144,7 @@ class PostgresStorage:
 
         Raises:
             Overloaded: too many units wait.
-            StorageUnavailable: the server cannot do it now, or the wait was too long.
+            StorageUnavailable: the server is unavailable, or the wait was too long.
         """
         return cast(R, await self._reads.run(tenant, unit))
 
@@ -153,8 +153,8 @@ class PostgresStorage:
 
         Raises:
             Overloaded: too many units wait.
-            StorageUnavailable: the server cannot do it now, or the wait was too long; or the
-                connection was lost during COMMIT, and nobody knows.
+            StorageUnavailable: the server is unavailable, or the wait was too long; or the
+                connection was lost during COMMIT, and the outcome is unknown.
         """
         return cast(R, await self._writes.run(tenant, unit))
 
@@ -166,7 +166,7 @@ class PostgresStorage:
         return cast(tuple[Owned[T], ...], await self._reads.run(SYSTEM, unit))
 
     async def close(self) -> None:
-        """Finish the units that were handed in, then take leave of the server."""
+        """Finish the accepted units, then close all connections."""
         self._writes.close()
         self._reads.close()
         await asyncio.gather(*self._serving, return_exceptions=True)
@@ -183,13 +183,13 @@ class PostgresStorage:
             self._vacuums += [monotonic(), monotonic() + SNAPSHOT_SECONDS]
 
     def _note_commit(self, names: frozenset[str] | None) -> None:
-        """Note a commit; where nobody knows what it wrote to, it may be anything."""
+        """Count a commit and call the listeners; None stands for all collections."""
         self._version += 1
         for listener in self._watchers:
             listener(frozenset(self._tables) if names is None else names)
 
     async def _watch(self) -> None:
-        """Give up what waits or stands still for too long."""
+        """Fail the jobs that wait, and the transactions that stall, for too long."""
         wait, stall = self._limits.wait_seconds, self._limits.stall_seconds
         while True:
             await asyncio.sleep(min(wait, stall) / WATCHES_PER_WAIT)
@@ -199,7 +199,7 @@ class PostgresStorage:
                 link.give_up(monotonic() - stall)
 
     async def _maintain(self) -> None:
-        """Vacuum what was erased, and fill what processes of an older release wrote."""
+        """Vacuum erased content, and fill rows that processes of an older release have written."""
         for turn in count(1):
             await asyncio.sleep(MAINTENANCE_SECONDS)
             due = [time for time in self._vacuums if time <= monotonic()]

@@ -1,5 +1,5 @@
 # ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
-"""The tables behind one collection, and the SQL that speaks to them.
+"""Generates the PostgreSQL tables and statements of one collection from its declaration.
 
 `c_<name>` holds the rows, `f_<name>` the facets of all rows.
 
@@ -9,8 +9,8 @@ Rule 2: text is compared by its bytes (COLLATE "C"), which is the order of code 
 Rule 3: every filter has an index that ends in the sort key, so a page costs the same anywhere.
 Rule 4: the shape of a table is what its declaration adds to it: a column `k_` for a key, `n_` for
         a number, `tokens` for the text index, and `f_` for a facet, which has no column.
-Rule 5: a row names the shape that wrote it (`shape`), so that the rows of a process which did not
-        know a filter are found and filled (`filling`).
+Rule 5: a row names the shape of its writer (`shape`), so that rows of a process which did not know
+        a filter can be found and filled (`filling`).
 """
 
 import re
@@ -22,7 +22,7 @@ from svc_http.stores.postgres.session import statements
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _NAME_MAX = 63
-"""PostgreSQL cuts off what is longer."""
+"""PostgreSQL truncates longer identifiers."""
 
 TEXT = 'text COLLATE "C"'
 _TYPES = {"k": TEXT, "n": f"bigint NOT NULL DEFAULT {NO_NUMBER}", "t": 'text[] COLLATE "C"'}
@@ -58,7 +58,7 @@ class Table:
         sets = [f"{name} = ${number}" for number, name in enumerate(columns, 3)]
         place, version = "WHERE tenant = $1 AND id = $2", "RETURNING version"
         self.pages: dict[object, str] = {}
-        """The statements of plain lists, by what they are bounded by."""
+        """The cached statements of lists without filters, by the kinds of their bounds."""
         self.get = f"SELECT version, ord, body FROM {rows} {place}"
         self.get_many = (
             f"SELECT id, version, ord, body FROM {rows} WHERE tenant = $1 AND id = ANY ($2)"
@@ -72,7 +72,7 @@ class Table:
         self.remove = f"DELETE FROM {rows} {place}"
 
     def values(self, owner: str, shape: int, record: Record) -> list[object]:
-        """What a row of `owner` and this shape holds beside its identifier and version."""
+        """The column values of a row of `owner`, except tenant, identifier and version."""
         cells: list[object] = [record.order, shape]
         cells += (record.keys[name] for name in self.collection.keys)
         cells += (record.numbers[name] for name in self.collection.number_names)
@@ -82,22 +82,22 @@ class Table:
 
 
 def tokens_of(owner: str, words: Iterable[str]) -> list[str]:
-    """Words as the text index has them: behind their tenant's name, so that a word which all
-    tenants use is found as fast as one of this tenant alone."""
+    """Words as tokens of the text index: each prefixed by the name of the tenant, so that a word
+    which all tenants use is found as fast as one that only this tenant uses."""
     return [f"{owner} {word}" if owner else word for word in words]
 
 
 def pairs(record: Record) -> tuple[list[str], list[str]]:
-    """The names and the values of its facets, side by side."""
+    """The facets of a record as two parallel lists: names and values."""
     facets = [(name, value) for name, values in record.facets.items() for value in values]
     return [name for name, _ in facets], [value for _, value in facets]
 
 
 def with_facets(table: Table, statement: str, *, at: int, is_new: bool) -> str:
-    """`statement`, which returns the row that it writes, and the facets of that row with it.
+    """Extend a statement that writes a row so that it also replaces the facets of the row.
 
-    Their names and values are the parameters `at` and the next. The facets wait for the row
-    (`FROM w`), so that whoever changes it holds it before anything of it.
+    Their names and values are the parameters `at` and `at + 1`. The facets are written after the
+    row (`FROM w`), so that the lock of the row is taken before its facets change.
     """
     names = {"facets": table.facets, "at": at, "next": at + 1}
     deletion = "" if is_new else f", gone AS ({_SQL['gone'].format(**names)})"
@@ -106,7 +106,7 @@ def with_facets(table: Table, statement: str, *, at: int, is_new: bool) -> str:
 
 
 def without_facets(table: Table, statement: str) -> str:
-    """`statement`, which returns the row that it removes, and its facets with it."""
+    """Extend a statement that deletes a row so that it also deletes the facets of the row."""
     if not table.collection.facets:
         return statement
     deletion = _SQL["all_gone"].format(facets=table.facets)
@@ -114,7 +114,7 @@ def without_facets(table: Table, statement: str) -> str:
 
 
 def _filter_columns(collection: Collection[Any]) -> list[str]:
-    """What the declaration adds to the tables, in the order of the columns."""
+    """The filters that the declaration adds to the tables, in the order of the columns."""
     kinds = (("k", collection.keys), ("n", collection.number_names), ("f", collection.facets))
     names = [collection.name, *(name for _, members in kinds for name in members)]
     for name in names:
@@ -126,35 +126,35 @@ def _filter_columns(collection: Collection[Any]) -> list[str]:
     return columns if collection.search is None else [*columns, "tokens"]
 
 
-# -- making and changing -----------------------------------------------------------------------
+# -- definition --------------------------------------------------------------------------------
 
 
 def shape_of(collection: Collection[Any]) -> Shape:
-    """What a collection declares."""
+    """The set of filters that a collection declares."""
     return frozenset(_filter_columns(collection))
 
 
 def step_text(shape: Shape, sign: str) -> str:
-    """What comes or goes, in the words of a step."""
+    """The description of added (`+`) or removed (`-`) filters in the name of a migration step."""
     changes = [f"{sign}{name}" for name in sorted(part[2:] for part in shape if part != "tokens")]
     return " ".join([*changes, *(["text index"] if "tokens" in shape else [])])
 
 
 def create(table: Table) -> list[str]:
-    """The statements that make the tables of a collection, without its shape."""
+    """The statements that create the tables of a collection, without its filter columns."""
     names = ["create"] + ["create_across"] * (table.collection.scope == "tenant")
     return [_SQL[name].format(rows=table.rows, facets=table.facets) for name in names]
 
 
 def columns(table: Table, shape: Shape) -> list[str]:
-    """The statements that add the columns of a shape; those that are there stay."""
+    """The statements that add the columns of a shape; existing columns stay."""
     names = sorted(name for name in shape if name[0] in _TYPES)
     add = f"ALTER TABLE {table.rows} ADD COLUMN IF NOT EXISTS"
     return [f"{add} {name} {_TYPES[name[0]]}" for name in names]
 
 
 def indexes(table: Table, shape: Shape, number: int) -> dict[str, str]:
-    """The indexes of a shape by name, and that of the rows which another than `number` wrote."""
+    """The indexes of a shape by name, plus the index of rows whose shape is not `number`."""
     rows, names = table.rows, sorted(name for name in shape if name[0] in _INDEXES)
     stale = {f"s{number}_{rows}": f"ON {rows} (tenant, id) WHERE shape <> {number}"}
     return stale | {
@@ -163,7 +163,7 @@ def indexes(table: Table, shape: Shape, number: int) -> dict[str, str]:
 
 
 def drop(table: Table, shape: Shape) -> list[str]:
-    """The statements that forget a shape."""
+    """The statements that drop the filters of a shape."""
     return [
         f"DELETE FROM {table.facets} WHERE name = '{name[2:]}'"
         if name[0] == "f"

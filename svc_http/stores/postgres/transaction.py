@@ -1,4 +1,4 @@
-"""The rooms of one transaction."""
+"""The transaction of a PostgreSQL session, as one tenant sees it."""
 
 from functools import cached_property
 
@@ -11,10 +11,10 @@ from svc_http.stores.postgres.session import Session
 
 
 class PostgresTransaction:
-    """The tenant's view; its rooms are made when they are first asked for.
+    """One tenant's view of the database; implements `Transaction` of the ports.
 
-    The units of a tenant that commit together are handed the same one, for it remembers what
-    they wrote and what of it waits.
+    The units of a tenant that commit together share one transaction object, because it holds the
+    buffers of what they have written.
     """
 
     def __init__(self, session: Session, tables: Tables, tenant: str) -> None:
@@ -31,7 +31,7 @@ class PostgresTransaction:
 
     @cached_property
     def answers(self) -> PostgresAnswers:
-        """The tenant's kept answers."""
+        """The tenant's stored answers of idempotent requests."""
         return PostgresAnswers(self._session, self.tenant)
 
     @cached_property

@@ -1,15 +1,16 @@
-"""Units that write: those of one tenant commit together.
+"""Runs writing units on PostgreSQL; the units of one tenant commit together.
 
-Rule 1: every writing transaction first takes the lock of its tenant and keeps it to its end, so
-        that the writing units of a tenant run as if one after another, in whichever process.
-        It is one lock for one transaction, so none waits for another in a circle.
-Rule 2: READ COMMITTED, so each statement sees what was committed before the lock was had.
-Rule 3: a savepoint for each unit would cost two messages, and few units fail after they have
-        written. So a batch runs without; when one fails that late, all of it is taken back and
-        every unit of the batch runs again, each inside a savepoint.
-Rule 4: nobody hears of success before COMMIT has returned. A connection that is lost before it
-        was sent is made again, once, and so is the work. Where one is lost while it runs, nobody
-        knows what became of it: all are told that the store is unavailable.
+Rule 1: every writing transaction first takes the advisory lock of its tenant and keeps it to its
+        end, so that the writing units of a tenant run serially across all processes. A
+        transaction takes one such lock, so no two can deadlock over them.
+Rule 2: the isolation level is READ COMMITTED, so every statement sees what was committed before the
+        lock was granted.
+Rule 3: a savepoint per unit would cost two messages, and few units fail after they have written. So
+        a batch runs without savepoints. If a unit fails after a write, the batch is rolled back and
+        runs again with a savepoint around each unit (see the theory in `sqlite.threads`).
+Rule 4: no caller learns of success before COMMIT has returned. If the connection is lost before
+        COMMIT was sent, the batch runs once more on a new one. If it is lost during COMMIT, the
+        outcome is unknown: every caller gets `StorageUnavailable`.
 """
 
 import asyncio
@@ -29,32 +30,32 @@ from svc_http.stores.postgres.transaction import PostgresTransaction
 
 UNITS_PER_COMMIT = 64
 ATTEMPTS_MAX = 3
-"""How often a batch is begun that meets deadlocks."""
+"""How often a batch is attempted that meets deadlocks."""
 PAUSE_SECONDS = 0.05
 
 
 @frozen(eq=False)
 class Writer:
-    """Commits batches. `on_commit` is called before anybody is told, with what was written."""
+    """Commits batches of units; calls `on_commit` before any caller gets its result."""
 
     tables: Tables
     on_commit: Callable[[Session], None]
 
     async def write(self, link: Link, jobs: list[Job]) -> None:
-        """Run and commit the units of one tenant, and tell those who wait."""
+        """Run and commit the units of one tenant, then give each caller its result."""
         failure = None
         try:
             await self._commit(link, jobs)
-        except Exception as error:  # the edge: all who wait are told
+        except Exception as error:  # the edge: all callers get it
             failure = translate_error(error)
         for job in jobs:
             job.settle(failure)
 
     async def _commit(self, link: Link, jobs: list[Job]) -> None:
-        """Commit the batch, on a further attempt where that is right.
+        """Commit the batch, with further attempts after lost connections and deadlocks.
 
         Raises:
-            Exception: the whole batch is lost.
+            Exception: the whole batch has failed.
         """
         uses_savepoints, attempts = False, 0
         while True:
@@ -67,7 +68,7 @@ class Writer:
                 uses_savepoints = True
             except Exception as error:
                 if batch.is_committing:
-                    self.on_commit(session)  # it may be there, so nobody trusts what he remembers
+                    self.on_commit(session)  # it may be committed: caches must be dropped
                     raise
                 attempts += 1
                 if attempts >= (ATTEMPTS_MAX if is_retryable(error) else 1 + is_lost(error)):
@@ -87,7 +88,7 @@ class _Batch:
         """Run every unit and commit.
 
         Raises:
-            Torn: a unit left something that only a rollback of everything takes back.
+            RetryNeeded: a unit has left writes that only a rollback of the batch can undo.
             Exception: the whole transaction is lost, and every unit of it.
         """
         tenant = self.jobs[0].tenant
@@ -96,7 +97,7 @@ class _Batch:
         for job in self.jobs:
             await (self._run_in_savepoint if session.is_eager else self._run)(session, tx, job)
         if session.is_broken:
-            # A unit that was alone: it is told, and all that it did is taken back.
+            # The only unit of the batch has failed: it gets its error, and its writes are undone.
             await session.do("ROLLBACK")
             return
         await session.flush()
@@ -109,7 +110,7 @@ class _Batch:
         """Run one unit.
 
         Raises:
-            Torn: it failed after it had written, or what it asked broke the transaction.
+            RetryNeeded: the unit failed after a write, or a failed statement broke the transaction.
         """
         before = session.writes
         await self._attempt(session, tx, job)
@@ -130,13 +131,13 @@ class _Batch:
         await session.do("RELEASE unit")
 
     async def _attempt(self, session: Session, tx: PostgresTransaction, job: Job) -> None:
-        """Run one unit to its value or its error; one that ends more than the unit is raised."""
+        """Run one unit and store its value or error; an error of the whole batch is raised."""
         job.value = job.error = None
         try:
             job.value = await job.unit(tx)
             if session.is_eager:
                 await session.flush()
-        except BaseException as error:  # the edge: the waiter is told
+        except BaseException as error:  # the edge: the caller gets it
             task = asyncio.current_task()
             is_ours = isinstance(error, RetryNeeded) or (task is not None and task.cancelling())
             if is_ours or is_lost(error) or is_retryable(error):
@@ -147,5 +148,5 @@ class _Batch:
 
 
 def lock_of(tenant: str) -> int:
-    """The number of the lock that a tenant's writers take: 64 bits of the SHA-256 of its name."""
+    """The number of a tenant's advisory lock: the first 64 bits of the SHA-256 of its name."""
     return int.from_bytes(sha256(tenant.encode()).digest()[:8], signed=True)

@@ -1,4 +1,4 @@
-"""The store in one SQLite file, and the care of that file."""
+"""The SQLite backend: a store in one file, and the maintenance of that file."""
 
 from svc_http.stores.sqlite.connection import has_wal_reset_fault
 from svc_http.stores.sqlite.storage import SqliteStorage, migrate, renew_epoch, status

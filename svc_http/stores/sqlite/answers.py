@@ -1,4 +1,4 @@
-"""Answers kept for repeated requests."""
+"""Stores the answers of idempotent requests in SQLite, for requests that are repeated."""
 
 import json
 import sqlite3
@@ -31,7 +31,7 @@ _PURGE = (
 
 
 class SqliteAnswers:
-    """The kept answers of one tenant."""
+    """The stored answers of one tenant, by operation and idempotency key."""
 
     __slots__ = ("_connection", "_tenant", "_writable")
 
@@ -41,7 +41,7 @@ class SqliteAnswers:
         self._writable = writable
 
     async def get(self, operation: str, key: str) -> Answer | None:
-        """The stored answer, however old."""
+        """The stored answer, whatever its age."""
         row = self._connection.execute(_GET, (self._tenant, operation, key)).fetchone()
         if row is None:
             return None
@@ -50,7 +50,7 @@ class SqliteAnswers:
         return Answer(fingerprint, status, pairs, body, from_microseconds(at))
 
     async def put(self, operation: str, key: str, answer: Answer) -> None:
-        """Keep the answer, replacing an older one."""
+        """Store the answer in place of an earlier one."""
         self._require_writable()
         self._connection.execute(
             _PUT,
@@ -67,7 +67,7 @@ class SqliteAnswers:
         )
 
     async def purge(self, before: datetime, *, limit: int) -> int:
-        """Forget at most `limit` older answers of every tenant, oldest first."""
+        """Delete at most `limit` answers of all tenants from before a time; how many were."""
         self._require_writable()
         scopes.check_purger(self._tenant)
         return self._connection.execute(

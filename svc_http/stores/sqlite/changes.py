@@ -1,9 +1,10 @@
 # ruff: noqa: S608 - the statements share a list of columns, values are parameters
-"""The change feed: one commit order, one gapless count per scope.
+"""The change feed in SQLite: entries in commit order, with a gapless position per scope.
 
-Rule 1: `seq` is the order of commits of the whole house and never leaves it, because it would
-        tell a tenant how much the others do; `position` counts within one scope.
-Rule 2: there is one writer, so numbers are given in the order in which they become visible.
+Rule 1: `seq` orders the commits of all tenants. It never leaves the store, because it would reveal
+        to a tenant how much the others write. `position` counts the entries of one scope.
+Rule 2: there is one writer thread, so numbers are assigned in the order in which they become
+        visible.
 """
 
 import sqlite3
@@ -18,7 +19,7 @@ from svc_http.stores import change_details, scopes
 from svc_http.stores.moments import from_microseconds, to_microseconds
 
 GLOBAL_SCOPE = "*"
-"""The scope of global entries; the scope of a tenant begins with a slash."""
+"""The scope of global entries; the scope of a tenant is a slash and its name."""
 
 _COLUMNS = "id, change_type, resource_type, resource_id, version, occurred_at, path, details"
 _APPEND = (
@@ -41,7 +42,7 @@ Entry = tuple[Any, ...]
 
 
 class SqliteChanges:
-    """The feed of one tenant: global entries and its own."""
+    """The feed of one tenant: the global entries merged with its own."""
 
     __slots__ = ("_connection", "_tenant", "_tenant_scope", "_writable")
 
@@ -93,7 +94,7 @@ class SqliteChanges:
         return FeedPosition(self._head(GLOBAL_SCOPE), self._head(self._tenant_scope))
 
     async def epoch(self) -> bytes:
-        """The eight bytes that name this feed's life."""
+        """The epoch of the feed: eight bytes, new after every restore."""
         epoch: bytes = self._connection.execute(_EPOCH).fetchone()[0]
         return epoch
 
@@ -102,7 +103,7 @@ class SqliteChanges:
     ) -> Iterable[Entry]:
         if types is None:
             return self._connection.execute(_READ, (scope, after, limit))
-        # One walk per type: an IN would read every entry of the types before it sorts.
+        # One index scan per type: with IN, SQLite would read all entries of the types and sort.
         return chain.from_iterable(
             self._connection.execute(_READ_TYPE, (scope, type_, after, limit))
             for type_ in dict.fromkeys(types)

@@ -1,12 +1,12 @@
-"""Connections to one file: a single writer, readers that cannot write.
+"""Opens connections to a SQLite file: a single writer, and readers that cannot write.
 
 Rule 1: one writing connection per file. SQLite 3.7.0 to 3.51.2 can corrupt a write-ahead log
-        that two connections reset at once; `has_wal_reset_fault` tells, one writer avoids it.
-Rule 2: `synchronous=FULL`. With NORMAL a power cut takes acknowledged commits away.
-Rule 3: a file that is made is its owner's alone, and SQLite gives its log the mode of the file.
-        The mode of a file that is there already is its owner's choice.
-Rule 4: `secure_delete=ON`. What is deleted is overwritten with zeros, so that an erased record
-        and an old secret are not found in the file. Some builds of SQLite do so by themselves.
+        that two connections reset at once (`has_wal_reset_fault`); with one writer it cannot.
+Rule 2: `synchronous=FULL`. With NORMAL a power cut may lose acknowledged commits.
+Rule 3: a new file is readable by its owner alone, and SQLite gives its log the same mode. The mode
+        of an existing file is the operator's choice and stays.
+Rule 4: `secure_delete=ON`. SQLite overwrites deleted content with zeros, so that neither an erased
+        record nor an old secret can be recovered from the file.
 """
 
 import os
@@ -18,13 +18,13 @@ from urllib.parse import quote
 BUSY_MILLISECONDS = 5_000
 CACHE_KIB = 32_768
 WAL_KEPT_BYTES = 64 * 1024 * 1024
-"""How much of a grown write-ahead log stays on disk after a checkpoint."""
+"""The size to which a checkpoint truncates a larger write-ahead log."""
 WAL_PAGES_MAX = 8_000
-"""A checkpoint every 32 MB: pages written again and again before it are copied once."""
+"""A checkpoint every 32 MB: a page that was written many times until then is copied once."""
 STATEMENTS_CACHED = 512
 OWNER_ONLY = 0o600
 LOGS = ("-wal", "-shm")
-"""What SQLite keeps beside a database, by what follows its name."""
+"""The suffixes of the files that SQLite keeps beside a database: its log and the index of that."""
 
 _FIRST_WITHOUT_WAL_RESET_FAULT = (3, 51, 3)
 
@@ -45,20 +45,21 @@ _WRITER_PRAGMAS = (
 
 
 def has_wal_reset_fault(version: tuple[int, int, int] = sqlite3.sqlite_version_info) -> bool:
-    """Whether this SQLite corrupts the file when two connections write: warn at start."""
+    """Whether this version of SQLite may corrupt a file to which two connections write."""
     return version < _FIRST_WITHOUT_WAL_RESET_FAULT
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """The one connection that writes; the file is made when it is missing."""
-    # Only a file that is made here is opened: closing one would drop SQLite's locks on it.
+    """Open the only connection that writes; a missing file is created."""
+    # Only a new file is opened here: closing an existing one would drop SQLite's locks on it
+    # (POSIX releases all locks of a process on a file with the first descriptor that is closed).
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
     return _connect(path, "rwc", (*_PRAGMAS, *_WRITER_PRAGMAS))
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write; the file must exist."""
+    """Open a connection that cannot write; the file must exist."""
     return _connect(path, "ro", _PRAGMAS)
 
 
@@ -66,9 +67,9 @@ def _connect(path: Path, mode: str, pragmas: tuple[str, ...]) -> sqlite3.Connect
     connection = sqlite3.connect(
         f"file:{quote(str(path))}?mode={mode}",
         uri=True,
-        # Transactions are begun and ended by hand, never by the driver's guess.
+        # Transactions are begun and ended explicitly, never by the driver.
         isolation_level=None,
-        # Made by the opener, used by one thread at a time, closed by the closer.
+        # Created by one thread, used by another, closed by a third; never by two at a time.
         check_same_thread=False,
         cached_statements=STATEMENTS_CACHED,
     )

@@ -1,9 +1,9 @@
 # ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
-"""A SQLite file as parts: read as it is at one moment, or made of those of another store.
+"""A SQLite file as source or target of a store copy.
 
-Rule 1: a file is filled beside its place, without a log, and moved there once it is whole and on
-        the disk. Until then a text stands there that SQLite refuses as a database.
-Rule 2: whoever fills a file has its lock, so that no server makes a database in its place.
+Rule 1: a target is written under a temporary name, without a log, and renamed when it is complete
+        and synced. Until then its final name holds a short text that SQLite refuses to open.
+Rule 2: the copy holds the lock of the target, so that no server can create a database there.
 """
 
 import os
@@ -40,7 +40,7 @@ from svc_http.stores.sqlite.texts import Texts
 from svc_http.stores.steps import Status
 
 PLACEHOLDER: Final = b"svc db copy makes a database here, or was ended before it was whole.\n"
-"""What stands in the place of a file that is not whole yet."""
+"""The content of the final name while the copy is incomplete."""
 
 _READ: Mapping[Part, str] = {
     LINES: (
@@ -61,21 +61,21 @@ _FAST_SETUP = (
     "PRAGMA secure_delete=OFF",
     "BEGIN",
 )
-"""For a file of which nothing is kept unless all is: it is brought to the disk at the end."""
+"""No durability while a file is filled: an incomplete copy is deleted, a complete one synced."""
 
 
 class SqliteSource:
-    """What one connection sees."""
+    """The contents of a SQLite file as of the snapshot of one connection."""
 
     def __init__(
         self, connection: sqlite3.Connection, collections: Iterable[Collection[Any]]
     ) -> None:
-        """See these collections."""
+        """Read these collections over `connection`."""
         self._connection = connection
         self._tables = {collection.name: table(collection) for collection in collections}
 
     async def epoch(self) -> bytes:
-        """The eight bytes that name the life of its feed."""
+        """The epoch of the change feed: eight bytes."""
         (epoch,) = self._connection.execute("SELECT value FROM meta WHERE name = 'epoch'")
         return bytes(epoch[0])
 
@@ -85,25 +85,25 @@ class SqliteSource:
         return int(rows[0])
 
     async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
-        """The rows of a part, in their order."""
+        """The rows of a part, in the order of every backend, in batches of `BATCH_ROWS`."""
         cursor = self._connection.execute(_READ.get(part) or select_statement(part))
         while batch := cursor.fetchmany(BATCH_ROWS):
             yield [(row[0], *line_of(row[1:])) for row in batch] if part == LINES else batch
 
 
 class SqliteTarget(SqliteSource):
-    """A file that is being filled."""
+    """A new SQLite file while a copy writes to it."""
 
     def __init__(
         self, connection: sqlite3.Connection, collections: Iterable[Collection[Any]]
     ) -> None:
-        """Fill these collections."""
+        """Write these collections over `connection`."""
         super().__init__(connection, collections)
         self._texts = Texts(connection)
         self._numbers: dict[str, int] = {}
 
     async def add(self, part: Part, rows: Sequence[Row]) -> None:
-        """Add a batch as it came."""
+        """Insert a batch of rows that a `CopySource` has returned."""
         if isinstance(part, Collection):
             self._add_documents(self._tables[part.name], rows)
         elif part == LINES:
@@ -135,10 +135,10 @@ class SqliteTarget(SqliteSource):
 
 
 def check(path: Path, collections: Iterable[Collection[Any]]) -> Status:
-    """The steps of a file, which is there and a database of this service.
+    """The migration steps of a database file.
 
     Raises:
-        Unfit: it is not.
+        Unfit: the file does not exist, or is no database of this service.
     """
     if not path.is_file():
         raise Unfit(f"there is no database {path}")
@@ -155,10 +155,10 @@ def check(path: Path, collections: Iterable[Collection[Any]]) -> Status:
 async def reading(
     path: Path, collections: Iterable[Collection[Any]], *, is_alone: bool
 ) -> AsyncIterator[SqliteSource]:
-    """A file as it is now; if it `is_alone`, nobody else writes to it meanwhile.
+    """Opens a snapshot of a file; with `is_alone` it holds the lock, so that nobody else writes.
 
     Raises:
-        StoreBusy: somebody has it who could.
+        StoreBusy: `is_alone` is set and another process holds the lock.
     """
     lock = _lock(path) if is_alone else nullcontext()
     with lock, closing(connect_reader(path)) as connection:
@@ -170,11 +170,11 @@ async def reading(
 async def filling(
     path: Path, collections: Iterable[Collection[Any]], epoch: bytes
 ) -> AsyncIterator[SqliteTarget]:
-    """A file to be filled; it is there once the block has ended well, and not if it fails.
+    """Creates a file and yields it for filling; it exists if and only if the block succeeds.
 
     Raises:
-        StoreBusy: another process has the file.
-        Unfit: something is there already, or the file cannot be made.
+        StoreBusy: another process holds the lock of the file.
+        Unfit: the file exists and is not empty, or cannot be created.
     """
     declarations = tuple(collections)
     with _lock(path), _new_file(path, declarations, epoch) as connection:
@@ -197,7 +197,7 @@ def _lock(path: Path) -> Iterator[None]:
 def _new_file(
     path: Path, collections: tuple[Collection[Any], ...], epoch: bytes
 ) -> Iterator[sqlite3.Connection]:
-    """A file that goes to `path` in the end, where a text stands for it until then."""
+    """A temporary file that becomes `path` at the end, where `PLACEHOLDER` stands until then."""
     if path.exists() and not _is_free(path, collections):
         raise Unfit(f"{path} exists and is not empty; move it away, or choose another name")
     _remove(path, ("", *LOGS))
@@ -223,7 +223,7 @@ def _new_file(
 
 
 def _is_free(path: Path, collections: tuple[Collection[Any], ...]) -> bool:
-    """Whether nothing was ever kept in a file."""
+    """Whether a file holds no rows: empty, a placeholder, or a database without rows."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -240,6 +240,6 @@ def _is_free(path: Path, collections: tuple[Collection[Any], ...]) -> bool:
 
 
 def _remove(path: Path, parts: Iterable[str] = ("", *LOGS, ".lock")) -> None:
-    """Remove a database with what stands beside it."""
+    """Remove a database with its log and its lock."""
     for part in parts:
         Path(f"{path}{part}").unlink(missing_ok=True)

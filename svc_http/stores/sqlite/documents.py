@@ -1,4 +1,9 @@
-"""Documents over the tables of their collections."""
+"""Reads and writes documents in the SQLite tables of their collections.
+
+A list walks one index in its order and checks the other filters row by row, so that a page costs
+about the same anywhere in a list. The choice of the index (`_driver`) is made here by counting up
+to a limit, because the planner of SQLite knows no statistics per tenant.
+"""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,27 +35,27 @@ Row = tuple[Any, ...]
 """Identifier, version, order and bytes; a number after them, where that is the sort key."""
 
 PROBED_MAX = 200
-"""Counting stops here: enough to tell a rare filter from a common one, in about 10 µs."""
+"""Counting stops here: enough to tell rare filter values from common ones, in about 10 µs."""
 
 SORTED_MAX = 500
-"""And here where a list is sorted by a number, or narrowed by numbers alone. So many rows are
-sorted in about 4 ms; with fewer, a walk in order would pass over more of a large list."""
+"""The limit of counting where a list is sorted by a number, or filtered by numbers alone. Sorting
+so many rows takes about 4 ms; a lower limit would walk over more of a large list instead."""
 
 RUN_ROWS_MAX = 20_000
-"""Rows between the bounds of a search that are looked for in the order: about 2 ms. Of more, the
-text index is walked whole."""
+"""The largest number of rows between the bounds of a search that are counted, in about 2 ms. Beyond
+it the text index is walked without a range of row numbers."""
 
 _json = compact.encoder(ascii_only=True)
 
 _to_document: Callable[[Any], Document[Any]] = partial(tuple.__new__, Document)
-"""What `Document._make` gives, without a Python frame for each row of a page."""
+"""The same as `Document._make`, without a Python frame for each row of a page."""
 
 _SORT_KEYS = (itemgetter(4, 0), itemgetter(2, 0))
-"""What rows of several runs are merged by: a number, or the order of the collection."""
+"""The sort keys for merging rows of several runs: a number, or the order of the collection."""
 
 
 class SqliteDocuments:
-    """The rows that one transaction may see."""
+    """The documents that one transaction may read and write."""
 
     __slots__ = ("_connection", "_tables", "_tenant", "_writes")
 
@@ -61,7 +66,7 @@ class SqliteDocuments:
         tenant: str,
         writes: WriterState | None,
     ) -> None:
-        """See rows of `tenant`; `writes` is None where nothing may be written."""
+        """Serve rows of `tenant`; `writes` is None in a reading transaction."""
         self._connection = connection
         self._tables = tables
         self._tenant = tenant
@@ -122,7 +127,7 @@ class SqliteDocuments:
         """At most `limit` rows in list order; see the port."""
         owner, criteria = self._criteria(collection, order, **filters)
         if criteria.is_empty:
-            # No value is wanted, so no row is, and a statement that says so has no plan.
+            # A filter without values matches no row, and IN () would be no valid statement.
             return Slice(())
         walk = self._walk(collection, owner, criteria, order, after)
         statement, tail = walk.table.scan(walk.shape), [*walk.values, limit + 1]
@@ -184,10 +189,10 @@ class SqliteDocuments:
     def _row_run(
         self, table: Table, owner: str, criteria: Criteria
     ) -> tuple[int | None, ...] | None:
-        """The lowest and the highest number of the rows between the bounds; None for too many.
+        """The lowest and the highest row number between the bounds of the order; None for too many.
 
-        Rows are numbered as they come, so those of a period lie close together, and the text index
-        can walk a run of numbers alone.
+        Rows are numbered in the order of insertion, so those of a period lie close together, and
+        the text index can be limited to a range of row numbers.
         """
         bounds = criteria[1:3]
         if bounds == (None, None):
@@ -201,7 +206,7 @@ class SqliteDocuments:
     def _criteria(
         self, collection: Collection[Any], order: str | None = None, **filters: Unpack[Filters]
     ) -> tuple[str, Criteria]:
-        """Whose rows are asked for, and which."""
+        """The owner of the rows that a list reads, and the criteria that they must meet."""
         owner = scopes.read_owner(collection, self._tenant)
         return owner, asked(collection, order, **filters)
 
@@ -215,7 +220,7 @@ class SqliteDocuments:
         *,
         is_single: bool = False,
     ) -> "_Walk":
-        """The statement's shape and values; `is_single` where one run has all rows, in no order."""
+        """The shape and values of a statement; with `is_single` one unordered run has all rows."""
         table = (
             self._flushed_table(collection)
             if criteria.words
@@ -223,12 +228,13 @@ class SqliteDocuments:
         )
         driver = None if criteria.words else self._driver(table, owner, criteria, order)
         if order is None and after is not None and criteria.end is not None:
-            # Only the tighter of the two upper bounds: the walk would begin at the other.
+            # Only the tighter of the two upper bounds is passed, because SQLite might begin the
+            # index walk at the other one.
             if after.order <= criteria.end:
                 criteria = criteria._replace(end=None)
             else:
                 after = None
-        if after is not None:  # the same of the number that is the order
+        if after is not None:  # likewise for the number that is the sort key
             spans = [
                 span.below(after.order) if span.name == order else span for span in criteria[3]
             ]
@@ -250,7 +256,7 @@ class SqliteDocuments:
         return _Walk(table, shape, heads, [*_bounds(criteria), *place, *checks])
 
     def _flushed_table(self, collection: Collection[Any]) -> Table:
-        """The table, once the words of the batch are in its text index."""
+        """The table, after the pending words of the batch were written to its text index."""
         if self._writes is not None:
             self._writes.texts.write()
         return declared_table(self._tables, collection)
@@ -266,8 +272,8 @@ class SqliteDocuments:
     def _driver(
         self, table: Table, owner: str, criteria: Criteria, order: str | None
     ) -> str | None:
-        """The filter or number whose index is walked: one that few rows have, and of those that
-        many have one that is in list order."""
+        """The filter or number whose index the statement walks: the rarest one if it is rare, else
+        one whose index is in list order; None walks the collection in its order."""
         if criteria.is_whole:
             return order
         ordered_names = list(criteria.where)
@@ -278,9 +284,8 @@ class SqliteDocuments:
                 order,
             ]
         spans = [span.name for span in criteria.spans if not span.wraps]
-        is_single = len(ordered_names) == (
-            order is not None
-        )  # the order that is asked for, or none
+        # Whether no filter index is in list order.
+        is_single = len(ordered_names) == (order is not None)
         count_max = SORTED_MAX if is_single else PROBED_MAX
         choices = [
             *ordered_names,
@@ -309,7 +314,7 @@ class SqliteDocuments:
 
 
 class _Walk(NamedTuple):
-    """A statement of a table: its shape, the values of each run of it, and those of all runs."""
+    """A list statement: its shape, the leading values of each run, and the values common to all."""
 
     table: Table
     shape: Shape
@@ -375,7 +380,7 @@ def declared_table(tables: Tables, collection: Collection[Any]) -> Table:
 
 
 def match_query(owner: str, terms: Iterable[str], operator: str = "OR") -> str:
-    """The text query for rows of `owner` that hold `terms`, each a quoted whole token."""
+    """The FTS5 query for rows of `owner` with any (or all) of `terms`, each one quoted token."""
     tokens = f" {operator} ".join(_quote(term) for term in dict.fromkeys(terms))
     return f"owner : {_quote(owner_token(owner))} AND tokens : ({tokens})"
 
@@ -390,9 +395,10 @@ def _quote(token: str) -> str:
 def _merge(
     runs: Iterable[sqlite3.Cursor], count: int, sort_key: Callable[[Row], tuple[Any, ...]]
 ) -> list[Row]:
-    """The first rows of several ordered runs; a row with two of the values comes once.
+    """The first `count` rows of several ordered runs; a row that is in two of them comes once.
 
-    A run is left where it falls behind what others have: of many runs most rows are never read.
+    A run is abandoned at the first row that sorts after all rows that are needed, so of many runs
+    most rows are never read.
     """
     rows: dict[str, Row] = {}
     last: tuple[Any, ...] | None = None
@@ -402,9 +408,9 @@ def _merge(
             if last is not None and sort_key(row) <= last:
                 break
             rows[row[0]] = row
-        run.close()  # the next one then has its prepared statement
+        run.close()  # so that the next run can reuse the prepared statement
         if len(rows) >= rows_max:
-            rows_max = 2 * count  # sorted after each of thousands of runs, they would take seconds
+            rows_max = 2 * count  # sorting after each of thousands of runs would take seconds
             best = sorted(rows.values(), key=sort_key, reverse=True)[:count]
             rows, last = {row[0]: row for row in best}, sort_key(best[-1])
     return sorted(rows.values(), key=sort_key, reverse=True)

@@ -1,15 +1,15 @@
-"""Ledgers: sealed lines in the order of their numbers, kept as the bytes that they are.
+"""Stores ledgers in SQLite: append-only sealed lines as bytes, with erasable bodies.
 
-Rule 1: a line's `place` is its ledger's number and its own in one integer, the key of the table.
-        So a ledger lies in one piece, a range of it is read without an index, and every index
-        ends in the order of the lines without naming it.
-Rule 2: what can be erased is a body: the bytes of a line and the designators that it states.
-        SQLite leaves copies of a row where it moves it from page to page, `secure_delete` or not.
-        So bodies are only ever added at the end of a table of their own, where nothing moves, and
-        one that is erased is overwritten where it lies by zeros of the same size.
-Rule 3: designators are found by a digest, because an index moves its rows.
-Rule 4: record times never fall, so they are found by halving the ledger and need no index.
-Rule 5: an erasure leaves traces in the write-ahead log; the writer is told (`Traces`).
+Rule 1: the `place` of a line packs the number of its ledger and its own number into one integer,
+        the primary key. So a ledger is contiguous, a range of it is read without an index, and
+        every index implicitly ends in the order of the lines.
+Rule 2: only a body can be erased: the bytes of a line and the designators that it states. SQLite
+        leaves copies of a row behind when it moves the row to another page, even with
+        `secure_delete`. So bodies are only appended to a table of their own, where rows never move,
+        and an erased body is overwritten in place by zeros of the same size.
+Rule 3: designators are indexed by a digest, because an index does move its rows.
+Rule 4: record times never decrease, so a time is found by binary search and needs no index.
+Rule 5: an erasure leaves copies in the write-ahead log; the writer then truncates it (`Traces`).
 """
 
 import sqlite3
@@ -72,7 +72,7 @@ _KEY_LINES = (
     "FROM ledger_keys AS k CROSS JOIN ledger_lines AS h ON h.place = k.place"
     " WHERE k.digest = {digest} AND k.place >= {first} AND k.place < {end}"
 )
-# The plus keeps SQLite from walking all openings where few subjects hold the key.
+# The plus (`+opens`) keeps SQLite from walking all openings where few subjects hold the key.
 _OPENINGS_BY_KEY = (
     f"{_SELECT_LINE} WHERE +opens = 1 AND place >= ?1 AND place < ?2"
     " AND subject IN (SELECT h.subject "
@@ -118,7 +118,7 @@ _INDEX = (
 
 
 class _LedgerRow(NamedTuple):
-    """What is known of a ledger; one that is not there yet has number 0 and no lines."""
+    """The row of a ledger; a ledger without lines has number 0."""
 
     number: int
     head: LedgerHead
@@ -130,11 +130,11 @@ class _LedgerRow(NamedTuple):
 
     @property
     def places(self) -> tuple[int, int]:
-        """The place of line 0, and that after the last line that there can be."""
+        """The range of places of a ledger: the place of line 0, and the end of its range."""
         return self.first, self.first + _SEQ_MASK + 1
 
     def end(self, *bounds: int | None) -> int:
-        """The place after the last line that is there and below every bound that is given."""
+        """The place after the last existing line, or the lowest of the given bounds."""
         return self.first + min([self.head.size, *(b for b in bounds if b is not None)])
 
 
@@ -143,7 +143,7 @@ _NO_LEDGER = _LedgerRow(0, LedgerHead(0, b""))
 
 
 class SqliteLedger:
-    """The ledger of one tenant. `traces` is None where nothing may be written."""
+    """The ledger of one tenant; `traces` is None in a reading transaction."""
 
     __slots__ = ("_connection", "_tenant", "_traces")
 
@@ -336,7 +336,7 @@ class SqliteLedger:
 
 
 def add_lines(connection: sqlite3.Connection, ledger: int, lines: Sequence[SealedLine]) -> None:
-    """Write lines of the ledger of that number, and what they are found by.
+    """Write lines of the ledger of that number, with their bodies and their designator index.
 
     Raises:
         sqlite3.IntegrityError: an identifier is taken; the lines before it were written.
@@ -362,7 +362,7 @@ def _row(ledger: int, line: SealedLine, body: int) -> tuple[Any, ...]:
 
 
 def line_of(row: tuple[Any, ...]) -> SealedLine:
-    """A line as it is stored, from its place on."""
+    """A `SealedLine` from a stored row, which begins with the place."""
     place, id_, subject, opens, recorded_at, keys, seal, line = row
     seq = place & _SEQ_MASK
     return SealedLine(seq, id_, subject, bool(opens), recorded_at, keys_in(keys), seal, line)

@@ -1,4 +1,4 @@
-"""One process per file, by an advisory lock that the kernel releases however the process ends."""
+"""Admits one process per database file, by an advisory lock that ends with the process."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ _CLOSED = -1  # the number may soon be that of another file, which is not ours t
 
 
 class FileLock:
-    """The lock `<path>.lock`, held from its making until `release`."""
+    """An exclusive lock on `<path>.lock`, held from construction until `release`."""
 
     def __init__(self, path: Path) -> None:
         """Take the lock.
@@ -36,7 +36,7 @@ class FileLock:
             raise
 
     def release(self) -> None:
-        """Let the next one in. The file stays: removing it would let two in. Safe to repeat."""
+        """Release the lock; idempotent. The file stays: removing it would let two owners in."""
         descriptor, self._fd = self._fd, _CLOSED
         if descriptor != _CLOSED:
             os.close(descriptor)

@@ -1,9 +1,9 @@
-"""How a file comes to hold what the declarations ask for.
+"""Migrates a SQLite file to the tables and columns that the declared collections need.
 
-Rule 1: every step has a number in `schema_migrations`; steps only ever follow one another.
-Rule 2: all pending steps run in one transaction: a file is migrated or untouched.
-Rule 3: the tables that every house has are written out here; those of collections are made and
-        extended from the declarations, and a new filter is filled from the stored rows.
+Rule 1: every applied step has a number in `schema_migrations`; steps are only ever appended.
+Rule 2: all pending steps run in one transaction: a file is migrated completely or untouched.
+Rule 3: the fixed tables are spelled out here. Those of collections are created and extended from
+        the declarations, and a new filter is filled from the stored rows.
 """
 
 import json
@@ -64,12 +64,12 @@ _FIXED: dict[str, tuple[str, ...]] = {
     "details of changes": ("ALTER TABLE changes ADD COLUMN details TEXT",),
 }
 _FORMER_STEPS: Final = ("outbox",)
-"""Steps that earlier versions took, and this one undoes."""
+"""Steps of earlier versions that this version reverts."""
 
 
 @frozen
 class _Shape:
-    """What a collection's tables were last made for."""
+    """The declaration that the tables of a collection were last migrated to."""
 
     keys: tuple[str, ...] = ()
     facets: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class _Shape:
 
 
 def status_of(connection: sqlite3.Connection, collections: Iterable[Collection[Any]]) -> Status:
-    """The steps taken and those pending.
+    """The applied and the pending steps of a file.
 
     Raises:
         Newer: a newer version wrote the file.
@@ -100,9 +100,9 @@ def status_of(connection: sqlite3.Connection, collections: Iterable[Collection[A
 def apply(
     connection: sqlite3.Connection, collections: Iterable[Collection[Any]], epoch: bytes
 ) -> tuple[Applied, ...]:
-    """Take every pending step; the steps taken now.
+    """Apply every pending step; the steps applied now.
 
-    `epoch` names the feed of a file that is made now; a file that has one keeps it.
+    `epoch` becomes the epoch of the change feed of a new file; an existing file keeps its own.
 
     Raises:
         Newer: a newer version wrote the file.
@@ -113,7 +113,8 @@ def apply(
         check_known(before, (*_FIXED, *_FORMER_STEPS), _stored_format(connection))
         connection.execute(_NUMBERS)
         _apply_fixed(connection)
-        if _stored_format(connection) < FORMAT:  # so that a file is opened where a disk is full
+        # Not written again, so that a file of this format can be opened on a full disk.
+        if _stored_format(connection) < FORMAT:
             connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)", (epoch,))
         _apply_declared(connection, collections)
@@ -126,7 +127,7 @@ def apply(
 
 
 def renew_epoch(connection: sqlite3.Connection, epoch: bytes) -> None:
-    """Begin a new life of the feed, after a restore: old watermarks must not be believed."""
+    """Set a new epoch of the change feed after a restore, which invalidates all watermarks."""
     connection.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (epoch,))
 
 
@@ -191,7 +192,7 @@ def _applied_steps(connection: sqlite3.Connection) -> tuple[Applied, ...]:
 
 
 def _stored_format(connection: sqlite3.Connection) -> int:
-    """The format of whoever wrote the file last; 0 for what had none yet."""
+    """The format of the program version that wrote the file last; 0 before the first."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
-"""Stored rows and what finds them: columns, facets and text, changed together."""
+"""Writes document rows together with their index data: key columns, facets and text."""
 
 import json
 import sqlite3
@@ -13,7 +13,7 @@ from svc_http.stores.sqlite.table import Table
 from svc_http.stores.sqlite.texts import Texts
 
 REINDEXED_ROWS = 500
-"""Rows held in memory at a time while filters are filled again."""
+"""Rows held in memory at a time while the index data of a table is rebuilt."""
 
 _json = compact.encoder(ascii_only=True)
 
@@ -22,7 +22,7 @@ Pairs = list[tuple[str, str]]
 
 @frozen
 class RowState:
-    """A stored row before it changes; `facets` is the JSON of its facets."""
+    """The state of a stored row before a change; `facets` is the JSON list of its facets."""
 
     row: int
     version: int
@@ -41,12 +41,12 @@ class RowWriter:
     id_: str
 
     def find(self) -> RowState | None:
-        """Where the row is now."""
+        """The present state of the row; None if it does not exist."""
         row = self.connection.execute(self.table.find, (self.owner, self.id_)).fetchone()
         return None if row is None else RowState(*row)
 
     def insert(self, record: Record, version: int = 1) -> bool:
-        """Write the row, of that version, unless it is there; whether it was written."""
+        """Insert the row with that version unless it exists; whether it was inserted."""
         pairs = _pairs(record)
         columns = _columns(self.table, version, pairs, record)
         cursor = self.connection.execute(self.table.insert, [self.owner, self.id_, *columns])
@@ -57,7 +57,7 @@ class RowWriter:
         return True
 
     def update(self, old: RowState, record: Record) -> int:
-        """Write the next version over the old one; its number."""
+        """Overwrite the row with its next version; the number of that version."""
         pairs = _pairs(record)
         self._overwrite(old.row, old.version + 1, pairs, record)
         if record.order != old.order or _json(pairs) != old.facets:
@@ -70,14 +70,14 @@ class RowWriter:
         return old.version + 1
 
     def remove(self, old: RowState) -> None:
-        """Take the row away with all that finds it."""
+        """Delete the row with all its index data."""
         self._drop_facets(old)
         if self.table.collection.search is not None:
             self.texts.add(self.table.drop_text, (old.row,))
         self.connection.execute(self.table.remove, (old.row,))
 
     def refill(self, row: int, version: int, record: Record) -> None:
-        """Write columns, facets and text of a row whose facets and text are gone."""
+        """Rebuild columns, facets and text of a row whose facets and text were deleted."""
         pairs = _pairs(record)
         self._overwrite(row, version, pairs, record)
         self._add_facets(row, record.order, pairs)
@@ -105,12 +105,12 @@ class RowWriter:
 
 
 def owner_token(owner: str) -> str:
-    """The tenant as one token without upper case, which the text index would fold."""
+    """The tenant as one token of the text index; hexadecimal, because the index folds case."""
     return "t" + owner.encode().hex()
 
 
 def reindex(connection: sqlite3.Connection, table: Table) -> None:
-    """Fill columns, facets and text again from the stored bodies, which stay as they are."""
+    """Rebuild columns, facets and text of all rows from their stored bytes, which do not change."""
     connection.execute(f"DELETE FROM {table.facet_rows}")
     statement = (
         f"SELECT row, tenant, id, version, body FROM {table.rows}"
@@ -131,7 +131,7 @@ def _pairs(record: Record) -> Pairs:
 
 
 def _columns(table: Table, version: int, pairs: Pairs, record: Record) -> list[object]:
-    """The columns; the facets stand in one of them, so that a change finds the old ones."""
+    """The values of the columns; one lists the facets, so that an update knows the old ones."""
     keys = (record.keys[key] for key in table.keys)
     numbers = (record.numbers[name] for name in table.numbers)
     return [version, record.order, _json(pairs) if pairs else "[]", *keys, *numbers, record.raw]

@@ -1,4 +1,4 @@
-"""The store in one SQLite file: one writer, a few readers, one process."""
+"""The store in one SQLite file, owned by one process: one writer thread and a few readers."""
 
 import asyncio
 import sqlite3
@@ -26,14 +26,14 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 READERS = 2
-"""One more than the reads of rows need, so that a text search does not hold up a page."""
+"""One more than reading rows needs, so that a text search does not delay a page."""
 
 
 class SqliteStorage:
-    """A durable store; made by `open`, given back by `close`.
+    """A durable store, opened by `open` and released by `close`.
 
-    What is promised: a unit that returned is on disk; a unit that raised left nothing; a unit
-    whose waiter was cancelled ran whole or not at all.
+    It promises: the writes of a unit that returned are on disk; a unit that raised wrote nothing;
+    a unit whose caller was cancelled ran completely or not at all.
     """
 
     def __init__(
@@ -72,12 +72,12 @@ class SqliteStorage:
         wait_seconds: float = WAIT_SECONDS_MAX,
         units_per_commit: int = UNITS_PER_COMMIT,
     ) -> "SqliteStorage":
-        """Take the file, making it or migrating it where that is due, and start the threads.
+        """Lock the file, create or migrate it if necessary, and start the threads.
 
-        `epoch` is eight random bytes that name the feed of a file that is made now.
+        `epoch` is eight random bytes: the epoch of the change feed of a new file.
 
         Raises:
-            StoreBusy: another process has the file.
+            StoreBusy: another process holds the lock of the file.
         """
         path, declarations = Path(path), tuple(collections)
         lock = FileLock(path)
@@ -105,12 +105,12 @@ class SqliteStorage:
     def version(self) -> int:
         """A number that grows with every commit that wrote.
 
-        One process owns the file, so a count of its own commits is all of them.
+        One process owns the file, so counting its own commits counts all of them.
         """
         return self._version
 
     def watch(self, listener: Heard) -> None:
-        """Have `listener` called after every commit that wrote, on the writer's thread."""
+        """Call `listener` after every commit that wrote, on the writer thread."""
         self._watchers = (*self._watchers, listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
@@ -141,7 +141,7 @@ class SqliteStorage:
         )
 
     async def close(self) -> None:
-        """Finish the units that were handed in, then give the file back."""
+        """Finish the accepted units, then close and unlock the file."""
         await asyncio.to_thread(self._close)
 
     def _run(
@@ -165,7 +165,7 @@ class SqliteStorage:
             reader.thread.join()
             reader.connection.close()
         self._writer.thread.join()
-        # The last connection to close empties the write-ahead log into the file.
+        # SQLite moves the write-ahead log into the file when the last connection closes.
         self._writer.connection.close()
         self._lock.release()
 
@@ -173,7 +173,7 @@ class SqliteStorage:
 def migrate(
     path: Path | str, collections: Iterable[Collection[Any]], *, epoch: bytes
 ) -> tuple[Applied, ...]:
-    """Take the pending steps of a file that nobody uses; the steps taken now.
+    """Apply the pending migration steps to a file that no process uses; the steps applied now.
 
     Raises:
         StoreBusy: a process uses the file.
@@ -184,7 +184,7 @@ def migrate(
 
 
 def status(path: Path | str, collections: Iterable[Collection[Any]]) -> Status:
-    """The steps taken and those pending, also while a server runs; a missing file lacks all."""
+    """The applied and pending steps, also while a server runs; a missing file lacks all steps."""
     declarations = tuple(collections)
     if not Path(path).exists():
         return migrations.status_of(sqlite3.connect(":memory:"), declarations)
@@ -196,7 +196,7 @@ def status(path: Path | str, collections: Iterable[Collection[Any]]) -> Status:
 
 
 def renew_epoch(path: Path | str, epoch: bytes) -> None:
-    """Name a new life of the feed after a restore, so that no old watermark is believed.
+    """Set a new epoch of the change feed after a restore, which invalidates all watermarks.
 
     Raises:
         StoreBusy: a process uses the file.

@@ -1,11 +1,11 @@
 # ruff: noqa: S608 - identifiers come from declarations and are checked, values are parameters
-"""The tables behind one collection, and the SQL that speaks to them.
+"""Generates the SQLite tables and statements of one collection from its declaration.
 
 `c_<name>` holds the rows, `f_<name>` the facets, `t_<name>` the text index.
 
 Rule 1: identifiers come from declarations and are checked; values only travel as parameters.
 Rule 2: every filter has an index that ends in the sort key, so a page costs the same anywhere.
-Rule 3: the text of a statement is made once per shape and found again by that shape.
+Rule 3: the text of a statement is generated once per shape and cached under it.
 """
 
 import re
@@ -20,20 +20,20 @@ from svc_core.operation.ports import NO_NUMBER, Collection
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
-# The core has prepared the tokens, so the text index must not cut them again: with the ASCII
-# tokenizer every character beyond ASCII is part of a token, and here punctuation is as well.
+# The core prepares the tokens, so the text index must not split them again: the ASCII tokenizer
+# treats every character beyond ASCII as part of a token, and this option adds all punctuation.
 _TOKEN_CHARS = string.punctuation.replace("'", "''")
 _TOKENIZER = f"ascii tokenchars '{_TOKEN_CHARS}'".replace('"', '""')
 
 
 class Shape(NamedTuple):
-    """What distinguishes one listing statement from another of the same table.
+    """The features of a list statement that determine its text.
 
-    `driver` is the filter or number whose index is walked (None: the whole list, or the text index
-    where there are `words`), for any of several values where it `is_several`, then in no order;
-    `checks` are the other filters with the number of their values;
-    `spans` are the numbers that are bounded, and whether each wraps; `order` is the number that is
-    the sort key; `has_run` says that a search looks at a run of rows by their numbers.
+    `driver` is the filter or number whose index is walked (None: the index of the whole list, or
+    the text index if `has_words`); with `is_several` the walk takes any of several values, in no
+    order. `checks` are the other filters with the number of their values; `spans` are the bounded
+    numbers, and whether each range wraps; `order` is the number that is the sort key; `has_run`
+    limits a search to a range of row numbers.
     """
 
     driver: str | None
@@ -116,9 +116,9 @@ class Table:
         return f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT ?)"
 
 
-@lru_cache(maxsize=512)  # a command may open its database often: once for each page of an export
+@lru_cache(maxsize=512)  # a command opens its database often: once for each page of an export
 def table(collection: Collection[Any]) -> Table:
-    """The tables of a collection.
+    """The table names and statements of a collection.
 
     Raises:
         AssertionError: a declared name cannot be an identifier, or two differ only by case.
@@ -174,11 +174,11 @@ def _check_names(names: Iterable[str]) -> None:
         seen.add(name.lower())
 
 
-# -- making and changing -----------------------------------------------------------------------
+# -- definition ---------------------------------------------------------------------------------
 
 
 def create(table: Table) -> list[str]:
-    """The statements that make the tables of a collection, without its keys."""
+    """The statements that create the tables of a collection, without its key columns."""
     rows = table.rows
     statements = [
         f"CREATE TABLE {rows} (row INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL,"
@@ -219,7 +219,7 @@ def add_column(table: Table, kind: str, name: str) -> list[str]:
 
 
 def drop_column(table: Table, kind: str, name: str) -> list[str]:
-    """The statements that forget a key (`k`), a number (`n`) or the index of both (`p`)."""
+    """The statements that drop a key (`k`), a number (`n`) or the index of a pair (`p`)."""
     if kind == "p":
         return [f"DROP INDEX i_{table.rows}_{name.replace(' ', '_')}"]
     return [
@@ -229,18 +229,18 @@ def drop_column(table: Table, kind: str, name: str) -> list[str]:
 
 
 def add_texts(table: Table) -> list[str]:
-    """The statements that make the text index."""
+    """The statements that create the text index."""
     return [
         f'CREATE VIRTUAL TABLE {table.texts} USING fts5(owner, tokens, tokenize = "{_TOKENIZER}")'
     ]
 
 
 def drop_texts(table: Table) -> list[str]:
-    """The statements that forget the text index."""
+    """The statements that drop the text index."""
     return [f"DROP TABLE {table.texts}"]
 
 
-# -- asking ------------------------------------------------------------------------------------
+# -- queries ------------------------------------------------------------------------------------
 
 
 def _scan(table: Table, shape: Shape) -> str:
@@ -263,9 +263,9 @@ def _count(table: Table, shape: Shape) -> str:
 
 
 def _source(table: Table, shape: Shape) -> tuple[str, str]:
-    """Which table holds the walked index, and where the walk goes.
+    """The alias of the table whose index is walked, and the FROM and WHERE clauses of the walk.
 
-    INDEXED BY makes a statement fail at once where the planner would walk another one.
+    INDEXED BY makes a statement fail at once if the planner cannot use that index.
     """
     driver, mark = shape.driver, "= ?"
     if shape.is_several:
@@ -316,12 +316,12 @@ def _check(table: Table, name: str, count: int) -> str:
             f"EXISTS (SELECT 1 FROM {table.facet_rows} AS g WHERE g.tenant = c.tenant"
             f" AND g.name = '{name}' AND g.value IN ({marks}) AND g.ord = c.ord AND g.id = c.id)"
         )
-    # The plus keeps the planner from walking this index and sorting.
+    # The plus (`+c.k_`) keeps the planner from walking this index and sorting.
     return f"+c.k_{name} IN ({marks})"
 
 
 def _search(table: Table, shape: Shape) -> str:
-    """Rank within the index, then look at the rows: where every one matches, at the best alone."""
+    """Rank within the text index, then read rows; without other filters only the best are read."""
     matching = f"SELECT rowid FROM {table.texts} WHERE {table.texts} MATCH ?"
     words = f" AND c.row IN ({matching})" if shape.has_words else ""
     after = " AND (m.rank, c.ord, c.id) < (?, ?, ?)" if shape.has_after else ""

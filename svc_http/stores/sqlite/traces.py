@@ -1,11 +1,11 @@
-"""What erased content leaves behind in the write-ahead log, and how it goes.
+"""Removes erased content from the write-ahead log of a SQLite file.
 
-Rule 1: the file itself keeps none: `secure_delete` puts zeros where content was. The log still
-        holds the pages as they were, so after an erasure all of it moves into the file and is cut
-        off, before the writer goes on.
-Rule 2: that waits for readers of older snapshots, and no writer waits long for them: later
-        attempts do not wait at all. They follow every commit, and idle moments.
-Rule 3: a process that was killed may have left traces, so the next one begins with an attempt.
+Rule 1: the database file itself holds no traces: `secure_delete` overwrites content with zeros. But
+        the log still holds earlier versions of the pages. So after an erasure the log is moved into
+        the file and truncated, before the writer goes on.
+Rule 2: truncation has to wait for readers of older snapshots. The first attempt waits briefly;
+        later attempts, after every commit and in idle moments, do not wait at all.
+Rule 3: a process that was killed may have left traces, so every process begins with an attempt.
 """
 
 import sqlite3
@@ -19,7 +19,7 @@ RETRY_SECONDS = 0.2
 
 
 class Traces:
-    """Whether the log may hold what was erased; the writer's alone."""
+    """Tracks whether the log may hold erased content; used by the writer thread alone."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -27,14 +27,14 @@ class Traces:
         self.left = True
 
     def note_erasure(self) -> None:
-        """Say that content was erased, or that it is about to be."""
+        """Note that content was erased, or is about to be."""
         self.left = True
         self._patience = PATIENCE_MILLISECONDS
 
     def clear(self) -> None:
-        """Between two transactions: cut the log off, unless a reader is in the way."""
+        """Truncate the log, unless a reader prevents it; called between two transactions."""
         if self.left:
-            # What fails here is tried again, and the next transaction tells of a broken disk.
+            # A failure is retried later, and the next transaction reports a broken disk.
             with suppress(sqlite3.OperationalError):
                 self.left = self._checkpoint_is_busy()
 

@@ -1,4 +1,4 @@
-"""One unit of work on one connection."""
+"""The transaction of one unit of work on a SQLite connection."""
 
 import sqlite3
 
@@ -11,7 +11,7 @@ from svc_http.stores.sqlite.writes import WriterState
 
 
 class SqliteTransaction:
-    """The tenant's view; its parts are made when they are first asked for."""
+    """One tenant's view of the database; implements `Transaction` of the ports."""
 
     __slots__ = ("_connection", "_tables", "_traces", "_writable", "documents", "tenant")
 
@@ -22,7 +22,7 @@ class SqliteTransaction:
         tenant: str,
         writes: WriterState | None,
     ) -> None:
-        """Work for `tenant`; `writes` is None where nothing may be written."""
+        """Work for `tenant`; `writes` is None in a reading transaction."""
         self._connection = connection
         self._tables = tables
         self._writable = writes is not None
@@ -37,7 +37,7 @@ class SqliteTransaction:
 
     @property
     def answers(self) -> SqliteAnswers:
-        """The tenant's kept answers."""
+        """The tenant's stored answers of idempotent requests."""
         return SqliteAnswers(self._connection, self.tenant, self._writable)
 
     @property

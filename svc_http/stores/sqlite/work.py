@@ -1,9 +1,10 @@
-"""The way of a unit of work from the event loop to a thread and back.
+"""Passes units of work from event loops to SQLite threads, and their outcomes back.
 
-Rule 1: a unit is one function; once taken it runs whole, whoever still waits for it.
-Rule 2: the queue has an end and the wait in it too; both are told, neither is silent.
-Rule 3: a thread wakes each event loop once per batch, and a loop wakes a thread once for all the
-        jobs of one turn. A thread that works takes what came meanwhile without being woken.
+Rule 1: a unit is one function; once a thread has taken it, it runs to its end, even if its caller
+        was cancelled.
+Rule 2: the length of the queue and the wait in it are bounded; exceeding either raises an error.
+Rule 3: a thread wakes each event loop once per batch, and a loop wakes a thread once for all jobs
+        of one turn. A busy thread takes the jobs that arrived meanwhile without being woken.
 """
 
 import asyncio
@@ -20,16 +21,16 @@ from svc_core.operation.ports import NO_SPACE, Overloaded, StorageUnavailable
 R = TypeVar("R")
 
 UNITS_WAITING_MAX = 10_000
-"""A second's work or less; whoever comes later would give up before the answer."""
+"""At most a second of work; a caller behind a longer queue would give up before its answer."""
 WAIT_SECONDS_MAX = 5.0
 WATCHES_PER_WAIT = 10
-"""How often the watch looks: a unit waits at most a tenth longer than promised."""
+"""How often waits are checked: a unit waits at most a tenth longer than promised."""
 
 Work = Callable[[sqlite3.Connection], R]
 
 
 class SqliteJob(NamedTuple):
-    """A unit of work, who waits for it, and since when (seconds of the loop's clock)."""
+    """A unit of work, the future of its caller, and when it was queued (clock of the loop)."""
 
     work: Work[Any]
     loop: asyncio.AbstractEventLoop
@@ -38,14 +39,14 @@ class SqliteJob(NamedTuple):
 
 
 class JobOutcome(NamedTuple):
-    """What a job came to: its value, or the exception that is to be raised."""
+    """The outcome of a job: its value, or the exception to raise in its caller."""
 
     job: SqliteJob
     value: Any = None
     error: BaseException | None = None
 
     def settle(self) -> None:
-        """Tell the waiter, unless it has gone."""
+        """Resolve the future of the caller, unless it was cancelled."""
         if self.job.future.done():
             return
         if self.error is None:
@@ -56,7 +57,7 @@ class JobOutcome(NamedTuple):
 
 @frozen(eq=False)
 class WorkQueue:
-    """Jobs on their way from any number of event loops to the threads of one kind."""
+    """A bounded queue of jobs from any number of event loops to the reader or writer threads."""
 
     units_max: int = UNITS_WAITING_MAX
     wait_seconds: float = WAIT_SECONDS_MAX
@@ -67,10 +68,10 @@ class WorkQueue:
     _closed: threading.Event = field(factory=threading.Event, init=False)
 
     async def run(self, work: Work[R]) -> R:
-        """What `work` returns or raises, done by a thread.
+        """Run `work` on a thread; what it returns or raises.
 
         Raises:
-            Overloaded: the queue is full; the work was not and will not be done.
+            Overloaded: the queue is full; the work will not be done.
             StorageUnavailable: the store is closed, or the wait was too long.
         """
         loop = asyncio.get_running_loop()
@@ -98,23 +99,23 @@ class WorkQueue:
                 self._ready.wait()
             jobs = [self._jobs.popleft() for _ in range(min(count, len(self._jobs)))]
             if self._jobs:
-                # One thread was woken for all of them; what it leaves is for the next.
+                # One thread was woken for all of them; the remaining jobs need another.
                 self._ready.notify()
             return jobs
 
     def wait(self, seconds: float) -> bool:
-        """Wait at most so long for a job, or for the end; whether there is something to take."""
+        """Wait at most `seconds` for a job or for the end of the queue; whether either came."""
         with self._ready:
             return self._ready.wait_for(lambda: bool(self._jobs) or self._closed.is_set(), seconds)
 
     def close(self) -> None:
-        """Take no more jobs; those that wait are still done."""
+        """Accept no more jobs; those in the queue still run."""
         with self._ready:
             self._closed.set()
             self._ready.notify_all()
 
     def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Wake a thread for what one turn of the loop handed in."""
+        """Wake one thread for all jobs that were submitted in one turn of the loop."""
         self._waking.discard(loop)
         with self._ready:
             self._ready.notify()
@@ -123,7 +124,7 @@ class WorkQueue:
         loop.call_later(self.wait_seconds / WATCHES_PER_WAIT, self._watch, loop)
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Give up the jobs that have waited too long; look again while any wait."""
+        """Fail the jobs that have waited too long; check again while any job waits."""
         with self._ready:
             latest = loop.time() - self.wait_seconds
             late = []
@@ -141,7 +142,7 @@ class WorkQueue:
 
 
 def deliver_outcomes(outcomes: Iterable[JobOutcome]) -> None:
-    """Tell every waiter, waking each event loop once."""
+    """Resolve the futures of all outcomes, waking each event loop once."""
     batches: dict[asyncio.AbstractEventLoop, list[JobOutcome]] = {}
     for outcome in outcomes:
         batches.setdefault(outcome.job.loop, []).append(outcome)
@@ -149,7 +150,7 @@ def deliver_outcomes(outcomes: Iterable[JobOutcome]) -> None:
         try:
             loop.call_soon_threadsafe(_settle, batch)
         except RuntimeError:
-            # The loop is closed, so nobody waits; the work is done all the same.
+            # The loop is closed, so nobody waits for the outcome; the work was done all the same.
             continue
 
 
@@ -173,20 +174,23 @@ _UNAVAILABLE = {
 
 
 def is_full(error: sqlite3.Error) -> bool:
-    """Whether SQLite found no room: for rows, or for what it shares with other connections."""
-    name = getattr(error, "sqlite_errorname", None)  # the driver's own errors have none
+    """Whether SQLite failed for lack of disk space: for rows, or for its shared memory file."""
+    name = getattr(error, "sqlite_errorname", None)  # errors of the driver itself have none
     return name in {"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"}
 
 
 def words(error: sqlite3.Error) -> str:
-    """What is wrong with a file, to stand after its name; SQLite's words, but of a full disk."""
+    """The fault of a database file, phrased to follow its name: SQLite's message, or 'no space'."""
     return NO_SPACE if is_full(error) else str(error)
 
 
 def translate_error(error: BaseException) -> BaseException:
-    """The exception as the caller is told: the state of the store instead of SQLite's words."""
+    """Translate an error of SQLite into `StorageUnavailable` if it is a fault of the store.
+
+    Errors that point to a defect of a statement are returned unchanged.
+    """
     code = getattr(error, "sqlite_errorcode", None)
-    # The low byte is the kind, the rest says more of it (SQLITE_IOERR_FSYNC and the like).
+    # The low byte is the primary code, the rest is detail (such as SQLITE_IOERR_FSYNC).
     if not isinstance(error, sqlite3.Error) or code is None or code & 0xFF not in _UNAVAILABLE:
         return error
     unavailable = StorageUnavailable(

@@ -1,4 +1,4 @@
-"""What the writer has and a reader has not."""
+"""The state of a batch of writes that only the writer thread holds."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from svc_http.stores.sqlite.traces import Traces
 
 
 class WriterState(NamedTuple):
-    """Beside the connection: words and traces of the batch, and the collections it wrote to."""
+    """Buffered text writes and erasure traces of a batch, and the collections that it wrote to."""
 
     texts: Texts
     traces: Traces
