@@ -223,8 +223,8 @@ def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house
     assert "access-control-expose-headers" in page.headers
     assert house.ask("HEAD", "/page").content == b""
     assert house.ask("GET", "/stream").text == "one two"
-    echoed = house.ask("POST", "/echo", content=b"abc")
-    assert (echoed.text, echoed.headers["x-svc-api-version"]) == ("abc", "9")
+    echo_answer = house.ask("POST", "/echo", content=b"abc")
+    assert (echo_answer.text, echo_answer.headers["x-svc-api-version"]) == ("abc", "9")
     refused(house.ask("POST", "/echo", content=b"x" * 1_048_577), problem.BODY_TOO_LARGE)
     method = house.ask("GET", "/echo")
     refused(method, problem.METHOD_NOT_ALLOWED)

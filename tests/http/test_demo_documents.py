@@ -206,9 +206,9 @@ def test_every_upstream_format_and_three_languages_are_shown() -> None:
             versions[feed["version"]] += 1
             languages.add(feed["language"][:2])
         else:
-            parsed = feedparser.parse(io.BytesIO(document.body))
-            versions[parsed.version] += 1
-            languages.add(parsed.feed.language[:2])
+            document_feed = feedparser.parse(io.BytesIO(document.body))
+            versions[document_feed.version] += 1
+            languages.add(document_feed.feed.language[:2])
     assert {"rss20", "rss10", "atom10", "https://jsonfeed.org/version/1.1"} == set(versions)
     assert min(versions.values()) >= 2
     assert languages == {"en", "fr", "de"}
@@ -282,11 +282,11 @@ def test_the_same_moment_gives_the_same_bytes_in_any_time_zone() -> None:
 @given(st.timedeltas(timedelta(days=-15_000), timedelta(days=25_000)))
 def test_ids_never_depend_on_the_day_and_dates_follow_it(later: timedelta) -> None:
     now = NOW + later
-    shifted = [item for document in documents(now) for item in items_of(document)]
-    assert [item.key for item in shifted] == [item.key for item in ITEMS]
+    later_items = [item for document in documents(now) for item in items_of(document)]
+    assert [item.key for item in later_items] == [item.key for item in ITEMS]
     whole = now.replace(microsecond=0)
     base = NOW.replace(microsecond=0)
-    for item, copy in zip(ITEMS, shifted, strict=True):
+    for item, copy in zip(ITEMS, later_items, strict=True):
         if item.published_at is None or copy.published_at is None:
             assert item.published_at is copy.published_at
         else:

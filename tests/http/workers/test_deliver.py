@@ -511,7 +511,7 @@ async def test_an_attempt_whose_end_cannot_be_written_takes_no_other_along(
     desk: Desk, sink: Sink, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     """The first end is refused once, and written later, or twice, and then not at all."""
-    monkeypatch.setattr(deliver, "AWAY_SECONDS", 0.0)
+    monkeypatch.setattr(deliver, "STORAGE_PAUSE_SECONDS", 0.0)
     id_, _ = await desk.webhook(sink.url())
     for _ in range(5):
         await desk.publish(id_)
@@ -654,8 +654,8 @@ async def test_what_a_killed_worker_had_under_way_is_sent_again(sink: Sink) -> N
 async def test_a_store_that_was_away_keeps_no_webhook_waiting_once_it_is_back(
     sink: Sink, monkeypatch: pytest.MonkeyPatch, has_begun: bool
 ) -> None:
-    monkeypatch.setattr(deliver, "AWAY_SECONDS", 0.01)
-    monkeypatch.setattr(deliver, "PUT_OFF_SECONDS", 2 * PATIENCE_SECONDS)
+    monkeypatch.setattr(deliver, "STORAGE_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(deliver, "PAUSE_SECONDS", 2 * PATIENCE_SECONDS)
     clock = FrozenClock(system.now())
     desk = Desk(make_store(catalog.COLLECTIONS), clock.now)
     stall = Stall(sink)
