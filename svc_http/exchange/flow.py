@@ -73,8 +73,8 @@ _KINDS: Final[Mapping[type[Exception], ProblemType]] = {
 class Flow:
     """One stream that is being sent to one client.
 
-    `begin` sends the head; `room` bounds how many streams are open. `still` raises the problem that
-    keeps the caller from reading on. `drain` is set when the server shuts down.
+    `begin` sends the head; `room` bounds how many streams are open. The repeated check of access
+    raises the problem that keeps the caller from reading on. `drain` is set at shutdown.
     """
 
     exchange: Exchange

@@ -32,17 +32,17 @@ MessageHandler = Callable[[Surroundings, Exchange, Actor, bytes], Awaitable[None
 def mcp_resources(runtime: Surroundings) -> list[Resource]:
     """The resource of the endpoint; any method but POST is 405, as the protocol demands."""
 
-    speak: MessageHandler | None = None
+    handle: MessageHandler | None = None
 
     async def post(exchange: Exchange, _: Mapping[str, Any]) -> None:
-        nonlocal speak
+        nonlocal handle
         _check_origin(exchange.header("origin"), runtime.settings.origin)
         gate = runtime.gate
         grant = await gate.let_in(_ANY_KEY, exchange, gate.facts(exchange), runtime.now())
         body = await exchange.body(runtime.settings.body_seconds_max)
-        if speak is None:  # the SDK loads slowly: on first use, and off the event loop
-            speak = await anyio.to_thread.run_sync(_import_answer)
-        await speak(runtime, exchange, grant.actor, body)
+        if handle is None:  # the SDK loads slowly: on first use, and off the event loop
+            handle = await anyio.to_thread.run_sync(_import_answer)
+        await handle(runtime, exchange, grant.actor, body)
 
     return [Resource(PATH, {"POST": post})]
 
