@@ -1,8 +1,8 @@
-"""Asking an address that the operator chose, whatever for, in JSON.
+"""An HTTP client for JSON services at addresses that the operator chose.
 
-Rule 1: the address is the operator's own word, so private networks may be reached, and no others
-        that are not public; no redirect, proxy, cookie or variable of the environment has a part.
-Rule 2: a key is in no message.
+Rule 1: the operator chose the address, so private networks may be reached beside public ones;
+        redirects, proxies, cookies and environment variables are never used.
+Rule 2: no error message contains the key.
 """
 
 import json
@@ -23,23 +23,23 @@ from svc_http.outside.fetch.model import FetchRefused
 
 CONNECT_SECONDS: Final = 3.0
 MESSAGE_CHARS: Final = 200
-"""Of what a server says of its refusal."""
+"""The length to which the error message of a server is cut."""
 
 
-class NoAnswer(Exception):  # noqa: N818 - what happened, as the operator is told it
-    """There is no answer; the message goes on from the address."""
+class NoAnswer(Exception):  # noqa: N818 - named as an outcome
+    """No answer came; the message continues a sentence that begins with the address."""
 
 
 @frozen
 class OpenAnswer:
-    """An answer whose body is still to come."""
+    """An answer whose body is still arriving."""
 
     status: int
     wait_seconds: float | None
     _response: httpcore2.Response = field(repr=False)
 
     async def chunks(self) -> AsyncGenerator[bytes]:
-        """The body as it comes."""
+        """Yield the body as it arrives."""
         async with aclosing(self._response.aiter_stream()) as chunks:
             async for chunk in chunks:
                 yield chunk
@@ -48,7 +48,7 @@ class OpenAnswer:
         """The whole body.
 
         Raises:
-            Unanswered: it is longer.
+            NoAnswer: the body is longer than `bytes_max`.
         """
         content = bytearray()
         async with aclosing(self.chunks()) as chunks:
@@ -61,7 +61,7 @@ class OpenAnswer:
 
 @frozen
 class UpstreamAnswer:
-    """A whole answer."""
+    """A whole answer: status, body, and the seconds of Retry-After."""
 
     status: int
     body: bytes = field(repr=False)
@@ -71,10 +71,10 @@ class UpstreamAnswer:
 async def read_answer(
     exchange: AbstractAsyncContextManager[OpenAnswer], seconds: float, bytes_max: int
 ) -> UpstreamAnswer:
-    """The whole answer to what is asked.
+    """Read the whole answer of an exchange.
 
     Raises:
-        Unanswered: there is none within the seconds, or a longer one.
+        NoAnswer: none came within the seconds, or its body is too long.
     """
     try:
         with anyio.fail_after(seconds):
@@ -87,7 +87,7 @@ async def read_answer(
 
 
 class Upstream:
-    """One address, and the key that it is asked with; `agent` is who asks."""
+    """A client of one address, with an optional bearer key; `agent` is the User-Agent."""
 
     def __init__(self, url: str, key: str | None, agent: str) -> None:
         self.url = URL(url)
@@ -96,15 +96,15 @@ class Upstream:
         self._pool: httpcore2.AsyncConnectionPool | None = None
 
     def post(self, question: Any, accept: str) -> AbstractAsyncContextManager[OpenAnswer]:
-        """The answer to a request; its connection is closed at the end, however that comes.
+        """Send a JSON body; the context gives the answer and closes its connection at the end.
 
         Raises:
-            Unanswered: it cannot be asked or reached, or breaks off before the end.
+            NoAnswer: the address is refused or cannot be reached, or the answer breaks off.
         """
         return self._answer("POST", accept, json.dumps(question).encode())
 
     def get(self, accept: str) -> AbstractAsyncContextManager[OpenAnswer]:
-        """The same of a question without a body."""
+        """Send a GET request; otherwise like `post`."""
         return self._answer("GET", accept, None)
 
     @asynccontextmanager
@@ -143,11 +143,11 @@ class Upstream:
         return fields
 
     def without_key(self, text: str) -> str:
-        """A text without the key."""
+        """The text with the key replaced by dots."""
         return text.replace(self._key, "...") if self._key else text
 
     def error_message(self, body: bytes) -> str:
-        """What an error says of itself, on one line without the key."""
+        """The error message in a JSON body, on one line and without the key; else empty."""
         try:
             error = json.loads(body)["error"]
             message = error["message"] if isinstance(error, dict) else error
@@ -158,18 +158,18 @@ class Upstream:
         return self.without_key(line)[:MESSAGE_CHARS]
 
     async def aclose(self) -> None:
-        """Drop what is under way."""
+        """Close all connections."""
         if self._pool is not None:
             await self._pool.aclose()
 
 
 def status_phrase(status: int) -> str:
-    """A status with its name, where it has one."""
+    """An HTTP status with its standard phrase, if it has one."""
     is_listed = status in HTTPStatus.__members__.values()
     return f"{status} {HTTPStatus(status).phrase}" if is_listed else str(status)
 
 
 def _retry_seconds(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
-    """The seconds that a server asks to be left alone; its dates are not read."""
+    """The seconds of a Retry-After field; a date in it is ignored."""
     text = next((value for name, value in headers if name.lower() == b"retry-after"), b"")
     return float(text) if text.isdigit() and len(text) < 6 else None

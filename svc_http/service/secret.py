@@ -140,7 +140,7 @@ def _secret_error(why: str) -> SettingsError:
 # -- the keyring -----------------------------------------------------------------------------------
 
 
-class KeyIdCollision(ValueError):  # noqa: N818 - said as the state that it is
+class KeyIdCollision(ValueError):  # noqa: N818 - named as a state
     """Two different secrets have one key id, as one pair in 256 does."""
 
 

@@ -1,5 +1,5 @@
-"""Reading what others publish: documents behind http(s) addresses, files and folders.
+"""HTTP clients for addresses that others name: documents of sources, webhooks, local files.
 
-Whatever an address or a server says, nothing but public addresses is reached, and nothing larger,
-slower or further away than `FetchLimits` allows is read.
+Whatever an address or a server says, only public addresses are reached, and nothing larger, slower
+or with more redirects than `FetchLimits` allows is read.
 """

@@ -1,4 +1,4 @@
-"""Which URLs may be fetched on somebody else's word; the core judges hosts and addresses."""
+"""Checks the form of URLs that others name; `svc_core.base.egress` judges hosts and addresses."""
 
 import re
 
@@ -12,10 +12,10 @@ _PORTS_BELOW = frozenset({80, 443})
 
 
 def readable_url(text: str) -> URL:
-    """The URL, when the text is a web address that names a host and carries no password.
+    """Parse a web address that names a host and has no user name or password.
 
     Raises:
-        FetchRefused: `badAddress`.
+        FetchRefusal: `badAddress`.
     """
     if len(text) > URL_CHARS_MAX or re.search(r"[\x00-\x20\x7f\\]", text):
         raise FetchRefused(
@@ -37,10 +37,10 @@ def readable_url(text: str) -> URL:
 
 
 def checked_url(text: str, exceptions: tuple[Network, ...] = ()) -> URL:
-    """The URL, when its form is one that may be asked for.
+    """Parse a URL and check that its port and host may be reached.
 
     Raises:
-        FetchRefused: `badAddress` or `deniedAddress`.
+        FetchRefusal: `badAddress` or `deniedAddress`.
     """
     url = readable_url(text)
     _check_port(url)

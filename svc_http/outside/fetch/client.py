@@ -1,10 +1,10 @@
-"""The guarded client: one way out for everything that is fetched.
+"""The guarded HTTP client that fetches the documents of sources.
 
-Rule 1: every address is checked before it is asked, that of a redirect like the first.
-Rule 2: no environment variable, proxy, cookie or credential has a part in it.
-Rule 3: a body is counted as it arrives and as it unfolds, so that neither an endless one nor a
-        small one that decompresses to gigabytes is ever held.
-Rule 4: connections are not kept: each is made to an address that was checked for it.
+Rule 1: every address is checked before it is requested, also those of redirects.
+Rule 2: environment variables, proxies, cookies and credentials are never used.
+Rule 3: a body is counted as it arrives and as it is decompressed, so that neither an endless body
+        nor a small one that decompresses to gigabytes is ever in memory.
+Rule 4: connections are not reused: each is made to an address that was checked for it.
 """
 
 import ssl
@@ -69,7 +69,7 @@ class Fetcher:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Drop what is under way."""
+        """Close all connections."""
         if self._pool is not None:
             await self._pool.aclose()
 
@@ -83,11 +83,11 @@ class Fetcher:
     ) -> Fetched | NotModified:
         """The document at an http(s) address or in a file.
 
-        `etag` and `last_modified` are the validators of the copy that is already known. `tell`
-        hears how many MiB have arrived.
+        `etag` and `last_modified` are the validators of the copy that is already stored. `tell`
+        reports how many MiB have arrived.
 
         Raises:
-            FetchRefused: it could not be read; nothing of it is kept.
+            FetchRefusal: it could not be read; nothing of it is stored.
         """
         if files.is_web(location):
             return await self._follow(location, self._headers(etag, last_modified), tell)
@@ -124,7 +124,7 @@ class Fetcher:
     async def _ask(
         self, url: URL, headers: list[tuple[str, str]], seconds: float, tell: Tell
     ) -> Fetched | NotModified | URL:
-        """One exchange; a URL is where a redirect leads."""
+        """Make one request; returns a URL if the answer is a redirect."""
         try:
             with anyio.fail_after(seconds):
                 return await self._exchange(url, headers, tell)
@@ -224,7 +224,7 @@ def _status(status: int) -> str:
 
 
 class _Content:
-    """The bytes of a body, unfolded no further than asked where they are compressed."""
+    """Decodes the content encoding of a body, up to a number of bytes."""
 
     def __init__(self, encoding: str) -> None:
         name = encoding.strip().lower()
@@ -235,7 +235,7 @@ class _Content:
         self._unfolding = zlib.decompressobj(_GZIP) if "gzip" in name else None
 
     def take(self, chunk: bytes, bytes_max: int) -> bytes:
-        """At most `bytes_max` more bytes of a compressed body; what is beyond is never unfolded."""
+        """Decode a chunk into at most `bytes_max` bytes; the rest is never decompressed."""
         if self._unfolding is None:
             return chunk
         try:
@@ -244,7 +244,7 @@ class _Content:
             raise FetchRefused("encoding", "The compressed answer is damaged.") from fault
 
     def finish(self) -> None:
-        """Only a compressed body can lack something: the framing of HTTP has been checked."""
+        """Check that a compressed body is complete; the HTTP framing was checked already."""
         unfolding = self._unfolding
         if unfolding is not None and (not unfolding.eof or unfolding.unused_data):
             raise FetchRefused("encoding", "The compressed answer is not whole.")

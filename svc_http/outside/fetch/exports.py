@@ -1,7 +1,7 @@
-"""Exports of a ledger as files: read in blocks, packed or not, from the beginning each time.
+"""Reads files of ledger exports in blocks, compressed or not.
 
-Rule 1: a file that begins like gzip is unpacked while it is read; nothing is held but one block.
-Rule 2: what is wrong with a file is said once, as `UnreadableExport`, with the file's name.
+Rule 1: a file that begins like gzip is decompressed while it is read; one block is in memory.
+Rule 2: every fault of a file is raised as `UnreadableExport` with the name of the file.
 """
 
 import gzip
@@ -14,7 +14,7 @@ from svc_core.ledger.local_operations import UnreadableExport
 from svc_core.operation.host import Progress, Tell, silent
 
 BLOCK_BYTES: Final = 256 * 1024
-"""Read at a time: enough for a few hundred lines."""
+"""Bytes read at a time: enough for a few hundred lines."""
 
 MIB: Final = 1024 * 1024
 
@@ -22,12 +22,12 @@ _GZIP: Final = b"\x1f\x8b"
 
 
 def opener(path: Path, note: str, tell: Tell = silent) -> Callable[[], Iterator[bytes]]:
-    """What opens the file anew on each call, as blocks of its unpacked bytes.
+    """A function that reads the file from its beginning on each call, as decompressed blocks.
 
-    Files of more than a MiB tell how many MiB of them were read.
+    `tell` reports the progress in MiB.
 
     Raises:
-        UnreadableExport: there is no such file, while it is opened or read.
+        UnreadableExport: the file cannot be opened or read; raised by the returned function.
     """
     return lambda: _blocks(path, note, tell)
 

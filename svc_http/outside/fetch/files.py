@@ -1,4 +1,4 @@
-"""Documents on this machine: a file is read like an address, a folder stands for its files."""
+"""Local documents as sources: a file is read like a URL, a folder stands for all its files."""
 
 import os
 import re
@@ -10,14 +10,14 @@ from svc_http.outside.fetch.addresses import readable_url
 from svc_http.outside.fetch.model import FetchRefused
 
 FILES_MAX = 10_000
-"""Files of one folder: as many sources as one installation looks after."""
+"""Files of one folder: as many sources as one installation has."""
 
 
 _DATABASE = b"SQLite format 3\0"
 _COMPANIONS = re.compile(
     r"-wal|-shm|-journal|\.lock|\.secret|\.sock|\.new(\.lock)?|\.before-.*", re.DOTALL
 )
-"""What stands beside a database, by what follows its name."""
+"""The suffixes of files that belong to a database."""
 
 
 def is_web(location: str) -> bool:
@@ -26,14 +26,14 @@ def is_web(location: str) -> bool:
 
 
 def locations(path_or_url: str) -> tuple[str, ...]:
-    """The sources that a person means: an address itself, a file, or all files of a folder.
+    """The source locations that an argument names: a URL, a file, or all files of a folder.
 
-    Paths become absolute and are sorted. Of a folder, what is no regular file, what has a name
-    that begins with a dot, and a database with all that belongs to it is left out, and folders
-    behind symbolic links are not entered.
+    Paths become absolute and are sorted. In a folder these are left out: files that are not
+    regular, names that begin with a dot, databases with their companion files, and folders behind
+    symbolic links.
 
     Raises:
-        FetchRefused: `notFound`, `badAddress`, or `tooMany` files.
+        FetchRefusal: `notFound`, `badAddress`, or `tooMany` files.
     """
     if not path_or_url.strip():
         raise FetchRefused("badAddress", "Name an address, a file or a folder.")
@@ -49,10 +49,10 @@ def locations(path_or_url: str) -> tuple[str, ...]:
 
 
 def file_path(location: str) -> str:
-    """The path of a location that is not a web address; `file:` addresses are understood.
+    """The path of a location that is not a web address; `file:` URLs are accepted.
 
     Raises:
-        FetchRefused: `badAddress`.
+        FetchRefusal: `badAddress`.
     """
     if "://" not in location:
         return location
@@ -74,7 +74,7 @@ def _files(folder: Path) -> list[str]:
 
 
 def _without_databases(paths: list[str]) -> list[str]:
-    """The files of one folder but those of databases: the service's own is often among them."""
+    """The files without databases and their companions: the own database is often among them."""
     databases = [path for path in paths if _is_database(path)]
     return [
         path
@@ -108,7 +108,7 @@ def read_file(path: str, bytes_max: int) -> bytes:
     """The content of a regular file.
 
     Raises:
-        FetchRefused: `notFound`, `unreadable` or `tooLarge`.
+        FetchRefusal: `notFound`, `unreadable` or `tooLarge`.
     """
     try:
         # Without O_NONBLOCK, opening a named pipe would wait for somebody to write.

@@ -1,8 +1,8 @@
-"""Connections to checked addresses only.
+"""A network backend that connects to checked IP addresses only (protection against SSRF).
 
-The name is resolved once, every answer is judged, and the connection goes to a judged literal: a
-name that changes its mind between the check and the connection reaches nothing. TLS and the Host
-field still carry the name.
+A name is resolved once, every address of the answer is checked, and the connection is made to a
+checked address: a name that resolves differently after the check (DNS rebinding) reaches nothing.
+TLS and the Host field still use the name.
 """
 
 import ssl
@@ -32,7 +32,7 @@ ANSWERS_MAX = 16
 
 
 class Guard(AnyIOBackend):
-    """The network as the client sees it: public addresses and the given exceptions."""
+    """A network of public addresses, and of the networks in `exceptions`."""
 
     def __init__(self, exceptions: tuple[Network, ...] = ()) -> None:
         self._exceptions = exceptions
@@ -46,10 +46,10 @@ class Guard(AnyIOBackend):
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
-        """A connection to the first of the host's addresses that answers.
+        """Connect to the first address of the host that answers.
 
         Raises:
-            FetchRefused: `unknownHost`, `deniedAddress`, or `timeout`.
+            FetchRefusal: `unknownHost`, `deniedAddress`, or `timeout`.
             ConnectError: no address answers.
         """
         try:
@@ -66,7 +66,7 @@ class Guard(AnyIOBackend):
         return stream
 
     async def connect_unix_socket(self, *_args: Any, **_kwargs: Any) -> AsyncNetworkStream:
-        """Never: no address leads here."""
+        """Never called: no address leads to a local socket."""
         raise AssertionError("local sockets are not for fetching")
 
     async def _addresses(self, host: str, port: int) -> Sequence[str]:
@@ -98,10 +98,10 @@ class Guard(AnyIOBackend):
 def connection_pool(
     network: AsyncNetworkBackend, tls: ssl.SSLContext | None
 ) -> AsyncConnectionPool:
-    """Connections of which none is kept, as each was checked for one use.
+    """A pool that never reuses a connection, because each was checked for one use.
 
-    They are made when they are first needed: reading the root certificates takes about 0.1 s. How
-    many there are is for whoever asks to bound.
+    Create it when it is first needed: reading the root certificates takes about 0.1 s. The caller
+    bounds the number of connections.
     """
     return AsyncConnectionPool(
         ssl_context=tls or create_ssl_context(trust_env=False),
@@ -112,7 +112,7 @@ def connection_pool(
 
 
 def pool_url(url: URL) -> httpcore2.URL:
-    """An address as the connections take it."""
+    """A URL in the form that the connection pool takes."""
     return httpcore2.URL(
         scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
     )
@@ -124,10 +124,10 @@ async def _start_tls(
     *arguments: Any,
     **options: Any,
 ) -> AsyncNetworkStream:
-    """Begin TLS, and close the connection where that is given up half-way.
+    """Begin TLS, and close the connection if that is cancelled half-way.
 
-    The backend closes it when TLS fails, but not when the wait for it is cancelled, and then
-    nobody else knows of it.
+    The backend closes it when TLS fails, but not when the wait is cancelled, and then nobody else
+    has a reference to it.
     """
     try:
         return await start(*arguments, **options)

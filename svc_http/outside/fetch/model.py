@@ -1,27 +1,27 @@
-"""What a fetch gives back, what it refuses with, and its bounds."""
+"""The results of a fetch: a document or its refusal; and the bounds of a fetch."""
 
 from attrs import field, frozen
 
 
 @frozen
 class FetchLimits:
-    """The bounds of one fetch, and of all of them together."""
+    """The bounds of one fetch, and of all fetches together."""
 
     body_bytes: int = 64 * 2**20
-    """As many as a document of any format has; counted on the wire and once more unfolded."""
+    """The largest document of any format; counted on the wire and again decompressed."""
     connect_seconds: float = 3.0
-    """Name, connection and TLS; a server that needs longer is not well."""
+    """For name, connection and TLS; a server that needs longer is overloaded."""
     total_seconds: float = 20.0
-    """The whole exchange with its redirects, without the wait for a turn."""
+    """For the whole exchange with its redirects, without the wait for a place."""
     redirects: int = 3
     """Enough for http to https, to www and to a new path."""
     at_once: int = 8
-    """Exchanges under way; one per host, so that no publisher is pressed."""
+    """Concurrent exchanges; one per host, so that no publisher is overloaded."""
 
 
 @frozen
 class Fetched:
-    """A whole document. `final_url` is where it was found after redirects."""
+    """A whole document. `final_url` is its address after redirects."""
 
     body: bytes = field(repr=False)
     content_type: str | None
@@ -34,10 +34,10 @@ class Fetched:
 
 @frozen
 class NotModified:
-    """The server says that the document is the one whose validators were sent."""
+    """The document is the one whose validators were sent (HTTP status 304)."""
 
 
-class FetchRefused(Exception):  # noqa: N818 - said as what happened
+class FetchRefused(Exception):  # noqa: N818 - named as an outcome
     """The document could not be read. `code` is stable, `message` a sentence for a person.
 
     Codes: `badAddress`, `deniedAddress`, `unknownHost`, `unreachable`, `timeout`, `protocol`,
@@ -45,7 +45,7 @@ class FetchRefused(Exception):  # noqa: N818 - said as what happened
     """
 
     def __init__(self, code: str, message: str, status: int | None = None) -> None:
-        """Refuse; `status` is the HTTP status where the server gave one."""
+        """Set the members; `status` is the HTTP status, if the server gave one."""
         super().__init__(f"{code}: {message}")
         self.code = code
         self.message = message

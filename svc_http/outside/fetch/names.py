@@ -1,10 +1,10 @@
-"""Addresses of names, looked up beside each other.
+"""Resolves host names, many at the same time.
 
-Event loops have few threads for this, uvloop two at a time for everybody, and a name whose server
-does not answer keeps one for as long as the system's resolver is patient, half a minute or so.
+Event loops have few threads for this (uvloop two in all), and a name whose server does not answer
+occupies one until the resolver of the system gives up, after half a minute or so.
 
-Rule 1: a lookup has a thread of its own, which nobody waits for at the end.
-Rule 2: a name is looked up once at a time, however many ask: giving up and asking again adds none.
+Rule 1: each lookup has a thread of its own, which does not delay the end of the process.
+Rule 2: the same name is looked up once at a time, however many tasks ask for it.
 """
 
 import asyncio
@@ -16,16 +16,16 @@ from functools import partial
 from typing import Any, Final
 
 LOOKUPS_AT_ONCE: Final = 64
-"""More than a workspace may have webhooks, so that none takes all of them with slow names."""
+"""More than the webhooks of a workspace, so that none fills all places with slow names."""
 
 _NUMERIC_HOST: Final = socket.AI_NUMERICHOST
 
 Answers = list[Any]
-"""What `socket.getaddrinfo` gives."""
+"""The result of `socket.getaddrinfo`."""
 
 
 class Resolver:
-    """The lookups of one event loop."""
+    """Looks up host names for the tasks of one event loop."""
 
     def __init__(self) -> None:
         self._asked: dict[tuple[str, int], asyncio.Task[Answers]] = {}
@@ -35,7 +35,7 @@ class Resolver:
         """The addresses of a host.
 
         Raises:
-            OSError, UnicodeError: there are none.
+            OSError, UnicodeError: the host has none.
         """
         lookup = self._asked.get((host, port))
         if lookup is None:
@@ -54,10 +54,10 @@ class Resolver:
 
 
 async def look_up(host: str, port: int) -> Answers:
-    """Ask the system's resolver, in a thread of its own.
+    """Ask the resolver of the system, in a thread of its own.
 
     Raises:
-        OSError, UnicodeError: it knows none.
+        OSError, UnicodeError: the name is unknown.
     """
     with suppress(OSError):  # an address in numbers needs nobody to be asked
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=_NUMERIC_HOST)

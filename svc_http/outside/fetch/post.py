@@ -1,11 +1,12 @@
-"""Sending to addresses that users name: one POST, its status, nothing else.
+"""Posts to webhook addresses that users name, and returns the status of the answer.
 
-Rule 1: an address is checked again each time it is called, and the connection goes to a judged
-        literal of it (`fetch.guard`).
-Rule 2: no redirect is followed; no environment variable, proxy, cookie or credential has a part.
-Rule 3: the status is the answer. What comes behind it is read a little, so that the receiver is
-        not cut off in its sentence, and dropped.
-Rule 4: what went wrong is said in one word of a closed list; nothing of an answer is repeated.
+Rule 1: an address is checked again at each request, and the connection is made to a checked IP
+        address of it (`fetch.guarded_network`).
+Rule 2: no redirect is followed; environment variables, proxies, cookies and credentials are never
+        used.
+Rule 3: only the status of an answer counts. A little of its body is read and dropped, so that the
+        receiver can finish sending.
+Rule 4: a failure is one word of a closed list; no text of an answer is repeated.
 """
 
 import math
@@ -24,12 +25,12 @@ from svc_http.outside.fetch.model import FetchRefused
 
 USER_AGENT: Final = "svc-webhooks"
 CONNECT_SECONDS: Final = 3.0
-"""Name, connection and TLS; a server that needs longer is not well."""
+"""For name, connection and TLS; a server that needs longer is overloaded."""
 TOTAL_SECONDS: Final = 10.0
-"""Until the status: what a receiver may take (Spec: Events)."""
+"""The time until the status that a receiver has (Spec: Events)."""
 BODY_BYTES: Final = 64 * 1024
 BODY_SECONDS: Final = 1.0
-"""How much of the rest is read, and for how long: enough for any acknowledgement."""
+"""How much of the body is read, and for how long: enough for any acknowledgement."""
 
 FailureReason = Literal[
     "badAddress",
@@ -44,8 +45,8 @@ FailureReason = Literal[
 ]
 
 
-class Undelivered(Exception):  # noqa: N818 - said as what happened
-    """There is no status, for the reason that `reason` says."""
+class Undelivered(Exception):  # noqa: N818 - named as an outcome
+    """No status was received, for the given reason."""
 
     def __init__(self, reason: FailureReason) -> None:
         super().__init__(reason)
@@ -55,8 +56,8 @@ class Undelivered(Exception):  # noqa: N818 - said as what happened
 class Poster:
     """Sends to addresses that users name; one for the whole service, closed with it.
 
-    `loopback` also lets plain http to this machine through, for developers. `network` stands in
-    for the guarded network that public addresses are reached through.
+    `loopback` also allows plain http to this machine, for developers. `network` replaces the
+    guarded network through which public addresses are reached.
     """
 
     def __init__(
@@ -77,16 +78,16 @@ class Poster:
         self._public: httpcore2.AsyncConnectionPool | None = None
 
     async def aclose(self) -> None:
-        """Drop what is under way."""
+        """Close all connections."""
         await self._local.aclose()
         if self._public is not None:
             await self._public.aclose()
 
     async def post(self, address: str, fields: Mapping[str, str], body: bytes) -> int:
-        """The status that the address answers with, whatever it is.
+        """Send one POST request; return the status of the answer, whatever it is.
 
         Raises:
-            Undelivered: there was none.
+            DeliveryFailure: no status was received.
         """
         pool = self._pool(address)
         try:
@@ -105,7 +106,7 @@ class Poster:
             raise Undelivered("protocol") from fault
 
     def _pool(self, address: str) -> httpcore2.AsyncConnectionPool:
-        """The connections for an address: those to this machine reach nothing else by name."""
+        """The pool for an address; the one for this machine reaches no other machine."""
         try:
             check_callback(address)
         except EgressError as refusal:
@@ -153,7 +154,7 @@ async def _drop(response: httpcore2.Response) -> None:
 
 
 def _why(failure: httpcore2.ConnectError) -> FailureReason:
-    """What kept a connection from being made."""
+    """The reason why a connection failed."""
     # The pool raises it without its cause, which is still its argument.
     cause = failure.args[0] if failure.args else None
     while isinstance(cause, BaseException):

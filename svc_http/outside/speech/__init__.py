@@ -1,1 +1,1 @@
-"""Voices that read reports aloud."""
+"""Speech engines that read reports aloud, each in a process of its own."""

@@ -1,7 +1,7 @@
-"""Speech by any program of the operator's: `flite -o {out}`, `piper -m {voice} -f {out}`.
+"""Speech by a program that the operator chooses: `flite -o {out}`, `piper -m {voice} -f {out}`.
 
-It gets the words on stdin. It writes the file to `{out}` if its arguments name that, else to
-stdout.
+The program gets the text on stdin. It writes the audio to the file `{out}` if its arguments name
+that, else to stdout.
 """
 
 from pathlib import Path
@@ -18,21 +18,21 @@ OUT: Final = "{out}"
 
 @frozen
 class CommandSpeech:
-    """A program by its arguments, in which `{out}`, `{voice}` and `{language}` are filled in."""
+    """A speech program; `{out}`, `{voice}` and `{language}` in its arguments are replaced."""
 
     argv: tuple[str, ...]
     voice_name: str | None = None
     bounds: Bounds = field(factory=Bounds)
 
     def voice(self, language: str) -> str:
-        """The voice that was chosen, else the program's own for the language."""
+        """The voice of the settings, else the name of the program with the language."""
         return self.voice_name or f"{Path(self.argv[0]).name} {language}"
 
     async def say(self, words: Words, out: Path) -> None:
-        """Have the program write the spoken words to `out`.
+        """Run the program, and write the spoken text to `out`.
 
         Raises:
-            SpeechFailed: it cannot be run, ended badly, took too long or wrote too much.
+            SpeechFailure: the program cannot be run, failed, took too long or wrote too much.
         """
         values = {
             OUT: str(out),

@@ -1,7 +1,7 @@
-"""Speech by eSpeak NG, from pip and without a network: `pip install "svc-intelligence[speech]"`.
+"""Speech by eSpeak NG, without a network: `pip install "svc-intelligence[speech]"`.
 
-The engine is under the GPL, so it is never loaded here: a program of its own does that, once for
-every report. Where the encoder is there as well the file is MP3, else WAV.
+The engine is under the GPL, so it is never loaded into this process: a program of its own does
+that, once for every report. If the MP3 encoder is installed too, the file is MP3, else WAV.
 """
 
 import sys
@@ -21,29 +21,29 @@ _PROGRAM: Final = Path(__file__).with_name("espeak_process.py")
 
 
 def is_installed() -> bool:
-    """Whether the engine is there; it is looked for, not loaded."""
+    """Whether the engine is installed; it is searched, not loaded."""
     return find_spec(_ENGINE) is not None
 
 
 @frozen
 class EspeakSpeech:
-    """eSpeak NG with the voice of that name, or with one for each report's language."""
+    """eSpeak NG with the named voice, or with a voice for the language of each report."""
 
     voice_name: str | None = None
     bounds: Bounds = field(factory=Bounds)
 
     def voice(self, language: str) -> str:
-        """The voice that reads this language."""
+        """The name of the voice for this language."""
         return f"espeak-ng {self._name(language)}"
 
     def _name(self, language: str) -> str:
         return self.voice_name or language.lower()
 
     async def say(self, words: Words, out: Path) -> None:
-        """Have the engine write the spoken words to `out`.
+        """Run the engine, and write the spoken text to `out`.
 
         Raises:
-            SpeechFailed: it is not installed, has no such voice, or took too long.
+            SpeechFailure: the engine is not installed, has no such voice, or took too long.
         """
         # Without the folder that we are in, which holds names of the standard library.
         argv = [sys.executable, "-P", str(_PROGRAM), self._name(words.language), str(out)]

@@ -1,7 +1,7 @@
-"""The program that speaks with eSpeak NG: `espeak_process.py VOICE FILE`, the words on its input.
+"""A program that speaks with eSpeak NG: `espeak_process.py VOICE FILE`, with the text on stdin.
 
-It stands alone and knows nothing of the service, which runs it and never imports it: the engine is
-under the GPL. Sound goes into the file as it is made, so that a long text needs no memory.
+It imports nothing of the service, which runs it as a child process and never imports it: the
+engine is under the GPL. Audio is written while it is made, so that a long text needs no memory.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 KBITS: Final = 48
-"""Enough for one voice; 400 words are about one megabyte."""
+"""The bit rate in kbit/s, enough for one voice; 400 words are about one megabyte."""
 
 _SYNCHRONOUS: Final = 2  # AUDIO_OUTPUT_SYNCHRONOUS
 _UTF8: Final = 1  # espeakCHARS_UTF8
@@ -23,7 +23,7 @@ _CALLBACK: Final = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
 
 
 class Mp3Sink:
-    """An MP3 file."""
+    """Writes samples into an MP3 file."""
 
     def __init__(self, encoder: Any, path: Path, rate: int) -> None:
         self._encoder = encoder
@@ -39,13 +39,13 @@ class Mp3Sink:
         self._file.write(self._encoder.encode(samples))
 
     def close(self) -> None:
-        """Encode what is left."""
+        """Encode the last samples, and close the file."""
         self._file.write(self._encoder.flush())
         self._file.close()
 
 
 class WavSink:
-    """A WAV file, whose header is completed at the end."""
+    """Writes samples into a WAV file, whose header is completed at the end."""
 
     def __init__(self, path: Path, rate: int) -> None:
         self._file = wave.open(str(path), "wb")  # noqa: SIM115 - closed by close
@@ -58,12 +58,12 @@ class WavSink:
         self._file.writeframesraw(samples)
 
     def close(self) -> None:
-        """Write how many there were."""
+        """Write the length into the header, and close the file."""
         self._file.close()
 
 
 Sink = Mp3Sink | WavSink
-"""Where sound goes: 16 bits a sample, one channel."""
+"""A file that takes samples of 16 bits in one channel."""
 
 
 def sound_sink(path: Path, rate: int) -> Sink:
@@ -76,9 +76,9 @@ def sound_sink(path: Path, rate: int) -> Sink:
 
 
 def _speak(text: str, voice: str, make_sink: Callable[[int], Sink]) -> None:
-    """Say the text; `make_sink` is given the samples a second.
+    """Speak the text into a sink; `make_sink` gets the sample rate in Hz.
 
-    A language without a voice of its own is read by that of its first part, at last by English.
+    A language without a voice of its own gets the voice of its first subtag, else English.
 
     Raises:
         RuntimeError: the engine cannot be started.
@@ -102,7 +102,7 @@ def _synthesize(library: Any, text: bytes, target: Sink) -> None:
             target.write(ctypes.string_at(samples, count * 2))
         return _OK
 
-    callback = _CALLBACK(on_samples)  # held here, because the engine does not hold it
+    callback = _CALLBACK(on_samples)  # referenced here, because the engine keeps no reference
     library.espeak_SetSynthCallback(callback)
     library.espeak_Synth(
         text, ctypes.c_size_t(len(text) + 1), 0, _BY_CHARACTER, 0, _UTF8, None, None
@@ -111,7 +111,7 @@ def _synthesize(library: Any, text: bytes, target: Sink) -> None:
 
 
 def main(argv: list[str], text: str) -> int:
-    """Say the text; 1 when that cannot be done."""
+    """Speak the text into a file, `argv` = (voice, path); return 1 if that fails."""
     voice, out = argv
     try:
         _speak(text, voice, lambda rate: sound_sink(Path(out), rate))

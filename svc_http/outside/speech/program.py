@@ -1,11 +1,11 @@
-"""Another program, run once: words to its input, its output to a file, within bounds.
+"""Runs a speech program once, within bounds of time and size: text on stdin, audio to a file.
 
-Rule 1: no shell reads anything; the program gets its arguments as they stand.
-Rule 2: it runs under a supervisor of its own, which heads a process group. The group is killed
-        whole: when its time is up, when its file grows too large, when whoever waits for it is
-        cancelled, and when this process is gone, however that ended.
-Rule 3: it is told nothing of this service: no setting, no secret, no open file. An event loop may
-        leave files open to the processes it starts (uvloop does), so none starts this one.
+Rule 1: no shell is used; the program gets its arguments unchanged.
+Rule 2: the program runs under a supervisor process, which leads a process group. The whole group is
+        killed when its time is up, when its file grows too large, when the caller is cancelled, and
+        when this process ends in any way.
+Rule 3: the program gets nothing of this service: no setting, no secret, no open file. Event loops
+        may pass open files to the processes that they start (uvloop does), so `subprocess` is used.
 """
 
 import asyncio
@@ -26,18 +26,18 @@ from svc_http.outside.speech.supervisor import CANNOT_RUN
 from svc_http.settings import without_settings
 
 LOOK_SECONDS: Final = 0.05
-"""How often a program is looked after: whether it has ended, and how large its file is."""
+"""How often it is checked whether the program has ended, and how large its file is."""
 END_SECONDS: Final = 5.0
-"""How long the end of a program that was killed is waited for, and how much longer than its time
-its supervisor lets it run: for a service that cannot end it, because it hangs itself."""
+"""How long the end of a killed program is awaited. The supervisor kills the program after this much
+more than its time, in case the service itself hangs and cannot."""
 COMPLAINT_CHARS_MAX: Final = 300
-"""How much of what the program says on its way out is repeated."""
+"""How much of the error output of the program is repeated."""
 _SUPERVISOR: Final = Path(__file__).with_name("supervisor.py")
 
 
 @frozen
 class Bounds:
-    """What one run may take."""
+    """The bounds of one run: its time in seconds, and the size of its file in bytes."""
 
     seconds: float = SECONDS_MAX
     size: int = BYTES_MAX
@@ -45,7 +45,7 @@ class Bounds:
 
 @frozen
 class _Files:
-    """What the program reads, writes and complains to."""
+    """The input, output and error output of the program."""
 
     words: IO[bytes]
     sound: IO[bytes] | int
@@ -55,12 +55,12 @@ class _Files:
 async def run_speech_program(
     argv: Sequence[str], words: bytes, out: Path, *, writes_itself: bool, bounds: Bounds
 ) -> None:
-    """Run the program with the words as its input.
+    """Run a speech program with the text on its stdin.
 
-    Its output goes to `out`, unless it `writes_itself`.
+    Its stdout goes to `out`, unless it `writes_itself`.
 
     Raises:
-        SpeechFailed: it cannot be run, ended badly, took too long or wrote too much.
+        SpeechFailure: it cannot be run, failed, took too long or wrote too much.
     """
     try:
         with _files(words, out, writes_itself=writes_itself) as files:
@@ -92,7 +92,7 @@ def _files(words: bytes, out: Path, *, writes_itself: bool) -> Iterator[_Files]:
 
 
 async def _exit_code(argv: Sequence[str], files: _Files, out: Path, bounds: Bounds) -> int:
-    """Run the program to its end; the exit code."""
+    """Run the program to its end; return the exit code."""
     with _supervised(argv, files, out.parent, bounds) as process:
         try:
             while True:
@@ -110,7 +110,7 @@ async def _exit_code(argv: Sequence[str], files: _Files, out: Path, bounds: Boun
 def _supervised(
     argv: Sequence[str], files: _Files, folder: Path, bounds: Bounds
 ) -> Iterator["subprocess.Popen[Any]"]:
-    """The program under its supervisor, which ends it with this block at the latest."""
+    """Start the program under its supervisor, which kills it when the block ends."""
     alive, end = os.pipe()
     limits = str(alive), str(bounds.seconds + END_SECONDS), str(bounds.size + 1)
     try:

@@ -1,8 +1,8 @@
-"""The program that runs another: `supervisor.py ALIVE SECONDS BYTES PROGRAM ARGUMENT...`.
+"""A program that supervises another: `supervisor.py ALIVE SECONDS BYTES PROGRAM ARGUMENT...`.
 
-It stands alone, as the head of a process group that holds all the other starts. The group is killed
-whole when its time is up, and when nobody holds the far end of the pipe ALIVE any more: so also
-when the service was killed. No file may grow beyond BYTES.
+It imports nothing of the service, and leads a process group with all processes that the program
+starts. The whole group is killed after SECONDS, and when the other end of the pipe ALIVE is closed,
+which also happens when the service is killed. No file may grow beyond BYTES.
 """
 
 import os
@@ -14,11 +14,11 @@ import threading
 from typing import Final
 
 CANNOT_RUN: Final = 127
-"""What a shell ends with whose command is not there (POSIX, 2.8.2)."""
+"""The exit code of a shell whose command was not found (POSIX, 2.8.2)."""
 
 
 def supervise_program(alive: int, seconds: float, size: int, argv: list[str]) -> int:
-    """Run the program to its end; its exit code, of one that a signal ended 128 and the signal."""
+    """Run the program to its end; return its exit code, or 128 plus the signal that ended it."""
     os.set_inheritable(alive, False)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     threading.Thread(target=_end_all, args=(alive, seconds), daemon=True).start()

@@ -66,7 +66,7 @@ class Sender(Protocol):
         """The status that the address answers with.
 
         Raises:
-            Undelivered: there was none.
+            DeliveryFailure: no status was received.
         """
 
 

@@ -58,7 +58,7 @@ class Recorder:
         """Speak a report and attach the recording; None when its text changed meanwhile.
 
         Raises:
-            SpeechFailed: there is no whole recording.
+            SpeechFailure: no whole recording was made.
             OSError: the file cannot be stored.
         """
         with self.media.draft() as draft:
