@@ -115,14 +115,16 @@ class Chat:
             try:
                 async with (
                     turns,
-                    aclosing(self._deltas({"messages": messages}, Completion(), ends)) as deltas,
+                    aclosing(
+                        self._deltas({"messages": messages}, Completion(), deadline)
+                    ) as deltas,
                 ):
                     return "".join([text async for text in deltas])
             except UpstreamFailed as failure:
                 self._report(failure)
                 return None
 
-        ends = self._deadline()
+        deadline = self._deadline()
         return await asyncio.gather(*(rewrite(*passage) for passage in questions))
 
     async def aclose(self) -> None:
@@ -139,7 +141,7 @@ class Chat:
     # -- one exchange ----------------------------------------------------------------------------
 
     async def _deltas(
-        self, request: dict[str, Any], completion: Completion, ends: float
+        self, request: dict[str, Any], completion: Completion, deadline: float
     ) -> AsyncGenerator[str]:
         """Yield the text of an answer as it arrives, possibly empty; `completion` gets the rest.
 
@@ -155,18 +157,18 @@ class Chat:
         try:
             async with AsyncExitStack() as stack:
                 # No wait spans a `yield`: it would end whoever reads, wherever they are by then.
-                async with self._patience(ends):
+                async with self._timeout(deadline):
                     post = self._upstream.post(question, "text/event-stream")
-                    answering = await stack.enter_async_context(post)
-                if answering.status != HTTPStatus.OK:
-                    async with self._patience(ends):
-                        body = await answering.body(REFUSAL_BYTES)
+                    response = await stack.enter_async_context(post)
+                if response.status != HTTPStatus.OK:
+                    async with self._timeout(deadline):
+                        body = await response.body(REFUSAL_BYTES)
                     reason = " ".join(body.decode("utf-8", "replace").split())[:REFUSAL_CHARS]
-                    raise refusal(answering.status, reason, answering.wait_seconds)
+                    raise refusal(response.status, reason, response.wait_seconds)
                 frames, size = Frames(), 0
-                chunks = await stack.enter_async_context(aclosing(answering.chunks()))
+                chunks = await stack.enter_async_context(aclosing(response.chunks()))
                 while True:
-                    async with self._patience(ends, completion):
+                    async with self._timeout(deadline, completion):
                         chunk = await anext(chunks, None)
                     size += len(chunk or b"")
                     if size > ANSWER_BYTES:
@@ -175,17 +177,19 @@ class Chat:
                         yield completion.feed(data)
                     if chunk is None:
                         break
-        except (NoAnswer, TimeoutError) as why:
+        except (NoAnswer, TimeoutError) as error:
             if completion.finish is None:
-                reason = str(why) if isinstance(why, NoAnswer) else "is silent, or takes too long"
-                raise UpstreamFailed(reason) from why
+                reason = (
+                    str(error) if isinstance(error, NoAnswer) else "is silent, or takes too long"
+                )
+                raise UpstreamFailed(reason) from error
         completion.end()
 
-    def _patience(self, ends: float, completion: Completion | None = None) -> asyncio.Timeout:
+    def _timeout(self, deadline: float, completion: Completion | None = None) -> asyncio.Timeout:
         """The timeout for the next bytes; it is short after the end of the answer was announced."""
         is_over = completion is not None and completion.finish is not None
-        quiet = TRAILER_SECONDS if is_over else self._timeouts.idle
-        return asyncio.timeout_at(min(ends, asyncio.get_running_loop().time() + quiet))
+        idle = TRAILER_SECONDS if is_over else self._timeouts.idle
+        return asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + idle))
 
     # -- a whole answer --------------------------------------------------------------------------
 
@@ -204,13 +208,13 @@ class Chat:
 
     async def _events(self, turn: Turn, tools: Toolbox) -> AsyncGenerator[Event]:
         """Yield the events of an answer: text, steps, tool calls and their results."""
-        ends = self._deadline()
+        deadline = self._deadline()
         dialogue = Dialogue(turn, tools.specs, tools.origin)
         used = Usage()
         for step in count(1):
             is_last = step == self._endpoint.steps_max
             completion = Completion()
-            deltas = self._deltas(dialogue.request(is_last=is_last), completion, ends)
+            deltas = self._deltas(dialogue.request(is_last=is_last), completion, deadline)
             async with aclosing(_sentence_events(deltas, dialogue, step)) as events:
                 async for event in events:
                     yield event
@@ -273,8 +277,8 @@ async def _tool_events(
     async with asyncio.TaskGroup() as group:
         running = [group.create_task(run(call)) for call in calls]
     for call, task in zip(calls, running, strict=True):
-        came = task.result()
-        if isinstance(came, str):
-            yield dialogue.failed(call, came)
+        outcome = task.result()
+        if isinstance(outcome, str):
+            yield dialogue.failed(call, outcome)
         else:
-            yield dialogue.answered(call, came)
+            yield dialogue.answered(call, outcome)

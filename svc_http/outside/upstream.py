@@ -82,8 +82,8 @@ async def read_answer(
                 return UpstreamAnswer(
                     answer.status, await answer.body(bytes_max), answer.wait_seconds
                 )
-    except TimeoutError as late:
-        raise NoAnswer(f"did not answer within {seconds:g} seconds") from late
+    except TimeoutError as error:
+        raise NoAnswer(f"did not answer within {seconds:g} seconds") from error
 
 
 class Upstream:
@@ -113,8 +113,8 @@ class Upstream:
     ) -> AsyncIterator[OpenAnswer]:
         if self._pool is None:
             # Reading the root certificates takes 0.1 s, and plain http needs none.
-            plain = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self.url.scheme == "http" else None
-            self._pool = connection_pool(Guard(PRIVATE), plain)
+            no_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self.url.scheme == "http" else None
+            self._pool = connection_pool(Guard(PRIVATE), no_tls)
         fields = self._fields(accept, body)
         timeouts = {"timeout": {"connect": CONNECT_SECONDS}}
         try:
@@ -124,11 +124,11 @@ class Upstream:
                 yield OpenAnswer(response.status, _retry_seconds(response.headers), response)
         except FetchRefused as refusal:
             raise NoAnswer(f"cannot be asked: {refusal.message}") from refusal
-        except httpcore2.TimeoutException as late:
-            raise TimeoutError from late
+        except httpcore2.TimeoutException as error:
+            raise TimeoutError from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as fault:
-            why = str(fault) or type(fault).__name__
-            raise NoAnswer(f"cannot be reached, or broke off: {why}") from fault
+            reason = str(fault) or type(fault).__name__
+            raise NoAnswer(f"cannot be reached, or broke off: {reason}") from fault
 
     def _fields(self, accept: str, body: bytes | None) -> list[tuple[str, str]]:
         fields = [
@@ -154,7 +154,7 @@ class Upstream:
         except (ValueError, TypeError, KeyError, RecursionError):
             return ""
         words = " ".join(str(message).split())
-        line = "".join(mark for mark in words if mark.isprintable())
+        line = "".join(char for char in words if char.isprintable())
         return self.without_key(line)[:MESSAGE_CHARS]
 
     async def aclose(self) -> None:

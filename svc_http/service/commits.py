@@ -41,7 +41,7 @@ class Commits:
         self._storage = storage
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: set[asyncio.Future[None]] = set()
-        self._is_called = False
+        self._is_wake_scheduled = False
         storage.watch(self._heard)
 
     @property
@@ -53,7 +53,7 @@ class Commits:
         """Wait until the store is past `version`; False when it was not within `seconds`."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
-            self._loop, self._is_called = loop, False
+            self._loop, self._is_wake_scheduled = loop, False
         waiter: asyncio.Future[None] = loop.create_future()
         self._waiting.add(waiter)
         try:
@@ -82,14 +82,14 @@ class Commits:
     def _heard(self, _names: frozenset[str]) -> None:
         """Schedule one wake-up on the event loop; called on the thread that committed."""
         loop = self._loop
-        if loop is None or self._is_called or not self._waiting:
+        if loop is None or self._is_wake_scheduled or not self._waiting:
             return
-        self._is_called = True
+        self._is_wake_scheduled = True
         with suppress(RuntimeError):  # the loop has ended meanwhile, and with it everybody's wait
             loop.call_soon_threadsafe(self._wake_all)
 
     def _wake_all(self) -> None:
-        self._is_called = False
+        self._is_wake_scheduled = False
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)

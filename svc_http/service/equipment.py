@@ -83,8 +83,8 @@ def embedder(settings: Settings) -> Embeddings | None:
         return None
     if settings.embeddings != "openai":
         if not embedding.has_semantic_extra():
-            why = f"is minilm, which is not installed: {embedding.CURE}"
-            raise SettingsError(f"setting 'embeddings' {why}")
+            reason = f"is minilm, which is not installed: {embedding.CURE}"
+            raise SettingsError(f"setting 'embeddings' {reason}")
         return Embeddings(Local())
     place = EmbeddingEndpoint(
         settings.embeddings_url,
@@ -166,8 +166,8 @@ def open_shared(settings: Settings) -> Shared:
         from svc_http.stores.counters.postgres import on_postgres  # noqa: PLC0415 - of an extra
 
         return on_postgres(place)
-    except ModuleNotFoundError as missing:
+    except ModuleNotFoundError as error:
         cure = f'pip install "svc-intelligence[{extra}]"'
         name = "db" if settings.counters is None else "counters"
-        driver = str(missing.name).partition(".")[0]
-        raise SettingsError(f"setting {name!r} needs {driver}: {cure}") from missing
+        driver = str(error.name).partition(".")[0]
+        raise SettingsError(f"setting {name!r} needs {driver}: {cure}") from error

@@ -30,7 +30,7 @@ from svc_http.service.service import Service
 from svc_http.settings import Settings
 from svc_http.stores.errors import Unusable
 
-LOOK_SECONDS: Final = 5.0
+REUSE_SECONDS: Final = 5.0
 """How long a measurement is reused: Prometheus asks every 15 seconds, people in between."""
 SIZE_SECONDS: Final = 60.0
 """A database does not grow by much in a minute, and PostgreSQL opens every file to say how much."""
@@ -79,15 +79,15 @@ class StoreGauges:
         """All metric families of the service."""
         async with self._lock:
             if self._snapshot.until <= system.monotonic():
-                families = await self._look()
-                self._snapshot = _Snapshot(families, system.monotonic() + LOOK_SECONDS)
+                families = await self._measure()
+                self._snapshot = _Snapshot(families, system.monotonic() + REUSE_SECONDS)
         return [*self._metrics.collect(), *self._snapshot.families]
 
     async def exposition(self) -> bytes:
         """All metrics in the text format of Prometheus."""
         return generate_latest(_FixedCollector(await self.families()))
 
-    async def _look(self) -> Sequence[Metric]:
+    async def _measure(self) -> Sequence[Metric]:
         if not self._is_whole:
             return []
         try:

@@ -122,7 +122,7 @@ class Journal:
         self._status_min = {"all": 500 if self._level_min else 0, "errors": 500, "off": 1_000}[mode]
         self._stream = stream
         self._waiting: list[_RequestLine] = []
-        self._shapes: dict[tuple[str, str, int], str] = {}
+        self._line_parts: dict[tuple[str, str, int], str] = {}
         self._second = -1
         self._clock_text = ""
         self._lines_lost = 0
@@ -165,7 +165,7 @@ class Journal:
             asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
 
     def _line(self, row: _RequestLine) -> str:
-        shape = self._shapes.get(row.key) or self._shape(row.key)
+        shape = self._line_parts.get(row.key) or self._line_part(row.key)
         second = int(row.end_time)
         if second != self._second:
             self._second = second
@@ -177,7 +177,7 @@ class Journal:
             f'"bytesIn":{row.bytes_in},"bytesOut":{row.bytes_out}}}\n'
         )
 
-    def _shape(self, key: tuple[str, str, int]) -> str:
+    def _line_part(self, key: tuple[str, str, int]) -> str:
         method, route, status = key
         level = "error" if status >= 500 else "info"
         members = {
@@ -189,8 +189,8 @@ class Journal:
             "status": status,
         }
         text = json.dumps(members, separators=(",", ":"))[1:-1] + ","
-        if len(self._shapes) < SHAPES_MAX:
-            self._shapes[key] = text
+        if len(self._line_parts) < SHAPES_MAX:
+            self._line_parts[key] = text
         return text
 
     def failure(self, event: str, error: BaseException, request_id: str = "") -> None:
@@ -238,8 +238,8 @@ class Journal:
 
 
 def _event_line(level: str, event: str, **fields: object) -> str:
-    moment = f"{system.now():%Y-%m-%dT%H:%M:%S}Z"
-    return json.dumps({"time": moment, "level": level, "event": event, **fields}) + "\n"
+    time_text = f"{system.now():%Y-%m-%dT%H:%M:%S}Z"
+    return json.dumps({"time": time_text, "level": level, "event": event, **fields}) + "\n"
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -86,10 +86,10 @@ class Metrics(Collector):
     def _by_route(self) -> dict[tuple[str, str], _Series]:
         by_route: dict[tuple[str, str], _Series] = {}
         for (method, route, _), series in self._series.items():
-            whole = by_route.setdefault((method, route), _Series())
-            whole.seconds += series.seconds
+            route_series = by_route.setdefault((method, route), _Series())
+            route_series.seconds += series.seconds
             for index, count in enumerate(series.buckets):
-                whole.buckets[index] += count
+                route_series.buckets[index] += count
         return by_route
 
 

@@ -106,11 +106,11 @@ def _path(settings: Settings) -> Path:
 
 
 def _check_previous(secret: str | None, previous: tuple[str, ...]) -> None:
-    short = [len(text) for text in previous if len(text) < SECRET_LENGTH_MIN]
-    if short:
+    lengths = [len(text) for text in previous if len(text) < SECRET_LENGTH_MIN]
+    if lengths:
         # A secret that holds a comma itself comes apart into such pieces.
         raise SettingsError(
-            f"setting 'secret_previous' holds a secret of {short[0]} characters, fewer than "
+            f"setting 'secret_previous' holds a secret of {lengths[0]} characters, fewer than "
             f"{SECRET_LENGTH_MIN}; list whole secrets, with commas or line breaks between them"
         )
     if secret is None:
@@ -131,9 +131,9 @@ def _check_strength(secret: str) -> None:
         raise _secret_error("repeats a few characters")
 
 
-def _secret_error(why: str) -> SettingsError:
+def _secret_error(fault: str) -> SettingsError:
     return SettingsError(
-        f"setting 'secret' {why}; here is a fresh one: {PREFIX}SECRET={system.new_secret()}"
+        f"setting 'secret' {fault}; here is a fresh one: {PREFIX}SECRET={system.new_secret()}"
     )
 
 
@@ -158,8 +158,8 @@ def keyring(secret: str, previous: Iterable[str] = ()) -> Keyring:
         SameKeyId: two of them cannot be told apart in a cursor.
     """
     secrets: dict[int, str] = {key_id(secret): secret}
-    for earlier in previous:
-        if secrets.setdefault(key_id(earlier), earlier) != earlier:
+    for old_secret in previous:
+        if secrets.setdefault(key_id(old_secret), old_secret) != old_secret:
             raise KeyIdCollision
-    masters = {id_: sha256(text.encode()).digest() for id_, text in secrets.items()}
-    return Keyring(masters, key_id(secret))
+    master_keys = {id_: sha256(text.encode()).digest() for id_, text in secrets.items()}
+    return Keyring(master_keys, key_id(secret))

@@ -126,8 +126,8 @@ class RemoteModel:
         post = self._upstream.post(self._question(texts), "application/json")
         try:
             return await read_answer(post, self._total_seconds, ANSWER_BYTES)
-        except NoAnswer as why:
-            raise self._failure(str(why)) from why
+        except NoAnswer as error:
+            raise self._failure(str(error)) from error
 
     def _question(self, texts: Sequence[str]) -> dict[str, Any]:
         question: dict[str, Any] = {
@@ -152,8 +152,8 @@ class RemoteModel:
             raise self._failure("does not give one vector for each text")
         return vectors
 
-    def _failure(self, why: str, *, is_refusal: bool = False) -> EmbeddingFailure:
-        message = self._upstream.without_key(why)
+    def _failure(self, reason: str, *, is_refusal: bool = False) -> EmbeddingFailure:
+        message = self._upstream.without_key(reason)
         return EmbeddingFailure(f"{self._upstream.url} {message}", is_refusal=is_refusal)
 
     def _refusal(self, answer: UpstreamAnswer) -> str:

@@ -58,8 +58,8 @@ class MiniLM:
             questions.flush()
         answer = answers.read(_BYTES)
         if len(answer) < _BYTES:
-            why = answer.decode("utf-8", "replace") or "its process has ended"
-            raise NotEmbedded(f"all-MiniLM-L6-v2 cannot be used: {why}")
+            reason = answer.decode("utf-8", "replace") or "its process has ended"
+            raise NotEmbedded(f"all-MiniLM-L6-v2 cannot be used: {reason}")
         return array("f", answer)
 
     def end(self) -> None:

@@ -78,15 +78,15 @@ class Embeddings:
             return [self._question_vectors[texts[0]]]
         try:
             vectors = await self._model.vectors(texts)
-            boxes = await asyncio.to_thread(lambda: [packed(vector) for vector in vectors])
+            packed_vectors = await asyncio.to_thread(lambda: [packed(vector) for vector in vectors])
         except NotEmbedded as failure:
             self.told(failure)
             raise
         if len(texts) == 1:
-            self._question_vectors[texts[0]] = boxes[0]
+            self._question_vectors[texts[0]] = packed_vectors[0]
             if len(self._question_vectors) > QUESTIONS_MAX:
                 self._question_vectors.popitem(last=False)
-        return boxes
+        return packed_vectors
 
     def cosines(self, query: bytes, vectors: Sequence[bytes]) -> Sequence[float]:
         """The cosine of a question and each vector; the same with numpy and without."""

@@ -34,12 +34,12 @@ def numbers(text: str, pieces_max: int) -> list[int]:
     At most `pieces_max` with these two; what is beyond is left out.
     """
     pieces = vocabulary()
-    cut = [pieces[CLS]]
+    ids = [pieces[CLS]]
     for word in _words(text):
-        cut += _cut(word, pieces)
-        if len(cut) >= pieces_max:
+        ids += _cut(word, pieces)
+        if len(ids) >= pieces_max:
             break
-    return [*cut[: pieces_max - 1], pieces[SEP]]
+    return [*ids[: pieces_max - 1], pieces[SEP]]
 
 
 def _cut(word: str, pieces: Mapping[str, int]) -> list[int]:
@@ -60,19 +60,19 @@ def _cut(word: str, pieces: Mapping[str, int]) -> list[int]:
 
 def _words(text: str) -> Iterator[str]:
     """The words in lower case without accents; each punctuation mark and ideograph is a word."""
-    plain = (mark for mark in unicodedata.normalize("NFD", text.lower()) if not _is_dropped(mark))
-    words = "".join(f" {mark} " if _stands_alone(mark) else mark for mark in plain)
+    chars = (char for char in unicodedata.normalize("NFD", text.lower()) if not _is_dropped(char))
+    words = "".join(f" {char} " if _stands_alone(char) else char for char in chars)
     return iter(words.split())
 
 
-def _is_dropped(mark: str) -> bool:
-    if mark in "\t\n\r":
+def _is_dropped(char: str) -> bool:
+    if char in "\t\n\r":
         return False
-    return mark == "\ufffd" or unicodedata.category(mark) in {"Mn", "Cc", "Cf", "Co", "Cs"}
+    return char == "\ufffd" or unicodedata.category(char) in {"Mn", "Cc", "Cf", "Co", "Cs"}
 
 
-def _stands_alone(mark: str) -> bool:
-    code = ord(mark)
+def _stands_alone(char: str) -> bool:
+    code = ord(char)
     if code < 128:
-        return not mark.isalnum() and not mark.isspace()
-    return unicodedata.category(mark)[0] == "P" or any(code in span for span in _IDEOGRAPHS)
+        return not char.isalnum() and not char.isspace()
+    return unicodedata.category(char)[0] == "P" or any(code in span for span in _IDEOGRAPHS)

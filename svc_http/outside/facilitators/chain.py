@@ -148,8 +148,8 @@ class JsonRpcChain:
         try:
             answer = await read_answer(post, self._seconds, ANSWER_BYTES)
             members = self._members(wire.read_json(answer.body))
-        except NoAnswer as why:
-            raise self._failure(str(why)) from why
+        except NoAnswer as error:
+            raise self._failure(str(error)) from error
         except ValueError as fault:
             raise self._failure(f"answered {status_phrase(answer.status)}, and no JSON") from fault
         if members.get("result") is None:
@@ -171,9 +171,9 @@ class JsonRpcChain:
             raise self._failure("answered what is no number")
         return int(value, 16)
 
-    def _failure(self, why: str) -> Unavailable:
+    def _failure(self, reason: str) -> Unavailable:
         # An address of a node often ends in a key, so only its host is told.
-        return Unavailable(f"the node at {self._upstream.url.host} {why}")
+        return Unavailable(f"the node at {self._upstream.url.host} {reason}")
 
 
 def _word(text: str) -> str:

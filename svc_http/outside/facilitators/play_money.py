@@ -129,8 +129,8 @@ class PlayMoney:
         except WireError as fault:
             return Verdict(False, "invalid_payload", str(fault))
         payer = read.payload.authorization.from_
-        why = self._fault(read, terms)
-        return Verdict(True, payer=payer) if why is None else Verdict(False, why, payer=payer)
+        reason = self._fault(read, terms)
+        return Verdict(True, payer=payer) if reason is None else Verdict(False, reason, payer=payer)
 
     def settlement(self, payload: Json, requirements: Json) -> SettlementResponse:
         """Settle a payload under these requirements: move its money if it is valid.
@@ -171,15 +171,15 @@ class PlayMoney:
             return "invalid_network"
         if terms.asset.lower() != asset.address.lower():
             return "invalid_payment_requirements"
-        why = self._judge.fault(
+        reason = self._judge.fault(
             authorization,
             read.payload.signature,
             pay_to=terms.pay_to,
             amount=terms.amount,
             now=int(self._now().timestamp()),
         )
-        if why is not None:  # False is a contract's signature, and here are no contracts
-            return why or "invalid_exact_evm_payload_signature"
+        if reason is not None:  # False is a contract's signature, and here are no contracts
+            return reason or "invalid_exact_evm_payload_signature"
         if _key(authorization.from_, authorization.nonce) in self.transfers:
             return "invalid_exact_evm_nonce_already_used"
         is_enough = int(authorization.value) <= self._balance(authorization.from_.lower())
@@ -217,15 +217,13 @@ class PlayMoney:
         return self._balances.get(payer, WALLET_START if len(self._balances) < WALLETS_MAX else 0)
 
     def _receipt(self, transfer: PlayTransfer) -> SettlementResponse:
-        network, amount = self._network.id, str(transfer.amount)
-        return SettlementResponse(
-            True, transfer.transaction, network, transfer.payer, amount=amount
-        )
+        chain, amount = self._network.id, str(transfer.amount)
+        return SettlementResponse(True, transfer.transaction, chain, transfer.payer, amount=amount)
 
     def _refusal(
-        self, why: str | None, payer: str | None, transaction: str = ""
+        self, reason: str | None, payer: str | None, transaction: str = ""
     ) -> SettlementResponse:
-        return SettlementResponse(False, transaction, self._network.id, payer, why)
+        return SettlementResponse(False, transaction, self._network.id, payer, reason)
 
     # -- as a chain ------------------------------------------------------------------------------
 
@@ -236,10 +234,8 @@ class PlayMoney:
     async def transfer(self, payment: Payment) -> Transfer | None:
         """The transfer that used the nonce, if its payee and amount are those of the payment."""
         transfer = self.transfers.get(_key(payment.payer, payment.nonce))
-        if transfer is None or (transfer.pay_to, transfer.amount) != (
-            payment.pay_to.lower(),
-            payment.amount,
-        ):
+        terms = payment.pay_to.lower(), payment.amount
+        if transfer is None or (transfer.pay_to, transfer.amount) != terms:
             return None
         return Transfer(transfer.transaction, transfer.at)
 
@@ -262,19 +258,17 @@ class PlayMoney:
             if question is None:
                 return JSONResponse(said(self._refusal("invalid_payload", None)), 400)
             try:
-                settlement = self.settlement(
-                    question.payment_payload, question.payment_requirements
-                )
+                reply = self.settlement(question.payment_payload, question.payment_requirements)
             except _Silence:
                 with anyio.move_on_after(SILENT_SECONDS):
                     while (await request.receive())["type"] != "http.disconnect":
                         continue
                 return PlainTextResponse("", 504)
-            except Unavailable as why:
-                return PlainTextResponse(str(why), 500)
+            except Unavailable as error:
+                return PlainTextResponse(str(error), 500)
             # Of a settlement that is pending CDP tells with this status.
             return JSONResponse(
-                said(settlement), 500 if settlement.error_reason == "settlement_pending" else 200
+                said(reply), 500 if reply.error_reason == "settlement_pending" else 200
             )
 
         async def supported(_: Request) -> Response:
@@ -288,8 +282,8 @@ class PlayMoney:
                 except ValueError as fault:
                     return PlainTextResponse(str(fault), 400)
                 self.faults = deque(wish.faults)
-            transfer: list[Any] = [wire.to_json(payment) for payment in self.transfers.values()]
-            return JSONResponse({"faults": [*self.faults], "paid": transfer})
+            rows: list[Any] = [wire.to_json(payment) for payment in self.transfers.values()]
+            return JSONResponse({"faults": [*self.faults], "paid": rows})
 
         pages = [
             Route(f"{PATH}/verify", verify, methods=["POST"]),

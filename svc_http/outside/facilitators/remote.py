@@ -126,62 +126,60 @@ class RemoteFacilitator:
         Raises:
             Unavailable: no answer of this form came.
         """
-        way = self._kinds_upstream
-        answer = await self._exchange(way, way.get(_JSON), self._verify_seconds)
-        kinds = self._read(way, answer, _Kinds)
+        api = self._kinds_upstream
+        answer = await self._exchange(api, api.get(_JSON), self._verify_seconds)
+        kinds = self._read(api, answer, _Kinds)
         if answer.status != HTTPStatus.OK:
-            raise self._failure(way, f"answered {status_phrase(answer.status)}")
+            raise self._failure(api, f"answered {status_phrase(answer.status)}")
         return Supported(tuple(_kinds(kinds.kinds)))
 
     async def aclose(self) -> None:
         """Close all connections."""
-        for way in (self._verify, self._settle, self._kinds_upstream):
-            await way.aclose()
+        for api in (self._verify, self._settle, self._kinds_upstream):
+            await api.aclose()
 
     # -- one exchange ----------------------------------------------------------------------------
 
-    async def _ask(self, way: Upstream, payload: Json, seconds: float, form: type[M]) -> M:
-        post = way.post(facilitator_request(payload), _JSON)
-        answer = await self._exchange(way, post, seconds, payload)
-        read = self._read(way, answer, form)
+    async def _ask(self, api: Upstream, payload: Json, seconds: float, form: type[M]) -> M:
+        post = api.post(facilitator_request(payload), _JSON)
+        answer = await self._exchange(api, post, seconds, payload)
+        read = self._read(api, answer, form)
         reason = read.invalid_reason if isinstance(read, Verdict) else read.error_reason
         if answer.status != HTTPStatus.OK and not reason:
-            raise self._failure(way, f"answered {status_phrase(answer.status)} without a reason")
+            raise self._failure(api, f"answered {status_phrase(answer.status)} without a reason")
         return read
 
     async def _exchange(
         self,
-        way: Upstream,
+        api: Upstream,
         asking: AbstractAsyncContextManager[OpenAnswer],
         seconds: float,
         payload: Json = None,
     ) -> UpstreamAnswer:
         try:
             answer = await read_answer(asking, seconds, ANSWER_BYTES)
-        except NoAnswer as why:
-            failure = self._failure(way, str(why))
+        except NoAnswer as error:
+            failure = self._failure(api, str(error))
             if len(self._waiting_payers) < WAITING_PAYERS_MAX:
                 self._waiting_payers.add(_payer(payload))
             if len(self._waiting_payers) == WAITING_PAYERS_MAX:
-                self._pause_reason, self._paused_until = (
-                    str(failure),
-                    self._monotonic() + PAUSE_SECONDS,
-                )
-            raise failure from why
+                self._pause_reason = str(failure)
+                self._paused_until = self._monotonic() + PAUSE_SECONDS
+            raise failure from error
         self._waiting_payers.clear()
         self._paused_until = 0.0
         return answer
 
-    def _read(self, way: Upstream, answer: UpstreamAnswer, form: type[T]) -> T:
+    def _read(self, api: Upstream, answer: UpstreamAnswer, form: type[T]) -> T:
         try:
             return heard(form, answer.body)
         except ValueError as fault:
-            why = f"answered {status_phrase(answer.status)} and what cannot be read: {fault}"
-            raise self._failure(way, why) from fault
+            reason = f"answered {status_phrase(answer.status)} and what cannot be read: {fault}"
+            raise self._failure(api, reason) from fault
 
-    def _failure(self, way: Upstream, why: str) -> Unavailable:
+    def _failure(self, api: Upstream, reason: str) -> Unavailable:
         """Build the failure, and pass it to `on_failure`."""
-        failure = Unavailable(way.without_key(f"{way.url} {why}"))
+        failure = Unavailable(api.without_key(f"{api.url} {reason}"))
         self.on_failure(failure)
         return failure
 

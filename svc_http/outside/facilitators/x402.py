@@ -59,19 +59,17 @@ class PaymentProvider:
             SettingsError: one of them does not fit.
             Unavailable: one of them does not answer.
         """
-        network_id = self.terms.network.id
+        name = self.terms.network.id
         kinds = (await self.asked.supported()).kinds
-        if (VERSION, SCHEME, network_id) not in {
-            (k.x402_version, k.scheme, k.network) for k in kinds
-        }:
+        if (VERSION, SCHEME, name) not in {(k.x402_version, k.scheme, k.network) for k in kinds}:
             names = sorted({kind.network for kind in kinds if kind.x402_version == VERSION})
-            why = f"does not take {SCHEME} on {network_id}, but on {', '.join(names) or 'nothing'}"
-            raise setting_error("x402_facilitator", why)
+            reason = f"does not take {SCHEME} on {name}, but on {', '.join(names) or 'nothing'}"
+            raise setting_error("x402_facilitator", reason)
         if isinstance(self.chain, JsonRpcChain):
             network = await self.chain.network()
-            if network != network_id:
+            if network != name:
                 raise setting_error(
-                    "x402_rpc", f"is a node of {network}, and payments are on {network_id}"
+                    "x402_rpc", f"is a node of {network}, and payments are on {name}"
                 )
 
     async def aclose(self) -> None:
@@ -133,8 +131,8 @@ async def check_payment_provider(provider: PaymentProvider | None, on_failure: O
     if provider is not None:
         try:
             await provider.check()
-        except Unavailable as silent:
-            on_failure(silent)
+        except Unavailable as error:
+            on_failure(error)
         if isinstance(provider.asked, RemoteFacilitator):
             provider.asked.on_failure = on_failure
 

@@ -104,9 +104,9 @@ class Fetcher:
             # A turn is given back before the next host is asked: no two chains wait for each other.
             lock = self._hosts.setdefault(url.host, anyio.Lock())
             async with lock, self._turns:
-                began = anyio.current_time()
+                start_time = anyio.current_time()
                 answer = await self._ask(url, headers, seconds_left, tell)
-                seconds_left -= anyio.current_time() - began
+                seconds_left -= anyio.current_time() - start_time
             if not isinstance(answer, URL):
                 return answer
             url = answer
@@ -128,13 +128,13 @@ class Fetcher:
         try:
             with anyio.fail_after(seconds):
                 return await self._exchange(url, headers, tell)
-        except TimeoutError as late:
+        except TimeoutError as error:
             total = self.limits.total_seconds
             raise FetchRefused(
                 "timeout", f"{url.host} did not finish its answer within {total:g} seconds."
-            ) from late
-        except httpcore2.TimeoutException as late:
-            raise FetchRefused("timeout", f"{url.host} did not answer in time.") from late
+            ) from error
+        except httpcore2.TimeoutException as error:
+            raise FetchRefused("timeout", f"{url.host} did not answer in time.") from error
         except httpcore2.NetworkError as failure:
             raise FetchRefused(
                 "unreachable", f"{url.host} cannot be reached, or broke off: {_words(failure)}."

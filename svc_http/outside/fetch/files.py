@@ -117,8 +117,8 @@ def read_file(path: str, bytes_max: int) -> bytes:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise FetchRefused("unreadable", f"{path} is not a regular file.")
             body = file.read(bytes_max + 1)
-    except (FileNotFoundError, NotADirectoryError) as missing:
-        raise FetchRefused("notFound", f"There is no file {path}.") from missing
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FetchRefused("notFound", f"There is no file {path}.") from error
     except (OSError, ValueError) as fault:
         reason = getattr(fault, "strerror", None) or str(fault)
         raise FetchRefused("unreadable", f"{path} cannot be read: {reason}.") from fault

@@ -56,10 +56,10 @@ class Guard(AnyIOBackend):
             with anyio.fail_after(timeout):
                 addresses = await self._addresses(host, port)
                 stream = await self._first(addresses, port, local_address, socket_options)
-        except TimeoutError as late:
+        except TimeoutError as error:
             raise FetchRefused(
                 "timeout", f"{host} could not be connected to within {timeout:g} seconds."
-            ) from late
+            ) from error
         stream.start_tls = partial(  # type: ignore[method-assign]
             _start_tls, stream.start_tls, stream.aclose
         )
@@ -72,8 +72,8 @@ class Guard(AnyIOBackend):
     async def _addresses(self, host: str, port: int) -> Sequence[str]:
         try:
             answers = await self._names.addresses(host, port)
-        except (OSError, UnicodeError) as unknown:
-            raise FetchRefused("unknownHost", f"No host of the name {host} is known.") from unknown
+        except (OSError, UnicodeError) as error:
+            raise FetchRefused("unknownHost", f"No host of the name {host} is known.") from error
         addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
         if not all(is_allowed(address, self._exceptions) for address in addresses):
             raise denied_address(host)

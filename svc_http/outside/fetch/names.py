@@ -67,8 +67,8 @@ async def look_up(host: str, port: int) -> Answers:
     def work() -> None:
         try:
             answer.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-        except Exception as unknown:  # told to whoever asked
-            answer.set_exception(unknown)
+        except Exception as error:  # told to whoever asked
+            answer.set_exception(error)
 
     threading.Thread(target=work, daemon=True).start()
     return await asyncio.wrap_future(answer)

@@ -96,10 +96,10 @@ class Poster:
         except FetchRefused as refusal:
             # The guard refuses in words of this list.
             raise Undelivered(cast("FailureReason", refusal.code)) from refusal
-        except (TimeoutError, httpcore2.TimeoutException) as late:
-            raise Undelivered("timeout") from late
+        except (TimeoutError, httpcore2.TimeoutException) as timeout:
+            raise Undelivered("timeout") from timeout
         except httpcore2.ConnectError as failure:
-            raise Undelivered(_why(failure)) from failure
+            raise Undelivered(_failure_reason(failure)) from failure
         except httpcore2.NetworkError as error:
             raise Undelivered("brokeOff") from error
         except httpcore2.ProtocolError as fault:
@@ -127,20 +127,21 @@ class Poster:
         body: bytes,
         scope: anyio.CancelScope,
     ) -> int:
-        own = {"Host": url.netloc.decode("ascii"), "User-Agent": USER_AGENT, "Connection": "close"}
+        host = url.netloc.decode("ascii")
+        common = {"Host": host, "User-Agent": USER_AGENT, "Connection": "close"}
         async with pool.stream(
             "POST",
             pool_url(url),
-            headers=list({**own, **fields}.items()),
+            headers=list({**common, **fields}.items()),
             content=body,
             extensions={"timeout": {"connect": CONNECT_SECONDS}},
         ) as response:
             scope.deadline = math.inf  # the status has come, and the rest has a bound of its own
-            await _drop(response)
+            await _drain_body(response)
             return response.status
 
 
-async def _drop(response: httpcore2.Response) -> None:
+async def _drain_body(response: httpcore2.Response) -> None:
     bytes_left = BODY_BYTES
     with (
         suppress(httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException),
@@ -153,7 +154,7 @@ async def _drop(response: httpcore2.Response) -> None:
                     return
 
 
-def _why(failure: httpcore2.ConnectError) -> FailureReason:
+def _failure_reason(failure: httpcore2.ConnectError) -> FailureReason:
     """The reason why a connection failed."""
     # The pool raises it without its cause, which is still its argument.
     cause = failure.args[0] if failure.args else None

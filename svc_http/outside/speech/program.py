@@ -67,8 +67,8 @@ async def run_speech_program(
             async with asyncio.timeout(bounds.seconds):
                 code = await _exit_code(argv, files, out, bounds)
             complaint = _complaint(files.complaints)
-    except TimeoutError as slow:
-        raise SpeechFailed(f"{argv[0]} took longer than {bounds.seconds:g} seconds") from slow
+    except TimeoutError as error:
+        raise SpeechFailed(f"{argv[0]} took longer than {bounds.seconds:g} seconds") from error
     except OSError as failure:
         raise SpeechFailed(f"the sound cannot be kept: {failure}") from failure
     if code == CANNOT_RUN and complaint.startswith("cannot be run"):
@@ -125,8 +125,8 @@ def _supervised(
                 pass_fds=(alive,),
                 start_new_session=True,
             )
-        except (OSError, ValueError) as unfit:
-            raise SpeechFailed(f"{argv[0]} cannot be run: {unfit}") from unfit
+        except (OSError, ValueError) as error:
+            raise SpeechFailed(f"{argv[0]} cannot be run: {error}") from error
         finally:
             os.close(alive)
         yield process

@@ -25,8 +25,8 @@ def supervise_program(alive: int, seconds: float, size: int, argv: list[str]) ->
     try:
         # Python ignores these two, and a program would inherit that.
         pid = os.posix_spawnp(argv[0], argv, os.environ, setsigdef=(signal.SIGPIPE, signal.SIGXFSZ))
-    except OSError as missing:
-        sys.stderr.write(f"cannot be run: {missing.strerror}")
+    except OSError as error:
+        sys.stderr.write(f"cannot be run: {error.strerror}")
         return CANNOT_RUN
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     return code if code >= 0 else 128 - code

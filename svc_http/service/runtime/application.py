@@ -83,11 +83,7 @@ class Service(Starlette):
         )
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
-        foreign = {
-            operation.address
-            for operation in operations
-            if declaration(operation).has(Trait.FOREIGN)
-        }
+        foreign = {op.address for op in operations if declaration(op).has(Trait.FOREIGN)}
         self.edge = Edge(self.router.app, runtime, frozenset(foreign), refusals.refusal_page)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
@@ -179,21 +175,17 @@ def build(
         shared=shared or in_memory(monotonic),
         workers=workers,
         closing=closing,
-        keys=tuple(signing_purposes(operations, settings)),
+        keys=tuple(purposes(operations, settings)),
         number=number,
     )
     return Service(runtime, chosen(operations, settings), routes)
 
 
-def signing_purposes(
-    operations: Iterable[Operation[Any, Any]], settings: Settings
-) -> Iterator[Purpose]:
+def purposes(operations: Iterable[Operation[Any, Any]], settings: Settings) -> Iterator[Purpose]:
     """The purposes for which the service signs: ledgers, and receipts where it sells something."""
     if any(operation.signs for operation in operations):
         yield "ledger"
-    if settings.x402_pay_to is not None and any(
-        operation.tier is not None for operation in operations
-    ):
+    if settings.x402_pay_to is not None and any(op.tier is not None for op in operations):
         yield "receipt"
 
 
@@ -207,8 +199,8 @@ def chosen(
     """
     try:
         operations = prices.priced(operations, dict(settings.x402_prices))
-    except ValueError as wrong:
-        raise SettingsError(f"setting 'x402_prices': {wrong}") from wrong
+    except ValueError as error:
+        raise SettingsError(f"setting 'x402_prices': {error}") from error
     if settings.x402_pay_to is None:
         operations = map(prices.unsold, operations)
     choices: Mapping[str, frozenset[str]] = {AUDIO_TEXT: frozenset({settings.audio_text_scope})}

@@ -55,7 +55,7 @@ async def assembled(
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
     """
     operations = application.chosen(catalog.OPERATIONS, settings)
-    keys = tuple(application.signing_purposes(operations, settings))
+    keys = tuple(application.purposes(operations, settings))
     async with opened(settings, count_uses, keys=keys, number=number) as runtime:
         payments = runtime.providers.payments
         service = application.Service(
@@ -75,16 +75,16 @@ async def assembled(
 
 @asynccontextmanager
 async def opened(
-    settings: Settings, *beside: Worker, keys: Sequence[Purpose] = (), number: int | None = None
+    settings: Settings, *workers: Worker, keys: Sequence[Purpose] = (), number: int | None = None
 ) -> AsyncIterator[Runtime]:
-    """Open the runtime of the settings, with its workers and those `beside`; it is not started.
+    """Open the runtime of the settings, with its workers and the given ones; it is not started.
 
     Raises:
         SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
     """
-    voice, model, answerer = speech(settings), embedder(settings), chat(settings)
+    voice, model, language_model = speech(settings), embedder(settings), chat(settings)
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(_close, model, answerer)
+        stack.push_async_callback(_close, model, language_model)
         shared = open_shared(settings)
         stack.push_async_callback(shared.close)
         store = await _claim_store(settings, shared)
@@ -98,10 +98,10 @@ async def opened(
         runtime = Runtime(
             settings,
             store,
-            providers=Providers(voice, model, answerer, payments),
+            providers=Providers(voice, model, language_model, payments),
             media=media_of(settings, store),
             shared=shared,
-            workers=(*workers_of(settings, reader, sender, voice, model), *beside),
+            workers=(*workers_of(settings, reader, sender, voice, model), *workers),
             keys=keys,
             number=number,
         )
@@ -153,8 +153,8 @@ def _check_log(settings: Settings) -> None:
     try:
         LogFile(settings.log_file)().close()
     except OSError as error:
-        why = f"{settings.log_file} cannot be written: {error.strerror}"
-        raise SettingsError(f"setting 'log_file': {why}; choose another") from error
+        reason = f"{settings.log_file} cannot be written: {error.strerror}"
+        raise SettingsError(f"setting 'log_file': {reason}; choose another") from error
 
 
 async def check_media(runtime: Runtime) -> None:

@@ -161,8 +161,8 @@ class Runtime:
         self.keyring = keyring(settings.secret, settings.secret_previous)
         self.host = _host(settings, self.plans, storage, providers)
         counters = self.shared.counters
-        own = counters if isinstance(counters, MemoryCounters) else None
-        self.principals = Principals(storage, self.plans, self.monotonic, own)
+        memory_counters = counters if isinstance(counters, MemoryCounters) else None
+        self.principals = Principals(storage, self.plans, self.monotonic, memory_counters)
         self.gate = self._make_gate()
         self.commits = Commits(storage)
         self.load = Load(settings.in_flight_max, self.gate.block)
@@ -249,8 +249,8 @@ class Runtime:
         return site, attrs.evolve(site, base_url=settings.data_origin or settings.origin)
 
     def _next_change(self, now: datetime) -> datetime | None:
-        ends = (self.settings.aliases_until, self.settings.legacy_ids_until)
-        return min((end for end in ends if end is not None and end > now), default=None)
+        window_ends = (self.settings.aliases_until, self.settings.legacy_ids_until)
+        return min((end for end in window_ends if end is not None and end > now), default=None)
 
     def watch(self, tenant: str, context: Callable[[Transaction, datetime], Context]) -> Watch:
         """A view of the store for a stream of this tenant."""
@@ -294,8 +294,8 @@ class Runtime:
                 SYSTEM, lambda ctx: stored_signer(ctx, purpose)
             ) or await service.system(lambda ctx: kept_signer(ctx, purpose))
         except SealError:
-            why = "no listed secret opens it; list the one that sealed it in secret_previous"
-            self.journal.note("error", f"{purpose} key", why=why)
+            reason = "no listed secret opens it; list the one that sealed it in secret_previous"
+            self.journal.note("error", f"{purpose} key", why=reason)
             return None
 
     async def start(self) -> None:
@@ -327,8 +327,8 @@ class Runtime:
         self.halt()
         tasks, self._tasks = self._tasks, []
         if tasks:
-            _, late = await asyncio.wait(tasks, timeout=self.settings.graceful_seconds)
-            for task in late:
+            _, late_tasks = await asyncio.wait(tasks, timeout=self.settings.graceful_seconds)
+            for task in late_tasks:
                 task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self.till is not None:

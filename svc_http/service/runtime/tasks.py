@@ -67,9 +67,9 @@ def workers_of(
         *(work for name, work in workers.items() if settings.runs(name)),
         _purge,
         _renew,
-        _sweep,
-        _forget,
-        _follow,
+        _remove_files,
+        _remove_reports,
+        _inform_subscribers,
         _reconcile,
         partial(_index, model),
     )
@@ -131,17 +131,17 @@ async def _index(model: Embeddings | None, runtime: Runtime) -> None:
     await index_loop(runtime.service, model, runtime.commits, runtime.shared.leases)
 
 
-async def _sweep(runtime: Runtime) -> None:
+async def _remove_files(runtime: Runtime) -> None:
     if runtime.media is not None:
         await sweep_loop(runtime.service, runtime.media, runtime.commits)
 
 
-async def _forget(runtime: Runtime) -> None:
+async def _remove_reports(runtime: Runtime) -> None:
     on_failure = partial(runtime.journal.failure, "reports")
     await retention_loop(runtime.service, runtime.commits, on_failure)
 
 
-async def _follow(runtime: Runtime) -> None:
+async def _inform_subscribers(runtime: Runtime) -> None:
     on_failure = partial(runtime.journal.failure, "subscribers")
     await subscriber_loop(runtime.service, runtime.commits, on_failure)
 
@@ -173,11 +173,11 @@ async def _purge(runtime: Runtime) -> None:
 
 async def purge_answers(service: Service) -> int:
     """Delete idempotency answers older than a day (Spec: Limits); return how many."""
-    before, went = service.now() - idempotency.RETENTION, 0
+    before, total = service.now() - idempotency.RETENTION, 0
 
     async def unit(tx: Transaction) -> int:
         return await tx.answers.purge(before, limit=PURGE_ROWS_MAX)
 
     while count := await service.storage.write(SYSTEM, unit):
-        went += count
-    return went
+        total += count
+    return total

@@ -123,14 +123,14 @@ class Rounds:
 
         async with claim_renewal(renew, service.now, self._on_failure):
             try:
-                opens = await self._pool_opening(tenant)
-                if opens is None:
+                opening = await self._pool_opening(tenant)
+                if opening is None:
                     await _Run(service, tenant, task).carry_out(self._on_failure)
                 else:
-                    await service.write(tenant, partial(running.release, task=task, until=opens))
+                    await service.write(tenant, partial(running.release, task=task, until=opening))
             except asyncio.CancelledError:
-                back = partial(running.release, task=task, until=service.now())
-                await service.write(tenant, back)
+                release = partial(running.release, task=task, until=service.now())
+                await service.write(tenant, release)
                 raise
 
     async def _pool_opening(self, tenant: str) -> datetime | None:
@@ -139,8 +139,8 @@ class Rounds:
             return None
         pools, second = limits.of_account(tenant), int(self._service.now().timestamp())
         counts = await self._counters.hit(pools, second)
-        opens = limits.opens_at(pools, counts, second)
-        return None if opens is None else datetime.fromtimestamp(opens, UTC)
+        opening = limits.opens_at(pools, counts, second)
+        return None if opening is None else datetime.fromtimestamp(opening, UTC)
 
 
 @frozen

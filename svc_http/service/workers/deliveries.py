@@ -209,10 +209,10 @@ class _Turn:
             async with asyncio.TaskGroup() as group:
                 self._start(tasks, group)
         except asyncio.CancelledError:
-            back = partial(
+            release = partial(
                 delivering.give_back, webhook_id=self._webhook_id, attempt_ids=self._attempt_ids
             )
-            await self._service.write(self._tenant, back)
+            await self._service.write(self._tenant, release)
             raise
         if self._failures:
             raise ExceptionGroup("attempts", self._failures)
@@ -233,11 +233,13 @@ class _Turn:
 
     async def _conclude(self, task: Task, result: Outcome) -> tuple[Task, ...]:
         """Write how an attempt ended, and begin what may be begun now."""
-        goes_on = system.monotonic() < self._until and not self._failures and not self._is_ending()
+        continues = (
+            system.monotonic() < self._until and not self._failures and not self._is_ending()
+        )
 
         async def unit(ctx: Context) -> tuple[Task, ...]:
             await delivering.conclude(ctx, task, result)
-            return await delivering.take(ctx, task.webhook_id) if goes_on else ()
+            return await delivering.take(ctx, task.webhook_id) if continues else ()
 
         try:
             return await self._service.write(self._tenant, unit)
@@ -246,31 +248,31 @@ class _Turn:
             if _is_storage_failure(failure):
                 await asyncio.sleep(STORAGE_PAUSE_SECONDS)
         # By itself, and while it is still held: else the receiver would get it twice.
-        end_of = partial(delivering.conclude, task=task, result=result)
-        await self._service.write(self._tenant, end_of)
+        conclusion = partial(delivering.conclude, task=task, result=result)
+        await self._service.write(self._tenant, conclusion)
         return ()
 
 
 async def attempt(service: Service, sender: Sender, task: Task) -> Outcome:
     """Make one attempt; every fault of the receiver becomes its outcome."""
-    began = system.monotonic()
+    start_time = system.monotonic()
     try:
         status = await sender.post(task.url, task.fields(service.now()), task.event.body.encode())
     except Undelivered as failure:
-        return Outcome(None, failure.word, _milliseconds_since(began))
-    return rules.outcome(status, _milliseconds_since(began))
+        return Outcome(None, failure.word, _milliseconds_since(start_time))
+    return rules.outcome(status, _milliseconds_since(start_time))
 
 
-def _milliseconds_since(began: float) -> int:
-    return round((system.monotonic() - began) * 1_000)
+def _milliseconds_since(start_time: float) -> int:
+    return round((system.monotonic() - start_time) * 1_000)
 
 
 async def purge_deliveries(service: Service, age: timedelta = KEPT) -> int:
     """Delete deliveries past their retention; return how many."""
-    end, went = micros(service.now() - age), 0
-    while old := await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX):
-        for tenant in sorted({row.tenant for row in old}):
-            ids = tuple(row.document.id for row in old if row.tenant == tenant)
+    end, count = micros(service.now() - age), 0
+    while expired := await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX):
+        for tenant in sorted({row.tenant for row in expired}):
+            ids = tuple(row.document.id for row in expired if row.tenant == tenant)
             await service.write(tenant, partial(delivering.purge, ids=ids))
-        went += len(old)
-    return went
+        count += len(expired)
+    return count

@@ -119,8 +119,8 @@ async def pull(
         return await _note_failure(service, source, refusal.code, refusal.message, refusal.status)
     except DocumentRefused as refusal:
         return await _note_failure(service, source, refusal.code, refusal.reason)
-    except MissingExtra as missing:
-        return await _note_failure(service, source, "missingExtra", str(missing))
+    except MissingExtra as error:
+        return await _note_failure(service, source, "missingExtra", str(error))
     except FAULTS as fault:
         reason = f"The document says what no row can hold ({type(fault).__name__})."
         return await _note_failure(service, source, "malformed", reason)
@@ -141,9 +141,7 @@ async def _take(
         memory = await service.read(SYSTEM, partial(documents.held, source=source.id))
         admission.check_size(source, document, memory)
     copy = registry.Copy(answer.etag, answer.last_modified, digest)
-    return await _DocumentWriter(
-        service, source, document, copy, status=answer.status, tell=tell
-    ).run()
+    return await _Writer(service, source, document, copy, status=answer.status, tell=tell).run()
 
 
 def _read(source: Source, answer: Fetched) -> Document:
@@ -163,7 +161,7 @@ def _read(source: Source, answer: Fetched) -> Document:
     return read(body, format_, hints)
 
 
-class _DocumentWriter:
+class _Writer:
     """Writes the records of one document in parts."""
 
     def __init__(
@@ -184,7 +182,7 @@ class _DocumentWriter:
         self._status = status
         self._tell = tell
         self._rows = PART_ROWS
-        self._record_ids: set[str] = set()
+        self._ids: set[str] = set()
         self._counts = Taken()
 
     async def run(self) -> Outcome:
@@ -206,13 +204,13 @@ class _DocumentWriter:
 
     async def _block(self, records: Sequence[Record]) -> bool:
         readings = await anyio.to_thread.run_sync(
-            documents.readings, self._source, self._document, records, self._record_ids
+            documents.readings, self._source, self._document, records, self._ids
         )
-        new = await self._service.read(SYSTEM, partial(documents.unknown, readings=readings))
-        self._counts += Taken(unchanged=len(readings) - len(new))
+        fresh = await self._service.read(SYSTEM, partial(documents.unknown, readings=readings))
+        self._counts += Taken(unchanged=len(readings) - len(fresh))
         now = self._service.now()
         items = await anyio.to_thread.run_sync(
-            lambda: [documents.judged(self._source, reading, now) for reading in new]
+            lambda: [documents.judged(self._source, reading, now) for reading in fresh]
         )
         return await self._write(documents.take, items)
 
@@ -221,9 +219,7 @@ class _DocumentWriter:
         while True:
             rows, after = await self._service.read(
                 SYSTEM,
-                partial(
-                    documents.absent, source=self._source.id, kept=self._record_ids, after=after
-                ),
+                partial(documents.absent, source=self._source.id, kept=self._ids, after=after),
             )
             if not await self._write(documents.lapse, rows):
                 return False
@@ -236,12 +232,12 @@ class _DocumentWriter:
         """Write all rows in parts; return whether the source still exists."""
         while rows:
             part, rows = rows[: self._rows], rows[self._rows :]
-            began = system.monotonic()
+            start_time = system.monotonic()
             counts = await self._service.system(partial(self._part, write, part))
             if counts is None:
                 return False
             self._counts += counts
-            fitting = len(part) * PART_SECONDS / max(system.monotonic() - began, 1e-6)
+            fitting = len(part) * PART_SECONDS / max(system.monotonic() - start_time, 1e-6)
             self._rows = max(PART_ROWS_MIN, min(PART_ROWS_MAX, round(fitting), 2 * self._rows))
         return True
 
@@ -391,10 +387,10 @@ async def pull_due(service: Service, fetcher: Fetcher) -> tuple[Outcome, ...]:
         await run_passes(service)  # what a pass that was cut off has left
         return ()
     until = service.now() + CLAIM
-    sources = [row.document for row in due]
-    async with _claim_release(service, [row.id for row in sources], until):
-        due_sources = await service.system(partial(registry.claim, seen=sources, until=until))
-        return await pull_all(service, due_sources, fetcher)
+    rows = [row.document for row in due]
+    async with _release(service, [row.id for row in rows], until):
+        sources = await service.system(partial(registry.claim, seen=rows, until=until))
+        return await pull_all(service, sources, fetcher)
 
 
 async def pull_now(
@@ -408,7 +404,7 @@ async def pull_now(
 ) -> tuple[Outcome, ...]:
     """Pull every source as `pull_all` does, due or not; no worker pulls it meanwhile."""
     ids, until = [source.id for source in sources], service.now() + CLAIM
-    async with _claim_release(service, ids, until):
+    async with _release(service, ids, until):
         for start in range(0, len(ids), ROUND_SOURCES_MAX):
             batch = ids[start : start + ROUND_SOURCES_MAX]
             await service.system(partial(registry.hold, ids=batch, until=until))
@@ -416,9 +412,7 @@ async def pull_now(
 
 
 @asynccontextmanager
-async def _claim_release(
-    service: Service, ids: Sequence[str], until: datetime
-) -> AsyncIterator[None]:
+async def _release(service: Service, ids: Sequence[str], until: datetime) -> AsyncIterator[None]:
     """Release the claims when the block is cancelled, so that others may pull at once."""
     try:
         yield

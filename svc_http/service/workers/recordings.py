@@ -65,8 +65,8 @@ class Recorder:
             await self.speech.say(Words(task.text, task.language), draft)
             try:
                 recording = await asyncio.to_thread(measure, draft)
-            except NoSound as silent:
-                raise SpeechFailed(str(silent)) from silent
+            except NoSound as error:
+                raise SpeechFailed(str(error)) from error
             turn = await self._keep(service, draft, recording)
 
         async def adopt(ctx: Context) -> Audio | None:
@@ -99,7 +99,7 @@ async def speak_loop(
 
     `on_failure` gets each failure; the report is tried again later, a few times.
     """
-    speakers = _Speakers(service, recorder, on_failure)
+    speakers = _RecordingTasks(service, recorder, on_failure)
     try:
         await commits.rounds(
             speakers.begin, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS
@@ -112,7 +112,7 @@ async def speak_due(
     service: Service, recorder: Recorder, on_failure: OnFailure
 ) -> tuple[Audio, ...]:
     """Speak the reports that are due now, a few at once; return their recordings."""
-    speakers = _Speakers(service, recorder, on_failure)
+    speakers = _RecordingTasks(service, recorder, on_failure)
     try:
         recordings = await asyncio.gather(*await speakers.begin())
     finally:
@@ -125,9 +125,9 @@ async def take_over(service: Service) -> None:
 
     Only for a process that has the store to itself, and before its loops begin.
     """
-    begun_before = micros(service.now() + TURN) - 1
+    turns_before = micros(service.now() + TURN) - 1
     turns = await service.storage.read(
-        SYSTEM, lambda tx: tx.documents.scan(TURNS, end=begun_before, limit=DUE_MAX)
+        SYSTEM, lambda tx: tx.documents.scan(TURNS, end=turns_before, limit=DUE_MAX)
     )
     for turn in turns.rows:
         await service.system(partial(end_turn, turn=turn, is_settled=False))
@@ -142,7 +142,7 @@ Key = tuple[str, str]
 """A report: its tenant and its id."""
 
 
-class _Speakers:
+class _RecordingTasks:
     """The reports that one process speaks, or will speak as soon as there is a place."""
 
     def __init__(self, service: Service, recorder: Recorder, on_failure: OnFailure) -> None:
@@ -205,17 +205,15 @@ async def sweep_loop(service: Service, media: Media, commits: Commits) -> None:
 async def sweep(service: Service, media: Media) -> tuple[str, ...]:
     """Check the files that may be unneeded now; return the names of those that were removed."""
     now = micros(service.now())
-    doubts = await service.storage.across(DOUBTS, end=now, limit=ROUND_MAX)
-    over = await service.storage.read(
+    doubtful = await service.storage.across(DOUBTS, end=now, limit=ROUND_MAX)
+    expired = await service.storage.read(
         SYSTEM, lambda tx: tx.documents.scan(TURNS, end=now, limit=ROUND_MAX)
     )
-    names = [(row.tenant, DOUBTS.decode(row.document.raw).name) for row in doubts]
-    abandoned_names = {TURNS.decode(row.raw).name for row in over.rows} - {
-        name for _, name in names
-    }
-    names += [(SYSTEM, name) for name in sorted(abandoned_names)]
-    removed_names = [await _remove_orphan(service, media, tenant, name) for tenant, name in names]
-    return tuple(name for name in removed_names if name is not None)
+    names = [(row.tenant, DOUBTS.decode(row.document.raw).name) for row in doubtful]
+    orphans = {TURNS.decode(row.raw).name for row in expired.rows} - {name for _, name in names}
+    names += [(SYSTEM, name) for name in sorted(orphans)]
+    files = [await _remove_orphan(service, media, tenant, name) for tenant, name in names]
+    return tuple(name for name in files if name is not None)
 
 
 async def _remove_orphan(service: Service, media: Media, tenant: str, name: str) -> str | None:

@@ -70,8 +70,8 @@ async def forget_threads(service: Service) -> None:
     """Remove the conversations of every account that are older than the retention of the host."""
     age = service.host.threads_kept
     end = micros(service.now() - age) - 1
-    while over := await service.storage.across(THREADS, end=end, limit=ROUND_MAX):
-        for row in over:
+    while expired := await service.storage.across(THREADS, end=end, limit=ROUND_MAX):
+        for row in expired:
             unit = partial(threads.forget, id_=row.document.id, kept=age)
             while await service.write(row.tenant, unit):
                 continue

@@ -77,9 +77,7 @@ async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow 
     """Make one report; None where there is none to make, or another worker was first."""
     due = DUE.decode(row.document.raw)
     try:
-        end, is_ours = await service.read(
-            row.tenant, lambda ctx: _due_end(ctx, row.document, ready)
-        )
+        end, is_ours = await service.read(row.tenant, lambda ctx: _end(ctx, row.document, ready))
         if not is_ours:
             return None
         if end is None:
@@ -88,19 +86,15 @@ async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow 
             )
             return None
         window = Window(end, due.covered_until, "taken")
-        composed_report = await composed(service, row.tenant, due.profile_id, window)
-        return await service.write(
-            row.tenant, lambda ctx: settle(ctx, composed_report, row.document)
-        )
+        report = await composed(service, row.tenant, due.profile_id, window)
+        return await service.write(row.tenant, lambda ctx: settle(ctx, report, row.document))
     except Problem as refusal:
         if refusal.type is not problem.NOT_FOUND:
             raise
         return None  # the profile was deleted meanwhile
 
 
-async def _due_end(
-    ctx: Context, row: Document[Due], ready: datetime
-) -> tuple[datetime | None, bool]:
+async def _end(ctx: Context, row: Document[Due], ready: datetime) -> tuple[datetime | None, bool]:
     """The end of the due report, and whether its row is unchanged since it was read."""
     due = await ctx.unchanged(DUE, row)
     return (None, False) if due is None else (await run_end(ctx, due, ready), True)

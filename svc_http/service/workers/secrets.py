@@ -36,8 +36,8 @@ async def renew_secrets(service: Service, on_failure: OnFailure, page_rows: int 
                 await service.write(tenant, partial(keys.renew, webhook_id=webhook_id))
                 count += 1
         tried |= {*page}
-    unknown = keys.under_unknown(service.keyring)
-    if count < len(tried) or await service.storage.across(WEBHOOK_SECRETS, where=unknown, limit=1):
+    filters = keys.under_unknown(service.keyring)
+    if count < len(tried) or await service.storage.across(WEBHOOK_SECRETS, where=filters, limit=1):
         on_failure(SealError("Secrets of webhooks wait for a master secret that is not listed."))
     return count
 

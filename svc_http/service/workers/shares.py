@@ -50,15 +50,15 @@ class Shares:
         """Grant the places that may be granted now."""
         self._places = +self._places
         while self._queues:
-            of = min(self._queues, key=self._places.__getitem__)
-            if self._places[of] >= self._free:
+            owner = min(self._queues, key=self._places.__getitem__)
+            if self._places[owner] >= self._free:
                 return
-            line = self._queues.pop(of)
+            line = self._queues.pop(owner)
             place = line.popleft()
             if line:
-                self._queues[of] = line
+                self._queues[owner] = line
             if place.cancelled():  # this waiter was cancelled before its turn
                 continue
             place.set_result(None)
             self._free -= 1
-            self._places[of] += 1
+            self._places[owner] += 1

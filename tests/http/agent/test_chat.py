@@ -166,7 +166,7 @@ ENDS: dict[str, tuple[list[Any], str]] = {
 async def test_answers_end_in_many_ways(
     server: Upstream, case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat, "LAST_SECONDS", 0.1)
+    monkeypatch.setattr(chat, "TRAILER_SECONDS", 0.1)
     parts, expected = ENDS[case]
     server.says(*LOOK)
     server.says(*parts)

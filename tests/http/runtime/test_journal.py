@@ -100,7 +100,7 @@ def test_constant_parts_are_bounded(log, monkeypatch):
     journal.flush()
     levels = [json.loads(line)["level"] for line in log.getvalue().splitlines()]
     assert levels == ["info", "info", "error"]
-    assert len(journal._shapes) == 1
+    assert len(journal._line_parts) == 1
 
 
 @pytest.mark.parametrize(
