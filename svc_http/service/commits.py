@@ -57,7 +57,7 @@ class Commits:
         waiter: asyncio.Future[None] = loop.create_future()
         self._waiting.add(waiter)
         try:
-            # Only now that a commit would be heard can the version be believed.
+            # Compare the version only after the waiter is registered (see above).
             if self._storage.version == version:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(seconds):

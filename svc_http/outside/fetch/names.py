@@ -67,7 +67,7 @@ async def look_up(host: str, port: int) -> Answers:
     def work() -> None:
         try:
             answer.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-        except Exception as error:  # told to whoever asked
+        except Exception as error:  # raised in every waiting task
             answer.set_exception(error)
 
     threading.Thread(target=work, daemon=True).start()

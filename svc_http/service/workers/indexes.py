@@ -54,7 +54,7 @@ class Indexing:
                 pass
         except SharedUnavailable:
             return
-        except NotEmbedded:  # whoever asked the model has told of it
+        except NotEmbedded:  # the model has logged the failure
             await asyncio.sleep(PUT_OFF_SECONDS)
 
     async def _has_lease(self) -> bool:

@@ -62,7 +62,7 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
             if report is not None:
                 reports.append(report)
             else:
-                system.shuffle(queue)  # where others are at it, each begins somewhere else
+                system.shuffle(queue)  # so that several workers begin with different rows
         except (StorageUnavailable, Overloaded):
             raise  # no profile's fault: it is due as soon as the store is back
         except Exception as failure:  # one profile's defect must not keep the others waiting

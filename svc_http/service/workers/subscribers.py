@@ -45,7 +45,7 @@ async def _inform_batch(service: Service, on_failure: OnFailure, row: Owned[Foll
         try:
             is_wanted |= await service.write(subscriber.tenant, partial(inform, task=task))
         except (StorageUnavailable, Overloaded):
-            raise  # nobody's fault: they are told when the store is back
+            raise  # the subscribers are informed when the store is back
         except Exception as failure:  # one subscriber's defect must not keep the others waiting
             on_failure(failure)
     if is_wanted and task.report is not None:

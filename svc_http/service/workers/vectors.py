@@ -67,7 +67,7 @@ class Embedding:
             return await self._make_due() if await self._has_lease() else 0
         except SharedUnavailable:
             return 0
-        except NotEmbedded:  # whoever asked the model has told of it
+        except NotEmbedded:  # the model has logged the failure
             await asyncio.sleep(PUT_OFF_SECONDS)
             return 0
 
