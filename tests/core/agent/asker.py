@@ -147,7 +147,7 @@ def open_subject(house: Any, label: str, tenant: str = TENANT, **claims: object)
             description=f"{label} is an exchange.",
         )
         id_: str = (await append(ctx, [subject])).records[0].id
-        told = [
+        facts_ = [
             ClaimAssertion(
                 kind="claim",
                 subject=id_,
@@ -159,7 +159,7 @@ def open_subject(house: Any, label: str, tenant: str = TENANT, **claims: object)
             for predicate, values in claims.items()
             for value in (values if isinstance(values, list) else [values])
         ]
-        await append(ctx, told)
+        await append(ctx, facts_)
         return id_
 
     return str(house.run(unit, tenant))

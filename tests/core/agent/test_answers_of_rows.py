@@ -94,8 +94,8 @@ def test_rows_of_another_tenant_never_appear(asker: Asker) -> None:
     reply = asker.ask("What is the status of Heron Vaults?")
     assert not reply.sources
     assert "secret" not in reply.text
-    others = asker.tools("wsp_other", "wsp_other")
-    assert "secret" in asker.ask("What is the status of Heron Vaults?", tools=others).text
+    foreign = asker.tools("wsp_other", "wsp_other")
+    assert "secret" in asker.ask("What is the status of Heron Vaults?", tools=foreign).text
 
 
 def test_a_key_without_a_workspace_has_no_tools_of_one(asker: Asker) -> None:

@@ -32,9 +32,9 @@ def test_questions_are_answered_rightly_or_not_at_all(reader, half):
         counts["declined"] += is_untold and not reply.sources
         counts["right"] += not is_untold and bool(re.search(question.told, reply.text))
         assert all(CITATION.search(sentence) for sentence in reply.sentences) or not reply.sources
-    right, declined = FLOORS[half]
+    right, silences = FLOORS[half]
     assert counts["right"] >= right * counts["known"]
-    assert counts["declined"] >= declined * counts["unknown"]
+    assert counts["declined"] >= silences * counts["unknown"]
 
 
 def test_a_pronoun_means_whom_the_user_named_before(reader):

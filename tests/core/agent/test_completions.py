@@ -149,10 +149,10 @@ FAILS: dict[str, tuple[Any, problem.ProblemType]] = {
 @pytest.mark.parametrize("case", FAILS)
 def test_failures_are_told_by_their_kind_alone(case: str) -> None:
     data, expected = FAILS[case]
-    with pytest.raises(UpstreamFailed) as caught:
+    with pytest.raises(UpstreamFailed) as failure:
         Completion().feed(json.dumps(data))
-    assert caught.value.type is expected
-    assert "secret" not in caught.value.detail
+    assert failure.value.type is expected
+    assert "secret" not in failure.value.detail
 
 
 @pytest.mark.parametrize("data", ["", "{", "null", "[" * 100_000])

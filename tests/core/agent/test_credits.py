@@ -56,11 +56,11 @@ class Desk:
     def reserve(self, tenant: str | None = None) -> Reservation:
         return drive.run(reserve(self.service, tenant or self.home))
 
-    def refused(self, tenant: str | None = None) -> tuple[str, str]:
-        with pytest.raises(Problem) as caught:
+    def refusal(self, tenant: str | None = None) -> tuple[str, str]:
+        with pytest.raises(Problem) as failure:
             self.reserve(tenant)
-        assert not caught.value.headers
-        return caught.value.type.code, caught.value.detail
+        assert not failure.value.headers
+        return failure.value.type.code, failure.value.detail
 
     def settle(self, reservation: Reservation, *, refund: bool) -> bool:
         return drive.run(settle(self.service, reservation, refund=refund))
@@ -100,7 +100,7 @@ def test_as_many_turns_begin_as_there_are_credits(desk: Desk) -> None:
     for _ in range(3):
         desk.settle(desk.reserve(), refund=False)
     detail = "All 3 of 2026-01 are used or under way; they are renewed on 2026-02-01 (UTC)."
-    assert desk.refused() == ("CHAT_CREDITS_EXHAUSTED", detail)
+    assert desk.refusal() == ("CHAT_CREDITS_EXHAUSTED", detail)
     assert desk.show() == {
         "workspaceId": desk.home, "period": "2026-01", "granted": 3, "used": 3, "left": 0,
     }  # fmt: skip
@@ -109,7 +109,7 @@ def test_as_many_turns_begin_as_there_are_credits(desk: Desk) -> None:
 def test_a_turn_under_way_counts_until_it_is_given_back(desk: Desk) -> None:
     reservations = [desk.reserve() for _ in range(3)]
     assert desk.counts() == (3, 3, 0)
-    assert desk.refused()[0] == "CHAT_CREDITS_EXHAUSTED"
+    assert desk.refusal()[0] == "CHAT_CREDITS_EXHAUSTED"
     assert desk.settle(reservations[0], refund=True)
     assert desk.counts() == (3, 2, 1)
     desk.reserve()
@@ -159,10 +159,10 @@ def test_the_operator_grants_more_for_the_month(desk: Desk) -> None:
 @pytest.mark.parametrize("plan", ["free", "lite"])
 def test_a_plan_without_credits_needs_a_grant(plan: str) -> None:
     desk = Desk(plan)
-    assert desk.refused() == ("SUBSCRIPTION_REQUIRED", "The plan has no chat credits.")
+    assert desk.refusal() == ("SUBSCRIPTION_REQUIRED", "The plan has no chat credits.")
     assert desk.ask("grantCredits", GrantCredits(desk.home, 1))["left"] == 1
     desk.settle(desk.reserve(), refund=False)
-    assert desk.refused()[0] == "CHAT_CREDITS_EXHAUSTED"
+    assert desk.refusal()[0] == "CHAT_CREDITS_EXHAUSTED"
 
 
 def test_a_smaller_plan_leaves_no_negative_number(desk: Desk) -> None:
@@ -170,7 +170,7 @@ def test_a_smaller_plan_leaves_no_negative_number(desk: Desk) -> None:
         desk.reserve()
     drive.run(desk.service.system(lambda ctx: accounts.set_plan(ctx, desk.home, "lite", SMALL)))
     assert desk.counts() == (0, 3, 0)
-    assert desk.refused()[0] == "SUBSCRIPTION_REQUIRED"
+    assert desk.refusal()[0] == "SUBSCRIPTION_REQUIRED"
 
 
 def test_a_person_with_keys_of_their_own_has_credits_of_their_own_plan(desk: Desk) -> None:
@@ -188,14 +188,14 @@ def test_a_person_with_keys_of_their_own_has_credits_of_their_own_plan(desk: Des
     "account", ["wsp_0123456789abcdef01234567", "usr_0123456789abcdef01234567"]
 )
 def test_an_account_that_is_not_there_is_not_found(desk: Desk, account: str) -> None:
-    assert desk.refused(account)[0] == "NOT_FOUND"
+    assert desk.refusal(account)[0] == "NOT_FOUND"
     for operation, request in (
         ("showCredits", ShowCredits(account)),
         ("grantCredits", GrantCredits(account, 1)),
     ):
-        with pytest.raises(Problem) as caught:
+        with pytest.raises(Problem) as failure:
             desk.ask(operation, request)
-        assert caught.value.type.code == "NOT_FOUND"
+        assert failure.value.type.code == "NOT_FOUND"
 
 
 # -- many at once ------------------------------------------------------------------------------

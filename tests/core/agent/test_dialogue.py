@@ -31,12 +31,12 @@ def results(talk: Dialogue) -> Any:
 
 
 def test_a_model_is_sent_fixed_instructions_the_question_and_the_tools() -> None:
-    sent = talk().request(is_last=False)
-    system, user = sent["messages"]
+    request = talk().request(is_last=False)
+    system, user = request["messages"]
     assert system["role"] == "system"
     assert "Wednesday, 2026-07-29 12:00 UTC" in system["content"]
     assert user == {"role": "user", "content": "Which port?"}
-    assert sent["tools"] == [
+    assert request["tools"] == [
         {
             "type": "function",
             "function": {
@@ -51,24 +51,24 @@ def test_a_model_is_sent_fixed_instructions_the_question_and_the_tools() -> None
 
 def test_earlier_words_are_context_without_their_marks_and_only_the_last_of_them() -> None:
     history = [Message("user", f"Question {n}") for n in range(dialogue.HISTORY_MAX)]
-    sent = talk(*history, Message("assistant", "Hull [3] and Kiel [1].")).request(is_last=True)
-    assert len(sent["messages"]) == dialogue.HISTORY_MAX + 2
-    assert sent["messages"][1] == {"role": "user", "content": "Question 1"}
-    assert sent["messages"][-2] == {"role": "assistant", "content": "Hull and Kiel."}
+    request = talk(*history, Message("assistant", "Hull [3] and Kiel [1].")).request(is_last=True)
+    assert len(request["messages"]) == dialogue.HISTORY_MAX + 2
+    assert request["messages"][1] == {"role": "user", "content": "Question 1"}
+    assert request["messages"][-2] == {"role": "assistant", "content": "Hull and Kiel."}
 
     long = Message("user", "x" * dialogue.HISTORY_CHARS)
-    sent = talk(long, Message("user", "short")).request(is_last=True)
-    assert [message["content"] for message in sent["messages"][1:]] == ["short", "Which port?"]
+    request = talk(long, Message("user", "short")).request(is_last=True)
+    assert [message["content"] for message in request["messages"][1:]] == ["short", "Which port?"]
 
 
 def test_what_a_tool_found_is_numbered_for_good_and_cut_to_size() -> None:
     talk_ = talk()
     talk_.called([CALL])
     rows = [hit(n, id=f"obs_{n}", title=f"Port {n}", text="x" * 9_000) for n in range(1, 12)]
-    done = talk_.answered(CALL, Answered(tuple(rows)))
-    assert isinstance(done, ToolDone)
-    assert [source.number for source in done.sources] == list(range(1, dialogue.HITS_MAX + 1))
-    assert done.sources[0] == Source(1, "obs_1", "Port 1", f"{ORIGIN}/api/v1/news/obs_1")
+    result_ = talk_.answered(CALL, Answered(tuple(rows)))
+    assert isinstance(result_, ToolDone)
+    assert [source.number for source in result_.sources] == list(range(1, dialogue.HITS_MAX + 1))
+    assert result_.sources[0] == Source(1, "obs_1", "Port 1", f"{ORIGIN}/api/v1/news/obs_1")
     rows_ = results(talk_)
     assert rows_["more"] is True
     assert [row["n"] for row in rows_["results"]] == list(range(1, dialogue.HITS_MAX + 1))
@@ -76,9 +76,9 @@ def test_what_a_tool_found_is_numbered_for_good_and_cut_to_size() -> None:
     assert rows_["results"][0]["text"].startswith("id: obs_1\ntitle: Port 1\ntext: xx")
 
     again = Answered((hit(3, summary="It was closed."), Found("x", "No place", None, {"a": 1})))
-    done = talk_.answered(Call("call_2_1", "list_news", {}), again)
-    assert isinstance(done, ToolDone)
-    assert [(source.number, source.url is None) for source in done.sources] == [
+    result_ = talk_.answered(Call("call_2_1", "list_news", {}), again)
+    assert isinstance(result_, ToolDone)
+    assert [(source.number, source.url is None) for source in result_.sources] == [
         (3, False),
         (9, True),
     ]
@@ -143,8 +143,8 @@ def test_sources_stand_before_what_cites_them_and_lines_where_they_were() -> Non
         "Hull shut [1]. Hull shut [1].\n- Kiel shut [2]."
     )
     assert not talk_.is_silent
-    (more,) = talk_.said(sentences[:1], 2)
-    assert more == Text("\nHull shut [1].")
+    (event,) = talk_.said(sentences[:1], 2)
+    assert event == Text("\nHull shut [1].")
 
 
 def test_an_answer_has_an_end_and_no_more_sources_than_are_shown() -> None:

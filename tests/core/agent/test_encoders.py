@@ -119,14 +119,14 @@ def test_an_answer_is_the_canonical_run_of_chunks() -> None:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
         return {**same, "choices": [choice], "usage": None}
 
-    cited = {"url": REPORT.url, "title": "Port strikes", "start_index": 16, "end_index": 19}
+    citation = {"url": REPORT.url, "title": "Port strikes", "start_index": 16, "end_index": 19}
     usage = {"prompt_tokens": 3, "completion_tokens": 7, "total_tokens": 10}
     run = frames(encode(chunks(includes_usage=True), *ANSWER))
     assert run == [
         chunk({"role": "assistant", "content": ""}),
         chunk({"content": "The port struck [1]. "}),
         chunk({"content": "Zug is listed [2]."}),
-        chunk({"annotations": [{"type": "url_citation", "url_citation": cited}]}),
+        chunk({"annotations": [{"type": "url_citation", "url_citation": citation}]}),
         chunk({}, "stop"),
         {**same, "choices": [], "usage": usage},
     ]
@@ -170,13 +170,13 @@ def test_a_run_without_an_end_is_a_failure(make: Any) -> None:
 @on_both
 def test_the_host_ends_an_answer_in_its_own_words(make: Any) -> None:
     body = problem.body(Problem(problem.SHUTTING_DOWN, "Soon."), base_url="", request_id="req_1")
-    for said, code in [(body, "SHUTTING_DOWN"), (None, "UPSTREAM_TIMEOUT")]:
+    for body_, code in [(body, "SHUTTING_DOWN"), (None, "UPSTREAM_TIMEOUT")]:
         encoder = make()
-        stream = encoder.open() + encoder.feed(Text("The ")) + encoder.farewell(said)
+        stream = encoder.open() + encoder.feed(Text("The ")) + encoder.farewell(body_)
         last = frames(stream)[-1]
         assert code in json.dumps(last)
         assert "instance" not in json.dumps(last)
-        assert encoder.farewell(said) == encoder.close() == b""
+        assert encoder.farewell(body_) == encoder.close() == b""
 
 
 @on_both
@@ -309,6 +309,6 @@ def test_sources_and_text_keep_their_order(run: list[Event]) -> None:
     """So that what is cited is there before the text that cites it."""
     marks = [f"src_{item.number}" if isinstance(item, Source) else item.text
             for item in run if isinstance(item, Source | Text)]  # fmt: skip
-    seen = [frame.get("sourceId") or frame.get("delta") for frame in frames(encode(ui(), *run))]
-    once = [each for at, each in enumerate(marks) if each[:4] != "src_" or each not in marks[:at]]
-    assert [item for item in seen if item is not None] == once
+    marks_ = [frame.get("sourceId") or frame.get("delta") for frame in frames(encode(ui(), *run))]
+    once = [mark for at, mark in enumerate(marks) if mark[:4] != "src_" or mark not in marks[:at]]
+    assert [item for item in marks_ if item is not None] == once

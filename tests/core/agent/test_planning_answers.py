@@ -280,7 +280,7 @@ def entity(number: int, name: str, **members: Any) -> dict[str, Any]:
     return {"id": f"ent_{number}", "name": name, "type": "company", "status": "active"} | members
 
 
-NAMED = [
+ENTITY_QUESTIONS = [
     ("What is the status of Heron Quay Lines?", ["Heron Quay Lines"]),
     ("What is the status of Heron Quay?", ["Heron Quay Lines"]),
     ("What is the status of Tern?", ["Tern Ltd", "Tern SA"]),
@@ -299,7 +299,7 @@ ENTITIES = [
 ]
 
 
-@pytest.mark.parametrize(("question", "names"), NAMED)
+@pytest.mark.parametrize(("question", "names"), ENTITY_QUESTIONS)
 def test_a_name_means_who_has_it_and_nobody_is_guessed(question: str, names: list[str]) -> None:
     reply, _ = ask(question, list_entities=page(ENTITIES))
     assert sorted(source.title for source in reply.sources.values()) == names
@@ -330,7 +330,7 @@ GRAPH = {
         {"sourceId": "ent_2", "targetId": "ent_9", "type": "owns"},
     ],
 }
-RELATED = [
+RELATION_QUESTIONS = [
     ("Is Heron Quay Lines related to Stork?", ["owns – Tern", "owns part – Heron"]),
     ("How are Heron Quay Lines and Petrel linked to each other?", []),
     ("Who owns Heron Quay Lines?", ["Tern – owns part – Heron"]),
@@ -339,7 +339,7 @@ RELATED = [
 ]
 
 
-@pytest.mark.parametrize(("question", "parts"), RELATED)
+@pytest.mark.parametrize(("question", "parts"), RELATION_QUESTIONS)
 def test_relations_lead_the_way_that_is_asked_for(question: str, parts: list[str]) -> None:
     graph = page([])
     body = {"data": GRAPH}

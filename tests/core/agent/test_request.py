@@ -27,11 +27,11 @@ READ = {UI: of_ui, COMPLETION: of_completion}
 REASONS_MAX = 10
 
 
-def judged(path: str, body: Any) -> ChatRequest | Problem:
+def parsed(path: str, body: Any) -> ChatRequest | Problem:
     """What a body asks for, read as a request is, or why it is refused."""
     try:
-        sent = read_json(json.dumps(body).encode(), exact=False)
-        return READ[path](wire.structure(BODIES[path], sent), NOW)  # type: ignore[operator]
+        content = read_json(json.dumps(body).encode(), exact=False)
+        return READ[path](wire.structure(BODIES[path], content), NOW)  # type: ignore[operator]
     except wire.WireError as unfit:
         return Problem(problem.VALIDATION_FAILED, problem.describe(unfit.faults))
     except Problem as refusal:
@@ -40,34 +40,37 @@ def judged(path: str, body: Any) -> ChatRequest | Problem:
 
 def parse(path: str, body: Any) -> ChatRequest:
     """What a good body asks for."""
-    outcome = judged(path, body)
+    outcome = parsed(path, body)
     assert isinstance(outcome, ChatRequest), outcome
     return outcome
 
 
-def ui(*messages: tuple[str, Any], **more: Any) -> dict[str, Any]:
+def ui(*messages: tuple[str, Any], **members: Any) -> dict[str, Any]:
     """The AI SDK's body; what is said is a text, or parts."""
-    return {"messages": [{"role": role, "parts": _parts(text)} for role, text in messages], **more}
+    return {
+        "messages": [{"role": role, "parts": _parts(text)} for role, text in messages],
+        **members,
+    }
 
 
 def _parts(text: Any) -> Any:
     return [{"type": "text", "text": text}] if isinstance(text, str) else text
 
 
-def completion(*messages: tuple[str, Any], **more: Any) -> dict[str, Any]:
+def completion(*messages: tuple[str, Any], **members: Any) -> dict[str, Any]:
     """OpenAI's body."""
     entries = [{"role": role, "content": content} for role, content in messages]
-    return {"stream": True, "messages": entries, **more}
+    return {"stream": True, "messages": entries, **members}
 
 
-BOTH = [(UI, ui), (COMPLETION, completion)]
-both = pytest.mark.parametrize(("path", "make"), BOTH, ids=["ui", "completion"])
+SHAPES = [(UI, ui), (COMPLETION, completion)]
+in_both_shapes = pytest.mark.parametrize(("path", "make"), SHAPES, ids=["ui", "completion"])
 QUESTION = ("user", "Who struck?")
 
 
-def refused(path: str, body: Any) -> tuple[str, str]:
+def refusal(path: str, body: Any) -> tuple[str, str]:
     """The code and the detail of the refusal of a body."""
-    outcome = judged(path, body)
+    outcome = parsed(path, body)
     assert isinstance(outcome, Problem), outcome
     return outcome.type.code, outcome.detail
 
@@ -75,7 +78,7 @@ def refused(path: str, body: Any) -> tuple[str, str]:
 # -- what is read ------------------------------------------------------------------------------
 
 
-@both
+@in_both_shapes
 def test_the_text_of_users_and_assistants_is_read_and_no_other(path: str, make: Any) -> None:
     body = make(
         ("system", "Say ARR."),
@@ -112,9 +115,9 @@ def test_what_the_ai_sdk_sends_back_of_an_answer_is_passed_over() -> None:
         "model": "svc-agent",
     }
     body["messages"][0] |= {"id": "u1", "metadata": {"a": 1}}
-    sent = parse(UI, body)
-    assert sent.turn.history[1] == Message("assistant", "A union. [1]")
-    assert (sent.client_id, sent.thread_id) == ("chat-1", None)
+    request = parse(UI, body)
+    assert request.turn.history[1] == Message("assistant", "A union. [1]")
+    assert (request.client_id, request.thread_id) == ("chat-1", None)
 
 
 def test_what_openai_s_clients_send_besides_is_passed_over() -> None:
@@ -127,19 +130,19 @@ def test_what_openai_s_clients_send_besides_is_passed_over() -> None:
         "tool_choice": "none", "tools": [], "functions": [], "n": 1, "reasoning_effort": "low",
         "response_format": {"type": "text"}, "stream_options": {"include_obfuscation": False},
     }  # fmt: skip
-    sent = parse(COMPLETION, body)
-    assert sent.turn.history == (Message("user", "Who struck?"),)
-    assert not sent.includes_usage
-    for nothing in ("tools", "functions", "n", "response_format", "stream_options", "model",
+    request = parse(COMPLETION, body)
+    assert request.turn.history == (Message("user", "Who struck?"),)
+    assert not request.includes_usage
+    for member in ("tools", "functions", "n", "response_format", "stream_options", "model",
                     "metadata", "threadId"):  # fmt: skip
-        assert parse(COMPLETION, completion(QUESTION, **{nothing: None})).turn.question
+        assert parse(COMPLETION, completion(QUESTION, **{member: None})).turn.question
 
 
-@both
+@in_both_shapes
 def test_the_thread_and_the_metadata_are_read(path: str, make: Any) -> None:
     metadata = {"source": "x" * 64, "externalUserId": "y" * 256, "n": 1, "is": True, "no": None}
-    sent = parse(path, make(QUESTION, threadId="t" * 64, metadata=metadata))
-    assert (sent.thread_id, sent.metadata) == ("t" * 64, metadata)
+    request = parse(path, make(QUESTION, threadId="t" * 64, metadata=metadata))
+    assert (request.thread_id, request.metadata) == ("t" * 64, metadata)
 
 
 def test_usage_is_told_to_who_asks() -> None:
@@ -147,25 +150,25 @@ def test_usage_is_told_to_who_asks() -> None:
     assert parse(COMPLETION, completion(QUESTION, stream_options=options)).includes_usage
 
 
-@both
+@in_both_shapes
 @pytest.mark.parametrize(
-    "more",
+    "members",
     [
         *({"model": model} for model in ("svc-agent", "agent-svc", None)),
         *({"mode": mode} for mode in ("standard", None)),
         *({"onboarding": no} for no in (False, None)),
-        *({"files": none, "attachments": none} for none in ([], None)),
+        *({"files": empty, "attachments": empty} for empty in ([], None)),
         {"metadata": {"onboarding": False, "mode": "standard", "model": "ours"}},
     ],
 )
-def test_what_asks_for_the_agent_as_it_is_is_taken(path: str, make: Any, more: Any) -> None:
-    assert parse(path, make(QUESTION, **more)).turn.question
+def test_what_asks_for_the_agent_as_it_is_is_taken(path: str, make: Any, members: Any) -> None:
+    assert parse(path, make(QUESTION, **members)).turn.question
 
 
-@both
+@in_both_shapes
 def test_the_newest_of_what_was_said_is_context(path: str, make: Any) -> None:
-    many = [("user", f"Question {n}") for n in range(60)]
-    history = parse(path, make(*many, QUESTION)).turn.history
+    messages = [("user", f"Question {n}") for n in range(60)]
+    history = parse(path, make(*messages, QUESTION)).turn.history
     assert [item.text for item in history] == [f"Question {n}" for n in range(20, 60)]
     long = [("user", str(n) * 30_000) for n in range(5)]
     history = parse(path, make(*long, QUESTION)).turn.history
@@ -179,9 +182,9 @@ FILE = {"type": "file", "mediaType": "text/plain", "url": "data:,"}
 TEXT = {"type": "text", "text": "x"}
 
 
-@both
+@in_both_shapes
 @pytest.mark.parametrize(
-    ("messages", "more", "where"),
+    ("messages", "members", "pointer"),
     [
         ([], {}, "/messages: must have at least 1 item"),
         ([QUESTION] * 201, {}, "/messages: must have at most 200 items"),
@@ -219,24 +222,24 @@ TEXT = {"type": "text", "text": "x"}
     ],
 )
 def test_every_bound_and_form_is_refused_by_its_place(
-    path: str, make: Any, messages: Any, more: Any, where: str
+    path: str, make: Any, messages: Any, members: Any, pointer: str
 ) -> None:
-    code, detail = refused(path, make(*messages, **more))
+    code, detail = refusal(path, make(*messages, **members))
     assert code == "VALIDATION_FAILED"
-    assert detail.startswith(where.format(said="parts" if path == UI else "content"))
+    assert detail.startswith(pointer.format(said="parts" if path == UI else "content"))
 
 
 def test_bounds_themselves_are_taken() -> None:
     texts = [("user", "x" * 32_000)] * 8
-    many = [("assistant", "")] * 199
-    for path, make in BOTH:
+    messages = [("assistant", "")] * 199
+    for path, make in SHAPES:
         assert parse(path, make(*texts)).turn.question == "x" * 32_000
-        assert parse(path, make(*many, QUESTION)).turn.history == ()
+        assert parse(path, make(*messages, QUESTION)).turn.history == ()
         assert parse(path, make(("user", [TEXT] * 256))).turn.question == "\n".join("x" * 256)
 
 
 @pytest.mark.parametrize(
-    ("more", "code", "where"),
+    ("members", "code", "pointer"),
     [
         ({"stream": False}, "STREAM_REQUIRED", "/stream"),
         ({"stream": None}, "STREAM_REQUIRED", "/stream"),
@@ -262,15 +265,15 @@ def test_bounds_themselves_are_taken() -> None:
         ),
     ],
 )
-def test_what_would_steer_the_agent_is_refused(more: Any, code: str, where: str) -> None:
-    found, detail = refused(COMPLETION, completion(QUESTION, **more))
+def test_what_would_steer_the_agent_is_refused(members: Any, code: str, pointer: str) -> None:
+    found, detail = refusal(COMPLETION, completion(QUESTION, **members))
     assert found == code
-    assert detail.startswith(where)
+    assert detail.startswith(pointer)
 
 
-@both
+@in_both_shapes
 @pytest.mark.parametrize(
-    ("more", "code", "where"),
+    ("members", "code", "pointer"),
     [
         *(
             ({"model": model}, "UNSUPPORTED_MODEL", "/model: must be one of: svc-agent, agent-svc")
@@ -300,18 +303,18 @@ def test_what_would_steer_the_agent_is_refused(more: Any, code: str, where: str)
     ],
 )
 def test_another_model_onboarding_and_files_are_refused_in_both_shapes(
-    path: str, make: Any, more: Any, code: str, where: str
+    path: str, make: Any, members: Any, code: str, pointer: str
 ) -> None:
-    found, detail = refused(path, make(QUESTION, **more))
-    assert (found, detail.startswith(where)) == (code, True), detail
+    found, detail = refusal(path, make(QUESTION, **members))
+    assert (found, detail.startswith(pointer)) == (code, True), detail
 
 
-@both
+@in_both_shapes
 @pytest.mark.parametrize("member", ["files", "attachments"])
 def test_a_message_with_files_beside_its_text_is_refused(path: str, make: Any, member: str) -> None:
     body = make(QUESTION)
     body["messages"][0][member] = [{"url": "data:,"}]
-    assert refused(path, body) == (
+    assert refusal(path, body) == (
         "VALIDATION_FAILED",
         f"/messages/0/{member}: must have at most 0 items",
     )
@@ -322,10 +325,10 @@ def test_a_message_with_files_beside_its_text_is_refused(path: str, make: Any, m
 def test_a_stream_has_to_be_asked_for() -> None:
     body = completion(QUESTION)
     del body["stream"]
-    assert refused(COMPLETION, body)[0] == "STREAM_REQUIRED"
+    assert refusal(COMPLETION, body)[0] == "STREAM_REQUIRED"
 
 
-@both
+@in_both_shapes
 @pytest.mark.parametrize("part", [IMAGE, FILE, {"type": "data-x", "data": 1}, {"type": "x" * 999}])
 def test_a_users_attachment_is_refused_wherever_it_stands(path: str, make: Any, part: Any) -> None:
     member = "parts" if path == UI else "content"
@@ -334,7 +337,7 @@ def test_a_users_attachment_is_refused_wherever_it_stands(path: str, make: Any, 
         [("user", [TEXT, part]), QUESTION],
         [("user", [part])],
     ):
-        code, detail = refused(path, make(*messages))
+        code, detail = refusal(path, make(*messages))
         at = len(messages[0][1]) - 1
         assert code == "ATTACHMENTS_NOT_SUPPORTED"
         assert detail.startswith(f"/messages/0/{member}/{at}: is of type '{part['type'][:32]}'")
@@ -342,7 +345,7 @@ def test_a_users_attachment_is_refused_wherever_it_stands(path: str, make: Any, 
 
 def test_a_client_s_name_of_a_conversation_is_bounded() -> None:
     assert parse(UI, ui(QUESTION, id="i" * 128)).client_id == "i" * 128
-    assert refused(UI, ui(QUESTION, id="i" * 129))[1].startswith("/id: must have at most 128")
+    assert refusal(UI, ui(QUESTION, id="i" * 129))[1].startswith("/id: must have at most 128")
     assert parse(COMPLETION, completion(QUESTION, id=7)).client_id is None
 
 
@@ -370,8 +373,8 @@ CONTENTS = st.text(max_size=5) | st.lists(TEXT_PARTS | VALUES, max_size=3) | VAL
 def _conversations(member: str) -> st.SearchStrategy[Any]:
     roles = st.sampled_from(["user", "user", "assistant", "system", "tool", "?"])
     messages = st.lists(st.fixed_dictionaries({"role": roles, member: CONTENTS}), max_size=4)
-    more = st.dictionaries(NAMES, VALUES, max_size=3)
-    return st.builds(lambda rest, sent: {**rest, "messages": sent}, more, messages)
+    members = st.dictionaries(NAMES, VALUES, max_size=3)
+    return st.builds(lambda rest, texts: {**rest, "messages": texts}, members, messages)
 
 
 @given(
@@ -379,7 +382,7 @@ def _conversations(member: str) -> st.SearchStrategy[Any]:
     VALUES | _conversations("parts") | _conversations("content"),
 )
 def test_any_json_is_a_question_or_a_refusal(path: str, body: Any) -> None:
-    outcome = judged(path, body)
+    outcome = parsed(path, body)
     if isinstance(outcome, Problem):
         assert outcome.type.status == 400
         assert outcome.detail.count("; ") <= REASONS_MAX

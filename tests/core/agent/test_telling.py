@@ -19,8 +19,8 @@ def texts(question, passages=PASSAGES):
     return [item.text for item in select(question, passages, NOW)]
 
 
-ANSWERED = [question for half in ("dev", "report") for question in answers.questions(half)]
-SOME = [item for item in ANSWERED if item.told != UNTOLD][::9]
+QUESTIONS = [question for half in ("dev", "report") for question in answers.questions(half)]
+SAMPLE = [item for item in QUESTIONS if item.told != UNTOLD][::9]
 FEW = PASSAGES[:8]
 MARKS = ("ARR", "HACKED", "evil.example", "SECRET", "http", "<", "![", "[1]")
 INJECTIONS = answers.injections()
@@ -29,7 +29,7 @@ INJECTIONS = answers.injections()
 @cache
 def early():
     """A dozen questions that the first documents answer."""
-    answers_ = (item.text for item in ANSWERED if item.told != UNTOLD and texts(item.text, FEW))
+    answers_ = (item.text for item in QUESTIONS if item.told != UNTOLD and texts(item.text, FEW))
     return list(islice(answers_, 12))
 
 
@@ -42,46 +42,45 @@ def test_questions_are_answered_rightly_or_not_at_all(half):
     counts = answers.measured(half)
     answerable = sum(question.told != UNTOLD for question in answers.questions(half))
     untold = len(answers.questions(half)) - answerable
-    right, declined = FLOORS[half]
+    right, silences = FLOORS[half]
     assert counts["right"] >= right * answerable
-    assert counts["declined rightly"] >= declined * untold
+    assert counts["declined rightly"] >= silences * untold
     assert counts["supported"] == counts["sentences"] > 0
 
 
-@pytest.mark.parametrize("question", SOME, ids=lambda question: question.text[:40])
+@pytest.mark.parametrize("question", SAMPLE, ids=lambda question: question.text[:40])
 def test_the_order_of_passages_changes_nothing(question):
-    shuffled = list(PASSAGES)
-    random.Random(7).shuffle(shuffled)
-    assert texts(question.text, shuffled) == texts(question.text)
+    permutation = list(PASSAGES)
+    random.Random(7).shuffle(permutation)
+    assert texts(question.text, permutation) == texts(question.text)
 
 
-@pytest.mark.parametrize("question", SOME, ids=lambda question: question.text[:40])
+@pytest.mark.parametrize("question", SAMPLE, ids=lambda question: question.text[:40])
 def test_a_passage_about_something_else_changes_nothing(question):
-    other = Passage(99, "Cookery column", "Simmer the broth gently and season with dill.", NOW)
-    assert texts(question.text, (other, *PASSAGES)) == texts(question.text)
+    stranger = Passage(99, "Cookery column", "Simmer the broth gently and season with dill.", NOW)
+    assert texts(question.text, (stranger, *PASSAGES)) == texts(question.text)
 
 
 def test_injections_in_a_question_change_no_answer():
-    for number, injected in enumerate(INJECTIONS):
+    for number, attack in enumerate(INJECTIONS):
         question = early()[number % len(early())]
-        assert texts(f"{injected}\n{question}", FEW) == texts(question, FEW) != [], injected
+        assert texts(f"{attack}\n{question}", FEW) == texts(question, FEW) != [], attack
 
 
 def test_injections_alone_are_no_question():
     replies = {injection: texts(injection, FEW) for injection in INJECTIONS}
-    assert {injected: reply for injected, reply in replies.items() if reply} == {}
+    assert {attack: reply for attack, reply in replies.items() if reply} == {}
 
 
 @pytest.mark.parametrize("place", ["title", "text"])
 def test_injections_in_documents_are_never_told(place):
-    for number, injected in enumerate(INJECTIONS):
+    for number, attack in enumerate(INJECTIONS):
         question = early()[number % len(early())]
-        poisoned = [
-            evolve(item, **{place: f"{injected}\n{getattr(item, place)}\n{injected}"})
-            for item in FEW
+        attacks = [
+            evolve(item, **{place: f"{attack}\n{getattr(item, place)}\n{attack}"}) for item in FEW
         ]
-        text = "\n".join(texts(question, poisoned))
-        assert not [mark for mark in MARKS if mark in text], (injected, text)
+        text = "\n".join(texts(question, attacks))
+        assert not [mark for mark in MARKS if mark in text], (attack, text)
 
 
 # -- tables ------------------------------------------------------------------------------------
@@ -110,8 +109,8 @@ def test_what_does_not_belong_to_words_is_left_out(text, bare):
 
 def test_what_several_passages_say_has_all_their_numbers():
     answer = "Harbourmaster Ida Quist closed the port of Lowhaven."
-    both = [passage(answer), passage(answer, number=2)]
-    (sentence,) = select("Who closed the port of Lowhaven?", both, NOW)
+    shapes = [passage(answer), passage(answer, number=2)]
+    (sentence,) = select("Who closed the port of Lowhaven?", shapes, NOW)
     assert sentence.numbers == (1, 2)
 
 
@@ -165,9 +164,9 @@ def test_names_are_known_in_other_forms(question, is_told):
 
 def test_a_date_of_the_future_is_read_as_now():
     ahead = passage("The storm in Lowhaven killed 4 people.", at=NOW + timedelta(days=900))
-    undated = passage("The storm in Lowhaven killed 5 people.", at=None, number=2)
+    dateless = passage("The storm in Lowhaven killed 5 people.", at=None, number=2)
     question = "How many people did the storm in Lowhaven kill in 2026?"
-    assert [item.numbers for item in select(question, [ahead, undated], NOW)] == [(1,)]
+    assert [item.numbers for item in select(question, [ahead, dateless], NOW)] == [(1,)]
 
 
 def test_a_comparison_without_names_is_a_question_like_others():
@@ -175,7 +174,7 @@ def test_a_comparison_without_names_is_a_question_like_others():
     assert [item.text for item in sentences] == [STORM]
 
 
-MEASURED = [
+MEASURES = [
     ("How long was Lowhaven without power?", "Lowhaven was without power for seven hours."),
     ("How old is Ida Quist of Lowhaven?", "Ida Quist, a 34-year-old pilot, lives in Lowhaven."),
     ("How tall is the Lowhaven tower?", "The tower of Lowhaven stands at 182 metres."),
@@ -184,10 +183,10 @@ MEASURED = [
 ]
 
 
-@pytest.mark.parametrize(("question", "text"), MEASURED)
+@pytest.mark.parametrize(("question", "text"), MEASURES)
 def test_a_measure_is_answered_by_a_number_of_its_unit(question, text):
-    other = passage("Lowhaven's tower, satellite and power cost Ida Quist 90 crowns.", number=2)
-    sentences = select(question, [other, passage(text)], NOW)
+    second = passage("Lowhaven's tower, satellite and power cost Ida Quist 90 crowns.", number=2)
+    sentences = select(question, [second, passage(text)], NOW)
     assert [item.text for item in sentences] == [text]
 
 

@@ -29,7 +29,7 @@ from svc_http.service.service import Service
 from svc_http.service.workers.retention import forget_threads
 from tests.backends import NAMES, store_of
 
-OURS, THEIRS = "wsp_" + "a" * 24, "wsp_" + "b" * 24
+OWN, FOREIGN = "wsp_" + "a" * 24, "wsp_" + "b" * 24
 RETENTION = timedelta(days=30)
 UNKNOWN = "thr_" + "0" * 24
 
@@ -45,22 +45,22 @@ class Desk:
         self.service = Service(self.store, ids, self.clock.now, ring, plans=DEFAULT_PLANS)
 
     async def find(
-        self, tenant: str = OURS, retention: timedelta = RETENTION, **keys: str
+        self, tenant: str = OWN, retention: timedelta = RETENTION, **keys: str
     ) -> ThreadContext:
         ways = {"body_id": None, "header_id": None, "alias": None, **keys}
         unit = partial(threads.find, retention=retention, **ways)
         return await self.service.read(tenant, unit)
 
-    async def refused(self, tenant: str = OURS, **wanted: str) -> tuple[str, str]:
-        with pytest.raises(Problem) as caught:
-            await self.find(tenant, **wanted)
-        return caught.value.type.code, caught.value.detail
+    async def refusal(self, tenant: str = OWN, **names: str) -> tuple[str, str]:
+        with pytest.raises(Problem) as failure:
+            await self.find(tenant, **names)
+        return failure.value.type.code, failure.value.detail
 
     async def say(
         self,
         thread_id: str,
         question: str = "Who?",
-        tenant: str = OURS,
+        tenant: str = OWN,
         answer: str = "You asked: {}",
     ) -> str:
         turn = ThreadTurn(
@@ -77,13 +77,13 @@ class Desk:
         await self.service.write(tenant, partial(threads.append, id_=id_, turn=turn))
         return id_
 
-    async def turns(self, tenant: str = OURS) -> list[ThreadTurn]:
+    async def turns(self, tenant: str = OWN) -> list[ThreadTurn]:
         async def read(ctx: Context) -> list[ThreadTurn]:
             return [THREAD_TURNS.decode(row.raw) async for row in ctx.every(THREAD_TURNS)]
 
         return list(reversed(await self.service.read(tenant, read)))
 
-    async def counts(self, tenant: str = OURS) -> tuple[int, int]:
+    async def counts(self, tenant: str = OWN) -> tuple[int, int]:
         async def read(ctx: Context) -> tuple[int, int]:
             documents = ctx.tx.documents
             counts = [await documents.count(item, limit=999) for item in (THREADS, THREAD_TURNS)]
@@ -92,7 +92,7 @@ class Desk:
         return await self.service.read(tenant, read)
 
 
-def played(backend: str, scene: Callable[[Desk], Awaitable[None]]) -> None:
+def play(backend: str, scene: Callable[[Desk], Awaitable[None]]) -> None:
     async def go() -> None:
         desk = Desk(backend)
         try:
@@ -124,45 +124,45 @@ def test_a_thread_is_gone_on_with_in_three_ways_and_by_nobody_else(backend: str)
             assert [(item.role, item.text) for item in thread.history] == [
                 ("user", "Who?"), ("assistant", "You asked: Who?"),
             ]  # fmt: skip
-        other = await desk.find(THEIRS, alias="chat-1")
-        assert other.id != begun.id
-        assert other.is_new
+        foreign = await desk.find(FOREIGN, alias="chat-1")
+        assert foreign.id != begun.id
+        assert foreign.is_new
         unknown = ("THREAD_NOT_FOUND", "No such thread is visible to this key.")
         refusals = [
-            await desk.refused(THEIRS, body_id=begun.id),
-            await desk.refused(THEIRS, header_id=begun.id),
-            await desk.refused(body_id=UNKNOWN),
-            await desk.refused(header_id="not an id"),
+            await desk.refusal(FOREIGN, body_id=begun.id),
+            await desk.refusal(FOREIGN, header_id=begun.id),
+            await desk.refusal(body_id=UNKNOWN),
+            await desk.refusal(header_id="not an id"),
         ]
         desk.clock.advance(RETENTION.total_seconds() + 1)
-        assert [*refusals, await desk.refused(body_id=begun.id)] == [unknown] * 5
+        assert [*refusals, await desk.refusal(body_id=begun.id)] == [unknown] * 5
         assert (await desk.find(alias="chat-1")).history == ()
 
-    played(backend, scene)
+    play(backend, scene)
 
 
 @every_store
 def test_two_that_differ_are_refused_and_one_that_is_not_named_is_new(backend: str) -> None:
     async def scene(desk: Desk) -> None:
-        code, detail = await desk.refused(body_id=UNKNOWN, header_id="thr_" + "1" * 24)
+        code, detail = await desk.refusal(body_id=UNKNOWN, header_id="thr_" + "1" * 24)
         assert (code, "X-Thread-Id" in detail) == ("CONFLICTING_PARAMETERS", True)
         first, second = await desk.find(), await desk.find()
         assert first.is_new
         assert first.id != second.id
 
-    played(backend, scene)
+    play(backend, scene)
 
 
 @every_store
 def test_one_that_was_begun_is_there_before_its_first_turn_ends(backend: str) -> None:
     async def scene(desk: Desk) -> None:
-        begun = await desk.find()
+        thread = await desk.find()
         for _ in range(2):
-            await desk.service.write(OURS, partial(threads.begin_thread, id_=begun.id))
-        assert (await desk.find(body_id=begun.id)).id == begun.id
+            await desk.service.write(OWN, partial(threads.begin_thread, id_=thread.id))
+        assert (await desk.find(body_id=thread.id)).id == thread.id
         assert await desk.counts() == (1, 0)
 
-    played(backend, scene)
+    play(backend, scene)
 
 
 @every_store
@@ -175,12 +175,12 @@ def test_turns_stand_in_the_order_in_which_they_ended_each_once(backend: str) ->
         assert [turn.number for turn in turns] == list(range(1, 9))
         assert {turn.question for turn in turns} == {f"q{n}" for n in range(8)}
         again = partial(threads.append, id_=ended[0], turn=turns[0])
-        await desk.service.write(OURS, again)
+        await desk.service.write(OWN, again)
         assert await desk.turns() == turns
         assert turns[0].metadata == {"source": "desk", "share": 0.5, "is_new": True, "none": None}
         assert turns[0].sources == (Source(1, "inc_1", "A port", None),)
 
-    played(backend, scene)
+    play(backend, scene)
 
 
 def test_what_is_told_of_a_thread_is_the_newest_that_there_is_room_for() -> None:
@@ -195,7 +195,7 @@ def test_what_is_told_of_a_thread_is_the_newest_that_there_is_room_for() -> None
         initials = "".join(item.text[:1] for item in (await desk.find(body_id=long)).history[::2])
         assert initials == "bc"
 
-    played("memory", scene)
+    play("memory", scene)
 
 
 def test_a_question_that_was_not_answered_is_context_without_an_answer() -> None:
@@ -205,7 +205,7 @@ def test_a_question_that_was_not_answered_is_context_without_an_answer() -> None
         history = (await desk.find(body_id=UNKNOWN)).history
         assert [item.text for item in history] == ["Who?", "Where?", "You asked: Where?"]
 
-    played("memory", scene)
+    play("memory", scene)
 
 
 def test_a_thread_holds_no_more_than_so_many_turns() -> None:
@@ -215,7 +215,7 @@ def test_a_thread_holds_no_more_than_so_many_turns() -> None:
         turns = await desk.turns()
         assert (len(turns), turns[0].question) == (TURNS_MAX, "q2")
 
-    played("memory", scene)
+    play("memory", scene)
 
 
 @every_store
@@ -223,7 +223,7 @@ def test_what_is_over_is_forgotten_and_what_goes_on_is_not(backend: str) -> None
     async def scene(desk: Desk) -> None:
         for number in range(threads.FORGOTTEN_MAX + 3):
             await desk.say(UNKNOWN, f"q{number}")
-        await desk.say("thr_" + "2" * 24, tenant=THEIRS)
+        await desk.say("thr_" + "2" * 24, tenant=FOREIGN)
         desk.clock.advance(RETENTION.total_seconds())
         young = "thr_" + "1" * 24
         await desk.say(young)
@@ -231,42 +231,42 @@ def test_what_is_over_is_forgotten_and_what_goes_on_is_not(backend: str) -> None
         assert await desk.counts() == (2, threads.FORGOTTEN_MAX + 4)
         desk.clock.advance(1)
         await asyncio.gather(*(forget_threads(desk.service) for _ in range(2)))
-        assert (await desk.counts(), await desk.counts(THEIRS)) == ((1, 1), (0, 0))
+        assert (await desk.counts(), await desk.counts(FOREIGN)) == ((1, 1), (0, 0))
         assert (await desk.find(body_id=young)).history
 
-    played(backend, scene)
+    play(backend, scene)
 
 
 def test_one_that_is_gone_on_with_meanwhile_is_not_forgotten() -> None:
     async def scene(desk: Desk) -> None:
         await desk.say(UNKNOWN)
         assert not await desk.service.write(
-            OURS, partial(threads.forget, id_=UNKNOWN, kept=RETENTION)
+            OWN, partial(threads.forget, id_=UNKNOWN, kept=RETENTION)
         )
         assert not await desk.service.write(
-            OURS, partial(threads.forget, id_="thr_" + "1" * 24, kept=RETENTION)
+            OWN, partial(threads.forget, id_="thr_" + "1" * 24, kept=RETENTION)
         )
         assert await desk.counts() == (1, 1)
 
-    played("memory", scene)
+    play("memory", scene)
 
 
 def test_where_none_are_kept_an_identifier_is_only_repeated() -> None:
     async def scene(desk: Desk) -> None:
-        none = timedelta()
-        assert (await desk.find(retention=none, body_id=UNKNOWN)) == ThreadContext(
+        zero = timedelta()
+        assert (await desk.find(retention=zero, body_id=UNKNOWN)) == ThreadContext(
             UNKNOWN, is_new=True
         )
         with pytest.raises(Problem):
-            await desk.find(retention=none, body_id="x")
-        first, second = [await desk.find(retention=none, alias="a") for _ in range(2)]
+            await desk.find(retention=zero, body_id="x")
+        first, second = [await desk.find(retention=zero, alias="a") for _ in range(2)]
         assert first == second
         await desk.say(UNKNOWN)
-        emptied = attrs.evolve(
-            desk.service, host=attrs.evolve(desk.service.host, threads_kept=none)
+        settings = attrs.evolve(
+            desk.service, host=attrs.evolve(desk.service.host, threads_kept=zero)
         )
         desk.clock.advance(1)
-        await forget_threads(emptied)
+        await forget_threads(settings)
         assert await desk.counts() == (0, 0)
 
-    played("memory", scene)
+    play("memory", scene)

@@ -55,13 +55,13 @@ def test_every_example_satisfies_its_schema() -> None:
 def test_every_example_of_a_part_satisfies_it() -> None:
     api_document = document(OPERATIONS, base_url=BASE)
     waiting: list[Any] = [api_document["paths"], api_document["components"]["schemas"]]
-    seen = 0
+    count = 0
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
             # Of an answer the examples stand by their code, of a schema they are a list.
             if "type" in part and isinstance(part.get("examples"), list):
-                seen += 1
+                count += 1
                 refers = "$ref" in str(part)
                 schema = part | ({"components": api_document["components"]} if refers else {})
                 for example in part["examples"]:
@@ -69,7 +69,7 @@ def test_every_example_of_a_part_satisfies_it() -> None:
             part = list(part.values())
         if isinstance(part, list):
             waiting.extend(part)
-    assert seen > 100
+    assert count > 100
 
 
 def test_every_part_of_the_document_is_described() -> None:

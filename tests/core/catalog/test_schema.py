@@ -207,8 +207,8 @@ def test_defaults_are_told_in_words_for_generators_demand_what_has_one() -> None
     @frozen
     class Defaults:
         plain: int = 3
-        made: tuple[int, ...] = field(factory=tuple)
-        nested: Leaf = Leaf(1)
+        numbers: tuple[int, ...] = field(factory=tuple)
+        leaf: Leaf = Leaf(1)
         unset: Maybe[int] = UNSET
 
     properties = json_schema(Defaults, "input")["$defs"]["DefaultsInput"]["properties"]

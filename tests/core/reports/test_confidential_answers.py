@@ -14,8 +14,8 @@ KEYS = ("confidential-1", "confidential-2")
 @pytest.fixture
 def sealing(house: Any) -> Any:
     """A house whose profiles are as confidential as its secrets."""
-    declared = house.operations["createProfile"]
-    house.operations["createProfile"] = attrs.evolve(declared, confidential=Confidential())
+    operation = house.operations["createProfile"]
+    house.operations["createProfile"] = attrs.evolve(operation, confidential=Confidential())
     return house
 
 
@@ -23,8 +23,8 @@ def answers(house: Any) -> list[Any]:
     async def read(ctx: Any) -> list[Any]:
         return [await ctx.tx.answers.get("createProfile", key) for key in KEYS]
 
-    stored: list[Any] = house.run(read, "wsp_a")
-    return stored
+    rows: list[Any] = house.run(read, "wsp_a")
+    return rows
 
 
 def test_a_kept_answer_is_sealed_and_opens_for_its_own_key_alone(sealing: Any) -> None:
@@ -38,5 +38,5 @@ def test_a_kept_answer_is_sealed_and_opens_for_its_own_key_alone(sealing: Any) -
 
     sealing.run(swap, "wsp_a")
     body = {"name": "Ports", "topic": "Port strikes", "frequency": "manual"}
-    refused = sealing.refused("createProfile", body=body, idempotency_key=KEYS[0])
-    assert refused.type is problem.IDEMPOTENCY_CONFLICT
+    refusal = sealing.refused("createProfile", body=body, idempotency_key=KEYS[0])
+    assert refusal.type is problem.IDEMPOTENCY_CONFLICT

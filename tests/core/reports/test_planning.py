@@ -19,7 +19,7 @@ def instant(text: str) -> datetime:
     return datetime.fromisoformat(f"2026-03-{text}").replace(tzinfo=UTC)
 
 
-BORN = instant("01 00:00")
+START = instant("01 00:00")
 PROFILE = Profile(
     id="prf_1",
     name="Ports",
@@ -31,14 +31,14 @@ PROFILE = Profile(
     language="en",
     keywords=(),
     status="active",
-    created_at=BORN,
-    updated_at=BORN,
+    created_at=START,
+    updated_at=START,
 )
-SUBSCRIPTION = Subscription("sub_1", "prf_1", "active", DeliveryPreferences(), BORN, BORN)
+SUBSCRIPTION = Subscription("sub_1", "prf_1", "active", DeliveryPreferences(), START, START)
 
 
 @pytest.mark.parametrize(
-    ("planned", "covered", "failures", "ready", "end"),
+    ("plan", "run_end", "failures", "ready", "end"),
     [
         # The run that was planned.
         ("04 07:30", "03 07:30", 0, "04 07:30", "04 07:30"),
@@ -59,9 +59,9 @@ SUBSCRIPTION = Subscription("sub_1", "prf_1", "active", DeliveryPreferences(), B
     ],
 )
 def test_a_report_ends_at_the_newest_run_that_is_over(
-    planned: str, covered: str | None, failures: int, ready: str, end: str | None
+    plan: str, run_end: str | None, failures: int, ready: str, end: str | None
 ) -> None:
-    due = Due("prf_1", at(planned), at(covered), failures=failures)
+    due = Due("prf_1", at(plan), at(run_end), failures=failures)
     assert rules.run_end(PROFILE, due, instant(ready)) == at(end)
 
 
@@ -73,9 +73,9 @@ def test_what_is_not_planned_has_no_report() -> None:
 
 def test_after_the_clock_went_back_nothing_is_due_that_was_told() -> None:
     last = Due("prf_1", None, covered_until=instant("04 07:30"))
-    planned = rules.due(PROFILE, SUBSCRIPTION, last, instant("03 12:00"))
-    assert planned.next_run_at == instant("05 07:30")
-    assert planned.covered_until == last.covered_until
+    plan = rules.due(PROFILE, SUBSCRIPTION, last, instant("03 12:00"))
+    assert plan.next_run_at == instant("05 07:30")
+    assert plan.covered_until == last.covered_until
 
 
 @pytest.mark.parametrize(

@@ -75,17 +75,17 @@ def test_defaults_fill_what_is_left_out(house: Any) -> None:
 def test_a_body_that_does_not_fit_is_refused_by_place(
     house: Any, change: dict[str, Any], fault: str
 ) -> None:
-    refused = house.refused("createProfile", body=GOOD | change, idempotency_key="some-key")
-    assert refused.type.code == "VALIDATION_FAILED"
-    assert f"{fault}: " in refused.detail
+    refusal = house.refused("createProfile", body=GOOD | change, idempotency_key="some-key")
+    assert refusal.type.code == "VALIDATION_FAILED"
+    assert f"{fault}: " in refusal.detail
     assert house.changes() == []
 
 
 @pytest.mark.parametrize("missing", ["name", "topic", "frequency"])
 def test_required_members_are_required(house: Any, missing: str) -> None:
     body = {name: value for name, value in GOOD.items() if name != missing}
-    refused = house.refused("createProfile", body=body, idempotency_key="some-key")
-    assert f"/{missing}: is required" in refused.detail
+    refusal = house.refused("createProfile", body=body, idempotency_key="some-key")
+    assert f"/{missing}: is required" in refusal.detail
 
 
 def test_all_faults_are_told_together(house: Any) -> None:
@@ -122,8 +122,8 @@ def test_what_was_read_is_taken_back_and_what_stands_stays(house: Any) -> None:
     path = {"profileId": profile["id"]}
     reply = house.send("replaceProfile", path=path, body={**profile, "updatedAt": "never"})
     assert json.loads(reply.body)["data"] == profile
-    same = profile["createdAt"].replace("Z", "+00:00")  # the same time in another form
-    reply = house.send("updateProfile", path=path, body={"createdAt": same})
+    twin = profile["createdAt"].replace("Z", "+00:00")  # the same time in another form
+    reply = house.send("updateProfile", path=path, body={"createdAt": twin})
     assert json.loads(reply.body)["data"] == profile
     wrong = {**profile, "id": "prf_" + "0" * 24, "createdAt": 7, "visibility": "public", "x": 1}
     detail = house.refused("replaceProfile", path=path, body=wrong).detail
@@ -151,9 +151,9 @@ def test_null_takes_an_optional_member_to_its_default(house: Any) -> None:
 )
 def test_a_patch_never_leaves_an_invalid_profile(house: Any, body: Any, fault: str) -> None:
     profile = house.profile()
-    refused = house.refused("updateProfile", path={"profileId": profile["id"]}, body=body)
-    assert refused.type.code == "VALIDATION_FAILED"
-    assert fault in refused.detail
+    refusal = house.refused("updateProfile", path={"profileId": profile["id"]}, body=body)
+    assert refusal.type.code == "VALIDATION_FAILED"
+    assert fault in refusal.detail
 
 
 def test_a_patch_that_changes_nothing_writes_nothing(house: Any) -> None:
@@ -176,8 +176,8 @@ def test_a_deleted_profile_is_gone_with_its_subscription(house: Any) -> None:
     assert (reply.status, reply.body) == (204, b"")
     assert house.refused("deleteProfile", path=path).type.code == "NOT_FOUND"
     assert house.refused("getProfile", path=path).type.code == "NOT_FOUND"
-    gone = house.refused("getSubscription", path={"subscriptionId": subscription["id"]})
-    assert gone.type.code == "NOT_FOUND"
+    refusal = house.refused("getSubscription", path={"subscriptionId": subscription["id"]})
+    assert refusal.type.code == "NOT_FOUND"
     tombstones = {row["resourceId"] for row in house.changes() if row["tombstone"]}
     assert tombstones == {profile["id"], subscription["id"]}
 

@@ -32,7 +32,7 @@ from tests.core.conftest import House
 from tests.sampling import examples
 
 ANN, BOB, CYD = "wsp_a", "wsp_b", "wsp_c"
-NOBODY = SYSTEM
+STRANGER = SYSTEM
 """Who pays per request has no workspace."""
 
 FACETS = {
@@ -73,8 +73,8 @@ class Town(House):
         answer = self.units(lambda ctx: unpublish_profile(ctx, ChosenProfile(profile_id)), tenant)
         return json.loads(answer.raw)
 
-    def report(self, tenant: str, profile_id: str, *, spoken: bool = False) -> str:
-        """A report with signals, words that are its own, and audio where it is `spoken`."""
+    def report(self, tenant: str, profile_id: str, *, audio: bool = False) -> str:
+        """A report with signals, words that are its own, and audio where it is `audio`."""
         number = len(self.reports) + 1
         days = number % 3  # so that several are of one instant
         row, facets = knowledge.made(
@@ -83,7 +83,7 @@ class Town(House):
         )  # fmt: skip
         self.run(lambda ctx: knowledge.put(ctx, row, facets), tenant)
         self.run(lambda ctx: following.note(ctx, row.id, 1), tenant)
-        if spoken:
+        if audio:
             self.run(lambda ctx: speak(ctx, row.id), tenant)
         self.reports[row.id] = (tenant, profile_id)
         return row.id
@@ -95,7 +95,7 @@ class Town(House):
 
     def tell(self) -> None:
         """Have the workers tell whoever is to be told."""
-        drive.run(follow(self.service, _raised))
+        drive.run(follow(self.service, _reraise))
 
     @property
     def service(self) -> Service:
@@ -103,13 +103,13 @@ class Town(House):
         surroundings = (self.store, self.ids, self.clock.now, self.keyring, self.host)
         return Service(*surroundings, plans=DEFAULT_PLANS)
 
-    def listed(self, tenant: str, query: str = "", limit: int = 1) -> list[str]:
+    def listed_ids(self, tenant: str, query: str = "", limit: int = 1) -> list[str]:
         """The reports that a walk through the whole list shows."""
         ids: list[str] = []
         cursor = ""
         while True:
-            joined = "&".join(filter(None, (query, f"limit={limit}", cursor)))
-            reply = json.loads(self.send("listReports", tenant=tenant, query=joined).body)
+            params = "&".join(filter(None, (query, f"limit={limit}", cursor)))
+            reply = json.loads(self.send("listReports", tenant=tenant, query=params).body)
             ids += [row["id"] for row in reply["data"]]
             after = reply["meta"]["page"]["nextCursor"]
             if after is None:
@@ -117,7 +117,7 @@ class Town(House):
             cursor = f"cursor={after}"
 
 
-def _raised(failure: BaseException) -> None:
+def _reraise(failure: BaseException) -> None:
     raise failure
 
 
@@ -135,25 +135,25 @@ def town() -> Town:
 # -- the tables --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reader", [NOBODY, BOB])
+@pytest.mark.parametrize("reader", [STRANGER, BOB])
 @pytest.mark.parametrize(
-    ("operation", "query"), [(id_, query) for id_, all_ in FACETS.items() for query in all_]
+    ("operation", "query"), [(id_, query) for id_, queries in FACETS.items() for query in queries]
 )
 def test_a_report_is_everybodys_exactly_while_its_profile_is_public(
     town: Town, reader: str, operation: str, query: str
 ) -> None:
     profile = town.profile(ANN)["id"]
-    path = {"reportId": town.report(ANN, profile, spoken=True)}
+    path = {"reportId": town.report(ANN, profile, audio=True)}
     request: Any = {"path": path, "query": query}
 
     missing = town.refused(operation, tenant=reader, path={"reportId": f"rpt_{0:024x}"})
-    hidden = town.refused(operation, tenant=reader, **request)
-    assert (hidden.type, hidden.detail) == (missing.type, missing.detail)
+    refusal = town.refused(operation, tenant=reader, **request)
+    assert (refusal.type, refusal.detail) == (missing.type, missing.detail)
 
     town.publish(profile, ANN)
     own = town.send(operation, tenant=ANN, **request)
-    shown = town.send(operation, tenant=reader, **request)
-    assert (shown.status, shown.body) == (200, own.body)
+    reply = town.send(operation, tenant=reader, **request)
+    assert (reply.status, reply.body) == (200, own.body)
 
     town.unpublish(profile, ANN)
     assert town.refused(operation, tenant=reader, **request).detail == missing.detail
@@ -168,13 +168,13 @@ def test_publishing_shows_in_the_profile_and_in_its_owners_feed_alone(town: Town
     assert (body["id"], body["visibility"]) == (profile["id"], "public")
     assert town.publish(profile["id"], ANN) == body  # again changes nothing
     path = {"profileId": profile["id"]}
-    shown = json.loads(town.send("getProfile", path=path).body)["data"]
-    assert {name: shown[name] for name in body} == body
+    view = json.loads(town.send("getProfile", path=path).body)["data"]
+    assert {name: view[name] for name in body} == body
     (row,) = town.rows("listProfiles")
     assert row["visibility"] == "public"
     changes = [row for row in town.changes(ANN) if row["changeType"] == "updated"]
     assert [row["changedFields"] for row in changes] == [["visibility"]]
-    for stranger in (BOB, NOBODY):
+    for stranger in (BOB, STRANGER):
         assert town.changes(stranger) == []
         assert town.refused("getProfile", tenant=stranger, path=path).type.status == 404
 
@@ -211,11 +211,11 @@ def test_a_profile_of_before_says_that_it_is_private(town: Town) -> None:
 
 
 def test_a_missing_profile_is_not_published(town: Town) -> None:
-    other = town.profile(ANN)["id"]
+    second = town.profile(ANN)["id"]
     for act in (town.publish, town.unpublish):
-        with pytest.raises(Problem) as caught:
-            act(other, BOB)
-        assert caught.value.type.status == 404
+        with pytest.raises(Problem) as failure:
+            act(second, BOB)
+        assert failure.value.type.status == 404
     assert town.run(lambda ctx: ctx.tx.documents.scan(PUBLICATIONS, limit=1)).rows == ()
 
 
@@ -226,10 +226,10 @@ def test_there_are_so_many_public_profiles_and_no_more(
     first, second, third = [town.profile(ANN)["id"] for _ in range(3)]
     for item in (first, second, second):
         town.publish(item, ANN)
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         town.publish(third, ANN)
-    assert caught.value.type.code == "RESOURCE_CONFLICT"
-    assert "2 public profiles" in str(caught.value.detail)
+    assert failure.value.type.code == "RESOURCE_CONFLICT"
+    assert "2 public profiles" in str(failure.value.detail)
     # One that was deleted leaves a line in the directory, and no longer takes a place.
     town.run(lambda ctx: delete_profile(ctx, OneProfile(first)), ANN)
     town.publish(third, ANN)
@@ -243,10 +243,10 @@ def test_so_many_workspaces_have_public_profiles_and_no_more(
     monkeypatch.setattr(publications, "PUBLISHERS_MAX", 2)
     for owner in (ANN, BOB, ANN):
         town.publish(town.profile(owner)["id"], owner)
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         town.publish(town.profile(CYD)["id"], CYD)
-    assert caught.value.type.code == "RESOURCE_CONFLICT"
-    assert "2 workspaces" in str(caught.value.detail)
+    assert failure.value.type.code == "RESOURCE_CONFLICT"
+    assert "2 workspaces" in str(failure.value.detail)
 
 
 def test_the_directory_alone_shows_nothing(town: Town) -> None:
@@ -255,7 +255,7 @@ def test_the_directory_alone_shows_nothing(town: Town) -> None:
     line = Publication(profile, ANN, town.clock.now())
     town.run(lambda ctx: ctx.save(PUBLICATIONS, profile, line))
     assert town.refused("getReport", tenant=BOB, path={"reportId": report}).type.status == 404
-    assert town.listed(NOBODY) == []
+    assert town.listed_ids(STRANGER) == []
     body = {"profileId": profile}
     assert town.refused("createSubscription", tenant=BOB, body=body).type.status == 404
     assert town.rows("listProfiles", "visibility=public", BOB) == []
@@ -274,14 +274,14 @@ def test_cursors_are_of_one_list(town: Town) -> None:
 
     town.subscribe(public, BOB)
     lists = [
-        (NOBODY, ""), (NOBODY, f"&profileId={public}"), (BOB, ""),
+        (STRANGER, ""), (STRANGER, f"&profileId={public}"), (BOB, ""),
         (BOB, f"&profileId={public}"), (BOB, f"&profileId={private}"), (ANN, ""),
         (ANN, f"&profileId={public}"),
     ]  # fmt: skip
     for collection in lists:
-        for other in lists:
-            query = f"limit=1{collection[1]}{cursor(*other)}"
-            if collection == other:
+        for path in lists:
+            query = f"limit=1{collection[1]}{cursor(*path)}"
+            if collection == path:
                 town.send("listReports", tenant=collection[0], query=query)
             else:
                 refusal = town.refused("listReports", tenant=collection[0], query=query)
@@ -309,7 +309,7 @@ def test_a_private_report_shows_to_no_stranger_by_any_way(
     acts: list[tuple[str, int, str]],
 ) -> None:
     town = Town()
-    subscribed: dict[tuple[str, str], str] = {}
+    subscriptions: dict[tuple[str, str], str] = {}
     changes: dict[str, list[str]] = defaultdict(list)
     owners = [ANN, ANN, BOB, BOB, CYD]
     profiles = [str(town.profile(owner)["id"]) for owner in owners]
@@ -321,22 +321,22 @@ def test_a_private_report_shows_to_no_stranger_by_any_way(
         if profile not in alive:
             continue
         if act == "report":
-            report_id = town.report(owner, profile, spoken=index % 2 == 0)
-            for tenant, at in subscribed:
+            report_id = town.report(owner, profile, audio=index % 2 == 0)
+            for tenant, at in subscriptions:
                 if at == profile:
                     changes[tenant].append(report_id)
         elif act == "tell":
             town.tell()
         elif act == "subscribe":
-            if owner != reader and profile in public and (reader, profile) not in subscribed:
-                subscribed[reader, profile] = town.subscribe(profile, reader)["id"]
+            if owner != reader and profile in public and (reader, profile) not in subscriptions:
+                subscriptions[reader, profile] = town.subscribe(profile, reader)["id"]
             else:
                 body = {"profileId": profile}
                 refusal = town.refused("createSubscription", tenant=reader, body=body)
-                is_known = owner == reader or (reader, profile) in subscribed
+                is_known = owner == reader or (reader, profile) in subscriptions
                 assert refusal.type.status == (409 if is_known else 404)
         elif act == "end":
-            if id_ := subscribed.pop((reader, profile), None):
+            if id_ := subscriptions.pop((reader, profile), None):
                 town.tell()
                 town.send("deleteSubscription", tenant=reader, path={"subscriptionId": id_})
         elif act == "delete":
@@ -348,16 +348,16 @@ def test_a_private_report_shows_to_no_stranger_by_any_way(
             (public.add if act == "publish" else public.discard)(profile)
         if act in {"delete", "unpublish"}:
             town.tell()
-            for pair in [pair for pair in subscribed if pair[1] == profile]:
-                del subscribed[pair]
+            for pair in [pair for pair in subscriptions if pair[1] == profile]:
+                del subscriptions[pair]
     town.clock.advance(GRACE.total_seconds() + 1)
     town.tell()
-    for reader in (ANN, BOB, CYD, "wsp_d", NOBODY):
+    for reader in (ANN, BOB, CYD, "wsp_d", STRANGER):
         _sees_its_own_and_public_ones(town, reader, alive, public)
-        at = {profile for tenant, profile in subscribed if tenant == reader}
-        _sees_what_it_subscribes_to(town, reader, public & alive if reader == NOBODY else at)
-        created = [row for row in town.changes(reader) if row["changeType"] == "created"]
-        ids = [row["resourceId"] for row in created if row["resourceType"] == "report"]
+        at = {profile for tenant, profile in subscriptions if tenant == reader}
+        _sees_what_it_subscribes_to(town, reader, public & alive if reader == STRANGER else at)
+        creations = [row for row in town.changes(reader) if row["changeType"] == "created"]
+        ids = [row["resourceId"] for row in creations if row["resourceType"] == "report"]
         own = [id_ for id_, (tenant, _) in town.reports.items() if tenant == reader]
         assert sorted({*ids} - {*own}) == sorted(changes[reader])
 
@@ -365,10 +365,10 @@ def test_a_private_report_shows_to_no_stranger_by_any_way(
 def _sees_what_it_subscribes_to(town: Town, reader: str, profiles: set[str]) -> None:
     own = {id_ for id_, (tenant, _) in town.reports.items() if tenant == reader}
     shared = {id_ for id_, (_, at) in town.reports.items() if at in profiles}
-    listed = town.listed(reader)
-    assert set(listed) - own == shared - own
-    assert len(listed) == len(set(listed))
-    assert listed == town.listed(reader, limit=100)
+    ids = town.listed_ids(reader)
+    assert set(ids) - own == shared - own
+    assert len(ids) == len(set(ids))
+    assert ids == town.listed_ids(reader, limit=100)
 
 
 def _sees_its_own_and_public_ones(
@@ -384,13 +384,13 @@ def _sees_its_own_and_public_ones(
             except Problem as refusal:
                 is_shown = refusal.type.code == "AUDIO_NOT_AVAILABLE"
             assert is_shown == (id_ in own | shared), (operation, id_)
-    listed = town.listed(reader)
-    assert own <= set(listed) <= own | shared
+    ids = town.listed_ids(reader)
+    assert own <= set(ids) <= own | shared
     for profile in {at for _, at in town.reports.values()}:
         of_it = {id_ for id_, (_, at) in town.reports.items() if at == profile}
-        assert set(town.listed(reader, f"profileId={profile}")) == of_it & set(listed)
+        assert set(town.listed_ids(reader, f"profileId={profile}")) == of_it & set(ids)
     strangers = set(town.reports) - own
-    if reader != NOBODY:  # retrieval is for keys alone
+    if reader != STRANGER:  # retrieval is for keys alone
         deletion = town.units(
             lambda ctx: knowledge.retrieve_knowledge(
                 attrs.evolve(ctx, actor=Actor(reader)),

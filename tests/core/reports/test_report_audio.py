@@ -55,11 +55,11 @@ class Stage:
 
     def publish(self, digest: str | None = None) -> str:
         material = self.run(lambda ctx: reports.gather(ctx, self.profile_id))
-        finished = reports.compose(material, self.house.clock.now())
+        report = reports.compose(material, self.house.clock.now())
         if digest is not None:
-            facets = attrs.evolve(finished.facets, digest=digest)
-            finished = attrs.evolve(finished, facets=facets, repeats=None)
-        return str(self.run(lambda ctx: reports.publish(ctx, finished)).id)
+            facets = attrs.evolve(report.facets, digest=digest)
+            report = attrs.evolve(report, facets=facets, repeats=None)
+        return str(self.run(lambda ctx: reports.publish(ctx, report)).id)
 
     def get(self, collection: Any, id_: str) -> Any:
         row = self.run(lambda ctx: ctx.tx.documents.get(collection, id_))
@@ -194,12 +194,12 @@ def test_the_report_may_be_read_with_its_audio(stage: Stage) -> None:
     assert json.loads(silent.body)["data"]["audio"] is None
     assert not silent.fleeting
     stage.adopt()
-    spoken = stage.read("getReport", query="include=audio")
-    assert spoken.fleeting
-    assert json.loads(spoken.body)["data"]["audio"] == json.loads(stage.read().body)
-    tag = dict(spoken.headers)["ETag"]
-    same = stage.read("getReport", query="include=audio", if_none_match=tag)
-    assert (same.status, same.fleeting) == (304, True)
+    reply = stage.read("getReport", query="include=audio")
+    assert reply.fleeting
+    assert json.loads(reply.body)["data"]["audio"] == json.loads(stage.read().body)
+    tag = dict(reply.headers)["ETag"]
+    repeat = stage.read("getReport", query="include=audio", if_none_match=tag)
+    assert (repeat.status, repeat.fleeting) == (304, True)
     assert "audio" not in json.loads(stage.read("getReport").body)["data"]
 
 
@@ -268,8 +268,8 @@ def test_audio_is_forgotten_with_its_report(stage: Stage) -> None:
 
 
 def turn_of(house: Any) -> Document[Turn] | None:
-    taken: Document[Turn] | None = house.run(lambda ctx: take_turn(ctx, RECORDING.name), SYSTEM)
-    return taken
+    turn: Document[Turn] | None = house.run(lambda ctx: take_turn(ctx, RECORDING.name), SYSTEM)
+    return turn
 
 
 def end(house: Any, turn: Document[Turn], *, is_settled: bool) -> None:

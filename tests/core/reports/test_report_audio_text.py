@@ -120,7 +120,7 @@ def test_sources_are_counted_and_never_read_out(house: Any) -> None:
 def test_a_report_of_little_is_told_as_well(
     house: Any, sources: int, publishers: Any, intro: str
 ) -> None:
-    nothing = attrs.evolve(
+    empty = attrs.evolve(
         FACETS_OF_IT,
         opening=(Statement("No matching items were found.", ()),),
         key_points=(),
@@ -129,7 +129,7 @@ def test_a_report_of_little_is_told_as_well(
         sources=(),
     )
     counts = attrs.evolve(ROW.counts, sources=sources, publishers=publishers)
-    store(house, attrs.evolve(ROW, counts=counts), nothing)
+    store(house, attrs.evolve(ROW, counts=counts), empty)
     paragraphs = json.loads(send(house).body)["text"].split("\n\n")
     assert paragraphs[1] == "No matching items were found."
     assert len(paragraphs) == 3
@@ -143,9 +143,9 @@ def test_the_tag_is_that_of_what_is_said(house: Any) -> None:
     text = house.send("getReportText", path={"reportId": ID})
     assert dict(text.headers)["ETag"] != first
     store(house, facets=attrs.evolve(FACETS_OF_IT, briefs=()))
-    changed = send(house, if_none_match=first)
-    assert changed.status == 200
-    assert dict(changed.headers)["ETag"] != first
+    after = send(house, if_none_match=first)
+    assert after.status == 200
+    assert dict(after.headers)["ETag"] != first
 
 
 def test_the_operation_is_declared_as_specified() -> None:
@@ -155,6 +155,6 @@ def test_the_operation_is_declared_as_specified() -> None:
     assert operation.address == "/api/v1/reports/{reportId}/audio-text"
     assert (operation.scopes, operation.tier) == (frozenset({"reports:read"}), T3_ENRICHED)
     assert (operation.auth, operation.success) == ("bearer-or-x402", 200)
-    described = openapi.document(catalog.OPERATIONS, base_url="https://api.example")
-    answers = described["paths"]["/reports/{reportId}/audio-text"]["get"]["responses"]
+    document = openapi.document(catalog.OPERATIONS, base_url="https://api.example")
+    answers = document["paths"]["/reports/{reportId}/audio-text"]["get"]["responses"]
     assert {"200", "401", "402", "403", "404", "429", "500"} <= set(answers)

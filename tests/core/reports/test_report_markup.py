@@ -80,11 +80,11 @@ def story(words: str, url: str | None = "https://a.example/?a=1&copy;=<2>") -> R
     )
 
 
-def rendered(form: Any, title: str, *url: str) -> str:
+def rendering(form: Any, title: str, *url: str) -> str:
     return str(form(title, story(title, *url)))
 
 
-def folded(words: str) -> str:
+def fold_lines(words: str) -> str:
     return " ".join(words.split())
 
 
@@ -115,7 +115,7 @@ def words_of(token: Token) -> str:
 
 @hostile
 def test_no_words_become_markup_in_markdown(words: str) -> None:
-    tokens = parsed(rendered(render.markdown, words))
+    tokens = parsed(rendering(render.markdown, words))
     assert [token.type for token in tokens if token.type.endswith("_open")] == BLOCKS
     kinds = {span.type for span in spans(tokens)}
     assert kinds <= {"text", "text_special", "softbreak", "link_open", "link_close"}
@@ -125,8 +125,10 @@ def test_no_words_become_markup_in_markdown(words: str) -> None:
 
 @hostile
 def test_markdown_says_the_words_themselves(words: str) -> None:
-    inline = [token for token in parsed(rendered(render.markdown, words)) if token.type == "inline"]
-    texts, own = [words_of(token) for token in inline], folded(words)
+    inline = [
+        token for token in parsed(rendering(render.markdown, words)) if token.type == "inline"
+    ]
+    texts, own = [words_of(token) for token in inline], fold_lines(words)
     assert texts == [
         own,
         f"{own} 1 {own}",
@@ -147,7 +149,7 @@ def test_tables_and_strikes_of_other_dialects_are_not_started_either(words: str)
     tokens = (
         MarkdownIt("commonmark")
         .enable(["table", "strikethrough"])
-        .parse(rendered(render.markdown, words))
+        .parse(rendering(render.markdown, words))
     )
     kinds = {token.type for token in tokens} | {span.type for span in spans(tokens)}
     assert not {"table_open", "s_open"} & kinds
@@ -164,7 +166,7 @@ ANY_WORDS = st.text(
 
 @given(ANY_WORDS)
 def test_whatever_the_words_the_blocks_are_ours(words: str) -> None:
-    tokens = parsed(rendered(render.markdown, f"a{words}"))
+    tokens = parsed(rendering(render.markdown, f"a{words}"))
     assert [token.type for token in tokens if token.type.endswith("_open")] == BLOCKS
     links = {str(span.attrs["href"]) for span in spans(tokens) if span.type == "link_open"}
     assert links == {"https://a.example/?a=1&copy;=%3C2%3E"}
@@ -172,7 +174,7 @@ def test_whatever_the_words_the_blocks_are_ours(words: str) -> None:
 
 @given(ANY_WORDS)
 def test_an_address_stays_one_address(path: str) -> None:
-    tokens = parsed(rendered(render.markdown, "Title", f"https://a.example/{path}"))
+    tokens = parsed(rendering(render.markdown, "Title", f"https://a.example/{path}"))
     links = [str(span.attrs["href"]) for span in spans(tokens) if span.type == "link_open"]
     assert links
     assert len(set(links)) == 1
@@ -209,18 +211,18 @@ ELEMENTS = {
 @hostile
 def test_no_words_become_markup_in_html(words: str) -> None:
     reader = Reader()
-    reader.feed(rendered(render.page, words))
+    reader.feed(rendering(render.page, words))
     reader.close()
     assert set(reader.elements) == ELEMENTS
     assert set(reader.links) == {"#source-1", "#source-2", "https://a.example/?a=1&copy;=<2>"}
     text = "".join(reader.words)
-    assert text.startswith(folded(words))
-    assert text.count(folded(words)) >= 8
+    assert text.startswith(fold_lines(words))
+    assert text.count(fold_lines(words)) >= 8
 
 
 @hostile
 def test_the_text_is_the_words_without_html(words: str) -> None:
-    text = rendered(render.text, words)
+    text = rendering(render.text, words)
     own = render.bare(words)
     assert (
         text == "\n\n".join(filter(None, [own, f"{own} {own}".strip(), own, own, own, own])) + "\n"
@@ -283,8 +285,8 @@ def report(house: Any) -> Any:
         keywords=["Rotterdam"],
     )
     material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
-    finished = reports.compose(material, house.clock.now())
-    return house.run(lambda ctx: reports.publish(ctx, finished), "wsp_a")
+    report = reports.compose(material, house.clock.now())
+    return house.run(lambda ctx: reports.publish(ctx, report), "wsp_a")
 
 
 def test_hostile_items_make_a_harmless_report(house: Any, report: Any) -> None:
@@ -338,8 +340,8 @@ def test_expansions_come_together_and_in_any_order(house: Any, report: Any) -> N
     whole = json.loads(house.send("getReport", path=path, query=f"include={every}").body)["data"]
     assert set(whole) == set(plain) | set(every.split(","))
     assert {name: whole[name] for name in plain} == plain
-    turned = ",".join(reversed(every.split(",")))
-    again = house.send("getReport", path=path, query=f"include={turned}")
+    backwards = ",".join(reversed(every.split(",")))
+    again = house.send("getReport", path=path, query=f"include={backwards}")
     assert json.loads(again.body)["data"] == whole
     for name in every.split(","):
         alone = json.loads(house.send("getReport", path=path, query=f"include={name}").body)["data"]
@@ -354,5 +356,5 @@ def test_expansions_come_together_and_in_any_order(house: Any, report: Any) -> N
 
 @pytest.mark.parametrize("query", ["include=", "include=pictures", "include=content,pictures"])
 def test_an_expansion_that_does_not_exist_is_refused(house: Any, report: Any, query: str) -> None:
-    refused = house.refused("getReport", path={"reportId": report.id}, query=query)
-    assert refused.type.code == "INVALID_PARAMETER"
+    refusal = house.refused("getReport", path={"reportId": report.id}, query=query)
+    assert refusal.type.code == "INVALID_PARAMETER"

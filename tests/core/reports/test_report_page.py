@@ -24,7 +24,7 @@ KEYS = Keyring({1: b"k" * 32}, 1)
 OPENING = Opening("wsp_a", ID, NOW + timedelta(hours=1))
 NONCE = bytes(12)
 
-_MANY = (list, tuple)
+_SEQUENCES = (list, tuple)
 
 
 def words_of(value: Any) -> list[str]:
@@ -33,7 +33,9 @@ def words_of(value: Any) -> list[str]:
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
-    return [text for part in value for text in words_of(part)] if isinstance(value, _MANY) else []
+    return (
+        [text for part in value for text in words_of(part)] if isinstance(value, _SEQUENCES) else []
+    )
 
 
 # -- what stands on it -------------------------------------------------------------------------
@@ -87,23 +89,23 @@ def test_every_source_is_marked_or_also_reported_it(
     seen = page.view(row, attrs.evolve(facets, **parts, sources=nine), None)
     statements = [*seen.opening, *seen.key_points, *seen.briefs]
     statements += [statement for section in seen.sections for statement in section.statements]
-    marked = {number for item in statements for number in item.citations}
+    numbers = {number for item in statements for number in item.citations}
     also = [source.number for section in seen.sections for source in section.also]
-    assert marked | {*also} | {source.number for source in seen.also} == {*range(1, 10)}
-    assert marked.union(also).isdisjoint(source.number for source in seen.also)
+    assert numbers | {*also} | {source.number for source in seen.also} == {*range(1, 10)}
+    assert numbers.union(also).isdisjoint(source.number for source in seen.also)
 
 
 def test_the_agents_view_names_every_source_of_what_it_says() -> None:
     row, facets = hostile(NOW)
     seen = rules.agent_view(row, facets)
     lines = [*seen.key_points, *seen.briefs]
-    shown = {n for line in lines for n in (*line.citations, *line.also_reported_by)}
-    assert shown == {1, 2, 3, 4, 5, 6, 7}
+    numbers = {n for line in lines for n in (*line.citations, *line.also_reported_by)}
+    assert numbers == {1, 2, 3, 4, 5, 6, 7}
     assert [line.also_reported_by for line in seen.key_points] == [(), (), (2,)]
-    quoted = attrs.evolve(facets, opening=facets.sections[0].statements)
-    assert rules.agent_view(row, quoted).key_points[0].also_reported_by == (2,)
-    nothing = attrs.evolve(facets, key_points=(), sections=(), briefs=(), sources=())
-    assert rules.agent_view(row, nothing).key_points == ()
+    quotation = attrs.evolve(facets, opening=facets.sections[0].statements)
+    assert rules.agent_view(row, quotation).key_points[0].also_reported_by == (2,)
+    empty = attrs.evolve(facets, key_points=(), sections=(), briefs=(), sources=())
+    assert rules.agent_view(row, empty).key_points == ()
 
 
 def test_a_report_from_before_signals_has_none() -> None:
@@ -120,25 +122,25 @@ def test_a_report_from_before_signals_has_none() -> None:
 def test_an_address_opens_its_report_until_it_ends() -> None:
     token = addresses.seal(KEYS, OPENING, NONCE)
     assert addresses.opened(KEYS, token, OPENING.ends_at - timedelta(seconds=1)) == OPENING
-    with pytest.raises(Problem) as ended:
+    with pytest.raises(Problem) as failure:
         addresses.opened(KEYS, token, OPENING.ends_at)
-    assert ended.value.type is problem.LINK_EXPIRED
-    assert "2026-03-04 06:06 UTC" in ended.value.detail
+    assert failure.value.type is problem.LINK_EXPIRED
+    assert "2026-03-04 06:06 UTC" in failure.value.detail
     assert re.fullmatch("[A-Za-z0-9_-]+", token)
     assert ID not in token
 
 
 def test_what_this_service_did_not_give_out_opens_nothing() -> None:
     token = addresses.seal(KEYS, OPENING, NONCE)
-    others = [token[:at] + ("B" if token[at] != "B" else "C") + token[at + 1 :] for at in range(9)]
-    others += [token[:-1], token + "A", "", "x" * 9_000, "\u2713"]
-    others.append(cursor.seal(KEYS, ["wsp_a", ID, 2**40], b"", NONCE))
+    tokens = [token[:at] + ("B" if token[at] != "B" else "C") + token[at + 1 :] for at in range(9)]
+    tokens += [token[:-1], token + "A", "", "x" * 9_000, "\u2713"]
+    tokens.append(cursor.seal(KEYS, ["wsp_a", ID, 2**40], b"", NONCE))
     foreign = Keyring({1: b"f" * 32}, 1)
-    others.append(addresses.seal(foreign, OPENING, NONCE))
-    for other in others:
-        with pytest.raises(Problem) as refused:
-            addresses.opened(KEYS, other, NOW)
-        assert refused.value.type is problem.FORBIDDEN
+    tokens.append(addresses.seal(foreign, OPENING, NONCE))
+    for token_ in tokens:
+        with pytest.raises(Problem) as failure:
+            addresses.opened(KEYS, token_, NOW)
+        assert failure.value.type is problem.FORBIDDEN
     with pytest.raises(cursor.CursorError):
         cursor.unseal(KEYS, token, b"")
 
@@ -146,10 +148,10 @@ def test_what_this_service_did_not_give_out_opens_nothing() -> None:
 def test_an_address_is_given_out_for_a_report_that_is_there(house: Any) -> None:
 
     house.run(lambda ctx: put(ctx, *hostile(NOW)), "wsp_a")
-    wanted = OpenReport(ID, lasts_seconds=60)
-    link = json.loads(house.run(lambda ctx: open_report(ctx, wanted), "wsp_a").raw)
+    request = OpenReport(ID, lasts_seconds=60)
+    link = json.loads(house.run(lambda ctx: open_report(ctx, request), "wsp_a").raw)
     assert link["url"].startswith("http://127.0.0.1:8000/reports/A")
     assert link["expiresAt"].endswith("Z")
     with pytest.raises(Problem) as missing:
-        house.run(lambda ctx: open_report(ctx, wanted), "wsp_b")
+        house.run(lambda ctx: open_report(ctx, request), "wsp_b")
     assert missing.value.type is problem.NOT_FOUND

@@ -68,7 +68,7 @@ def take_in(house: Any, stories: Sequence[tuple[str, str]], first: int = 0) -> N
     now = house.clock.now()
     for number, (title, text) in enumerate(stories, first):
         location = f"https://paper{number % 3}.example/feed"
-        parsed = ParsedFeed(
+        feed = ParsedFeed(
             "rss",
             f"Paper {number % 3}",
             f"https://paper{number % 3}.example/",
@@ -76,13 +76,13 @@ def take_in(house: Any, stories: Sequence[tuple[str, str]], first: int = 0) -> N
             (feed_item(number, title, text, now - timedelta(hours=number % 12)),),
             (),
         )
-        house.take(house.add(location), parsed)
+        house.take(house.add(location), feed)
 
 
 def make(house: Any, profile_id: str, window: Window | None = None) -> Any:
     material = house.run(lambda ctx: reports.gather(ctx, profile_id, window), "wsp_a")
-    finished = reports.compose(material, house.clock.now())
-    return house.run(lambda ctx: reports.publish(ctx, finished), "wsp_a")
+    report = reports.compose(material, house.clock.now())
+    return house.run(lambda ctx: reports.publish(ctx, report), "wsp_a")
 
 
 @pytest.fixture
@@ -113,10 +113,10 @@ def test_a_report_tells_what_matches_and_nothing_else(house: Any, profile: Any) 
 def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any) -> None:
     row = make(house, profile["id"])
 
-    async def stored(ctx: Any) -> Any:
+    async def load(ctx: Any) -> Any:
         return FACETS.decode((await ctx.load(FACETS, row.id)).raw)
 
-    facets = house.run(stored, "wsp_a")
+    facets = house.run(load, "wsp_a")
     words = {source.number: source.title for source in facets.sources}
     texts = dict(STORIES)
     statements = [*facets.opening, *facets.key_points, *facets.briefs]
@@ -124,8 +124,8 @@ def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any
     assert statements
     for statement in statements:
         assert statement.citations
-        cited = [words[number] for number in statement.citations]
-        assert any(statement.text[:-1] in f"{title} {texts[title]}" for title in cited)
+        quotes = [words[number] for number in statement.citations]
+        assert any(statement.text[:-1] in f"{title} {texts[title]}" for title in quotes)
     statements += [Statement(signal.title, signal.citations) for signal in facets.signals]
     statements += [Statement(signal.summary, signal.citations) for signal in facets.signals]
     statements += [
@@ -168,10 +168,10 @@ def test_a_named_period_makes_one_report_and_new_evidence_renews_it(
     assert make(house, profile["id"], window) == first
     house.clock.advance(60)
     take_in(house, [("Strike at Rotterdam port ends", "The Rotterdam port strike ended.")], 20)
-    renewed = make(house, profile["id"], attrs.evolve(window, end=window.end))
-    assert renewed.id == first.id
-    listed = json.loads(house.send("listReports").body)["data"]
-    assert [row["id"] for row in listed] == [first.id]
+    renewal = make(house, profile["id"], attrs.evolve(window, end=window.end))
+    assert renewal.id == first.id
+    listing = json.loads(house.send("listReports").body)["data"]
+    assert [row["id"] for row in listing] == [first.id]
 
 
 def test_a_named_period_selects_by_the_items_own_dates(house: Any, profile: Any) -> None:
@@ -229,10 +229,10 @@ def test_an_item_that_vanished_is_not_evidence(house: Any, profile: Any) -> None
 
 def test_a_profile_deleted_meanwhile_gets_no_report(house: Any, profile: Any) -> None:
     material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
-    finished = reports.compose(material, house.clock.now())
+    report = reports.compose(material, house.clock.now())
     house.send("deleteProfile", path={"profileId": profile["id"]})
     with pytest.raises(Problem, match="NOT_FOUND"):
-        house.run(lambda ctx: reports.publish(ctx, finished), "wsp_a")
+        house.run(lambda ctx: reports.publish(ctx, report), "wsp_a")
     assert json.loads(house.send("listReports").body)["data"] == []
 
 
@@ -255,10 +255,10 @@ def test_an_unknown_or_foreign_profile_makes_nothing(house: Any, profile: Any) -
 def test_deleting_a_profile_removes_its_reports(house: Any, profile: Any) -> None:
     row = make(house, profile["id"])
     house.send("deleteProfile", path={"profileId": profile["id"]})
-    refused = house.refused("getReport", path={"reportId": row.id})
-    assert refused.type.code == "NOT_FOUND"
-    gone = [change["resourceId"] for change in house.changes() if change["tombstone"]]
-    assert row.id in gone
+    refusal = house.refused("getReport", path={"reportId": row.id})
+    assert refusal.type.code == "NOT_FOUND"
+    deletions = [change["resourceId"] for change in house.changes() if change["tombstone"]]
+    assert row.id in deletions
 
 
 def test_only_one_worker_settles_a_due_profile(house: Any) -> None:
@@ -273,9 +273,9 @@ def test_only_one_worker_settles_a_due_profile(house: Any) -> None:
 
     seen = house.run(due, "wsp_a")
     material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
-    finished = reports.compose(material, house.clock.now())
-    first = house.run(lambda ctx: reports.settle(ctx, finished, seen), "wsp_a")
-    second = house.run(lambda ctx: reports.settle(ctx, finished, seen), "wsp_a")
+    report = reports.compose(material, house.clock.now())
+    first = house.run(lambda ctx: reports.settle(ctx, report, seen), "wsp_a")
+    second = house.run(lambda ctx: reports.settle(ctx, report, seen), "wsp_a")
     assert first is not None
     assert second is None
     after = DUE.decode(house.run(due, "wsp_a").raw)
@@ -284,7 +284,7 @@ def test_only_one_worker_settles_a_due_profile(house: Any) -> None:
     assert after.covered_until == house.clock.now()
     assert after.last_report_id == first.id
     house.send("deleteProfile", path={"profileId": profile["id"]})
-    assert house.run(lambda ctx: reports.settle(ctx, finished, seen), "wsp_a") is None
+    assert house.run(lambda ctx: reports.settle(ctx, report, seen), "wsp_a") is None
 
 
 def daily(house: Any) -> Any:
@@ -307,9 +307,9 @@ def test_the_first_scheduled_report_begins_where_one_made_by_hand_ended(house: A
     surely = house.clock.now() - timedelta(seconds=30)  # what was on its way may be missing
     assert DUE.decode(due_of(house, profile["id"]).raw).covered_until == surely
     window = Window(house.clock.now(), None, by="published")
-    other = daily(house)
-    make(house, other["id"], window)
-    assert DUE.decode(due_of(house, other["id"]).raw).covered_until is None
+    second = daily(house)
+    make(house, second["id"], window)
+    assert DUE.decode(due_of(house, second["id"]).raw).covered_until is None
 
 
 def test_a_run_that_fails_is_tried_later_and_ever_more_rarely(house: Any) -> None:
@@ -347,9 +347,9 @@ def test_an_item_that_tells_only_when_it_changed_is_dated_by_that(house: Any) ->
     row = make(house, profile["id"])
     sources = read(house, row.id, "include=sources")["sources"]
     assert {source["publishedAt"][:4] for source in sources} == {"2023"}
-    listed = json.loads(house.send("listNews").body)["data"]
-    assert [item["updatedAt"] for item in listed] == sorted(
-        (item["updatedAt"] for item in listed), reverse=True
+    listing = json.loads(house.send("listNews").body)["data"]
+    assert [item["updatedAt"] for item in listing] == sorted(
+        (item["updatedAt"] for item in listing), reverse=True
     )
 
 
@@ -366,7 +366,7 @@ def test_an_older_named_period_is_recognised_behind_a_newer_report(
     assert house.changes() == changes
 
 
-def multiplied(house: Any, row: Any, count: int) -> list[str]:
+def copies_of(house: Any, row: Any, count: int) -> list[str]:
     """So many copies of a report, in its profile; their ids."""
 
     async def unit(ctx: Any) -> list[str]:
@@ -381,7 +381,7 @@ def multiplied(house: Any, row: Any, count: int) -> list[str]:
     return ids
 
 
-def left(house: Any, collection: Any) -> int:
+def row_count(house: Any, collection: Any) -> int:
     return len(house.run(lambda ctx: ctx.tx.documents.scan(collection, limit=999), "wsp_a").rows)
 
 
@@ -389,9 +389,9 @@ def test_reports_of_a_deleted_profile_go_in_short_units_and_are_hidden_at_once(
     house: Any, profile: Any
 ) -> None:
     row = make(house, profile["id"])
-    ids = [row.id, *multiplied(house, row, 2 * FORGET_AT_ONCE)]
+    ids = [row.id, *copies_of(house, row, 2 * FORGET_AT_ONCE)]
     house.send("deleteProfile", path={"profileId": profile["id"]})
-    assert left(house, REPORTS) == left(house, FACETS) == len(ids) - FORGET_AT_ONCE
+    assert row_count(house, REPORTS) == row_count(house, FACETS) == len(ids) - FORGET_AT_ONCE
     assert json.loads(house.send("listReports").body)["data"] == []
     for operation in catalog.OPERATIONS:
         if "{reportId}" in operation.path:
@@ -399,25 +399,25 @@ def test_reports_of_a_deleted_profile_go_in_short_units_and_are_hidden_at_once(
                 with pytest.raises(Problem, match="NOT_FOUND"):
                     house.send(operation.id, path={"reportId": id_})
     units = 1
-    while left(house, LEAVING):  # whoever is killed here leaves the rest to the next
+    while row_count(house, LEAVING):  # whoever is killed here leaves the rest to the next
         house.run(lambda ctx: forget_reports(ctx, profile["id"]), "wsp_a")
         units += 1
     assert units == math.ceil(len(ids) / FORGET_AT_ONCE)
-    assert left(house, REPORTS) == left(house, FACETS) == 0
+    assert row_count(house, REPORTS) == row_count(house, FACETS) == 0
     changes = house.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=999), "wsp_a").changes
     of_reports = (item for item in changes if item.resource_type == "report")
-    gone = [report.resource_id for report in of_reports if report.change_type == "deleted"]
-    assert sorted(gone) == sorted(ids)
+    deletions = [report.resource_id for report in of_reports if report.change_type == "deleted"]
+    assert sorted(deletions) == sorted(ids)
 
 
 def test_other_reports_are_listed_while_those_of_a_deleted_profile_go(
     house: Any, profile: Any
 ) -> None:
     other_report = make(house, profile["id"])
-    other = house.profile(name="Other", topic=profile["topic"])
-    row = make(house, other["id"])
-    multiplied(house, row, FORGET_AT_ONCE + 5)
-    house.send("deleteProfile", path={"profileId": other["id"]})
+    second = house.profile(name="Other", topic=profile["topic"])
+    row = make(house, second["id"])
+    copies_of(house, row, FORGET_AT_ONCE + 5)
+    house.send("deleteProfile", path={"profileId": second["id"]})
     page = json.loads(house.send("listReports", query="limit=2").body)
     assert [item["id"] for item in page["data"]] == [other_report.id]
     assert page["links"]["next"] is None
@@ -427,9 +427,9 @@ def test_other_reports_are_listed_while_those_of_a_deleted_profile_go(
 def test_one_page_is_not_looked_for_among_all_that_is_hidden(house: Any, profile: Any) -> None:
     other_report = make(house, profile["id"])
     house.clock.advance(60)
-    other = house.profile(name="Other", topic=profile["topic"])
-    multiplied(house, make(house, other["id"]), FORGET_AT_ONCE + 2 * READS_MAX)
-    house.send("deleteProfile", path={"profileId": other["id"]})
+    second = house.profile(name="Other", topic=profile["topic"])
+    copies_of(house, make(house, second["id"]), FORGET_AT_ONCE + 2 * READS_MAX)
+    house.send("deleteProfile", path={"profileId": second["id"]})
     ids, query, pages = [], "limit=1", 0
     while query:
         page = json.loads(house.send("listReports", query=query).body)
@@ -441,11 +441,11 @@ def test_one_page_is_not_looked_for_among_all_that_is_hidden(house: Any, profile
 
 
 def test_nobody_is_told_anew_of_a_report_of_a_deleted_profile(house: Any, profile: Any) -> None:
-    multiplied(house, make(house, profile["id"]), FORGET_AT_ONCE)
+    copies_of(house, make(house, profile["id"]), FORGET_AT_ONCE)
     house.send("deleteProfile", path={"profileId": profile["id"]})
-    (hidden,) = house.run(lambda ctx: ctx.tx.documents.scan(REPORTS, limit=2), "wsp_a").rows
+    (row,) = house.run(lambda ctx: ctx.tx.documents.scan(REPORTS, limit=2), "wsp_a").rows
     with pytest.raises(Problem, match="NOT_FOUND"):
-        house.run(lambda ctx: trigger_report(ctx, TriggerReport(hidden.id)), "wsp_a")
+        house.run(lambda ctx: trigger_report(ctx, TriggerReport(row.id)), "wsp_a")
 
 
 def test_an_identifier_is_never_given_twice(house: Any, profile: Any) -> None:
@@ -461,11 +461,11 @@ def test_the_listing_shows_the_row_and_the_profile_its_newest_report(
     house: Any, profile: Any
 ) -> None:
     row = make(house, profile["id"])
-    listed = json.loads(house.send("listReports").body)["data"]
-    assert listed == [read(house, row.id)]
-    assert listed[0]["links"]["self"] == f"/api/v1/reports/{row.id}"
+    listing = json.loads(house.send("listReports").body)["data"]
+    assert listing == [read(house, row.id)]
+    assert listing[0]["links"]["self"] == f"/api/v1/reports/{row.id}"
     of_profile = json.loads(house.send("listProfiles").body)["data"][0]
-    assert of_profile["reportGeneratedAtISO"] == listed[0]["generatedAt"]
+    assert of_profile["reportGeneratedAtISO"] == listing[0]["generatedAt"]
     for query, count in [
         (f"profileId={profile['id']}", 1),
         (f"profileId={profile['id'].removeprefix('prf_')}", 1),
@@ -482,8 +482,8 @@ def test_an_expansion_is_there_only_when_asked_for(
     assert expansion not in read(house, row.id)
     detail = read(house, row.id, f"include={expansion}")
     assert expansion in detail
-    others = {"content", "sources", "signals", "graph", "audio"} - {expansion}
-    assert not others & set(detail)
+    absent = {"content", "sources", "signals", "graph", "audio"} - {expansion}
+    assert not absent & set(detail)
 
 
 def test_each_form_of_a_report_has_its_own_tag(house: Any, profile: Any) -> None:
@@ -493,8 +493,8 @@ def test_each_form_of_a_report_has_its_own_tag(house: Any, profile: Any) -> None
         dict(house.send("getReport", path=path, query=query).headers)["ETag"] for query in queries
     ]
     assert len(set(tags)) == len(queries)
-    swapped = house.send("getReport", path=path, query="include=content,graph")
-    assert dict(swapped.headers)["ETag"] == tags[2]
+    permutation = house.send("getReport", path=path, query="include=content,graph")
+    assert dict(permutation.headers)["ETag"] == tags[2]
 
 
 def test_the_agents_view_has_no_markup(house: Any, profile: Any) -> None:
@@ -507,9 +507,9 @@ def test_the_agents_view_has_no_markup(house: Any, profile: Any) -> None:
     assert all(point["citations"] for point in view["keyPoints"])
     texts = [point["text"] for point in view["keyPoints"]]
     assert view["summary"].startswith(texts[0])
-    named = [*view["keyPoints"], *view["briefs"]]
-    shown = {n for line in named for n in (*line["citations"], *line["alsoReportedBy"])}
-    assert shown == {source["number"] for source in view["sources"]}
+    lines = [*view["keyPoints"], *view["briefs"]]
+    numbers = {n for line in lines for n in (*line["citations"], *line["alsoReportedBy"])}
+    assert numbers == {source["number"] for source in view["sources"]}
 
 
 def test_markdown_comes_by_accept_and_by_format(house: Any, profile: Any) -> None:
@@ -520,8 +520,8 @@ def test_markdown_comes_by_accept_and_by_format(house: Any, profile: Any) -> Non
     assert by_accept.media_type == "text/markdown; charset=utf-8"
     for options in ({"accept": "text/markdown"}, {"query": "format=markdown&"}):
         query = options.pop("query", "") + "include=content,sources,signals,graph,audio"
-        included = house.send("getReport", path=path, query=query, **options)
-        assert (included.body, included.headers) == (by_accept.body, by_accept.headers)
+        reply = house.send("getReport", path=path, query=query, **options)
+        assert (reply.body, reply.headers) == (by_accept.body, by_accept.headers)
     assert by_accept.body.startswith(b"# Ports")
 
 

@@ -59,8 +59,8 @@ def world(house: Any) -> None:
 def compose_on(house: Any, topic: str, window: Window | None = None) -> dict[str, Any]:
     profile = house.profile(topic=topic)
     material = house.run(lambda ctx: reports.gather(ctx, profile["id"], window), "wsp_a")
-    finished = reports.compose(material, house.clock.now())
-    row = house.run(lambda ctx: reports.publish(ctx, finished), "wsp_a")
+    report = reports.compose(material, house.clock.now())
+    row = house.run(lambda ctx: reports.publish(ctx, report), "wsp_a")
     reply = house.send("getReport", path={"reportId": row.id}, query="include=sources,graph")
     detail: dict[str, Any] = json.loads(reply.body)["data"]
     return detail
@@ -84,8 +84,8 @@ def test_words_that_very_many_rows_hold_are_passed_over(
 ) -> None:
     world(house)
     usgs = {row["id"] for row in house.rows("listOsintEvents", "provider=usgs&limit=100")}
-    for most in (observed.COUNTED_MAX, 1):
-        monkeypatch.setattr(observed, "COUNTED_MAX", most)
+    for limit in (observed.COUNTED_MAX, 1):
+        monkeypatch.setattr(observed, "COUNTED_MAX", limit)
         report = compose_on(house, "Earthquake near Esmeraldas in Ecuador")
         assert usgs & {source["id"] for source in report["sources"]}
 

@@ -23,17 +23,17 @@ class Model:
     """A model that writes what a test tells it to."""
 
     def __init__(self, write: Callable[[str], str | None]) -> None:
-        self.asked: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, str]] = []
         self._write = write
 
     async def write(self, prompts: Sequence[tuple[str, str]]) -> Sequence[str | None]:
-        self.asked += prompts
+        self.requests += prompts
         return [self._write(words) for _, words in prompts]
 
 
-MORE = [
-    (f"Strike at the European port of {town} over {what}", text)
-    for town, what, text in (
+EXTRA_ITEMS = [
+    (f"Strike at the European port of {town} over {event}", text)
+    for town, event, text in (
         (
             "Genoa",
             "dust",
@@ -56,20 +56,20 @@ MORE = [
 
 @pytest.fixture
 def composed_report(house: Any) -> tuple[Material, Finished]:
-    take_in(house, [*STORIES, *MORE])
+    take_in(house, [*STORIES, *EXTRA_ITEMS])
     profile = house.profile(name="Ports", topic="Strikes at European ports", keywords=["Rotterdam"])
     material = house.run(lambda ctx: reports.gather(ctx, profile["id"], None), "wsp_a")
-    finished = reports.compose(material, house.clock.now())
-    assert finished.facets.sections
-    return material, finished
+    report = reports.compose(material, house.clock.now())
+    assert report.facets.sections
+    return material, report
 
 
 def by(model: Model, pair: tuple[Material, Finished]) -> Finished:
     return drive.run(rewritten(Host(lends={Writer: model}), *pair))
 
 
-def passages(finished: Finished) -> list[tuple[Statement, ...]]:
-    facets = finished.facets
+def passages(report: Finished) -> list[tuple[Statement, ...]]:
+    facets = report.facets
     return [facets.opening, *(section.statements for section in facets.sections)]
 
 
@@ -82,11 +82,11 @@ def test_a_model_is_given_the_sentences_of_each_passage_with_their_numbers(
 ) -> None:
     model = Model(lambda _: None)
     assert by(model, composed_report) is composed_report[1]
-    assert [words for _, words in model.asked] == [
+    assert [words for _, words in model.requests] == [
         "\n".join(f"{s.text}{''.join(f' [{n}]' for n in s.citations)}" for s in passage)
         for passage in passages(composed_report[1])
     ]
-    assert {instructions for instructions, _ in model.asked} == {INSTRUCTIONS}
+    assert {instructions for instructions, _ in model.requests} == {INSTRUCTIONS}
 
 
 def test_what_stands_in_the_sources_is_told_in_every_form(composed_report: Any) -> None:
@@ -154,7 +154,7 @@ def test_a_report_of_nothing_is_not_rewritten(house: Any) -> None:
     material = house.run(lambda ctx: reports.gather(ctx, profile["id"], None), "wsp_a")
     report = reports.compose(material, house.clock.now())
     assert by(model, (material, report)) is report
-    assert model.asked == []
+    assert model.requests == []
 
 
 def test_what_only_repeats_a_report_is_not_rewritten(composed_report: Any) -> None:
@@ -162,7 +162,7 @@ def test_what_only_repeats_a_report_is_not_rewritten(composed_report: Any) -> No
     material, report = composed_report
     again = attrs.evolve(report, repeats=report.row.id)
     assert by(model, (material, again)) is again
-    assert model.asked == []
+    assert model.requests == []
 
 
 def test_very_many_sections_are_not_all_rewritten(composed_report: Any) -> None:
@@ -170,7 +170,7 @@ def test_very_many_sections_are_not_all_rewritten(composed_report: Any) -> None:
     material, report = composed_report
     long_report = attrs.evolve(report.facets, sections=report.facets.sections[:1] * 90)
     by(model, (material, attrs.evolve(report, facets=long_report)))
-    assert len(model.asked) == SECTIONS_MAX + 1
+    assert len(model.requests) == SECTIONS_MAX + 1
 
 
 def test_a_rewritten_report_is_published_once_for_the_same_evidence(

@@ -86,11 +86,11 @@ def test_a_subscription_is_made_read_changed_and_ended_as_any_other(town: Town) 
     )
     assert subscription["delivery"] == delivery
     assert fields["Location"].endswith(f"/api/v1/subscriptions/{subscription['id']}")
-    shown = town.send("getSubscription", tenant=BOB, path=path)
-    assert (body_of(shown), dict(shown.headers)["ETag"]) == (subscription, fields["ETag"])
+    view = town.send("getSubscription", tenant=BOB, path=path)
+    assert (body_of(view), dict(view.headers)["ETag"]) == (subscription, fields["ETag"])
     patch = {"status": "paused", "delivery": {"webhookIds": None}}
-    changed = body_of(town.send("updateSubscription", tenant=BOB, path=path, body=patch))
-    assert (changed["status"], changed["delivery"]["webhookIds"]) == ("paused", [])
+    after = body_of(town.send("updateSubscription", tenant=BOB, path=path, body=patch))
+    assert (after["status"], after["delivery"]["webhookIds"]) == ("paused", [])
     stale = town.refused("deleteSubscription", tenant=BOB, path=path, if_match=fields["ETag"])
     assert stale.type.status == 412
     assert town.send("deleteSubscription", tenant=BOB, path=path).status == 204
@@ -120,8 +120,8 @@ def test_only_public_profiles_of_others_and_each_once(town: Town, public: str) -
 
 
 def test_a_subscription_names_webhooks_of_the_subscriber(town: Town, public: str) -> None:
-    theirs = webhook(town, ANN)
-    body = {"profileId": public, "delivery": {"webhookIds": [theirs]}}
+    foreign = webhook(town, ANN)
+    body = {"profileId": public, "delivery": {"webhookIds": [foreign]}}
     refusal = town.refused("createSubscription", tenant=BOB, body=body)
     assert refusal.type.code == "VALIDATION_FAILED"
     assert "/delivery/webhookIds/0" in refusal.detail
@@ -159,22 +159,22 @@ def test_a_plan_bounds_the_subscriptions_to_others(town: Town) -> None:
 def test_of_others_profiles_one_sees_what_everybody_is_shown(town: Town, public: str) -> None:
     own, report = town.profile(BOB)["id"], town.report(ANN, public)
     path = {"profileId": public}
-    listed = town.rows("listProfiles", "visibility=public", BOB)
-    assert [(row["id"], set(row)) for row in listed] == [(public, EVERYBODYS)]
+    profiles = town.rows("listProfiles", "visibility=public", BOB)
+    assert [(row["id"], set(row)) for row in profiles] == [(public, EVERYBODYS)]
     assert town.refused("getProfile", tenant=BOB, path=path).type.status == 404
-    assert town.listed(BOB) == town.listed(BOB, f"profileId={public}") == []
+    assert town.listed_ids(BOB) == town.listed_ids(BOB, f"profileId={public}") == []
     subscription = town.subscribe(public, BOB)
     rows = {row["id"]: row for row in town.rows("listProfiles", tenant=BOB)}
     assert [rows[id_]["owned"] for id_ in (own, public)] == [True, False]
-    more = {"owned", "visibility", "subscription", "reportGeneratedAtISO", "reportGeneratedAt"}
-    assert set(rows[public]) == EVERYBODYS | more | {"deliveryMetadata"}
+    members = {"owned", "visibility", "subscription", "reportGeneratedAtISO", "reportGeneratedAt"}
+    assert set(rows[public]) == EVERYBODYS | members | {"deliveryMetadata"}
     assert (rows[public]["subscription"], rows[public]["visibility"]) == (subscription, "public")
     reply = town.send("getProfile", tenant=BOB, path=path)
     assert body_of(reply) == rows[public]
     tag = dict(reply.headers)["ETag"]
     assert town.send("getProfile", tenant=BOB, path=path, if_none_match=tag).status == 304
-    assert town.listed(BOB) == town.listed(BOB, f"profileId={public}") == [report]
-    assert town.listed(CYD) == []
+    assert town.listed_ids(BOB) == town.listed_ids(BOB, f"profileId={public}") == [report]
+    assert town.listed_ids(CYD) == []
 
 
 def test_the_public_ones_are_walked_page_by_page_and_private_ones_are_not_there(town: Town) -> None:
@@ -206,43 +206,43 @@ def test_others_profiles_are_read_and_not_changed(town: Town, public: str, opera
     assert town.refused(operation, **request).type.code == "FORBIDDEN"
     assert town.refused(operation, **request, if_match='"x"').type.code == "FORBIDDEN"
     asked_for = GenerateReport(public)
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         town.units(lambda ctx: generate_report(ctx, asked_for), BOB)
-    assert caught.value.type.code == "FORBIDDEN"
+    assert failure.value.type.code == "FORBIDDEN"
     name = town.run(lambda ctx: ctx.value(PROFILES, public), ANN).name
     assert name == "Ports"
 
 
 def test_own_and_others_reports_are_one_list_in_one_order(town: Town) -> None:
     own = town.profile(BOB)["id"]
-    others = [public_profile(town, owner) for owner in (ANN, CYD, ANN)]
-    for profile in others[:2]:
+    profiles = [public_profile(town, owner) for owner in (ANN, CYD, ANN)]
+    for profile in profiles[:2]:
         town.subscribe(profile, BOB)
     for turn in range(4):
-        for owner, profile in zip((BOB, ANN, CYD, ANN), (own, *others), strict=True):
+        for owner, profile in zip((BOB, ANN, CYD, ANN), (own, *profiles), strict=True):
             town.clock.advance(turn % 2)
             town.report(owner, profile)
-    meant = {id_ for id_, (_, at) in town.reports.items() if at in {own, *others[:2]}}
-    every = town.listed(BOB, limit=100)
-    assert set(every) == meant
+    ids = {id_ for id_, (_, at) in town.reports.items() if at in {own, *profiles[:2]}}
+    every = town.listed_ids(BOB, limit=100)
+    assert set(every) == ids
     times = [row["generatedAt"] for row in town.rows("listReports", "limit=100", BOB)]
     assert times == sorted(times, reverse=True)
     for limit in (1, 2, 3, 5, 11, 12, 13):
-        assert town.listed(BOB, limit=limit) == every
+        assert town.listed_ids(BOB, limit=limit) == every
 
 
 def test_a_page_of_hidden_reports_ends_and_is_gone_on_from(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hidden, other = public_profile(town), public_profile(town)
-    for profile in (hidden, other):
+    private, public = public_profile(town), public_profile(town)
+    for profile in (private, public):
         town.subscribe(profile, BOB)
         for _ in range(3):
             town.report(ANN, profile)
     monkeypatch.setattr("svc_core.reports.publications.READS_MAX", 2)
-    town.unpublish(hidden, ANN)  # and nobody has ended the subscription yet
-    assert town.listed(BOB, limit=1) == town.listed(BOB, limit=100)
-    assert {town.reports[id_][1] for id_ in town.listed(BOB)} == {other}
+    town.unpublish(private, ANN)  # and nobody has ended the subscription yet
+    assert town.listed_ids(BOB, limit=1) == town.listed_ids(BOB, limit=100)
+    assert {town.reports[id_][1] for id_ in town.listed_ids(BOB)} == {public}
 
 
 # -- who is told -------------------------------------------------------------------------------
@@ -254,8 +254,8 @@ def test_subscribers_are_told_of_new_reports_as_owners_are(town: Town, public: s
     before = town.report(ANN, public)
     town.clock.advance(1)
     bobs = town.subscribe(public, BOB)
-    paused = town.subscribe(public, CYD)
-    path = {"subscriptionId": paused["id"]}
+    pause = town.subscribe(public, CYD)
+    path = {"subscriptionId": pause["id"]}
     town.send("updateSubscription", tenant=CYD, path=path, body={"status": "paused"})
     town.tell()
     assert changes_of(town, BOB) == [], "what was made before"
@@ -270,7 +270,7 @@ def test_subscribers_are_told_of_new_reports_as_owners_are(town: Town, public: s
     assert (event["reportId"], event["profileId"]) == (report, public)
     assert event["subscriptionIds"] == [bobs["id"]]
     assert events(town, CYD) == [], "a paused subscription is not told, and still read"
-    assert sorted(town.listed(CYD)) == sorted([report, before])
+    assert sorted(town.listed_ids(CYD)) == sorted([report, before])
     town.run(lambda ctx: following.note(ctx, report, 2), ANN)
     town.tell()
     assert changes_of(town, BOB) == [("created", report), ("updated", report)]
@@ -280,7 +280,7 @@ def test_subscribers_are_told_of_new_reports_as_owners_are(town: Town, public: s
 def test_a_subscriber_sees_what_his_own_webhooks_took_while_he_is_one(
     town: Town, public: str, end: str
 ) -> None:
-    def shown(tenant: str) -> Any:
+    def view(tenant: str) -> Any:
         path = {"profileId": public}
         detail = body_of(town.send("getProfile", tenant=tenant, path=path))["deliveryMetadata"]
         (row,) = town.rows("listProfiles", tenant=tenant)
@@ -293,31 +293,31 @@ def test_a_subscriber_sees_what_his_own_webhooks_took_while_he_is_one(
     town.clock.advance(1)
     town.report(ANN, public)
     town.tell()
-    assert shown(BOB) is None
+    assert view(BOB) is None
     for task in town.run(lambda ctx: delivering.take(ctx, hook), BOB):
         end_of = partial(delivering.conclude, task=task, result=outcome(200, 1))
         town.run(end_of, BOB)
-    assert shown(BOB) == events(town, BOB)[0]["generatedAtISO"]
-    assert (shown(ANN), shown(CYD)) == (None, None)
+    assert view(BOB) == events(town, BOB)[0]["generatedAtISO"]
+    assert (view(ANN), view(CYD)) == (None, None)
     if end == "ended":
-        (mine,) = town.rows("listSubscriptions", tenant=BOB)
-        town.send("deleteSubscription", tenant=BOB, path={"subscriptionId": mine["id"]})
+        (subscription,) = town.rows("listSubscriptions", tenant=BOB)
+        town.send("deleteSubscription", tenant=BOB, path={"subscriptionId": subscription["id"]})
     else:
         town.unpublish(public, ANN)
         town.clock.advance(GRACE.total_seconds() + 1)
         town.tell()
         town.publish(public, ANN)
     town.subscribe(public, BOB)
-    assert shown(BOB) is None
+    assert view(BOB) is None
 
 
 def test_a_webhook_may_be_told_of_a_profile_of_others_alone(town: Town, public: str) -> None:
-    other = public_profile(town)
-    for profile in (public, other):
+    second = public_profile(town)
+    for profile in (public, second):
         town.subscribe(profile, BOB)
     body: Any = {"profileIds": [public]}
     hook = webhook(town, BOB, **body)
-    for profile in (other, public):
+    for profile in (second, public):
         town.report(ANN, profile)
     town.tell()
     assert [event["profileId"] for event in events(town, BOB)] == [public]
@@ -340,17 +340,17 @@ def test_thousands_are_told_in_small_units_and_each_once_wherever_it_was_killed(
     reports = [town.report(ANN, public) for _ in range(2)]
     store, write = town.store, town.store.write
 
-    class Killed(BaseException):
+    class Crash(BaseException):
         """The end of a process."""
 
     units: list[str] = []
     for life in range(1, 60):
-        left = [life % 4 + 1]
+        lives = [life % 4 + 1]
 
-        async def dying(tenant: str, unit: Any, left: list[int] = left) -> Any:
-            left[0] -= 1
-            if left[0] < 0:
-                raise Killed
+        async def dying(tenant: str, unit: Any, lives: list[int] = lives) -> Any:
+            lives[0] -= 1
+            if lives[0] < 0:
+                raise Crash
             units.append(tenant)
             return await write(tenant, unit)
 
@@ -358,7 +358,7 @@ def test_thousands_are_told_in_small_units_and_each_once_wherever_it_was_killed(
         try:
             town.tell()
             break
-        except Killed:
+        except Crash:
             continue
     monkeypatch.setattr(store, "write", write)
     town.tell()
@@ -372,8 +372,8 @@ def test_a_broken_subscriber_keeps_nobody_waiting(town: Town, public: str) -> No
     readers = [BOB, CYD, "wsp_d"]
     for reader in readers:
         town.subscribe(public, reader)
-    broken = Follow(public, ANN, "sub_" + "0" * 24)
-    town.run(lambda ctx: ctx.save(FOLLOWS, public, broken), CYD)
+    fault = Follow(public, ANN, "sub_" + "0" * 24)
+    town.run(lambda ctx: ctx.save(FOLLOWS, public, fault), CYD)
     report = town.report(ANN, public)
     failures: list[BaseException] = []
     drive.run(follow(town.service, failures.append))
@@ -393,10 +393,10 @@ def test_of_a_flood_of_reports_that_nobody_tells_the_newest_are_told(
 
 def test_a_report_that_is_gone_is_told_to_nobody(town: Town, public: str) -> None:
     town.subscribe(public, BOB)
-    gone, left = town.report(ANN, public), town.report(ANN, public)
-    town.run(lambda ctx: ctx.tx.documents.delete(REPORTS, gone), ANN)
+    deleted_id, report_id = town.report(ANN, public), town.report(ANN, public)
+    town.run(lambda ctx: ctx.tx.documents.delete(REPORTS, deleted_id), ANN)
     town.tell()
-    assert changes_of(town, BOB) == [("created", left)]
+    assert changes_of(town, BOB) == [("created", report_id)]
 
 
 def test_a_follower_of_a_profile_that_stands_beside_is_told_nothing(
@@ -460,25 +460,25 @@ def test_with_the_profile_all_subscriptions_end_in_small_units(
     town: Town, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
     monkeypatch.setattr("svc_http.service.workers.subscribers.AT_ONCE", 2)
-    profile, other = public_profile(town), public_profile(town)
+    profile, second = public_profile(town), public_profile(town)
     report = town.report(ANN, profile)
     readers = [BOB, CYD, "wsp_d"]
     for reader in readers:
         town.subscribe(profile, reader)
-        town.subscribe(other, reader)
+        town.subscribe(second, reader)
     if end == "delete":
         town.run(lambda ctx: delete_profile(ctx, OneProfile(profile)), ANN)
     else:
         town.unpublish(profile, ANN)
     for reader in readers:
-        assert town.listed(reader) == [], "at once, whoever has still to be told"
-        assert [row["id"] for row in town.rows("listProfiles", tenant=reader)] == [other]
+        assert town.listed_ids(reader) == [], "at once, whoever has still to be told"
+        assert [row["id"] for row in town.rows("listProfiles", tenant=reader)] == [second]
         path = {"reportId": report}
         assert town.refused("getReport", tenant=reader, path=path).type.status == 404
     town.tell()
     for reader in readers:
-        (left,) = town.rows("listSubscriptions", tenant=reader)
-        assert left["profileId"] == other
+        (subscription,) = town.rows("listSubscriptions", tenant=reader)
+        assert subscription["profileId"] == second
         assert [kind for kind, _ in changes_of(town, reader, "subscription")] == [
             *("created", "created", "deleted")
         ]
@@ -525,7 +525,7 @@ def test_a_profile_that_is_public_again_keeps_who_came_since(town: Town) -> None
     report = town.report(ANN, profile)
     town.tell()
     assert changes_of(town, CYD) == [("created", report)]
-    assert town.listed(CYD) == [report]
+    assert town.listed_ids(CYD) == [report]
 
 
 def test_nothing_is_told_of_private_profiles_and_of_none(town: Town) -> None:
@@ -559,13 +559,13 @@ def test_what_another_worker_did_first_is_left_alone(town: Town, public: str) ->
 
 
 def test_what_goes_with_a_profile_is_said_before_it_goes(town: Town, public: str) -> None:
-    other = public_profile(town)
+    second = public_profile(town)
     for reader in (BOB, CYD):
         town.subscribe(public, reader)
-    town.subscribe(other, "wsp_d")
-    town.report(ANN, public, spoken=True)
+    town.subscribe(second, "wsp_d")
+    town.report(ANN, public, audio=True)
     town.report(ANN, public)
-    town.report(ANN, other)
+    town.report(ANN, second)
 
     def foreseen(profile: str, tenant: str = ANN) -> Any:
         request = publications.ChosenProfile(profile)
@@ -573,7 +573,7 @@ def test_what_goes_with_a_profile_is_said_before_it_goes(town: Town, public: str
 
     deletion = json.loads(foreseen(public).raw)
     assert deletion == {"name": "Ports", "reports": 2, "recordings": 1, "subscribers": 2}
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         foreseen(public, BOB)
-    assert caught.value.type.code == "NOT_FOUND"
+    assert failure.value.type.code == "NOT_FOUND"
     assert town.operations["deleteProfile"].foresees == "foreseeDeletion"

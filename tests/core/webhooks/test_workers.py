@@ -139,7 +139,7 @@ class Deliveries(RuleBasedStateMachine):
         self.hooks = [self.yard.webhook()["id"] for _ in range(2)]
         self.failures = dict.fromkeys(self.hooks, 0)
         self.disabled: set[str] = set()
-        self.held: dict[str, tuple[Task, Any]] = {}
+        self.claims: dict[str, tuple[Task, Any]] = {}
         self.begun: Counter[str] = Counter()
         self.allowed: Counter[str] = Counter()
         self.bodies: dict[str, str] = {}
@@ -155,14 +155,14 @@ class Deliveries(RuleBasedStateMachine):
     @rule(at=st.integers(0, 1), target=attempts)
     def take(self, at: int) -> Any:
         hook, now = self.hooks[at], self.yard.house.clock.now()
-        for id_, (task, until) in list(self.held.items()):
+        for id_, (task, until) in list(self.claims.items()):
             if task.webhook_id == hook and until <= now:
-                del self.held[id_]
+                del self.claims[id_]
                 self.allowed[task.delivery_id] += 1
         tasks = self.yard.take(hook)
         assert not tasks or hook not in self.disabled
         for task in tasks:
-            self.held[task.attempt_id] = (task, now + HOLD)
+            self.claims[task.attempt_id] = (task, now + HOLD)
             self.begun[task.delivery_id] += 1
             assert task.number == self.begun[task.delivery_id]
             assert task.event.body == self.bodies[task.event.id]
@@ -172,10 +172,10 @@ class Deliveries(RuleBasedStateMachine):
     def conclude(self, task: Task, result: Outcome) -> None:
         hook = task.webhook_id
         after = self.yard.conclude(task, result)
-        assert (after is not None) == (task.attempt_id in self.held)
+        assert (after is not None) == (task.attempt_id in self.claims)
         if after is None:
             return
-        del self.held[task.attempt_id]
+        del self.claims[task.attempt_id]
         self.failures[hook] = 0 if result.is_success else self.failures[hook] + 1
         if self.failures[hook] == 5:
             self.disabled.add(hook)
@@ -192,10 +192,10 @@ class Deliveries(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         """The server is killed with all its workers, and the next one begins."""
-        under_way = [task for task, _ in self.held.values()]
+        under_way = [task for task, _ in self.claims.values()]
         assert self.yard.restart() == {task.webhook_id for task in under_way}
         self.allowed.update(task.delivery_id for task in under_way)
-        self.held.clear()
+        self.claims.clear()
 
     @rule(seconds=st.sampled_from([1, 29, 30, 31]))
     def forward(self, seconds: int) -> None:
@@ -226,7 +226,7 @@ class Deliveries(RuleBasedStateMachine):
     @invariant()
     def no_more_are_under_way_than_may_fail(self) -> None:
         for hook in self.hooks:
-            under_way = [task for task, _ in self.held.values() if task.webhook_id == hook]
+            under_way = [task for task, _ in self.claims.values() if task.webhook_id == hook]
             holds = {hold.attempt_id for hold in self.yard.queue(hook).holds}
             assert holds == {task.attempt_id for task in under_way}
             if hook not in self.disabled:

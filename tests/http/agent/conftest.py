@@ -31,12 +31,12 @@ class Stage:
     def __init__(self) -> None:
         self.play: Run
         self.turns: list[Turn] = []
-        self.begun = threading.Semaphore(0)
+        self.starts = threading.Semaphore(0)
         self.over = threading.Semaphore(0)
 
     async def open(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
         self.turns.append(turn)
-        self.begun.release()
+        self.starts.release()
         try:
             events = await self.play(turn)
         except BaseException:
@@ -74,7 +74,7 @@ class Asker:
 
     def __init__(self, port: int, key: str, path: str, body: bytes, **fields: str) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), SOON)
-        self.heard = b""
+        self.received = b""
         own = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
         head = (
             f"POST {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n"
@@ -84,11 +84,11 @@ class Asker:
 
     def until(self, text: bytes) -> bytes:
         """What came, up to the first read that brought `text`."""
-        while text not in self.heard:
+        while text not in self.received:
             came = self.socket.recv(65_536)
-            assert came, self.heard
-            self.heard += came
-        return self.heard
+            assert came, self.received
+            self.received += came
+        return self.received
 
     def whole(self) -> bytes:
         """Everything up to the end of the body."""
@@ -100,13 +100,13 @@ class Asker:
     @property
     def frames(self) -> list[Any]:
         """The data of what came, in order."""
-        lines = self.heard.partition(b"\r\n\r\n")[2].split(b"\n")
+        lines = self.received.partition(b"\r\n\r\n")[2].split(b"\n")
         data = [line[6:] for line in lines if line.startswith(b"data: ")]
         return [item.decode() if item == b"[DONE]" else json.loads(item) for item in data]
 
     @property
     def fields(self) -> dict[str, str]:
-        lines = self.heard.partition(b"\r\n\r\n")[0].decode().split("\r\n")[1:]
+        lines = self.received.partition(b"\r\n\r\n")[0].decode().split("\r\n")[1:]
         return dict(line.split(": ", 1) for line in lines)
 
 
@@ -139,7 +139,7 @@ class Scene:
 
     def on_loop(self, work: Callable[[], Awaitable[Any]]) -> Any:
         """Run work on the loop of the server."""
-        return asyncio.run_coroutine_threadsafe(_called(work), self.wire.loop).result(SOON)
+        return asyncio.run_coroutine_threadsafe(_call(work), self.wire.loop).result(SOON)
 
     @property
     def tasks(self) -> int:
@@ -192,7 +192,7 @@ class Scene:
         return turns
 
 
-async def _called(work: Callable[[], Awaitable[Any]]) -> Any:
+async def _call(work: Callable[[], Awaitable[Any]]) -> Any:
     return await work()
 
 

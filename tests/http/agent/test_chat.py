@@ -74,9 +74,9 @@ class Box:
         )
 
 
-def model(server: Upstream, **more: Any) -> Chat:
-    waits = more.pop("waits", Waits(idle=5.0, total=10.0))
-    return Chat(Place(server.url, "small", KEY, **more), waits=waits)
+def model(server: Upstream, **options: Any) -> Chat:
+    waits = options.pop("waits", Waits(idle=5.0, total=10.0))
+    return Chat(Place(server.url, "small", KEY, **options), waits=waits)
 
 
 SOON = 60.0
@@ -356,18 +356,18 @@ async def test_what_fails_before_the_first_words_is_a_refusal(server: Upstream, 
     how, parts, expected, report = REFUSALS[case]
     server.says(*parts, **how)
     chat = model(server)
-    heard: list[BaseException] = []
-    chat.told = heard.append
-    with pytest.raises(Problem) as caught:
+    failures: list[BaseException] = []
+    chat.told = failures.append
+    with pytest.raises(Problem) as failure:
         await events(chat)
-    assert caught.value.type is expected
-    assert "secret" not in caught.value.detail
-    assert expected is not problem.UPSTREAM_RATE_LIMITED or caught.value.headers == {
+    assert failure.value.type is expected
+    assert "secret" not in failure.value.detail
+    assert expected is not problem.UPSTREAM_RATE_LIMITED or failure.value.headers == {
         "Retry-After": "7"
     }
-    assert report in str(heard[0])
-    assert server.url in str(heard[0])
-    assert KEY not in str(heard[0])
+    assert report in str(failures[0])
+    assert server.url in str(failures[0])
+    assert KEY not in str(failures[0])
 
 
 BREAKS: dict[str, tuple[dict[str, Any], list[Any], str]] = {
@@ -399,10 +399,10 @@ async def test_a_silent_model_has_an_end_too(
     server: Upstream, waits: Waits, parts: list[Any]
 ) -> None:
     server.says(*parts)
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         async with asyncio.timeout(SOON):
             await events(model(server, waits=waits))
-    assert caught.value.type is problem.UPSTREAM_ERROR
+    assert failure.value.type is problem.UPSTREAM_ERROR
     await asyncio.wait_for(server.left.wait(), 1)
 
 
@@ -431,18 +431,18 @@ async def test_an_answer_has_an_end_however_its_bytes_come(
 
 
 async def test_nobody_there_and_nobody_allowed() -> None:
-    async with upstream() as gone:
-        url = gone.url
+    async with upstream() as server:
+        url = server.url
     for place, why in (
         (url, "cannot be reached"),
         ("http://169.254.169.254/v1", "cannot be asked"),
     ):
-        chat, heard = Chat(Place(place, "small")), list[BaseException]()
-        chat.told = heard.append
-        with pytest.raises(Problem) as caught:
+        chat, failures = Chat(Place(place, "small")), list[BaseException]()
+        chat.told = failures.append
+        with pytest.raises(Problem) as failure:
             await events(chat)
-        assert caught.value.type is problem.UPSTREAM_ERROR
-        assert why in str(heard[0])
+        assert failure.value.type is problem.UPSTREAM_ERROR
+        assert why in str(failures[0])
         await chat.aclose()
 
 
@@ -450,12 +450,12 @@ async def test_a_connection_that_is_not_made_in_time_is_a_failure(
     server: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transport, "CONNECT_SECONDS", 0.0)
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(Problem) as failure:
         await events(model(server))
-    assert caught.value.type is problem.UPSTREAM_ERROR
+    assert failure.value.type is problem.UPSTREAM_ERROR
 
 
-class Other:
+class OtherModel:
     """A backend that answers without a model."""
 
     async def open(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
@@ -473,7 +473,7 @@ async def test_another_answers_where_the_model_cannot_begin_but_not_for_want_of_
     server: Upstream, part: Any, status: int, *, is_other: bool
 ) -> None:
     server.says(part, status=status)
-    chat = Chat(Place(server.url, "small"), fallback=Other())
+    chat = Chat(Place(server.url, "small"), fallback=OtherModel())
     if is_other:
         assert [event async for event in await chat.open(QUESTION, Box())] == [Finished()]
     else:
@@ -484,7 +484,10 @@ async def test_another_answers_where_the_model_cannot_begin_but_not_for_want_of_
 async def test_nobody_else_answers_once_the_model_has_begun(server: Upstream) -> None:
     server.says(*words("Port", finish=None))
     run = [
-        e async for e in await Chat(Place(server.url, "m"), fallback=Other()).open(QUESTION, Box())
+        e
+        async for e in await Chat(Place(server.url, "m"), fallback=OtherModel()).open(
+            QUESTION, Box()
+        )
     ]
     assert isinstance(run[-1], Failed)
 
@@ -526,11 +529,11 @@ async def test_passages_are_written_each_for_itself(server: Upstream) -> None:
     server.says(*words("One", " thing."))
     server.says(b"no", status=500)
     server.says(*words("Another."))
-    chat, heard = model(server), list[BaseException]()
-    chat.told = heard.append
+    chat, failures = model(server), list[BaseException]()
+    chat.told = failures.append
     texts = await chat.write([("Rewrite.", f"{n}") for n in range(3)])
     assert sorted(filter(None, texts)) == ["Another.", "One thing."]
-    assert list(texts).count(None) == len(heard) == 1
+    assert list(texts).count(None) == len(failures) == 1
     assert server.asked[0][1]["messages"][0] == {"role": "system", "content": "Rewrite."}
     assert "tools" not in server.asked[0][1]
 

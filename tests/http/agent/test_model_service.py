@@ -40,10 +40,10 @@ async def report(service: Any, folder: Path) -> Any:
             ctx, name="a", plan="elite", plans=plans.DEFAULT_PLANS
         )
     )
-    sent = profiles.CreateProfile(
+    request = profiles.CreateProfile(
         ProfileInput(name="Ports", topic="Strikes at ports", frequency="manual")
     )
-    profile = await service.write(home.id, lambda ctx: profiles.create_profile(ctx, sent))
+    profile = await service.write(home.id, lambda ctx: profiles.create_profile(ctx, request))
     row = await make_report(service, home.id, profile.location.rpartition("/")[2])
     return await service.read(home.id, lambda ctx: ctx.value(FACETS, row.id))
 
@@ -85,8 +85,8 @@ async def test_the_model_answers_and_rewrites_only_as_far_as_it_is_told_to(tmp_p
         ({**model, "agent_fallback": "embedded"}, True, False),
         ({**model, "rewrite_reports": True}, True, True),
     ]
-    for given, answers, rewrites in cases:
-        settings = Settings(db=":memory:", workers=("none",), **given)
+    for mode, answers, rewrites in cases:
+        settings = Settings(db=":memory:", workers=("none",), **mode)
         async with hosting.opened(settings) as service:
             lends = service.runtime.host.lends
             assert isinstance(lends[Backend], Embedded) is not answers

@@ -55,7 +55,7 @@ def beside() -> Iterator[Beside]:
 
 
 @pytest.fixture
-def modelled(scene: Any, beside: Beside) -> Any:
+def model_scene(scene: Any, beside: Beside) -> Any:
     """The server whose agent asks that model."""
     runtime = scene.wire.service.runtime
     lends = {**runtime.host.lends, Backend: Chat(Place(beside.place.url, "secret-model"))}
@@ -65,24 +65,24 @@ def modelled(scene: Any, beside: Beside) -> Any:
 
 @PATHS
 def test_a_model_looks_things_up_and_what_nothing_supports_is_not_said(
-    modelled: Any, beside: Beside, path: str
+    model_scene: Any, beside: Beside, path: str
 ) -> None:
     beside.place.says(
         call("list_incidents", '{"q": "Hull", "limit": 3}', index=0), chunk("tool_calls")
     )
     beside.place.says(call("list_news", '{"color": "red"}', index=0), chunk("tool_calls"))
     beside.place.says(*words("The port of Hull is closed [1]. I made that up."))
-    got = modelled.ask(path, "What is at Hull?")
-    heard = got.whole()
-    assert heard.startswith(b"HTTP/1.1 200")
-    assert NOTHING.encode() in heard
-    assert b"made that up" not in heard
-    assert b"secret-model" not in heard
-    assert got.frames[-1] == "[DONE]"
+    answer = model_scene.ask(path, "What is at Hull?")
+    body = answer.whole()
+    assert body.startswith(b"HTTP/1.1 200")
+    assert NOTHING.encode() in body
+    assert b"made that up" not in body
+    assert b"secret-model" not in body
+    assert answer.frames[-1] == "[DONE]"
     second, third = (body["messages"][-1] for _, body in beside.place.asked[1:])
     assert second["content"] == '{"results": [], "more": false}'
     assert "VALIDATION_FAILED" in third["content"]
-    assert modelled.account()["used"] == 1
+    assert model_scene.account()["used"] == 1
 
 
 @PATHS
@@ -95,36 +95,36 @@ def test_a_model_looks_things_up_and_what_nothing_supports_is_not_said(
     ],
 )
 def test_a_model_that_refuses_is_a_problem_that_costs_nothing(
-    modelled: Any, beside: Beside, path: str, how: Any, status: int, code: str
+    model_scene: Any, beside: Beside, path: str, how: Any, status: int, code: str
 ) -> None:
     beside.place.says(b'{"error": {"message": "secret"}}', **how)
-    got = modelled.ask(path)
-    heard = got.until(b"}")
-    assert heard.startswith(f"HTTP/1.1 {status} ".encode())
-    assert got.fields["content-type"] == "application/problem+json"
-    assert code.encode() in heard
-    assert b"secret" not in heard
-    assert b"payment-required" not in heard.lower()
-    assert got.fields.get("retry-after") == ("7" if status == 429 else None)
-    modelled.quiet()
-    account = modelled.account()
+    answer = model_scene.ask(path)
+    body = answer.until(b"}")
+    assert body.startswith(f"HTTP/1.1 {status} ".encode())
+    assert answer.fields["content-type"] == "application/problem+json"
+    assert code.encode() in body
+    assert b"secret" not in body
+    assert b"payment-required" not in body.lower()
+    assert answer.fields.get("retry-after") == ("7" if status == 429 else None)
+    model_scene.quiet()
+    account = model_scene.account()
     assert (account["used"], account["held"], account["threads"]) == (0, 0, 0)
 
 
 @PATHS
 @pytest.mark.parametrize("how", [{}, {"is_cut": True}])
 def test_a_model_that_breaks_off_ends_the_stream_with_one_error(
-    modelled: Any, beside: Beside, path: str, how: Any
+    model_scene: Any, beside: Beside, path: str, how: Any
 ) -> None:
     beside.place.says(*words("The port", finish=None), **how)
-    got = modelled.ask(path)
-    heard = got.whole()
-    assert heard.startswith(b"HTTP/1.1 200")
-    last, done = got.frames[-2:]
+    answer = model_scene.ask(path)
+    body = answer.whole()
+    assert body.startswith(b"HTTP/1.1 200")
+    last, done = answer.frames[-2:]
     assert done == "[DONE]"
     assert "UPSTREAM_ERROR" in str(last)
     assert (last["type"] == "error") if path == NATIVE else ("error" in last)
-    assert str(got.frames).count("UPSTREAM_ERROR") == 1
+    assert str(answer.frames).count("UPSTREAM_ERROR") == 1
 
 
 LEAVES: dict[str, tuple[list[Any], bytes]] = {
@@ -136,15 +136,15 @@ LEAVES: dict[str, tuple[list[Any], bytes]] = {
 @PATHS
 @pytest.mark.parametrize("case", LEAVES)
 def test_whoever_leaves_ends_the_request_to_the_model_within_a_second(
-    modelled: Any, beside: Beside, path: str, case: str
+    model_scene: Any, beside: Beside, path: str, case: str
 ) -> None:
     parts, seen = LEAVES[case]
     beside.place.says(*parts)
-    got = modelled.ask(path)
+    answer = model_scene.ask(path)
     beside.wait(lambda: beside.place.is_asked)
     if seen:
-        got.until(seen)
-    got.leave()
+        answer.until(seen)
+    answer.leave()
     beside.wait(lambda: beside.place.left, 1.0)
-    modelled.quiet()
-    assert modelled.account()["held"] == 0
+    model_scene.quiet()
+    assert model_scene.account()["held"] == 0

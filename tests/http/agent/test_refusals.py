@@ -98,11 +98,13 @@ def test_the_first_of_all_faults_is_told_and_nothing_is_written(
 @PATHS
 def test_any_accept_and_any_content_type_are_taken(whole: Any, path: str) -> None:
     key = whole.key("agent:svc")
-    for accept, sent in [
+    for accept, content_type in [
         ("application/json", "application/x-www-form-urlencoded"),
         ("image/png;q=1, */*;q=0", "text/plain; charset=latin-1"),
     ]:
-        answer = post(whole, path, key, Accept=accept, Content_Type=sent, Content_Encoding="br")
+        answer = post(
+            whole, path, key, Accept=accept, Content_Type=content_type, Content_Encoding="br"
+        )
         assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream")
         assert answer.headers["x-thread-id"].startswith("thr_")
 
@@ -139,10 +141,10 @@ def an_exchange(path: str, method: str = "POST") -> Exchange:
 def test_clients_that_would_ask_again_in_vain_are_told_not_to(
     whole: Any, kind: problem.ProblemType, wait: str | None, method: str, is_in_vain: bool
 ) -> None:
-    sent: list[Any] = []
+    requests: list[Any] = []
 
     async def send(message: Any) -> None:
-        sent.append(message)
+        requests.append(message)
 
     exchange = an_exchange("/api/v1/news", method)
     exchange._send = send
@@ -150,17 +152,17 @@ def test_clients_that_would_ask_again_in_vain_are_told_not_to(
     whole.run(
         respond.send_problem(exchange, refusal, "https://api.example.org", refusals.refusal_page)
     )
-    assert ((b"x-should-retry", b"false") in sent[0]["headers"]) == is_in_vain
+    assert ((b"x-should-retry", b"false") in requests[0]["headers"]) == is_in_vain
 
 
 def test_the_sixth_question_of_a_minute_is_refused_over_both_routes(whole: Any) -> None:
     key = whole.key("agent:svc")
     for number in range(5):
         assert post(whole, (NATIVE, CHAT)[number % 2], key).status_code == 200
-    refused = post(whole, NATIVE, key)
-    assert refused.json()["code"] == "AGENT_RATE_LIMITED"
-    assert 1 <= int(refused.headers["retry-after"]) <= 60
-    assert "x-should-retry" not in refused.headers
+    refusal = post(whole, NATIVE, key)
+    assert refusal.json()["code"] == "AGENT_RATE_LIMITED"
+    assert 1 <= int(refusal.headers["retry-after"]) <= 60
+    assert "x-should-retry" not in refusal.headers
 
 
 def test_the_questions_of_a_day_end_with_a_word_to_clients_that_sleep(whole: Any) -> None:
@@ -169,8 +171,8 @@ def test_the_questions_of_a_day_end_with_a_word_to_clients_that_sleep(whole: Any
         for _ in range(5):
             assert post(whole, CHAT, key).status_code == 200
         whole.clock.forward(minutes=1)
-    refused = post(whole, CHAT, key)
-    assert (refused.status_code, refused.headers["x-should-retry"]) == (429, "false")
+    refusal = post(whole, CHAT, key)
+    assert (refusal.status_code, refusal.headers["x-should-retry"]) == (429, "false")
 
 
 @PATHS
@@ -187,9 +189,9 @@ def test_a_page_of_another_origin_may_ask_and_read(whole: Any, path: str) -> Non
     )
     assert preflight.headers["access-control-allow-headers"] == asks
     answer = post(whole, path, whole.key("agent:svc"), Origin="https://a.example")
-    exposed = set(answer.headers["access-control-expose-headers"].split(", "))
-    assert {"X-Thread-Id", "X-Svc-Agent", "X-Svc-Agent-Mode", "X-Request-Id"} <= exposed
-    limits = {name for name in exposed if name.startswith("X-Svc-Agent-RateLimit")}
+    names = set(answer.headers["access-control-expose-headers"].split(", "))
+    assert {"X-Thread-Id", "X-Svc-Agent", "X-Svc-Agent-Mode", "X-Request-Id"} <= names
+    limits = {name for name in names if name.startswith("X-Svc-Agent-RateLimit")}
     assert len(limits) == 8
     assert all(answer.headers[name].isdigit() for name in limits)
 
@@ -203,18 +205,18 @@ def test_there_is_never_a_stream_to_resume(whole: Any) -> None:
 
 
 def test_the_same_name_of_a_client_is_the_same_thread(whole: Any) -> None:
-    key, other = whole.key("agent:svc"), whole.key("agent:svc")
+    key, second = whole.key("agent:svc"), whole.key("agent:svc")
     body = question_body(NATIVE, id="chat-1")
     thread_ids = [
-        post(whole, NATIVE, item, body).headers["x-thread-id"] for item in (key, key, other)
+        post(whole, NATIVE, item, body).headers["x-thread-id"] for item in (key, key, second)
     ]
     assert thread_ids[0] == thread_ids[1]
     assert thread_ids[1] != thread_ids[2]
     foreign = json.loads(
-        post(whole, NATIVE, other, question_body(NATIVE, threadId=thread_ids[0])).content
+        post(whole, NATIVE, second, question_body(NATIVE, threadId=thread_ids[0])).content
     )
     unknown = json.loads(
-        post(whole, NATIVE, other, question_body(NATIVE, threadId="thr_0")).content
+        post(whole, NATIVE, second, question_body(NATIVE, threadId="thr_0")).content
     )
     for item in (foreign, unknown):
         del item["requestId"], item["instance"]

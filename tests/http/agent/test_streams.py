@@ -54,7 +54,7 @@ async def whole(turn: Turn) -> AsyncIterator[Event]:
     yield Finished(usage=Usage(3, 4))
 
 
-def left(scene: Any, path: str, phase: str) -> None:
+def leave(scene: Any, path: str, phase: str) -> None:
     """Ask, leave in a phase, and wait until the run is over."""
     if phase == "before the head":
         scene.stage.play = never
@@ -85,7 +85,7 @@ def left(scene: Any, path: str, phase: str) -> None:
 def test_whoever_leaves_ends_the_run_within_a_second_and_pays_for_what_came(
     scene: Any, path: str, phase: str, used: int, turns: int
 ) -> None:
-    left(scene, path, phase)
+    leave(scene, path, phase)
     scene.quiet()
     assert scene.account() == {"used": used, "held": 0, "threads": turns, "turns": turns}
     for turn in scene.turns():
@@ -94,11 +94,11 @@ def test_whoever_leaves_ends_the_run_within_a_second_and_pays_for_what_came(
 
 
 def test_nothing_is_left_of_many_who_leave(scene: Any) -> None:
-    left(scene, NATIVE, "silence")
+    leave(scene, NATIVE, "silence")
     scene.quiet()
     before = scene.tasks
     for number in range(200):
-        left(scene, NATIVE, ("silence", "work", "before the head", "mute work")[number % 4])
+        leave(scene, NATIVE, ("silence", "work", "before the head", "mute work")[number % 4])
     scene.quiet()
     assert scene.tasks <= before + 2  # connections that are being closed
     assert scene.account()["held"] == 0
@@ -142,11 +142,11 @@ def ends(frames: list[Any], path: str, code: str) -> None:
 
 
 def test_a_key_that_is_revoked_ends_its_answer(scene: Any) -> None:
-    revoked = asyncio.Event()
+    revocation = asyncio.Event()
 
     async def waits(_: Turn) -> AsyncIterator[Event]:
         yield Text("one")
-        await revoked.wait()
+        await revocation.wait()
         yield Text("two")
 
     scene.stage.plays(waits)
@@ -157,7 +157,7 @@ def test_a_key_that_is_revoked_ends_its_answer(scene: Any) -> None:
 
     async def revoke() -> None:
         await runtime.service.system(lambda ctx: accounts.revoke_key(ctx, entry.principal.key.id))
-        revoked.set()
+        revocation.set()
 
     scene.on_loop(revoke)
     asker.whole()
@@ -167,7 +167,7 @@ def test_a_key_that_is_revoked_ends_its_answer(scene: Any) -> None:
     assert scene.account()["used"] == 1
 
 
-def broken(failure: BaseException, text: str = "") -> Any:
+def broken_agent(failure: BaseException, text: str = "") -> Any:
     async def run(_: Turn) -> AsyncIterator[Event]:
         yield Step()
         if text:
@@ -181,7 +181,7 @@ async def cut(_: Turn) -> AsyncIterator[Event]:
     yield Text("one")
 
 
-async def failed(_: Turn) -> AsyncIterator[Event]:
+async def failing_agent(_: Turn) -> AsyncIterator[Event]:
     yield Failed("UPSTREAM_ERROR", "The provider failed.")
 
 
@@ -189,12 +189,12 @@ async def failed(_: Turn) -> AsyncIterator[Event]:
 @pytest.mark.parametrize(
     ("run", "code", "used"),
     [
-        (broken(RuntimeError("at /secret")), "INTERNAL_ERROR", 0),
-        (broken(RuntimeError("at /secret"), "some"), "INTERNAL_ERROR", 1),
-        (broken(Problem(problem.OVERLOADED), "some"), "OVERLOADED", 1),
-        (broken(TimeoutError(), "some"), "INTERNAL_ERROR", 1),
+        (broken_agent(RuntimeError("at /secret")), "INTERNAL_ERROR", 0),
+        (broken_agent(RuntimeError("at /secret"), "some"), "INTERNAL_ERROR", 1),
+        (broken_agent(Problem(problem.OVERLOADED), "some"), "OVERLOADED", 1),
+        (broken_agent(TimeoutError(), "some"), "INTERNAL_ERROR", 1),
         (cut, "INTERNAL_ERROR", 1),
-        (failed, "UPSTREAM_ERROR", 0),
+        (failing_agent, "UPSTREAM_ERROR", 0),
     ],
 )
 def test_what_breaks_is_told_within_and_refunded_where_nothing_was_said(
@@ -265,8 +265,8 @@ def test_a_first_question_that_is_asked_anew_is_answered_without_its_old_answer(
     scene: Any, again: dict[str, str]
 ) -> None:
     scene.stage.plays(whole)
-    for more in ({"trigger": "submit-message"}, {}, again):
-        scene.ask(id="chat-1", **more).whole()
+    for members in ({"trigger": "submit-message"}, {}, again):
+        scene.ask(id="chat-1", **members).whole()
     assert [len(turn.history) for turn in scene.stage.turns] == [0, 2, 0]
     assert len({turn.thread_id for turn in scene.turns()}) == 1
 

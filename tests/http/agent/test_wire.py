@@ -28,9 +28,9 @@ async def whole(_: Turn) -> AsyncIterator[Event]:
     yield Finished(usage=Usage(3, 4))
 
 
-def body_of(heard: bytes) -> bytes:
+def body_of(answer: bytes) -> bytes:
     """The body of an answer in chunks (RFC 9112, 7.1)."""
-    rest, body = heard.partition(b"\r\n\r\n")[2], b""
+    rest, body = answer.partition(b"\r\n\r\n")[2], b""
     while not rest.startswith(b"0\r\n"):
         size, _, rest = rest.partition(b"\r\n")
         length = int(size, 16)
@@ -74,8 +74,8 @@ def test_a_completion_is_framed_to_the_byte(playing: Any) -> None:
     message = completion(read(stream))
     assert message["text"] == "It is \u2028 shut [1]."
     assert message["usage"] == {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
-    (cited,) = message["annotations"]
-    assert cited["url_citation"]["url"] == SOURCE.url
+    (citation,) = message["annotations"]
+    assert citation["url_citation"]["url"] == SOURCE.url
 
 
 @pytest.mark.needs("curl")
@@ -91,38 +91,41 @@ def test_curl_reads_both(playing: Any, path: str) -> None:
     assert process.stdout.endswith(b"data: [DONE]\n\n")
 
 
-def body_with(*messages: tuple[str, Any], member: str, **more: Any) -> bytes:
+def body_with(*messages: tuple[str, Any], member: str, **members: Any) -> bytes:
     entries = [{"role": role, member: content} for role, content in messages]
-    return json.dumps({"messages": entries, "stream": True, **more}).encode()
+    return json.dumps({"messages": entries, "stream": True, **members}).encode()
 
 
-def ui(*messages: tuple[str, Any], **more: Any) -> bytes:
+def ui(*messages: tuple[str, Any], **members: Any) -> bytes:
     parts = [
         (role, [{"type": "text", "text": text}] if isinstance(text, str) else text)
         for role, text in messages
     ]
-    return body_with(*parts, member="parts", **more)
+    return body_with(*parts, member="parts", **members)
 
 
-def chat(*messages: tuple[str, Any], **more: Any) -> bytes:
-    return body_with(*messages, member="content", **more)
+def chat(*messages: tuple[str, Any], **members: Any) -> bytes:
+    return body_with(*messages, member="content", **members)
 
 
-WHO = ("user", "Who?")
-BOTH = {
+WHO_QUESTION = ("user", "Who?")
+SHAPES = {
     "no messages": (lambda make: make(), "VALIDATION_FAILED"),
-    "an assistant's word last": (lambda make: make(WHO, ("assistant", "A")), "VALIDATION_FAILED"),
+    "an assistant's word last": (
+        lambda make: make(WHO_QUESTION, ("assistant", "A")),
+        "VALIDATION_FAILED",
+    ),
     "a file": (
         lambda make: make(("user", [{"type": "file", "url": "data:,"}])),
         "ATTACHMENTS_NOT_SUPPORTED",
     ),
     "33,000 characters": (lambda make: make(("user", "x" * 33_000)), "VALIDATION_FAILED"),
     "17 names": (
-        lambda make: make(WHO, metadata={f"k{n}": "v" for n in range(17)}),
+        lambda make: make(WHO_QUESTION, metadata={f"k{n}": "v" for n in range(17)}),
         "VALIDATION_FAILED",
     ),
     "a mebibyte and one": (
-        lambda make: make(WHO) + b" " * (MIB + 1 - len(make(WHO))),
+        lambda make: make(WHO_QUESTION) + b" " * (MIB + 1 - len(make(WHO_QUESTION))),
         "REQUEST_TOO_LARGE",
     ),
     "no JSON": (lambda _: b"{", "MALFORMED_JSON"),
@@ -131,23 +134,23 @@ BOTH = {
     "half a pair": (lambda _: b'{"messages":"\\ud800"}', "INVALID_ENCODING"),
     "no number": (lambda _: b'{"messages":NaN}', "MALFORMED_JSON"),
     "an unknown thread": (
-        lambda make: make(WHO, threadId="thr_" + "0" * 24),
+        lambda make: make(WHO_QUESTION, threadId="thr_" + "0" * 24),
         "THREAD_NOT_FOUND",
     ),
 }
 OF_CHAT = {
-    "no stream": (chat(WHO, stream=False), "STREAM_REQUIRED"),
-    "another model": (chat(WHO, model="gpt-4o"), "UNSUPPORTED_MODEL"),
+    "no stream": (chat(WHO_QUESTION, stream=False), "STREAM_REQUIRED"),
+    "another model": (chat(WHO_QUESTION, model="gpt-4o"), "UNSUPPORTED_MODEL"),
     "an image": (
         chat(("user", [{"type": "image_url", "image_url": {"url": "data:,"}}])),
         "ATTACHMENTS_NOT_SUPPORTED",
     ),
-    "tools": (chat(WHO, tools=[{"type": "function"}]), "VALIDATION_FAILED"),
+    "tools": (chat(WHO_QUESTION, tools=[{"type": "function"}]), "VALIDATION_FAILED"),
 }
-REFUSED = [
+REFUSALS = [
     *(
         (f"{name} {path}", path, body(make), code)
-        for name, (body, code) in BOTH.items()
+        for name, (body, code) in SHAPES.items()
         for path, make in ((NATIVE, ui), (CHAT, chat))
     ),
     *((name, CHAT, body, code) for name, (body, code) in OF_CHAT.items()),
@@ -155,13 +158,13 @@ REFUSED = [
 
 
 def test_every_refusal_of_a_body_is_a_400_that_says_why(playing: Any) -> None:
-    for name, path, body, code in REFUSED:
+    for name, path, body, code in REFUSALS:
         asker = playing.send(path, body)
-        heard = asker.until(b'"resolution"')
-        assert heard.startswith(b"HTTP/1.1 400"), name
+        answer = asker.until(b'"resolution"')
+        assert answer.startswith(b"HTTP/1.1 400"), name
         assert asker.fields["content-type"] == "application/problem+json"
         assert "x-thread-id" not in asker.fields
-        assert json.loads(heard.partition(b"\r\n\r\n")[2])["code"] == code, name
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == code, name
         asker.leave()
     assert playing.account() == {"used": 0, "held": 0, "threads": 0, "turns": 0}
     assert not playing.stage.turns

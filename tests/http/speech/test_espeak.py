@@ -27,7 +27,7 @@ needs_engine = pytest.mark.skipif(not espeak.is_installed(), reason=f"needs {esp
 
 def frames_in(data: bytes) -> int:
     """Frames counted by their mark alone: all begin alike but for the bit of a padded one."""
-    marks = (data[:2] + bytes((data[2] & ~2 | padded,)) + data[3:4] for padded in (0, 2))
+    marks = (data[:2] + bytes((data[2] & ~2 | padding,)) + data[3:4] for padding in (0, 2))
     return sum(data.count(mark) for mark in marks)
 
 
@@ -63,8 +63,8 @@ def test_without_the_encoder_it_is_a_wav_file_of_the_same_words(
     assert measure.mime_type == WAV
     assert measure.seconds == pytest.approx(seconds, abs=0.0005)
     # An encoder adds its delay and fills its last frame: 1,105 and at most 576 samples, or more.
-    encoded = sound(tmp_path / "mp3").seconds
-    assert 0 <= encoded - seconds < 0.15
+    length = sound(tmp_path / "mp3").seconds
+    assert 0 <= length - seconds < 0.15
 
 
 @needs_engine
@@ -123,16 +123,16 @@ def missing(_: str) -> None:
 
 def test_a_missing_extra_is_answered_with_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(espeak, "find_spec", missing)
-    with pytest.raises(SettingsError, match=r'pip install "svc-intelligence\[speech\]"') as refused:
+    with pytest.raises(SettingsError, match=r'pip install "svc-intelligence\[speech\]"') as failure:
         speech(Settings(speech="espeak"))
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(failure.value)
 
 
 def test_the_settings_choose_what_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(espeak, "find_spec", importlib.util.find_spec)
     assert speech(Settings(speech="none")) is None
-    chosen = Settings(speech="command", speech_command="flite -o '{out}'", speech_voice="slt")
-    assert speech(chosen) == CommandSpeech(("flite", "-o", "{out}"), "slt")
+    settings = Settings(speech="command", speech_command="flite -o '{out}'", speech_voice="slt")
+    assert speech(settings) == CommandSpeech(("flite", "-o", "{out}"), "slt")
     if espeak.is_installed():
         assert speech(Settings(speech="espeak", speech_voice="de")) == EspeakSpeech("de")
 
@@ -166,19 +166,19 @@ def test_what_is_installed_speaks_and_else_it_is_said_why_not(
     monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], look: Any, why: str | None
 ) -> None:
     monkeypatch.setattr(espeak, "find_spec", look)
-    chosen = Settings(**settings)
-    gap = opening.gaps(attrs.evolve(chosen, embeddings="openai")).get("speech")
-    assert (gap is None, speech(chosen) is None) == (why is None, why is not None)
+    settings_ = Settings(**settings)
+    gap = opening.gaps(attrs.evolve(settings_, embeddings="openai")).get("speech")
+    assert (gap is None, speech(settings_) is None) == (why is None, why is not None)
     assert gap is None or str(why) in gap
 
 
 @pytest.mark.parametrize(
-    ("settings", "named"),
+    ("settings", "package"),
     [
         ({"speech": "command"}, "speech_command"),
         ({"speech": "espeak", "db": ":memory:"}, "media"),
     ],
 )
-def test_what_a_voice_needs_is_asked_for(settings: dict[str, Any], named: str) -> None:
-    with pytest.raises(SettingsError, match=f"'{named}' is missing"):
+def test_what_a_voice_needs_is_asked_for(settings: dict[str, Any], package: str) -> None:
+    with pytest.raises(SettingsError, match=f"'{package}' is missing"):
         Settings(**settings)

@@ -56,7 +56,7 @@ def stored_file(files: MediaFiles, data: bytes) -> Recording:
     return recording
 
 
-def listed(files: MediaFiles) -> list[str]:
+def file_names(files: MediaFiles) -> list[str]:
     return sorted(path.name for path in files.folder.rglob("*") if path.is_file())
 
 
@@ -68,7 +68,7 @@ def test_a_file_is_kept_under_the_name_of_its_bytes(files: MediaFiles, sounds: A
     assert (recording.mime_type, recording.size_bytes) == ("audio/wav", len(data))
     assert recording.duration_seconds == 1.5
     assert stored_file(files, data) == recording
-    assert listed(files) == [recording.name]
+    assert file_names(files) == [recording.name]
     assert (files.folder / recording.name).read_bytes() == data
     assert stat.S_IMODE((files.folder / recording.name).stat().st_mode) == 0o644
 
@@ -78,12 +78,12 @@ def test_a_folder_that_is_made_is_read_by_its_owner_unless_a_cdn_serves_it(
 ) -> None:
     alone = MediaFiles(tmp_path / "a" / "media")
     shared = MediaFiles(tmp_path / "cdn", is_shared=True)
-    copied, plain = tmp_path / "copy", tmp_path / "plain"
+    copy_, plain = tmp_path / "copy", tmp_path / "plain"
     plain.mkdir()
     for files in (alone, shared):
         stored_file(files, sounds.wav(800))
-    assert alone.copy_to(copied) == 1
-    modes = [stat.S_IMODE(folder.stat().st_mode) for folder in (alone.folder, copied)]
+    assert alone.copy_to(copy_) == 1
+    modes = [stat.S_IMODE(folder.stat().st_mode) for folder in (alone.folder, copy_)]
     assert modes == [0o700, 0o700]
     assert shared.folder.stat().st_mode == plain.stat().st_mode
 
@@ -100,32 +100,32 @@ def test_a_draft_that_is_given_up_leaves_nothing(files: MediaFiles) -> None:
         draft.write_bytes(b"no sound")
         with pytest.raises(NoSound):
             measure(draft)
-    assert listed(files) == []
+    assert file_names(files) == []
     assert list((files.folder / WORK).iterdir()) == []
 
 
-@pytest.mark.parametrize("where", ["in the folder", "on this machine"])
+@pytest.mark.parametrize("folder", ["in the folder", "on this machine"])
 def test_what_a_killed_worker_left_goes_once_nobody_can_be_at_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    drafts = Drafts() if where == "on this machine" else MediaFiles(tmp_path / "media")
+    drafts = Drafts() if folder == "on this machine" else MediaFiles(tmp_path / "media")
     drafts.tidy()
     assert list(tmp_path.iterdir()) == []
     with drafts.draft() as at_work:
         at_work.write_bytes(b"a")
-        left = at_work.parent.with_name(f"{PREFIX}left")
-        left.mkdir()
-        (left / "sound").write_bytes(b"a")
-        foreign = left.with_name("others")
+        leftover = at_work.parent.with_name(f"{PREFIX}left")
+        leftover.mkdir()
+        (leftover / "sound").write_bytes(b"a")
+        foreign = leftover.with_name("others")
         foreign.mkdir()
         drafts.tidy()
-        assert left.exists()
-        long_ago = left.stat().st_mtime - LEFT_SECONDS - 1
-        for path in (left, foreign):
+        assert leftover.exists()
+        long_ago = leftover.stat().st_mtime - LEFT_SECONDS - 1
+        for path in (leftover, foreign):
             os.utime(path, (long_ago, long_ago))
         drafts.tidy()
-        assert not left.exists()
+        assert not leftover.exists()
         assert at_work.exists()
         assert foreign.exists()
 
@@ -214,7 +214,7 @@ def serve(make_house: Callable[..., Any], places: Any) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def served(serve: Callable[..., Any]) -> Any:
+def server(serve: Callable[..., Any]) -> Any:
     return serve()
 
 
@@ -223,8 +223,8 @@ def address(house: Any, name: str = NAME) -> str:
     return f"/media/{name}?{query}"
 
 
-def test_a_file_is_given_whole_to_whoever_has_its_pass(served: Any) -> None:
-    answer = served.ask("GET", address(served))
+def test_a_file_is_given_whole_to_whoever_has_its_pass(server: Any) -> None:
+    answer = server.ask("GET", address(server))
     assert (answer.status_code, answer.content) == (200, SOUND)
     assert answer.headers["content-type"] == "audio/mpeg"
     assert answer.headers["etag"] == TAG
@@ -237,16 +237,16 @@ def test_a_file_is_given_whole_to_whoever_has_its_pass(served: Any) -> None:
     assert 3_600 <= int(kept_for.split("=")[1].split(",")[0]) <= 4_200
 
 
-def test_the_address_ends(served: Any, refused: Any) -> None:
-    old = address(served)
-    served.clock.forward(seconds=passes.LASTS_SECONDS)
-    assert served.ask("GET", old).status_code == 200
-    served.clock.forward(seconds=passes.STEP_SECONDS)
-    refused(served.ask("GET", old), problem.FORBIDDEN)
-    assert served.ask("GET", address(served)).status_code == 200
+def test_the_address_ends(server: Any, refusal: Any) -> None:
+    old = address(server)
+    server.clock.forward(seconds=passes.LASTS_SECONDS)
+    assert server.ask("GET", old).status_code == 200
+    server.clock.forward(seconds=passes.STEP_SECONDS)
+    refusal(server.ask("GET", old), problem.FORBIDDEN)
+    assert server.ask("GET", address(server)).status_code == 200
 
 
-OTHER = "b" * 64 + ".mp3"
+SECOND_NAME = "b" * 64 + ".mp3"
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ OTHER = "b" * 64 + ".mp3"
         lambda at: at + "&expires=9999999999",
         lambda at: at + "&more=1",
         lambda at: at.replace("key=", "key=1"),
-        lambda at: at.replace(NAME, OTHER),
+        lambda at: at.replace(NAME, SECOND_NAME),
         lambda at: at.replace(NAME, "..%5Csvc.db"),
         lambda at: at.replace(NAME, "%2e%2e"),
         lambda at: at.replace(NAME, ".making"),
@@ -266,55 +266,55 @@ OTHER = "b" * 64 + ".mp3"
         lambda at: at.replace("?", "?" + "&".join("a" for _ in range(20)) + "&"),
     ],
 )
-def test_an_address_that_was_changed_opens_nothing(served: Any, refused: Any, spoil: Any) -> None:
-    assert served.ask("GET", address(served)).status_code == 200
-    answer = served.ask("GET", spoil(address(served)))
-    refused(answer, problem.FORBIDDEN)
+def test_an_address_that_was_changed_opens_nothing(server: Any, refusal: Any, spoil: Any) -> None:
+    assert server.ask("GET", address(server)).status_code == 200
+    answer = server.ask("GET", spoil(address(server)))
+    refusal(answer, problem.FORBIDDEN)
 
 
-def test_there_is_no_list_and_nothing_beside_the_files(served: Any, refused: Any) -> None:
+def test_there_is_no_list_and_nothing_beside_the_files(server: Any, refusal: Any) -> None:
     for path in ("/media", "/media/", f"/media/x/{NAME}", f"/media/..%2f{NAME}"):
-        refused(served.ask("GET", path), problem.ROUTE_NOT_FOUND)
-    refused(served.ask("POST", address(served)), problem.METHOD_NOT_ALLOWED)
+        refusal(server.ask("GET", path), problem.ROUTE_NOT_FOUND)
+    refusal(server.ask("POST", address(server)), problem.METHOD_NOT_ALLOWED)
 
 
 def test_the_address_of_another_service_opens_nothing(
-    served: Any, make_house: Any, refused: Any
+    server: Any, make_house: Any, refusal: Any
 ) -> None:
     foreign = make_house(secret="fedcba9876543210" * 4)
-    refused(served.ask("GET", address(foreign)), problem.FORBIDDEN)
+    refusal(server.ask("GET", address(foreign)), problem.FORBIDDEN)
 
 
-def test_addresses_of_before_a_rotation_still_open(served: Any, make_house: Any) -> None:
-    settings = served.service.runtime.settings
-    rotated = make_house(
+def test_addresses_of_before_a_rotation_still_open(server: Any, make_house: Any) -> None:
+    settings = server.service.runtime.settings
+    rotation = make_house(
         secret="fedcba9876543210" * 4,
         secret_previous=(settings.secret,),
-        parts={"media": served.service.runtime.media},
+        parts={"media": server.service.runtime.media},
     )
-    assert rotated.ask("GET", address(served)).status_code == 200
-    assert address(rotated) != address(served)
+    assert rotation.ask("GET", address(server)).status_code == 200
+    assert address(rotation) != address(server)
 
 
-def test_a_file_that_is_gone_is_told_to_whoever_may_know(served: Any, refused: Any) -> None:
-    refused(served.ask("GET", address(served, OTHER)), problem.NOT_FOUND)
+def test_a_file_that_is_gone_is_told_to_whoever_may_know(server: Any, refusal: Any) -> None:
+    refusal(server.ask("GET", address(server, SECOND_NAME)), problem.NOT_FOUND)
 
 
-def test_a_service_without_a_disk_has_no_media(house: Any, refused: Any) -> None:
-    refused(house.ask("GET", address(house)), problem.ROUTE_NOT_FOUND)
+def test_a_service_without_a_disk_has_no_media(house: Any, refusal: Any) -> None:
+    refusal(house.ask("GET", address(house)), problem.ROUTE_NOT_FOUND)
 
 
-def test_every_place_serves_ranges(serve: Callable[..., Any], refused: Any, kind: str) -> None:
-    served = serve(kind)
-    answer = served.ask("GET", address(served), headers={"Range": "bytes=900-"})
+def test_every_place_serves_ranges(serve: Callable[..., Any], refusal: Any, kind: str) -> None:
+    server = serve(kind)
+    answer = server.ask("GET", address(server), headers={"Range": "bytes=900-"})
     assert (answer.status_code, answer.content) == (206, SOUND[900:])
     assert answer.headers["content-range"] == f"bytes 900-{SIZE - 1}/{SIZE}"
-    assert served.ask("GET", address(served)).content == SOUND
-    refused(served.ask("GET", address(served, OTHER)), problem.NOT_FOUND)
-    served.run(served.storage.close())
+    assert server.ask("GET", address(server)).content == SOUND
+    refusal(server.ask("GET", address(server, SECOND_NAME)), problem.NOT_FOUND)
+    server.run(server.storage.close())
 
 
-class Watched(MemoryStorage):
+class WatchedStorage(MemoryStorage):
     """A store that knows how many units of work are open."""
 
     open = 0
@@ -333,7 +333,7 @@ class Watched(MemoryStorage):
 async def test_nothing_is_open_or_read_ahead_while_a_listener_is_slow(
     places: Any,
 ) -> None:
-    storage = Watched(catalog.COLLECTIONS)
+    storage = WatchedStorage(catalog.COLLECTIONS)
     settings = Settings(db=":memory:", media="database", secret="5" * 64, request_log="off")
     service = app.build(settings, storage)
     media = service.runtime.media
@@ -366,19 +366,19 @@ async def test_nothing_is_open_or_read_ahead_while_a_listener_is_slow(
 
 
 def test_a_bucket_that_does_not_answer_is_503_until_it_does(
-    serve: Callable[..., Any], places: Any, refused: Any, s3: Any, monkeypatch: pytest.MonkeyPatch
+    serve: Callable[..., Any], places: Any, refusal: Any, s3: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = type(s3)().start()
     monkeypatch.setenv("AWS_ENDPOINT_URL", own.url)
-    served = serve("bucket")
+    server = serve("bucket")
     own.stop()
-    answer = served.ask("GET", address(served))
-    refused(answer, problem.SERVICE_UNAVAILABLE)
+    answer = server.ask("GET", address(server))
+    refusal(answer, problem.SERVICE_UNAVAILABLE)
     assert answer.headers["retry-after"] == "1"
-    assert "the bucket sounds cannot be used now" in served.log.text
+    assert "the bucket sounds cannot be used now" in server.log.text
     own.start()
-    served.run(places.keep(served.service.runtime.media, SOUND))
-    assert served.ask("GET", address(served)).content == SOUND
+    server.run(places.keep(server.service.runtime.media, SOUND))
+    assert server.ask("GET", address(server)).content == SOUND
     own.stop()
 
 
@@ -413,9 +413,9 @@ CONDITIONS = {
 
 
 @pytest.mark.parametrize("case", CONDITIONS)
-def test_conditions_are_judged_in_their_order(served: Any, case: str) -> None:
+def test_conditions_are_judged_in_their_order(server: Any, case: str) -> None:
     headers, status = CONDITIONS[case]
-    answer = served.ask("GET", address(served), headers=headers)
+    answer = server.ask("GET", address(server), headers=headers)
     assert answer.status_code == status
     if status in {200, 206, 304, 412}:
         assert answer.headers["etag"] == TAG
@@ -425,17 +425,17 @@ def test_conditions_are_judged_in_their_order(served: Any, case: str) -> None:
         assert answer.content == b""
 
 
-def test_head_tells_of_the_file_and_knows_no_range(served: Any) -> None:
+def test_head_tells_of_the_file_and_knows_no_range(server: Any) -> None:
     for headers in ({}, {"Range": "bytes=0-1"}):
-        answer = served.ask("HEAD", address(served), headers=headers)
+        answer = server.ask("HEAD", address(server), headers=headers)
         assert (answer.status_code, answer.content) == (200, b"")
         assert answer.headers["content-length"] == str(SIZE)
         assert "content-range" not in answer.headers
 
 
-def test_a_range_behind_the_end_is_refused_with_the_size(served: Any, refused: Any) -> None:
-    answer = served.ask("GET", address(served), headers={"Range": f"bytes={SIZE}-"})
-    refused(answer, problem.RANGE_NOT_SATISFIABLE)
+def test_a_range_behind_the_end_is_refused_with_the_size(server: Any, refusal: Any) -> None:
+    answer = server.ask("GET", address(server), headers={"Range": f"bytes={SIZE}-"})
+    refusal(answer, problem.RANGE_NOT_SATISFIABLE)
     assert answer.headers["content-range"] == f"bytes */{SIZE}"
 
 
@@ -461,11 +461,11 @@ def get(wire: Any, method: str = "GET", **headers: str) -> tuple[bytes, dict[str
     runtime = wire.service.runtime
     query = passes.issue(runtime.keyring, LARGE_NAME, runtime.now()).query
     fields = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
-    sent = (
+    request = (
         f"{method} /media/{LARGE_NAME}?{query} HTTP/1.1\r\nHost: a\r\n"
         f"Connection: close\r\n{fields}\r\n"
     )
-    bytes_ = wire.say(sent.encode())
+    bytes_ = wire.say(request.encode())
     head, _, body = bytes_.partition(b"\r\n\r\n")
     status, *lines = head.decode().split("\r\n")
     pairs = (line.partition(": ") for line in lines)

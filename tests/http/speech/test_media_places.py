@@ -32,11 +32,11 @@ NAME = "ab" * 32 + ".mp3"
 
 async def whole(media: Any, name: str) -> bytes:
     """A file as it is served: a chunk at a time."""
-    left, data = range(await media.size(name)), b""
-    while left:
-        chunk = await media.read(name, left)
+    span, data = range(await media.size(name)), b""
+    while span:
+        chunk = await media.read(name, span)
         assert 0 < len(chunk) <= CHUNK_BYTES
-        data, left = data + chunk, left[len(chunk) :]
+        data, span = data + chunk, span[len(chunk) :]
     return data
 
 
@@ -81,22 +81,22 @@ async def test_to_keep_a_file_again_changes_nothing(media: Any, places: Any) -> 
 
 async def test_two_may_keep_the_same_file_at_once(media: Any, places: Any) -> None:
     data = places.bytes_of(3 * CHUNK_BYTES)
-    (name, *others) = await asyncio.gather(*(places.keep(media, data) for _ in range(3)))
-    assert set(others) == {name}
+    (name, *names) = await asyncio.gather(*(places.keep(media, data) for _ in range(3)))
+    assert set(names) == {name}
     assert await whole(media, name) == data
 
 
 async def test_a_file_goes_once_and_may_be_gone(media: Any, places: Any) -> None:
     data = places.bytes_of(CHUNK_BYTES + 1)
     name = await places.keep(media, data)
-    other = await places.keep(media, b"other")
+    second = await places.keep(media, b"other")
     for _ in range(2):
         await media.remove(name)
         with pytest.raises(FileNotFoundError):
             await media.size(name)
         with pytest.raises(FileNotFoundError):
             await media.read(name, range(1))
-    assert await whole(media, other) == b"other"
+    assert await whole(media, second) == b"other"
     assert await places.keep(media, data) == name
     assert await whole(media, name) == data
 
@@ -124,11 +124,11 @@ async def test_nothing_but_a_name_gets_through(media: Any, name: str, tmp_path: 
 
 async def test_a_large_file_is_read_in_little_memory(media: Any, places: Any) -> None:
     name = await places.keep(media, places.bytes_of(100 * CHUNK_BYTES))
-    left = range(await media.size(name))
+    span = range(await media.size(name))
     tracemalloc.start()
     try:
-        while left:
-            left = left[len(await media.read(name, left)) :]
+        while span:
+            span = span[len(await media.read(name, span)) :]
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -160,24 +160,24 @@ DATA = bytes(range(256)) * (PIECE_BYTES // 256) * (REMOVED_AT_ONCE + 1) + b"end"
 
 
 @pytest.mark.parametrize("after", ["keep", "remove"])
-@pytest.mark.parametrize("broken", ["keep", "remove"])
+@pytest.mark.parametrize("fault", ["keep", "remove"])
 async def test_what_a_kill_leaves_in_the_store_is_made_whole_or_goes(
-    places: Any, broken: str, after: str
+    places: Any, fault: str, after: str
 ) -> None:
     for units in count():
         storage = Frail(catalog.COLLECTIONS)
         media = MediaRows(storage)
         name = await places.keep(media, DATA)
-        if broken == "keep":
+        if fault == "keep":
             await media.remove(name)
         storage.reads_left = units
         try:
-            await (places.keep(media, DATA) if broken == "keep" else media.remove(name))
+            await (places.keep(media, DATA) if fault == "keep" else media.remove(name))
         except StorageUnavailable:
             storage.reads_left = 10**9
         else:
             break
-        if broken == "keep" or units:
+        if fault == "keep" or units:
             with pytest.raises(FileNotFoundError):
                 await media.size(name)
         if after == "keep":

@@ -96,9 +96,9 @@ async def test_what_goes_wrong_is_said_in_one_line(
 ) -> None:
     code, arguments, said_of_it = FAULTS[case]
     speech = program(code, *arguments, seconds=0.5 if "long" in case else 60)
-    with pytest.raises(SpeechFailed, match=said_of_it) as failed:
+    with pytest.raises(SpeechFailed, match=said_of_it) as failure:
         await spoken_bytes(speech, tmp_path / "a")
-    assert "\n" not in str(failed.value)
+    assert "\n" not in str(failure.value)
 
 
 @pytest.mark.anyio
@@ -110,9 +110,9 @@ async def test_a_disk_that_takes_nothing_is_told(program: Program, tmp_path: Pat
 
 @pytest.mark.anyio
 async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SpeechFailed) as failed:
+    with pytest.raises(SpeechFailed) as failure:
         await spoken_bytes(CommandSpeech(("nosuchprogram",)), tmp_path / "a")
-    assert str(failed.value) == "nosuchprogram cannot be run: No such file or directory"
+    assert str(failure.value) == "nosuchprogram cannot be run: No such file or directory"
 
 
 @pytest.mark.anyio
@@ -185,7 +185,7 @@ async def test_a_program_inherits_nothing_whatever_is_open(
         assert await spoken_bytes(program(tell), tmp_path / "a") == b"0 1 2"
 
 
-SERVED = """\
+SUPERVISOR = """\
 import asyncio, os, socket, sys, uvloop
 from pathlib import Path
 from svc_http.outside.speech import program as process
@@ -210,7 +210,7 @@ def test_a_program_ends_with_a_service_that_is_killed_and_keeps_no_port(
     os.mkfifo(pipe)
     argv = ("/bin/sh", "-c", ignores + STARTS_ANOTHER, str(pipe))
     with subprocess.Popen(
-        [sys.executable, "-c", SERVED, str(tmp_path / "a"), *argv], stdout=subprocess.PIPE
+        [sys.executable, "-c", SUPERVISOR, str(tmp_path / "a"), *argv], stdout=subprocess.PIPE
     ) as service:
         assert service.stdout is not None
         port = int(service.stdout.readline())

@@ -37,7 +37,7 @@ from svc_core.webhooks.rules import outcome
 from svc_http.outside.speech.port import SpeechFailed, Words
 from svc_http.run.control import channel
 from svc_http.run.control.operator import Operator
-from svc_http.run.control.services import Voice as Voiced
+from svc_http.run.control.services import Voice as VoiceService
 from svc_http.service.commits import Commits
 from svc_http.service.service import Service
 from svc_http.service.workers import claims as begun
@@ -70,7 +70,7 @@ class Voice:
 
     def __init__(self, sound: bytes) -> None:
         self.sound = sound
-        self.said: list[Words] = []
+        self.scripts: list[Words] = []
         self.failure: BaseException | None = None
         self.gate: asyncio.Event | None = None
         self.began = asyncio.Event()
@@ -80,7 +80,7 @@ class Voice:
         return f"test {language}"
 
     async def say(self, words: Words, out: Path) -> None:
-        self.said.append(words)
+        self.scripts.append(words)
         self.began.set()
         if self.gate is not None and words.text.startswith(self.is_slow_with):
             await self.gate.wait()
@@ -119,9 +119,9 @@ class House:
             )
         )
         self.tenant = home.id
-        sent = ProfileInput(name="Ports", topic="Cranes", frequency="manual")
+        profile = ProfileInput(name="Ports", topic="Cranes", frequency="manual")
         row = await self.service.write(
-            self.tenant, lambda ctx: profiles.create_profile(ctx, profiles.CreateProfile(sent))
+            self.tenant, lambda ctx: profiles.create_profile(ctx, profiles.CreateProfile(profile))
         )
         self.profile_id = row.location.rpartition("/")[2]
         await self.service.write(self.tenant, _include_audio)
@@ -132,15 +132,17 @@ class House:
 
     async def want(self, name: str) -> None:
         """Have the report of one more profile spoken, which has this name."""
-        sent = profiles.CreateProfile(ProfileInput(name=name, topic="Cranes", frequency="manual"))
+        request = profiles.CreateProfile(
+            ProfileInput(name=name, topic="Cranes", frequency="manual")
+        )
         profile = await self.service.write(
-            self.tenant, lambda ctx: profiles.create_profile(ctx, sent)
+            self.tenant, lambda ctx: profiles.create_profile(ctx, request)
         )
         profile_id = profile.location.rpartition("/")[2]
         report = await make_report(self.service, self.tenant, profile_id)
         await self.service.write(self.tenant, lambda ctx: speaking.want(ctx, report.id))
 
-    async def sent(self) -> list[tuple[str, bool, str | None]]:
+    async def deliveries(self) -> list[tuple[str, bool, str | None]]:
         """The events that are due are sent: of each its id and what it tells of audio."""
         events = []
         due = await self.storage.across(QUEUES, end=micros(self.clock.now()), limit=9)
@@ -160,13 +162,13 @@ class House:
         return await sweep(self.service, self.media)
 
     async def row(self) -> Any:
-        stored = await self.service.read(self.tenant, lambda ctx: ctx.load(REPORTS, self.report_id))
-        return REPORTS.decode(stored.raw)
+        row = await self.service.read(self.tenant, lambda ctx: ctx.load(REPORTS, self.report_id))
+        return REPORTS.decode(row.raw)
 
     async def forget(self) -> None:
         await self.service.write(self.tenant, lambda ctx: forget_reports(ctx, self.profile_id))
 
-    async def left(self) -> tuple[int, int]:
+    async def counts(self) -> tuple[int, int]:
         """How many files are in doubt, and how many turns stand."""
         turns = await self.storage.read(SYSTEM, lambda tx: tx.documents.scan(TURNS, limit=9))
         return len(await self.storage.across(DOUBTS, limit=9)), len(turns.rows)
@@ -212,7 +214,7 @@ async def running(*work: Any) -> AsyncIterator[None]:
 async def test_a_report_is_spoken_once_and_says_so(house: House) -> None:
     (audio,) = await house.speak()
     assert await house.speak() == ()
-    (words,) = house.voice.said
+    (words,) = house.voice.scripts
     assert words.language == "en"
     assert words.text.startswith("Ports")
     assert (audio.voice, audio.recording.duration_seconds) == ("test en", 1.5)
@@ -225,7 +227,7 @@ async def test_a_report_is_spoken_once_and_says_so(house: House) -> None:
 async def test_two_workers_speak_it_once(house: House) -> None:
     audios = await asyncio.gather(house.speak(), house.speak(), house.speak())
     assert sorted(map(len, audios)) == [0, 0, 1]
-    assert len(house.voice.said) == 1
+    assert len(house.voice.scripts) == 1
 
 
 async def test_a_failure_is_told_and_tried_again_later(house: House) -> None:
@@ -254,13 +256,13 @@ async def test_a_full_disk_is_a_failure_like_any_other(house: House) -> None:
     assert SPEAKING.decode(row.document.raw).attempts == 1
 
 
-class Killed(BaseException):
+class Crash(BaseException):
     """The end of a process, as far as a test can have it."""
 
 
 async def test_a_worker_that_died_is_followed_by_another(house: House) -> None:
-    house.voice.failure = Killed()
-    with pytest.raises(Killed):
+    house.voice.failure = Crash()
+    with pytest.raises(Crash):
         await house.speak()
     house.voice.failure = None
     assert await house.speak() == ()
@@ -292,9 +294,9 @@ async def test_a_report_belongs_to_its_worker_for_as_long_as_it_speaks(
     at_work = asyncio.create_task(house.speak())
     await house.voice.began.wait()
     if fails:
-        broken = Refusing(house.storage)
-        monkeypatch.setattr(house.service.storage, "write", broken.write)
-        await broken.has_refused.wait()
+        storage = Refusing(house.storage)
+        monkeypatch.setattr(house.service.storage, "write", storage.write)
+        await storage.has_refused.wait()
     house.clock.advance(CLAIM.total_seconds())
     commits = Commits(house.storage)
     async with asyncio.timeout(10):
@@ -303,7 +305,7 @@ async def test_a_report_belongs_to_its_worker_for_as_long_as_it_speaks(
     assert await house.speak() == ()
     house.voice.gate.set()
     assert len(await at_work) == 1
-    assert len(house.voice.said) == 1
+    assert len(house.voice.scripts) == 1
     assert len(house.failures) == fails
 
 
@@ -322,8 +324,8 @@ class Refusing:
 
 
 async def test_a_claim_that_has_lapsed_is_renewed_for_nobody_else(house: House) -> None:
-    house.voice.failure = Killed()
-    with pytest.raises(Killed):
+    house.voice.failure = Crash()
+    with pytest.raises(Crash):
         await house.speak()
     first = Task(house.report_id, "", "en", "", attempts=1)
     house.clock.advance(CLAIM.total_seconds())
@@ -345,15 +347,15 @@ async def test_what_speaks_slowly_holds_up_no_other_workspace(house: House) -> N
         await house.want("Slow")
     house.voice.gate, house.voice.is_slow_with = asyncio.Event(), "Slow"
     await house.forget()
-    other = House(house.storage, house.media, house.voice.sound, beside=house)
+    second = House(house.storage, house.media, house.voice.sound, beside=house)
     loop = speak_loop(house.service, house.recorder, Commits(house.storage), house.failures.append)
     commits = Commits(house.storage)
     async with running(loop), asyncio.timeout(10):
         await house.voice.began.wait()
-        await other.open()
-        while not (await other.row()).has_audio:
+        await second.open()
+        while not (await second.row()).has_audio:
             await commits.after(commits.version, 1.0)
-        slow = [words for words in house.voice.said if words.text.startswith("Slow")]
+        slow = [words for words in house.voice.scripts if words.text.startswith("Slow")]
         assert len(slow) == SPOKEN_AT_ONCE // 2
     wishes = [
         SPEAKING.decode(r.document.raw) for r in await house.storage.across(SPEAKING, limit=9)
@@ -384,9 +386,9 @@ async def test_the_file_goes_with_its_report(house: House) -> None:
 
 async def test_a_file_that_another_tenant_needs_stays(house: House) -> None:
     (audio,) = await house.speak()
-    other = attrs.evolve(audio, report_id="rpt_" + "9" * 24)
+    second = attrs.evolve(audio, report_id="rpt_" + "9" * 24)
     await house.service.write(
-        "wsp_" + "b" * 24, lambda ctx: ctx.save(AUDIO, other.report_id, other)
+        "wsp_" + "b" * 24, lambda ctx: ctx.save(AUDIO, second.report_id, second)
     )
     await house.forget()
     assert await house.sweep() == ()
@@ -416,7 +418,7 @@ async def test_the_sweep_hears_of_a_report_that_goes(house: House) -> None:
         asyncio.timeout(10),
     ):
         await house.forget()
-        while await house.left() != (0, 0):
+        while await house.counts() != (0, 0):
             await commits.after(commits.version, 1.0)
     assert house.files() == []
 
@@ -424,17 +426,17 @@ async def test_the_sweep_hears_of_a_report_that_goes(house: House) -> None:
 # -- two servers over one store and one place --------------------------------------------------
 
 
-class Gated:
+class GatedMedia:
     """A place for recordings where what is named waits until it is let, and may fail."""
 
-    def __init__(self, media: Any, what: str) -> None:
-        self._media, self._what = media, what
+    def __init__(self, media: Any, method: str) -> None:
+        self._media, self._method = media, method
         self.began, self.gate = asyncio.Event(), asyncio.Event()
         self.failure: Exception | None = None
 
     def __getattr__(self, name: str) -> Any:
         work = getattr(self._media, name)
-        if name != self._what:
+        if name != self._method:
             return work
 
         async def late(*arguments: Any) -> Any:
@@ -451,16 +453,16 @@ class Street:
     """Two servers: one speaks, and the other has known a report with the same sound."""
 
     def __init__(self, storage: Any, media: Any, sound: bytes) -> None:
-        self.keeping, self.removing = Gated(media, "keep"), Gated(media, "remove")
-        self.one = House(storage, self.keeping, sound)
-        self.other = House(storage, self.removing, sound, self.one)
-        self.clock = self.one.clock
+        self.keeping, self.removing = GatedMedia(media, "keep"), GatedMedia(media, "remove")
+        self.first = House(storage, self.keeping, sound)
+        self.second = House(storage, self.removing, sound, self.first)
+        self.clock = self.first.clock
 
     async def open(self) -> "Street":
-        await self.other.open()
-        (audio,) = await self.other.speak()
+        await self.second.open()
+        (audio,) = await self.second.speak()
         self.name = audio.recording.name
-        await self.one.open()
+        await self.first.open()
         return self
 
     def begin(self, work: Any) -> Any:
@@ -473,103 +475,103 @@ async def street(media: Any, places: Any, sounds: Any) -> Street:
 
 
 async def test_a_file_that_is_being_kept_is_not_swept_elsewhere(street: Street) -> None:
-    await street.other.forget()
-    speaking = street.begin(street.one.speak())
+    await street.second.forget()
+    speaking = street.begin(street.first.speak())
     await street.keeping.began.wait()
     street.removing.gate.set()
-    assert await street.other.sweep() == ()
+    assert await street.second.sweep() == ()
     street.keeping.gate.set()
     (audio,) = await speaking
     assert audio.recording.name == street.name
-    assert await street.other.sweep() == ()
-    assert await street.one.has(street.name)
-    assert await street.one.left() == (0, 0)
+    assert await street.second.sweep() == ()
+    assert await street.first.has(street.name)
+    assert await street.first.counts() == (0, 0)
 
 
 async def test_a_file_that_is_being_removed_elsewhere_is_kept_afterwards(street: Street) -> None:
-    await street.other.forget()
-    sweeping = street.begin(street.other.sweep())
+    await street.second.forget()
+    sweeping = street.begin(street.second.sweep())
     await street.removing.began.wait()
     street.keeping.gate.set()
-    assert await street.one.speak() == ()
-    assert "being kept or removed" in str(street.one.failures[0])
+    assert await street.first.speak() == ()
+    assert "being kept or removed" in str(street.first.failures[0])
     street.removing.gate.set()
     assert await sweeping == (street.name,)
-    assert not await street.one.has(street.name)
+    assert not await street.first.has(street.name)
     street.clock.advance(60)
-    assert len(await street.one.speak()) == 1
-    assert await street.other.sweep() == ()
-    assert await street.one.has(street.name)
-    assert await street.one.left() == (0, 0)
+    assert len(await street.first.speak()) == 1
+    assert await street.second.sweep() == ()
+    assert await street.first.has(street.name)
+    assert await street.first.counts() == (0, 0)
 
 
 async def test_two_sweep_the_same_file_once(street: Street) -> None:
-    await street.other.forget()
-    sweeping = street.begin(street.other.sweep())
+    await street.second.forget()
+    sweeping = street.begin(street.second.sweep())
     await street.removing.began.wait()
-    assert await street.one.sweep() == ()
+    assert await street.first.sweep() == ()
     street.removing.gate.set()
     assert await sweeping == (street.name,)
-    assert await street.one.left() == (0, 0)
+    assert await street.first.counts() == (0, 0)
 
 
 @pytest.mark.parametrize("wakes", [False, True])
 async def test_who_keeps_a_file_for_too_long_names_it_no_more(street: Street, wakes: bool) -> None:
-    speaking = street.begin(street.one.speak())
+    speaking = street.begin(street.first.speak())
     await street.keeping.began.wait()
-    await street.other.forget()
+    await street.second.forget()
     street.clock.advance(TURN.total_seconds())
     street.removing.gate.set()
-    assert await street.other.sweep() == (street.name,)
+    assert await street.second.sweep() == (street.name,)
     if not wakes:
         speaking.cancel()
         await asyncio.gather(speaking, return_exceptions=True)
     street.keeping.gate.set()
     if wakes:
         assert await speaking == ()
-        assert "too long" in str(street.one.failures[0])
-    assert not (await street.one.row()).has_audio
+        assert "too long" in str(street.first.failures[0])
+    assert not (await street.first.row()).has_audio
     street.clock.advance(60)
-    assert len(await street.one.speak()) == 1
-    assert await street.other.sweep() == ()
-    assert await street.one.has(street.name)
+    assert len(await street.first.speak()) == 1
+    assert await street.second.sweep() == ()
+    assert await street.first.has(street.name)
 
 
 async def test_a_file_that_cannot_be_kept_is_tried_again_and_leaves_nothing(
     street: Street,
 ) -> None:
-    await street.other.forget()
+    await street.second.forget()
     street.removing.gate.set()
     street.keeping.gate.set()
-    await street.other.sweep()
+    await street.second.sweep()
     street.keeping.failure = OSError("no such bucket today")
-    assert await street.one.speak() == ()
-    assert [str(failure) for failure in street.one.failures] == ["no such bucket today"]
-    assert await street.other.sweep() == (street.name,)
-    assert await street.one.left() == (0, 0)
+    assert await street.first.speak() == ()
+    assert [str(failure) for failure in street.first.failures] == ["no such bucket today"]
+    assert await street.second.sweep() == (street.name,)
+    assert await street.first.counts() == (0, 0)
     street.keeping.failure = None
     street.clock.advance(60)
-    assert len(await street.one.speak()) == 1
-    assert await street.one.has(street.name)
+    assert len(await street.first.speak()) == 1
+    assert await street.first.has(street.name)
 
 
 async def test_a_file_that_cannot_be_removed_is_removed_later(street: Street) -> None:
-    await street.other.forget()
+    await street.second.forget()
     street.removing.gate.set()
     street.removing.failure = OSError("no such bucket today")
     with pytest.raises(OSError, match="today"):
-        await street.other.sweep()
-    assert await street.other.sweep() == ()
+        await street.second.sweep()
+    assert await street.second.sweep() == ()
     street.removing.failure = None
     street.clock.advance(TURN.total_seconds())
-    assert await street.other.sweep() == (street.name,)
-    assert not await street.one.has(street.name)
-    assert await street.one.left() == (0, 0)
+    assert await street.second.sweep() == (street.name,)
+    assert not await street.first.has(street.name)
+    assert await street.first.counts() == (0, 0)
 
 
 async def test_who_woke_too_late_removes_nothing(street: Street, monkeypatch: Any) -> None:
-    await street.other.forget()
-    across = street.other.storage.across
+    await street.second.forget()
+    across = street.second.storage.across
 
     async def slow(collection: Any, **options: Any) -> Any:
         rows = await across(collection, **options)
@@ -577,21 +579,21 @@ async def test_who_woke_too_late_removes_nothing(street: Street, monkeypatch: An
             street.clock.advance(TURN.total_seconds())
         return rows
 
-    monkeypatch.setattr(street.other.storage, "across", slow)
+    monkeypatch.setattr(street.second.storage, "across", slow)
     street.removing.gate.set()
-    assert await street.other.sweep() == ()
-    assert await street.one.has(street.name)
+    assert await street.second.sweep() == ()
+    assert await street.first.has(street.name)
     monkeypatch.undo()
-    assert await street.other.sweep() == (street.name,)
+    assert await street.second.sweep() == (street.name,)
 
 
 async def test_nothing_of_a_file_is_left_in_the_store(street: Street) -> None:
-    await street.other.forget()
+    await street.second.forget()
     street.removing.gate.set()
-    await street.other.sweep()
-    storage = street.one.storage
-    left = await storage.read(SYSTEM, lambda tx: tx.documents.scan(PIECES, limit=9))
-    assert left.rows == ()
+    await street.second.sweep()
+    storage = street.first.storage
+    pieces = await storage.read(SYSTEM, lambda tx: tx.documents.scan(PIECES, limit=9))
+    assert pieces.rows == ()
 
 
 @pytest.fixture
@@ -623,15 +625,15 @@ async def test_of_many_processes_one_has_the_turn(shared_dsn: str) -> None:
 
 
 async def by_hand(
-    house: House, make_studio: Callable[[], Recorder] | None = None, **more: Any
+    house: House, make_studio: Callable[[], Recorder] | None = None, **options: Any
 ) -> Any:
     """What the operation answers: its data, or the problem."""
-    voice = Voiced(house.service, make_studio or (lambda: house.recorder))
+    voice = VoiceService(house.service, make_studio or (lambda: house.recorder))
     host = attrs.evolve(house.service.host, lends={Speaker: voice})
     operator = Operator(attrs.evolve(house.service, host=host), lambda: SITE, house.failures.append)
-    body = {"reportId": house.report_id, **more}
-    told = await operator.answer(channel.line({"operation": "speakReport", "body": body}), silent)
-    answer = json.loads(told)
+    body = {"reportId": house.report_id, **options}
+    reply = await operator.answer(channel.line({"operation": "speakReport", "body": body}), silent)
+    answer = json.loads(reply)
     return answer["problem"] if "problem" in answer else answer["ok"]["body"]["data"]
 
 
@@ -639,13 +641,13 @@ async def test_a_report_is_spoken_by_hand_and_again_when_asked(house: House) -> 
     first = await by_hand(house)
     assert (first["isNew"], first["durationSeconds"], first["voice"]) == (True, 1.5, "test en")
     assert (await by_hand(house))["isNew"] is False
-    assert len(house.voice.said) == 1
+    assert len(house.voice.scripts) == 1
     assert (await by_hand(house, again=True))["isNew"] is True
-    assert len(house.voice.said) == 2
+    assert len(house.voice.scripts) == 2
     assert await house.speak() == ()
 
 
-def nobody() -> Recorder:
+def no_recorder() -> Recorder:
     raise SettingsError("no voice")
 
 
@@ -664,7 +666,7 @@ async def test_what_cannot_be_spoken_by_hand_is_refused(
         house.voice.failure = SpeechFailed("no voice today")
     if failure == "words":
         house.voice.gate = asyncio.Event()
-    work = asyncio.create_task(by_hand(house, nobody if failure == "settings" else None))
+    work = asyncio.create_task(by_hand(house, no_recorder if failure == "settings" else None))
     if house.voice.gate is not None:
         async with asyncio.timeout(10):
             await house.voice.began.wait()
@@ -686,26 +688,26 @@ async def test_an_event_waits_for_its_recording_on_every_store(
     try:
         media = MediaFiles(tmp_path / "media")
         house = await House(storage, media, sounds.wav(12_000)).open()
-        assert await house.sent() == []
+        assert await house.deliveries() == []
         first = []
         if is_late:
             house.clock.advance(house.service.host.audio_wait.total_seconds())
-            first = await house.sent()
+            first = await house.deliveries()
         assert len(await house.speak()) == 1
-        sent = first + await house.sent()
+        events = first + await house.deliveries()
         path = f"http://127.0.0.1:8000/api/v1/reports/{house.report_id}/audio"
-        assert [event[1:] for event in sent] == [(False, None) if is_late else (True, path)]
-        assert await house.sent() == []
+        assert [event[1:] for event in events] == [(False, None) if is_late else (True, path)]
+        assert await house.deliveries() == []
     finally:
         await storage.close()
 
 
 async def test_a_webhook_is_woken_when_the_voice_is_done(house: House) -> None:
-    heard = Commits(house.storage)
+    commits = Commits(house.storage)
     sender = Sink()
     loops = [
-        deliver_loop(house.service, sender, heard, house.failures.append),
-        speak_loop(house.service, house.recorder, heard, house.failures.append),
+        deliver_loop(house.service, sender, commits, house.failures.append),
+        speak_loop(house.service, house.recorder, commits, house.failures.append),
     ]
     async with asyncio.timeout(30), running(*loops):
         await sender.came.wait()
@@ -730,7 +732,7 @@ class Sink:
 
 # -- kill -9 -----------------------------------------------------------------------------------
 
-KILLED = """\
+CRASH_SCRIPT = """\
 import asyncio, os, sys
 from pathlib import Path
 from tests.http.speech.test_speaking import House, SqliteStorage, catalog
@@ -766,7 +768,7 @@ async def test_a_kill_leaves_no_audio_or_a_whole_one(
 ) -> None:
     sound = sounds.wav(12_000)
     (tmp_path / "sound").write_bytes(sound)
-    child = program(KILLED, tmp_path, at, kind)
+    child = program(CRASH_SCRIPT, tmp_path, at, kind)
     out, err = await asyncio.to_thread(child.communicate, 60)
     assert child.returncode == -signal.SIGKILL, err
     storage = SqliteStorage.open(tmp_path / "svc.db", catalog.COLLECTIONS, epoch=b"12345678")
@@ -781,8 +783,8 @@ async def test_a_kill_leaves_no_audio_or_a_whole_one(
 
 async def _whole_or_silent(house: House, at: str) -> None:
     is_whole = at == "adopted"
-    sent = await house.sent()
-    assert len(sent) == is_whole  # else its event waits
+    events = await house.deliveries()
+    assert len(events) == is_whole  # else its event waits
     assert (await house.row()).has_audio == is_whole
     audio = await house.service.read(house.tenant, lambda ctx: ctx.find(AUDIO, house.report_id))
     assert (audio is not None) == is_whole
@@ -790,14 +792,14 @@ async def _whole_or_silent(house: House, at: str) -> None:
     await speak.take_over(house.service)
     audios = await house.speak()
     assert len(audios) == (0 if is_whole else 1)
-    sent += await house.sent()
+    events += await house.deliveries()
     path = f"http://127.0.0.1:8000/api/v1/reports/{house.report_id}/audio"
-    assert [event[1:] for event in sent] == [(True, path)]
-    assert await house.sent() == []
+    assert [event[1:] for event in events] == [(True, path)]
+    assert await house.deliveries() == []
     assert (await house.row()).has_audio
-    named = await house.storage.across(AUDIO, end=micros(house.clock.now()), limit=9)
-    (name,) = [AUDIO.decode(row.document.raw).recording.name for row in named]
+    recordings = await house.storage.across(AUDIO, end=micros(house.clock.now()), limit=9)
+    (name,) = [AUDIO.decode(row.document.raw).recording.name for row in recordings]
     house.clock.advance(TURN.total_seconds())
     assert await house.sweep() == ()
-    assert await house.left() == (0, 0)
+    assert await house.counts() == (0, 0)
     assert await house.media.read(name, range(10**6)) == house.voice.sound
