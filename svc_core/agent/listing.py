@@ -70,12 +70,8 @@ class ListQuery:
     @property
     def terms(self) -> list[str]:
         """The words that matching rows hold."""
-        country_words = (
-            self.question.country_words if self.row_kind.inputs & {"country"} else frozenset()
-        )
-        return [
-            word for word in self.question.subject_words(self.kind) if word not in country_words
-        ]
+        places = self.question.country_words if self.row_kind.inputs & {"country"} else frozenset()
+        return [word for word in self.question.subject_words(self.kind) if word not in places]
 
     def attempts(self, entities: Sequence[Found]) -> Iterator[dict[str, Any]]:
         """Arguments for the list, to be tried one after another until some rows match."""

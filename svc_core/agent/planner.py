@@ -229,11 +229,9 @@ class _Planner:
             kind = {"threatActor": "actor", "vulnerability": "cve"}.get(row.row["type"], "entity")
             whole = yield from self.full_row(kind, row)
             by_kind.setdefault(kind, []).append(whole)
-        sentences = [
-            sentence for kind, hits in by_kind.items() for sentence in self.sentences_of(kind, hits)
-        ]
-        if not sentences and "actor" in by_kind:
-            sentences = self.sentences_of("entity", by_kind["actor"])
+        lines = [line for kind, hits in by_kind.items() for line in self.sentences_of(kind, hits)]
+        if not lines and "actor" in by_kind:
+            lines = self.sentences_of("entity", by_kind["actor"])
         queries = (
             facts.query_facts(kind, self.question.phrase, question.generic_words())
             for kind in by_kind
@@ -241,7 +239,7 @@ class _Planner:
         self.is_sure = not self.question.unknown_words(
             frozenset().union(*(query.cues for query in queries))
         )
-        return sentences
+        return lines
 
     def full_row(self, kind: str, row: Found) -> Plan[Found]:
         """A row with the members that only the operation for its kind answers."""
@@ -271,11 +269,9 @@ class _Planner:
 
     # -- numbers of companies and countries ----------------------------------------------------
 
-    def answer_metrics(self, entities: NamedEntities) -> Plan[list[CitedSentence]]:
+    def answer_metrics(self, hits: NamedEntities) -> Plan[list[CitedSentence]]:
         metrics = [value[0] for value in self.question.values("metric")]
-        companies = [
-            hit for _, matches in entities for hit in matches if hit.row["type"] == "company"
-        ]
+        companies = [hit for _, matches in hits for hit in matches if hit.row["type"] == "company"]
         picks: list[Found] = []
         for metric, company in product(metrics[:2], companies[:3]):
             rows = yield from self.list_all(
@@ -424,23 +420,17 @@ class _Planner:
         question = self.question
         if not question.has("happened") or question.has("kind"):
             return []
-        sentences = []
+        lines = []
         if question.names or question.subject_words():
-            sentences = yield from self.answer_texts()
-        sentences = [
-            sentence
-            for sentence in sentences
-            if sentence.text not in {row.title for row in sentence.hits}
-        ]
+            lines = yield from self.answer_texts()
+        lines = [line for line in lines if line.text not in {row.title for row in line.hits}]
         listing = ListQuery(question, "incident")
         for arguments in listing.attempts(()):
             answer = yield from self.list_all("list_incidents", **arguments)
             rows = listing.by_date(listing.matches(answer.found, ()))
-            cited_ids = {hit.id for sentence in sentences for hit in sentence.hits}
-            sentences += listing.lines(
-                [hit for hit in rows if hit.id not in cited_ids][:_SHOWN_MAX]
-            )
-        return sentences
+            cited_ids = {hit.id for line in lines for hit in line.hits}
+            lines += listing.lines([hit for hit in rows if hit.id not in cited_ids][:_SHOWN_MAX])
+        return lines
 
     # -- texts ---------------------------------------------------------------------------------
 
@@ -504,14 +494,10 @@ class _Planner:
         for name, arguments in calls:
             answer = yield from self.call(name, **arguments, limit=_PASSAGES)
             hits += answer.found
-        passages = [_passage(number, row) for number, row in enumerate(hits)]
+        texts = [_passage(number, row) for number, row in enumerate(hits)]
         if (span := self.question.span) and self.question.has("happened"):
-            passages = [
-                passage
-                for passage in passages
-                if passage.at and span.contains(instants.render(passage.at))
-            ]
-        picks = telling.select(full_text, passages, self.now)
+            texts = [item for item in texts if item.at and span.contains(instants.render(item.at))]
+        picks = telling.select(full_text, texts, self.now)
         quotes = (pick for pick in picks if pick.text not in subject_titles)
         return [CitedSentence(pick.text, tuple(hits[n] for n in pick.numbers)) for pick in quotes]
 

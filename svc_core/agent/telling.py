@@ -104,12 +104,8 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
     query = _text_query(question)
     if not (query.names or query.terms):
         return ()
-    texts = [
-        _cap_date(passage, now)
-        for passage in passages[:PASSAGES_MAX]
-        if _is_relevant(query, passage)
-    ]
-    candidates = [candidate for passage in texts for candidate in _candidates(passage)]
+    texts = [_cap_date(item, now) for item in passages[:PASSAGES_MAX] if _is_relevant(query, item)]
+    candidates = [candidate for item in texts for candidate in _candidates(item)]
     ranking = [evolve(candidate, score=_score(query, candidate)) for candidate in candidates]
     hits = sorted((hit for hit in ranking if hit.score > 0), key=_order)
     if query.kind == "compare":
@@ -241,11 +237,9 @@ def _score(query: TextQuery, candidate: _Candidate) -> float:
     return fit * share * focus * _name_share(names, candidate) * _clarity(candidate)
 
 
-def _name_share(names: Sequence[Name], candidate: _Candidate) -> float:
+def _name_share(names: Sequence[Name], item: _Candidate) -> float:
     """How many of the names stand in the sentence itself, by weight."""
-    total = sum(
-        name.weight * (1 if name.is_in(candidate.tokens) else NAMED_NEARBY) for name in names
-    )
+    total = sum(name.weight * (1 if name.is_in(item.tokens) else NAMED_NEARBY) for name in names)
     return total / sum(name.weight for name in names) if names else 1.0
 
 

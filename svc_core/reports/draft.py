@@ -149,9 +149,9 @@ def draft(
 
 def _words_of(selection: Told, language: str) -> tuple[ReportWords, tuple[Evidence, ...]]:
     """The text of the stories, and the items in the order of their numbers."""
-    templates = Templates(selection.pool or (member.evidence for member in selection.members))
+    forms = Templates(selection.pool or (member.evidence for member in selection.members))
     teller = Narrator(
-        selection.stories, language, frequencies=selection.frequencies, templates=templates
+        selection.stories, language, frequencies=selection.frequencies, templates=forms
     )
     narration = teller.narrate_stories()
     numbers = _Numbers()

@@ -62,13 +62,10 @@ def build(draft: Draft, names: Mapping[str, Sequence[Mention]]) -> ReportGraph:
 async def with_entity_ids(ctx: Context, graph: ReportGraph, day: date) -> ReportGraph:
     """The graph with the ids of the entities that its names mean on a day."""
     names = {node.label for node in graph.nodes if node.type == ENTITY}
-    references = {name: tuple(of_text(name, day)) for name in names}
-    rows = await directory.named(ctx, chain.from_iterable(references.values()))
+    links = {name: tuple(of_text(name, day)) for name in names}
+    rows = await directory.named(ctx, chain.from_iterable(links.values()))
     ids = {
-        name: next(
-            (rows[reference].id for reference in references[name] if reference in rows), None
-        )
-        for name in names
+        name: next((rows[link].id for link in links[name] if link in rows), None) for name in names
     }
     nodes = (
         evolve(node, entity_id=ids[node.label]) if node.type == ENTITY else node

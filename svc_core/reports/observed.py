@@ -81,11 +81,7 @@ async def observed_evidence(
         items = [kind.collection.decode(row.raw) for row in rows]
         if kind is _INCIDENTS:
             evidence += await _events(ctx, items, times, by_intake=by_intake)
-            items = [
-                incident
-                for incident in items
-                if not (incident.article_count or incident.observation_ids)
-            ]
+            items = [item for item in items if not (item.article_count or item.observation_ids)]
         evidence += _within(kind, items, times, by_intake=by_intake)
     return evidence
 

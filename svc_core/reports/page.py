@@ -105,12 +105,7 @@ def view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> Repo
     passages = facets.opening, facets.key_points, facets.briefs
     opening, key_points, briefs = (_page_statements(passage, sources) for passage in passages)
     numbers = _marked_numbers(*passages)
-    numbers |= {
-        number
-        for statements in passages
-        for statement in statements
-        for number in statement.also_reported_by
-    }
+    numbers |= {n for statements in passages for line in statements for n in line.also_reported_by}
     for section, stored in zip(sections, facets.sections, strict=True):
         numbers |= _marked_numbers(stored.statements) | {source.number for source in section.also}
     return ReportPage(
@@ -186,9 +181,7 @@ def _sources_of(
 
 def _marked_numbers(*passages: Iterable[Statement]) -> set[int]:
     """The numbers of the sources that these sentences cite."""
-    return {
-        number for passage in passages for statement in passage for number in statement.citations
-    }
+    return {n for passage in passages for statement in passage for n in statement.citations}
 
 
 def _clean(words: str) -> str:

@@ -69,8 +69,7 @@ def _passages(words: ReportWords) -> list[Passage]:
 
 def _prompt(passage: Passage) -> str:
     return "\n".join(
-        statement.text + "".join(f" [{number}]" for number in statement.citations)
-        for statement in passage
+        line.text + "".join(f" [{number}]" for number in line.citations) for line in passage
     )
 
 
@@ -87,19 +86,15 @@ def _supported_passage(passage: Passage, text: str, facts: Mapping[int, Facts]) 
 
     Sources that are no longer cited stay as those that also reported it.
     """
-    numbers = [
-        n for statement in passage for n in (*statement.citations, *statement.also_reported_by)
-    ]
+    numbers = [n for line in passage for n in (*line.citations, *line.also_reported_by)]
     sieve = Sieve({number: facts[number] for number in numbers})
-    sentences = {
-        sentence.text: sentence.citations for sentence in (*sieve.feed(text), *sieve.end())
-    }
-    statements = [Statement(sentence, citations) for sentence, citations in sentences.items()][
+    lines = {sentence.text: sentence.citations for sentence in (*sieve.feed(text), *sieve.end())}
+    statements = [Statement(sentence, citations) for sentence, citations in lines.items()][
         :SENTENCES_MAX
     ]
     if not statements:
         return passage
-    marks = {number for statement in statements for number in statement.citations}
+    marks = {number for line in statements for number in line.citations}
     also = tuple(dict.fromkeys(number for number in numbers if number not in marks))
     return (*statements[:-1], attrs.evolve(statements[-1], also_reported_by=also))
 

@@ -197,11 +197,7 @@ def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
         *_texts(facets.opening),
         *facets.notes,
         *_list_texts(f"{words['key_points']}.", facets.key_points),
-        *(
-            text
-            for section in facets.sections
-            for text in (section.heading, *_texts(section.statements))
-        ),
+        *(text for part in facets.sections for text in (part.heading, *_texts(part.statements))),
         *_list_texts(f"{words['briefs']}.", facets.briefs),
     ]
     period, counts = row.period, row.counts

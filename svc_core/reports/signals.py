@@ -89,14 +89,12 @@ def _signal(
     kind = event.kind
     day = stated_day(story)
     places = [mention for mention in mentions if mention.kind == PLACE][:ENTITIES_MAX]
-    entities = [mention for mention in mentions if mention.kind not in (PLACE, OTHER)][
-        :ENTITIES_MAX
-    ]
+    hits = [mention for mention in mentions if mention.kind not in (PLACE, OTHER)][:ENTITIES_MAX]
     parts = SignalConfidence(
         source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
         trigger_strength=event.strength,
         recency=_recency(story.last_at, until) if story.is_dated else 0.0,
-        specificity=round((bool(entities) + bool(places) + (day is not None)) / 3, 3),
+        specificity=round((bool(hits) + bool(places) + (day is not None)) / 3, 3),
     )
     first = next(iter(reading.sentences), "")
     title = reading.headline or first
@@ -107,7 +105,7 @@ def _signal(
         summary=first,
         tags=(kind.tag,),
         direction=kind.direction,
-        entities=tuple(SignalParty(party.name, party.kind) for party in entities),
+        entities=tuple(SignalParty(party.name, party.kind) for party in hits),
         places=tuple(SignalPlace(place.name, place.country_code) for place in places),
         occurred_date=None if day is None else day.isoformat(),
         first_reported_at=story.first_at,

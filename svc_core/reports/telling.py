@@ -183,9 +183,7 @@ class Narrator:
         tongue = plan.lead.reading.tongue
         plan.subject = vector_of(plan.heading, tongue, self._frequencies)
         parts = _developments(plan.story)
-        items = [
-            member for group in parts for member in _same_language(group, plan.lead)[:QUOTED_MAX]
-        ]
+        items = [name for group in parts for name in _same_language(group, plan.lead)[:QUOTED_MAX]]
         plan.quotes = [
             quote
             for quote in extracts(items, plan.subject, self._frequencies)
@@ -374,10 +372,8 @@ def _places(story: Story) -> dict[str, int]:
 def _same_language(members: Sequence[Scored], lead: Scored) -> list[Scored]:
     """Those of some items in the language of the lead: the lead, then the most relevant ones."""
     tongue = lead.reading.tongue
-    matches = [
-        member for member in members if member.reading.tongue in (tongue, None) or tongue is None
-    ]
-    matches.sort(key=lambda member: (member is not lead, -member.score, member.evidence.id))
+    matches = [name for name in members if name.reading.tongue in (tongue, None) or tongue is None]
+    matches.sort(key=lambda name: (name is not lead, -name.score, name.evidence.id))
     return matches
 
 

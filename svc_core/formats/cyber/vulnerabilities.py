@@ -82,19 +82,17 @@ def collect(lists: Iterable[Any], make: Callable[[Any], T | None]) -> list[T] | 
 # -- scores ------------------------------------------------------------------------------------
 
 
-def score(
-    cvss: Members, provider: str | None, role: str, severity: object = None
-) -> Members | None:
+def score(cvss: Members, provider: str | None, role: str, level: object = None) -> Members | None:
     """A CVSS score as its provider gives it; None where it has neither number nor vector."""
     vector, base = stated_name(cvss.get("vectorString")), _base(cvss.get("baseScore"))
     prefix = _VECTOR.match(vector or "")
     version = prefix[1] if prefix else str(cvss.get("version") or "2.0")
     if version not in _CVSS or (base is None and vector is None):
         return None
-    own_rating = _SEVERITIES.get(str(severity or cvss.get("baseSeverity") or "").upper())
-    severity = own_rating or _severity_of(base, version)
+    own_rating = _SEVERITIES.get(str(level or cvss.get("baseSeverity") or "").upper())
+    level = own_rating or _severity_of(base, version)
     rating = {"system": "CVSS", "version": version, "vector": vector, "baseScore": base}
-    return rating | {"severity": severity, "provider": provider, "role": role}
+    return rating | {"severity": level, "provider": provider, "role": role}
 
 
 def _base(value: object) -> int | float | None:

@@ -44,10 +44,8 @@ def canonical_url(url: str) -> str:
     port = None if parts.port == _DEFAULT_PORTS[parts.scheme] else parts.port
     host = _host(parts) if port is None else f"{_host(parts)}:{port}"
     query = _strip_tracking(parts.query)
-    fragment = _strip_tracking(parts.fragment) if "=" in parts.fragment else parts.fragment
-    return parts._replace(
-        netloc=host, path=parts.path or "/", query=query, fragment=fragment
-    ).geturl()
+    part = _strip_tracking(parts.fragment) if "=" in parts.fragment else parts.fragment
+    return parts._replace(netloc=host, path=parts.path or "/", query=query, fragment=part).geturl()
 
 
 def same_site(left: str | None, right: str | None) -> bool:

@@ -126,27 +126,23 @@ def detail(profile: Profile, delivery: DeliveryMetadata | None, *, aliases: bool
     return ProfileDetail(**attrs.asdict(profile, recurse=False), delivery_metadata=metadata)
 
 
-def row(
-    view: ProfileDetail, subscription: Subscription, last: Due | None, *, aliases: bool
-) -> ProfileRow:
+def row(view: ProfileDetail, row: Subscription, last: Due | None, *, aliases: bool) -> ProfileRow:
     """The profile as the listing shows it; `aliases` adds the deprecated members."""
     report_at = None if last is None else last.report_generated_at
     return ProfileRow(
         **attrs.asdict(view, recurse=False),
         next_run_at=None if last is None else last.next_run_at,
         report_generated_at_iso=report_at,
-        subscription=subscription,
+        subscription=row,
         report_generated_at=report_at if aliases else UNSET,
     )
 
 
-def change_subscription(
-    subscription: Subscription, patch: SubscriptionPatch, now: datetime
-) -> Subscription:
+def change_subscription(row: Subscription, patch: SubscriptionPatch, now: datetime) -> Subscription:
     """The subscription with the patched members; the same where nothing changes."""
-    delivery = _delivery(subscription.delivery, patch.delivery)
-    status = given(patch.status, subscription.status)
-    return changed(subscription, now, status=status, delivery=delivery)
+    delivery = _delivery(row.delivery, patch.delivery)
+    status = given(patch.status, row.status)
+    return changed(row, now, status=status, delivery=delivery)
 
 
 def _delivery(

@@ -40,6 +40,4 @@ def _part(match: re.Match[str]) -> str:
 def _value(roman: str) -> int:
     values = [_VALUES[letter] for letter in roman]
     larger = [*values[1:], 0]
-    return sum(
-        -number if number < after else number for number, after in zip(values, larger, strict=True)
-    )
+    return sum(-n if n < after else n for n, after in zip(values, larger, strict=True))

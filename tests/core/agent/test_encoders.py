@@ -108,7 +108,7 @@ def test_an_answer_is_the_canonical_ui_message_stream() -> None:
 
 
 def test_an_answer_is_the_canonical_run_of_chunks() -> None:
-    same = {
+    head = {
         "id": "chatcmpl-1",
         "object": "chat.completion.chunk",
         "created": 1772600760,
@@ -117,7 +117,7 @@ def test_an_answer_is_the_canonical_run_of_chunks() -> None:
 
     def chunk(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-        return {**same, "choices": [choice], "usage": None}
+        return {**head, "choices": [choice], "usage": None}
 
     citation = {"url": REPORT.url, "title": "Port strikes", "start_index": 16, "end_index": 19}
     usage = {"prompt_tokens": 3, "completion_tokens": 7, "total_tokens": 10}
@@ -128,7 +128,7 @@ def test_an_answer_is_the_canonical_run_of_chunks() -> None:
         chunk({"content": "Zug is listed [2]."}),
         chunk({"annotations": [{"type": "url_citation", "url_citation": citation}]}),
         chunk({}, "stop"),
-        {**same, "choices": [], "usage": usage},
+        {**head, "choices": [], "usage": usage},
     ]
     message = completion(run)
     assert message["text"][16:19] == "[1]"
@@ -150,8 +150,8 @@ def test_a_failure_closes_what_is_open_before_it_is_told() -> None:
     assert kinds[-4:] == ["text-delta", "tool-output-error", "text-end", "error"]
     message = Message(frames(encode(ui(), *run)))
     assert message.end == {"errorText": "Busy. (OVERLOADED)"}
-    made = completion(frames(encode(chunks(includes_usage=True), *run)))
-    assert made["error"] == {
+    text = completion(frames(encode(chunks(includes_usage=True), *run)))
+    assert text["error"] == {
         "message": "Busy.",
         "type": "server_error",
         "param": None,
@@ -294,9 +294,9 @@ def test_every_run_is_a_completion(run: list[Event], end: Failed | None, counts:
 @given(st.lists(EVENTS, max_size=30))
 def test_both_streams_tell_the_same_text_and_the_same_end(run: list[Event]) -> None:
     message = Message(frames(encode(ui(), *run)))
-    made = completion(frames(encode(chunks(), *run)))
-    assert message.text == made["text"]
-    assert ("errorText" in (message.end or {})) == ("error" in made)
+    text = completion(frames(encode(chunks(), *run)))
+    assert message.text == text["text"]
+    assert ("errorText" in (message.end or {})) == ("error" in text)
 
 
 FEW = st.builds(Source, st.integers(1, SOURCES_MAX), TEXTS, TEXTS, st.none() | TEXTS)

@@ -317,9 +317,9 @@ def test_what_is_not_said_of_rows_lists_none() -> None:
     rows = page([cve(1)])
     reply, _ = ask("Which vulnerabilities without a patch are there?", list_cves=rows)
     assert not reply.sources
-    none, tools = ask("Which vulnerabilities are not exploited?", list_cves=rows)
+    negation, tools = ask("Which vulnerabilities are not exploited?", list_cves=rows)
     assert tools.inputs[0]["kev"] == "false"
-    assert none.sources
+    assert negation.sources
 
 
 GRAPH = {

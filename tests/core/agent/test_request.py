@@ -27,7 +27,7 @@ READ = {UI: of_ui, COMPLETION: of_completion}
 REASONS_MAX = 10
 
 
-def parsed(path: str, body: Any) -> ChatRequest | Problem:
+def parse_or_problem(path: str, body: Any) -> ChatRequest | Problem:
     """What a body asks for, read as a request is, or why it is refused."""
     try:
         content = read_json(json.dumps(body).encode(), exact=False)
@@ -40,7 +40,7 @@ def parsed(path: str, body: Any) -> ChatRequest | Problem:
 
 def parse(path: str, body: Any) -> ChatRequest:
     """What a good body asks for."""
-    outcome = parsed(path, body)
+    outcome = parse_or_problem(path, body)
     assert isinstance(outcome, ChatRequest), outcome
     return outcome
 
@@ -70,7 +70,7 @@ QUESTION = ("user", "Who struck?")
 
 def refusal(path: str, body: Any) -> tuple[str, str]:
     """The code and the detail of the refusal of a body."""
-    outcome = parsed(path, body)
+    outcome = parse_or_problem(path, body)
     assert isinstance(outcome, Problem), outcome
     return outcome.type.code, outcome.detail
 
@@ -266,8 +266,8 @@ def test_bounds_themselves_are_taken() -> None:
     ],
 )
 def test_what_would_steer_the_agent_is_refused(members: Any, code: str, pointer: str) -> None:
-    found, detail = refusal(COMPLETION, completion(QUESTION, **members))
-    assert found == code
+    problem_code, detail = refusal(COMPLETION, completion(QUESTION, **members))
+    assert problem_code == code
     assert detail.startswith(pointer)
 
 
@@ -305,8 +305,8 @@ def test_what_would_steer_the_agent_is_refused(members: Any, code: str, pointer:
 def test_another_model_onboarding_and_files_are_refused_in_both_shapes(
     path: str, make: Any, members: Any, code: str, pointer: str
 ) -> None:
-    found, detail = refusal(path, make(QUESTION, **members))
-    assert (found, detail.startswith(pointer)) == (code, True), detail
+    problem_code, detail = refusal(path, make(QUESTION, **members))
+    assert (problem_code, detail.startswith(pointer)) == (code, True), detail
 
 
 @in_both_shapes
@@ -382,7 +382,7 @@ def _conversations(member: str) -> st.SearchStrategy[Any]:
     VALUES | _conversations("parts") | _conversations("content"),
 )
 def test_any_json_is_a_question_or_a_refusal(path: str, body: Any) -> None:
-    outcome = parsed(path, body)
+    outcome = parse_or_problem(path, body)
     if isinstance(outcome, Problem):
         assert outcome.type.status == 400
         assert outcome.detail.count("; ") <= REASONS_MAX

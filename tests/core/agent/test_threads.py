@@ -109,33 +109,33 @@ every_store = pytest.mark.parametrize("backend", NAMES)
 @every_store
 def test_a_thread_is_gone_on_with_in_three_ways_and_by_nobody_else(backend: str) -> None:
     async def scene(desk: Desk) -> None:
-        begun = await desk.find(alias="chat-1")
-        assert (begun.is_new, begun.history) == (True, ())
+        first = await desk.find(alias="chat-1")
+        assert (first.is_new, first.history) == (True, ())
         assert await desk.counts() == (0, 0)
-        await desk.say(begun.id)
+        await desk.say(first.id)
         for ways in (
-            {"body_id": begun.id},
-            {"header_id": begun.id},
+            {"body_id": first.id},
+            {"header_id": first.id},
             {"alias": "chat-1"},
-            {"body_id": begun.id, "header_id": begun.id, "alias": "another"},
+            {"body_id": first.id, "header_id": first.id, "alias": "another"},
         ):
             thread = await desk.find(**ways)
-            assert (thread.id, thread.is_new) == (begun.id, False)
+            assert (thread.id, thread.is_new) == (first.id, False)
             assert [(item.role, item.text) for item in thread.history] == [
                 ("user", "Who?"), ("assistant", "You asked: Who?"),
             ]  # fmt: skip
         foreign = await desk.find(FOREIGN, alias="chat-1")
-        assert foreign.id != begun.id
+        assert foreign.id != first.id
         assert foreign.is_new
         unknown = ("THREAD_NOT_FOUND", "No such thread is visible to this key.")
         refusals = [
-            await desk.refusal(FOREIGN, body_id=begun.id),
-            await desk.refusal(FOREIGN, header_id=begun.id),
+            await desk.refusal(FOREIGN, body_id=first.id),
+            await desk.refusal(FOREIGN, header_id=first.id),
             await desk.refusal(body_id=UNKNOWN),
             await desk.refusal(header_id="not an id"),
         ]
         desk.clock.advance(RETENTION.total_seconds() + 1)
-        assert [*refusals, await desk.refusal(body_id=begun.id)] == [unknown] * 5
+        assert [*refusals, await desk.refusal(body_id=first.id)] == [unknown] * 5
         assert (await desk.find(alias="chat-1")).history == ()
 
     play(backend, scene)
@@ -170,11 +170,11 @@ def test_turns_stand_in_the_order_in_which_they_ended_each_once(backend: str) ->
     async def scene(desk: Desk) -> None:
         places = await asyncio.gather(*(desk.find(alias="both") for _ in range(2)))
         assert len({place.id for place in places}) == 1
-        ended = await asyncio.gather(*(desk.say(places[0].id, f"q{n}") for n in range(8)))
+        endings = await asyncio.gather(*(desk.say(places[0].id, f"q{n}") for n in range(8)))
         turns = await desk.turns()
         assert [turn.number for turn in turns] == list(range(1, 9))
         assert {turn.question for turn in turns} == {f"q{n}" for n in range(8)}
-        again = partial(threads.append, id_=ended[0], turn=turns[0])
+        again = partial(threads.append, id_=endings[0], turn=turns[0])
         await desk.service.write(OWN, again)
         assert await desk.turns() == turns
         assert turns[0].metadata == {"source": "desk", "share": 0.5, "is_new": True, "none": None}

@@ -115,7 +115,7 @@ class ChangeThing:
 
 
 @frozen
-class Nothing:
+class NoInput:
     """No input."""
 
 
@@ -247,7 +247,7 @@ OPERATIONS = (
         fails=(problem.SUBSCRIPTION_REQUIRED,),
     ),
     declare(
-        "follow", "GET", "/changes", Nothing, Page[Thing], auth="public", scopes=frozenset(),
+        "follow", "GET", "/changes", NoInput, Page[Thing], auth="public", scopes=frozenset(),
         pool="none",
     ),
 )  # fmt: skip
@@ -280,7 +280,7 @@ def kit() -> SimpleNamespace:
         ListThings,
         MakeThing,
         OneThing,
-        Nothing,
+        NoInput,
         HeaderList,
         OwnIfMatch,
         SendCode,

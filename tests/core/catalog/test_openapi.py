@@ -503,8 +503,8 @@ def test_failures_derive_from_the_declaration(
     statuses: set[int],
 ) -> None:
     assert {kind.status for kind in failures(by_id[id_])} == statuses
-    documented = {int(status) for status in operation_objects[id_]["responses"]}
-    assert {status for status in documented if status >= 400} == statuses
+    response_statuses = {int(status) for status in operation_objects[id_]["responses"]}
+    assert {status for status in response_statuses if status >= 400} == statuses
 
 
 @pytest.mark.parametrize(

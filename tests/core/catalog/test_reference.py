@@ -70,9 +70,9 @@ def test_a_page_says_what_is_declared(page: str, line: str) -> None:
 
 def test_every_failure_leads_to_its_section(page: str, operations: Any) -> None:
     anchors = set(re.findall(r'<a id="([a-z0-9-]+)"></a>', problems_page()))
-    linked = set(re.findall(r"problems\.md#([a-z0-9-]+)", page))
-    assert linked <= anchors
-    assert linked == {kind.slug for operation in operations for kind in failures(operation)}
+    link_targets = set(re.findall(r"problems\.md#([a-z0-9-]+)", page))
+    assert link_targets <= anchors
+    assert link_targets == {kind.slug for operation in operations for kind in failures(operation)}
 
 
 def test_every_code_has_a_section_with_an_example() -> None:

@@ -105,13 +105,13 @@ def test_the_operation_is_declared_as_specified(house: Any) -> None:
     assert (operation.auth, operation.tier) == ("bearer-or-x402", T4_PREMIUM_AUDIO)
     assert T4_PREMIUM_AUDIO.price_usd == "0.50"
     document = openapi.document([operation], base_url="https://a.example", flat=True)
-    described = document["paths"]["/api/v1/reports/{reportId}/audio"]["get"]
-    assert "content" not in described["responses"]["302"]
-    assert "Location" in described["responses"]["302"]["headers"]
-    redirect = next(item for item in described["parameters"] if item["name"] == "redirect")
+    method = document["paths"]["/api/v1/reports/{reportId}/audio"]["get"]
+    assert "content" not in method["responses"]["302"]
+    assert "Location" in method["responses"]["302"]["headers"]
+    redirect = next(item for item in method["parameters"] if item["name"] == "redirect")
     assert redirect["schema"] == {"type": "boolean", "examples": [False], "default": False}
-    assert {"401", "402", "403", "404"} <= set(described["responses"])
-    assert "AUDIO_NOT_AVAILABLE" in str(described["responses"]["404"])
+    assert {"401", "402", "403", "404"} <= set(method["responses"])
+    assert "AUDIO_NOT_AVAILABLE" in str(method["responses"]["404"])
 
 
 def test_a_report_without_audio_is_told_from_no_report(stage: Stage) -> None:
@@ -223,8 +223,8 @@ def test_the_row_tells_of_its_audio_once_it_is_there_and_so_does_the_change_feed
 
 def test_a_new_recording_takes_the_place_of_the_old_one_whose_file_goes(stage: Stage) -> None:
     first = stage.adopt()
-    other = attrs.evolve(RECORDING, name="cd" * 32 + ".wav", sha256="cd" * 32)
-    second = stage.adopt(other)
+    new_recording = attrs.evolve(RECORDING, name="cd" * 32 + ".wav", sha256="cd" * 32)
+    second = stage.adopt(new_recording)
     assert second.id != first.id
     assert stage.get(AUDIO, stage.report_id) == second
     assert [doubt.name for doubt in stage.doubts()] == [RECORDING.name]
@@ -303,8 +303,8 @@ def test_a_turn_that_failed_leaves_the_file_to_be_looked_after_at_once(house: An
     assert turn is not None
     end(house, turn, is_settled=False)
     assert TURNS.decode(turn.raw).until > house.clock.now()
-    (left,) = house.run(lambda ctx: ctx.tx.documents.scan(TURNS, limit=2), SYSTEM).rows
-    assert TURNS.decode(left.raw).until == house.clock.now()
+    (row,) = house.run(lambda ctx: ctx.tx.documents.scan(TURNS, limit=2), SYSTEM).rows
+    assert TURNS.decode(row.raw).until == house.clock.now()
     assert turn_of(house) is not None
 
 

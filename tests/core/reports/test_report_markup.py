@@ -98,7 +98,7 @@ BLOCKS = [
 ]  # fmt: skip
 
 
-def parsed(markdown: str, preset: str = "commonmark") -> list[Token]:
+def tokens_of(markdown: str, preset: str = "commonmark") -> list[Token]:
     return MarkdownIt(preset).parse(markdown)
 
 
@@ -115,7 +115,7 @@ def words_of(token: Token) -> str:
 
 @hostile
 def test_no_words_become_markup_in_markdown(words: str) -> None:
-    tokens = parsed(rendering(render.markdown, words))
+    tokens = tokens_of(rendering(render.markdown, words))
     assert [token.type for token in tokens if token.type.endswith("_open")] == BLOCKS
     kinds = {span.type for span in spans(tokens)}
     assert kinds <= {"text", "text_special", "softbreak", "link_open", "link_close"}
@@ -126,7 +126,7 @@ def test_no_words_become_markup_in_markdown(words: str) -> None:
 @hostile
 def test_markdown_says_the_words_themselves(words: str) -> None:
     inline = [
-        token for token in parsed(rendering(render.markdown, words)) if token.type == "inline"
+        token for token in tokens_of(rendering(render.markdown, words)) if token.type == "inline"
     ]
     texts, own = [words_of(token) for token in inline], fold_lines(words)
     assert texts == [
@@ -166,7 +166,7 @@ ANY_WORDS = st.text(
 
 @given(ANY_WORDS)
 def test_whatever_the_words_the_blocks_are_ours(words: str) -> None:
-    tokens = parsed(rendering(render.markdown, f"a{words}"))
+    tokens = tokens_of(rendering(render.markdown, f"a{words}"))
     assert [token.type for token in tokens if token.type.endswith("_open")] == BLOCKS
     links = {str(span.attrs["href"]) for span in spans(tokens) if span.type == "link_open"}
     assert links == {"https://a.example/?a=1&copy;=%3C2%3E"}
@@ -174,7 +174,7 @@ def test_whatever_the_words_the_blocks_are_ours(words: str) -> None:
 
 @given(ANY_WORDS)
 def test_an_address_stays_one_address(path: str) -> None:
-    tokens = parsed(rendering(render.markdown, "Title", f"https://a.example/{path}"))
+    tokens = tokens_of(rendering(render.markdown, "Title", f"https://a.example/{path}"))
     links = [str(span.attrs["href"]) for span in spans(tokens) if span.type == "link_open"]
     assert links
     assert len(set(links)) == 1
@@ -293,7 +293,7 @@ def test_hostile_items_make_a_harmless_report(house: Any, report: Any) -> None:
     path = {"reportId": report.id}
     assert report.counts.sources > 0
     markdown = house.send("getReport", path=path, query="format=markdown").body.decode()
-    tokens = parsed(markdown)
+    tokens = tokens_of(markdown)
     assert {token.type for token in tokens} <= {
         *BLOCKS, *(block.replace("_open", "_close") for block in BLOCKS), "inline",
     }  # fmt: skip
@@ -315,7 +315,7 @@ def test_every_form_of_a_report_tells_the_same_sentences(house: Any, report: Any
     path = {"reportId": report.id}
     text = json.loads(house.send("getReportText", path=path).body)["text"]
     markdown = house.send("getReport", path=path, query="format=markdown").body.decode()
-    inline = [words_of(token) for token in parsed(markdown) if token.type == "inline"]
+    inline = [words_of(token) for token in tokens_of(markdown) if token.type == "inline"]
     reader = Reader()
     reader.feed(
         json.loads(house.send("getReport", path=path, query="include=content").body)["data"][

@@ -63,9 +63,9 @@ def test_the_listings_and_the_resource_show_the_same(house: Any) -> None:
 def test_a_paused_subscription_takes_the_profile_off_the_schedule(house: Any) -> None:
     row, path = subscribe(house)
     assert patch(house, path, {"status": "paused"})["status"] == "paused"
-    listed = house.rows("listProfiles")[0]
-    assert listed["subscription"]["status"] == "paused"
-    assert (listed["status"], listed["nextRunAt"]) == ("active", None)
+    profile = house.rows("listProfiles")[0]
+    assert profile["subscription"]["status"] == "paused"
+    assert (profile["status"], profile["nextRunAt"]) == ("active", None)
     house.clock.advance(3 * 86_400)
     patch(house, path, {"status": "active"})
     run_at = next_run(house)

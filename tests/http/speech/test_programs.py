@@ -170,8 +170,8 @@ async def test_a_program_that_is_only_just_starting_is_killed_whole(
     with pytest.raises(asyncio.CancelledError):
         await speaking
     await asyncio.gather(*asyncio.all_tasks() - before)  # it is collected
-    with FileIO(reader) as heard:
-        assert heard.read(1) == b""
+    with FileIO(reader) as stream:
+        assert stream.read(1) == b""
 
 
 @pytest.mark.anyio
@@ -228,8 +228,10 @@ def test_its_supervisor_alone_keeps_a_program_to_its_time(tmp_path: Path) -> Non
     alive, writer = os.pipe()
     supervisor = Path(process.__file__).with_name("supervisor.py")
     argv = (sys.executable, "-I", "-S", str(supervisor), str(alive), "0.2", "99", "sleep", "600")
-    ended = subprocess.run(argv, pass_fds=(alive,), start_new_session=True, check=False, timeout=30)
-    assert ended.returncode == -signal.SIGKILL
+    outcome = subprocess.run(
+        argv, pass_fds=(alive,), start_new_session=True, check=False, timeout=30
+    )
+    assert outcome.returncode == -signal.SIGKILL
     os.close(alive)
     os.close(writer)
 
