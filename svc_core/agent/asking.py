@@ -163,9 +163,8 @@ def _kind_of(tokens: list[str], names: tuple[Name, ...]) -> AnswerKind:
     phrases = set(_phrases(tokens))
     if len({name.run_number for name in names}) > 1 and not phrases.isdisjoint(_words("or")):
         return "compare"
-    kind: AnswerKind = next(
-        (kind for kind in KINDS if not phrases.isdisjoint(_words(kind))), "other"
-    )
+    kinds = (kind for kind in KINDS if not phrases.isdisjoint(_words(kind)))
+    kind: AnswerKind = next(kinds, "other")
     if kind == "other" and any(is_role(b) for a, b in pairwise(tokens) if a in _words("which")):
         return "who"
     return "number" if kind == "other" and not phrases.isdisjoint(_words("sum")) else kind
@@ -224,9 +223,8 @@ def is_strange(word: str) -> bool:
 def _spellings(word: str) -> tuple[Run, ...]:
     """Other names of a country, and a name without its plural ending."""
     spellings = [spelling for run, runs in same(terms(word)) for spelling in (run, *runs)]
-    return (
-        (*spellings, (fold(word[:-1]),)) if word[-1] == "s" and word.isalpha() else tuple(spellings)
-    )
+    is_plural = word[-1] == "s" and word.isalpha()
+    return (*spellings, (fold(word[:-1]),)) if is_plural else tuple(spellings)
 
 
 # -- words -------------------------------------------------------------------------------------
@@ -340,6 +338,5 @@ def _measure_pattern(measure: str) -> re.Pattern[str]:
 
 @cache
 def _expression_pattern(kind: str) -> re.Pattern[str]:
-    return re.compile(
-        "|".join(pattern for name, pattern in data.rows("asking.tsv") if name == kind)
-    )
+    patterns = (pattern for name, pattern in data.rows("asking.tsv") if name == kind)
+    return re.compile("|".join(patterns))

@@ -35,9 +35,8 @@ class UpstreamFailed(Problem):
 def refusal(status: int, diagnosis: str, wait_seconds: float | None = None) -> UpstreamFailed:
     """The failure that a status other than 200 means for a caller."""
     message = f"answered {status}: {diagnosis}"
-    if status == 402 or (
-        status in (400, 429) and any(phrase in diagnosis.lower() for phrase in _NO_CREDIT)
-    ):
+    is_spent = status in (400, 429) and any(text in diagnosis.lower() for text in _NO_CREDIT)
+    if status == 402 or is_spent:
         return UpstreamFailed(message, problem.PROVIDER_CREDITS_EXHAUSTED)
     if status != 429:
         return UpstreamFailed(message)
@@ -205,8 +204,6 @@ def _usage(counts: Any) -> Usage | None:
     if not isinstance(counts, dict):
         return None
     prompt, completion = counts.get("prompt_tokens"), counts.get("completion_tokens")
-    return (
-        Usage(prompt, completion)
-        if isinstance(prompt, int) and isinstance(completion, int)
-        else None
-    )
+    if isinstance(prompt, int) and isinstance(completion, int):
+        return Usage(prompt, completion)
+    return None

@@ -83,10 +83,7 @@ class ListQuery:
         if "datetime" in inputs and question.span is not None:
             arguments["datetime"] = question.span.interval
         if "entityId" in inputs and entities:
-            yield {
-                **arguments,
-                "entityId": ",".join(dict.fromkeys(entity.id for entity in entities)),
-            }
+            yield {**arguments, "entityId": ",".join(dict.fromkeys(hit.id for hit in entities))}
         if "vendor" in inputs and question.names:
             yield {**arguments, "vendor": question.names[0]}
         yield {**arguments, **self.query_input()}
@@ -100,10 +97,7 @@ class ListQuery:
 
     def matches(self, rows: Iterable[Found], entities: Sequence[Found]) -> list[Found]:
         """The rows that match; `entities` are those that the list was narrowed to."""
-        titles = [
-            *(entity.title for entity in entities),
-            *(self.question.names if entities else ()),
-        ]
+        titles = [*(hit.title for hit in entities), *(self.question.names if entities else ())]
         terms = _stems(self.terms) - _stems(titles)
         hits = [hit for hit in rows if has_words(hit.row, terms) and self._is_timely(hit.row)]
         if self.is_placed and self.question.countries:
@@ -111,11 +105,7 @@ class ListQuery:
         path = self.path(hits)
         for limit in self.question.thresholds if path else ():
             numbers = [(facts.member_or_none(hit.row, path), hit) for hit in hits]
-            hits = [
-                hit
-                for value, hit in numbers
-                if isinstance(value, int | float) and limit.admits(value)
-            ]
+            hits = [hit for n, hit in numbers if isinstance(n, int | float) and limit.admits(n)]
         return hits
 
     @property
@@ -135,9 +125,8 @@ class ListQuery:
         )
 
     def _is_timely(self, row: Mapping[str, Any]) -> bool:
-        return self.question.span is None or self.question.span.contains(
-            facts.member_or_none(row, self.date)
-        )
+        span = self.question.span
+        return span is None or span.contains(facts.member_or_none(row, self.date))
 
     def path(self, rows: Iterable[Found]) -> str:
         """The member that rows are compared by: of several that a word names, one they have."""
@@ -145,10 +134,8 @@ class ListQuery:
             part for part in self.question.parts if part.role == "number" and part.is_of(self.kind)
         ]
         paths = [part.value.split()[1] for part in parts if part.start == parts[0].start]
-        usable = (
-            path for path in paths if any(facts.member_or_none(row.row, path) for row in rows)
-        )
-        return next(usable, paths[0] if paths else _DEFAULTS.get(self.kind, ""))
+        used = (path for path in paths if any(facts.member_or_none(row.row, path) for row in rows))
+        return next(used, paths[0] if paths else _DEFAULTS.get(self.kind, ""))
 
     @property
     def date(self) -> str:
@@ -183,9 +170,8 @@ class ListQuery:
             facts.in_words(name if value == "true" else f"{name} {value}")
             for name, value in self.filters.items()
         ]
-        notes += map(
-            country_name, self.question.countries if "country" in self.row_kind.inputs else ()
-        )
+        if "country" in self.row_kind.inputs:
+            notes += map(country_name, self.question.countries)
         notes += [
             f"{self._measure_name(rows)} {limit.side} {figure(limit.value)}"
             for limit in self.question.thresholds
@@ -214,9 +200,8 @@ class ListQuery:
 
 def distinct(rows: Iterable[Found]) -> list[Found]:
     """One row for each incident: several sources may report the same."""
-    return [*{str(row.row.get("incidentId") or row.id): row for row in reversed([*rows])}.values()][
-        ::-1
-    ]
+    by_incident = {str(row.row.get("incidentId") or row.id): row for row in reversed([*rows])}
+    return [*by_incident.values()][::-1]
 
 
 def extreme_rows(

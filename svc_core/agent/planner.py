@@ -232,13 +232,10 @@ class _Planner:
         lines = [line for kind, hits in by_kind.items() for line in self.sentences_of(kind, hits)]
         if not lines and "actor" in by_kind:
             lines = self.sentences_of("entity", by_kind["actor"])
-        queries = (
-            facts.query_facts(kind, self.question.phrase, question.generic_words())
-            for kind in by_kind
-        )
-        self.is_sure = not self.question.unknown_words(
-            frozenset().union(*(query.cues for query in queries))
-        )
+        phrase, generic = self.question.phrase, question.generic_words()
+        queries = (facts.query_facts(kind, phrase, generic) for kind in by_kind)
+        cues: frozenset[str] = frozenset().union(*(query.cues for query in queries))
+        self.is_sure = not self.question.unknown_words(cues)
         return lines
 
     def full_row(self, kind: str, row: Found) -> Plan[Found]:
@@ -269,14 +266,13 @@ class _Planner:
 
     # -- numbers of companies and countries ----------------------------------------------------
 
-    def answer_metrics(self, hits: NamedEntities) -> Plan[list[CitedSentence]]:
+    def answer_metrics(self, names: NamedEntities) -> Plan[list[CitedSentence]]:
         metrics = [value[0] for value in self.question.values("metric")]
-        companies = [hit for _, matches in hits for hit in matches if hit.row["type"] == "company"]
+        companies = [hit for _, hits in names for hit in hits if hit.row["type"] == "company"]
         picks: list[Found] = []
+        tool = "list_financial_observations"
         for metric, company in product(metrics[:2], companies[:3]):
-            rows = yield from self.list_all(
-                "list_financial_observations", entityId=company.id, metric=metric
-            )
+            rows = yield from self.list_all(tool, entityId=company.id, metric=metric)
             values = figures.company_figures(company, rows.found, self.question)
             picks += values
             if not values:
@@ -287,9 +283,8 @@ class _Planner:
     def answer_series(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
         question, span = self.question, self.question.span
         is_named = question.has("series", "currency")
-        if not is_named and (
-            not question.countries or question.kinds or not question.subject_words()
-        ):
+        is_other = not question.countries or question.kinds or not question.subject_words()
+        if is_other and not is_named:
             return []
         hits: list[Found] = []
         areas = [{"area": value[0]} for value in question.values("region")]
@@ -340,11 +335,9 @@ class _Planner:
 
     def ledger_view(self, subject: Found) -> Plan[list[CitedSentence]]:
         """What the ledger believes of a subject, as of the time that is asked for."""
-        instant = self.question.span.last if self.question.span else None
-        time = "recordTime" if self.question.has("recorded") else "validTime"
-        answer = yield from self.call(
-            "fold_ledger_subject", subjectId=subject.id, **{time: instant}
-        )
+        time = self.question.span.last if self.question.span else None
+        axis = "recordTime" if self.question.has("recorded") else "validTime"
+        answer = yield from self.call("fold_ledger_subject", subjectId=subject.id, **{axis: time})
         views = [evolve(hit, title=subject.title) for hit in answer.found]
         terms = {word for text in self.question.subject_words() for word in facts.phrase(text)}
         unknown = self.question.unknown_words(frozenset(facts.phrase(subject.title)))
@@ -406,12 +399,8 @@ class _Planner:
         """How many rows there are; it cites them, or where there are many, their list."""
         rows, least = answer.found, _at_least(answer)
         place = Found(str(answer.path), f"List: {noun}", answer.path, {})
-        distinct_count = len(distinct(rows))
-        count = (
-            f"{facts.count_noun(distinct_count, 'incident')} in {least}"
-            if distinct_count < len(rows)
-            else least
-        )
+        total = len(distinct(rows))
+        count = f"{facts.count_noun(total, 'incident')} in {least}" if total < len(rows) else least
         citations = rows if 0 < len(rows) <= _CITED_MAX else (place,)
         return CitedSentence(f"The service knows {count}{noun}", citations)
 
@@ -453,24 +442,19 @@ class _Planner:
         return [CitedSentence(quote_text(text), (best,)) for text in (picks or points)[:_SHOWN_MAX]]
 
     def answer_markets(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
-        return (yield from self.subject_facts("market")) if "market" in self.question.kinds else []
+        return (yield from self.facts_about("market")) if "market" in self.question.kinds else []
 
     def answer_events(self) -> Plan[list[CitedSentence]]:
         """What the incident or event that the question describes states."""
-        return (yield from self.subject_facts("incident")) or (
-            yield from self.subject_facts("event")
-        )
+        return (yield from self.facts_about("incident")) or (yield from self.facts_about("event"))
 
-    def subject_facts(self, kind: str) -> Plan[list[CitedSentence]]:
+    def facts_about(self, kind: str) -> Plan[list[CitedSentence]]:
         query = self.fact_query(kind)
         if not query.facts or not (self.question.subject_words(kind) or self.question.countries):
             return []
         listing = ListQuery(self.question, kind)
-        answer = yield from self.call(
-            listing.row_kind.tool,
-            **(listing.query_input(query.cues) or listing.filters),
-            limit=_PAGE,
-        )
+        inputs = listing.query_input(query.cues) or listing.filters
+        answer = yield from self.call(listing.row_kind.tool, **inputs, limit=_PAGE)
         rows = listing.subject_rows(answer.found, query.cues)
         candidates = [row for row in rows if facts.row_sentences(query.facts, row)]
         return _sentences(query.facts, candidates) if len(candidates) <= _ALIKE_MAX else []
@@ -508,21 +492,21 @@ class _Planner:
 def _hits_named(name: str, hits: Sequence[Found]) -> tuple[Found, ...]:
     """The hits of exactly this name; else the only one whose name begins with it or holds it."""
     words = normal(name).split()
-    labels_of = [(hit, [normal(label).split() for label in _labels(hit.row)]) for hit in hits]
-    exact = tuple(hit for hit, labels in labels_of if words in labels)
+    pairs = [(hit, [normal(label).split() for label in _labels(hit.row)]) for hit in hits]
+    exact = tuple(hit for hit, labels in pairs if words in labels)
     verbatim = tuple(hit for hit in exact if facts.phrase(hit.title) == facts.phrase(name))
     if exact:
         return verbatim if verbatim and len(words) < len(facts.phrase(name)) else exact
     inside = [
         (max(map(len, parts)), hit)
-        for hit, labels in labels_of
+        for hit, labels in pairs
         if (parts := [label for label in labels if facts.is_run_of(tuple(label), tuple(words))])
     ]
     if inside:
         longest = max(size for size, _ in inside)
         return tuple(hit for size, hit in inside if size == longest)
     prefixes = [
-        hit for hit, labels in labels_of if any(label[: len(words)] == words for label in labels)
+        hit for hit, labels in pairs if any(label[: len(words)] == words for label in labels)
     ]
     return tuple(prefixes) if len(prefixes) == 1 else ()
 
@@ -530,11 +514,7 @@ def _hits_named(name: str, hits: Sequence[Found]) -> tuple[Found, ...]:
 def _labels(row: Mapping[str, Any]) -> list[str]:
     aliases_ = (*row.get("aliases", ()), *row.get("weakAliases", ()))
     names = [alias["name"] if isinstance(alias, Mapping) else alias for alias in aliases_]
-    return [
-        row["name"],
-        *names,
-        *(designator["value"] for designator in row.get("designators", ())),
-    ]
+    return [row["name"], *names, *(key["value"] for key in row.get("designators", ()))]
 
 
 def _sentences(measures: Sequence[facts.Fact], rows: Iterable[Found]) -> list[CitedSentence]:
@@ -551,6 +531,5 @@ def _passage(number: int, hit: Found) -> telling.Passage:
     text = excerpt.get("text") or row.get("summary") or row.get("description") or ""
     dates = ("publishedAt", "occurredAt", "startedAt", "generatedAt", "recordedAt")
     stamp = next((row[name] for name in dates if row.get(name)), None)
-    return telling.Passage(
-        number, hit.title, text, None if stamp is None else instants.parse(stamp)
-    )
+    time = None if stamp is None else instants.parse(stamp)
+    return telling.Passage(number, hit.title, text, time)

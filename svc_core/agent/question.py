@@ -213,10 +213,8 @@ class ParsedQuestion:
 def question_of(turn: Turn) -> ParsedQuestion:
     """Parse the last question of a conversation, with what earlier ones named."""
     texts = [message.text for message in turn.history if message.role == "user"][-_TURNS_MAX:]
-    first, *followups = (
-        parse_question(text[:_TEXT_MAX], turn.now) for text in (*texts, turn.question)
-    )
-    for question in followups:
+    first, *rest = (parse_question(text[:_TEXT_MAX], turn.now) for text in (*texts, turn.question))
+    for question in rest:
         first = _follow_up(first, question, turn.now)
     return first
 
@@ -235,12 +233,10 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
         return parse_question(f"{text} {question.text[match.end() :]}", now)
     if is_named or not (question.has("pronoun") or question.is_empty):
         return question
-    follow_up = attrs.evolve(
-        question, names=before.names, cves=before.cves, countries=before.countries
-    )
+    query = attrs.evolve(question, names=before.names, cves=before.cves, countries=before.countries)
     is_scoped = question.has("count", "most", "least", "latest", "earliest", "list")
-    if follow_up.has(*_SPECIFIC) or not (is_scoped and before.kinds):
-        return follow_up
+    if query.has(*_SPECIFIC) or not (is_scoped and before.kinds):
+        return query
     return parse_question(f"{question.text} {before.text}", now)
 
 
@@ -262,16 +258,8 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
         if part.role != "kind"
         or not all(word.is_name and word.cut in stems for word in words[part.start : part.end])
     )
-    return ParsedQuestion(
-        text,
-        words,
-        parts,
-        cves,
-        names,
-        countries,
-        tuple(_bounds(plain)),
-        times.time_span(plain, now),
-    )
+    bounds, span = tuple(_bounds(plain)), times.time_span(plain, now)
+    return ParsedQuestion(text, words, parts, cves, names, countries, bounds, span)
 
 
 def _indexes(parts: Iterable[QuestionPart]) -> set[int]:

@@ -197,9 +197,7 @@ def of_completion(body: CompletionRequest, now: datetime) -> ChatRequest:
         Problem: VALIDATION_FAILED, UNSUPPORTED_MODEL, STREAM_REQUIRED or
             ATTACHMENTS_NOT_SUPPORTED.
     """
-    inputs = [
-        _Message(message.role, _parts(message.content), "content") for message in body.messages
-    ]
+    inputs = [_Message(item.role, _parts(item.content), "content") for item in body.messages]
     usage = body.stream_options is not None and bool(body.stream_options.include_usage)
     chat = _chat_request(inputs, body, now, includes_usage=usage)
     if not body.stream:
@@ -277,10 +275,8 @@ def _chat_request(
         problem.VALIDATION_FAILED,
         (*_faults(inputs), *_metadata_faults(metadata)),
     )
-    attachments = (
-        fault for index, message in enumerate(inputs) for fault in _attachments(index, message)
-    )
-    _refuse(problem.ATTACHMENTS_NOT_SUPPORTED, attachments)
+    faults = (fault for n, item in enumerate(inputs) for fault in _attachments(n, item))
+    _refuse(problem.ATTACHMENTS_NOT_SUPPORTED, faults)
     if body.model not in (None, *MODELS):
         raise Problem(problem.UNSUPPORTED_MODEL, f"/model: must be one of: {', '.join(MODELS)}")
     messages = [

@@ -187,9 +187,8 @@ def _candidates(passage: Passage) -> Iterator[_Candidate]:
         beside = frozenset().union(*(token_sets[at] for at in around if at < len(token_sets)))
         is_marked = not place and bool(_MARK.search(passage.title))
         if line and not is_marked and not has_expression("order", line):
-            yield _Candidate(
-                line, token_sets[place], token_sets[place] | beside, place, passage, language
-            )
+            own = token_sets[place]
+            yield _Candidate(line, own, own | beside, place, passage, language)
 
 
 def _tokens(text: str, language: str | None) -> frozenset[str]:
@@ -220,9 +219,8 @@ def _score(query: TextQuery, candidate: _Candidate) -> float:
         return 0.0
     matches = {term: _match(term, candidate, query) for term in query.terms}
     subject = sum(query.terms[term] * share for term, share in matches.items())
-    if subject < _weight_min(query) or sum(map(bool, matches.values())) + len(names) < _matches_min(
-        query
-    ):
+    is_little = sum(map(bool, matches.values())) + len(names) < _matches_min(query)
+    if is_little or subject < _weight_min(query):
         return 0.0
     fit = _fit(query, candidate)
     share = subject / sum(query.terms.values()) if query.terms else 1.0
@@ -258,11 +256,8 @@ def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
     """How far a sentence holds a term or a synonym, 0..1."""
     if term in candidate.tokens:
         return 1.0
-    if (
-        query.asks_sum
-        and groups(term) & groups(word_root("cost"))
-        and has_expression("money", candidate.text)
-    ):
+    is_cost = query.asks_sum and groups(term) & groups(word_root("cost"))
+    if is_cost and has_expression("money", candidate.text):
         return OTHER_WORD
     if _holds_term(term, candidate):
         return OTHER_WORD

@@ -180,12 +180,9 @@ async def trigger_report(ctx: Context, request: TriggerReport) -> One[TriggeredR
     # Deliveries are listed by when they were made: these have just been.
     page = await ctx.tx.documents.scan(DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)
     deliveries = [DELIVERIES.decode(row.raw) for row in page.rows]
-    event_ids = {
-        delivery.webhook_id: delivery.event_id for delivery in deliveries if delivery.subject == id_
-    }
-    return One(
-        wire.dumps(TriggeredReport(id_, tuple(QueuedNotice(*pair) for pair in event_ids.items())))
-    )
+    event_ids = {row.webhook_id: row.event_id for row in deliveries if row.subject == id_}
+    notices = tuple(QueuedNotice(*pair) for pair in event_ids.items())
+    return One(wire.dumps(TriggeredReport(id_, notices)))
 
 
 async def open_report(ctx: Context, request: OpenReport) -> One[ReportAddress]:

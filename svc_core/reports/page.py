@@ -165,11 +165,9 @@ def _page_statements(
 ) -> tuple[PageStatement, ...]:
     return tuple(
         PageStatement(
-            _clean(statement.text),
-            statement.citations,
-            _sources_of(statement.also_reported_by, sources),
+            _clean(line.text), line.citations, _sources_of(line.also_reported_by, sources)
         )
-        for statement in statements
+        for line in statements
     )
 
 

@@ -105,9 +105,8 @@ async def forget_reports(ctx: Context, profile_id: str) -> None:
     Where there are more, the profile becomes `LEAVING`, and this has to be called again; until then
     its reports are hidden.
     """
-    page = await ctx.tx.documents.scan(
-        REPORTS, where={"profile_id": (profile_id,)}, limit=FORGET_AT_ONCE
-    )
+    where = {"profile_id": (profile_id,)}
+    page = await ctx.tx.documents.scan(REPORTS, where=where, limit=FORGET_AT_ONCE)
     await unindex(ctx, [row.id for row in page.rows])
     for row in page.rows:
         await ctx.remove(REPORTS, row.id)

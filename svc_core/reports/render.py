@@ -41,8 +41,7 @@ def markdown(title: str, words: ReportWords) -> str:
         blocks.append(f"## {_md_heading(part.heading)}")
         if part.is_list:
             items = (
-                "\n  ".join(_md_passage((statement,), (), sources, own))
-                for statement in part.statements
+                "\n  ".join(_md_passage((line,), (), sources, own)) for line in part.statements
             )
             blocks.append("\n".join(f"- {item}" for item in items))
         else:
@@ -61,10 +60,7 @@ def page(title: str, words: ReportWords) -> str:
     for part in _parts(words, own):
         blocks.append(f"<h2>{_h(part.heading)}</h2>")
         if part.is_list:
-            items = (
-                "<br>".join(_h_lines((statement,), (), sources, own))
-                for statement in part.statements
-            )
+            items = ("<br>".join(_h_lines((line,), (), sources, own)) for line in part.statements)
             blocks.append(f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>")
         else:
             blocks += _h_passage(part.statements, part.also, sources, own)
@@ -161,9 +157,8 @@ def _md_passage(
 
 def _md_mark(source: ReportSource) -> str:
     """The number as a link; in brackets alone where the source has no address."""
-    return (
-        _md_link(f"[{source.number}]", source) if is_web_link(source.url) else f"[{source.number}]"
-    )
+    mark = f"[{source.number}]"
+    return _md_link(mark, source) if is_web_link(source.url) else mark
 
 
 def _md_also(source: ReportSource) -> str:
@@ -205,10 +200,8 @@ def _h_lines(
 ) -> list[str]:
     """The sentences in one line, and a line of the sources that also reported them."""
     sentences = " ".join(map(_h_statement, statements))
-    names = ", ".join(
-        f'<a href="#source-{n}">{_h(sources[n].name)} ({n})</a>'
-        for n in _other_numbers(statements, also)
-    )
+    numbers = _other_numbers(statements, also)
+    names = ", ".join(f'<a href="#source-{n}">{_h(sources[n].name)} ({n})</a>' for n in numbers)
     return [sentences, f"{_h(own['also'])}: {names}"] if names else [sentences]
 
 
@@ -229,9 +222,8 @@ def _h_source(source: ReportSource, own: Wording) -> str:
 
 def _other_numbers(statements: Sequence[Statement], also: Sequence[int]) -> list[int]:
     """The numbers of the sources that also reported a passage, each once."""
-    return list(
-        dict.fromkeys([*also, *(n for statement in statements for n in statement.also_reported_by)])
-    )
+    numbers = (n for statement in statements for n in statement.also_reported_by)
+    return list(dict.fromkeys([*also, *numbers]))
 
 
 def _plain(statements: Sequence[Statement]) -> str:

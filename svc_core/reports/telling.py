@@ -107,12 +107,8 @@ def lead_of(story: Story, language: str) -> Scored:
         headline = member.reading.headline
         has_words = bool(headline) and not is_broken(f"{headline} {member.evidence.text}")
         is_comment = is_aside(member.evidence.title) or is_aside(headline)
-        return (
-            not has_words,
-            is_comment,
-            -member.score * (1 + _centrality(member, own)),
-            member.evidence.id,
-        )
+        weight = member.score * (1 + _centrality(member, own))
+        return not has_words, is_comment, -weight, member.evidence.id
 
     order = sorted(own, key=merit)
     return next((member for member in order if member.reading.sentences), order[0])
@@ -224,11 +220,8 @@ class Narrator:
             lines = self._headlines([plan])
             for item in _same_language(plan.story.members, plan.lead):
                 sources = [source for line in lines for source in line.sources]
-                if (
-                    item.evidence not in sources
-                    and item.reading.headline
-                    and len(lines) < OPENING_MAX
-                ):
+                is_new = item.evidence not in sources and len(lines) < OPENING_MAX
+                if is_new and item.reading.headline:
                     lines.append(self._line(plan, ended(item.reading.headline), item.evidence))
             return list(dict.fromkeys(lines)), []
         quotes = self._pick(plan, plan.intro)

@@ -33,8 +33,6 @@ def _names() -> Mapping[Run, tuple[Run, ...]]:
     rows = [line.split("\t")[1].split("|") for line in data.lines("country_names.tsv")]
     countries = [dict.fromkeys(tuple(terms(name)) for name in row) for row in rows]
     owners = Counter(run for runs in countries for run in runs)
-    unique = [
-        tuple(run for run in runs if owners[run] == 1 and 0 < len(run) <= _RUN_MAX)
-        for runs in countries
-    ]
+    short = (tuple(run for run in runs if 0 < len(run) <= _RUN_MAX) for runs in countries)
+    unique = [tuple(run for run in runs if owners[run] == 1) for runs in short]
     return {run: runs for runs in unique for run in runs}

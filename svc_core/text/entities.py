@@ -131,9 +131,8 @@ def _mentions_of(reading: Reading, case: Case) -> Iterator[Mention]:
         for start, run in _runs(text):
             mention = None if run.isupper() and " " in run else _mention(run, reading.tongue)
             name_start = start + max(run.find(mention.name.split()[0]), 0) if mention else start
-            if mention and _is_sure(
-                mention, case, is_informative and not _is_start(text, name_start)
-            ):
+            is_clear = is_informative and not _is_start(text, name_start)
+            if mention and _is_sure(mention, case, is_clear):
                 yield mention
             elif not is_informative:
                 yield from _parts(run, case, reading.tongue)
@@ -315,9 +314,8 @@ def _labels() -> frozenset[str]:
 @cache
 def _places() -> Mapping[str, tuple[str, str | None]]:
     """The name and country of each place by each of its names; a country wins, then a region."""
-    places: dict[str, tuple[str, str | None]] = {
-        key: (key.title(), None) for key in _words("place")
-    }
+    words_ = _words("place")
+    places: dict[str, tuple[str, str | None]] = {key: (key.title(), None) for key in words_}
     for _, code, names in reversed(data.rows("places.tsv")):
         first, *_ = spellings = names.split("|")
         places |= {fold(name): (first, code or None) for name in spellings}

@@ -163,9 +163,8 @@ def _asserted_hits(hits: list[_Hit]) -> list[_Hit]:
     for hit in hits:
         if hit.cue.role in (_STRONG, _WEAK):
             end = hit.start + len(hit.words)
-            if end in doubts or any(
-                hit.start - _NEGATION_REACH <= start < end - 1 for start in denials
-            ):
+            reach = range(hit.start - _NEGATION_REACH, end - 1)
+            if end in doubts or any(start in reach for start in denials):
                 continue
             if any(hit.start - _PAST_REACH < start <= hit.start for start in past):
                 hit = evolve(hit, cue=evolve(hit.cue, role=_WEAK))  # noqa: PLW2901

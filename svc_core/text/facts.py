@@ -198,9 +198,8 @@ class Facts:
             return True
         if _NUMERIC.fullmatch(term):
             neighbours = (*before[-1:], *after[:1])
-            return not neighbours or any(
-                {(word, term, 1), (term, word, 1)} & self.pairs for word in neighbours
-            )
+            links = ({(word, term, 1), (term, word, 1)} for word in neighbours)
+            return not neighbours or any(link & self.pairs for link in links)
         if term not in names or (term, term, 0) in self.pairs:
             return True
         couples = [(word, term) for word in before if word not in names]

@@ -63,9 +63,8 @@ class Query:
         subtag = guess(subject) or language
         terms_of = partial(terms, language=subtag, whole=whole)
         factors = dict.fromkeys(terms_of(subject), 1.0)
-        factors |= dict.fromkeys(
-            (t for t in terms_of(_names(subject)) if t in factors), NAME_FACTOR
-        )
+        names = (term for term in terms_of(_names(subject)) if term in factors)
+        factors |= dict.fromkeys(names, NAME_FACTOR)
         boosts = [_group_text(match) for match in _QUOTATION.finditer(subject)] + list(keywords)
         phrases = _runs(map(terms_of, boosts))
         return cls(

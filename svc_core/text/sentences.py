@@ -178,9 +178,8 @@ def is_broken(text: str) -> bool:
 
 def is_aside(headline: str) -> bool:
     """Whether a headline asks, comments, shows or only names a day instead of reporting."""
-    is_label = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN and not _UNSPACED_SCRIPT.search(
-        headline
-    )
+    is_short = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN
+    is_label = is_short and not _UNSPACED_SCRIPT.search(headline)
     return is_label or bool(_ASIDE.search(headline))
 
 

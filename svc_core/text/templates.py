@@ -36,9 +36,8 @@ class Templates:
         """Whether a sentence belongs to a template of its source."""
         if source_id not in self._counts:
             texts = self._texts.get(source_id, {})
-            self._counts[source_id] = Counter(
-                run for item_text in texts.values() for run in _runs(item_text)
-            )
+            runs_of_texts = (run for body in texts.values() for run in _runs(body))
+            self._counts[source_id] = Counter(runs_of_texts)
         counts, runs = self._counts[source_id], _runs(text)
         return sum(counts[run] >= ITEMS_MIN for run in runs) >= SHARE_MIN * len(runs)
 

@@ -52,9 +52,8 @@ class Wording:
 
     def _format_date(self, name: str, date_: date) -> str:
         day = self["first"] if date_.day == 1 else date_.day
-        return self.say(
-            name, day=day, month=self["months"].split()[date_.month - 1], year=date_.year
-        )
+        month = self["months"].split()[date_.month - 1]
+        return self.say(name, day=day, month=month, year=date_.year)
 
 
 @cache

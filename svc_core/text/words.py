@@ -65,9 +65,8 @@ def terms(text: str, language: str | None = None, *, whole: bool = False) -> lis
             continue
         folded_word = fold(word)
         is_acronym = not is_shouted and len(word) > 1 and word.isupper()
-        if is_acronym or (
-            folded_word not in stops and (len(folded_word) > 1 or folded_word.isdigit())
-        ):
+        is_term = len(folded_word) > 1 or folded_word.isdigit()
+        if is_acronym or (is_term and folded_word not in stops):
             tokens.append(folded_word[:_LENGTH_MAX] if whole else cut(folded_word))
     return tokens
 
@@ -80,9 +79,8 @@ def spans(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _WORD.finditer(text):
         start, end = match.span()
         if _UNSPACED_START.match(match[0]) and end - start > 2:
-            yield from (
-                (index, index + 2, fold(text[index : index + 2])) for index in range(start, end - 1)
-            )
+            pairs = range(start, end - 1)
+            yield from ((index, index + 2, fold(text[index : index + 2])) for index in pairs)
         else:
             yield start, end, cut(fold(match[0]))
 

@@ -46,9 +46,8 @@ def object_records(
             yield relation(item["relationship_type"], ends, _tie(item), **_source(item))
     elif (key := key_of(item)) is not None:
         is_cve = CVE_ID.fullmatch(key)
-        yield (
-            _vulnerability(item, key) if is_cve else _entity(item, key, new_keys.get(item["id"]))
-        )
+        successor = new_keys.get(item["id"])
+        yield _vulnerability(item, key) if is_cve else _entity(item, key, successor)
 
 
 def _entity(item: Object, key: str, successor: str | None) -> Record:

@@ -130,11 +130,8 @@ class CollectionIndex:
 
     def keys(self, id_: str) -> list[str]:
         """The keys of an entity, the strongest first; it need not be in the collection."""
-        refs = [
-            ("un-ref", ref)
-            for thing in self.things_about(id_, "Sanction")
-            for ref in thing.values("unscId")
-        ]
+        sanctions = self.things_about(id_, "Sanction")
+        refs = [("un-ref", ref) for thing in sanctions for ref in thing.values("unscId")]
         return ranked_keys([*self.names.get(id_, ()), *refs, ("ftm", id_)])
 
     def things_about(self, id_: str, *schemas: str) -> list[Thing]:
@@ -157,11 +154,8 @@ class CollectionIndex:
     def addresses(self, thing: Thing) -> Iterator[str]:
         """The addresses of an entity, its own and those of other lines."""
         yield from thing.values("address")
-        for address in (
-            place
-            for id_ in thing.values("addressEntity")
-            for place in self.things_about(id_, "Address")
-        ):
+        ids = thing.values("addressEntity")
+        for address in (place for id_ in ids for place in self.things_about(id_, "Address")):
             yield address.first("full") or ", ".join(address.values("street", "city", "country"))
 
 

@@ -52,9 +52,8 @@ def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator
     if call_sign:
         members["identifiers"].append(identifier("callSign", call_sign))
     yield _record(number, members, parts.designators(notes))
-    for target in sorted(
-        {ids.get(_plain(label)) or "" for label in parts.notes_of(notes, "Linked To:")} - {""}
-    ):
+    labels = parts.notes_of(notes, "Linked To:")
+    for target in sorted({ids.get(_plain(label)) or "" for label in labels} - {""}):
         ends = (f"ofac-uid:{number}", f"ofac-uid:{target}")
         about = {"attributes": {"role": "Linked To"}}
         yield relation("associate", ends, about, is_directed=False, record_id=number)

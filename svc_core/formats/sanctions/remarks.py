@@ -103,11 +103,8 @@ def _date(text: str) -> str | None:
 
 def sanctions(program: str | None, notes: Notes, list_name: str) -> list[Members]:
     """A sanction listing for each program; a listing date belongs to the program that it names."""
-    listing_dates = [
-        parts.groups("")
-        for parts in map(_LISTING.fullmatch, notes_of(notes, "Listing Date"))
-        if parts
-    ]
+    matches = map(_LISTING.fullmatch, notes_of(notes, "Listing Date"))
+    listing_dates = [match.groups("") for match in matches if match]
     days = {f"{order}{number}": next(dates([day]), None) for order, number, day in listing_dates}
     return [
         {

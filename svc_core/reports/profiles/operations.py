@@ -97,10 +97,8 @@ async def list_profiles(
     ids = [subscription.profile_id for subscription in subscriptions]
     profiles, runs = await ctx.find_many(PROFILES, ids), await ctx.find_many(DUE, ids)
     deliveries, aliases = await ctx.find_many(PROFILE_DELIVERIES, ids), ctx.aliases
-    foreign, rows = (
-        await publications.followed_profiles(ctx, ids),
-        list[ProfileRow | OthersProfile](),
-    )
+    foreign = await publications.followed_profiles(ctx, ids)
+    rows: list[ProfileRow | OthersProfile] = []
     for subscription in subscriptions:
         id_ = subscription.profile_id
         if id_ in profiles:

@@ -41,9 +41,7 @@ def say_addresses(text: str, dot: str = " dot ", at: str = " at ") -> str:
     if "." in text or ":" in text:
         text = _LINK.sub(lambda match: _host(match[1], dot), text)
     if "@" in text:
-        text = _MAIL.sub(
-            lambda match: _say_dots(match[1], dot) + at + _say_dots(match[2], dot), text
-        )
+        text = _MAIL.sub(lambda mail: _say_dots(mail[1], dot) + at + _say_dots(mail[2], dot), text)
     return _HOST.sub(lambda match: _host(match[0], dot), text) if "." in text else text
 
 

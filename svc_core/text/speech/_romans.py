@@ -32,9 +32,8 @@ def say_romans(text: str) -> str:
 
 def _part(match: re.Match[str]) -> str:
     """A part's number; after small letters a single one may be a word: `section I saw`."""
-    return (
-        f"{match[1]} {_value(match[2])}" if len(match[2]) > 1 or match[1][0].isupper() else match[0]
-    )
+    is_numeral = len(match[2]) > 1 or match[1][0].isupper()
+    return f"{match[1]} {_value(match[2])}" if is_numeral else match[0]
 
 
 def _value(roman: str) -> int:

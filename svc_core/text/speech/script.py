@@ -50,9 +50,8 @@ def narrate(script: Script) -> str:
     facts = _period(script, words), _sources(script.sources, script.publishers, words)
     intro = " ".join(part for part in (title, *facts) if part)
     outro = tidy_paragraph(words.say("outro", title=title.rstrip(".")))
-    paragraphs = (
-        part for text in script.told for part in speech_text(text, script.language).split("\n\n")
-    )
+    texts = (speech_text(text, script.language) for text in script.told)
+    paragraphs = (part for text in texts for part in text.split("\n\n"))
     chars_left = CHARS_MAX - len(intro) - len(outro) - len("\n\n\n")
     return "\n\n".join([intro, *_fitting(paragraphs, chars_left), outro]) + "\n"
 

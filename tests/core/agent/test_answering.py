@@ -55,14 +55,14 @@ class Speaker:
     """A backend that waits before everything that it says."""
 
     def __init__(self, *run: Event) -> None:
-        self._events = run
+        self._run = run
 
     async def open(self, _: Turn, __: Toolbox) -> AsyncIterator[Event]:
         await pause()
         return self._events()
 
     async def _events(self) -> AsyncIterator[Event]:
-        for event in self._events:
+        for event in self._run:
             await pause()
             yield event
 

@@ -40,7 +40,7 @@ from svc_http.run.control.operator import Operator
 from svc_http.run.control.services import Voice as VoiceService
 from svc_http.service.commits import Commits
 from svc_http.service.service import Service
-from svc_http.service.workers import claims as begun
+from svc_http.service.workers import claims
 from svc_http.service.workers import recordings as speak
 from svc_http.service.workers.deliveries import deliver_loop
 from svc_http.service.workers.recordings import (
@@ -289,7 +289,7 @@ async def test_a_worker_that_is_told_to_end_is_followed_at_once(house: House) ->
 async def test_a_report_belongs_to_its_worker_for_as_long_as_it_speaks(
     house: House, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
-    monkeypatch.setattr(begun, "RENEW_SECONDS", 0.0)
+    monkeypatch.setattr(claims, "RENEW_SECONDS", 0.0)
     house.voice.gate = asyncio.Event()
     at_work = asyncio.create_task(house.speak())
     await house.voice.began.wait()
