@@ -179,7 +179,7 @@ class Narrator:
         tongue = plan.lead.reading.tongue
         plan.subject = vector_of(plan.heading, tongue, self._frequencies)
         parts = _developments(plan.story)
-        items = [name for group in parts for name in _same_language(group, plan.lead)[:QUOTED_MAX]]
+        items = [item for group in parts for item in _same_language(group, plan.lead)[:QUOTED_MAX]]
         plan.quotes = [
             quote
             for quote in extracts(items, plan.subject, self._frequencies)
@@ -365,8 +365,8 @@ def _places(story: Story) -> dict[str, int]:
 def _same_language(members: Sequence[Scored], lead: Scored) -> list[Scored]:
     """Those of some items in the language of the lead: the lead, then the most relevant ones."""
     tongue = lead.reading.tongue
-    matches = [name for name in members if name.reading.tongue in (tongue, None) or tongue is None]
-    matches.sort(key=lambda name: (name is not lead, -name.score, name.evidence.id))
+    matches = [item for item in members if item.reading.tongue in (tongue, None) or tongue is None]
+    matches.sort(key=lambda item: (item is not lead, -item.score, item.evidence.id))
     return matches
 
 

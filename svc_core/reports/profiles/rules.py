@@ -126,14 +126,16 @@ def detail(profile: Profile, delivery: DeliveryMetadata | None, *, aliases: bool
     return ProfileDetail(**attrs.asdict(profile, recurse=False), delivery_metadata=metadata)
 
 
-def row(view: ProfileDetail, row: Subscription, last: Due | None, *, aliases: bool) -> ProfileRow:
+def row(
+    view: ProfileDetail, subscription: Subscription, last: Due | None, *, aliases: bool
+) -> ProfileRow:
     """The profile as the listing shows it; `aliases` adds the deprecated members."""
     report_at = None if last is None else last.report_generated_at
     return ProfileRow(
         **attrs.asdict(view, recurse=False),
         next_run_at=None if last is None else last.next_run_at,
         report_generated_at_iso=report_at,
-        subscription=row,
+        subscription=subscription,
         report_generated_at=report_at if aliases else UNSET,
     )
 
