@@ -91,7 +91,7 @@ def test_an_input_reads_its_own_text(
 
 def test_the_inputs_of_a_class_are_read_once(kit: SimpleNamespace) -> None:
     assert inputs(kit.ListThings) is inputs(kit.ListThings)
-    assert inputs(kit.Nothing) == ()
+    assert inputs(kit.NoInput) == ()
 
 
 def test_an_input_that_cannot_be_read_is_told_at_once() -> None:

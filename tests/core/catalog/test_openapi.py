@@ -104,13 +104,13 @@ def test_both_forms_describe_the_same_operations(operations: Any) -> None:
 
 
 def test_two_operations_cannot_claim_one_address(operations: Any, make: Any, kit: Any) -> None:
-    again = make("again", "GET", "/things", kit.Nothing, Page[kit.Thing])
+    again = make("again", "GET", "/things", kit.NoInput, Page[kit.Thing])
     with pytest.raises(TypeError, match="GET /things is declared twice"):
         document((*operations, again), base_url=BASE)
 
 
 def test_a_result_that_is_none_cannot_be_described(make: Any, kit: SimpleNamespace) -> None:
-    odd = make("odd", "GET", "/odd", kit.Nothing, kit.Thing)
+    odd = make("odd", "GET", "/odd", kit.NoInput, kit.Thing)
     with pytest.raises(TypeError, match="which is no result"):
         document((odd,), base_url=BASE)
 
@@ -304,7 +304,7 @@ def test_a_success_has_its_status_and_representations(
 
 
 def test_an_answer_with_two_shapes_names_both(make: Any, kit: SimpleNamespace) -> None:
-    two = make("two", "GET", "/two", kit.Nothing, One[kit.Thing] | One[kit.Part])
+    two = make("two", "GET", "/two", kit.NoInput, One[kit.Thing] | One[kit.Part])
     (path,) = document((two,), base_url=BASE)["paths"].values()
     assert path["get"]["responses"]["200"]["content"]["application/json"]["schema"] == {
         "anyOf": [
@@ -323,7 +323,7 @@ def test_lines_of_json_hold_the_rows_of_the_json_example(operation_objects: dict
 
 def test_a_declared_example_of_a_text_is_shown(make: Any, kit: SimpleNamespace) -> None:
     rows = make(
-        "told", "GET", "/told", kit.Nothing, One[kit.Thing] | Content,
+        "told", "GET", "/told", kit.NoInput, One[kit.Thing] | Content,
         media=(JSON, TEXT), examples={"text/plain": "Anvil\n"},
     )  # fmt: skip
     (path,) = document((rows,), base_url=BASE)["paths"].values()
@@ -472,7 +472,7 @@ def test_a_description_tells_what_its_declaration_promises(
 
 
 def test_a_key_without_a_scope_is_told_nothing_of_scopes(make: Any, kit: Any) -> None:
-    scopeless = make("me", "GET", "/me", kit.Nothing, Page[kit.Thing], scopes=frozenset())
+    scopeless = make("me", "GET", "/me", kit.NoInput, Page[kit.Thing], scopes=frozenset())
     (path,) = document((scopeless,), base_url=BASE)["paths"].values()
     assert path["get"]["description"] == "Description of me."
 
@@ -535,7 +535,7 @@ def test_a_code_is_listed_exactly_where_it_can_occur(
 
 
 def test_an_operation_without_scopes_still_needs_its_key(make: Any, kit: Any) -> None:
-    scopeless = make("me", "GET", "/me", kit.Nothing, Page[kit.Thing], scopes=frozenset())
+    scopeless = make("me", "GET", "/me", kit.NoInput, Page[kit.Thing], scopes=frozenset())
     codes = {kind.code for kind in failures(scopeless)}
     assert "MISSING_API_KEY" in codes
     assert "INSUFFICIENT_SCOPE" not in codes

@@ -59,7 +59,7 @@ def leave(scene: Any, path: str, phase: str) -> None:
     if phase == "before the head":
         scene.stage.play = never
         asker = scene.ask(path)
-        assert scene.stage.begun.acquire(timeout=SOON)
+        assert scene.stage.starts.acquire(timeout=SOON)
     else:
         scene.stage.plays({"silence": silent, "work": busy, "mute work": mute}[phase])
         asker = scene.ask(path)
@@ -205,7 +205,7 @@ def test_what_breaks_is_told_within_and_refunded_where_nothing_was_said(
     asker.whole()
     assert asker.frames[-1] == "[DONE]"
     ends(asker.frames[:-1], path, code)
-    assert b"secret" not in asker.heard
+    assert b"secret" not in asker.received
     scene.quiet()
     assert scene.account() == {"used": used, "held": 0, "threads": 1, "turns": 1}
 
@@ -218,7 +218,7 @@ def test_what_refuses_before_the_first_frame_refuses_the_whole(scene: Any, path:
     scene.stage.play = refuses
     asker = scene.ask(path)
     asker.until(b"PROVIDER_CREDITS_EXHAUSTED")
-    assert asker.heard.startswith(b"HTTP/1.1 402")
+    assert asker.received.startswith(b"HTTP/1.1 402")
     assert "x-thread-id" not in asker.fields
     assert "payment-required" not in asker.fields
     scene.quiet()
@@ -230,7 +230,7 @@ def test_a_whole_answer_has_its_fields_and_is_charged_and_kept(scene: Any) -> No
     asker = scene.ask(metadata={"source": "desk"})
     asker.whole()
     fields = asker.fields
-    assert asker.heard.startswith(b"HTTP/1.1 200")
+    assert asker.received.startswith(b"HTTP/1.1 200")
     assert fields["content-type"] == "text/event-stream"
     assert fields["cache-control"] == "no-cache, no-transform"
     assert fields["x-accel-buffering"] == "no"
