@@ -13,9 +13,9 @@ from tests.postgres import PostgresServer
 
 @pytest.fixture(scope="module")
 def valkey() -> Iterator[Valkey]:
-    made = Valkey()
-    yield made
-    made.close()
+    server = Valkey()
+    yield server
+    server.close()
 
 
 @pytest.fixture(scope="module")
@@ -23,20 +23,20 @@ def fleet_of(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Callable[..., Fleet]]:
     """Makes fleets over databases with their tables, or over one that is named by `db`."""
-    made: list[Fleet] = []
+    fleets: list[Fleet] = []
 
     def make(server: PostgresServer | None = None, *, db: str = "", **env: str) -> Fleet:
-        where = db if server is None else server.made_for(catalog.COLLECTIONS)
-        made.append(Fleet(where, tmp_path_factory.mktemp("fleet"), **env))
-        return made[-1]
+        address = db if server is None else server.made_for(catalog.COLLECTIONS)
+        fleets.append(Fleet(address, tmp_path_factory.mktemp("fleet"), **env))
+        return fleets[-1]
 
     yield make
-    for fleet in made:
+    for fleet in fleets:
         fleet.close()
 
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    opened = Sink()
-    yield opened
-    opened.close()
+    sink = Sink()
+    yield sink
+    sink.close()

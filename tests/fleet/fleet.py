@@ -42,10 +42,10 @@ LOG = logging.getLogger("fleet")
 def until(holds: Callable[[], Any], seconds: float = SECONDS) -> Any:
     """What `holds` says once it holds."""
     deadline = time.monotonic() + seconds
-    while not (found := holds()):
+    while not (value := holds()):
         assert time.monotonic() < deadline, "it did not come to be"
         time.sleep(PAUSE)
-    return found
+    return value
 
 
 def together(works: Iterable[Callable[[], Any]]) -> list[Any]:
@@ -85,7 +85,7 @@ class Client:
     """Somebody with a key, and a connection kept open to each server."""
 
     def __init__(self, key: str = "") -> None:
-        self._own = {"Authorization": f"Bearer {key}"} if key else {}
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._open: dict[str, http.client.HTTPConnection] = {}
 
     def ask(
@@ -96,28 +96,32 @@ class Client:
         Raises:
             OSError, HTTPException: there was none.
         """
-        sent = self._own | {name.replace("_", "-"): value for name, value in fields.items()}
+        headers = self._headers | {name.replace("_", "-"): value for name, value in fields.items()}
         data = None if body is None else json.dumps(body)
         if data is not None:
-            sent = {"Idempotency-Key": token_hex(8), "Content-Type": "application/json", **sent}
+            headers = {
+                "Idempotency-Key": token_hex(8),
+                "Content-Type": "application/json",
+                **headers,
+            }
         method = method or ("GET" if data is None else "POST")
-        to = self._open.get(origin)
-        if to is None:
-            to = http.client.HTTPConnection(urlsplit(origin).netloc, timeout=SECONDS)
-            self._open[origin] = to
+        connection = self._open.get(origin)
+        if connection is None:
+            connection = http.client.HTTPConnection(urlsplit(origin).netloc, timeout=SECONDS)
+            self._open[origin] = connection
         try:
-            to.request(method, path, data, sent)
-            answer = to.getresponse()
+            connection.request(method, path, data, headers)
+            answer = connection.getresponse()
             return Reply(
                 answer.status, {k.lower(): v for k, v in answer.headers.items()}, answer.read()
             )
         except (OSError, http.client.HTTPException):
-            to.close()
+            connection.close()
             raise
 
     def close(self) -> None:
-        for each in self._open.values():
-            each.close()
+        for connection in self._open.values():
+            connection.close()
 
 
 def ask(origin: str, path: str, key: str = "", body: Any = None, **fields: str) -> Reply:
@@ -212,7 +216,7 @@ class Program:
         if not line:
             self.kill()
             raise AssertionError(f"it did not start: {self._log.read_text()}")
-        self.told = json.loads(line)
+        self.start_line = json.loads(line)
 
     def kill(self) -> None:
         """End it without a word."""
@@ -228,10 +232,10 @@ class Program:
             self.process.send_signal(number)
         return self.process.wait(SECONDS)
 
-    def said(self, *events: str) -> list[dict[str, Any]]:
+    def events(self, *names: str) -> list[dict[str, Any]]:
         """Lines of the log, those of these events."""
         lines = [json.loads(line) for line in self._log.read_text().splitlines()]
-        return [line for line in lines if line["event"] in events]
+        return [line for line in lines if line["event"] in names]
 
 
 class Key(NamedTuple):
@@ -262,28 +266,28 @@ class Fleet:
         lines: list[tuple[str, ...]] = [("serve", *flags) for flags in servers]
         lines += [("worker",)] * workers
         with ThreadPoolExecutor(len(lines)) as pool:
-            made = list(pool.map(lambda line: Program(self._folder, *line, **self._env), lines))
-        self.servers += made[: len(servers)]
-        self.workers += made[len(servers) :]
+            programs = list(pool.map(lambda line: Program(self._folder, *line, **self._env), lines))
+        self.servers += programs[: len(servers)]
+        self.workers += programs[len(servers) :]
 
     def svc(self, *line: object) -> Any:
         """What a command prints as JSON, run in this process."""
-        told = io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, redirect_stdout(told):
+        output = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(output):
             for name in [name for name in os.environ if name.startswith("SVC_")]:  # noqa: TID251
                 patch.delenv(name)
             for name, value in self._env.items():
                 patch.setenv(name, value)
             code = main([*map(str, line), "--json"])
-        assert code == 0, told.getvalue()
-        return json.loads(told.getvalue())
+        assert code == 0, output.getvalue()
+        return json.loads(output.getvalue())
 
     def key(self, plan: str = "elite") -> Key:
         """A key of a workspace of its own."""
         name = f"w{next(self._numbers)}"
         space = self.svc("workspaces", "create", "--name", name, "--plan", plan)["id"]
-        made = self.svc("keys", "create", "--name", name, "--workspace", space)
-        return Key(made["key"], made["id"], space)
+        key = self.svc("keys", "create", "--name", name, "--workspace", space)
+        return Key(key["key"], key["id"], space)
 
     def do(self, tenant: str, unit: Callable[[Transaction], Awaitable[Any]]) -> Any:
         """Carry out a unit of work by hand, as no operation would."""
@@ -311,7 +315,7 @@ class Fleet:
 class Load:
     """Clients that write and, while they are not told, ask again with the same key.
 
-    `told` is what was acknowledged, by key, and `faults` what nobody should ever be told.
+    `replies` is what was acknowledged, by key, and `faults` what nobody should ever be told.
     """
 
     def __init__(self, origins: list[str], key: str, clients: int) -> None:
@@ -319,7 +323,7 @@ class Load:
         self._key = key
         self._over = threading.Event()
         self._threads = [threading.Thread(target=self._go, args=(n,)) for n in range(clients)]
-        self.told: dict[str, Reply] = {}
+        self.replies: dict[str, Reply] = {}
         self.statuses: Counter[object] = Counter()
         self.faults: list[object] = []
         self.slowest = 0.0
@@ -329,22 +333,22 @@ class Load:
         """Let them write; at the end each is told of what it has begun."""
         for thread in self._threads:
             thread.start()
-        self.more()
+        self.wait_for()
         try:
             yield
-            self.more()
+            self.wait_for()
         finally:
             self._over.set()
             for thread in self._threads:
                 thread.join(2 * SECONDS)
-        LOG.info("%d told, at most %.1f s, %s", len(self.told), self.slowest, self.statuses)
+        LOG.info("%d told, at most %.1f s, %s", len(self.replies), self.slowest, self.statuses)
         assert self.faults == []
         assert not any(thread.is_alive() for thread in self._threads)
 
-    def more(self, writes: int = 20) -> None:
+    def wait_for(self, writes: int = 20) -> None:
         """Wait until so many more writes are acknowledged."""
-        wanted = len(self.told) + writes
-        until(lambda: len(self.told) >= wanted or self.faults)
+        target = len(self.replies) + writes
+        until(lambda: len(self.replies) >= target or self.faults)
 
     def _go(self, client_number: int) -> None:
         with closing(Client(self._key)) as client:
@@ -358,7 +362,7 @@ class Load:
         for attempt in count(turn):
             reply = self.attempt(client, self.origins[attempt % len(self.origins)], name)
             if reply is not None:
-                self.told[name] = reply
+                self.replies[name] = reply
                 self.slowest = max(self.slowest, time.monotonic() - began)
                 return
             if self.faults or time.monotonic() > began + SECONDS:
@@ -368,7 +372,7 @@ class Load:
 
     def attempt(self, client: Client, origin: str, name: str) -> Reply | None:
         """Ask once; None where that is to be done again."""
-        path, body = _asked(name)
+        path, body = _creation(name)
         try:
             reply = client.ask(origin, path, body, Idempotency_Key=f"the-key-{name}")
         except (OSError, http.client.HTTPException) as failure:
@@ -385,27 +389,29 @@ class Load:
         """What was acknowledged is there, once, and is told again to whoever asks again."""
         origin = self.origins[-1]
         with closing(Client(self._key)) as client:
-            for name, told in self.told.items():
+            for name, reply in self.replies.items():
                 again = self.attempt(client, origin, name)
                 assert again is not None, self.statuses
-                assert again.body == told.body
+                assert again.body == reply.body
         assert self.faults == []
-        profiles = {name: told.data["id"] for name, told in self.told.items() if _is_profile(name)}
-        listed = {row["name"]: row["id"] for row in every(origin, "/api/v1/profiles", self._key)}
-        assert listed == profiles
+        profiles = {
+            name: reply.data["id"] for name, reply in self.replies.items() if _is_profile(name)
+        }
+        rows = {row["name"]: row["id"] for row in every(origin, "/api/v1/profiles", self._key)}
+        assert rows == profiles
         feed = changes(self.origins, self._key)
-        created = Counter(row["resourceId"] for row in feed if row["resourceType"] == "profile")
-        assert created == Counter(profiles.values())
+        creations = Counter(row["resourceId"] for row in feed if row["resourceType"] == "profile")
+        assert creations == Counter(profiles.values())
         verdict = ask(origin, "/api/v2/ledger/verify", self._key).data
         assert verdict["ok"]
-        assert verdict["size"] == len(self.told) - len(profiles)
+        assert verdict["size"] == len(self.replies) - len(profiles)
 
 
 def _is_profile(name: str) -> bool:
     return int(name[-1]) % 4 != 0
 
 
-def _asked(name: str) -> tuple[str, dict[str, str]]:
+def _creation(name: str) -> tuple[str, dict[str, str]]:
     if _is_profile(name):
         return "/api/v1/profiles", profile(name)
     return "/api/v2/ledger/subjects", {"type": "vessel", "label": name}

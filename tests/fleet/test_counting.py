@@ -21,24 +21,24 @@ def fleet(
     fleet_of: Callable[..., Fleet], postgres: PostgresServer, valkey: Valkey
 ) -> Iterator[Fleet]:
     """Of two servers the first refuses what it cannot count, and the second admits it."""
-    made = fleet_of(postgres, SVC_COUNTERS=valkey.address, SVC_WORKERS="none")
-    made.start([(), ("--counters-down", "admit")])
-    yield made
-    for server in made.servers:
-        assert server.said("failure", "storage", "worker") == []
+    fleet = fleet_of(postgres, SVC_COUNTERS=valkey.address, SVC_WORKERS="none")
+    fleet.start([(), ("--counters-down", "admit")])
+    yield fleet
+    for server in fleet.servers:
+        assert server.events("failure", "storage", "worker") == []
 
 
 def test_limits_hold_to_the_request_over_both_servers(fleet: Fleet) -> None:
     while True:
         key = fleet.key("pro")
         other = fleet.svc("keys", "create", "--name", "b", "--workspace", key.workspace)["key"]
-        asked = [
+        calls = [
             partial(ask, origin, PROFILES, text)
             for origin in fleet.origins
             for text in (key.text, other)
         ]
         minute = time.time() // 60
-        replies = together(asked * (2 * PRO // len(asked)))
+        replies = together(calls * (2 * PRO // len(calls)))
         if time.time() // 60 == minute:  # else it fell into two windows
             break
     assert Counter(reply.status for reply in replies) == {200: PRO, 429: PRO}
@@ -49,11 +49,11 @@ def test_of_a_burst_of_unknown_keys_five_are_told_and_the_address_is_locked_on_b
     fleet: Fleet,
 ) -> None:
     unknown = f"svc_{'0' * 64}"
-    asked = [
+    calls = [
         partial(ask, origin, PROFILES, unknown, X_Forwarded_For="203.0.113.9")
         for origin in fleet.origins * 6
     ]
-    assert Counter(reply.json["code"] for reply in together(asked)) == {
+    assert Counter(reply.json["code"] for reply in together(calls)) == {
         "INVALID_API_KEY": 5, "AUTH_LOCKED": 7,
     }  # fmt: skip
     for origin in fleet.origins:
@@ -77,5 +77,5 @@ def test_without_the_place_of_counts_requests_are_refused_or_admitted_as_is_set(
         for origin in fleet.origins:
             until(lambda origin=origin: "ratelimit" in ask(origin, PROFILES, key).fields)
     for server in fleet.servers:
-        until(lambda server=server: len(server.said("counters reachable")) == 2)
-        assert len(server.said("counters unreachable")) == 2
+        until(lambda server=server: len(server.events("counters reachable")) == 2)
+        assert len(server.events("counters unreachable")) == 2

@@ -24,20 +24,20 @@ PROFILES = "/api/v1/profiles"
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
     """A server that may be killed, which that of the other tests may not."""
-    made = PostgresServer()
-    yield made
-    made.close()
+    server = PostgresServer()
+    yield server
+    server.close()
 
 
 @pytest.fixture(scope="module")
 def fleet(
     server: PostgresServer, fleet_of: Callable[..., Fleet], valkey: Valkey
 ) -> Iterator[Fleet]:
-    made = fleet_of(server, SVC_COUNTERS=valkey.address)
-    made.start([("--workers", "none", "--no-rate-limits")] * 2, workers=2)
-    yield made
-    for program in (*made.servers, *made.workers):
-        assert program.said("failure") == []
+    fleet = fleet_of(server, SVC_COUNTERS=valkey.address)
+    fleet.start([("--workers", "none", "--no-rate-limits")] * 2, workers=2)
+    yield fleet
+    for program in (*fleet.servers, *fleet.workers):
+        assert program.events("failure") == []
 
 
 @pytest.fixture
@@ -53,10 +53,10 @@ class Hook:
         self._sink = sink
         self._events: set[str] = set()
         self.key = fleet.key()
-        made = ask(
+        reply = ask(
             fleet.origins[0], "/api/v1/webhooks", self.key.text, {"url": sink.url, "secret": SECRET}
         )
-        self._path = f"/api/v1/webhooks/{made.data['id']}"
+        self._path = f"/api/v1/webhooks/{reply.data['id']}"
 
     def trigger(self, count: int) -> None:
         """Have events told, asked of all servers at once."""
@@ -85,9 +85,9 @@ def test_of_servers_that_are_killed_nothing_is_lost(fleet: Fleet, load: Load, ti
         for turn in range(times):
             victim = fleet.servers[turn % 2]
             victim.kill()
-            load.more()
+            load.wait_for()
             victim.start()
-            load.more()
+            load.wait_for()
     load.check()
     assert ready(fleet) == {200}
 
@@ -110,7 +110,7 @@ def test_of_a_database_that_is_killed_nothing_is_lost_and_service_goes_on_by_its
             until(lambda before=before: load.statuses[503] > before)
             server.start()
             until(lambda: ready(fleet) == {200}, 10)
-            load.more()
+            load.wait_for()
     load.check()
 
 
@@ -136,13 +136,13 @@ def test_of_the_work_of_workers_that_are_killed_nothing_is_lost_or_done_twice(
     for turn in range(times):
         due += _due(fleet, hook.key)
         hook.trigger(6)
-        begun = len(_reported(fleet, hook.key))
-        until(lambda begun=begun: len(_reported(fleet, hook.key)) > begun)
+        report_count = len(_report_counts(fleet, hook.key))
+        until(lambda report_count=report_count: len(_report_counts(fleet, hook.key)) > report_count)
         fleet.workers[turn % 2].kill()
         hook.trigger(2)
         fleet.workers[turn % 2].start()
-    until(lambda: set(_reported(fleet, hook.key)) == set(due))
-    assert _reported(fleet, hook.key) == Counter(due)
+    until(lambda: set(_report_counts(fleet, hook.key)) == set(due))
+    assert _report_counts(fleet, hook.key) == Counter(due)
     hook.check(others=len(due))
 
 
@@ -150,24 +150,24 @@ def test_of_the_work_of_workers_that_are_killed_nothing_is_lost_or_done_twice(
 def test_of_a_place_of_counts_that_is_killed_nobody_is_told_anything_wrong(
     server: PostgresServer, fleet_of: Callable[..., Fleet], valkey: Valkey, times: int
 ) -> None:
-    counted = fleet_of(server, SVC_COUNTERS=valkey.address)
-    counted.start([("--workers", "none")] * 2, workers=0)
-    told: Counter[int] = Counter()
+    fleet = fleet_of(server, SVC_COUNTERS=valkey.address)
+    fleet.start([("--workers", "none")] * 2, workers=0)
+    statuses: Counter[int] = Counter()
 
     def come_to(status: int) -> bool:
-        found = {ask(origin, PROFILES, key).status for origin in counted.origins}
-        told.update(found)
-        return found == {status}
+        answers = {ask(origin, PROFILES, key).status for origin in fleet.origins}
+        statuses.update(answers)
+        return answers == {status}
 
-    key = counted.key().text
+    key = fleet.key().text
     for _ in range(times):
         for bring, status in ((valkey.kill, 503), (valkey.start, 200)):
             bring()
             until(partial(come_to, status))
-    assert set(told) == {200, 503}
+    assert set(statuses) == {200, 503}
 
 
-def _reported(fleet: Fleet, key: Key) -> Counter[str]:
+def _report_counts(fleet: Fleet, key: Key) -> Counter[str]:
     rows = every(fleet.origins[0], "/api/v1/reports", key.text)
     return Counter(row["profileId"] for row in rows)
 
@@ -175,16 +175,16 @@ def _reported(fleet: Fleet, key: Key) -> Counter[str]:
 def _due(fleet: Fleet, key: Key) -> list[str]:
     """Profiles of which a report is due since yesterday."""
     daily = profile("Daily") | {"frequency": "daily", "scheduleTimeOfDay": "07:30"}
-    asked = [partial(ask, origin, PROFILES, key.text, daily) for origin in fleet.origins * 4]
-    made = [str(reply.data["id"]) for reply in together(asked)]
+    calls = [partial(ask, origin, PROFILES, key.text, daily) for origin in fleet.origins * 4]
+    ids = [str(reply.data["id"]) for reply in together(calls)]
     before = system.now() - timedelta(days=1)
 
     async def date_back(tx: Transaction) -> None:
-        for id_ in made:
-            found = await tx.documents.get(DUE, id_)
-            assert found is not None
-            due = DUE.decode(found.raw)
+        for id_ in ids:
+            row = await tx.documents.get(DUE, id_)
+            assert row is not None
+            due = DUE.decode(row.raw)
             await tx.documents.put(DUE, id_, attrs.evolve(due, next_run_at=before))
 
     fleet.do(key.workspace, date_back)
-    return made
+    return ids

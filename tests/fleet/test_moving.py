@@ -17,26 +17,26 @@ def test_what_a_server_kept_in_a_file_two_serve_from_postgresql(
     key = small.key().text
     load = Load(small.origins, key, clients=4)
     with load.going():
-        load.more(80)
+        load.wait_for(80)
     hook = ask(small.origins[0], "/api/v1/webhooks", key, {"url": sink.url, "secret": SECRET}).data[
         "id"
     ]
     event = ask(small.origins[0], f"/api/v1/webhooks/{hook}/test", key, {}).data["eventId"]
-    before = _said(small, key)
+    before = _contents(small, key)
     assert small.servers.pop().end() == 0
 
     dsn = postgres.dsn(postgres.fresh())
-    copied = small.svc("db", "copy", file, dsn)
-    rows = {row["part"]: (row["source"], row["target"]) for row in copied["rows"]}
+    copy = small.svc("db", "copy", file, dsn)
+    rows = {row["part"]: (row["source"], row["target"]) for row in copy["rows"]}
     assert all(source == target for source, target in rows.values())
-    told = len(load.told)
-    lines = sum(int(name[-1]) % 4 == 0 for name in load.told)
-    assert rows["profiles"] == (told - lines, told - lines)
-    assert [ledger["size"] for ledger in copied["ledgers"]] == [lines]
+    reply_count = len(load.replies)
+    lines = sum(int(name[-1]) % 4 == 0 for name in load.replies)
+    assert rows["profiles"] == (reply_count - lines, reply_count - lines)
+    assert [ledger["size"] for ledger in copy["ledgers"]] == [lines]
 
     large = fleet_of(db=dsn)
     large.start([("--no-rate-limits", "--workers", "none")] * 2)
-    assert _said(large, key) == before
+    assert _contents(large, key) == before
     load.origins = large.origins
     load.check()  # whoever sends one of them again is answered what the file's server said
     assert sink.got == []
@@ -44,7 +44,7 @@ def test_what_a_server_kept_in_a_file_two_serve_from_postgresql(
     until(lambda: sink.ids == {event})
 
 
-def _said(fleet: Fleet, key: str) -> list[object]:
+def _contents(fleet: Fleet, key: str) -> list[object]:
     """What any client can see of the store."""
     origin = fleet.origins[-1]
     return [

@@ -27,15 +27,15 @@ def disk() -> Iterator[Path]:
 def fleet(disk: Path, fleet_of: Callable[..., Fleet], postgres: PostgresServer) -> Iterator[Fleet]:
     (disk / "tables").mkdir()
     shutil.chown(disk / "tables", "nobody")
-    made = postgres.made_for(catalog.COLLECTIONS)
-    name = made.partition("@/")[2].partition("?")[0]
+    database = postgres.made_for(catalog.COLLECTIONS)
+    name = database.partition("@/")[2].partition("?")[0]
     postgres.do(f"CREATE TABLESPACE small LOCATION '{disk / 'tables'}'")
     postgres.do(f"ALTER DATABASE {name} SET TABLESPACE small")
-    fleet = fleet_of(db=made)
+    fleet = fleet_of(db=database)
     fleet.start([("--no-rate-limits", "--workers", "none")] * 2)
     yield fleet
     fleet.close()
-    postgres.drop(made)
+    postgres.drop(database)
     postgres.do("DROP TABLESPACE small")
 
 
@@ -43,12 +43,12 @@ def test_a_full_disk_refuses_writes_and_nothing_else_until_there_is_room(
     fleet: Fleet, disk: Path
 ) -> None:
     key = fleet.key().text
-    first, kept = fleet.origins[0], []
+    first, ids = fleet.origins[0], []
 
     def write(origin: str) -> Reply:
         reply = ask(origin, PROFILES, key, profile("x" * 100))
         if reply.status == 201:
-            kept.append(reply.data["id"])
+            ids.append(reply.data["id"])
         return reply
 
     write(first)
@@ -57,18 +57,18 @@ def test_a_full_disk_refuses_writes_and_nothing_else_until_there_is_room(
         with filler.open("wb") as full:
             full.write(b"0" * (shutil.disk_usage(disk).free - LEFT_BYTES))
 
-        refused = until(lambda: (reply := write(first)).status != 201 and reply)
+        refusal = until(lambda: (reply := write(first)).status != 201 and reply)
         ready = ask(first, "/readyz")
-        for reply in (refused, ready):
+        for reply in (refusal, ready):
             assert (reply.status, reply.json["code"]) == (503, "STORAGE_UNAVAILABLE")
             assert "retry-after" in reply.fields
             assert "no space is left on the disk" in reply.json["detail"]
         assert ask(first, "/livez").status == 200
         for origin in fleet.origins:
-            assert {row["id"] for row in every(origin, PROFILES, key)} == set(kept)
+            assert {row["id"] for row in every(origin, PROFILES, key)} == set(ids)
 
         filler.unlink()
         until(lambda: ask(first, "/readyz").status == 200, 10)
         assert [write(origin).status for origin in fleet.origins] == [201, 201]
-    created = [row["resourceId"] for row in changes(fleet.origins, key)]
-    assert [id_ for id_ in created if id_.startswith("prf_")] == kept
+    creations = [row["resourceId"] for row in changes(fleet.origins, key)]
+    assert [id_ for id_ in creations if id_.startswith("prf_")] == ids

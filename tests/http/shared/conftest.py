@@ -58,9 +58,9 @@ class Valkey:
 
 @pytest.fixture(scope="session")
 def running_valkey() -> Iterator[Valkey]:
-    made = Valkey()
-    yield made
-    made.close()
+    server = Valkey()
+    yield server
+    server.close()
 
 
 @pytest.fixture
@@ -78,13 +78,13 @@ class Place:
     def __init__(self, name: str, make: Callable[[], Shared]) -> None:
         self.name = name
         self.runner = asyncio.Runner()
-        self.both = (make(), make())
-        self.one, self.two = self.both
+        self.processes = (make(), make())
+        self.first, self.second = self.processes
 
     def be_patient(self) -> None:
         """Wait as long as a machine with other work may need: nothing here is down."""
-        for one in self.both:
-            one.circuit.seconds = SOON
+        for process in self.processes:
+            process.circuit.seconds = SOON
 
     def run(self, work: Awaitable[Any]) -> Any:
         async def go() -> Any:
@@ -111,8 +111,8 @@ class Place:
         self.runner.run(go())
 
     def close(self) -> None:
-        for one in self.both:
-            self.run(one.close())
+        for process in self.processes:
+            self.run(process.close())
         self.runner.close()
 
 
@@ -130,27 +130,27 @@ def _maker(request: pytest.FixtureRequest, name: str) -> Callable[[], Shared]:
 
 @pytest.fixture(scope="module", params=["memory", "database", "redis"])
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
-    made = Place(request.param, _maker(request, request.param))
-    made.be_patient()
-    yield made
-    made.close()
+    place = Place(request.param, _maker(request, request.param))
+    place.be_patient()
+    yield place
+    place.close()
 
 
 @pytest.fixture
 def redis_place(valkey: Valkey) -> Iterator[Place]:
-    made = Place("redis", lambda: on_redis(valkey.address))
-    made.be_patient()
-    yield made
-    made.close()
+    place = Place("redis", lambda: on_redis(valkey.address))
+    place.be_patient()
+    yield place
+    place.close()
 
 
 @pytest.fixture
 def database_place(postgres: PostgresServer) -> Iterator[Place]:
     dsn = postgres.dsn(postgres.fresh())
-    made = Place("database", lambda: on_postgres(dsn))
-    made.be_patient()
-    yield made
-    made.close()
+    place = Place("database", lambda: on_postgres(dsn))
+    place.be_patient()
+    yield place
+    place.close()
 
 
 @pytest.fixture
@@ -159,9 +159,9 @@ def soon() -> Callable[[Callable[[], Any]], Any]:
 
     def look(happens: Callable[[], Any]) -> Any:
         deadline = time.monotonic() + SOON
-        while not (found := happens()):
+        while not (value := happens()):
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        return found
+        return value
 
     return look

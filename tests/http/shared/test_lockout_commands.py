@@ -15,15 +15,15 @@ ADDRESS = "203.0.113.9"
 @pytest.fixture(params=["postgres", "redis"])
 def environment(request, tmp_path, monkeypatch):
     """The settings of a store whose lockouts stand in that place."""
-    given = {"SVC_SECRET": "0123456789abcdef" * 4, "SVC_DB": str(tmp_path / "svc.db")}
+    variables = {"SVC_SECRET": "0123456789abcdef" * 4, "SVC_DB": str(tmp_path / "svc.db")}
     if request.param == "redis":
-        given["SVC_COUNTERS"] = request.getfixturevalue("valkey").address
+        variables["SVC_COUNTERS"] = request.getfixturevalue("valkey").address
     else:
         server = request.getfixturevalue("postgres")
-        given["SVC_DB"] = server.dsn(server.fresh())
-    for name, value in given.items():
+        variables["SVC_DB"] = server.dsn(server.fresh())
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    return given
+    return variables
 
 
 def test_an_address_is_listed_and_let_in_again(environment, capsys):
@@ -33,13 +33,13 @@ def test_an_address_is_listed_and_let_in_again(environment, capsys):
             await shared.lockouts.record(ADDRESS, system.now())
         await shared.close()
 
-    def said(*words):
+    def output(*words):
         capsys.readouterr()
         assert main([*words, "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
-    said("keys", "create", "--name", "a")
+    output("keys", "create", "--name", "a")
     asyncio.run(lock())
-    assert [row["address"] for row in said("lockouts", "list")] == [ADDRESS]
-    assert said("lockouts", "clear", ADDRESS) == {"cleared": 1}
-    assert said("lockouts", "list") == []
+    assert [row["address"] for row in output("lockouts", "list")] == [ADDRESS]
+    assert output("lockouts", "clear", ADDRESS) == {"cleared": 1}
+    assert output("lockouts", "list") == []

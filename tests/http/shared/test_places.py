@@ -27,9 +27,9 @@ METER = Meter.of(GENERAL, ("key_1", Rate(3, 5)), ("wsp_1", Rate(4, 7)))
 
 class Ticking:
     def __init__(self):
-        self.at, self.told = 100.0, []
+        self.at, self.reasons = 100.0, []
         self.circuit = Circuit((OSError,), lambda: self.at)
-        self.circuit.told = self.told.append
+        self.circuit.told = self.reasons.append
 
     def attempt(self, failure=None):
         with self.circuit.attempt():
@@ -64,7 +64,7 @@ def test_what_is_wrong_is_told_once_and_so_is_its_end():
     way.at += circuit.PAUSE_SECONDS
     for _ in range(2):
         way.attempt()
-    assert way.told == ["first", ""]
+    assert way.reasons == ["first", ""]
 
 
 def test_a_defect_is_no_failure_of_the_place():
@@ -78,9 +78,9 @@ def test_a_defect_is_no_failure_of_the_place():
 
 
 def test_the_keys_of_a_request_are_in_one_slot_and_end_by_themselves(redis_place):
-    client = redis_place.one.counters._client
+    client = redis_place.first.counters._client
     redis_place.run(client.flushall())
-    redis_place.run(redis_place.one.counters.hit(METER.pools, NOON))
+    redis_place.run(redis_place.first.counters.hit(METER.pools, NOON))
     keys = redis_place.run(client.keys())
     assert len(keys) == 2
     assert all(b"{wsp_1}" in key for key in keys)
@@ -89,23 +89,23 @@ def test_the_keys_of_a_request_are_in_one_slot_and_end_by_themselves(redis_place
 
 
 def test_calls_of_one_turn_travel_together(redis_place):
-    place, sent = redis_place.one.counters, []
+    place, counts = redis_place.first.counters, []
     answers = place._answers
 
     async def counting(line, commands):
-        sent.append(len(commands))
+        counts.append(len(commands))
         return await answers(line, commands)
 
     place._answers = counting
     redis_place.together(*(place.hit(METER.pools, NOON) for _ in range(100)))
-    assert sent[0] == BATCH_MAX
-    assert len(sent) == math.ceil(100 / BATCH_MAX)
+    assert counts[0] == BATCH_MAX
+    assert len(counts) == math.ceil(100 / BATCH_MAX)
 
 
 @pytest.mark.parametrize("batches", [1, 2])
 def test_no_call_is_left_behind_by_the_batch_before_it(redis_place, monkeypatch, batches):
     monkeypatch.setattr(redis_module, "BATCHES_MAX", batches)
-    counters = redis_place.one.counters
+    counters = redis_place.first.counters
 
     async def caller():
         for _ in range(20):
@@ -119,7 +119,7 @@ def test_no_call_is_left_behind_by_the_batch_before_it(redis_place, monkeypatch,
 
 
 def test_a_call_that_nobody_waits_for_any_more_harms_no_other(redis_place):
-    counters = redis_place.one.counters
+    counters = redis_place.first.counters
 
     async def go():
         given_up = asyncio.create_task(counters.hit(METER.pools, NOON))
@@ -147,12 +147,12 @@ def test_only_so_many_addresses_are_kept_and_none_for_longer_than_it_counts(
     redis_place, monkeypatch
 ):
     monkeypatch.setattr(lockout, "ADDRESSES_MAX", 3)
-    lockouts, client = redis_place.one.lockouts, redis_place.one.counters._client
+    lockouts, client = redis_place.first.lockouts, redis_place.first.counters._client
     redis_place.run(lockouts.clear(None))
     for address in ("a", "b", "a", "c", "d"):
         redis_place.run(lockouts.record(address, NOW))
-    kept = [len(redis_place.run(lockouts.failures(address))) for address in "abcd"]
-    assert sum(map(bool, kept)) == 3
+    counts = [len(redis_place.run(lockouts.failures(address))) for address in "abcd"]
+    assert sum(map(bool, counts)) == 3
     later = NOW + lockout.WINDOW
     for address in ("e", "f", "g"):
         redis_place.run(lockouts.record(address, later))
@@ -160,89 +160,89 @@ def test_only_so_many_addresses_are_kept_and_none_for_longer_than_it_counts(
 
 
 def test_a_server_that_has_forgotten_the_scripts_is_given_them(redis_place):
-    client = redis_place.one.counters._client
-    first = redis_place.run(redis_place.one.counters.hit(METER.pools, NOON))
+    client = redis_place.first.counters._client
+    first = redis_place.run(redis_place.first.counters.hit(METER.pools, NOON))
     redis_place.run(client.script_flush())
-    hits = [redis_place.one.counters.hit(METER.pools, NOON) for _ in range(2)]
-    told = redis_place.together(*hits, redis_place.two.leases.take("a", "b", 60))
-    assert told[0].used[0] == min(first.used[0] + 1, 3)
-    assert told[2]
+    hits = [redis_place.first.counters.hit(METER.pools, NOON) for _ in range(2)]
+    answers = redis_place.together(*hits, redis_place.second.leases.take("a", "b", 60))
+    assert answers[0].used[0] == min(first.used[0] + 1, 3)
+    assert answers[2]
 
 
 def test_a_connection_that_the_server_has_closed_is_replaced_unnoticed(redis_place, valkey):
-    lockouts = redis_place.one.lockouts
+    lockouts = redis_place.first.lockouts
     for _ in range(3):
         assert redis_place.run(lockouts.failures("nobody")) == ()
         valkey.do(b"CLIENT KILL TYPE normal SKIPME yes")
 
 
 def test_a_server_that_cannot_write_is_down(redis_place):
-    client = redis_place.one.counters._client
+    client = redis_place.first.counters._client
     redis_place.run(client.config_set("maxmemory", "1"))
     try:
         with pytest.raises(SharedUnavailable, match="memory"):
-            redis_place.run(redis_place.one.lockouts.record("somebody", NOW))
-        assert redis_place.one.circuit.is_down
+            redis_place.run(redis_place.first.lockouts.record("somebody", NOW))
+        assert redis_place.first.circuit.is_down
     finally:
         redis_place.run(client.config_set("maxmemory", "0"))
 
 
 def test_a_server_that_is_gone_is_down_at_once_and_comes_back_by_itself(redis_place, valkey, soon):
-    one = redis_place.one
-    redis_place.run(one.counters.hit(METER.pools, NOON))
+    process = redis_place.first
+    redis_place.run(process.counters.hit(METER.pools, NOON))
     valkey.kill()
     with pytest.raises(SharedUnavailable):
-        redis_place.run(one.counters.hit(METER.pools, NOON))
+        redis_place.run(process.counters.hit(METER.pools, NOON))
     valkey.start()
 
-    def counted():
+    def count_request():
         try:
-            return redis_place.run(one.counters.hit(METER.pools, NOON))
+            return redis_place.run(process.counters.hit(METER.pools, NOON))
         except SharedUnavailable:
             return None
 
-    assert soon(counted).used == (0, 0, 0, 0)
+    assert soon(count_request).used == (0, 0, 0, 0)
 
 
 def test_a_server_that_says_nothing_is_waited_for_once(redis_place, valkey, soon):
-    one = redis_place.one
-    redis_place.run(one.counters.hit(METER.pools, NOON))
-    one.circuit.seconds = circuit.ANSWER_SECONDS
+    process = redis_place.first
+    redis_place.run(process.counters.hit(METER.pools, NOON))
+    process.circuit.seconds = circuit.ANSWER_SECONDS
     valkey.freeze()
-    begun = time.monotonic()
+    start = time.monotonic()
     for _ in range(50):
         with pytest.raises(SharedUnavailable):
-            redis_place.run(one.counters.hit(METER.pools, NOON))
+            redis_place.run(process.counters.hit(METER.pools, NOON))
     # Fifty waits would be 25 seconds.
-    assert time.monotonic() - begun < 10 * circuit.ANSWER_SECONDS
+    assert time.monotonic() - start < 10 * circuit.ANSWER_SECONDS
     valkey.thaw()
 
-    def counted():
+    def count_request():
         try:
-            return redis_place.run(one.lockouts.record("after the frost", NOW)) == ()
+            return redis_place.run(process.lockouts.record("after the frost", NOW)) == ()
         except SharedUnavailable:
             return None
 
-    soon(counted)
+    soon(count_request)
 
 
 def test_who_hears_is_told_that_something_may_have_been_missed(redis_place, valkey):
-    heard = []
-    redis_place.run(redis_place.one.signals.hear(heard.append))
+    signals = []
+    redis_place.run(redis_place.first.signals.hear(signals.append))
     valkey.kill()
     valkey.start()
-    redis_place.until(lambda: EVERYTHING in heard)
-    redis_place.run(redis_place.two.signals.tell(frozenset({"keys"})))
-    redis_place.until(lambda: frozenset({"keys"}) in heard)
+    redis_place.until(lambda: EVERYTHING in signals)
+    redis_place.run(redis_place.second.signals.tell(frozenset({"keys"})))
+    redis_place.until(lambda: frozenset({"keys"}) in signals)
 
 
 def test_who_begins_to_hear_without_a_server_hears_once_it_is_there(redis_place, valkey):
-    heard = []
+    signals = []
     valkey.kill()
-    redis_place.run(redis_place.one.signals.hear(heard.append))
-    assert heard == []
+    redis_place.run(redis_place.first.signals.hear(signals.append))
+    assert signals == []
     valkey.start()
-    redis_place.until(lambda: EVERYTHING in heard)
+    redis_place.until(lambda: EVERYTHING in signals)
 
 
 def test_a_wrong_password_is_told_without_it(valkey):
@@ -267,26 +267,26 @@ def test_windows_of_past_days_are_taken_away(database_place):
     for day in (0, 1, 2):
         for n in range(3):
             old = Meter.of(GENERAL, (f"k{day}{n}", Rate(3, 5)), (f"w{day}{n}", Rate(4, 7)))
-            place.run(place.one.counters.hit(old.pools, NOON + day * 86_400))
-    rows = place.run(place.one.counters._fetch("SELECT min(day) AS d FROM svc_windows"))
+            place.run(place.first.counters.hit(old.pools, NOON + day * 86_400))
+    rows = place.run(place.first.counters._fetch("SELECT min(day) AS d FROM svc_windows"))
     assert rows[0]["d"] == NOON // 86_400 + 1
 
 
 def test_failures_that_count_no_more_are_taken_away(database_place):
     place = database_place
     for n in range(4):
-        place.run(place.one.lockouts.record(f"early {n}", NOW))
+        place.run(place.first.lockouts.record(f"early {n}", NOW))
     for n in range(4):
-        place.run(place.one.lockouts.record(f"late {n}", NOW + lockout.WINDOW))
-    rows = place.run(place.one.counters._fetch("SELECT address FROM svc_failures"))
+        place.run(place.first.lockouts.record(f"late {n}", NOW + lockout.WINDOW))
+    rows = place.run(place.first.counters._fetch("SELECT address FROM svc_failures"))
     assert {row["address"] for row in rows} == {f"late {n}" for n in range(4)}
 
 
 def test_news_that_cannot_be_told_refuse_no_request(database_place):
     place = database_place
     with pytest.raises(SharedUnavailable, match="payload"):
-        place.run(place.one.signals.tell(frozenset({"x" * 9_000})))
-    assert place.run(place.one.counters.hit(METER.pools, NOON)).used == (0, 0, 0, 0)
+        place.run(place.first.signals.tell(frozenset({"x" * 9_000})))
+    assert place.run(place.first.counters.hit(METER.pools, NOON)).used == (0, 0, 0, 0)
 
 
 def test_several_processes_may_make_the_tables_at_once(postgres):
@@ -294,48 +294,50 @@ def test_several_processes_may_make_the_tables_at_once(postgres):
 
     async def go():
         places = [on_postgres(dsn) for _ in range(8)]
-        told = await asyncio.gather(*(one.counters.hit(METER.pools, NOON) for one in places))
-        await asyncio.gather(*(one.close() for one in places))
-        return told
+        counts = await asyncio.gather(
+            *(process.counters.hit(METER.pools, NOON) for process in places)
+        )
+        await asyncio.gather(*(process.close() for process in places))
+        return counts
 
-    assert {counted.used[0] for counted in asyncio.run(go())} == {0, 1, 2, 3}
+    assert {count.used[0] for count in asyncio.run(go())} == {0, 1, 2, 3}
 
 
 @pytest.fixture
 def own_postgres():
     """A server that a test may kill."""
-    made = PostgresServer()
-    yield made
-    made.close()
+    server = PostgresServer()
+    yield server
+    server.close()
 
 
 def test_a_database_that_is_gone_is_down_and_comes_back_by_itself(own_postgres, soon):
     place = on_postgres(own_postgres.dsn())
     place.circuit.seconds = 10.0
 
-    async def counted():
+    async def count_request():
         try:
             return await place.counters.hit(METER.pools, NOON)
         except SharedUnavailable:
             return None
 
     with asyncio.Runner() as runner:
-        assert runner.run(counted()) is not None
+        assert runner.run(count_request()) is not None
         own_postgres.kill()
-        assert runner.run(counted()) is None
+        assert runner.run(count_request()) is None
         own_postgres.start()
-        assert soon(lambda: runner.run(counted())) is not None
+        assert soon(lambda: runner.run(count_request())) is not None
         runner.run(place.close())
 
 
 def test_who_hears_of_a_database_is_told_that_something_may_have_been_missed(database_place):
-    place, heard = database_place, []
-    place.run(place.one.signals.hear(heard.append))
+    place, signals = database_place, []
+    place.run(place.first.signals.hear(signals.append))
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-    place.run(place.two.counters._fetch(cut))
-    place.until(lambda: EVERYTHING in heard)
-    place.run(place.two.signals.tell(frozenset({"keys"})))
-    place.until(lambda: frozenset({"keys"}) in heard)
+    place.run(place.second.counters._fetch(cut))
+    place.until(lambda: EVERYTHING in signals)
+    place.run(place.second.signals.tell(frozenset({"keys"})))
+    place.until(lambda: frozenset({"keys"}) in signals)
 
 
 # -- clocks ------------------------------------------------------------------------------------
@@ -346,8 +348,8 @@ def test_a_clock_far_ahead_takes_nobody_along(request, name):
     place = request.getfixturevalue(name)
     now = int(time.time())
     meter = Meter.of(GENERAL, ("key_ahead", Rate(3, 5)), ("wsp_ahead", Rate(4, 7)))
-    ahead = place.run(place.one.counters.hit(meter.pools, now + 10 * 86_400))
+    ahead = place.run(place.first.counters.hit(meter.pools, now + 10 * 86_400))
     assert ahead.minute * 60 <= now + 120
-    counted = place.run(place.two.counters.hit(meter.pools, now))
-    assert counted.used == (1, 1, 1, 1)
-    assert counted.day * 86_400 <= now + 120
+    usage = place.run(place.second.counters.hit(meter.pools, now))
+    assert usage.used == (1, 1, 1, 1)
+    assert usage.day * 86_400 <= now + 120

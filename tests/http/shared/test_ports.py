@@ -40,19 +40,19 @@ class Model:
     """Every pool by itself, in the slowest way."""
 
     def __init__(self):
-        self.seen = {}
+        self.windows = {}
 
     def hit(self, pools, second):
         used = []
         for pool in pools:
-            latest, counted = self.seen.get(pool.name + pool.subject, (-1, 0))
+            latest, count = self.windows.get(pool.name + pool.subject, (-1, 0))
             window = max(latest, second // pool.seconds)
-            used.append(counted if window == latest else 0)
-            self.seen[pool.name + pool.subject] = window, used[-1]
-        windows = [self.seen[pool.name + pool.subject][0] for pool in pools]
-        if all(counted < pool.limit for counted, pool in zip(used, pools, strict=True)):
-            for pool, window, counted in zip(pools, windows, used, strict=True):
-                self.seen[pool.name + pool.subject] = window, counted + 1
+            used.append(count if window == latest else 0)
+            self.windows[pool.name + pool.subject] = window, used[-1]
+        windows = [self.windows[pool.name + pool.subject][0] for pool in pools]
+        if all(count < pool.limit for count, pool in zip(used, pools, strict=True)):
+            for pool, window, count in zip(pools, windows, used, strict=True):
+                self.windows[pool.name + pool.subject] = window, count + 1
         return Counted(tuple(used), max(windows[0::2]), max(windows[1::2]))
 
 
@@ -67,14 +67,16 @@ STEPS = st.one_of(
 @few
 @given(history=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1), STEPS), max_size=40))
 def test_any_history_over_two_processes_agrees_with_the_model(place, history):
-    known, model, second = meters(), Model(), NOON
+    choices, model, second = meters(), Model(), NOON
     # In memory a window of an earlier day lives while a principal holds it.
-    own = [c.gauge(m) for m in known for c in [place.one.counters] if isinstance(c, MemoryCounters)]
+    own = [
+        c.gauge(m) for m in choices for c in [place.first.counters] if isinstance(c, MemoryCounters)
+    ]
     for index, process, step in history:
         second += step
-        pools = known[index].all_pools
-        counted = place.run(place.both[process].counters.hit(pools, second))
-        assert counted == model.hit(pools, second)
+        pools = choices[index].all_pools
+        usage = place.run(place.processes[process].counters.hit(pools, second))
+        assert usage == model.hit(pools, second)
     assert len(own) in {0, 5}
 
 
@@ -82,9 +84,9 @@ def test_a_refusal_too_is_remembered_by_the_clock(place):
     n = next(FRESH)
     meter = Meter.of(GENERAL, (f"k{n}", Rate(9, 1)), (f"w{n}", Rate(9, 9)))
     for minutes, used in ((0, (0, 0, 0, 0)), (2, (0, 1, 0, 1)), (1, (0, 1, 0, 1))):
-        counted = place.run(place.one.counters.hit(meter.pools, NOON + 60 * minutes))
-        assert counted.used == used
-    assert counted.minute == NOON // 60 + 2
+        usage = place.run(place.first.counters.hit(meter.pools, NOON + 60 * minutes))
+        assert usage.used == used
+    assert usage.minute == NOON // 60 + 2
 
 
 @pytest.mark.parametrize(("index", "limit"), [(0, 50), (3, 20)])
@@ -95,37 +97,41 @@ def test_of_hundreds_at_once_over_two_processes_exactly_the_limit_is_admitted(pl
         AGENT, (f"key_{n}", Rate(20, 900)), (f"wsp_{n}", Rate(30, 900)), beside=general
     )
     meter = (general, general, general, agent)[index]
-    hits = [one.counters.hit(meter.all_pools, NOON) for one in place.both for _ in range(200)]
-    found = [judge(meter, told.used, NOON) for told in place.together(*hits)]
-    admitted = [decision for decision in found if not decision.exhausted]
-    assert len(admitted) == limit
+    hits = [
+        process.counters.hit(meter.all_pools, NOON)
+        for process in place.processes
+        for _ in range(200)
+    ]
+    decisions = [judge(meter, usage.used, NOON) for usage in place.together(*hits)]
+    admissions = [decision for decision in decisions if not decision.exhausted]
+    assert len(admissions) == limit
     # Each was told another rest: none was counted twice, and none was forgotten.
-    assert sorted(decision.remaining[0] for decision in admitted) == list(range(limit))
+    assert sorted(decision.remaining[0] for decision in admissions) == list(range(limit))
 
 
 def test_keys_of_one_account_at_once_never_pass_its_limit_nor_their_own(place):
     n = next(FRESH)
     keys = [Meter.of(GENERAL, (f"k{n}_{k}", Rate(30, 99)), (f"w{n}", Rate(70, 99))) for k in "abc"]
     hits = [
-        one.counters.hit(meter.pools, NOON)
+        process.counters.hit(meter.pools, NOON)
         for _ in range(40)
-        for one in place.both
+        for process in place.processes
         for meter in keys
     ]
-    told = place.together(*hits)
-    admitted = [c for c in told if c.used[0] < 30 and c.used[2] < 70]
-    assert len(admitted) == 70
+    usages = place.together(*hits)
+    admissions = [c for c in usages if c.used[0] < 30 and c.used[2] < 70]
+    assert len(admissions) == 70
     # The last word on each key agrees with what was admitted of it: a refusal took nothing.
-    last = place.together(*(place.two.counters.hit(meter.pools, NOON) for meter in keys))
-    assert sum(counted.used[0] for counted in last) == 70
-    assert {counted.used[2] for counted in last} == {70}
+    last = place.together(*(place.second.counters.hit(meter.pools, NOON) for meter in keys))
+    assert sum(usage.used[0] for usage in last) == 70
+    assert {usage.used[2] for usage in last} == {70}
 
 
 def test_a_limit_may_be_as_large_as_a_plan_says(place):
     n = next(FRESH)
     meter = Meter.of(GENERAL, (f"k{n}", Rate(2**40, 2**40)), (f"w{n}", Rate(2**40, 2**40)))
-    place.run(place.one.counters.hit(meter.pools, NOON))
-    assert place.run(place.two.counters.hit(meter.pools, NOON)).used == (1, 1, 1, 1)
+    place.run(place.first.counters.hit(meter.pools, NOON))
+    assert place.run(place.second.counters.hit(meter.pools, NOON)).used == (1, 1, 1, 1)
 
 
 # -- lockouts ----------------------------------------------------------------------------------
@@ -139,48 +145,48 @@ MOMENTS = st.one_of(
 @few
 @given(history=st.lists(st.tuples(st.integers(0, 1), MOMENTS), max_size=20))
 def test_any_failures_of_an_address_over_two_processes_follow_the_rule(place, history):
-    address, kept, now = f"address {next(FRESH)}", (), NOW
+    address, failures, now = f"address {next(FRESH)}", (), NOW
     for process, step in history:
         now += timedelta(microseconds=step)
-        lockouts = place.both[process].lockouts
-        assert place.run(lockouts.record(address, now)) == kept
-        kept = record(kept, now)
-        assert place.run(lockouts.failures(address)) == kept
+        lockouts = place.processes[process].lockouts
+        assert place.run(lockouts.record(address, now)) == failures
+        failures = record(failures, now)
+        assert place.run(lockouts.failures(address)) == failures
 
 
 def test_of_a_burst_over_two_processes_exactly_five_are_not_one_too_many(place):
     address = f"address {next(FRESH)}"
-    told = place.together(
-        *(one.lockouts.record(address, NOW) for one in place.both for _ in range(100))
+    answers = place.together(
+        *(process.lockouts.record(address, NOW) for process in place.processes for _ in range(100))
     )
-    assert sorted(map(len, told))[:6] == [0, 1, 2, 3, 4, 5]
-    assert [is_locked(before, NOW) for before in told].count(False) == 5
+    assert sorted(map(len, answers))[:6] == [0, 1, 2, 3, 4, 5]
+    assert [is_locked(before, NOW) for before in answers].count(False) == 5
 
 
 def test_what_is_locked_is_listed_and_can_be_cleared_everywhere(place):
-    place.run(place.one.lockouts.clear(None))
+    place.run(place.first.lockouts.clear(None))
     n = next(FRESH)
     early, late, free = f"early {n}", f"late {n}", f"free {n}"
     for address, start in ((late, NOW + SECOND), (early, NOW)):
         for _ in range(5):
-            place.run(place.one.lockouts.record(address, start))
-    place.run(place.two.lockouts.record(free, NOW))
-    listed = (
+            place.run(place.first.lockouts.record(address, start))
+    place.run(place.second.lockouts.record(free, NOW))
+    rows = (
         Locked(early, NOW + timedelta(minutes=15)),
         Locked(late, NOW + SECOND + timedelta(minutes=15)),
     )
-    assert place.run(place.two.lockouts.locked(NOW + SECOND)) == listed
-    assert place.run(place.two.lockouts.locked(NOW + timedelta(minutes=15))) == listed[1:]
-    assert place.run(place.two.lockouts.clear(early)) == 1
-    assert place.run(place.one.lockouts.clear(early)) == 0
-    assert place.run(place.one.lockouts.failures(early)) == ()
-    assert place.run(place.one.lockouts.locked(NOW + SECOND)) == listed[1:]
-    assert place.run(place.one.lockouts.clear(None)) == 2
-    assert place.run(place.two.lockouts.failures(free)) == ()
+    assert place.run(place.second.lockouts.locked(NOW + SECOND)) == rows
+    assert place.run(place.second.lockouts.locked(NOW + timedelta(minutes=15))) == rows[1:]
+    assert place.run(place.second.lockouts.clear(early)) == 1
+    assert place.run(place.first.lockouts.clear(early)) == 0
+    assert place.run(place.first.lockouts.failures(early)) == ()
+    assert place.run(place.first.lockouts.locked(NOW + SECOND)) == rows[1:]
+    assert place.run(place.first.lockouts.clear(None)) == 2
+    assert place.run(place.second.lockouts.failures(free)) == ()
 
 
 def test_a_stranger_has_no_failures(place):
-    assert place.run(place.one.lockouts.failures("nobody")) == ()
+    assert place.run(place.first.lockouts.failures("nobody")) == ()
 
 
 # -- leases ------------------------------------------------------------------------------------
@@ -189,50 +195,50 @@ def test_a_stranger_has_no_failures(place):
 def test_of_many_takers_one_has_the_name(place):
     name = f"name {next(FRESH)}"
     takes = [
-        one.leases.take(name, f"{n} of {k}", 60)
+        process.leases.take(name, f"{n} of {k}", 60)
         for n in range(20)
-        for k, one in enumerate(place.both)
+        for k, process in enumerate(place.processes)
     ]
     assert sorted(place.together(*takes)) == [False] * 39 + [True]
 
 
 def test_a_holder_keeps_a_name_by_taking_it_again_and_gives_back_its_own_alone(place):
-    name, (one, two) = f"name {next(FRESH)}", [each.leases for each in place.both]
-    assert place.run(one.take(name, "a", 60))
-    assert place.run(two.take(name, "a", 60))
-    assert not place.run(two.take(name, "b", 60))
-    place.run(two.release(name, "b"))
-    assert not place.run(two.take(name, "b", 60))
-    place.run(one.release(name, "a"))
-    assert place.run(two.take(name, "b", 60))
-    place.run(one.release("nobody's name", "a"))
+    name, (first, second) = f"name {next(FRESH)}", [process.leases for process in place.processes]
+    assert place.run(first.take(name, "a", 60))
+    assert place.run(second.take(name, "a", 60))
+    assert not place.run(second.take(name, "b", 60))
+    place.run(second.release(name, "b"))
+    assert not place.run(second.take(name, "b", 60))
+    place.run(first.release(name, "a"))
+    assert place.run(second.take(name, "b", 60))
+    place.run(first.release("nobody's name", "a"))
 
 
 def test_a_name_that_is_not_taken_again_is_free_once_its_time_is_over(place, soon):
     name = f"name {next(FRESH)}"
-    assert place.run(place.one.leases.take(name, "a", 0.05))
-    soon(lambda: place.run(place.two.leases.take(name, "b", 60)))
-    assert not place.run(place.one.leases.take(name, "a", 60))
+    assert place.run(place.first.leases.take(name, "a", 0.05))
+    soon(lambda: place.run(place.second.leases.take(name, "b", 60)))
+    assert not place.run(place.first.leases.take(name, "a", 60))
 
 
 # -- signals -----------------------------------------------------------------------------------
 
 
 def test_every_process_hears_what_one_of_them_tells(place):
-    heard = {0: [], 1: []}
-    for process, one in enumerate(place.both):
-        place.run(one.signals.hear(heard[process].append))
-    told = [frozenset({"keys"}), frozenset({"news", "reports"})]
-    for names in told:
-        place.run(place.one.signals.tell(names))
-    place.until(lambda: all(len(each) >= 2 for each in heard.values()))
-    assert heard == {0: told, 1: told}
+    signals = {0: [], 1: []}
+    for process, member in enumerate(place.processes):
+        place.run(member.signals.hear(signals[process].append))
+    notices = [frozenset({"keys"}), frozenset({"news", "reports"})]
+    for names in notices:
+        place.run(place.first.signals.tell(names))
+    place.until(lambda: all(len(names) >= 2 for names in signals.values()))
+    assert signals == {0: notices, 1: notices}
 
 
 def test_all_hearers_of_a_process_hear(place):
-    heard = [[], []]
-    for each in heard:
-        place.run(place.two.signals.hear(each.append))
-    place.run(place.one.signals.tell(frozenset({"users"})))
-    place.until(lambda: all(heard))
-    assert heard == [[frozenset({"users"})]] * 2
+    signals = [[], []]
+    for names in signals:
+        place.run(place.second.signals.hear(names.append))
+    place.run(place.first.signals.tell(frozenset({"users"})))
+    place.until(lambda: all(signals))
+    assert signals == [[frozenset({"users"})]] * 2

@@ -21,36 +21,39 @@ LIMITS = "x-ratelimit-remaining-minute"
 
 
 class Pair:
-    """Two services over one store and one place, in one loop; `one` alone where one will do."""
+    """Two services over one store and one place, in one loop; `first` alone where one will do."""
 
     def __init__(self, make_house, place, **settings):
         store = MemoryStorage(make_house().service_collections)
-        self.one, self.two = (
-            make_house(parts={"shared": each, "storage": store}, **settings) for each in place.both
+        self.first, self.second = (
+            make_house(parts={"shared": process, "storage": store}, **settings)
+            for process in place.processes
         )
-        for house in (self.one, self.two):
+        for house in (self.first, self.second):
             house.run = place.run
-            house.clock = self.one.clock
-            house.service.runtime.now = self.one.clock
+            house.clock = self.first.clock
+            house.service.runtime.now = self.first.clock
         self.place = place
 
     def end(self):
-        for house in (self.one, self.two):
+        for house in (self.first, self.second):
             del house.run  # each ends in its own loop
 
-    def key(self, *given, **wish):
-        return self.one.key(*given, **wish)
+    def key(self, *scopes, **wish):
+        return self.first.key(*scopes, **wish)
 
-    def both(self, times, key):
+    def request_both(self, times, key):
         """So many requests to each, all at once."""
 
         async def go():
-            async with _client(self.one) as one, _client(self.two) as two:
+            async with _client(self.first) as first, _client(self.second) as second:
                 headers = {"Authorization": f"Bearer {key}"}
-                asked = [
-                    each.get(NOTES, headers=headers) for each in (one, two) for _ in range(times)
+                requests = [
+                    client.get(NOTES, headers=headers)
+                    for client in (first, second)
+                    for _ in range(times)
                 ]
-                return await asyncio.gather(*asked)
+                return await asyncio.gather(*requests)
 
         return self.place.run(go())
 
@@ -63,22 +66,22 @@ def _client(house):
 @pytest.fixture
 def alone(make_house, redis_place):
     """Makes a pair on a server that may be hurt."""
-    made = []
+    pairs = []
 
     def make(**settings):
-        made.append(Pair(make_house, redis_place, **settings))
-        return made[-1]
+        pairs.append(Pair(make_house, redis_place, **settings))
+        return pairs[-1]
 
     yield make
-    for pair in made:
+    for pair in pairs:
         pair.end()
 
 
 @pytest.fixture(params=["database_place", "redis_place"])
 def pair(request, make_house):
-    made = Pair(make_house, request.getfixturevalue(request.param))
-    yield made
-    made.end()
+    pair = Pair(make_house, request.getfixturevalue(request.param))
+    yield pair
+    pair.end()
 
 
 def statuses(answers):
@@ -90,19 +93,19 @@ def statuses(answers):
 
 def test_limits_hold_to_the_request_over_both(pair, refused):
     key = pair.key(plan="pro")
-    answers = pair.both(50, key)
+    answers = pair.request_both(50, key)
     assert statuses(answers) == [200] * 30 + [429] * 70
-    left = [int(a.headers[LIMITS]) for a in answers if a.status_code == 200]
-    assert sorted(left) == list(range(30))
+    remaining = [int(a.headers[LIMITS]) for a in answers if a.status_code == 200]
+    assert sorted(remaining) == list(range(30))
     over = next(answer for answer in answers if answer.status_code == 429)
     refused(over, problem.RATE_LIMITED)
     assert over.headers["retry-after"] == "53"  # the clock stands at :07
-    pair.one.clock.forward(seconds=53)
-    assert pair.two.ask("GET", NOTES, key).headers[LIMITS] == "29"
+    pair.first.clock.forward(seconds=53)
+    assert pair.second.ask("GET", NOTES, key).headers[LIMITS] == "29"
 
 
 def test_of_a_burst_of_unknown_keys_to_both_exactly_five_are_told_so(pair, refused):
-    answers = pair.both(50, UNKNOWN)
+    answers = pair.request_both(50, UNKNOWN)
     assert statuses(answers) == [401] * 5 + [429] * 95
     refused(next(a for a in answers if a.status_code == 429), problem.AUTH_LOCKED)
     assert {a.headers["retry-after"] for a in answers if a.status_code == 429} == {"900"}
@@ -110,37 +113,37 @@ def test_of_a_burst_of_unknown_keys_to_both_exactly_five_are_told_so(pair, refus
 
 def test_an_address_is_locked_at_once_where_it_failed_and_within_a_second_elsewhere(pair, refused):
     key = pair.key()
-    assert pair.two.ask("GET", NOTES, key).status_code == 200
+    assert pair.second.ask("GET", NOTES, key).status_code == 200
     for _ in range(5):
-        refused(pair.one.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
-    refused(pair.one.ask("GET", NOTES, key), problem.AUTH_LOCKED)
-    refused(pair.two.ask("GET", NOTES, UNKNOWN), problem.AUTH_LOCKED)
-    refused(pair.two.ask("GET", NOTES, key), problem.AUTH_LOCKED)
-    assert pair.two.ask("GET", NOTES, key, client=("192.0.2.7", 1)).status_code == 200
-    pair.one.clock.forward(minutes=15)
-    assert pair.two.ask("GET", NOTES, key).status_code == 200
+        refused(pair.first.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+    refused(pair.first.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+    refused(pair.second.ask("GET", NOTES, UNKNOWN), problem.AUTH_LOCKED)
+    refused(pair.second.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+    assert pair.second.ask("GET", NOTES, key, client=("192.0.2.7", 1)).status_code == 200
+    pair.first.clock.forward(minutes=15)
+    assert pair.second.ask("GET", NOTES, key).status_code == 200
 
 
 def test_a_valid_key_is_believed_for_a_second_where_nothing_failed(pair, refused):
     key = pair.key()
-    assert pair.two.ask("GET", NOTES, key).status_code == 200
+    assert pair.second.ask("GET", NOTES, key).status_code == 200
     for _ in range(5):
-        pair.one.ask("GET", NOTES, UNKNOWN)
-    assert pair.two.ask("GET", NOTES, key).status_code == 200
-    pair.two.ticks += 1.1
-    refused(pair.two.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+        pair.first.ask("GET", NOTES, UNKNOWN)
+    assert pair.second.ask("GET", NOTES, key).status_code == 200
+    pair.second.ticks += 1.1
+    refused(pair.second.ask("GET", NOTES, key), problem.AUTH_LOCKED)
 
 
 def test_a_key_revoked_by_one_is_dead_at_the_other(pair, refused):
     key = pair.key()
-    assert pair.two.ask("GET", NOTES, key).status_code == 200
+    assert pair.second.ask("GET", NOTES, key).status_code == 200
 
     async def revoke(ctx):
-        found = await accounts.find_key(ctx.tx, keys.digest(key), plans.DEFAULT_PLANS)
-        await accounts.revoke_key(ctx, found.key.id)
+        access = await accounts.find_key(ctx.tx, keys.digest(key), plans.DEFAULT_PLANS)
+        await accounts.revoke_key(ctx, access.key.id)
 
-    pair.one.system(revoke)
-    refused(pair.two.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
+    pair.first.system(revoke)
+    refused(pair.second.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
 
 
 # -- the same as in memory ---------------------------------------------------------------------
@@ -148,16 +151,17 @@ def test_a_key_revoked_by_one_is_dead_at_the_other(pair, refused):
 
 def test_answers_say_what_they_say_where_one_process_counts(pair, house):
     paths = [NOTES, f"{NOTES}?limit=0", "/api/v1/priced", "/api/v2/open", "/api/v2/ours"]
-    made = [(each, each.key("news:read", per_minute=3)) for each in (house, pair.one)]
+    houses = [(house_, house_.key("news:read", per_minute=3)) for house_ in (house, pair.first)]
     for path in (*paths, *paths):
         for key in (True, False):
-            ours, shared = (
-                _told(each.ask("GET", path, secret if key else None)) for each, secret in made
+            expected, shared = (
+                _comparable(house_.ask("GET", path, secret if key else None))
+                for house_, secret in houses
             )
-            assert ours == shared
+            assert expected == shared
 
 
-def _told(answer):
+def _comparable(answer):
     id_ = answer.headers["x-request-id"]
     fields = [(name, value.replace(id_, "")) for name, value in answer.headers.multi_items()]
     return answer.status_code, sorted(fields), answer.text.replace(id_, "")
@@ -165,7 +169,7 @@ def _told(answer):
 
 def test_without_limits_nothing_is_counted(alone):
     pair = alone(rate_limits=False)
-    answer = pair.one.ask("GET", NOTES, pair.key())
+    answer = pair.first.ask("GET", NOTES, pair.key())
     assert answer.status_code == 200
     assert LIMITS not in answer.headers
 
@@ -173,10 +177,10 @@ def test_without_limits_nothing_is_counted(alone):
 def test_what_needs_no_key_asks_nobody(alone, valkey):
     pair = alone()
     valkey.kill()
-    assert pair.one.ask("GET", "/api/v2/open").status_code == 200
-    assert pair.one.ask("GET", "/api/v2/open", UNKNOWN).status_code == 200
-    assert pair.one.ask("GET", NOTES).status_code == 401
-    assert pair.one.ask("GET", "/api/v1/priced").status_code == 401
+    assert pair.first.ask("GET", "/api/v2/open").status_code == 200
+    assert pair.first.ask("GET", "/api/v2/open", UNKNOWN).status_code == 200
+    assert pair.first.ask("GET", NOTES).status_code == 401
+    assert pair.first.ask("GET", "/api/v1/priced").status_code == 401
 
 
 def test_only_so_many_addresses_are_remembered(alone, monkeypatch):
@@ -184,8 +188,8 @@ def test_only_so_many_addresses_are_remembered(alone, monkeypatch):
     pair = alone()
     key = pair.key()
     for n in range(4):
-        assert pair.one.ask("GET", NOTES, key, client=(f"192.0.2.{n}", 1)).status_code == 200
-    assert list(pair.one.service.runtime.gate._read) == ["192.0.2.2", "192.0.2.3"]
+        assert pair.first.ask("GET", NOTES, key, client=(f"192.0.2.{n}", 1)).status_code == 200
+    assert list(pair.first.service.runtime.gate._read) == ["192.0.2.2", "192.0.2.3"]
 
 
 # -- without the place -------------------------------------------------------------------------
@@ -196,21 +200,21 @@ def test_without_a_place_requests_are_refused_and_counted_again_once_it_is_back(
 ):
     pair, key = alone(), None
     key = pair.key()
-    assert pair.one.ask("GET", NOTES, key).status_code == 200
+    assert pair.first.ask("GET", NOTES, key).status_code == 200
     valkey.kill()
-    for asked in (key, key, UNKNOWN):
-        answer = pair.one.ask("GET", NOTES, asked, client=("192.0.2.1", 1))
+    for secret in (key, key, UNKNOWN):
+        answer = pair.first.ask("GET", NOTES, secret, client=("192.0.2.1", 1))
         refused(answer, problem.SERVICE_UNAVAILABLE)
         assert answer.headers["retry-after"] == "1"
         assert LIMITS not in answer.headers
-    assert "svc_counters_up 0.0" in pair.one.ask("GET", "/metrics").text
+    assert "svc_counters_up 0.0" in pair.first.ask("GET", "/metrics").text
     valkey.start()
-    answer = soon(lambda: _if_fine(pair.one.ask("GET", NOTES, key)))
+    answer = soon(lambda: _if_fine(pair.first.ask("GET", NOTES, key)))
     assert answer.headers[LIMITS] == "119"  # what was killed has forgotten
-    assert "svc_counters_up 1.0" in pair.one.ask("GET", "/metrics").text
-    told = [line for line in pair.one.log.lines if line["event"].startswith("counters")]
-    assert [line["event"] for line in told] == ["counters unreachable", "counters reachable"]
-    assert "reason" in told[0]
+    assert "svc_counters_up 1.0" in pair.first.ask("GET", "/metrics").text
+    lines = [line for line in pair.first.log.lines if line["event"].startswith("counters")]
+    assert [line["event"] for line in lines] == ["counters unreachable", "counters reachable"]
+    assert "reason" in lines[0]
 
 
 def _if_fine(answer):
@@ -220,10 +224,10 @@ def _if_fine(answer):
 def test_without_a_place_a_known_address_is_refused_as_well(alone, valkey, refused):
     pair = alone()
     key = pair.key()
-    assert pair.one.ask("GET", NOTES, key).status_code == 200
+    assert pair.first.ask("GET", NOTES, key).status_code == 200
     valkey.kill()
-    refused(pair.one.ask("GET", NOTES, key), problem.SERVICE_UNAVAILABLE)
-    refused(pair.one.ask("GET", NOTES, UNKNOWN), problem.SERVICE_UNAVAILABLE)
+    refused(pair.first.ask("GET", NOTES, key), problem.SERVICE_UNAVAILABLE)
+    refused(pair.first.ask("GET", NOTES, UNKNOWN), problem.SERVICE_UNAVAILABLE)
 
 
 def test_without_a_place_requests_are_admitted_uncounted_where_the_settings_say_so(
@@ -232,22 +236,22 @@ def test_without_a_place_requests_are_admitted_uncounted_where_the_settings_say_
     pair = alone(counters_down="admit")
     key = pair.key(plan="pro")
     valkey.kill()
-    answers = [pair.one.ask("GET", NOTES, key) for _ in range(40)]
+    answers = [pair.first.ask("GET", NOTES, key) for _ in range(40)]
     assert statuses(answers) == [200] * 40
     assert not any("ratelimit" in name for answer in answers for name in answer.headers)
-    failed = [pair.one.ask("GET", NOTES, UNKNOWN).status_code for _ in range(7)]
-    assert failed == [401] * 5 + [429] * 2
-    refused(pair.one.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+    statuses_ = [pair.first.ask("GET", NOTES, UNKNOWN).status_code for _ in range(7)]
+    assert statuses_ == [401] * 5 + [429] * 2
+    refused(pair.first.ask("GET", NOTES, key), problem.AUTH_LOCKED)
     valkey.start()
-    answer = soon(lambda: _if_fine(pair.one.ask("GET", NOTES, key)))
+    answer = soon(lambda: _if_fine(pair.first.ask("GET", NOTES, key)))
     assert answer.headers[LIMITS] == "29"
 
 
 def test_a_service_that_starts_without_a_place_says_so_at_once(alone, valkey):
     valkey.kill()
     pair = alone()
-    pair.place.run(pair.one.service.runtime.start())
-    assert pair.one.log.lines[-1]["event"] == "counters unreachable"
+    pair.place.run(pair.first.service.runtime.start())
+    assert pair.first.log.lines[-1]["event"] == "counters unreachable"
 
 
 # -- lockouts ----------------------------------------------------------------------------------
@@ -262,7 +266,7 @@ def _command(house, operation, **body):
 @pytest.fixture(params=["by itself", "with others"])
 def town(request, house):
     """A service that counts for itself, and one of two."""
-    return house if request.param == "by itself" else request.getfixturevalue("alone")().one
+    return house if request.param == "by itself" else request.getfixturevalue("alone")().first
 
 
 def test_the_operator_sees_who_is_locked_out_and_lets_them_in(town, refused):
@@ -274,8 +278,8 @@ def test_the_operator_sees_who_is_locked_out_and_lets_them_in(town, refused):
     assert _command(town, "listLockouts")["ok"]["body"]["data"] == [
         {"address": "192.0.2.7", "until": "2026-03-04T05:21:07Z"}
     ]
-    cleared = _command(town, "clearLockouts", address="::ffff:192.0.2.7")
-    assert cleared["ok"]["body"]["data"] == {"cleared": 1}
+    answer = _command(town, "clearLockouts", address="::ffff:192.0.2.7")
+    assert answer["ok"]["body"]["data"] == {"cleared": 1}
     town.ticks += 1.1
     assert town.ask("GET", NOTES, key, client=("192.0.2.7", 1)).status_code == 200
     assert _command(town, "clearLockouts", address="no address")["ok"]["body"]["data"] == {
@@ -287,9 +291,9 @@ def test_the_operator_sees_who_is_locked_out_and_lets_them_in(town, refused):
 def test_the_operator_is_told_that_the_place_is_down(alone, valkey):
     pair = alone()
     valkey.kill()
-    told = _command(pair.one, "listLockouts")["problem"]
-    assert told["code"] == "SERVICE_UNAVAILABLE"
-    assert "counters cannot be reached" in told["detail"]
+    fault = _command(pair.first, "listLockouts")["problem"]
+    assert fault["code"] == "SERVICE_UNAVAILABLE"
+    assert "counters cannot be reached" in fault["detail"]
 
 
 def test_a_place_is_left_behind_clean(running_valkey):
