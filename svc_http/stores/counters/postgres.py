@@ -197,9 +197,7 @@ class PostgresCoordination:
         try:
             is_over = asyncio.Event()
             connection.add_termination_listener(lambda _: is_over.set())
-            await connection.add_listener(
-                CHANNEL, lambda *arguments: listener.on_signal(arguments[-1])
-            )
+            await connection.add_listener(CHANNEL, lambda *args: listener.on_signal(args[-1]))
             listener.on_connect()
             await is_over.wait()
         finally:
@@ -260,12 +258,5 @@ def _times(rows: Sequence[Any]) -> Failures:
 
 def on_postgres(address: str) -> Shared:
     """Coordination through the database at an address like `postgresql://user@127.0.0.1/svc`."""
-    coordination = PostgresCoordination(address)
-    return Shared(
-        coordination,
-        coordination,
-        coordination,
-        coordination,
-        coordination.close,
-        coordination.circuit,
-    )
+    backend = PostgresCoordination(address)
+    return Shared(backend, backend, backend, backend, backend.close, backend.circuit)

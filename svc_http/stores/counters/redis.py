@@ -60,7 +60,7 @@ class RedisCoordination:
         )
         self.circuit = Circuit(FAILURES)
         self._listener = SignalListener(self._listen, FAILURES)
-        self._connections: list[Any] = []
+        self._links: list[Any] = []
         self._queue: list[_Call] = []
         self._sending: set[asyncio.Task[None] | None] = set()
 
@@ -127,9 +127,8 @@ class RedisCoordination:
         async with self._client.pubsub() as channel:
             await channel.subscribe(CHANNEL)
             async for message in channel.listen():
-                if (
-                    message["type"] == "subscribe"
-                ):  # also after the client has reconnected by itself
+                # A subscription is also confirmed after the client has reconnected by itself.
+                if message["type"] == "subscribe":
                     listener.on_connect()
                 elif message["type"] == "message":
                     listener.on_signal(message["data"].decode())
@@ -138,8 +137,8 @@ class RedisCoordination:
         """Close the connections, once the calls under way are answered."""
         await self._listener.close()
         await asyncio.gather(*filter(None, self._sending), return_exceptions=True)
-        for connection in self._connections:
-            await connection.disconnect()
+        for link in self._links:
+            await link.disconnect()
         await self._client.aclose()
 
     # -- calls ---------------------------------------------------------------------------------
@@ -184,64 +183,55 @@ class RedisCoordination:
             if call.answer.done():
                 continue  # its caller was cancelled
             if isinstance(answer, SharedUnavailable):
-                call.answer.set_exception(
-                    SharedUnavailable(str(answer))
-                )  # each call gets its own traceback
+                # A new exception for each call, so that each has its own traceback.
+                call.answer.set_exception(SharedUnavailable(str(answer)))
             else:
                 call.answer.set_result(answer)
 
     async def _exchange(self, calls: Sequence[_Call]) -> list[Any]:
-        connection = (
-            self._connections.pop()
-            if self._connections
-            else self._client.connection_pool.make_connection()
-        )
+        link = self._links.pop() if self._links else self._client.connection_pool.make_connection()
         try:
-            answers = await self._answers(connection, [call.command for call in calls])
-            unknown = [
-                index for index, reply in enumerate(answers) if isinstance(reply, NoScriptError)
-            ]
+            answers = await self._answers(link, [call.command for call in calls])
+            unknown = [n for n, reply in enumerate(answers) if isinstance(reply, NoScriptError)]
             if unknown:  # the server was replaced or restarted
-                await self._answers(
-                    connection, [("SCRIPT", "LOAD", script.text) for script in SCRIPTS]
-                )
-                again = await self._answers(connection, [calls[index].command for index in unknown])
-                for index, answer in zip(unknown, again, strict=True):
-                    answers[index] = answer
+                await self._answers(link, [("SCRIPT", "LOAD", script.text) for script in SCRIPTS])
+                again = await self._answers(link, [calls[n].command for n in unknown])
+                for n, answer in zip(unknown, again, strict=True):
+                    answers[n] = answer
         except BaseException:
-            await connection.disconnect(nowait=True)  # late answers must not reach the next calls
+            await link.disconnect(nowait=True)  # late answers must not reach the next calls
             raise
         finally:
-            self._connections.append(connection)
+            self._links.append(link)
         for answer in answers:
             if isinstance(answer, ResponseError):
                 raise answer  # the server is full or read-only, for all calls alike
         return answers
 
-    async def _answers(self, connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+    async def _answers(self, link: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
         """The answers on one connection, error replies included.
 
         A pipeline of the library does the same in twice the time.
         """
         payload = b"".join(map(_encode_command, commands))
-        was_open = connection.is_connected
+        was_open = link.is_connected
         try:
-            await connection.send_packed_command(payload)
-            answers = [await _answer(connection)]
+            await link.send_packed_command(payload)
+            answers = [await _answer(link)]
         except RedisConnectionError:
             if not was_open:
                 raise
             # The server has closed a connection that was idle for a while.
-            await connection.send_packed_command(payload)
-            answers = [await _answer(connection)]
+            await link.send_packed_command(payload)
+            answers = [await _answer(link)]
         for _ in commands[1:]:
-            answers.append(await _answer(connection))
+            answers.append(await _answer(link))
         return answers
 
 
-async def _answer(connection: Any) -> Any:
+async def _answer(link: Any) -> Any:
     try:
-        return await connection.read_response()
+        return await link.read_response()
     except ResponseError as error:
         return error
 
@@ -262,12 +252,5 @@ def on_redis(address: str) -> Shared:
     Raises:
         ValueError: the address is invalid.
     """
-    coordination = RedisCoordination(address)
-    return Shared(
-        coordination,
-        coordination,
-        coordination,
-        coordination,
-        coordination.close,
-        coordination.circuit,
-    )
+    backend = RedisCoordination(address)
+    return Shared(backend, backend, backend, backend, backend.close, backend.circuit)

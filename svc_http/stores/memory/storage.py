@@ -220,10 +220,8 @@ def _sort_key(position: Position) -> tuple[int, int, str]:
 
 def _sort(rows: Iterable[RankedRow], after: Position | None) -> Iterable[RankedRow]:
     """The rows strictly after a position, in descending order."""
-    descending = sorted(rows, key=_key, reverse=True)
-    return (
-        descending if after is None else (row for row in descending if _key(row) < _sort_key(after))
-    )
+    ranking = sorted(rows, key=_key, reverse=True)
+    return ranking if after is None else (row for row in ranking if _key(row) < _sort_key(after))
 
 
 def _slice(rows: Iterable[RankedRow], limit: int) -> Slice[Any]:
@@ -376,11 +374,7 @@ class MemoryStorage:
                 if name == collection.name
                 for row in rows.select(criteria)
             )
-        page = [
-            Owned(position[1], row)
-            for position, row in matches
-            if after is None or position > after
-        ]
+        page = [Owned(key[1], row) for key, row in matches if after is None or key > after]
         return tuple(page[:limit])
 
     async def close(self) -> None:

@@ -149,17 +149,15 @@ async def filling(
         try:
             await transaction.start()
             await _lock_empty(connection, tables)
-            yield PostgresTarget(
-                connection, await migrations.shaped_tables(connection, declarations)
-            )
+            shaped = await migrations.shaped_tables(connection, declarations)
+            yield PostgresTarget(connection, shaped)
             await connection.execute(_SET_LEDGER_TIMES)
             await migrations.renew_epoch(connection, epoch)
             await copy_mark.unmark(connection)
             await transaction.commit()
         except BaseException:
-            with suppress(
-                Exception
-            ):  # if the server is gone, the mark remains, which a repetition accepts
+            # If the server is gone, the mark remains, which a repetition accepts.
+            with suppress(Exception):
                 await transaction.rollback()
                 await copy_mark.unmark(connection)
             raise

@@ -62,13 +62,10 @@ class Link:
 
     def give_up(self, cutoff: float) -> None:
         """Cancel the transaction if it has made no progress since the cutoff."""
-        if (
-            self._session is not None
-            and self._session.active_at <= cutoff
-            and self._task is not None
-        ):
+        session, task = self._session, self._task
+        if session is not None and session.active_at <= cutoff and task is not None:
             # The task waits inside of the transaction, so the cancellation ends it there.
-            self._is_stalled, self._session = self._task.cancel(), None
+            self._is_stalled, self._session = task.cancel(), None
 
     def drop(self) -> None:
         """Close the connection at once, without a message to the server."""

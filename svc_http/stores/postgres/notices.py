@@ -82,9 +82,8 @@ class Notices:
         self._ready.clear()
         names, self._unsent = frozenset({self._origin, *self._unsent}), set()
         try:
-            with suppress(
-                SharedUnavailable
-            ):  # then the others find the commit by polling, within a second
+            # Without the notice the others find the commit by polling, within a second.
+            with suppress(SharedUnavailable):
                 await self._signals.tell(names)
         except asyncio.CancelledError:  # it may not have been sent: `close` sends it again
             self._unsent |= names

@@ -53,7 +53,7 @@ class Query:
             self.add(f" CROSS JOIN LATERAL ({row} WHERE {join} OFFSET 0) AS c")
         return self.add(f" WHERE f.name = '{name}' AND f.tenant = ?", owner)
 
-    def order_bounds(self, line: str = "c", after: Position | None = None) -> "Query":
+    def bounds(self, line: str = "c", after: Position | None = None) -> "Query":
         """Append the bounds of the order; of two upper bounds only the tighter one."""
         start, end = self._criteria.start, self._criteria.end
         if start is not None:
@@ -125,7 +125,7 @@ class Lists:
             column = "f.value" if is_facet else f"c.k_{driver}"
             mark = ("v.value",) if len(choices) > 1 else ("?", *choices)
             query.add(f" AND {column} = {mark[0]}", *mark[1:])
-        query.order_bounds(line, after if order is None else None)
+        query.bounds(line, after if order is None else None)
         if order is not None and after is not None:
             query.add(f" AND ({sort}, {line}.id) < (?::bigint, ?)", after.order, after.id)
         query.check(driver=driver).add(f" ORDER BY {sort} DESC, {line}.id DESC LIMIT ?", count)
@@ -153,7 +153,7 @@ class Lists:
         """How many rows there are, up to a limit."""
         query = self.scan(driver, None, None, limit)
         if self._criteria.words:  # the text index finds rows in no order, and a count needs none
-            query = self._query("SELECT FROM ").rows(self._owner).order_bounds().check()
+            query = self._query("SELECT FROM ").rows(self._owner).bounds().check()
             query.add(" LIMIT ?", limit)
         query.text = f"SELECT count(*) FROM ({query.text}) AS l"
         return query
@@ -161,11 +161,7 @@ class Lists:
     def window(self, limit: int) -> Query:
         """The number of rows between the bounds of the order, up to a limit."""
         query = self._query(f"SELECT count(*) FROM (SELECT FROM {self._table.rows} AS c")
-        return (
-            query.add(" WHERE c.tenant = ?", self._owner)
-            .order_bounds()
-            .add(" LIMIT ?) AS l", limit)
-        )
+        return query.add(" WHERE c.tenant = ?", self._owner).bounds().add(" LIMIT ?) AS l", limit)
 
     def search(
         self, terms: Mapping[str, int], after: Position | None, limit: int, *, is_narrow: bool
@@ -183,14 +179,14 @@ class Lists:
             query.add(
                 " JOIN (SELECT w.id, w.ord, w.tokens FROM (SELECT c.id, c.ord, c.tokens FROM "
             )
-            query.rows(self._owner).order_bounds().check()
+            query.rows(self._owner).bounds().check()
             # The planner flattens a subquery, but not one with an OFFSET.
             query.add(" OFFSET 0) AS w WHERE w.tokens && ?::text[]", words[0])
             query.add(") AS r ON t.term = ANY (r.tokens)")
         else:
             query.add(" CROSS JOIN LATERAL (SELECT c.id, c.ord FROM ")
             query.rows(self._owner, is_unindexed=True).add(" AND c.tokens @> ARRAY[t.term]")
-            query.order_bounds().check().add(") AS r")
+            query.bounds().check().add(") AS r")
         query.add(" GROUP BY r.id, r.ord")
         if after is not None:
             place = (after.rank, after.order, after.id)
@@ -220,11 +216,9 @@ class Lists:
         either if the criteria have words."""
         if self._criteria.words:
             return [], []
-        ordered_names = list(self._criteria.where) if order is None else [order]
+        names = list(self._criteria.where) if order is None else [order]
         spans = [span.name for span in self._criteria.spans if not span.wraps]
-        return ordered_names, [
-            name for name in (*self._criteria.where, *spans) if name not in ordered_names
-        ]
+        return names, [name for name in (*self._criteria.where, *spans) if name not in names]
 
     def probe(self, names: list[str]) -> Query:
         """The number of rows that each filter matches, up to a limit: a column for each."""

@@ -27,7 +27,7 @@ from svc_http.stores.rows import slice_of
 from svc_http.stores.selection import NUMBER_MAX, NUMBER_MIN, Criteria, asked, check_searchable
 from svc_http.stores.sqlite.rows import RowState, RowWriter, owner_token
 from svc_http.stores.sqlite.table import Shape, Table
-from svc_http.stores.sqlite.writes import WriterState
+from svc_http.stores.sqlite.writes import WriteBatch
 
 T = TypeVar("T")
 Tables = Mapping[str, Table]
@@ -60,11 +60,7 @@ class SqliteDocuments:
     __slots__ = ("_connection", "_tables", "_tenant", "_writes")
 
     def __init__(
-        self,
-        connection: sqlite3.Connection,
-        tables: Tables,
-        tenant: str,
-        writes: WriterState | None,
+        self, connection: sqlite3.Connection, tables: Tables, tenant: str, writes: WriteBatch | None
     ) -> None:
         """Serve rows of `tenant`; `writes` is None in a reading transaction."""
         self._connection = connection
@@ -276,39 +272,31 @@ class SqliteDocuments:
         one whose index is in list order; None walks the collection in its order."""
         if criteria.is_whole:
             return order
-        ordered_names = list(criteria.where)
+        names = list(criteria.where)
         if order is not None:
             rankings = table.collection.ranked
-            ordered_names = [
-                *(name for name in criteria.where if order in rankings.get(name, ())),
-                order,
-            ]
+            names = [*(name for name in criteria.where if order in rankings.get(name, ())), order]
         spans = [span.name for span in criteria.spans if not span.wraps]
         # Whether no filter index is in list order.
-        is_single = len(ordered_names) == (order is not None)
-        count_max = SORTED_MAX if is_single else PROBED_MAX
-        choices = [
-            *ordered_names,
-            *(name for name in (*criteria.where, *spans) if name not in ordered_names),
-        ]
-        if len(choices) < 2 and ordered_names:
+        is_single = len(names) == (order is not None)
+        stop = SORTED_MAX if is_single else PROBED_MAX
+        choices = [*names, *(name for name in (*criteria.where, *spans) if name not in names)]
+        if len(choices) < 2 and names:
             return choices[0]
-        counts = {name: self._probe(table, owner, name, criteria, count_max) for name in choices}
+        counts = {name: self._probe(table, owner, name, criteria, stop) for name in choices}
         best = min(counts, key=lambda name: counts[name], default=None)
-        is_rare = best is None or counts[best] < count_max
-        if is_rare or (order is None and best in ordered_names):
+        is_rare = best is None or counts[best] < stop
+        if is_rare or (order is None and best in names):
             return best
-        return ordered_names[0] if ordered_names else None
+        return names[0] if names else None
 
-    def _probe(
-        self, table: Table, owner: str, name: str, criteria: Criteria, count_max: int
-    ) -> int:
+    def _probe(self, table: Table, owner: str, name: str, criteria: Criteria, stop: int) -> int:
         probes: list[tuple[object, ...]] = [(value,) for value in criteria.where.get(name, ())]
         if name in table.numbers:
             spans = [span for span in criteria.spans if span.name == name and not span.wraps]
             probes = [(span.low, span.high) for span in spans] or [(NUMBER_MIN, NUMBER_MAX)]
         return sum(
-            self._connection.execute(table.probe(name), (owner, *values, count_max)).fetchone()[0]
+            self._connection.execute(table.probe(name), (owner, *values, stop)).fetchone()[0]
             for values in probes
         )
 

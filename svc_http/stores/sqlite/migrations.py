@@ -233,12 +233,9 @@ def _step(collection: Collection[Any], old: _Shape | None) -> str:
     if old is None:
         return f"collection {collection.name}"
     new = _shape(collection)
-    old_names, new_names = (
-        {*old.keys, *old.facets, *old.numbers},
-        {*new.keys, *new.facets, *new.numbers},
-    )
-    words = [f"+{name}" for name in sorted(new_names - old_names)] + [
-        f"-{name}" for name in sorted(old_names - new_names)
+    before, after = ({*old.keys, *old.facets, *old.numbers}, {*new.keys, *new.facets, *new.numbers})
+    words = [f"+{name}" for name in sorted(after - before)] + [
+        f"-{name}" for name in sorted(before - after)
     ]
     words += ["text index"] if old.search != new.search else []
     return f"collection {collection.name}: {' '.join(words) or 'filters rearranged'}"

@@ -18,7 +18,7 @@ from svc_http.stores.sqlite.threads import UNITS_PER_COMMIT, Reader, Writer
 from svc_http.stores.sqlite.traces import Traces
 from svc_http.stores.sqlite.transaction import SqliteTransaction
 from svc_http.stores.sqlite.work import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
-from svc_http.stores.sqlite.writes import WriterState
+from svc_http.stores.sqlite.writes import WriteBatch
 from svc_http.stores.steps import Applied, Status
 from svc_http.stores.units import run_unit
 
@@ -52,11 +52,11 @@ class SqliteStorage:
         self._tables = tables
         self._version = 0
         self._watchers: tuple[Heard, ...] = ()
-        self._writer_state = WriterState(Texts(connection), Traces(connection), set())
+        self._batch = WriteBatch(Texts(connection), Traces(connection), set())
         self._writes = WorkQueue(units_waiting, wait_seconds)
         self._reads = WorkQueue(units_waiting, wait_seconds)
         self._writer = Writer(
-            connection, self._writer_state, self._writes, self._on_commit, units_per_commit
+            connection, self._batch, self._writes, self._on_commit, units_per_commit
         )
         self._readers = tuple(Reader(connect_reader(path), self._reads) for _ in range(readers))
 
@@ -129,7 +129,7 @@ class SqliteStorage:
             Overloaded: too many units wait.
             StorageUnavailable: the disk fails or is full, or the wait was too long.
         """
-        return await self._writes.run(partial(self._run, tenant, unit, self._writer_state))
+        return await self._writes.run(partial(self._run, tenant, unit, self._batch))
 
     async def across(
         self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
@@ -148,7 +148,7 @@ class SqliteStorage:
         self,
         tenant: str,
         unit: Callable[[Transaction], Awaitable[R]],
-        writes: WriterState | None,
+        writes: WriteBatch | None,
         connection: sqlite3.Connection,
     ) -> R:
         return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, writes))

@@ -55,7 +55,7 @@ from svc_http.stores.sqlite.work import (
     deliver_outcomes,
     translate_error,
 )
-from svc_http.stores.sqlite.writes import WriterState
+from svc_http.stores.sqlite.writes import WriteBatch
 
 UNITS_PER_COMMIT = 64
 """Beyond 64, measured, a larger batch gains nothing and each unit waits longer."""
@@ -68,7 +68,7 @@ class Writer:
     """The thread that writes and commits; it calls `on_commit` before any caller gets a result."""
 
     connection: sqlite3.Connection
-    writes: WriterState
+    writes: WriteBatch
     queue: WorkQueue
     on_commit: Heard
     units_per_commit: int = UNITS_PER_COMMIT
@@ -95,9 +95,8 @@ class Writer:
         changes = self.connection.total_changes
         try:
             try:
-                outcomes = self._transact(
-                    batch, self._run if len(batch) > 1 else self._run_in_savepoint
-                )
+                run = self._run if len(batch) > 1 else self._run_in_savepoint
+                outcomes = self._transact(batch, run)
             except _TornBatch:
                 _rollback(self.connection)
                 outcomes = self._transact(batch, self._run_in_savepoint)

@@ -7,7 +7,7 @@ from svc_http.stores.sqlite.answers import SqliteAnswers
 from svc_http.stores.sqlite.changes import SqliteChanges
 from svc_http.stores.sqlite.documents import SqliteDocuments, Tables
 from svc_http.stores.sqlite.ledger import SqliteLedger
-from svc_http.stores.sqlite.writes import WriterState
+from svc_http.stores.sqlite.writes import WriteBatch
 
 
 class SqliteTransaction:
@@ -16,11 +16,7 @@ class SqliteTransaction:
     __slots__ = ("_connection", "_tables", "_traces", "_writable", "documents", "tenant")
 
     def __init__(
-        self,
-        connection: sqlite3.Connection,
-        tables: Tables,
-        tenant: str,
-        writes: WriterState | None,
+        self, connection: sqlite3.Connection, tables: Tables, tenant: str, writes: WriteBatch | None
     ) -> None:
         """Work for `tenant`; `writes` is None in a reading transaction."""
         self._connection = connection

@@ -6,7 +6,7 @@ from svc_http.stores.sqlite.texts import Texts
 from svc_http.stores.sqlite.traces import Traces
 
 
-class WriterState(NamedTuple):
+class WriteBatch(NamedTuple):
     """Buffered text writes and erasure traces of a batch, and the collections that it wrote to."""
 
     texts: Texts

@@ -138,7 +138,7 @@ def test_a_place_that_is_closed_finishes_what_is_under_way_and_leaves_no_connect
         await asyncio.sleep(0)
         await place.close()
         await telling
-        return [line.is_connected for line in place.signals._connections]
+        return [line.is_connected for line in place.signals._links]
 
     assert asyncio.run(go()) == [False]
 
