@@ -97,25 +97,25 @@ def measure(rounds: int) -> dict[str, float]:
         with server(folder / "svc.db.sock"):
             for text in texts:
                 cpu_seconds(text, folder, env)  # compiles what it imports
-            taken = [
+            reads = [
                 {text: cpu_seconds(text, folder, env) for text in texts} for _ in range(rounds)
             ]
-    return {text: median(each[text] for each in taken) for text in texts}
+    return {text: median(row[text] for row in reads) for text in texts}
 
 
 def main() -> int:
     """Print a line for each case; 1 when a goal is missed."""
     seconds = measure(ROUNDS_QUICK if "--quick" in sys.argv[1:] else ROUNDS)
     width = max(len(text) for text, _, _ in CASES)
-    missed = 0
+    misses = 0
     for text, peer, goal in CASES:
         ratio = seconds[text] / seconds[peer]
         is_missed = goal is not None and ratio > goal
-        missed += is_missed
+        misses += is_missed
         words = "shown" if goal is None else f"goal {goal}{' MISSED' if is_missed else ''}"
         milliseconds = f"{1000 * seconds[text]:6.0f} ms, {1000 * seconds[peer]:4.0f} ms"
         print(f"{text.ljust(width)}  {ratio:6.2f} ({milliseconds} of {peer!r}), {words}")
-    return 1 if missed else 0
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

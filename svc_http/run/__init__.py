@@ -1,1 +1,1 @@
-"""What people start: commands, the control socket, the server and the demo."""
+"""The parts that people start: commands, the control socket, the server and the demo."""

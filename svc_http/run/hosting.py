@@ -1,4 +1,4 @@
-"""The whole service inside another program: store, workers, voice and control socket.
+"""Runs the whole service (store, workers, voice, control socket) inside another program.
 
     async with hosting.opened(settings) as service:  # an ASGI application that has started
         host.mount("/intel", service)
@@ -15,7 +15,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
-from svc_http.run.control.channel import address
+from svc_http.run.control.channel import socket_path
 from svc_http.run.control.control_socket import Control
 from svc_http.run.control.services import operator
 from svc_http.service.equipment import checked
@@ -53,12 +53,12 @@ def mount(host: Starlette, path: str, service: application.Service) -> None:
     outer = host.router.lifespan_context
 
     @asynccontextmanager
-    async def joined(own: Any) -> AsyncIterator[Any]:
+    async def joint_lifespan(own: Any) -> AsyncIterator[Any]:
         inner = service.router.lifespan_context(service)
         async with outer(own) as state, inner, controlled(service):
             yield state
 
-    host.router.lifespan_context = joined
+    host.router.lifespan_context = joint_lifespan
 
 
 @asynccontextmanager
@@ -70,7 +70,7 @@ async def controlled(service: application.Service, number: int | None = None) ->
     """
     runtime = service.runtime
     control = await Control.open(
-        address(runtime.settings.file, number),
+        socket_path(runtime.settings.file, number),
         operator(runtime, partial(runtime.journal.failure, "command")),
     )
     service.admin = control.text

@@ -66,9 +66,9 @@ class House:
         self.loop.call_soon_threadsafe(self.go.set)
 
     async def _open(self) -> Control:
-        given = Settings(db=MEMORY, secret="0123456789abcdef" * 4)
+        settings = Settings(db=MEMORY, secret="0123456789abcdef" * 4)
         runtime = Runtime(
-            given, MemoryStorage(catalog.COLLECTIONS), now=system.now, ids=system.SystemIds()
+            settings, MemoryStorage(catalog.COLLECTIONS), now=system.now, ids=system.SystemIds()
         )
         answering = lends.operator(runtime, self.defects.append)
         return await Control.open(self.path, answering)
@@ -171,9 +171,9 @@ class House:
 
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    made = House(tmp_path / "db.sock", monkeypatch)
-    yield made
-    made.stop()
+    home = House(tmp_path / "db.sock", monkeypatch)
+    yield home
+    home.stop()
 
 
 @contextmanager
@@ -184,17 +184,17 @@ def raw(path: Path) -> Iterator[socket.socket]:
         yield line
 
 
-def answered(line: socket.socket) -> Any:
+def answers(line: socket.socket) -> Any:
     with line.makefile("rb") as lines:
         return json.loads(lines.readlines()[-1])
 
 
-def asked(operation: str, **members: Any) -> dict[str, Any]:
+def requests(operation: str, **members: Any) -> dict[str, Any]:
     return {"operation": operation, "body": members}
 
 
 def ask(house: House, operation: str, **members: Any) -> Any:
-    return channel.ask(house.path, asked(operation, **members), silent)["body"]["data"]
+    return channel.ask(house.path, requests(operation, **members), silent)["body"]["data"]
 
 
 # -- asking ------------------------------------------------------------------------------------
@@ -205,24 +205,24 @@ def test_a_command_is_answered(house: House) -> None:
 
 
 def test_progress_comes_in_order_before_the_answer(house: House) -> None:
-    told: list[Progress] = []
-    channel.ask(house.path, asked("steps"), told.append)
-    assert told == [Progress(1, 3, "step 1"), Progress(2, 3, "step 2"), Progress(3, 3, "step 3")]
+    report: list[Progress] = []
+    channel.ask(house.path, requests("steps"), report.append)
+    assert report == [Progress(1, 3, "step 1"), Progress(2, 3, "step 2"), Progress(3, 3, "step 3")]
 
 
 def test_progress_that_nobody_reads_is_dropped_and_the_answer_is_not(house: House) -> None:
     with raw(house.path) as line:
-        line.sendall(channel.line(asked("flood")))
+        line.sendall(channel.line(requests("flood")))
         assert house.ended.acquire(timeout=10)  # nothing was read until then
         with line.makefile("rb") as lines:
-            *told, answer = lines.readlines()
+            *report, answer = lines.readlines()
     assert json.loads(answer)["ok"]["body"]["data"] == {"text": "whole"}
-    assert 0 < len(told) < 20_000
+    assert 0 < len(report) < 20_000
 
 
 def parts_of(house: House, operation: str) -> list[str]:
     parts: list[str] = []
-    answer = channel.ask(house.path, asked(operation), silent, parts.append)
+    answer = channel.ask(house.path, requests(operation), silent, parts.append)
     assert (answer["status"], answer["body"]) == (200, None)
     return parts
 
@@ -251,7 +251,7 @@ def test_a_stream_without_an_end_is_given_over_http_alone(house: House) -> None:
 @pytest.mark.parametrize("how", ["endless", "mute"])
 def test_a_stream_ends_with_whoever_listened(house: House, how: str) -> None:
     with raw(house.path) as line:
-        line.sendall(channel.line(asked(how)))
+        line.sendall(channel.line(requests(how)))
         assert line.recv(8) == b'{"part":'
     assert house.ended.acquire(timeout=10)
     assert ask(house, "echo", text="still there") == {"text": "still there"}
@@ -274,20 +274,20 @@ REFUSALS = [
 def test_a_refusal_is_a_problem_with_the_eight_members(
     house: House, command: str, arguments: dict[str, Any], code: str, words: str
 ) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refused) as error:
         ask(house, command, **arguments)
-    told = caught.value.problem
-    assert list(told) == EIGHT
-    assert told["code"] == code
-    assert words in told["detail"]
-    assert str(caught.value) == told["detail"]
+    report = error.value.problem
+    assert list(report) == EIGHT
+    assert report["code"] == code
+    assert words in report["detail"]
+    assert str(error.value) == report["detail"]
 
 
 def test_a_defect_is_heard_by_the_server_and_told_to_nobody(house: House) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refused) as error:
         ask(house, "break")
     assert [str(defect) for defect in house.defects] == ["secret words"]
-    assert "secret" not in json.dumps(caught.value.problem)
+    assert "secret" not in json.dumps(error.value.problem)
 
 
 LINES = [
@@ -308,7 +308,7 @@ LINES = [
 def test_a_line_that_is_no_request_is_refused(house: House, line: bytes, code: str) -> None:
     with raw(house.path) as wire:
         wire.sendall(line)
-        assert answered(wire)["problem"]["code"] == code
+        assert answers(wire)["problem"]["code"] == code
 
 
 # -- the ways it may end -----------------------------------------------------------------------
@@ -316,7 +316,7 @@ def test_a_line_that_is_no_request_is_refused(house: House, line: bytes, code: s
 
 def test_a_command_runs_to_its_end_when_its_caller_has_gone(house: House) -> None:
     with raw(house.path) as wire:
-        wire.sendall(channel.line(asked("wait", text="still done")))
+        wire.sendall(channel.line(requests("wait", text="still done")))
         assert house.waiting.acquire(timeout=10)
     house.release()
     assert house.ended.acquire(timeout=10)
@@ -342,7 +342,7 @@ def crowd(house: House) -> Iterator[list[socket.socket]]:
         running = []
         for _ in range(control_socket.CONNECTIONS_MAX):
             line = lines.enter_context(raw(house.path))
-            line.sendall(channel.line(asked("wait")))
+            line.sendall(channel.line(requests("wait")))
             assert house.waiting.acquire(timeout=10)
             running.append(line)
         yield running
@@ -351,21 +351,21 @@ def crowd(house: House) -> Iterator[list[socket.socket]]:
 @pytest.mark.parametrize("size", [0, 4_000_000])  # the second is more than a socket holds unread
 def test_more_commands_at_once_than_are_allowed_are_refused(house: House, size: int) -> None:
     with crowd(house) as running:
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(Refused) as error:
             ask(house, "echo", text="x" * size)
-        assert caught.value.problem["code"] == "OVERLOADED"
+        assert error.value.problem["code"] == "OVERLOADED"
         house.release()
-        assert [answered(line)["ok"]["status"] for line in running] == [200] * len(running)
+        assert [answers(line)["ok"]["status"] for line in running] == [200] * len(running)
     assert ask(house, "echo") == {"text": ""}
 
 
 def test_closing_waits_for_what_runs_and_no_longer_than_it_is_told(house: House) -> None:
     with raw(house.path) as first:
-        first.sendall(channel.line(asked("wait", text="in time")))
+        first.sendall(channel.line(requests("wait", text="in time")))
         assert house.waiting.acquire(timeout=10)
         house.loop.call_soon_threadsafe(house.loop.call_later, 0.01, house.go.set)
         house.close(10)
-        assert answered(first)["ok"]["body"]["data"] == {"text": "in time"}
+        assert answers(first)["ok"]["body"]["data"] == {"text": "in time"}
     assert not house.path.exists()
     with pytest.raises(Unreachable):
         ask(house, "echo")
@@ -377,8 +377,8 @@ def test_a_command_that_is_cut_off_is_not_said_to_be_undone(house: House) -> Non
     def call() -> None:
         try:
             ask(house, "wait")
-        except BrokeOff as broken:
-            answers.append(broken)
+        except BrokeOff as failure:
+            answers.append(failure)
 
     caller = threading.Thread(target=call)
     caller.start()
@@ -389,8 +389,8 @@ def test_a_command_that_is_cut_off_is_not_said_to_be_undone(house: House) -> Non
     assert "look before repeating" in str(answers[0])
 
 
-@pytest.mark.parametrize("said", [b"", b'{"ok":1', b'{"progress":{"done":1,"total":2}}\n'])
-def test_a_server_that_ends_within_its_answer_broke_off(tmp_path: Path, said: bytes) -> None:
+@pytest.mark.parametrize("message", [b"", b'{"ok":1', b'{"progress":{"done":1,"total":2}}\n'])
+def test_a_server_that_ends_within_its_answer_broke_off(tmp_path: Path, message: bytes) -> None:
     path = tmp_path / "s"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(str(path))
@@ -400,12 +400,12 @@ def test_a_server_that_ends_within_its_answer_broke_off(tmp_path: Path, said: by
             line, _ = listening.accept()
             with line:
                 line.recv(1024)
-                line.sendall(said)
+                line.sendall(message)
 
         server = threading.Thread(target=serve)
         server.start()
         with pytest.raises(BrokeOff):
-            channel.ask(path, asked("echo"), silent)
+            channel.ask(path, requests("echo"), silent)
         server.join(10)
 
 
@@ -421,7 +421,7 @@ def test_a_reset_connection_broke_off(tmp_path: Path) -> None:
         server = threading.Thread(target=serve)
         server.start()
         with pytest.raises(BrokeOff):
-            channel.ask(path, asked("echo", text="x" * 1_000_000), silent)
+            channel.ask(path, requests("echo", text="x" * 1_000_000), silent)
         server.join(10)
 
 
@@ -436,20 +436,20 @@ def test_what_an_ended_server_left_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "db.sock"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
-        left.bind(str(path))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as rest:
+        rest.bind(str(path))
     with pytest.raises(Unreachable):
-        channel.ask(path, asked("echo"), silent)
-    made = House(path, monkeypatch)
-    assert ask(made, "echo") == {"text": ""}
-    assert channel.parse(made.control.text) == path
-    made.stop()
-    made_again_is_harmless = made.control.close()
+        channel.ask(path, requests("echo"), silent)
+    home = House(path, monkeypatch)
+    assert ask(home, "echo") == {"text": ""}
+    assert channel.parse(home.control.text) == path
+    home.stop()
+    made_again_is_harmless = home.control.close()
     asyncio.run(made_again_is_harmless)
 
 
 def test_the_socket_stands_beside_the_database(tmp_path: Path) -> None:
-    assert channel.address(str(tmp_path / "svc.db")) == tmp_path / "svc.db.sock"
+    assert channel.socket_path(str(tmp_path / "svc.db")) == tmp_path / "svc.db.sock"
 
 
 def test_a_path_too_long_for_a_socket_has_a_short_stand_in(
@@ -458,20 +458,20 @@ def test_a_path_too_long_for_a_socket_has_a_short_stand_in(
     deep = str(tmp_path / ("d" * 90) / "svc.db")
     with tempfile.TemporaryDirectory(prefix="svc-") as short:
         monkeypatch.setattr(tempfile, "tempdir", short)
-        short_path = channel.address(deep)
+        short_path = channel.socket_path(deep)
         assert len(os.fsencode(short_path)) <= channel.PATH_BYTES_MAX
-        assert short_path == channel.address(deep)
-        assert short_path != channel.address(deep + "2")
-        made = House(short_path, monkeypatch)
-        assert ask(made, "echo") == {"text": ""}
+        assert short_path == channel.socket_path(deep)
+        assert short_path != channel.socket_path(deep + "2")
+        home = House(short_path, monkeypatch)
+        assert ask(home, "echo") == {"text": ""}
         assert stat.S_IMODE(short_path.parent.stat().st_mode) == 0o700
-        made.stop()
+        home.stop()
 
 
 def test_stores_in_memory_do_not_share_a_socket_with_a_file() -> None:
-    found = channel.address(None)
-    assert found.suffix == ".sock"
-    assert found != channel.address("2")
+    matches = channel.socket_path(None)
+    assert matches.suffix == ".sock"
+    assert matches != channel.socket_path("2")
 
 
 def test_a_folder_that_others_can_write_to_is_not_trusted(
@@ -479,10 +479,10 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(
 ) -> None:
     with tempfile.TemporaryDirectory() as short:
         monkeypatch.setattr(tempfile, "tempdir", short)
-        path = channel.address(None)
+        path = channel.socket_path(None)
         path.parent.mkdir(mode=0o755)
         with pytest.raises(Unsafe):
-            channel.ask(path, asked("echo"), silent)
+            channel.ask(path, requests("echo"), silent)
         with pytest.raises(Unsafe):
             control_socket._bind(path)
 
@@ -494,7 +494,7 @@ def test_a_socket_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) 
 
 @pytest.mark.parametrize("text", ["", "unix:", "/run/svc.sock", "http://127.0.0.1:8000"])
 def test_an_address_is_unix_and_a_path(text: str) -> None:
-    with pytest.raises(channel.Misnamed, match="unix:PATH"):
+    with pytest.raises(channel.BadSocketAddress, match="unix:PATH"):
         channel.parse(text)
 
 
@@ -511,16 +511,16 @@ def test_a_socket_that_another_process_took_over_is_left_to_it(
 
 
 def test_one_of_several_processes_has_the_socket_of_the_one_that_it_replaces() -> None:
-    assert channel.address(None, 1) == channel.address(None, 1)
-    assert len({channel.address(None, number) for number in (None, 1, 2)}) == 3
+    assert channel.socket_path(None, 1) == channel.socket_path(None, 1)
+    assert len({channel.socket_path(None, number) for number in (None, 1, 2)}) == 3
 
 
 def test_a_folder_of_a_long_name_is_not_where_sockets_stand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    short = channel.address(None)
+    short = channel.socket_path(None)
     monkeypatch.setattr(tempfile, "tempdir", f"/tmp/{'long' * 30}")
-    found = channel.address(None)
+    matches = channel.socket_path(None)
 
-    assert len(os.fsencode(found)) <= channel.PATH_BYTES_MAX
-    assert (found.name, found.parent.name) == (short.name, f"svc-{os.getuid()}")
+    assert len(os.fsencode(matches)) <= channel.PATH_BYTES_MAX
+    assert (matches.name, matches.parent.name) == (short.name, f"svc-{os.getuid()}")

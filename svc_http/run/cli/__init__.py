@@ -1,4 +1,4 @@
-"""The command `svc`.
+"""The command `svc`: parses a command line, runs it, and turns failures into exit codes.
 
 Exit codes: 0 done, 1 refused or a check failed, 2 wrongly called, 3 the server is unreachable.
 Errors are one line on stderr that ends in what to do; a traceback is never shown.
@@ -40,7 +40,7 @@ def _run(words: list[str]) -> int:
     if text is None:
         from svc_http.run.cli import app  # noqa: PLC0415 - much of what is asked needs no parser
 
-        return app.run(words)
+        return app.run_command_line(words)
     sys.stdout.write(text)
     return 0
 
@@ -61,7 +61,7 @@ def _known_text(words: list[str]) -> str | None:
 
 
 def version_line() -> str:
-    """What `svc --version` prints."""
+    """The line that `svc --version` prints."""
     from svc_http.version import service_version  # noqa: PLC0415
 
     return f"svc {service_version()}"

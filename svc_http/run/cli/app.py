@@ -1,7 +1,7 @@
-"""The tree of commands: one for each operation, and those that stand by hand.
+"""The tree of commands: one derived from each operation, and a few that are written by hand.
 
-By hand stays what touches files of this machine or follows a stream. What a command needs is
-imported when it is the one that was called.
+Written by hand are commands that touch files of this machine or follow a stream. The modules that
+a command needs are imported only when that command is called.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,28 +14,34 @@ from svc_http.run.cli.command_table import ALIASES, EPILOGUE, HELP
 from svc_http.run.cli.files import STREAM
 
 _BY_HAND: Final = {
-    "serve": ("serve:serve", "Run the server; --demo needs no setup."),
-    "worker": ("worker:worker", "Run the background workers, without a server."),
+    "serve": ("serve:serve_command", "Run the server; --demo needs no setup."),
+    "worker": ("worker:worker_command", "Run the background workers, without a server."),
     "db": ("database:app", "Check, migrate, copy, back up and restore the database."),
-    "ask": ("ask:ask", "Ask a question; the answer comes with its sources."),
-    "mcp": ("mcp:mcp", "Serve the tools to a language model, over stdio."),
-    "openapi": ("documents:openapi", "Print the OpenAPI 3.1 document."),
-    "doctor": ("doctor:doctor", "Check that the server has everything it needs."),
-    "version": ("documents:version", "Print the versions of svc, Python and SQLite."),
-    "reports open": ("opening:report", "Open the page of a report in a browser."),
-    "entities match": ("matching:match", "Screen the lines of a CSV file against all entities."),
-    "changes tail": ("tail:changes", "Print every change after a position."),
-    "webhooks listen": ("listen:listen", "Receive deliveries on this machine."),
-    "ledger append": ("appends:append", "Append records from a file or stdin."),
-    "ledger export": ("transfer:export", "Write the sealed lines to a file."),
-    "ledger import": ("transfer:import_", "Import an export as the ledger of a workspace."),
-    "ledger verify": ("verify:verify", "Verify an export; needs no server and no database."),
+    "ask": ("ask:ask_command", "Ask a question; the answer comes with its sources."),
+    "mcp": ("mcp:mcp_command", "Serve the tools to a language model, over stdio."),
+    "openapi": ("documents:openapi_command", "Print the OpenAPI 3.1 document."),
+    "doctor": ("doctor:doctor_command", "Check that the server has everything it needs."),
+    "version": ("documents:version_command", "Print the versions of svc, Python and SQLite."),
+    "reports open": ("opening:open_report_command", "Open the page of a report in a browser."),
+    "entities match": (
+        "matching:match_command",
+        "Screen the lines of a CSV file against all entities.",
+    ),
+    "changes tail": ("tail:tail_command", "Print every change after a position."),
+    "webhooks listen": ("listen:listen_command", "Receive deliveries on this machine."),
+    "ledger append": ("appends:append_command", "Append records from a file or stdin."),
+    "ledger export": ("transfer:export_command", "Write the sealed lines to a file."),
+    "ledger import": ("transfer:import_command", "Import an export as the ledger of a workspace."),
+    "ledger verify": (
+        "verify:verify_command",
+        "Verify an export; needs no server and no database.",
+    ),
 }
-"""Where each stands, and what is said of it before it is loaded."""
+"""The target (`module:function`) and the one-line help of each command that is written by hand."""
 
 
 def tree(arguments: Sequence[str] | None = None) -> App:
-    """The commands; of those of operations no more than this command line needs."""
+    """Build the tree of commands, with only as many derived ones as this command line needs."""
     app = App(
         name="svc",
         help="Intelligence Platform API: run it and look after it.",
@@ -57,7 +63,7 @@ def tree(arguments: Sequence[str] | None = None) -> App:
         _derive(groups, None)
     elif {"--version", *_BY_HAND}.isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
         # Help of everything names groups alone: their commands are made when one is called.
-        first, *rest = command_table.primary(tuple(arguments[:2])) or ("",)
+        first, *rest = command_table.primary_words(tuple(arguments[:2])) or ("",)
         if {*HELP}.isdisjoint(arguments):
             _read(groups, first, "".join(rest))
         else:
@@ -106,7 +112,7 @@ def _read(groups: dict[str, App], group_name: str, verb: str) -> None:
             groups[""].command(_PLACEHOLDER, name=_names(group))
 
 
-_PLACEHOLDER: Final = f"{__name__}:_nothing"
+_PLACEHOLDER: Final = f"{__name__}:_placeholder"
 
 
 def _placeholder() -> int:
@@ -121,7 +127,7 @@ def _function(cell: str) -> Callable[..., int]:
 
 
 def _misuse(wrong: CycloptsError) -> str:
-    """What is wrong with the command line, and where it is told how it should be."""
+    """The error line for a command line that cannot be parsed, with the help page to look at."""
     text = " ".join(str(wrong).split())
     if isinstance(wrong, MissingArgumentError):
         text = _missing(wrong, text)
@@ -163,7 +169,7 @@ _SWITCHES = {"--json", "--again"}
 """Options of `svc ledger` that take no value."""
 
 
-def run(arguments: Sequence[str]) -> int:
+def run_command_line(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
         return int(tree(arguments)(_with_streams(arguments)) or 0)

@@ -20,7 +20,7 @@ from svc_core.base import canonical
 from svc_core.operation.host import Progress
 from svc_core.wire import Json, JsonError
 from svc_http.run.cli import show
-from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.failures import UsageError
 from svc_http.run.cli.files import content, write_whole
 from svc_http.run.cli.options import Author, Common, Workspace
 from svc_http.run.cli.reach import call
@@ -37,7 +37,7 @@ BATCH_BYTES = 4 * 1024 * 1024
 
 
 @frozen
-class _Read:
+class _InputEntry:
     """An entry, where it stands in the input, and its mark."""
 
     place: str
@@ -46,7 +46,7 @@ class _Read:
     bytes: int
 
 
-def append(
+def append_command(
     file: Annotated[str, Parameter(help="One JSON object per line, or one array; - is stdin.")],
     *,
     if_match: Annotated[
@@ -71,14 +71,14 @@ def append(
     begin = SystemIds().random(32).hex() if again else ""
     entries = list(_entries(content(file, INPUT_BYTES_MAX), begin))
     if not entries:
-        raise Usage(f"{file} has no entries")
+        raise UsageError(f"{file} has no entries")
     result: dict[str, Any] = {"known": [], "records": [], "tag": if_match}
     owner = {"account": workspace, "author": author}
     with bar("ledger append") as tell:
         for batch in _batches(entries):
             body = {
-                "entries": [each.entry for each in batch],
-                "marks": [each.mark for each in batch],
+                "entries": [item.entry for item in batch],
+                "marks": [item.mark for item in batch],
                 "ifMatch": result["tag"] if if_match else None,
             }
             reply = _append_batch(common, {"body": body, **owner}, batch, result)
@@ -94,7 +94,7 @@ def append(
 
 
 def _append_batch(
-    common: Common, request: dict[str, Any], batch: list[_Read], result: dict[str, Any]
+    common: Common, request: dict[str, Any], batch: list[_InputEntry], result: dict[str, Any]
 ) -> Any:
     def place(match: re.Match[str]) -> str:
         number = int(match[1])
@@ -103,11 +103,11 @@ def _append_batch(
 
     try:
         return call(common, "appendEntries", **request)
-    except Refused as refused:
+    except Refused as refusal:
         count = len(result["records"])
-        detail = _POINTER.sub(place, str(refused))
+        detail = _POINTER.sub(place, str(refusal))
         before = f"{detail.rstrip('.')}. The {count} before them were appended."
-        raise refused.saying(before if count else detail) from refused
+        raise refusal.saying(before if count else detail) from refusal
 
 
 _POINTER = re.compile(r"(?:(?<=^)|(?<=; ))/(?:entries/)?([0-9]+)(?:/([^:; ]+))?: ")
@@ -120,13 +120,13 @@ def _tell(common: Common, result: dict[str, Any], *, is_kept: bool) -> None:
         return
     records, former = result["records"], result["known"]
     if records:
-        show.table(records[-20:], ("seq", "id", "kind", "op", "subject"), "")
+        show.print_table(records[-20:], ("seq", "id", "kind", "op", "subject"), "")
     earlier = f" {len(former)} were there already." if former else ""
-    show.lines("", f"Appended {len(records)} records.{earlier}")
+    show.print_lines("", f"Appended {len(records)} records.{earlier}")
     if not records:
-        show.lines("To append them again: --again")
+        show.print_lines("To append them again: --again")
     elif not is_kept:
-        show.lines(
+        show.print_lines(
             "Keep the receipt: it proves any later cut or rewriting of the ledger. "
             "(--receipt FILE, or svc ledger prove ID)"
         )
@@ -135,12 +135,12 @@ def _tell(common: Common, result: dict[str, Any], *, is_kept: bool) -> None:
 # -- the input ---------------------------------------------------------------------------------
 
 
-def _entries(text: bytes, begin: str) -> Iterator[_Read]:
+def _entries(text: bytes, begin: str) -> Iterator[_InputEntry]:
     mark = sha256(begin.encode()).digest()
     for place, entry in _values(text):
         # What was read exactly has a canonical form.
         mark = sha256(mark + sha256(canonical.dumps(entry)).digest()).digest()
-        yield _Read(place, entry, mark.hex(), len(json.dumps(entry)))
+        yield _InputEntry(place, entry, mark.hex(), len(json.dumps(entry)))
 
 
 def _values(text: bytes) -> Iterator[tuple[str, Any]]:
@@ -158,16 +158,16 @@ def _json(text: bytes, place: str) -> Json:
     try:
         return wire.read_json(text, exact=True)
     except JsonError as wrong:
-        raise Usage(f"{place}: {wrong}") from wrong
+        raise UsageError(f"{place}: {wrong}") from wrong
 
 
-def _batches(entries: list[_Read]) -> Iterator[list[_Read]]:
-    batch: list[_Read] = []
+def _batches(entries: list[_InputEntry]) -> Iterator[list[_InputEntry]]:
+    batch: list[_InputEntry] = []
     size = 0
-    for each in entries:
-        if batch and (len(batch) == BATCH_ENTRIES or size + each.bytes > BATCH_BYTES):
+    for item in entries:
+        if batch and (len(batch) == BATCH_ENTRIES or size + item.bytes > BATCH_BYTES):
             yield batch
             batch, size = [], 0
-        batch.append(each)
-        size += each.bytes
+        batch.append(item)
+        size += item.bytes
     yield batch

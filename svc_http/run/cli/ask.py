@@ -12,9 +12,9 @@ from cyclopts import Parameter
 from svc_core.operation.declaration import SSE
 from svc_core.operation.ports import BASE_V1
 from svc_http.run.cli import remote, show
-from svc_http.run.cli.failures import REFUSED, Usage, tell
+from svc_http.run.cli.failures import REFUSED, UsageError, tell
 from svc_http.run.cli.options import Common, Workspace
-from svc_http.run.cli.reach import ask as ask_operator
+from svc_http.run.cli.reach import perform_operation as ask_operator
 from svc_http.system import sigterm_interrupts
 
 OPERATION: Final = "streamChat"
@@ -23,7 +23,7 @@ _MARK: Final = re.compile(r"\[(\d{1,3})\]")
 _OPEN: Final = re.compile(r"\[\d{0,3}$")
 
 
-def ask(
+def ask_command(
     question: Annotated[str, Parameter(help="What you want to know.")],
     /,
     *,
@@ -43,10 +43,10 @@ def ask(
     sense; 3, no server answers; 130, Ctrl-C, which also ends the answer.
     """
     if not question.strip():
-        raise Usage('there is no question; for example: svc ask "What happened today?"')
+        raise UsageError('there is no question; for example: svc ask "What happened today?"')
     message = {"id": "msg_1", "role": "user", "parts": [{"type": "text", "text": question}]}
     body = {"messages": [message]} | ({} if thread is None else {"threadId": thread})
-    answer = Answer(_quiet if common.json else _printer())
+    answer = AgentAnswer(_quiet if common.json else _printer())
     with sigterm_interrupts():
         if url is None:
             ask_operator(common, OPERATION, answer.take, body=body, account=workspace)
@@ -55,18 +55,18 @@ def ask(
     if common.json:
         show.as_json({"question": question, **answer.members()})
     elif answer.text:
-        show.lines(*_source_lines(answer))
+        show.print_lines(*_source_lines(answer))
     if answer.is_whole:
         return 0
     return tell(answer.error or "the answer ended short; ask again", REFUSED)
 
 
-def _over_http(url: str, body: dict[str, Any], answer: "Answer") -> None:
+def _over_http(url: str, body: dict[str, Any], answer: "AgentAnswer") -> None:
     with (
         remote.client(url) as client,
         client.stream("POST", PATH, json=body, headers={"Accept": SSE.media_type}) as response,
     ):
-        remote.check(response)
+        remote.check_response(response)
         for text in response.iter_text():
             answer.take(text)
 
@@ -75,10 +75,10 @@ def _over_http(url: str, body: dict[str, Any], answer: "Answer") -> None:
 
 
 @define(eq=False)
-class Answer:
+class AgentAnswer:
     """An answer as its frames come (UI message stream, version 1); `write` is given its words."""
 
-    write: Callable[[str, "Answer"], None]
+    write: Callable[[str, "AgentAnswer"], None]
     text: str = ""
     sources: list[dict[str, Any]] = field(factory=list)
     thread_id: str | None = None
@@ -131,11 +131,11 @@ def _source(chunk: dict[str, Any]) -> dict[str, Any]:
 # -- how it looks ------------------------------------------------------------------------------
 
 
-def _quiet(_: str, __: Answer) -> None:
+def _quiet(_: str, __: AgentAnswer) -> None:
     """Print nothing yet."""
 
 
-def _printer() -> Callable[[str, Answer], None]:
+def _printer() -> Callable[[str, AgentAnswer], None]:
     """What prints words as they come: at a terminal with links in place of marks."""
     if not sys.stdout.isatty():
         return _plain
@@ -144,7 +144,7 @@ def _printer() -> Callable[[str, Answer], None]:
 
     console, line = Console(highlight=False), ""
 
-    def write(delta: str, answer: Answer) -> None:
+    def write(delta: str, answer: AgentAnswer) -> None:
         nonlocal line
         text = line + delta
         match = _OPEN.search(text) if delta else None  # a mark may end in what comes next
@@ -156,18 +156,18 @@ def _printer() -> Callable[[str, Answer], None]:
     return write
 
 
-def _plain(delta: str, _: Answer) -> None:
+def _plain(delta: str, _: AgentAnswer) -> None:
     sys.stdout.write(show.clean(delta))
     sys.stdout.flush()
 
 
-def _pieces(text: str, answer: Answer) -> Iterator[tuple[str, str | None]]:
+def _pieces(text: str, answer: AgentAnswer) -> Iterator[tuple[str, str | None]]:
     """The marks with the addresses of their sources, and what is between them."""
     for at, piece in enumerate(_MARK.split(text)):
         yield (f"[{piece}]", answer.url(piece)) if at % 2 else (piece, None)
 
 
-def _source_lines(answer: Answer) -> Iterator[str]:
+def _source_lines(answer: AgentAnswer) -> Iterator[str]:
     """The sources by their numbers."""
     if not answer.text.endswith("\n"):
         yield ""

@@ -1,4 +1,4 @@
-"""Callers of the tools over stdio; they need the extra `mcp`."""
+"""Carries out MCP tool calls that arrive over stdio; needs the extra `mcp`."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -21,15 +21,15 @@ from svc_http.mcp import PATH
 from svc_http.mcp.server import Caller, call_result, mcp_server, tool_refusal
 from svc_http.run.cli import remote
 from svc_http.run.cli.options import Common
-from svc_http.run.cli.reach import ask
+from svc_http.run.cli.reach import perform_operation
 from svc_http.run.control.channel import Refused
 
 PROTOCOL = "2025-06-18"
-"""What is spoken with a server over HTTP: the oldest version with members beside texts."""
+"""The MCP version sent to a server over HTTP: the oldest one with structured content."""
 
 
-async def serve(caller: Caller) -> None:
-    """Answer the messages on stdin until it ends."""
+async def serve_stdio(caller: Caller) -> None:
+    """Answer MCP messages on stdin until it closes."""
     server = mcp_server(lambda _: caller)
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
@@ -43,7 +43,7 @@ class OperatorCaller:
     workspace: str | None
 
     async def tools(self) -> Iterable[str]:
-        """All."""
+        """The names of all tools."""
         return [tool.name for tool in TOOLS]
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
@@ -56,7 +56,7 @@ class OperatorCaller:
                 "body": json.loads(request.body),
                 "account": self.workspace,
             }
-            work = partial(ask, self.common, tool.operation_id, **members)
+            work = partial(perform_operation, self.common, tool.operation_id, **members)
             answer = await anyio.to_thread.run_sync(work)
         except Refused as refusal:
             return tool_refusal(refusal.problem)
@@ -70,18 +70,18 @@ class OperatorCaller:
 
 @frozen
 class RemoteCaller:
-    """Calls tools of a server with a key."""
+    """Calls the tools of a remote server with an API key."""
 
     client: httpx2.Client
 
     async def tools(self) -> Iterable[str]:
-        """Those that the key may call, as far as this version knows them."""
+        """The names of the tools that the key may call and that this version knows."""
         catalogue = await self._ask("tools/list", {})
         names = {tool["name"] for tool in catalogue["tools"]}
         return [tool.name for tool in TOOLS if tool.name in names]
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
-        """What the server answers."""
+        """The answer of the server."""
         params = {"name": tool.name, "arguments": dict(arguments)}
         return CallToolResult.model_validate(await self._ask("tools/call", params))
 
@@ -102,10 +102,10 @@ class RemoteCaller:
         }
         with remote.reaching(str(self.client.base_url)):
             answer = self.client.post(PATH, json=message, headers=fields)
-        remote.check(answer)
+        remote.check_response(answer)
         return answer.json()
 
 
 def _protocol_error(failure: Exception) -> Exception:
-    """A failure in the words of the protocol: without them a client is told nothing."""
+    """The failure as a JSON-RPC error; any other exception would reach the client without words."""
     return MCPError(INTERNAL_ERROR, str(failure))

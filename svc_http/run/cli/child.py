@@ -1,4 +1,4 @@
-"""What one of the processes of `svc serve --processes` is: told by its parent, over its stdin."""
+"""The entry point of one child process of `svc serve --processes`, which its parent starts."""
 
 import json
 import os
@@ -11,20 +11,20 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from svc_http.run.cli import failures
-from svc_http.run.cli.options import load
+from svc_http.run.cli.options import load_settings
 from svc_http.run.server import launch
-from svc_http.run.server.launch import Opened
+from svc_http.run.server.launch import StartedServer
 
 END_SECONDS: Final = 90.0
 """How long a process may take to end whose parent is gone; then it is killed."""
 
 
-def main(*, config: str | None, flags: Mapping[str, Any], fd: int, number: int) -> int:
+def child_main(*, config: str | None, flags: Mapping[str, Any], fd: int, number: int) -> int:
     """Serve on the socket `fd` until a signal, or until the parent is gone; the exit code."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it is for the parent
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        settings = load(config, dict(flags))
+        settings = load_settings(config, dict(flags))
         with socket.socket(fileno=fd) as listening:
             listening.set_inheritable(False)  # it came as one that is handed on
             launch.run_one_of(settings, listening, number, _ready)
@@ -34,8 +34,8 @@ def main(*, config: str | None, flags: Mapping[str, Any], fd: int, number: int) 
     return 0
 
 
-def _ready(opened: Opened) -> None:
-    line = {"admin": opened.admin, "isEmpty": opened.is_empty}
+def _ready(server: StartedServer) -> None:
+    line = {"admin": server.admin, "isEmpty": server.is_empty}
     sys.stdout.write(f"{json.dumps(line)}\n")
     sys.stdout.flush()
 

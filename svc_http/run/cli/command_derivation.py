@@ -1,4 +1,4 @@
-"""The command of an operation: its flags, its help and its tables come from the declaration."""
+"""Derives the command of an operation (flags, help, table columns) from its declaration."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ _FORMS: Final[Mapping[Any, str]] = {int: "integer", float: "number", bool: "swit
 
 
 def command_of(operation: Operation[Any, Any]) -> Command:
-    """The command with the flags that the operation's inputs make."""
+    """The command of the operation, with one flag for each of its inputs."""
     flags = tuple(flag for flag, _ in flags_of(operation))
     formats = tuple(form.format for form in offers(operation, {}))
     texts = (form.format for form in operation.media if form.media_type.startswith("text/"))

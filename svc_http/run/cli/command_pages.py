@@ -1,4 +1,4 @@
-"""The table of commands, made from the catalogue and from the commands that stand by hand.
+"""Writes the table of commands from the catalogue and from the commands written by hand.
 
     python -m svc_http.run.cli.command_pages
 
@@ -23,7 +23,7 @@ from svc_http.run.cli.files import write_whole
 
 
 def lines() -> Iterator[str]:
-    """The lines of the table, made anew."""
+    """The lines of the table, built from the present catalogue."""
     every = list(_walk(tree(), ()))
     # Each by the tree that its own command line makes, where others say less of themselves.
     pages = {words: _page(tree([*words, "--help"]), words) for words in every}
@@ -69,10 +69,10 @@ def _walk(command: App, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     yield words
     seen: set[int] = set()
     for name in command:
-        each = command[name]
-        if not name.startswith("-") and id(each) not in seen:
-            seen.add(id(each))
-            yield from _walk(each, (*words, name))
+        child = command[name]
+        if not name.startswith("-") and id(child) not in seen:
+            seen.add(id(child))
+            yield from _walk(child, (*words, name))
 
 
 def _page(root: App, words: tuple[str, ...]) -> dict[str, Any]:
@@ -120,8 +120,8 @@ def _parameter(entry: Any) -> list[Any]:
 
 
 def _verb(entry: Any) -> list[Any]:
-    name, *more = entry.all_options
-    label = f"{name} ({', '.join(more)})" if more else name
+    name, *aliases = entry.all_options
+    label = f"{name} ({', '.join(aliases)})" if aliases else name
     return [label, _source(entry.description), [], False]
 
 
@@ -131,10 +131,10 @@ def _source(text: Any) -> str:
     return str(getattr(primary, "markup", getattr(primary, "plain", primary or ""))).strip()
 
 
-def write() -> None:
-    """Write the table anew."""
+def write_command_table() -> None:
+    """Replace the shipped table with one built from the present catalogue."""
     write_whole(FILE, [f"{line}\n".encode() for line in lines()])
 
 
 if __name__ == "__main__":
-    write()
+    write_command_table()

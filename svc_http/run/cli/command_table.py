@@ -1,4 +1,4 @@
-"""The table of commands: what each is given and shows, written from the catalogue and shipped.
+"""Reads `commands.tsv`, the shipped table of every command with its flags and help page.
 
 `svc` reads it in place of the operations themselves, whose import takes longer than a request to a
 running server. A line has three cells, parted by tabs: the words of a command, the page of its help
@@ -14,13 +14,13 @@ from typing import Any, Final
 
 FILE: Final = Path(__file__).with_name("commands.tsv")
 WRITE: Final = "python -m svc_http.run.cli.command_pages"
-"""What writes the file anew."""
+"""The command that writes the file again."""
 
 EPILOGUE: Final = "Begin with: svc serve --demo"
 """The last line of every page of help."""
 
 HELP: Final = ("--help", "-h")
-"""What asks for a page."""
+"""The flags that ask for a help page."""
 
 ALIASES: Final = {"sources": "feeds", "status": "list"}
 """Second names of groups and of their commands."""
@@ -32,7 +32,7 @@ def _lines() -> tuple[tuple[str, str, str], ...]:
     return tuple((words, page, command) for words, page, command in cells)
 
 
-def primary(words: tuple[str, ...]) -> tuple[str, ...]:
+def primary_words(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words under which the table has a command that may be called by second names."""
     firsts = {second: first for first, second in ALIASES.items()}
     names = {name for name, _, _ in _lines()[1:]}
@@ -43,7 +43,7 @@ def primary(words: tuple[str, ...]) -> tuple[str, ...]:
     return names_
 
 
-def page(words: tuple[str, ...]) -> Mapping[str, Any] | None:
+def help_page(words: tuple[str, ...]) -> Mapping[str, Any] | None:
     """The page of help of a command, a group, or of `svc` itself; None where there is none."""
     shared, *lines = _lines()
     target = " ".join(words)

@@ -1,4 +1,4 @@
-"""`svc db`: the database itself, whether or not a server uses it."""
+"""`svc db`: shows, migrates, copies, backs up and restores the database."""
 
 import asyncio
 from base64 import b64encode
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from svc_http.run.cli import show
-from svc_http.run.cli.failures import REFUSED, Usage, tell
-from svc_http.run.cli.options import Answer, Common, Config, load
+from svc_http.run.cli.failures import REFUSED, UsageError, tell
+from svc_http.run.cli.options import AnswerOptions, Common, Config, load_settings
 from svc_http.settings_text import DATABASE, without_secret
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ app = App(name="db", help="The database and its migrations.")
 
 
 @app.command
-def status(
+def _status(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> None:
     """Show which migrations were applied and which are pending."""
-    members = describe(_db(common))
+    members = database_status(_db(common))
     if not common.json:
         pending = ", ".join(members["pending"]) or "none"
         members |= {"applied": len(members["applied"]), "pending": pending}
@@ -32,7 +32,7 @@ def status(
 
 
 @app.command
-def migrate(
+def _migrate(
     *,
     dry_run: Annotated[
         bool, Parameter(negative=(), help="Only print what would be done; exit 1 if anything.")
@@ -48,7 +48,7 @@ def migrate(
 
     db = _db(common)
     if dry_run:
-        members = describe(db)
+        members = database_status(db)
         _print(common, {"db": members["db"], "steps": members["pending"]})
         return REFUSED if members["pending"] else 0
     if not (care.is_address(db) or Path(db).parent.is_dir()):
@@ -59,12 +59,12 @@ def migrate(
 
 
 @app.command
-def copy(
+def _copy(
     source: Annotated[str, Parameter(help="The database to copy: a file, or postgresql://...")],
     target: Annotated[str, Parameter(help="The database to fill; it must be empty or not there.")],
     *,
     config: Config = None,
-    answer: Answer = Answer(),  # noqa: B008 - frozen
+    answer: AnswerOptions = AnswerOptions(),  # noqa: B008 - frozen
 ) -> None:
     """Copy all of a database into another one, which may be of the other backend.
 
@@ -75,7 +75,7 @@ def copy(
     """
     from svc_http.service import maintenance as care  # noqa: PLC0415 - help is shown without it
 
-    settings = load(config, {})
+    settings = load_settings(config, {})
     with show.bar("db copy") as news:
         copies = asyncio.run(care.copy(settings, source, target, news))
     media = care.media_left(settings, source, target)
@@ -89,17 +89,21 @@ def copy(
         show.as_json(members)
         return
     show.outline({"source": members["source"], "target": members["target"]})
-    show.lines("")
-    show.table(members["rows"], ("part", "tenant", "source", "target"), "There is nothing in it.")
-    show.lines(
+    show.print_lines("")
+    show.print_table(
+        members["rows"], ("part", "tenant", "source", "target"), "There is nothing in it."
+    )
+    show.print_lines(
         "", f"Ledgers whose seals lead to the root of their head: {len(copies.ledgers)}, all."
     )
     if media is not None:
-        show.lines(f"Audio files are in the copy, not beside it: set SVC_MEDIA={media} for it.")
+        show.print_lines(
+            f"Audio files are in the copy, not beside it: set SVC_MEDIA={media} for it."
+        )
 
 
 @app.command
-def backup(
+def _backup(
     target: Annotated[Path, Parameter(help="The file to create; it must not exist.")],
     *,
     common: Common = Common(),  # noqa: B008 - frozen
@@ -117,11 +121,11 @@ def backup(
     members = {"db": without_secret(db), "backup": str(target), "sizeBytes": size}
     _print(common, {**members, "notCopied": elsewhere})
     if elsewhere is not None and not common.json:
-        show.lines("", f"The audio files are not in it; copy {elsewhere} after it.")
+        show.print_lines("", f"The audio files are not in it; copy {elsewhere} after it.")
 
 
 @app.command
-def restore(
+def _restore(
     source: Annotated[Path, Parameter(help="The backup to restore.")],
     *,
     common: Common = Common(),  # noqa: B008 - frozen
@@ -150,7 +154,7 @@ def _db(common: Common) -> str:
         return _own(common)
     beside = Path(server.removeprefix("unix:"))
     if not beside.name.endswith(".sock") or not beside.with_suffix("").exists():
-        raise Usage("the file of that server is not beside its socket; name it with --db")
+        raise UsageError("the file of that server is not beside its socket; name it with --db")
     return str(beside.with_suffix(""))
 
 
@@ -159,7 +163,7 @@ def _own(common: Common) -> str:
     return settings.dsn or str(Path(settings.db).absolute())
 
 
-def describe(db: str) -> dict[str, Any]:
+def database_status(db: str) -> dict[str, Any]:
     """The state of a database, also while servers use it."""
     from svc_http.service import maintenance as care  # noqa: PLC0415 - help is shown without it
 

@@ -1,4 +1,4 @@
-"""The command of one operation, as the table of commands has it: read, sent, and printed.
+"""A command that calls one operation: reads its flags, sends the request, prints the answer.
 
 Path values and positional members stand in order, all else are flags: a member of the body has the
 name of the member, one of a model within it that of both; a list is a flag that is repeated. How a
@@ -21,14 +21,14 @@ from cyclopts import Parameter
 
 from svc_core.base import compact
 from svc_http.run.cli import show, typed_values
-from svc_http.run.cli.failures import REFUSED, Usage
+from svc_http.run.cli.failures import REFUSED, UsageError
 from svc_http.run.cli.options import KEYWORD, Author, Common, Workspace, parameter
-from svc_http.run.cli.reach import ask
+from svc_http.run.cli.reach import perform_operation
 from svc_http.run.control.channel import Refused
 
 
 class Flag(NamedTuple):
-    """One value of a command line: what it is called and read as, and where it goes.
+    """One flag or argument of a command: its name, its type, and the request member it fills.
 
     `path` leads to the member in the body, or is the name of the input alone; `place` is where the
     input travels. A `required` one must be sent; where it was not typed `maker` makes it, if it
@@ -84,10 +84,10 @@ class Flag(NamedTuple):
         """
         try:
             if self.is_list and self.form != "pairs":
-                return [typed_values.parse(self.form, item) for item in word]
-            return typed_values.parse(self.form, word)
+                return [typed_values.parse_word(self.form, item) for item in word]
+            return typed_values.parse_word(self.form, word)
         except ValueError as wrong:
-            raise Usage(f"{self.name}: {str(wrong).rstrip('.')}") from wrong
+            raise UsageError(f"{self.name}: {str(wrong).rstrip('.')}") from wrong
 
     def parameter(self) -> inspect.Parameter:
         """It as a parameter of the function that the command line is read for."""
@@ -147,8 +147,8 @@ class Command(NamedTuple):
         """What the command line calls."""
         positional = [flag.key for flag in self.flags if flag.is_positional]
 
-        def run(*values: Any, common: Common = Common(), **named: Any) -> int:  # noqa: B008
-            return self.run({**dict(zip(positional, values, strict=False)), **named}, common)
+        def run(*values: Any, common: Common = Common(), **options: Any) -> int:  # noqa: B008
+            return self.run({**dict(zip(positional, values, strict=False)), **options}, common)
 
         own = sorted(
             (flag.parameter() for flag in self.flags), key=lambda parameter: parameter.kind
@@ -187,7 +187,7 @@ class Command(NamedTuple):
         request["body"] |= fresh
         if self.foresees and not values.get("yes") and sys.stdin.isatty():
             about = {"body": request["path"], "account": request["account"]}
-            counts = show.value(ask(common, self.foresees, **about)["body"])
+            counts = show.value(perform_operation(common, self.foresees, **about)["body"])
             summary = ", ".join(f"{name} {count}" for name, count in counts.items())
             sys.stderr.write(f"This takes for good: {summary}. Go on? [y/N] ")
             sys.stderr.flush()
@@ -199,31 +199,31 @@ class Command(NamedTuple):
             if limit is not None and not is_whole and self.is_paged:
                 answer = _pages(common, self.id, request, limit)
             else:
-                answer = ask(common, self.id, **request)
-        except Refused as refused:
-            raise self._with_flags(refused) from refused
+                answer = perform_operation(common, self.id, **request)
+        except Refused as refusal:
+            raise self._with_flags(refusal) from refusal
         return self._print({**answer, "fresh": fresh}, values, common)
 
     def _request(self, values: Mapping[str, Any], common: Common) -> dict[str, Any]:
-        sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "body": {}}
+        members: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "body": {}}
         cleared = values.get("clear") or ()
         for flag in self.flags:
             value, is_cleared = values.get(flag.key), flag.name[2:] in cleared
             if value in (None, ()) and not is_cleared:
                 continue
             if is_cleared and value not in (None, ()):
-                raise Usage(f"{flag.name}: it is to be cleared as well")
-            target = body = sent.get(flag.place, sent["body"])
+                raise UsageError(f"{flag.name}: it is to be cleared as well")
+            target = body = members.get(flag.place, members["body"])
             for name in flag.path[:-1]:
                 target = target.setdefault(name, {})
             value = None if is_cleared else flag.value(value)
-            target[flag.path[-1]] = value if body is sent["body"] else _text(value)
-        if len(self.formats) > 1 and (common.json or not sent["query"]):
-            sent["query"].setdefault("format", "json" if common.json else self.readable)
+            target[flag.path[-1]] = value if body is members["body"] else _text(value)
+        if len(self.formats) > 1 and (common.json or not members["query"]):
+            members["query"].setdefault("format", "json" if common.json else self.readable)
         usual = {"account": values.get("workspace"), "author": values.get("author")}
-        return {**sent, **usual}
+        return {**members, **usual}
 
-    def _with_flags(self, refused: Refused) -> Refused:
+    def _with_flags(self, refusal: Refused) -> Refused:
         """The refusal with what a person typed in place of pointers and names of inputs."""
         names = {"workspace": "--workspace"}
         names |= {"/".join(flag.path): flag.name for flag in self.flags}
@@ -232,7 +232,7 @@ class Command(NamedTuple):
             path = "/".join(part for part in match[1].split("/") if not part.isdecimal())
             return f"{names.get(path, match[1])}: "
 
-        return refused.saying(_POINTER.sub(flag_name, str(refused)))
+        return refusal.saying(_POINTER.sub(flag_name, str(refusal)))
 
     def _print(self, answer: Mapping[str, Any], values: Mapping[str, Any], common: Common) -> int:
         body, out = answer["body"], values.get("out")
@@ -244,7 +244,7 @@ class Command(NamedTuple):
         if out is not None:
             from svc_http.run.cli.files import write_whole  # noqa: PLC0415 - few are asked for
 
-            write_whole(out, [show.content(answer)])
+            write_whole(out, [show.answer_bytes(answer)])
             if out.is_symlink() or not out.is_file():
                 return 0  # it may be where this would be printed
             body = {"file": str(out)}
@@ -260,11 +260,11 @@ class Command(NamedTuple):
         if as_json:
             show.as_json(value)
         else:
-            show.answer(value, self.group, self.columns, self.notes)
+            show.print_answer(value, self.group, self.columns, self.notes)
             if "ETag" in answer["headers"]:
-                show.lines(f"etag  {answer['headers']['ETag']}")
+                show.print_lines(f"etag  {answer['headers']['ETag']}")
             if answer["fresh"] or self.is_secret:
-                show.lines("", "Keep what is secret now: it is not shown again.")
+                show.print_lines("", "Keep what is secret now: it is not shown again.")
         is_unsound = isinstance(value, dict) and value.get("ok") is False
         return REFUSED if answer["failed"] or is_unsound else 0
 
@@ -289,7 +289,7 @@ def _pages(
     while True:
         # A limit that is no number of rows is for the operation to refuse.
         request["query"]["limit"] = str(min(total - len(rows), limit.page_max))
-        answer = ask(common, operation, **request)
+        answer = perform_operation(common, operation, **request)
         rows += _rows(answer)
         nodes |= {node["id"]: node for node in _graph(answer).get("nodes", ())}
         link = _NEXT.match(answer["headers"].get("Link", ""))

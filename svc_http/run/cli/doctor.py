@@ -1,4 +1,4 @@
-"""`svc doctor`: is everything here that the server needs?"""
+"""`svc doctor`: checks that this machine has everything the server needs."""
 
 import asyncio
 import platform
@@ -16,7 +16,7 @@ from svc_core.search.embeddings import NotEmbedded
 from svc_http.outside.facilitators import ethereum
 from svc_http.outside.facilitators.x402 import paying
 from svc_http.run.cli import judging, show
-from svc_http.run.cli.database import describe
+from svc_http.run.cli.database import database_status
 from svc_http.run.cli.failures import REFUSED
 from svc_http.run.cli.judging import Check
 from svc_http.run.cli.options import Common
@@ -42,7 +42,7 @@ EXTRAS = {
 """What each extra brings; `server` is the only one that the server cannot do without."""
 
 
-def doctor(
+def doctor_command(
     *,
     common: Common = Common(),  # noqa: B008 - frozen
 ) -> int:
@@ -57,7 +57,7 @@ def doctor(
     else:
         marks = {True: "ok", False: "BAD", None: "note"}
         rows = [{"": marks[c.ok], "check": c.name, "detail": c.detail} for c in checks]
-        show.table(rows, ("", "check", "detail"), "")
+        show.print_table(rows, ("", "check", "detail"), "")
     return 0 if ok else REFUSED
 
 
@@ -90,8 +90,8 @@ def _service(common: Common) -> Iterator[Check]:
         yield Check("settings", False, str(wrong))
         return
     yield Check("settings", True, f"{settings.env}, {settings.origin}")
-    yield from judging.judged(settings)
-    yield from judging.machine(settings)
+    yield from judging.settings_checks(settings)
+    yield from judging.machine_checks(settings)
     server = common.named_server()
     if server is not None:
         answers = is_answering(channel.parse(server))
@@ -113,7 +113,7 @@ def _service(common: Common) -> Iterator[Check]:
         yield Check("database", None, "in memory: what is written is gone when the server ends")
     else:
         yield from _database(settings)
-    running = is_answering(channel.address(settings.file))
+    running = is_answering(channel.socket_path(settings.file))
     yield Check("server", None, "running" if running else "not running")
     if not running:
         yield _port(settings)
@@ -189,9 +189,9 @@ def _database(settings: Settings) -> Iterator[Check]:
         yield Check("database", False, f"there is no folder {folder}")
         return
     try:
-        state = describe(settings.dsn or str(folder / Path(settings.db).name))
-    except sqlite3.Error as broken:
-        yield Check("database", False, f"{settings.db} cannot be read: {words(broken)}")
+        state = database_status(settings.dsn or str(folder / Path(settings.db).name))
+    except sqlite3.Error as error:
+        yield Check("database", False, f"{settings.db} cannot be read: {words(error)}")
         return
     except Unusable as refused:
         yield Check("database", False, str(refused))
@@ -209,6 +209,6 @@ def _port(settings: Settings) -> Check:
     name = f"port {settings.port} on {settings.host}"
     try:
         listen(settings.host, settings.port).close()
-    except (OSError, PortBusy) as refused:
-        return Check(name, False, str(refused))
+    except (OSError, PortBusy) as error:
+        return Check(name, False, str(error))
     return Check(name, True, "free")

@@ -1,4 +1,4 @@
-"""`svc openapi` and `svc version`."""
+"""`svc openapi` and `svc version`: print the OpenAPI document, and the versions in use."""
 
 import platform
 import sqlite3
@@ -7,29 +7,29 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from svc_http.run.cli import show
-from svc_http.run.cli.options import Answer, load
+from svc_http.run.cli.options import AnswerOptions, load_settings
 
 
-def openapi(
+def openapi_command(
     *,
     flat: Annotated[
         bool, Parameter(negative=(), help="One origin and full paths, for SDK generators.")
     ] = False,
     config: Annotated[str | None, Parameter(help="The settings file.")] = None,
-    answer: Answer = Answer(),  # noqa: ARG001, B008 - it is JSON either way; frozen
+    answer: AnswerOptions = AnswerOptions(),  # noqa: ARG001, B008 - it is JSON either way; frozen
 ) -> None:
     """Print the OpenAPI 3.1 document of a server with these settings; it is JSON in any case."""
     from svc_core import catalog  # noqa: PLC0415 - help is shown without it
     from svc_http.pages import documents as pages  # noqa: PLC0415
     from svc_http.service.runtime import application  # noqa: PLC0415
 
-    settings = load(config, {})
+    settings = load_settings(config, {})
     show.as_json(
         pages.openapi_bytes(application.chosen(catalog.OPERATIONS, settings), settings, flat=flat)
     )
 
 
-def version(*, answer: Answer = Answer()) -> None:  # noqa: B008 - frozen
+def version_command(*, answer: AnswerOptions = AnswerOptions()) -> None:  # noqa: B008 - frozen
     """Print the versions of svc, Python and SQLite."""
     from svc_http.version import service_version  # noqa: PLC0415 - help is shown without it
 

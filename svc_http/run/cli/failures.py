@@ -1,4 +1,4 @@
-"""Telling what went wrong: one line on stderr, and the exit code that goes with it."""
+"""Prints a failure as one line on stderr and chooses the exit code that goes with it."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ USAGE = 2
 INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
 
 
-class Usage(Exception):  # noqa: N818 - said as what happened
+class UsageError(Exception):
     """The command line makes no sense; the message is one line with the way out."""
 
     exit_code = 2
@@ -29,8 +29,8 @@ _EXTRAS = {"mcp": "mcp", "mcp_types": "mcp"}
 """Which extra brings a library, where it is not that of the server."""
 
 
-def missing(failure: BaseException | None) -> int | None:
-    """Tell which library of an extra is not installed; None when it is not about that."""
+def missing_extra_code(failure: BaseException | None) -> int | None:
+    """Print which extra is not installed, and return the exit code; None for another failure."""
     while failure is not None:
         name = getattr(failure, "name", None) if isinstance(failure, ModuleNotFoundError) else None
         if name and name.partition(".")[0] not in {"svc_core", "svc_http"}:
@@ -42,8 +42,8 @@ def missing(failure: BaseException | None) -> int | None:
     return None
 
 
-def _refused(refusal: "Refused", *, as_json: bool) -> int:
-    """Its members for a program that asked for JSON, its words and next step for a person."""
+def _tell_refusal(refusal: "Refused", *, as_json: bool) -> int:
+    """Print a refusal: its members for a program that asked for JSON, a line for a person."""
     if as_json:
         sys.stdout.write(json.dumps(refusal.problem, ensure_ascii=False) + "\n")
     detail = str(refusal).rstrip(".")
@@ -56,20 +56,20 @@ def _refused(refusal: "Refused", *, as_json: bool) -> int:
 
 
 def failure_code(failure: BaseException, *, as_json: bool) -> int | None:
-    """Tell a failure that people can mend; None for one that is a defect of ours.
+    """Print a failure that people can mend and return its exit code; None for a defect of ours.
 
     One that has an `exit_code` says in its message what is wrong and the way out.
     """
     from svc_http.run.control.channel import Refused  # noqa: PLC0415 - help is shown without it
 
     if isinstance(failure, Refused):
-        return _refused(failure, as_json=as_json)
+        return _tell_refusal(failure, as_json=as_json)
     code = getattr(failure, "exit_code", None)
     if code is not None:
         return tell(str(failure), code)
     if type(failure).__module__ == "sqlite3" and (fault := _file_fault(failure)) is not None:
         return tell(f"the file cannot be used as the database: {fault}", REFUSED)
-    return missing(failure)
+    return missing_extra_code(failure)
 
 
 def _file_fault(failure: BaseException) -> str | None:

@@ -1,4 +1,4 @@
-"""Files: whole or not at all when written; a hyphen, read or written, is stdin or stdout."""
+"""Reads and writes the files of a command: a hyphen is stdin or stdout, writes are atomic."""
 
 import os
 import stat
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.failures import UsageError
 
 STREAM = "(stdin)"
-"""What `app.run` puts in the place of the hyphen."""
+"""The word by which `app.run_command_line` replaces the hyphen."""
 
 
 @contextmanager
 def spooled(file: str) -> Iterator[Path]:
-    """The path of what is read more than once: stdin or a pipe is put in a file.
+    """The path of an input that is read more than once: stdin or a pipe is copied to a file.
 
     Raises:
         Usage: there is no room for it.
@@ -33,8 +33,8 @@ def spooled(file: str) -> Iterator[Path]:
             with sys.stdin.buffer if file == STREAM else Path(file).open("rb") as source:
                 shutil.copyfileobj(source, spool)
             spool.flush()
-        except OSError as refused:
-            raise Usage(f"{file} cannot be read: {refused.strerror}") from refused
+        except OSError as error:
+            raise UsageError(f"{file} cannot be read: {error.strerror}") from error
         yield Path(spool.name)
 
 
@@ -47,10 +47,12 @@ def content(file: str, bytes_max: int) -> bytes:
     try:
         with sys.stdin.buffer if file == STREAM else Path(file).open("rb") as source:
             read = source.read(bytes_max + 1)
-    except OSError as refused:
-        raise Usage(f"{file} cannot be read: {refused.strerror}") from refused
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     if len(read) > bytes_max:
-        raise Usage(f"{file} has more than {bytes_max} bytes; give the right one, or several files")
+        raise UsageError(
+            f"{file} has more than {bytes_max} bytes; give the right one, or several files"
+        )
     return read
 
 
@@ -68,8 +70,8 @@ def write_whole(path: Path, pages: Iterable[bytes]) -> None:
         else:
             with path.open("wb") as raw:
                 _fill(raw, path, pages)
-    except OSError as refused:
-        raise Usage(f"{path} cannot be written: {refused.strerror}") from refused
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _replace(path: Path, pages: Iterable[bytes]) -> None:
@@ -92,13 +94,13 @@ def _replace(path: Path, pages: Iterable[bytes]) -> None:
 
 
 def _fill(raw: IO[bytes], path: Path, pages: Iterable[bytes]) -> None:
-    with _packed(raw, path) as target:
+    with _gzip_file(raw, path) as target:
         for page in pages:
             target.write(page)
     raw.flush()
 
 
-def _packed(raw: IO[bytes], path: Path) -> IO[bytes]:
+def _gzip_file(raw: IO[bytes], path: Path) -> IO[bytes]:
     if path.suffix != ".gz":
         return os.fdopen(os.dup(raw.fileno()), "wb")
     import gzip  # noqa: PLC0415 - few files are packed

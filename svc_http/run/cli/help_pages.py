@@ -34,8 +34,8 @@ def page_text(arguments: Sequence[str]) -> str | None:
     """The help that a command line asks for; None where it asks for something else."""
     *before, last = [*arguments] or [""]
     words = (*before, *(() if last in {*HELP, ""} else (last,)))
-    names = command_table.primary(words)
-    page = command_table.page(names)
+    names = command_table.primary_words(words)
+    page = command_table.help_page(names)
     is_asked = last in HELP or (page is not None and page["isGroup"])
     if page is None or not is_asked or not _is_usual():
         return None

@@ -1,4 +1,4 @@
-"""What `svc doctor` thinks of the settings and the machine that production is to run on.
+"""Checks whether the settings and the machine are fit for production, for `svc doctor`.
 
 Rule 1: each risk says what may happen and what cures it.
 Rule 2: in production a grave one fails the check; in development all of them are notes.
@@ -32,7 +32,7 @@ _SQLITE = b"SQLite format 3\x00"
 
 @frozen
 class Check:
-    """One thing that was looked at; `ok` is None where it is only worth knowing."""
+    """The outcome of one check; `ok` is None where it is only worth knowing."""
 
     name: str
     ok: bool | None
@@ -41,10 +41,10 @@ class Check:
 
 @frozen
 class Risk:
-    """A setting that is risky where `seen` is true; `why` has the reason and the cure."""
+    """A setting that is risky where `is_present` is true; `why` has the reason and the cure."""
 
     name: str
-    seen: Callable[[Settings], bool]
+    is_present: Callable[[Settings], bool]
     why: str
     is_grave: bool = True
 
@@ -158,13 +158,13 @@ RISKS: Final = (
 )
 
 
-def judged(settings: Settings) -> Iterator[Check]:
-    """What is wrong with the settings for production, or that nothing is."""
+def settings_checks(settings: Settings) -> Iterator[Check]:
+    """The checks of the settings: one for each risk, or a single good one where there is none."""
     is_production = settings.env == "production"
     checks = [
         Check(risk.name, False if is_production and risk.is_grave else None, risk.why)
         for risk in RISKS
-        if risk.seen(settings)
+        if risk.is_present(settings)
     ]
     yield from checks
     yield _secret(settings)
@@ -185,8 +185,8 @@ def _secret(settings: Settings) -> Check:
 # -- the machine -------------------------------------------------------------------------------
 
 
-def machine(settings: Settings) -> Iterator[Check]:
-    """Who runs it, with how many files, and how its own files and the clock stand."""
+def machine_checks(settings: Settings) -> Iterator[Check]:
+    """The checks of the machine: user, open files, disk, secrets, clock and backups."""
     grave = False if settings.env == "production" else None
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     is_enough = soft >= FILES_MIN

@@ -1,4 +1,4 @@
-"""`svc webhooks listen`: a receiver on this machine, for as long as somebody watches it.
+"""`svc webhooks listen`: receives, checks and forwards webhook deliveries on this machine.
 
 Rule 1: every delivery is checked as a receiver has to check it, before anything is believed.
 Rule 2: what is passed on is passed on byte for byte, with its fields; the answer that comes back
@@ -21,9 +21,9 @@ from svc_core.webhooks.signing import (
 )
 from svc_http import system
 from svc_http.run.cli import show
-from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.failures import UsageError
 from svc_http.run.cli.options import Common, Workspace
-from svc_http.run.cli.reach import ask, call, is_answering
+from svc_http.run.cli.reach import call, is_answering, perform_operation
 from svc_http.run.control import channel
 from svc_http.run.control.channel import Refused
 from svc_http.system import sigterm_interrupts
@@ -37,7 +37,7 @@ _OWN = frozenset({"host", "connection", "content-length", "transfer-encoding"})
 """Fields about the connection, which is another one from here on."""
 
 
-def listen(
+def listen_command(
     *,
     forward_to: Annotated[
         str | None,
@@ -59,37 +59,39 @@ def listen(
     this machine and not in production.
     """
     if forward_to is not None and not forward_to.startswith(("http://", "https://")):
-        raise Usage("--forward-to must begin with http:// or https://")
+        raise UsageError("--forward-to must begin with http:// or https://")
     server = common.named_server()
-    path = channel.parse(server) if server else channel.address(common.settings().file)
+    path = channel.parse(server) if server else channel.socket_path(common.settings().file)
     if not is_answering(path):
         raise channel.Unreachable("no server runs that could deliver; start it: svc serve")
     try:
         receiver = _Receiver(port, forward_to, as_json=common.json)
-    except OSError as refused:
-        raise Usage(f"--port {port} cannot be listened on: {refused.strerror}") from refused
+    except OSError as error:
+        raise UsageError(f"--port {port} cannot be listened on: {error.strerror}") from error
     except OverflowError as beyond:
-        raise Usage(f"--port {port}: must be 0 to 65535") from beyond
+        raise UsageError(f"--port {port}: must be 0 to 65535") from beyond
     with receiver, sigterm_interrupts():
         url = f"http://127.0.0.1:{receiver.server_port}/"
         key_text = secret or secret_text(system.SystemIds().random(SECRET_BYTES))
         body = {"url": url, "description": "svc webhooks listen", "secret": key_text}
         try:
             webhook = call(common, "createWebhook", body=body, account=workspace)
-        except Refused as refused:
-            raise refused.saying(str(refused).replace("/secret:", "--secret:")) from refused
+        except Refused as error:
+            raise error.saying(str(error).replace("/secret:", "--secret:")) from error
         try:
             receiver.key = secret_key(key_text)
             if common.json:
                 show.as_json({"id": webhook["id"], "url": url, "secret": key_text})
             else:
                 own = "" if secret else f"\nDeliveries are signed by {key_text}."
-                show.lines(f"Listening as {webhook['id']}; Ctrl-C ends it.{own}")
+                show.print_lines(f"Listening as {webhook['id']}; Ctrl-C ends it.{own}")
             sys.stdout.flush()
             while count is None or receiver.received < count:
                 receiver.handle_request()
         finally:
-            ask(common, "deleteWebhook", path={"webhookId": webhook["id"]}, account=workspace)
+            perform_operation(
+                common, "deleteWebhook", path={"webhookId": webhook["id"]}, account=workspace
+            )
 
 
 class _Receiver(HTTPServer):
@@ -118,8 +120,8 @@ class _Receiver(HTTPServer):
             verify(
                 {name.lower(): text for name, text in fields.items()}, body, self.key, system.now()
             )
-        except SignatureError as refused:
-            self._tell(fields, 401, str(refused))
+        except SignatureError as error:
+            self._tell(fields, 401, str(error))
             return 401
         status = self._forward(fields, body)
         self._tell(fields, status, None)
@@ -135,18 +137,18 @@ class _Receiver(HTTPServer):
             return 502
         return answer.status_code
 
-    def _tell(self, fields: dict[str, str], status: int, refused: str | None) -> None:
+    def _tell(self, fields: dict[str, str], status: int, reason: str | None) -> None:
         line = {
             "at": fields.get("X-Svc-Timestamp"),
             "eventId": fields.get("X-Svc-Event-Id"),
             "attempt": fields.get("X-Svc-Attempt"),
-            "signature": refused or "ok",
+            "signature": reason or "ok",
             "status": status,
         }
         if self._as_json:
             show.as_json(line)
         else:
-            show.lines("  ".join(str(text) for text in line.values() if text is not None))
+            show.print_lines("  ".join(str(text) for text in line.values() if text is not None))
         sys.stdout.flush()
 
 

@@ -1,4 +1,4 @@
-"""`svc entities match`: the lines of a table, screened against all entities.
+"""`svc entities match`: screens the lines of a CSV file against all entities.
 
 Rule 1: columns are known by their headings, in any order, whatever else there is beside them.
 Rule 2: a line that cannot be used is told with its number, and the others go on.
@@ -16,7 +16,7 @@ from svc_core.formats.reading.body import FIELD_CHARS
 from svc_core.intel.entities.screening import CELL_CHARS, LINES_MAX
 from svc_core.operation.host import Progress
 from svc_http.run.cli import show
-from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.failures import UsageError
 from svc_http.run.cli.files import content
 from svc_http.run.cli.options import Common
 from svc_http.run.cli.reach import call
@@ -37,7 +37,7 @@ _SCHEMES = ("lei", "cik", "isin", "wikidata")
 """Headings that are the scheme of what stands below."""
 
 
-def match(
+def match_command(
     file: Annotated[str, Parameter(help="CSV with a line of headings; - is stdin.")],
     *,
     limit: Annotated[int, Parameter(help="Matches of a line at most, the best.")] = 3,
@@ -57,7 +57,7 @@ def match(
     if common.json:
         show.as_json(results)
     else:
-        show.lines(*(text for result in results for text in _words(result)))
+        show.print_lines(*(text for result in results for text in _words(result)))
 
 
 def _screen(
@@ -92,19 +92,21 @@ def _lines(table: bytes) -> Iterator[tuple[int, dict[str, str], str | None]]:
     try:
         text = table.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        raise Usage(f"the table is not UTF-8: {fault.reason} at byte {fault.start}") from fault
+        raise UsageError(f"the table is not UTF-8: {fault.reason} at byte {fault.start}") from fault
     first = text.partition("\n")[0]
     csv.field_size_limit(FIELD_CHARS)  # of the whole process: whoever read before set it
     rows = csv.reader(io.StringIO(text), delimiter=max(",;\t", key=first.count))
     try:
         columns = [_column(heading) for heading in next(rows, [])]
         if not {"name", "designator"} & {name for name, _ in columns}:
-            raise Usage("the first line names no column name or designator; begin it with: name")
+            raise UsageError(
+                "the first line names no column name or designator; begin it with: name"
+            )
         for row in rows:
             if any(cell.strip() for cell in row):
                 yield rows.line_num, *_cells(columns, row)
     except csv.Error as fault:
-        raise Usage(f"the table cannot be read at line {rows.line_num}: {fault}") from fault
+        raise UsageError(f"the table cannot be read at line {rows.line_num}: {fault}") from fault
 
 
 def _column(heading: str) -> tuple[str | None, str]:

@@ -9,7 +9,7 @@ from svc_http import system
 _SECONDS = re.compile("[0-9]{1,9}")
 
 
-def instant(text: str) -> str:
+def instant_or_offset(text: str) -> str:
     """The instant in RFC 3339; `24h` and the like are counted from now.
 
     Raises:
@@ -17,14 +17,14 @@ def instant(text: str) -> str:
     """
     ahead = instants.span(text)
     if ahead is None:
-        return rfc3339(text)
+        return rfc3339_instant(text)
     try:
         return instants.render((system.now() + ahead).replace(microsecond=0))
     except OverflowError as beyond:
         raise ValueError(f"{text} from now is beyond the year 9999") from beyond
 
 
-def rfc3339(text: str) -> str:
+def rfc3339_instant(text: str) -> str:
     """The instant in RFC 3339.
 
     Raises:

@@ -1,4 +1,4 @@
-"""`svc reports open`: the page of a report, in the browser of whoever sits at the terminal."""
+"""`svc reports open`: prints the address of a report's page and opens it in a browser."""
 
 import sys
 import webbrowser
@@ -7,14 +7,14 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from svc_http.run.cli import moments, show
-from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.failures import UsageError
 from svc_http.run.cli.options import Common, Workspace
 from svc_http.run.cli.reach import call, is_answering
 from svc_http.run.control import channel
 from svc_http.run.control.channel import Refused
 
 
-def report(
+def open_report_command(
     report_id: Annotated[str, Parameter(help="The report.")],
     /,
     *,
@@ -31,19 +31,19 @@ def report(
     try:
         body = {"reportId": report_id, "lastsSeconds": moments.seconds(lasts)}
     except ValueError as wrong:
-        raise Usage(f"--lasts: {wrong}") from wrong
+        raise UsageError(f"--lasts: {wrong}") from wrong
     try:
         opening = call(common, "openReport", body=body, account=workspace)
-    except Refused as refused:
-        raise refused.saying(str(refused).replace("/lastsSeconds:", "--lasts:")) from refused
+    except Refused as refusal:
+        raise refusal.saying(str(refusal).replace("/lastsSeconds:", "--lasts:")) from refusal
     if common.json:
         show.as_json(opening)
         return
-    show.lines(opening["url"])
+    show.print_lines(opening["url"])
     if not _is_served(common):
         sys.stderr.write("svc: no server runs that could show it; start it: svc serve\n")
     if sys.stdout.isatty():
-        show.lines(f"It opens the report until {opening['expiresAt']}.")
+        show.print_lines(f"It opens the report until {opening['expiresAt']}.")
         webbrowser.open(opening["url"])
 
 
@@ -52,4 +52,4 @@ def _is_served(common: Common) -> bool:
     if common.named_server() is not None:
         return True
     settings = common.settings()
-    return settings.dsn is not None or is_answering(channel.address(settings.file))
+    return settings.dsn is not None or is_answering(channel.socket_path(settings.file))

@@ -1,4 +1,4 @@
-"""What every command takes: how to answer, and which store it is about."""
+"""The options that commands share: output as JSON, and the server, database and settings file."""
 
 import inspect
 import os
@@ -37,8 +37,8 @@ Author = Annotated[
 
 @Parameter(name="*")
 @frozen
-class Answer:
-    """How to answer."""
+class AnswerOptions:
+    """The option of how to print the answer."""
 
     json: Annotated[
         bool, Parameter(name="--json", negative=(), help="Print one JSON value and nothing else.")
@@ -47,8 +47,8 @@ class Answer:
 
 @Parameter(name="*")
 @frozen
-class Common(Answer):
-    """How to answer, and where the store is."""
+class Common(AnswerOptions):
+    """The options of how to print the answer and which store to use."""
 
     server: Annotated[
         str | None,
@@ -79,7 +79,7 @@ class Common(Answer):
 
         place = self.db or os.environ.get("SVC_DB") or _place_in(_toml(self.config))
         is_file = place and place != ":memory:" and "://" not in place
-        return channel.address(place) if is_file else None
+        return channel.socket_path(place) if is_file else None
 
     def settings(self) -> "Settings":
         """The settings of this command line.
@@ -87,20 +87,20 @@ class Common(Answer):
         Raises:
             SettingsError: a value is wrong.
         """
-        return load(self.config, {"db": self.db})
+        return load_settings(self.config, {"db": self.db})
 
 
 def parameter(
     name: str, kind: Any, says: Parameter, place: Any = KEYWORD, *, is_required: bool = False
 ) -> inspect.Parameter:
-    """A parameter of a function whose signature is made: what is not given is None, or ()."""
+    """A parameter for a generated signature; a flag that is not typed is None, or () for a list."""
     is_list = get_origin(kind) is tuple
     default: Any = inspect.Parameter.empty if is_required else (() if is_list else None)
     annotation: Any = kind if is_list else kind | None
     return inspect.Parameter(name, place, default=default, annotation=Annotated[annotation, says])
 
 
-def load(config: str | None, flags: dict[str, object]) -> "Settings":
+def load_settings(config: str | None, flags: dict[str, object]) -> "Settings":
     """The settings: flags before environment before the settings file.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Getting an operation carried out: by the running server, else by opening the store here.
+"""Has an operation carried out: by the running server, else by opening the store in this process.
 
 One process has a SQLite file at a time, so a command that meets another one waits for it a while.
 A PostgreSQL database is everybody's: a command works on it whatever servers run.
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from svc_core.operation.host import Tell, silent
-from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.failures import UsageError
 from svc_http.run.cli.options import Common
-from svc_http.run.cli.show import bar, words
+from svc_http.run.cli.show import bar, wire_words
 from svc_http.run.control import channel
 from svc_http.run.control.channel import Take
 
@@ -28,12 +28,12 @@ LOOK_SECONDS = 0.05
 """How often it looks."""
 
 
-def ask(
+def perform_operation(
     common: Common, operation: str, take: Take = channel.ignore, **members: Any
 ) -> Mapping[str, Any]:
-    """The whole answer of an operation; the members of its request are those of `Asked`.
+    """The answer of an operation; `members` are those of an `OperatorRequest`.
 
-    What `take` is given are the parts of one that comes as a stream.
+    `take` gets the parts of an answer that comes as a stream.
 
     Raises:
         Refused: it was refused.
@@ -42,7 +42,7 @@ def ask(
     """
     request = {"operation": operation} | {name: v for name, v in members.items() if v is not None}
     server = common.named_server()
-    with bar(words(operation)) as tell:
+    with bar(wire_words(operation)) as tell:
         if server is not None:
             return channel.ask(channel.parse(server), request, tell, take)
         if (path := common.socket()) is not None:
@@ -52,20 +52,20 @@ def ask(
 
 
 def call(common: Common, operation: str, **members: Any) -> Any:
-    """What a local operation answers, out of its envelope.
+    """The data of a local operation's answer, without the envelope.
 
     Raises:
         Refused: it was refused, and others as `ask`.
     """
     try:
-        return ask(common, operation, **members)["body"]["data"]
-    except channel.Refused as refused:
-        detail = str(refused)
-        raise refused.saying(detail.replace("/workspace: ", "--workspace: ", 1)) from refused
+        return perform_operation(common, operation, **members)["body"]["data"]
+    except channel.Refused as refusal:
+        detail = str(refusal)
+        raise refusal.saying(detail.replace("/workspace: ", "--workspace: ", 1)) from refusal
 
 
 def is_answering(socket_path: Path) -> bool:
-    """Whether a server is there."""
+    """Whether a server answers at the socket."""
     try:
         channel.ask(socket_path, {"operation": "listPlans"}, silent)
     except channel.Refused:
@@ -80,7 +80,7 @@ class _NotThere(Exception):  # noqa: N818 - said as the state that it is
 
 
 def _ask(path: Path, request: dict[str, Any], tell: Tell, take: Take) -> Mapping[str, Any]:
-    """What a server answers that may be at the address.
+    """The answer of the server at the address, if there is one.
 
     Raises:
         _NotThere: none is.
@@ -104,7 +104,7 @@ def _find(
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         with suppress(_NotThere):
-            return _ask(channel.address(settings.file), request, tell, take)
+            return _ask(channel.socket_path(settings.file), request, tell, take)
         try:
             return _locally(settings, request, tell, take)
         except StoreBusy:
@@ -115,7 +115,7 @@ def _find(
 
 
 _OFFERS = {"listFormats", "listPresets"}
-"""What can be told without any database."""
+"""Operations that need no database: an empty one in memory answers them."""
 
 
 def _locally(
@@ -135,13 +135,13 @@ def _locally(
     from svc_http.stores import Unusable  # noqa: PLC0415
 
     if settings.db == MEMORY:
-        raise Usage("a store in memory has no commands of its own; name a file with --db")
-    declared = operator.ALL[request["operation"]]
-    may_found = declared.binding == "system" and declared.verb in {"create", "add", "import"}
+        raise UsageError("a store in memory has no commands of its own; name a file with --db")
+    operation = operator.OPERATIONS_BY_ID[request["operation"]]
+    may_found = operation.binding == "system" and operation.verb in {"create", "add", "import"}
     is_missing = settings.file is not None and not Path(settings.file).exists()
-    if is_missing and declared.id in _OFFERS and not request.get("body", {}).get("add"):
+    if is_missing and operation.id in _OFFERS and not request.get("body", {}).get("add"):
         settings = attrs.evolve(settings, db=MEMORY)
-    elif is_missing and not may_found and declared.id not in _OFFERS:
+    elif is_missing and not may_found and operation.id not in _OFFERS:
         db_flag = "" if settings.db == MEMBERS["db"].default else f" --db {quote(settings.db)}"
         raise Unusable(
             f"there is no database {settings.db}; make one: svc keys create --name NAME{db_flag}"

@@ -1,4 +1,4 @@
-"""A server that is asked over HTTP, with a key from the environment."""
+"""Calls a server over HTTP with the API key of the environment."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from svc_core.operation.ports import BASE_V1, BASE_V2
 from svc_http import mcp
-from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.failures import UsageError
 from svc_http.run.control.channel import Refused, Unreachable
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ Url = Annotated[
 
 @contextmanager
 def client(url: str) -> Iterator["httpx2.Client"]:
-    """What asks the server at `url`.
+    """An HTTP client for the server at `url`.
 
     Raises:
         Usage: there is no key, or this is no address.
@@ -46,7 +46,7 @@ def client(url: str) -> Iterator["httpx2.Client"]:
 
     key = os.environ.get(KEY, "").strip()
     if not key:
-        raise Usage(f"--url needs a key; set {KEY}")
+        raise UsageError(f"--url needs a key; set {KEY}")
     timeout = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
     fields = {"Authorization": f"Bearer {key}"}
     root = url.rstrip("/")
@@ -58,7 +58,7 @@ def client(url: str) -> Iterator["httpx2.Client"]:
 
 @contextmanager
 def reaching(url: str) -> Iterator[None]:
-    """Tell what keeps requests in the block from their answers.
+    """Turn network failures inside the block into errors with one line for a person.
 
     Raises:
         Usage: this is no address.
@@ -69,13 +69,13 @@ def reaching(url: str) -> Iterator[None]:
     try:
         yield
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeEncodeError) as wrong:
-        raise Usage(f"--url {url}: {wrong}") from wrong
+        raise UsageError(f"--url {url}: {wrong}") from wrong
     except httpx2.TransportError as failure:
         raise Unreachable(f"no server answers at {url}: {failure}") from failure
 
 
-def check(answer: "httpx2.Response") -> None:
-    """Pass a success.
+def check_response(answer: "httpx2.Response") -> None:
+    """Raise the problem of an answer that is no success.
 
     Raises:
         Refused: it is a problem.
@@ -85,8 +85,8 @@ def check(answer: "httpx2.Response") -> None:
         return
     try:
         body = json.loads(answer.read())
-        refused = Refused({name: body[name] for name in ("detail", "code", "resolution")} | body)
+        refusal = Refused({name: body[name] for name in ("detail", "code", "resolution")} | body)
     except (ValueError, TypeError, KeyError) as foreign:
         detail = f"{answer.url} answers {answer.status_code}, and is not this service"
         raise Unreachable(detail) from foreign
-    raise refused
+    raise refusal

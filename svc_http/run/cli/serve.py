@@ -1,4 +1,4 @@
-"""`svc serve`: every setting is a flag, read from the one place that declares it."""
+"""`svc serve`: runs the server; its flags are derived from the declared settings."""
 
 import asyncio
 import inspect
@@ -18,11 +18,11 @@ from svc_core.operation.ports import BASE_V1, BASE_V2
 from svc_core.wire.constraints import Doc
 from svc_http import mcp, settings
 from svc_http.outside.facilitators import ethereum, x402
-from svc_http.run.cli.failures import REFUSED, Usage, tell
-from svc_http.run.cli.options import load, parameter
-from svc_http.run.demo.seed import Seeded
+from svc_http.run.cli.failures import REFUSED, UsageError, tell
+from svc_http.run.cli.options import load_settings, parameter
+from svc_http.run.demo.seed import SeededDemo
 from svc_http.run.server import launch, processes
-from svc_http.run.server.launch import Opened
+from svc_http.run.server.launch import StartedServer
 from svc_http.service.equipment import gaps
 from svc_http.settings import MEMBERS
 from svc_http.version import service_version
@@ -31,31 +31,31 @@ OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
 """How a switch is turned off, where that is not `--no-` and its name alone."""
 
 
-def serve(**options: Any) -> int:
+def serve_command(**options: Any) -> int:
     """Run the server until Ctrl-C or SIGTERM; with --demo on a store of its own."""
     flags = {name: value for name, value in options.items() if name in MEMBERS}
     config, demo = options.get("config"), options.get("demo", False)
     if demo and "db" in flags:
-        raise Usage("the demo has a database of its own; leave --db out, or --demo")
+        raise UsageError("the demo has a database of its own; leave --db out, or --demo")
 
-    def ready(opened: Opened) -> None:
-        _announce(opened, as_json=options.get("json", False))
+    def ready(server: StartedServer) -> None:
+        _announce(server, as_json=options.get("json", False))
         if options.get("open_", False):
-            docs = addresses(opened)["docs"]
+            docs = server_addresses(server)["docs"]
             asyncio.get_running_loop().run_in_executor(None, webbrowser.open, docs)
 
     try:
         if demo:  # a settings file is for the real service: the demo takes one only by name
             launch.run_demo(settings.load(os.environ, config, flags), ready)
             return 0
-        chosen = load(config, flags)
-        if chosen.processes is not None:
-            return processes.run(chosen, config, flags, ready) or 0
-        launch.run(chosen, ready, lambda: load(config, flags))
-    except processes.Failed as failed:
-        return tell(f"the server cannot start: {failed}", REFUSED)
-    except OSError as refused:
-        return tell(f"the server cannot start: {refused.strerror or refused}", REFUSED)
+        server_settings = load_settings(config, flags)
+        if server_settings.processes is not None:
+            return processes.run_processes(server_settings, config, flags, ready) or 0
+        launch.run_server(server_settings, ready, lambda: load_settings(config, flags))
+    except processes.Failed as failure:
+        return tell(f"the server cannot start: {failure}", REFUSED)
+    except OSError as error:
+        return tell(f"the server cannot start: {error.strerror or error}", REFUSED)
     return 0
 
 
@@ -73,9 +73,9 @@ def _own() -> Iterator[inspect.Parameter]:
     yield _says("config", str, "The settings file. Also SVC_CONFIG; default svc.toml.")
 
 
-def _says(key: str, kind: type, text: str, **more: Any) -> inspect.Parameter:
+def _says(key: str, kind: type, text: str, **extras: Any) -> inspect.Parameter:
     return parameter(
-        key, kind, Parameter(help=text, show_default=False, **{"negative": (), **more})
+        key, kind, Parameter(help=text, show_default=False, **{"negative": (), **extras})
     )
 
 
@@ -89,7 +89,7 @@ def _flag(name: str) -> inspect.Parameter:
     return _says(name, bool, text, negative=off)
 
 
-serve.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+serve_command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     [*_own(), *map(_flag, _OPEN)], return_annotation=int
 )
 
@@ -97,16 +97,16 @@ serve.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def addresses(opened: Opened) -> dict[str, Any]:
-    """Where everything is, for programs; `admin` is what SVC_SERVER takes."""
-    settings, origin = opened.settings, opened.settings.origin
+def server_addresses(server: StartedServer) -> dict[str, Any]:
+    """The addresses of a running server, for programs; `admin` is what SVC_SERVER takes."""
+    settings, origin = server.settings, server.settings.origin
     places: dict[str, Any] = {
         "api": origin + BASE_V1,
         "v2": origin + BASE_V2,
         "docs": f"{origin}/docs",
         "dashboard": f"{origin}/",
         "mcp": f"{origin}{mcp.PATH}",
-        "admin": opened.admin,
+        "admin": server.admin,
     }
     if settings.x402_pay_to is not None:
         places["x402"] = {
@@ -114,30 +114,30 @@ def addresses(opened: Opened) -> dict[str, Any]:
             "payTo": settings.x402_pay_to,
             "facilitator": x402.address(settings),
         }
-    return places if opened.seeded is None else places | {"key": opened.seeded.key}
+    return places if server.demo is None else places | {"key": server.demo.key}
 
 
-def _announce(opened: Opened, *, as_json: bool) -> None:
-    lines = _demo_lines(opened, opened.seeded) if opened.seeded else _lines(opened)
+def _announce(server: StartedServer, *, as_json: bool) -> None:
+    lines = _demo_lines(server, server.demo) if server.demo else _lines(server)
     block = "\n".join(("", *(f"  {line}".rstrip() for line in lines)))
-    sys.stdout.write(f"{json.dumps(addresses(opened)) if as_json else block}\n")
+    sys.stdout.write(f"{json.dumps(server_addresses(server)) if as_json else block}\n")
     sys.stdout.flush()
 
 
 def _program() -> str:
-    """How a shell calls this program again: an environment that is not active has no `svc`."""
+    """The words by which a shell calls this program; without an active venv there is no `svc`."""
     if shutil.which("svc"):
         return "svc"
     program = Path(sys.argv[0])
     return str(program) if program.name == "svc" else shlex.join([sys.executable, "-m", "svc_http"])
 
 
-def _places(opened: Opened) -> Iterator[str]:
-    origin = opened.settings.origin
+def _places(server: StartedServer) -> Iterator[str]:
+    origin = server.settings.origin
     yield f"API         {origin}{BASE_V1}   (v2: {origin}{BASE_V2})"
     yield f"Docs        {origin}/docs   (OpenAPI: /openapi.json, for SDK tools: /openapi.flat.json)"
     yield f"MCP         {origin}{mcp.PATH}   (over stdio: svc mcp)"
-    settings = opened.settings
+    settings = server.settings
     for name, why in gaps(settings).items():
         yield f"Off         {name}: {why}"
     if settings.x402_pay_to is not None:
@@ -145,14 +145,14 @@ def _places(opened: Opened) -> Iterator[str]:
         yield f"            facilitator {x402.address(settings)}"
 
 
-def _lines(opened: Opened) -> Iterator[str]:
-    settings = opened.settings
+def _lines(server: StartedServer) -> Iterator[str]:
+    settings = server.settings
     yield f"svc {service_version()}  {settings.env}, database {settings.shown_db}"
     yield ""
-    yield from _places(opened)
-    yield f"Admin       {opened.admin}"
-    if opened.is_empty:
-        server_flag = "" if settings.db == "svc.db" else f" --server {opened.admin}"
+    yield from _places(server)
+    yield f"Admin       {server.admin}"
+    if server.is_empty:
+        server_flag = "" if settings.db == "svc.db" else f" --server {server.admin}"
         yield ""
         yield "There is no workspace yet. Make one, and a key for it:"
         yield f"  svc workspaces create --name NAME --plan elite{server_flag}"
@@ -161,39 +161,39 @@ def _lines(opened: Opened) -> Iterator[str]:
     yield "Ctrl-C to stop."
 
 
-def _demo_lines(opened: Opened, seeded: Seeded) -> Iterator[str]:
-    origin = opened.settings.origin
+def _demo_lines(server: StartedServer, demo: SeededDemo) -> Iterator[str]:
+    origin = server.settings.origin
     yield f"svc {service_version()}  demo: its data ends with it; nothing leaves this machine"
     yield ""
-    yield from _places(opened)
-    yield f"Demo key    {seeded.key}"
-    yield f'            workspace "demo", plan {seeded.plan}, all scopes, expires in 24 h'
+    yield from _places(server)
+    yield f"Demo key    {demo.key}"
+    yield f'            workspace "demo", plan {demo.plan}, all scopes, expires in 24 h'
     yield ""
     yield "Try:"
-    yield f"  export SVC_KEY={seeded.key} SVC_SERVER={shlex.quote(opened.admin)}"
+    yield f"  export SVC_KEY={demo.key} SVC_SERVER={shlex.quote(server.admin)}"
     for target in (
         f"{BASE_V1}/reports?limit=3",
-        f"{BASE_V1}/reports/{seeded.report_id}?format=markdown",
+        f"{BASE_V1}/reports/{demo.report_id}?format=markdown",
         f"{BASE_V1}/news?topics=cybersecurity&limit=3",
         f"{BASE_V2}/changes?limit=3",
-        f"{BASE_V2}/ledger/subjects/{seeded.subject.subject_id}",
+        f"{BASE_V2}/ledger/subjects/{demo.subject.subject_id}",
     ):
-        yield f"  curl -s -H 'Authorization: Bearer {seeded.key}' '{origin}{target}'"
-    if "speech" not in gaps(opened.settings):
-        audio = f"{origin}{BASE_V1}/reports/{seeded.report_id}/audio?redirect=true"
+        yield f"  curl -s -H 'Authorization: Bearer {demo.key}' '{origin}{target}'"
+    if "speech" not in gaps(server.settings):
+        audio = f"{origin}{BASE_V1}/reports/{demo.report_id}/audio?redirect=true"
         # It is being spoken while this is read, so the first answer may be that there is none.
         patient = "curl -sfL --retry 5 --retry-all-errors"
-        yield f"  {patient} -H 'Authorization: Bearer {seeded.key}' '{audio}' -o report.mp3"
+        yield f"  {patient} -H 'Authorization: Bearer {demo.key}' '{audio}' -o report.mp3"
     program = _program()
-    yield f'  {program} ask "Which vulnerabilities are exploited?" --server {opened.admin}'
-    yield f"  {program} reports list --server {opened.admin}"
-    yield f"  {program} ledger fold {seeded.subject.subject_id} --server {opened.admin}"
+    yield f'  {program} ask "Which vulnerabilities are exploited?" --server {server.admin}'
+    yield f"  {program} reports list --server {server.admin}"
+    yield f"  {program} ledger fold {demo.subject.subject_id} --server {server.admin}"
     yield ""
     yield (
-        f"Seeded {seeded.profiles} profiles, {seeded.reports} reports, {seeded.items} news items "
-        f"from {seeded.sources} sources and a ledger of {seeded.subject.records} records."
+        f"Seeded {demo.profiles} profiles, {demo.reports} reports, {demo.items} news items "
+        f"from {demo.sources} sources and a ledger of {demo.subject.records} records."
     )
-    if opened.settings.x402_pay_to is None:
+    if server.settings.x402_pay_to is None:
         yield f"Requests can be paid for as well, without a key: {ethereum.CURE}"
     else:
         yield "Requests without a key can be paid for, in play money: docs/payments.md"

@@ -1,4 +1,4 @@
-"""How answers look: JSON for programs, tables and short lines for people."""
+"""Prints answers: JSON for programs, tables and short lines for people."""
 
 import json
 import re
@@ -17,13 +17,13 @@ def as_json(value: object) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
 
 
-def lines(*texts: str) -> None:
+def print_lines(*texts: str) -> None:
     """Print short lines."""
     sys.stdout.write("".join(f"{text}\n" for text in texts))
 
 
 def value(body: Any) -> Any:
-    """What an answer says without its envelope; a page with members of its own keeps them."""
+    """The data of an answer without its envelope; a page with members of its own keeps them."""
     if not isinstance(body, dict) or "data" not in body or not body.keys() <= _ENVELOPE:
         return body
     meta = body.get("meta", {})
@@ -37,17 +37,17 @@ _ENVELOPE = {"data", "meta", "links", "totalCount"}
 _PAGING = {"pageCount", "count", "page"}
 
 
-def answer(value: Any, group: str, columns: Sequence[str], notes: Sequence[str]) -> None:
-    """Print what a command of a group was answered: rows as a table, a resource as an outline."""
+def print_answer(value: Any, group: str, columns: Sequence[str], notes: Sequence[str]) -> None:
+    """Print the answer of a command: rows as a table, a resource as an outline."""
     members = value if isinstance(value, dict) else {"data": value}
-    name = next((n for n, each in members.items() if columns and type(each) is list), None)
+    name = next((n for n, member in members.items() if columns and type(member) is list), None)
     if name is not None:
         empty = f"Nothing here. See: svc {group} --help"
-        table(members[name], columns, empty, notes)
+        print_table(members[name], columns, empty, notes)
     outline({member: each for member, each in members.items() if member != name})
 
 
-def content(answer: Mapping[str, Any]) -> bytes:
+def answer_bytes(answer: Mapping[str, Any]) -> bytes:
     """The bytes of an answer, as they go into a file."""
     body = answer["body"]
     if not isinstance(body, str):
@@ -64,46 +64,46 @@ def outline(value: Any, indent: str = "") -> None:
     width = max(map(len, members), default=0)
     for name, member in members.items():
         if isinstance(member, Mapping) and not _is_flat(member):
-            lines(f"{indent}{name}")
+            print_lines(f"{indent}{name}")
             outline(member, f"{indent}  ")
         elif isinstance(member, list) and isinstance(member[0], Mapping):
-            for each in member:
-                lines(f"{indent}{name}")
-                outline(each, f"{indent}  ")
+            for item in member:
+                print_lines(f"{indent}{name}")
+                outline(item, f"{indent}  ")
         else:
-            lines(f"{indent}{name.ljust(width)}  {_text(member)}")
+            print_lines(f"{indent}{name.ljust(width)}  {_text(member)}")
 
 
 def _is_flat(value: Mapping[str, Any]) -> bool:
     return not any(isinstance(member, Mapping | list) for member in value.values())
 
 
-def table(
+def print_table(
     rows: Iterable[Mapping[str, Any]],
     columns: Sequence[str],
     empty: str,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print rows as a table of these members, what is told of each below it.
+    """Print rows as a table of these members, with the notes of each row below it.
 
     `empty` says what to do when there are none.
     """
     members = list(rows)
     if not members:
-        lines(empty)
+        print_lines(empty)
         return
     from svc_http.run.cli.tables import Table  # noqa: PLC0415 - most commands print a line
 
     names = [name.rpartition(".")[2] for name in columns]
     rows_table = Table(
         headings=[
-            words(n if names.count(n) == 1 else p) for n, p in zip(names, columns, strict=True)
+            wire_words(n if names.count(n) == 1 else p) for n, p in zip(names, columns, strict=True)
         ],
         rows=[[_cell(_at(row, column)) or "-" for column in columns] for row in members],
         notes=[[_cell(_at(row, note) or "") for note in notes] for row in members],
         anchor=next((number for number, name in enumerate(names) if name == "id"), 0),
     )
-    lines(*rows_table.lines(_columns() if sys.stdout.isatty() else None))
+    print_lines(*rows_table.lines(_columns() if sys.stdout.isatty() else None))
 
 
 def _columns() -> int:
@@ -119,7 +119,7 @@ def _at(row: Any, path: str) -> Any:
     return row
 
 
-def words(name: str) -> str:
+def wire_words(name: str) -> str:
     """A name of the wire as people write it: `last delivery status`."""
     parts = re.sub("(?<=[a-z0-9])(?=[A-Z])", " ", name.removesuffix("ISO").replace(".", " "))
     return parts.lower()
@@ -139,14 +139,14 @@ def _text(value: Any) -> str:
         return ", ".join(map(_text, value))
     if isinstance(value, Mapping) and value.keys() == _REJECTION:
         example = value["sample"] and f" ({_text(value['sample'])})"
-        return f"{value['count']} {words(value['reason'])}{example}"
+        return f"{value['count']} {wire_words(value['reason'])}{example}"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_text(member)}" for name, member in value.items())
     return clean(str(value))
 
 
 def clean(text: str) -> str:
-    """A text without what would steer a terminal."""
+    """The text with the control characters that would steer a terminal replaced."""
     return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

@@ -1,4 +1,4 @@
-"""Rows as lines: a table, or where a terminal is narrow a block for each row.
+"""Lays rows out as text: a table, or on a narrow terminal a block for each row.
 
 Rule 1: no line is wider than the terminal, and a row takes one line; without a width nothing is
         cut.
@@ -27,7 +27,7 @@ TABLE_MIN = 60
 
 @frozen
 class Table:
-    """Headings, rows of cells, and for each row what is told below it."""
+    """Headings, rows of cells, and the notes below each row."""
 
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]

@@ -1,4 +1,4 @@
-"""`svc changes tail`: every change once, from a position that outlives this process."""
+"""`svc changes tail`: prints every change once, and keeps its position in a file."""
 
 import json
 import os
@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from svc_http.run.cli.failures import REFUSED, Usage, tell
+from svc_http.run.cli.failures import REFUSED, UsageError, tell
 from svc_http.run.cli.files import content, write_whole
 from svc_http.run.cli.options import Common, Workspace
-from svc_http.run.cli.reach import ask
+from svc_http.run.cli.reach import perform_operation
 
 PAGE_ROWS = 100
 """Rows of one page: what is repeated at most when this process is killed."""
@@ -25,7 +25,7 @@ FOLLOW_SECONDS = 1.0
 """How often the end of the feed is looked at again."""
 
 
-def changes(
+def tail_command(
     *,
     after: Annotated[
         str | None, Parameter(name="--from", help="The watermark to continue from.")
@@ -59,7 +59,7 @@ def changes(
         mark = _position(state) or after
     while True:
         query = {"limit": str(PAGE_ROWS)} | ({} if mark is None else {"after": mark})
-        page = ask(common, "listChanges", query=query, account=workspace)["body"]
+        page = perform_operation(common, "listChanges", query=query, account=workspace)["body"]
         exit_code = _hand_on(page["data"], exec_)
         if exit_code:
             return tell(f"--exec failed with {exit_code}; its page will come again", REFUSED)
@@ -84,15 +84,15 @@ def _position(state: Path) -> str:
             raise OSError
         if not os.access(state if is_there else state.parent, os.R_OK | os.W_OK):
             raise OSError
-    except OSError as refused:
+    except OSError as error:
         detail = f"the position cannot be kept in {state}: it cannot be read and written"
-        raise Usage(detail) from refused
+        raise UsageError(detail) from error
     read = content(str(state), MARK_BYTES_MAX) if is_there else b""
     return read.decode("utf-8", "replace").strip()
 
 
 def _hand_on(rows: list[Any], command: str | None) -> int:
-    """Give a page away; not 0 when the command that took it failed."""
+    """Print a page or pipe it to the command; its exit code, which is not 0 when it failed."""
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     if command is None:
         sys.stdout.write(text)

@@ -1,4 +1,4 @@
-"""`svc ledger export` and `svc ledger import`: sealed lines out of a ledger, and into one."""
+"""`svc ledger export` and `svc ledger import`: write a ledger to a file, and read one from it."""
 
 import sys
 from base64 import b64decode
@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from svc_core.ledger.append.erasure import Part
 from svc_core.operation.host import Progress, Tell
 from svc_http.run.cli import show
-from svc_http.run.cli.failures import Usage
+from svc_http.run.cli.failures import UsageError
 from svc_http.run.cli.files import STREAM, spooled, write_whole
 from svc_http.run.cli.options import Common, Workspace
 from svc_http.run.cli.reach import call
@@ -19,7 +19,7 @@ from svc_http.run.cli.show import bar
 from svc_http.run.control.channel import Refused
 
 
-def export(
+def export_command(
     file: Annotated[
         str,
         Parameter(
@@ -46,7 +46,7 @@ def export(
     --json the lines go to FILE and the counts to stdout.
     """
     if common.json and file == STREAM:
-        raise Usage("--json prints one value, so the lines need a FILE")
+        raise UsageError("--json prints one value, so the lines need a FILE")
     part = Part(from_size)
     with bar("ledger export") as tell:
         pages = _pages(common, workspace, size, part, tell)
@@ -76,7 +76,9 @@ def export(
         if from_size:
             next_step = f"Import it where the {from_size} records before it are: svc ledger import"
         count = part.size - from_size
-        show.lines(f"Exported {count} records of {head['ledger']} to {file}.", next_step, *warnings)
+        show.print_lines(
+            f"Exported {count} records of {head['ledger']} to {file}.", next_step, *warnings
+        )
 
 
 def _pages(
@@ -98,7 +100,7 @@ def _pages(
         tell(Progress(part.size, page["size"], "records"))
 
 
-def import_(
+def import_command(
     file: Annotated[str, Parameter(help="The export, plain or gzip; - is stdin.")],
     *,
     workspace: Workspace = None,
@@ -113,21 +115,21 @@ def import_(
     with spooled(file) as path:
         if not path.is_file():
             why = "is not a file" if path.exists() else "is not there"
-            raise Usage(f"{file} {why}")
+            raise UsageError(f"{file} {why}")
         try:
             body = {"path": str(path.absolute())}
             reply = call(common, "importLedger", body=body, account=workspace)
-        except Refused as refused:
-            detail = str(refused).removeprefix("/path: ").replace("verify FILE", f"verify {file}")
-            raise refused.saying(detail) from refused
+        except Refused as refusal:
+            detail = str(refusal).removeprefix("/path: ").replace("verify FILE", f"verify {file}")
+            raise refusal.saying(detail) from refusal
     if common.json:
         show.as_json(reply)
         return
-    show.lines(
+    show.print_lines(
         f"Imported {reply['imported']} records of {reply['ledger']}, which now has {reply['size']}."
     )
     if reply["alsoIn"]:
-        show.lines(
+        show.print_lines(
             f"{', '.join(reply['alsoIn'])} has the same ledger. What is appended to one is not in "
             "the other; each signs its checkpoints under a name of its own (svc ledger key)."
         )

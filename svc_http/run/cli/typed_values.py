@@ -1,4 +1,4 @@
-"""How a word of a command line becomes a JSON value, by the form that its flag has.
+"""Parses a word of a command line into a JSON value, by the form of its flag.
 
 Instants are RFC 3339, members in seconds are spans, an object of texts is KEY=VALUE, and what is no
 text, number or list of these is JSON. What a form needs is imported when a value of it was typed.
@@ -22,7 +22,7 @@ HINTS: Final[Mapping[str, str]] = {
 """What the help of a flag adds to its description, by its form."""
 
 
-def parse(form: str, word: Any) -> Any:
+def parse_word(form: str, word: Any) -> Any:
     """The JSON value of what was typed.
 
     Raises:
@@ -79,13 +79,13 @@ def _seconds(word: str) -> int:
 def _instant(word: str) -> str:
     from svc_http.run.cli import moments  # noqa: PLC0415
 
-    return moments.rfc3339(word)
+    return moments.rfc3339_instant(word)
 
 
 def _instant_ahead(word: str) -> str:
     from svc_http.run.cli import moments  # noqa: PLC0415
 
-    return moments.instant(word)
+    return moments.instant_or_offset(word)
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {

@@ -1,4 +1,4 @@
-"""`svc ledger verify`: an export is checked without a server, a database or settings."""
+"""`svc ledger verify`: verifies an export without a server, a database or settings."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -19,9 +19,9 @@ from svc_core.ledger.verify.verify import verify_export
 from svc_core.ledger.verify.words import words
 from svc_http.outside.fetch.exports import opener
 from svc_http.run.cli import show
-from svc_http.run.cli.failures import REFUSED, Usage
+from svc_http.run.cli.failures import REFUSED, UsageError
 from svc_http.run.cli.files import content, spooled
-from svc_http.run.cli.options import Answer
+from svc_http.run.cli.options import AnswerOptions
 
 P = TypeVar("P")
 
@@ -29,7 +29,7 @@ NOTE_BYTES_MAX = 1024 * 1024
 """Of a checkpoint, a receipt or a policy: a thousand times what they take."""
 
 
-def verify(
+def verify_command(
     file: Annotated[str, Parameter(help="The export, plain or gzip; - is stdin.")],
     *,
     checkpoint: Annotated[
@@ -53,7 +53,7 @@ def verify(
         int | None, Parameter(help="The ledger's size when you last saw it.")
     ] = None,
     from_root: Annotated[str | None, Parameter(help="Its root at that size, base64.")] = None,
-    answer: Answer = Answer(),  # noqa: B008 - frozen
+    answer: AnswerOptions = AnswerOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Verify an export; needs no server and no database.
 
@@ -87,7 +87,7 @@ def verify(
         show.as_json({**result, **own})
     else:
         has_notes = bool(checkpoint or receipt)
-        show.lines(*words(file, outcome, is_keyed=key is not None, has_notes=has_notes))
+        show.print_lines(*words(file, outcome, is_keyed=key is not None, has_notes=has_notes))
     return 0 if outcome.ok else REFUSED
 
 
@@ -102,20 +102,20 @@ def _parse_option(option: str, parse: Callable[[Any], P], text: Any) -> P | None
     try:
         return None if text is None else parse(text)
     except (NoteError, PolicyError) as wrong:
-        raise Usage(f"{option}: {wrong} See: svc ledger verify --help") from wrong
+        raise UsageError(f"{option}: {wrong} See: svc ledger verify --help") from wrong
 
 
 def _anchor(size: int | None, root: str | None) -> tuple[int, bytes] | None:
     if size is None and root is None:
         return None
     if size is None or root is None:
-        raise Usage("--from-size and --from-root belong together")
+        raise UsageError("--from-size and --from-root belong together")
     try:
         hash_ = from_base64(root)
     except NoteError:
         hash_ = b""
     if size < 0 or len(hash_) != HASH_BYTES:
-        raise Usage("--from-root must be the base64 of 32 bytes, --from-size not negative")
+        raise UsageError("--from-root must be the base64 of 32 bytes, --from-size not negative")
     return size, hash_
 
 

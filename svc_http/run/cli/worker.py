@@ -1,4 +1,4 @@
-"""`svc worker`: the background workers alone, beside any number of servers or without one."""
+"""`svc worker`: runs the background workers without a server."""
 
 import os
 import sys
@@ -8,15 +8,15 @@ import attrs
 from cyclopts import Parameter
 
 from svc_http.run.cli import show
-from svc_http.run.cli.failures import Usage
-from svc_http.run.cli.options import Answer, load
+from svc_http.run.cli.failures import UsageError
+from svc_http.run.cli.options import AnswerOptions, load_settings
 from svc_http.settings import MEMORY, WORKERS, Settings
 
 
 @Parameter(name="*")
 @attrs.frozen
-class Which(Answer):
-    """Which workers, over which store."""
+class WorkerOptions(AnswerOptions):
+    """The options that choose the workers and their store."""
 
     only: Annotated[
         str | None,
@@ -36,7 +36,7 @@ class Which(Answer):
     ] = None
 
 
-def worker(*, which: Which = Which()) -> None:
+def worker_command(*, options: WorkerOptions = WorkerOptions()) -> None:
     """Run the background workers until Ctrl-C or SIGTERM, without a server.
 
     Any number of them share a PostgreSQL database with any number of servers. One that is told to
@@ -45,16 +45,16 @@ def worker(*, which: Which = Which()) -> None:
     from svc_http.run.server import worker as working  # noqa: PLC0415 - help is shown without it
 
     def read() -> Settings:
-        return load(which.config, {"db": which.db, "workers": which.only or "all"})
+        return load_settings(options.config, {"db": options.db, "workers": options.only or "all"})
 
     settings = read()
     if settings.db == MEMORY:
-        raise Usage("a store in memory is its server's alone; name a database with --db")
+        raise UsageError("a store in memory is its server's alone; name a database with --db")
 
     def ready() -> None:
         names = [name for name in WORKERS if settings.runs(name)]
         members = {"workers": names, "db": settings.shown_db, "pid": os.getpid()}
-        (show.as_json if which.json else show.outline)(members)
+        (show.as_json if options.json else show.outline)(members)
         sys.stdout.flush()
 
-    working.run(settings, ready, read)
+    working.run_workers(settings, ready, read)

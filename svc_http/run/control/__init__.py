@@ -1,1 +1,1 @@
-"""The operator's way in: every operation, local ones too, over a socket or in this process."""
+"""Carries out operations for the operator of this machine, over a socket or in this process."""

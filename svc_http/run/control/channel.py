@@ -1,4 +1,4 @@
-"""The control socket: operations for a running server, from its own user on its own machine.
+"""The client of the control socket, by which commands reach a running server on this machine.
 
 A connection carries one request line, then any number of `{"progress": ...}` and, of an answer that
 comes as a stream, `{"part": TEXT}` lines, then one line with the answer (`control.operator`).
@@ -48,8 +48,8 @@ class BrokeOff(Unreachable):
     """The server was asked and ended before it answered: the command may have been done."""
 
 
-class Misnamed(Exception):  # noqa: N818 - said as the state that it is
-    """What was given is no address of a server; the message is one line."""
+class BadSocketAddress(Exception):  # noqa: N818 - said as the state that it is
+    """The text is no address of a server; the message is one line."""
 
     exit_code = 2
 
@@ -75,7 +75,7 @@ class Refused(Exception):  # noqa: N818 - said as what happened
 # -- where the socket is -----------------------------------------------------------------------
 
 
-def address(file: str | None, number: int | None = None) -> Path:
+def socket_path(file: str | None, number: int | None = None) -> Path:
     """The socket of the server that has the SQLite file open; None: of this process.
 
     It stands beside the file, or, where there is none or its path is too long for a socket, under
@@ -117,7 +117,7 @@ def parse(text: str) -> Path:
     """
     if not text.startswith(PREFIX) or len(text) == len(PREFIX):
         detail = f"must be {PREFIX}PATH, as `svc serve --json` prints it under `admin`"
-        raise Misnamed(f"--server {detail}")
+        raise BadSocketAddress(f"--server {detail}")
     return Path(text[len(PREFIX) :])
 
 
@@ -139,7 +139,7 @@ def check_folder(path: Path) -> None:
 
 
 def line(request: Mapping[str, Any]) -> bytes:
-    """The line that asks for an operation (`control.operator.Asked`)."""
+    """The line that asks for an operation (`control.operator.OperatorRequest`)."""
     return _text(request).encode() + b"\n"
 
 
@@ -150,7 +150,7 @@ def ignore(_: str) -> None:
 def ask(
     path: Path, request: Mapping[str, Any], tell: Tell, take: Take = ignore
 ) -> Mapping[str, Any]:
-    """What the server at `path` answers to a request (`control.operator.Asked`).
+    """What the server at `path` answers to a request (`control.operator.OperatorRequest`).
 
     Raises:
         Unreachable: no server is there.
@@ -181,20 +181,20 @@ def _answer_lines(
                 connection.sendall(line(request))
             with connection.makefile("rb") as lines:
                 yield from map(json.loads, lines)
-        except OSError as broken:
+        except OSError as error:
             raise BrokeOff(
-                f"the server at {path} broke off: {broken}; look before repeating"
-            ) from broken
-        except ValueError as broken:
-            raise BrokeOff(f"the server at {path} ended within its answer") from broken
+                f"the server at {path} broke off: {error}; look before repeating"
+            ) from error
+        except ValueError as error:
+            raise BrokeOff(f"the server at {path} ended within its answer") from error
 
 
 def _connect(connection: socket.socket, path: Path) -> None:
     try:
         check_folder(path)
         connection.connect(str(path))
-    except OSError as refused:
-        raise Unreachable(f"no server answers at {PREFIX}{path}") from refused
+    except OSError as error:
+        raise Unreachable(f"no server answers at {PREFIX}{path}") from error
 
 
 def told(answer: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
-"""The listening end of the control socket: takes commands and hands them to the operator.
+"""The server end of the control socket: takes commands and hands them to the operator.
 
-What a connection carries, and who may open one, is said in `control.channel`, the end that asks.
+`control.channel`, the client end, describes the lines of a connection and who may open one.
 """
 
 import asyncio
@@ -52,9 +52,9 @@ class Control:
             Unsafe: somebody else could be.
         """
         control = cls(path, operator)
-        bound, control._inode = _bind(path)
+        listener, control._inode = _bind(path)
         control._server = await asyncio.start_unix_server(
-            control._serve_connection, sock=bound, limit=LINE_BYTES_MAX
+            control._serve_connection, sock=listener, limit=LINE_BYTES_MAX
         )
         return control
 
@@ -135,14 +135,14 @@ def _bind(path: Path) -> tuple[socket.socket, int]:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     check_folder(path)
     path.unlink(missing_ok=True)
-    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        bound.bind(str(path))
+        listener.bind(str(path))
         path.chmod(0o600)  # before listening: until then nobody can connect
     except OSError:
-        bound.close()
+        listener.close()
         raise
-    return bound, path.stat().st_ino
+    return listener, path.stat().st_ino
 
 
 def _remove(path: Path, inode: int) -> None:

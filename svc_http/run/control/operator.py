@@ -1,4 +1,4 @@
-"""Carries out operations for the operator: the same over the socket and inside a process.
+"""Carries out one operation for the operator, whether it came over the socket or in this process.
 
 A request is `{"operation": ID, "path": {...}, "query": {...}, "headers": {...}, "body": ...,
 "account": ..., "author": ...}`, all but the first optional; an answer is `{"ok": {"status",
@@ -51,7 +51,7 @@ from svc_http.service.service import Service
 PassOn = Callable[[bytes], Awaitable[None]]
 """Takes a part of a stream; whoever gives it is cancelled once nobody is there."""
 
-ALL: Final[Mapping[str, Operation[Any, Any]]] = {
+OPERATIONS_BY_ID: Final[Mapping[str, Operation[Any, Any]]] = {
     operation.id: operation for operation in (*OPERATIONS, *LOCAL_OPERATIONS)
 }
 
@@ -67,7 +67,7 @@ _text = compact.encoder(ascii_only=False)
 
 @frozen
 class OperatorRequest:
-    """Which operation, with what, for whom."""
+    """A request of the operator: the operation, its inputs, and whom it acts for."""
 
     operation: str
     path: Mapping[str, str] = field(factory=dict)
@@ -80,7 +80,7 @@ class OperatorRequest:
 
 @frozen(eq=False)
 class Operator:
-    """`site` is what answers say of the place, `failed` hears of defects."""
+    """Carries out requests; `site` gives answers their addresses, `failed` receives defects."""
 
     service: Service
     site: Callable[[], Site]
@@ -136,10 +136,10 @@ class Operator:
             headers.setdefault("idempotency-key", f"svc-{system.SystemIds().random(16).hex()}")
         body = _text(request.body).encode()
         call = Call(request.path, urlencode(request.query), headers.get, body)
-        prepared = prepare(operation, call, site)
+        invocation = prepare(operation, call, site)
         actor = await self._actor(operation, request)
         units = attrs.evolve(self.service, tell=tell)
-        return await Execution(prepared, actor, now, units).reply()
+        return await Execution(invocation, actor, now, units).reply()
 
     async def _actor(self, operation: Operation[Any, Any], request: OperatorRequest) -> Actor:
         if operation.binding == "system":
@@ -194,8 +194,8 @@ def _read(line: bytes, *, exact: bool = False) -> OperatorRequest:
 
 
 def _operation(id_: str) -> Operation[Any, Any]:
-    if id_ in ALL:
-        return ALL[id_]
+    if id_ in OPERATIONS_BY_ID:
+        return OPERATIONS_BY_ID[id_]
     raise Problem(problem.VALIDATION_FAILED, f"/operation: there is no {id_!r}")
 
 

@@ -1,4 +1,4 @@
-"""What this host lends to operations of several units: publishers, a voice, files, plans."""
+"""The providers that operator commands need of this host: publishers, a voice and files."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ from svc_http.settings import SettingsError
 
 @frozen
 class _Publishers:
-    """Sources over the network and on disk; each pull has a way out of its own."""
+    """Reads sources over the network and on disk; each pull has an HTTP client of its own."""
 
     service: Service
     fetcher: Callable[[], Fetcher]
@@ -45,15 +45,15 @@ class _Publishers:
     def locations(self, text: str) -> Sequence[str]:
         try:
             return locations(text)
-        except FetchRefused as refused:
-            raise ValueError(refused.message) from refused
+        except FetchRefused as refusal:
+            raise ValueError(refusal.message) from refusal
 
     async def read(self, location: str) -> bytes:
         try:
             async with self.fetcher() as fetcher:
                 document = await fetcher.fetch(location)
-        except FetchRefused as refused:
-            raise ValueError(refused.message) from refused
+        except FetchRefused as refusal:
+            raise ValueError(refusal.message) from refusal
         if isinstance(document, NotModified):
             raise AssertionError("no validator was sent")
         return document.body
@@ -106,7 +106,7 @@ class _Files:
 
 
 def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Operator:
-    """What carries out operations for the operator of this service."""
+    """The operator that carries out commands on this service."""
     service = runtime.service
     make = partial(recorder, runtime.settings, runtime.storage, runtime.media)
     providers: Mapping[type, Any] = {

@@ -1,6 +1,7 @@
-"""Fills a new store for the demo, by the same ways as real use: files are added as sources and
-taken in, profiles are created, reports are made from what was taken in, records are appended to
-the ledger. Nothing is written past the executor.
+"""Fills a new store for the demo with sources, profiles, reports and ledger records.
+
+It uses the same operations as real use: files are added as sources and taken in, profiles are
+created, reports are made, records are appended. Nothing is written past the executor.
 """
 
 from collections.abc import Iterable
@@ -27,7 +28,7 @@ from svc_core.search.embeddings import Embedder
 from svc_http.outside.fetch.client import Fetcher
 from svc_http.run.demo.documents import DemoDocument, data_documents, documents
 from svc_http.run.demo.profiles import PROFILES, PUBLIC
-from svc_http.run.demo.subject import Recorded, record
+from svc_http.run.demo.subject import DemoSubject, append_demo_subject
 from svc_http.service.service import Service
 from svc_http.service.workers.intake import add_source, pull_all
 from svc_http.service.workers.reports import make_report
@@ -38,8 +39,8 @@ KEY_LIFETIME = timedelta(hours=24)
 
 
 @frozen
-class Seeded:
-    """What the demo starts with.
+class SeededDemo:
+    """The contents of a filled demo store.
 
     `key` is the secret of a key with every scope, `report_id` a report that is worth reading,
     `subject` what the ledger tells of.
@@ -53,16 +54,18 @@ class Seeded:
     items: int
     reports: int
     report_id: str
-    subject: Recorded
+    subject: DemoSubject
 
 
-async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
+async def seed(service: Service, fetcher: Fetcher, folder: Path) -> SeededDemo:
     """Fill the store; the documents are written to `folder`, which must stay while it is used.
 
     Its reports are made of words: a model that makes the vectors of every item would hold up the
     start, and has them soon after it.
     """
-    lends = {kind: lent for kind, lent in service.host.lends.items() if kind is not Embedder}
+    lends = {
+        kind: provider for kind, provider in service.host.lends.items() if kind is not Embedder
+    }
     service = attrs.evolve(service, host=attrs.evolve(service.host, lends=lends))
     house = await service.system(lambda ctx: _open_house(ctx, service))
     tenant = house.key.tenant
@@ -77,8 +80,8 @@ async def seed(service: Service, fetcher: Fetcher, folder: Path) -> Seeded:
         await _watch(service, tenant, wish, is_spoken=wish is PROFILES[0])
         for wish in reversed(PROFILES)
     ]
-    subject = await record(service, house.key, read)
-    return Seeded(
+    subject = await append_demo_subject(service, house.key, read)
+    return SeededDemo(
         workspace_id=tenant,
         plan=PLAN,
         key=house.secret,

@@ -1,4 +1,4 @@
-"""The demo's ledger: one subject, what was believed of it on three days, and where that parts.
+"""The demo's ledger: one subject with records of three days, some of which contradict.
 
 An analyst opens it when withdrawals stop, learns of a court's decision a day later, and a reviewer
 judges what contradicts. The record times are those days, so that it can be folded at each of them.
@@ -29,47 +29,49 @@ from svc_core.operation.context import Context
 from svc_http.run.demo.documents import DemoDocument
 from svc_http.service.service import Service
 
-_HALTED = timedelta(days=2, hours=1)
-_FILED = timedelta(days=1, hours=4)
+_HALT_AGE = timedelta(days=2, hours=1)
+_FILING_AGE = timedelta(days=1, hours=4)
 
 
 @frozen
-class Recorded:
+class DemoSubject:
     """The subject, and how many records tell of it."""
 
     subject_id: str
     records: int
 
 
-async def record(service: Service, key: ApiKey, documents: Sequence[DemoDocument]) -> Recorded:
+async def append_demo_subject(
+    service: Service, key: ApiKey, documents: Sequence[DemoDocument]
+) -> DemoSubject:
     """Append what was recorded on each of the days, at its time and in its author's name."""
     now = service.now().replace(microsecond=0)
     story = _Story(now, {document.file_name: document.body for document in documents})
     analyst = Actor(key.tenant, key_id=key.id)
     reviewer = Actor(key.tenant, user_id=key.user_id)
-    opened = await _append(service, analyst, now - _HALTED, [_OPENING])
-    subject = opened[0]
-    first = await _append(service, analyst, now - _HALTED, [story.halted(subject)])
-    claims = await _append(service, analyst, now - _HALTED, story.believed(subject, first[0]))
-    court = await _append(service, analyst, now - _FILED, [story.filed(subject)])
-    learned = story.learned(subject, court[0], status=claims[2])
-    seat = (await _append(service, analyst, now - _FILED, learned))[1]
+    subject_ids = await _append(service, analyst, now - _HALT_AGE, [_OPENING])
+    subject = subject_ids[0]
+    first = await _append(service, analyst, now - _HALT_AGE, [story.halt_observation(subject)])
+    claims = await _append(service, analyst, now - _HALT_AGE, story.first_claims(subject, first[0]))
+    court = await _append(service, analyst, now - _FILING_AGE, [story.filing_observation(subject)])
+    court_entries = story.filing_claims(subject, court[0], status=claims[2])
+    seat = (await _append(service, analyst, now - _FILING_AGE, court_entries))[1]
     verdict = [_verdict(subject, seat, court[0])]
-    judged = await _append(service, reviewer, now - timedelta(hours=3), verdict)
-    ids = (*opened, *first, *claims, *court, *learned, *judged)
-    return Recorded(subject, len(ids))
+    verdict_ids = await _append(service, reviewer, now - timedelta(hours=3), verdict)
+    ids = (*subject_ids, *first, *claims, *court, *court_entries, *verdict_ids)
+    return DemoSubject(subject, len(ids))
 
 
 async def _append(
-    service: Service, author: Actor, then: datetime, entries: Sequence[Entry]
+    service: Service, author: Actor, moment: datetime, entries: Sequence[Entry]
 ) -> tuple[str, ...]:
-    """The ids of what was appended as if it were `then`."""
+    """The ids of what was appended as if it were `moment`."""
 
     async def unit(ctx: Context) -> tuple[str, ...]:
         records = await append(attrs.evolve(ctx, actor=author), entries)
         return tuple(record.id for record in records.records)
 
-    return await attrs.evolve(service, now=lambda: then).write(author.tenant, unit)
+    return await attrs.evolve(service, now=lambda: moment).write(author.tenant, unit)
 
 
 _OPENING = SubjectAssertion(
@@ -100,13 +102,13 @@ class _Story:
     now: datetime
     bodies: dict[str, bytes]
 
-    def halted(self, subject: str) -> Entry:
-        """What was seen first."""
+    def halt_observation(self, subject: str) -> Entry:
+        """The first day's observation: withdrawals stop."""
         source = self._source(
             "northgate-financial.atom",
             "https://www.northgatefinancial.example/kestrel-halts-withdrawals",
             "Northgate Financial",
-            _HALTED,
+            _HALT_AGE,
         )
         text = (
             "Kestrel Exchange stopped customer withdrawals and said it could not account for "
@@ -114,13 +116,13 @@ class _Story:
         )
         return self._observation(subject, text, source)
 
-    def filed(self, subject: str) -> Entry:
-        """What the court's paper said a day later."""
+    def filing_observation(self, subject: str) -> Entry:
+        """The next day's observation: the court's decision."""
         source = self._source(
             "docket-daily.json",
             "https://docketdaily.example/kestrel-court-protection",
             "Docket Daily",
-            _FILED,
+            _FILING_AGE,
         )
         text = (
             "Crypto exchange Kestrel filed for court protection in the Seychelles. A court in "
@@ -128,8 +130,8 @@ class _Story:
         )
         return self._observation(subject, text, source)
 
-    def believed(self, subject: str, evidence: str) -> list[Entry]:
-        """What an analyst took for true on the first day."""
+    def first_claims(self, subject: str, evidence: str) -> list[Entry]:
+        """The claims that an analyst records on the first day."""
         since = "2019-03-01T00:00:00Z"
         return [
             DesignatorAssertion(
@@ -154,8 +156,8 @@ class _Story:
             ),
         ]
 
-    def learned(self, subject: str, evidence: str, *, status: str) -> list[Entry]:
-        """What the court's paper changed and contradicted."""
+    def filing_claims(self, subject: str, evidence: str, *, status: str) -> list[Entry]:
+        """The claims by which the court's decision amends and contradicts the first ones."""
         return [
             ClaimRevision(
                 kind="claim",
@@ -167,7 +169,7 @@ class _Story:
                 confidence=95,
                 evidence=(evidence,),
                 reason="no-longer-true",
-                valid_from=self._text(_FILED),
+                valid_from=self._text(_FILING_AGE),
             ),
             ClaimAssertion(
                 kind="claim",
@@ -182,11 +184,11 @@ class _Story:
         ]
 
     def _observation(self, subject: str, text: str, source: SeenSource) -> Entry:
-        seen = source.retrieved_at
+        retrieval = source.retrieved_at
         return ObservationAssertion(
             kind="observation",
             subject=subject,
-            observed_at=seen,
+            observed_at=retrieval,
             text=text,
             lang="en",
             source=source,

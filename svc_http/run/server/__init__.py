@@ -1,1 +1,1 @@
-"""The process that serves: Hypercorn with our protocol, and what `svc serve` puts together."""
+"""Runs the server: Hypercorn with our HTTP/1 protocol, one process or several."""

@@ -1,4 +1,4 @@
-"""Settings of one server as Hypercorn takes them, and how a connection is closed at once."""
+"""The Hypercorn configuration of one server, and the function that drops a connection."""
 
 import asyncio
 import socket

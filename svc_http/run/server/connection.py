@@ -1,4 +1,4 @@
-"""One HTTP/1 connection under Hypercorn: our refusals, one write for each answer, one timer.
+"""Serves one HTTP/1 connection under Hypercorn, with refusals of our own.
 
 Rule 1: h11 decides what a request is, how an answer is framed and whether the connection stays.
 Rule 2: what h11 would examine anew for every answer is examined once, or in a cheaper way that
@@ -40,8 +40,8 @@ _REFUSALS = {
 }
 
 
-class Waiting:
-    """The connections of one server that wait: for their next request, or for their client to go.
+class WaitingConnections:
+    """The idle connections of one server, which are closed when they have waited too long.
 
     Hypercorn gives each of them a task with a timer of its own, cancelled and made again around
     every request. One task for all of them does the same: it closes whoever waited too long,
@@ -49,11 +49,11 @@ class Waiting:
     """
 
     def __init__(
-        self, context: WorkerContext, patience_seconds: float, most: float = math.inf
+        self, context: WorkerContext, patience_seconds: float, connections_max: float = math.inf
     ) -> None:
         self._context = context
         self._patience = patience_seconds
-        self._most = most
+        self._connections_max = connections_max
         self._clock = asyncio.get_running_loop().time
         # Everybody waits equally long, so the order of coming is that of the deadlines.
         self._deadlines: dict[Protocol, float] = {}
@@ -68,7 +68,7 @@ class Waiting:
         Where it is one too many, the one that has waited longest is closed for it.
         """
         self._deadlines[connection] = self._clock() + self._patience
-        if len(self._deadlines) > self._most:
+        if len(self._deadlines) > self._connections_max:
             self._close(next(iter(self._deadlines.values())))
 
     def discard(self, connection: "Protocol") -> None:
@@ -114,7 +114,7 @@ class Requests(h11.Connection):
             return h11.NEED_DATA
         if self.their_state is not h11.IDLE:
             return super().next_event()
-        buffer = internals.received(self)
+        buffer = internals.receive_buffer(self)
         before = bytes(buffer)
         while before.startswith(b"\r\n"):
             buffer.maybe_extract_at_most(2)
@@ -192,7 +192,9 @@ EXAMINED_MAX = 200
 """Names of fields remembered: this service has some fifty, the rest is for a host's own."""
 
 
-_waiting: WeakKeyDictionary[WorkerContext, tuple[Waiting, Waiting]] = WeakKeyDictionary()
+_waiting: WeakKeyDictionary[WorkerContext, tuple[WaitingConnections, WaitingConnections]] = (
+    WeakKeyDictionary()
+)
 """The idle connections of each server in this process, and those that are at their end."""
 
 
@@ -221,8 +223,8 @@ class Protocol(H11Protocol):
         self._spilt = 0
         if self.context not in _waiting:
             _waiting[self.context] = (
-                Waiting(self.context, self.config.keep_alive_timeout),
-                Waiting(self.context, LINGER_SECONDS, LINGERING_MAX),
+                WaitingConnections(self.context, self.config.keep_alive_timeout),
+                WaitingConnections(self.context, LINGER_SECONDS, LINGERING_MAX),
             )
         self._idle, self._ending = _waiting[self.context]
 

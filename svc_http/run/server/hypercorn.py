@@ -1,4 +1,4 @@
-"""Serving with Hypercorn in this process, with answers of our own on every path.
+"""Serves the application with Hypercorn in this process, with our own answers on every path.
 
 Rule 1: what Hypercorn refuses by itself is problem+json with a request id as well.
 Rule 2: HTTP/1.1 is all that is spoken. TLS and HTTP/2 are the work of a proxy in front, and there
@@ -62,8 +62,8 @@ def install() -> tuple[type[TCPServer], list[str]]:
         from svc_http.run.server import connection, internals  # noqa: PLC0415
 
         missing = internals.missing()
-    except ImportError as gone:
-        return TCPServer, [str(gone)]
+    except ImportError as error:
+        return TCPServer, [str(error)]
     if missing:
         hypercorn.protocol.H11Protocol = internals.without_upgrade()  # type: ignore[attr-defined]
         return TCPServer, missing
@@ -87,10 +87,10 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listening.bind((host, port))
         listening.listen(Listening.backlog)
-    except OSError as refused:
+    except OSError as error:
         listening.close()
-        if refused.errno == errno.EADDRINUSE:
-            raise PortBusy(host, port) from refused
+        if error.errno == errno.EADDRINUSE:
+            raise PortBusy(host, port) from error
         raise
     listening.setblocking(False)
     return listening
@@ -116,10 +116,10 @@ async def serve(
         drain_on_signals(runtime)
     host, port = listening.getsockname()[:2]
     patience = runtime.settings.graceful_seconds
-    made = Listening()
-    made.origin, made.unread = runtime.settings.origin, service.edge.unread
+    config = Listening()
+    config.origin, config.unread = runtime.settings.origin, service.edge.unread
     connections_max = affordable(runtime.settings.connections_max)
-    connections = _Connections(service, made, takes, connections_max)
+    connections = _Connections(service, config, takes, connections_max)
     async with service.router.lifespan_context(service):
         server = await asyncio.start_server(
             connections.take, sock=listening, backlog=Listening.backlog
@@ -135,7 +135,7 @@ async def serve(
                     await asyncio.wait_for(service.edge.quiet(), patience)
             elif runtime.settings.processes is not None:
                 server.close()
-                await connections.left(made.keep_alive_timeout + patience)
+                await connections.unfinished(config.keep_alive_timeout + patience)
         finally:
             server.close()
             await connections.end(patience)
@@ -145,15 +145,15 @@ class _Connections:
     """The connections of one server, each a task of Hypercorn's."""
 
     def __init__(
-        self, service: Service, listening: Listening, takes: type[TCPServer], most: int
+        self, service: Service, listening: Listening, takes: type[TCPServer], connections_max: int
     ) -> None:
         self._app = wrap_app(service, listening.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
         self._listening = listening
         self._takes = takes
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._strangers: Room[TCPServer] = Room(-(-most // 2))
-        self._clients: Room[TCPServer] = Room(-(-most // 2), _is_idle)
+        self._strangers: Room[TCPServer] = Room(-(-connections_max // 2))
+        self._clients: Room[TCPServer] = Room(-(-connections_max // 2), _is_idle)
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a connection to its end."""
@@ -187,7 +187,7 @@ class _Connections:
         if connection is not None:
             drop(connection.writer)
 
-    async def left(self, seconds: float) -> None:
+    async def unfinished(self, seconds: float) -> None:
         """Wait until all of them have come to their end, at most so long."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
@@ -195,7 +195,7 @@ class _Connections:
     async def end(self, seconds: float) -> None:
         """Close those that are idle, and all of them when the others have had their time."""
         await self._context.terminated.set()
-        await self.left(seconds)
+        await self.unfinished(seconds)
         late = tuple(self._tasks)
         for task in late:
             task.cancel()

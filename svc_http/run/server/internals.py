@@ -1,4 +1,4 @@
-"""What our protocol needs of h11 and Hypercorn beyond what they promise, named in one place.
+"""The private attributes of h11 and Hypercorn that our protocol uses, named in one place.
 
 Rule 1: all of it stands in `NEEDED`; a private attribute is read by a function of this module.
 Rule 2: `missing` looks for all of it once, at the start. Where anything is gone, Hypercorn's own
@@ -38,8 +38,8 @@ def missing() -> list[str]:
     """The names of what is not there; none with the versions that our protocol was made for."""
     try:
         owners = _owners()
-    except (AttributeError, TypeError) as changed:
-        return [str(changed)]
+    except (AttributeError, TypeError) as error:
+        return [str(error)]
     return [
         f"{owner}.{name}"
         for owner, names in NEEDED.items()
@@ -58,7 +58,7 @@ def without_upgrade() -> type[Any]:
     return type("WithoutUpgrade", (stock,), {"_check_protocol": check_protocol})
 
 
-def received(connection: h11.Connection) -> Any:
+def receive_buffer(connection: h11.Connection) -> Any:
     """The bytes that a connection holds and has not yet made events of."""
     return connection._receive_buffer  # noqa: SLF001 - what this module is for
 
@@ -70,9 +70,9 @@ def writer(send: Any) -> Any:
 
 def _owners() -> Mapping[str, Any]:
     """One of each, made as Hypercorn and our protocol make them."""
-    none: Any = None
+    unset: Any = None
     config, context = Config(), WorkerContext(None)
-    server = TCPServer(none, none, config, context, {}, none, none)
+    server = TCPServer(unset, unset, config, context, {}, unset, unset)
     send: Any = server.protocol_send
     return {
         "hypercorn.protocol": hypercorn.protocol,
@@ -80,8 +80,10 @@ def _owners() -> Mapping[str, Any]:
         "TCPServer": server,
         "WorkerContext": context,
         "Config": config,
-        "HTTPStream": HTTPStream(none, config, context, none, False, none, none, send, STREAM_ID),
-        "H11Protocol": H11Protocol(none, config, context, none, none, False, none, none, send),
+        "HTTPStream": HTTPStream(
+            unset, config, context, unset, False, unset, unset, send, STREAM_ID
+        ),
+        "H11Protocol": H11Protocol(unset, config, context, unset, unset, False, unset, unset, send),
     }
 
 

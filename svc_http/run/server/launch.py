@@ -1,4 +1,4 @@
-"""What `svc serve` runs: settings, store, application, workers and control socket, put together.
+"""Starts a server: puts settings, store, application, workers and control socket together.
 
 Rule 1: everything that can refuse the start refuses before the first request is taken.
 Rule 2: the address is told once connections are answered, never before.
@@ -20,7 +20,7 @@ from svc_core.access import operations as accounts
 from svc_core.operation.ports import SYSTEM
 from svc_core.payments.networks import NOBODY
 from svc_http.outside.facilitators import ethereum
-from svc_http.run.demo.seed import Seeded, seed
+from svc_http.run.demo.seed import SeededDemo, seed
 from svc_http.run.hosting import controlled
 from svc_http.run.server import hypercorn
 from svc_http.run.server.restarts import Read, Restarts
@@ -33,20 +33,20 @@ from svc_http.system import sigterm_interrupts
 
 
 @frozen
-class Opened:
-    """A server that answers: where it is and what its store holds."""
+class StartedServer:
+    """A server that answers requests: its addresses and whether its store is empty."""
 
     settings: Settings
     admin: str
     is_empty: bool
-    seeded: Seeded | None = None
+    demo: SeededDemo | None = None
 
 
-OnReady = Callable[[Opened], None]
+OnReady = Callable[[StartedServer], None]
 
 
-def _silent(_: Opened) -> None:
-    """Tell nothing."""
+def _silent(_: StartedServer) -> None:
+    """Announce nothing: the address was printed before."""
 
 
 @frozen
@@ -61,7 +61,7 @@ class _Manner:
 # -- running -----------------------------------------------------------------------------------
 
 
-def run(settings: Settings, on_ready: OnReady, read: Read | None = None) -> None:
+def run_server(settings: Settings, on_ready: OnReady, read: Read | None = None) -> None:
     """Serve the store of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
 
     Raises:
@@ -132,11 +132,11 @@ def run_one_of(
         SettingsError, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     with suppress(KeyboardInterrupt), sigterm_interrupts():
-        _run(shared(checked(settings)), listening, on_ready, _Manner(number=number))
+        _run(check_shared_database(checked(settings)), listening, on_ready, _Manner(number=number))
 
 
-def shared(settings: Settings) -> Settings:
-    """The settings, once it is clear that several processes may have their database.
+def check_shared_database(settings: Settings) -> Settings:
+    """Return the settings, if several processes may share their database.
 
     Raises:
         SettingsError: it is a file, or memory.
@@ -155,13 +155,13 @@ def _run(
     on_ready: OnReady,
     manner: _Manner,
 ) -> None:
-    settings = at(settings, listening)
+    settings = settings_at_port(settings, listening)
     with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
         runner.run(_serve(settings, listening, on_ready, manner))
 
 
-def at(settings: Settings, listening: socket.socket) -> Settings:
-    """The settings with the port that was found where any would do."""
+def settings_at_port(settings: Settings, listening: socket.socket) -> Settings:
+    """The settings with the port of the socket, which matters where `port` was 0."""
     return attrs.evolve(settings, port=listening.getsockname()[1])
 
 
@@ -174,17 +174,17 @@ async def _serve(
     feeds, number = manner.feeds, manner.number
     async with assembled(settings, number=number) as service:
         runtime, acting = service.runtime, service.runtime.service
-        seeded = None if feeds is None else await _seed(runtime, feeds)
+        demo = None if feeds is None else await _seed(runtime, feeds)
         async with controlled(service, number) as admin:
             is_empty = not await acting.read(SYSTEM, accounts.list_workspaces)
-            opened = Opened(runtime.settings, admin, is_empty, seeded)
+            server = StartedServer(runtime.settings, admin, is_empty, demo)
             with ExitStack() as stack:
                 if manner.restarts is not None:
                     listening = listening.dup()  # the one that stays keeps who connects waiting
                     stack.enter_context(manner.restarts.heeds(runtime))
-                await hypercorn.serve(service, listening, lambda _host, _port: on_ready(opened))
+                await hypercorn.serve(service, listening, lambda _host, _port: on_ready(server))
 
 
-async def _seed(runtime: Runtime, feeds: Path) -> Seeded:
+async def _seed(runtime: Runtime, feeds: Path) -> SeededDemo:
     async with fetcher(runtime.settings) as reader:
         return await seed(runtime.service, reader, feeds)

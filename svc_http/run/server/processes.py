@@ -1,4 +1,4 @@
-"""Several processes that serve one port over one PostgreSQL database, and the one that keeps them.
+"""Supervises several processes that serve one port over one PostgreSQL database.
 
 Rule 1: the socket is bound once, here, and every process has it: what one of them no longer takes,
         another does, and no connection waits in a queue that goes.
@@ -22,7 +22,12 @@ from typing import Any, NoReturn
 
 from svc_http import system
 from svc_http.run.server import configuration, hypercorn
-from svc_http.run.server.launch import OnReady, Opened, at, shared
+from svc_http.run.server.launch import (
+    OnReady,
+    StartedServer,
+    check_shared_database,
+    settings_at_port,
+)
 from svc_http.service.equipment import checked
 from svc_http.service.journal import Journal
 from svc_http.settings import Settings
@@ -42,7 +47,7 @@ LATE_SECONDS = 30.0
 
 _CHILD = (
     "import json, sys; given = json.loads(sys.stdin.readline()); sys.path[:] = given.pop('path'); "
-    "from svc_http.run.cli.child import main; sys.exit(main(**given))"
+    "from svc_http.run.cli.child import child_main; sys.exit(child_main(**given))"
 )
 COMMAND = (sys.executable, "-P", "-c", _CHILD)
 
@@ -58,7 +63,7 @@ class Failed(Exception):  # noqa: N818 - said as what happened
         self.code = code
 
 
-def run(
+def run_processes(
     settings: Settings, config: str | None, flags: Mapping[str, Any], on_ready: OnReady
 ) -> int | None:
     """Serve with several processes until SIGTERM or SIGINT; the code of one that said why not.
@@ -68,11 +73,15 @@ def run(
     Raises:
         SettingsError, PortBusy, Failed, OSError: they cannot start, and why.
     """
-    shared(checked(settings))
+    check_shared_database(checked(settings))
     listening = hypercorn.listen(settings.host, settings.port)
 
     def ready(message: Mapping[str, Any]) -> None:
-        on_ready(Opened(at(settings, listening), message["admin"], message["isEmpty"]))
+        on_ready(
+            StartedServer(
+                settings_at_port(settings, listening), message["admin"], message["isEmpty"]
+            )
+        )
 
     journal = Journal.of(settings)
     processes = Processes(
@@ -84,10 +93,10 @@ def run(
     )
     try:
         asyncio.run(processes.run(ready))
-    except Failed as failed:
-        if failed.code <= 0:
+    except Failed as failure:
+        if failure.code <= 0:
             raise
-        return failed.code
+        return failure.code
     finally:
         journal.close()
     return None
@@ -203,8 +212,8 @@ class Processes:
             old = self._serving[number]
             try:
                 await self._replace(number, old)
-            except (Failed, OSError) as failed:
-                self._journal.note("error", "restart given up", process=number, why=str(failed))
+            except (Failed, OSError) as failure:
+                self._journal.note("error", "restart given up", process=number, why=str(failure))
                 return
             await self._stop(old)
         self._journal.note("info", "restarted", processes=len(self._numbers))

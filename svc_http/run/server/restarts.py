@@ -1,4 +1,4 @@
-"""SIGHUP: settings, secret and certificates are read anew, and the server begins again with them.
+"""Restarts the server in place on SIGHUP, with newly read settings, secret and certificates.
 
 Rule 1: settings that cannot be used change nothing: why is said in the log, and all goes on.
 Rule 2: the socket stays open meanwhile: who connects waits for an answer and is not refused.

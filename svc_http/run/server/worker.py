@@ -1,4 +1,4 @@
-"""What `svc worker` runs: the background workers of the settings, without a server."""
+"""Runs the background workers of the settings without a server, for `svc worker`."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from svc_http.settings import Settings
 from svc_http.stores import StoreBusy, Unusable
 
 
-def run(settings: Settings, on_ready: Callable[[], None], read: Read | None = None) -> None:
+def run_workers(settings: Settings, on_ready: Callable[[], None], read: Read | None = None) -> None:
     """Run the workers of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
 
     Raises:

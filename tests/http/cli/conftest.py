@@ -39,7 +39,7 @@ class Ran:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to work in, with no setting from outside."""
     for name in list(os.environ):  # noqa: TID251 - cleared, not read
         if name.startswith("SVC_"):
@@ -51,7 +51,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def svc(here: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+def svc(cwd: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     """Runs a command line in this process, in the folder `here`."""
 
     def run(*arguments: object) -> Ran:
@@ -80,7 +80,7 @@ def call(*arguments: object, cwd: Path, **env: str) -> Ran:
             patch.setenv(name, value)
         patch.chdir(cwd)
         code = main([str(argument) for argument in arguments])
-    return Ran(code, *(each.buffer.getvalue().decode() for each in (out, err)))
+    return Ran(code, *(row.buffer.getvalue().decode() for row in (out, err)))
 
 
 class Server:

@@ -19,63 +19,63 @@ Svc = Callable[..., Any]
 
 @pytest.fixture
 def workspace(svc: Svc) -> str:
-    made: dict[str, str] = svc("workspaces", "create", "--name", "acme", "--json").json
-    return made["id"]
+    row: dict[str, str] = svc("workspaces", "create", "--name", "acme", "--json").json
+    return row["id"]
 
 
 def test_the_first_key_brings_a_workspace_with_it(svc: Svc) -> None:
     ran = svc("keys", "create", "--name", "first", "--json")
-    made = ran.json
+    reply = ran.json
     assert (ran.code, ran.err) == (0, "")
-    assert list(made) == ["id", "name", "key", "prefix", "scopes", "workspaceId", "expiresAt"]
-    assert re.fullmatch("svc_[0-9a-f]{64}", made["key"])
-    assert made["key"].startswith(made["prefix"])
-    assert (made["scopes"], made["expiresAt"]) == (list(SCOPES), None)
+    assert list(reply) == ["id", "name", "key", "prefix", "scopes", "workspaceId", "expiresAt"]
+    assert re.fullmatch("svc_[0-9a-f]{64}", reply["key"])
+    assert reply["key"].startswith(reply["prefix"])
+    assert (reply["scopes"], reply["expiresAt"]) == (list(SCOPES), None)
     (home,) = svc("workspaces", "list", "--json").json
-    assert (home["id"], home["name"], home["plan"]) == (made["workspaceId"], "default", "elite")
+    assert (home["id"], home["name"], home["plan"]) == (reply["workspaceId"], "default", "elite")
     assert svc("keys", "create", "--name", "next", "--json").json["workspaceId"] == home["id"]
 
 
 def test_a_key_is_what_was_asked_for(svc: Svc, workspace: str) -> None:
-    made = svc(
+    api_key = svc(
         "keys", "create", "--name", "ci", "--workspace", "acme", "--scope", "news:read",
         "--scope", "osint:read", "--address", "192.0.2.7", "--expires", "2099-01-02T03:04:05Z",
         "--per-minute", 5, "--per-day", 50, "--json",
     ).json  # fmt: skip
-    shown = svc("keys", "show", made["id"], "--json").json
-    assert (made["workspaceId"], made["expiresAt"]) == (workspace, "2099-01-02T03:04:05Z")
-    assert (shown["scopes"], shown["addresses"]) == (["news:read", "osint:read"], ["192.0.2.7"])
-    assert (shown["perMinute"], shown["perDay"]) == (5, 50)
-    assert (shown["status"], shown["plan"]) == ("active", "elite")
-    assert made["key"] not in json.dumps(shown)
+    page = svc("keys", "show", api_key["id"], "--json").json
+    assert (api_key["workspaceId"], api_key["expiresAt"]) == (workspace, "2099-01-02T03:04:05Z")
+    assert (page["scopes"], page["addresses"]) == (["news:read", "osint:read"], ["192.0.2.7"])
+    assert (page["perMinute"], page["perDay"]) == (5, 50)
+    assert (page["status"], page["plan"]) == ("active", "elite")
+    assert api_key["key"] not in json.dumps(page)
     lasting = svc("keys", "create", "--name", "a", "--expires", "24h", "--json").json
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", lasting["expiresAt"])
 
 
 def test_a_secret_is_shown_once_and_said_to_be(svc: Svc) -> None:
     for line in (("create", "--name", "a"), ("regenerate", None)):
-        (known,) = svc("keys", "list", "--json").json if line[1] is None else (None,)
-        told = svc("keys", *(word or known["id"] for word in line)).out
-        assert re.search("svc_[0-9a-f]{64}", told)
-        assert "not shown again" in told
+        (key_row,) = svc("keys", "list", "--json").json if line[1] is None else (None,)
+        report = svc("keys", *(word or key_row["id"] for word in line)).out
+        assert re.search("svc_[0-9a-f]{64}", report)
+        assert "not shown again" in report
 
 
 def test_a_plan_finds_or_makes_a_workspace_on_it(svc: Svc, workspace: str) -> None:
-    same = svc("keys", "create", "--name", "a", "--plan", "elite", "--json").json
-    assert same["workspaceId"] == workspace
+    repeat = svc("keys", "create", "--name", "a", "--plan", "elite", "--json").json
+    assert repeat["workspaceId"] == workspace
     pro = svc("keys", "create", "--name", "b", "--plan", "pro", "--json").json
     again = svc("keys", "create", "--name", "c", "--plan", "pro", "--json").json
     assert pro["workspaceId"] == again["workspaceId"] != workspace
     assert svc("keys", "show", pro["id"], "--json").json["plan"] == "pro"
-    moved = svc("keys", "create", "--name", "d", "--workspace", "acme", "--plan", "pro")
-    assert (moved.code, f"svc plans set {workspace} pro" in moved.err) == (1, True)
+    move = svc("keys", "create", "--name", "d", "--workspace", "acme", "--plan", "pro")
+    assert (move.code, f"svc plans set {workspace} pro" in move.err) == (1, True)
 
 
 def test_a_personal_key_has_a_person_and_no_workspace(svc: Svc) -> None:
-    made = svc("keys", "create", "--name", "mine", "--personal", "--json").json
-    assert made["workspaceId"] is None
+    key = svc("keys", "create", "--name", "mine", "--personal", "--json").json
+    assert key["workspaceId"] is None
     (person,) = svc("users", "list", "--json").json
-    assert svc("keys", "show", made["id"], "--json").json["userId"] == person["id"]
+    assert svc("keys", "show", key["id"], "--json").json["userId"] == person["id"]
     too = ("--name", "too", "--personal", "--user", person["id"])
     other = svc("keys", "create", *too, "--json").json
     assert len(svc("keys", "list", "--workspace", person["id"], "--json").json) == 2
@@ -87,15 +87,15 @@ def test_a_personal_key_has_a_person_and_no_workspace(svc: Svc) -> None:
 
 
 def test_the_life_of_a_key(svc: Svc) -> None:
-    made = svc("keys", "create", "--name", "a", "--json").json
-    first = svc("keys", "revoke", made["id"], "--json").json
+    api_key = svc("keys", "create", "--name", "a", "--json").json
+    first = svc("keys", "revoke", api_key["id"], "--json").json
     assert first["status"] == "inactive"
-    assert svc("keys", "revoke", made["id"], "--json").json == first
-    renewed = svc("keys", "regenerate", made["id"], "--json").json
-    assert (renewed["id"], renewed["key"] != made["key"]) == (made["id"], True)
-    gone = svc("keys", "delete", made["id"], "--json").json
-    assert gone == {"id": made["id"], "name": "a", "deleted": True}
-    assert svc("keys", "show", made["id"], "--json").json["code"] == "NOT_FOUND"
+    assert svc("keys", "revoke", api_key["id"], "--json").json == first
+    new_key = svc("keys", "regenerate", api_key["id"], "--json").json
+    assert (new_key["id"], new_key["key"] != api_key["key"]) == (api_key["id"], True)
+    deletion = svc("keys", "delete", api_key["id"], "--json").json
+    assert deletion == {"id": api_key["id"], "name": "a", "deleted": True}
+    assert svc("keys", "show", api_key["id"], "--json").json["code"] == "NOT_FOUND"
 
 
 def test_keys_of_old_outlive_a_move_to_lite_and_no_others_do(
@@ -104,19 +104,19 @@ def test_keys_of_old_outlive_a_move_to_lite_and_no_others_do(
     old, second, third = (
         svc("keys", "create", "--name", name, "--json").json for name in ("old", "second", "third")
     )
-    refused = svc("keys", "grandfather", old["id"])
-    assert (refused.code, "lite_keys_before is not set" in refused.err) == (1, True)
+    refusal = svc("keys", "grandfather", old["id"])
+    assert (refusal.code, "lite_keys_before is not set" in refusal.err) == (1, True)
     monkeypatch.setenv("SVC_LITE_KEYS_BEFORE", "2000-01-01T00:00:00Z")
-    refused = svc("keys", "grandfather", old["id"])
-    assert (refused.code, "is 2000-01-01T00:00:00Z" in refused.err) == (1, True)
+    refusal = svc("keys", "grandfather", old["id"])
+    assert (refusal.code, "is 2000-01-01T00:00:00Z" in refusal.err) == (1, True)
     monkeypatch.setenv("SVC_LITE_KEYS_BEFORE", "2999-01-01T00:00:00Z")
-    kept = svc("keys", "grandfather", old["id"], "--json").json
-    assert kept["grandfathered"] is True
-    assert svc("keys", "grandfather", old["id"], "--json").json == kept
+    remains = svc("keys", "grandfather", old["id"], "--json").json
+    assert remains["grandfathered"] is True
+    assert svc("keys", "grandfather", old["id"], "--json").json == remains
     assert svc("plans", "set", old["workspaceId"], "lite").code == 0
     assert svc("keys", "show", old["id"], "--json").json["status"] == "active"
-    found = svc("keys", "show", second["id"], "--json").json
-    assert (found["status"], found["grandfathered"]) == ("plan-ineligible", False)
+    matches = svc("keys", "show", second["id"], "--json").json
+    assert (matches["status"], matches["grandfathered"]) == ("plan-ineligible", False)
     assert svc("keys", "grandfather", second["id"], "--json").json["status"] == "active"
     assert svc("keys", "grandfather", third["id"], "--json").json["code"] == "RESOURCE_CONFLICT"
     assert svc("keys", "regenerate", old["id"], "--json").json["key"] != old["key"]
@@ -125,23 +125,23 @@ def test_keys_of_old_outlive_a_move_to_lite_and_no_others_do(
 
 
 def test_a_key_is_changed_and_its_lists_and_rates_are_cleared(svc: Svc) -> None:
-    made = svc("keys", "create", "--name", "a", "--allowed-origin", "https://app.example.org",
+    key = svc("keys", "create", "--name", "a", "--allowed-origin", "https://app.example.org",
                "--allowed-origin", "http://localhost:3000", "--json").json  # fmt: skip
-    before = svc("keys", "show", made["id"], "--json").json
+    before = svc("keys", "show", key["id"], "--json").json
     assert before["allowedOrigins"] == ["https://app.example.org", "http://localhost:3000"]
-    after = svc("keys", "update", made["id"], "--name", "b", "--address", "192.0.2.7",
+    after = svc("keys", "update", key["id"], "--name", "b", "--address", "192.0.2.7",
                 "--per-minute", 5, "--per-day", 50, "--json").json  # fmt: skip
-    changed = {"name": "b", "addresses": ["192.0.2.7"], "perMinute": 5, "perDay": 50}
-    assert after == before | changed
-    cleared = ("allowed-origin", "address", "per-minute", "per-day")
-    clear = (word for name in cleared for word in ("--clear", name))
-    bare = svc("keys", "update", made["id"], *clear, "--json").json
-    nothing = {"addresses": [], "allowedOrigins": [], "perMinute": None, "perDay": None}
-    assert bare == before | nothing | {"name": "b"}
-    wrong = svc("keys", "update", made["id"], "--allowed-origin", "https://a.example/x")
+    change = {"name": "b", "addresses": ["192.0.2.7"], "perMinute": 5, "perDay": 50}
+    assert after == before | change
+    flags = ("allowed-origin", "address", "per-minute", "per-day")
+    clear = (word for name in flags for word in ("--clear", name))
+    bare = svc("keys", "update", key["id"], *clear, "--json").json
+    blank = {"addresses": [], "allowedOrigins": [], "perMinute": None, "perDay": None}
+    assert bare == before | blank | {"name": "b"}
+    wrong = svc("keys", "update", key["id"], "--allowed-origin", "https://a.example/x")
     assert (wrong.code, "such as https://app.example.org" in wrong.err) == (1, True)
-    assert svc("keys", "update", made["id"], "--clear", "name").code == 1
-    assert svc("keys", "show", made["id"], "--json").json == bare
+    assert svc("keys", "update", key["id"], "--clear", "name").code == 1
+    assert svc("keys", "show", key["id"], "--json").json == bare
 
 
 TEAM = "[plan.team]\nnewKeys = true\nkeysMax = 1\nperMinute = 90\nperDay = 20_000\n"
@@ -163,14 +163,14 @@ def test_an_added_plan_is_sold_and_its_keys_are_closed_when_it_goes(
     assert svc("plans", "set", home["id"], "pro").code == 0
     assert svc("plans", "set", home["id"], "team").code == 0
     monkeypatch.delenv("SVC_CONFIG")
-    (listed,) = svc("keys", "list", "--json").json
-    assert (listed["plan"], listed["status"]) == ("team", "plan-ineligible")
+    (listing,) = svc("keys", "list", "--json").json
+    assert (listing["plan"], listing["status"]) == ("team", "plan-ineligible")
     assert svc("plans", "set", home["id"], "pro").code == 0
     assert svc("keys", "show", key["id"], "--json").json["status"] == "active"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[plan.pro]\nperDay = -1\n", "pro.perDay: must be at least 0"),
         ("[plan.pro]\nperHour = 1\n", "pro.perHour: is not a known member"),
@@ -179,25 +179,25 @@ def test_an_added_plan_is_sold_and_its_keys_are_closed_when_it_goes(
     ],
 )
 def test_a_plan_that_does_not_fit_stops_every_command_and_the_doctor_says_why(
-    svc: Svc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, told: str
+    svc: Svc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, message: str
 ) -> None:
     file = tmp_path / "plans.toml"
     file.write_text(text)
     monkeypatch.setenv("SVC_CONFIG", str(file))
     for line in (("serve",), ("workspaces", "list"), ("plans", "show")):
         ran = svc(*line)
-        assert (ran.code, told in ran.err, "for example SVC_PLAN" in ran.err) == (2, True, True)
+        assert (ran.code, message in ran.err, "for example SVC_PLAN" in ran.err) == (2, True, True)
     doctor = svc("doctor", "--json")
     assert doctor.code != 0
-    assert told in doctor.out + doctor.err
+    assert message in doctor.out + doctor.err
 
 
 def test_workspaces_people_and_plans(svc: Svc) -> None:
     ann = svc("users", "create", "--name", "Ann", "--email", "ann@example.org", "--json").json
-    made = svc("workspaces", "create", "--name", "acme", "--plan", "pro", "--owner", ann["id"],
+    acme = svc("workspaces", "create", "--name", "acme", "--plan", "pro", "--owner", ann["id"],
                "--json").json  # fmt: skip
-    assert list(made) == ["id", "name", "plan"]
-    assert svc("plans", "set", made["id"], "lite", "--json").json == made | {"plan": "lite"}
+    assert list(acme) == ["id", "name", "plan"]
+    assert svc("plans", "set", acme["id"], "lite", "--json").json == acme | {"plan": "lite"}
     assert svc("plans", "set", "acme", "gold").code == 1
     assert [plan["name"] for plan in svc("plans", "show", "--json").json] == [
         "free", "lite", "pro", "elite",
@@ -223,7 +223,7 @@ def test_a_store_without_workspace_says_how_to_make_one(svc: Svc) -> None:
     assert "svc workspaces --help" in svc("workspaces", "list").out
 
 
-REFUSED = [
+REFUSAL = [
     (("keys", "create", "--name", "a", "--plan", "gold"), "--plan: must be one of"),
     (("keys", "create", "--name", "a", "--address", "10.0.0.0/8"), "--address: must be one exact"),
     (("keys", "create", "--name", ""), "--name: "),
@@ -242,11 +242,11 @@ REFUSED = [
 
 
 @pytest.mark.usefixtures("workspace")
-@pytest.mark.parametrize(("arguments", "told"), REFUSED)
-def test_a_refusal_names_what_was_typed(svc: Svc, arguments: tuple[str, ...], told: str) -> None:
+@pytest.mark.parametrize(("arguments", "message"), REFUSAL)
+def test_a_refusal_names_what_was_typed(svc: Svc, arguments: tuple[str, ...], message: str) -> None:
     ran = svc(*arguments)
     assert (ran.code in {1, 2}, ran.out) == (True, "")
-    assert ran.err.startswith(f"svc: {told}")
+    assert ran.err.startswith(f"svc: {message}")
     assert svc("keys", "list", "--json").json == []
 
 
@@ -270,8 +270,8 @@ def test_lockouts_that_cannot_be_reached_are_told_in_a_line(
     svc: Svc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     svc("keys", "create", "--name", "a")
-    with closing(socket.create_server(("127.0.0.1", 0))) as nobody:
-        port = nobody.getsockname()[1]
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        port = listener.getsockname()[1]
     monkeypatch.setenv("SVC_COUNTERS", f"redis://:hush@127.0.0.1:{port}")
     ran = svc("lockouts", "list")
     assert (ran.code, ran.out) == (1, "")
@@ -280,6 +280,6 @@ def test_lockouts_that_cannot_be_reached_are_told_in_a_line(
     assert checks["counters"]["ok"] is False
     assert f"redis://@127.0.0.1:{port} cannot be used" in checks["counters"]["detail"]
     assert "hush" not in ran.err + json.dumps(checks)
-    monkeypatch.setattr(doctor, "open_shared", lambda given: in_memory())
+    monkeypatch.setattr(doctor, "open_shared", lambda options: in_memory())
     checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
     assert checks["counters"]["ok"] is True

@@ -53,10 +53,10 @@ WORDS = [
 END = frame(type="finish", finishReason="stop", messageMetadata={"usage": {"totalTokens": 4}})
 WHOLE = [HEAD, SOURCE, RECORD, *WORDS, END, b"data: [DONE]\n\n"]
 TEXT = "Gates \x1b]0;x reopened [1]; so [2] and [9]."
-SHOWN = "Gates \N{REPLACEMENT CHARACTER}]0;x reopened [1]; so [2] and [9]."
+PAGE = "Gates \N{REPLACEMENT CHARACTER}]0;x reopened [1]; so [2] and [9]."
 
 
-class Canned(ThreadingHTTPServer):
+class CannedServer(ThreadingHTTPServer):
     """A server that answers every POST with these frames, then ends or hangs."""
 
     daemon_threads = True
@@ -73,7 +73,7 @@ class Canned(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: Canned
+    server: CannedServer
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -92,8 +92,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def canned(frames: list[bytes], status: int = 200, **how: Any) -> Iterator[Canned]:
-    with Canned(frames, status, **how) as server:
+def canned_server(frames: list[bytes], status: int = 200, **how: Any) -> Iterator[CannedServer]:
+    with CannedServer(frames, status, **how) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
@@ -104,7 +104,7 @@ def canned(frames: list[bytes], status: int = 200, **how: Any) -> Iterator[Canne
 
 
 @pytest.fixture
-def keyed(svc: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+def key_svc(svc: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Command lines with a key in their environment."""
     monkeypatch.setenv("SVC_KEY", KEY)
     return svc
@@ -113,12 +113,12 @@ def keyed(svc: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def test_an_answer_is_printed_with_its_sources_by_number(keyed: Any) -> None:
-    with canned(WHOLE) as server:
-        ran = keyed("ask", "What reopened?", "--url", server.url, "--thread", "thr_1")
+def test_an_answer_is_printed_with_its_sources_by_number(key_svc: Any) -> None:
+    with canned_server(WHOLE) as server:
+        ran = key_svc("ask", "What reopened?", "--url", server.url, "--thread", "thr_1")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
-        f"{SHOWN}\n\nSources\n[1] Gates reopen\N{REPLACEMENT CHARACTER}[2J\n"
+        f"{PAGE}\n\nSources\n[1] Gates reopen\N{REPLACEMENT CHARACTER}[2J\n"
         "    https://here.example/inc_1\n[2] The ledger\n"
     )
     message = {
@@ -126,15 +126,15 @@ def test_an_answer_is_printed_with_its_sources_by_number(keyed: Any) -> None:
         "role": "user",
         "parts": [{"type": "text", "text": "What reopened?"}],
     }
-    asked = {"messages": [message], "threadId": "thr_1"}
-    assert server.asked == [("/api/v1/agent-svc/chat/stream", f"Bearer {KEY}", asked)]
+    requests = {"messages": [message], "threadId": "thr_1"}
+    assert server.asked == [("/api/v1/agent-svc/chat/stream", f"Bearer {KEY}", requests)]
 
 
-@pytest.mark.parametrize("told", ["/", "/api/v1", "/api/v2/", "/mcp"])
-def test_an_answer_is_one_json_value(keyed: Any, told: str) -> None:
+@pytest.mark.parametrize("message", ["/", "/api/v1", "/api/v2/", "/mcp"])
+def test_an_answer_is_one_json_value(key_svc: Any, message: str) -> None:
     """Whichever of its addresses a server is called by."""
-    with canned(WHOLE) as server:
-        ran = keyed("ask", "What reopened?", "--url", f"{server.url}{told}", "--json")
+    with canned_server(WHOLE) as server:
+        ran = key_svc("ask", "What reopened?", "--url", f"{server.url}{message}", "--json")
     assert (ran.code, ran.err, server.asked[0][0]) == (0, "", command.PATH)
     assert ran.json == {
         "question": "What reopened?",
@@ -153,10 +153,10 @@ def test_an_answer_is_one_json_value(keyed: Any, told: str) -> None:
     }
 
 
-def test_frames_may_be_cut_anywhere(keyed: Any) -> None:
+def test_frames_may_be_cut_anywhere(key_svc: Any) -> None:
     whole = b"".join(WHOLE)
     for size in (1, 7, 64):
-        answer = command.Answer(lambda *_: None)
+        answer = command.AgentAnswer(lambda *_: None)
         text = whole.decode()
         for at in range(0, len(text), size):
             answer.take(text[at : at + size])
@@ -165,13 +165,13 @@ def test_frames_may_be_cut_anywhere(keyed: Any) -> None:
 
 def at_terminal(*arguments: str, **env: str) -> tuple[int, str]:
     """The exit code, and what a terminal was sent."""
-    own, theirs = pty.openpty()
+    own, child_end = pty.openpty()
     done = subprocess.Popen(
         [sys.executable, "-m", "svc_http", *arguments],
-        stdout=theirs,
+        stdout=child_end,
         env={**os.environ, "TERM": "xterm-256color", **env},  # noqa: TID251 - a child's
     )
-    os.close(theirs)
+    os.close(child_end)
     seen = b""
     while True:
         try:
@@ -186,7 +186,7 @@ def at_terminal(*arguments: str, **env: str) -> tuple[int, str]:
 
 
 def test_at_a_terminal_marks_are_links() -> None:
-    with canned(WHOLE) as server:
+    with canned_server(WHOLE) as server:
         code, seen = at_terminal("ask", "What?", "--url", server.url, SVC_KEY=KEY)
     assert code == 0
     link = r"\x1b\]8;id=\d+;https://here\.example/inc_1\x1b\\\x1b\[1m\[1\]\x1b\[0m\x1b\]8;;\x1b\\"
@@ -212,9 +212,9 @@ PROBLEM = {
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_a_refusal_is_told_with_its_way_out(keyed: Any, as_json: bool) -> None:
-    with canned([json.dumps(PROBLEM).encode()], 402) as server:
-        ran = keyed("ask", "What?", "--url", server.url, *(["--json"] if as_json else []))
+def test_a_refusal_is_told_with_its_way_out(key_svc: Any, as_json: bool) -> None:
+    with canned_server([json.dumps(PROBLEM).encode()], 402) as server:
+        ran = key_svc("ask", "What?", "--url", server.url, *(["--json"] if as_json else []))
     assert ran.code == 1
     assert "renewed on 2026-02-01" in ran.err
     if as_json:
@@ -222,7 +222,7 @@ def test_a_refusal_is_told_with_its_way_out(keyed: Any, as_json: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("frames", "told"),
+    ("frames", "message"),
     [
         ([HEAD, *WORDS], "the answer ended short; ask again"),
         ([HEAD, frame(type="error", errorText="It broke\x1b. (UPSTREAM_ERROR)")],
@@ -230,12 +230,12 @@ def test_a_refusal_is_told_with_its_way_out(keyed: Any, as_json: bool) -> None:
     ],
 )  # fmt: skip
 def test_an_answer_that_ended_short_is_no_success(
-    keyed: Any, frames: list[bytes], told: str
+    key_svc: Any, frames: list[bytes], message: str
 ) -> None:
-    with canned(frames) as server:
-        ran = keyed("ask", "What?", "--url", server.url)
-        told_json = keyed("ask", "What?", "--url", server.url, "--json")
-    assert (ran.code, ran.err) == (1, f"svc: {told}\n")
+    with canned_server(frames) as server:
+        ran = key_svc("ask", "What?", "--url", server.url)
+        told_json = key_svc("ask", "What?", "--url", server.url, "--json")
+    assert (ran.code, ran.err) == (1, f"svc: {message}\n")
     assert told_json.code == 1
     assert "error" in told_json.json
 
@@ -244,16 +244,16 @@ def test_an_answer_that_ended_short_is_no_success(
     ("body", "status"), [(b"<html>", 502), (b"[]", 500), (b"{}", 404), (b'{"detail":"x"}', 404)]
 )
 def test_who_does_not_answer_as_a_server_of_ours_is_none(
-    keyed: Any, body: bytes, status: int
+    key_svc: Any, body: bytes, status: int
 ) -> None:
-    with canned([body], status) as server:
-        ran = keyed("ask", "What?", "--url", server.url)
+    with canned_server([body], status) as server:
+        ran = key_svc("ask", "What?", "--url", server.url)
     assert ran.code == 3
     assert f"answers {status}" in ran.err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (("ask",), 2, "QUESTION"),
         (("ask", "  "), 2, "there is no question"),
@@ -264,11 +264,11 @@ def test_who_does_not_answer_as_a_server_of_ours_is_none(
     ],
 )
 def test_what_cannot_be_asked_has_its_exit_code(
-    keyed: Any, arguments: tuple[str, ...], code: int, told: str
+    key_svc: Any, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    ran = keyed(*arguments)
+    ran = key_svc(*arguments)
     assert (ran.code, ran.out) == (code, "")
-    assert told in ran.err
+    assert message in ran.err
     assert ran.err.count("\n") == 1
 
 
@@ -283,7 +283,7 @@ def test_an_address_needs_a_key(svc: Any, name: str) -> None:
 def test_ctrl_c_ends_the_answer(
     number: int, environment: Callable[..., Any], tmp_path: Path
 ) -> None:
-    with canned([HEAD, *WORDS[:1]], hangs=True) as server:
+    with canned_server([HEAD, *WORDS[:1]], hangs=True) as server:
         line = ("ask", "What?", "--url", server.url)
         asking = Child(*line, cwd=tmp_path, env=environment(SVC_KEY=KEY), stderr=DEVNULL)
         assert asking.stdout.read(5) == "Gates"
@@ -343,8 +343,8 @@ def tools_of(
     async def go() -> tuple[list[str], list[Any]]:
         async with Client(stdio_client(server)) as session:
             names = [tool.name for tool in (await session.list_tools()).tools]
-            asked = (session.call_tool(name, given) for name, given in calls)
-            return names, list(await asyncio.gather(*asked, return_exceptions=True))
+            requests = (session.call_tool(name, options) for name, options in calls)
+            return names, list(await asyncio.gather(*requests, return_exceptions=True))
 
     return asyncio.run(go())
 
@@ -364,15 +364,15 @@ def test_a_client_that_starts_us_has_the_tools(
     at = demo.addresses
     url = at["api"].removesuffix("/api/v1")
     line = ["--server", at["admin"], "--workspace", "demo"] if way == "socket" else ["--url", url]
-    names, (found, absent, wrong, retrieved) = tools_of(
+    names, (matches, absent, wrong, retrieval) = tools_of(
         CALLS, *line, **environment(SVC_KEY=at["key"])
     )
     assert names == NAMES
     direct = demo.get("/api/v2/cyber/cves?limit=1").json()
-    assert found.structured_content["data"] == direct["data"]
-    assert found.structured_content.keys() == direct.keys()
-    assert len(retrieved.structured_content["data"]) == 1
-    codes = [(one.is_error, one.structured_content["code"]) for one in (absent, wrong)]
+    assert matches.structured_content["data"] == direct["data"]
+    assert matches.structured_content.keys() == direct.keys()
+    assert len(retrieval.structured_content["data"]) == 1
+    codes = [(row.is_error, row.structured_content["code"]) for row in (absent, wrong)]
     assert codes == [(True, "NOT_FOUND"), (True, "VALIDATION_FAILED")]
 
 
@@ -390,9 +390,9 @@ def test_a_server_that_is_away_is_told_to_the_client(
         async with Client(stdio_client(server)) as session:
             return await session.call_tool("list_cves", {})
 
-    with pytest.raises(BaseExceptionGroup) as failed:
+    with pytest.raises(BaseExceptionGroup) as failure:
         asyncio.run(go())
-    assert failed.group_contains(Exception, match="no server answers at")
+    assert failure.group_contains(Exception, match="no server answers at")
 
 
 def test_without_its_library_svc_mcp_says_how_to_install_it(

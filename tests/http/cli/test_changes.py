@@ -17,8 +17,8 @@ def profile(svc: Svc) -> str:
     """A profile of the only workspace, with its subscription in the feed and some others."""
     svc("workspaces", "create", "--name", "acme", "--plan", "elite")
     wish = ("--topic", "Port strikes", "--frequency", "manual", "--json")
-    made = [svc("profiles", "create", "--name", f"P{n}", *wish).json["id"] for n in range(3)]
-    return str(made[0])
+    ids = [svc("profiles", "create", "--name", f"P{n}", *wish).json["id"] for n in range(3)]
+    return str(ids[0])
 
 
 def _lines(text: str) -> list[Any]:
@@ -33,48 +33,48 @@ def test_the_feed_is_read_from_watermark_to_watermark(svc: Svc, profile: str) ->
     head = svc("changes", "head", "--json").json
     assert rest["watermark"] == head["watermark"]
     assert svc("changes", "head").out == head["watermark"] + "\n"
-    nothing = svc("changes", "list", "--after", head["watermark"], "--json").json
-    assert (nothing["data"], nothing["watermark"]) == ([], head["watermark"])
+    blank = svc("changes", "list", "--after", head["watermark"], "--json").json
+    assert (blank["data"], blank["watermark"]) == ([], head["watermark"])
     kinds = svc("changes", "list", "--type", "profile", "--json").json["data"]
     assert {row["resourceType"] for row in kinds} == {"profile"}
     assert profile in {row["resourceId"] for row in kinds}
     assert svc("changes", "list", "--after", "w1.nonsense").code == 1
 
 
-def test_the_tail_goes_on_where_it_ended(svc: Svc, profile: str, here: Path) -> None:
+def test_the_tail_goes_on_where_it_ended(svc: Svc, profile: str, cwd: Path) -> None:
     first = _lines(svc("changes", "tail", "--state", "mark").out)
     head = svc("changes", "head", "--json").json["watermark"]
-    assert (here / "mark").read_text().strip() == head
+    assert (cwd / "mark").read_text().strip() == head
     assert first == svc("changes", "list", "--json").json["data"]
     assert svc("changes", "tail", "--state", "mark").out == ""
     assert svc("changes", "tail", "--from", head).out == ""
     svc("profiles", "delete", profile)
-    gone = _lines(svc("changes", "tail", "--state", "mark").out)
-    assert {row["resourceType"] for row in gone} == {"profile", "subscription"}
-    assert all(row["tombstone"] for row in gone)
+    deletion = _lines(svc("changes", "tail", "--state", "mark").out)
+    assert {row["resourceType"] for row in deletion} == {"profile", "subscription"}
+    assert all(row["tombstone"] for row in deletion)
 
 
 @pytest.mark.usefixtures("profile")
 def test_the_tail_hands_pages_on_and_keeps_none_that_was_not_taken(
-    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tail, "PAGE_ROWS", 3)
-    failed = svc("changes", "tail", "--state", "mark", "--exec", "exit 7")
-    assert (failed.code, "failed with 7" in failed.err) == (1, True)
-    assert not (here / "mark").exists()
+    failure = svc("changes", "tail", "--state", "mark", "--exec", "exit 7")
+    assert (failure.code, "failed with 7" in failure.err) == (1, True)
+    assert not (cwd / "mark").exists()
     for _ in range(2):
         assert svc("changes", "tail", "--state", "mark", "--exec", "cat >> taken").code == 0
-        assert _lines((here / "taken").read_text()) == _lines(svc("changes", "tail").out)
+        assert _lines((cwd / "taken").read_text()) == _lines(svc("changes", "tail").out)
 
 
 @pytest.mark.usefixtures("profile")
-def test_no_page_is_handed_on_whose_position_cannot_be_kept(svc: Svc, here: Path) -> None:
-    (here / "folder").mkdir()
+def test_no_page_is_handed_on_whose_position_cannot_be_kept(svc: Svc, cwd: Path) -> None:
+    (cwd / "folder").mkdir()
     for state, command in (("no/such/folder", "touch taken"), ("folder/mark", "rmdir folder")):
-        refused = svc("changes", "tail", "--state", state, "--exec", command)
-        assert refused.code == 2
-        assert (state in refused.err, refused.err.count("\n")) == (True, 1)
-    assert not (here / "taken").exists()
+        refusal = svc("changes", "tail", "--state", state, "--exec", command)
+        assert refusal.code == 2
+        assert (state in refusal.err, refusal.err.count("\n")) == (True, 1)
+    assert not (cwd / "taken").exists()
 
 
 @pytest.mark.usefixtures("profile")

@@ -17,16 +17,16 @@ from svc_core.access.scopes import SCOPES
 
 
 def test_one_line_of_json_tells_where_everything_is(demo: Any) -> None:
-    found = demo.addresses
-    assert sorted(found) == ["admin", "api", "dashboard", "docs", "key", "mcp", "v2", "x402"]
-    assert found["api"].endswith("/api/v1")
-    assert found["v2"].endswith("/api/v2")
-    assert re.fullmatch("svc_[0-9a-f]{64}", found["key"])
-    assert found["admin"].startswith("unix:/")
-    assert found["x402"] == {
+    matches = demo.addresses
+    assert sorted(matches) == ["admin", "api", "dashboard", "docs", "key", "mcp", "v2", "x402"]
+    assert matches["api"].endswith("/api/v1")
+    assert matches["v2"].endswith("/api/v2")
+    assert re.fullmatch("svc_[0-9a-f]{64}", matches["key"])
+    assert matches["admin"].startswith("unix:/")
+    assert matches["x402"] == {
         "network": "eip155:84532",
         "payTo": "0x000000000000000000000000000000000000dEaD",
-        "facilitator": found["api"].replace("/api/v1", "/x402/facilitator"),
+        "facilitator": matches["api"].replace("/api/v1", "/x402/facilitator"),
     }
 
 
@@ -46,8 +46,8 @@ def test_its_reports_rest_on_its_news(demo: Any) -> None:
     items = demo.get("/api/v1/news?limit=100").json()
     assert sources
     assert items["meta"]["pageCount"] == 100
-    published = {source["url"] for source in detail["sources"]}
-    assert None not in published
+    urls = {source["url"] for source in detail["sources"]}
+    assert None not in urls
 
 
 def test_its_key_has_every_scope_for_a_day(demo: Any, called: Callable[..., Any]) -> None:
@@ -81,15 +81,15 @@ def test_two_profiles_are_public_while_the_operator_says_so(
     demo: Any, called: Callable[..., Any]
 ) -> None:
     profiles = demo.get("/api/v1/profiles").json()["data"]
-    public = [one["id"] for one in profiles if one["visibility"] == "public"]
+    public = [row["id"] for row in profiles if row["visibility"] == "public"]
     assert len(public) == 2
     other = _svc(demo, called, "keys", "create", "--name", "elsewhere", "--workspace",
                  _svc(demo, called, "workspaces", "create", "--name", "Elsewhere", "--plan", "pro",
                       "--json").json["id"], "--json").json["key"]  # fmt: skip
-    reports = {one["profileId"]: one["id"] for one in demo.get("/api/v1/reports").json()["data"]}
+    reports = {row["profileId"]: row["id"] for row in demo.get("/api/v1/reports").json()["data"]}
     for profile, report in reports.items():
-        found = demo.get(f"/api/v1/reports/{report}", other).status_code
-        assert found == (200 if profile in public else 404)
+        status = demo.get(f"/api/v1/reports/{report}", other).status_code
+        assert status == (200 if profile in public else 404)
     chosen = public[0]
     assert _svc(demo, called, "profiles", "unpublish", chosen).code == 0
     assert demo.get(f"/api/v1/reports/{reports[chosen]}", other).status_code == 404
@@ -99,16 +99,16 @@ def test_two_profiles_are_public_while_the_operator_says_so(
 
 def test_a_revoked_key_fails_at_its_next_request(demo: Any, called: Callable[..., Any]) -> None:
     line = ("keys", "create", "--name", "short-lived", "--workspace", "demo", "--json")
-    made = _svc(demo, called, *line).json
-    assert demo.get("/api/v1/profiles", made["key"]).status_code == 200
-    assert _svc(demo, called, "keys", "revoke", made["id"]).code == 0
-    refused = demo.get("/api/v1/profiles", made["key"])
-    assert (refused.status_code, refused.json()["code"]) == (401, "API_KEY_REVOKED")
-    renewed = _svc(demo, called, "keys", "regenerate", made["id"], "--json").json
-    assert demo.get("/api/v1/profiles", renewed["key"]).status_code == 200
-    assert demo.get("/api/v1/profiles", made["key"]).json()["code"] == "INVALID_API_KEY"
-    assert _svc(demo, called, "keys", "delete", made["id"]).code == 0
-    assert demo.get("/api/v1/profiles", renewed["key"]).status_code == 401
+    key = _svc(demo, called, *line).json
+    assert demo.get("/api/v1/profiles", key["key"]).status_code == 200
+    assert _svc(demo, called, "keys", "revoke", key["id"]).code == 0
+    refusal = demo.get("/api/v1/profiles", key["key"])
+    assert (refusal.status_code, refusal.json()["code"]) == (401, "API_KEY_REVOKED")
+    new_key = _svc(demo, called, "keys", "regenerate", key["id"], "--json").json
+    assert demo.get("/api/v1/profiles", new_key["key"]).status_code == 200
+    assert demo.get("/api/v1/profiles", key["key"]).json()["code"] == "INVALID_API_KEY"
+    assert _svc(demo, called, "keys", "delete", key["id"]).code == 0
+    assert demo.get("/api/v1/profiles", new_key["key"]).status_code == 401
 
 
 def test_a_locked_out_address_is_listed_and_let_in_again(
@@ -121,19 +121,21 @@ def test_a_locked_out_address_is_listed_and_let_in_again(
 
     assert [status("svc_" + "0" * 64) for _ in range(6)] == [401] * 5 + [429]
     assert status(demo.addresses["key"]) == 429
-    listed = _svc(demo, called, "lockouts", "list", "--json").json
-    assert [row["address"] for row in listed] == ["203.0.113.9"]
+    listing = _svc(demo, called, "lockouts", "list", "--json").json
+    assert [row["address"] for row in listing] == ["203.0.113.9"]
     assert _svc(demo, called, "lockouts", "clear", "203.0.113.9", "--json").json == {"cleared": 1}
     assert status(demo.addresses["key"]) == 200
 
 
 def test_a_plan_is_felt_at_the_next_request(demo: Any, called: Callable[..., Any]) -> None:
-    made = _svc(demo, called, "keys", "create", "--name", "planned", "--plan", "pro", "--json").json
-    assert demo.get("/api/v1/profiles", made["key"]).status_code == 200
-    assert _svc(demo, called, "plans", "set", made["workspaceId"], "lite").code == 0
-    assert demo.get("/api/v1/profiles", made["key"]).json()["code"] == "PLAN_INELIGIBLE"
-    assert _svc(demo, called, "plans", "set", made["workspaceId"], "pro").code == 0
-    assert demo.get("/api/v1/profiles", made["key"]).status_code == 200
+    api_key = _svc(
+        demo, called, "keys", "create", "--name", "planned", "--plan", "pro", "--json"
+    ).json
+    assert demo.get("/api/v1/profiles", api_key["key"]).status_code == 200
+    assert _svc(demo, called, "plans", "set", api_key["workspaceId"], "lite").code == 0
+    assert demo.get("/api/v1/profiles", api_key["key"]).json()["code"] == "PLAN_INELIGIBLE"
+    assert _svc(demo, called, "plans", "set", api_key["workspaceId"], "pro").code == 0
+    assert demo.get("/api/v1/profiles", api_key["key"]).status_code == 200
 
 
 def test_a_report_is_made_from_source_to_answer(
@@ -150,18 +152,18 @@ def test_a_report_is_made_from_source_to_answer(
     feed.write_text(json.dumps(
         {"version": "https://jsonfeed.org/version/1.1", "title": "Rivers", "items": [item]}
     ))  # fmt: skip
-    (added,) = _svc(demo, called, "feeds", "add", feed, "--json").json
+    (rows,) = _svc(demo, called, "feeds", "add", feed, "--json").json
     # The running server may be faster than the command; either of them takes it in.
-    assert _svc(demo, called, "feeds", "pull", added["id"], "--json").json["failed"] == 0
-    made = _svc(
+    assert _svc(demo, called, "feeds", "pull", rows["id"], "--json").json["failed"] == 0
+    profile = _svc(
         demo, called, "profiles", "create", "--name", "Eels", "--topic", "Glass eel smuggling",
         "--frequency", "manual", "--workspace", "demo", "--json",
     ).json  # fmt: skip
-    row = _svc(demo, called, "reports", "generate", made["id"], "--json").json
+    row = _svc(demo, called, "reports", "generate", profile["id"], "--json").json
     assert row["counts"]["sources"] == 1
     answer = demo.get(f"/api/v1/reports/{row['id']}?format=markdown")
     assert "Glass eel smugglers" in answer.text
-    assert _svc(demo, called, "profiles", "delete", made["id"]).code == 0
+    assert _svc(demo, called, "profiles", "delete", profile["id"]).code == 0
     assert demo.get(f"/api/v1/reports/{row['id']}").status_code == 404
 
 
@@ -189,8 +191,8 @@ def test_an_unknown_profile_is_a_problem_with_its_page(
 
 
 def test_its_file_is_found_beside_its_socket(demo: Any, called: Callable[..., Any]) -> None:
-    found = _svc(demo, called, "db", "status", "--json").json
-    assert (found["exists"], found["pending"]) == (True, [])
+    matches = _svc(demo, called, "db", "status", "--json").json
+    assert (matches["exists"], matches["pending"]) == (True, [])
 
 
 # -- how it begins and ends --------------------------------------------------------------------
@@ -212,11 +214,11 @@ def test_every_line_to_try_works_as_it_is_printed(
             )  # fmt: skip
             assert (ran.returncode, ran.stdout.rpartition("\n")[2]) == (0, "200"), line
         (export,) = (line.strip() for line in block.splitlines() if "export SVC_KEY" in line)
-        found = subprocess.run(
+        matches = subprocess.run(
             ["sh", "-c", f"{export}; {sys.executable} -m svc_http keys list --json"], env=environ,
             capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
         )  # fmt: skip
-        assert json.loads(found.stdout)[0]["prefix"] in export
+        assert json.loads(matches.stdout)[0]["prefix"] in export
         commands = [line.strip() for line in block.splitlines() if "--server unix:" in line]
         assert len(commands) == 3
         for command in commands:
@@ -265,7 +267,7 @@ def test_it_ends_at_once_and_leaves_nothing(tmp_path: Path, serving: Callable[..
     assert "Traceback" not in "".join(running.log)
 
 
-REFUSED = [
+REFUSAL = [
     (("--host", "0.0.0.0"), {}, "--host"),
     (("--host", "example.org"), {}, "--host"),
     ((), {"SVC_HOST": "192.0.2.1"}, "--host"),
@@ -274,7 +276,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "environ", "words"), REFUSED)
+@pytest.mark.parametrize(("arguments", "environ", "words"), REFUSAL)
 def test_it_stays_on_this_machine_and_off_real_data(
     svc: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,

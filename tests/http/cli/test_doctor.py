@@ -52,7 +52,7 @@ RISKY: dict[str, dict[str, Any]] = {
 
 
 def test_settings_that_are_right_have_nothing_against_them() -> None:
-    assert [(one.name, one.ok) for one in judging.judged(GOOD)] == [
+    assert [(row.name, row.ok) for row in judging.settings_checks(GOOD)] == [
         ("secret", True),
         ("settings for production", True),
     ]
@@ -62,29 +62,31 @@ def test_settings_that_are_right_have_nothing_against_them() -> None:
 @pytest.mark.parametrize("risk", judging.RISKS, ids=lambda risk: risk.name)
 def test_a_risky_setting_is_told_with_its_cure(risk: judging.Risk) -> None:
     wrong = evolve(GOOD, **RISKY[risk.name])
-    told = {one.name: one for one in judging.judged(wrong)}[risk.name]
+    report = {row.name: row for row in judging.settings_checks(wrong)}[risk.name]
 
-    assert ";" in told.detail or ":" in told.detail, "a reason, then a cure"
+    assert ";" in report.detail or ":" in report.detail, "a reason, then a cure"
     is_grave = risk.is_grave and wrong.env == "production"
-    assert told.ok is (False if is_grave else None)
-    assert all(one.ok is not False for one in judging.judged(evolve(wrong, env="development")))
+    assert report.ok is (False if is_grave else None)
+    assert all(
+        row.ok is not False for row in judging.settings_checks(evolve(wrong, env="development"))
+    )
 
 
 def test_a_weak_secret_is_bad_and_a_missing_one_is_in_production() -> None:
-    for given, ok in (
+    for settings, ok in (
         (evolve(GOOD, secret="short"), False),
         (evolve(GOOD, secret=None), False),
         (Settings(), None),
     ):
-        assert {one.name: one.ok for one in judging.judged(given)}["secret"] is ok
+        assert {row.name: row.ok for row in judging.settings_checks(settings)}["secret"] is ok
 
 
 def test_the_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     db = tmp_path / "svc.db"
-    given = evolve(GOOD, db=str(db))
+    options = evolve(GOOD, db=str(db))
 
     def checks() -> dict[str, judging.Check]:
-        return {one.name: one for one in judging.machine(given)}
+        return {row.name: row for row in judging.machine_checks(options)}
 
     assert checks().keys() <= {"open files", "user"}
     sqlite3.connect(db).execute("CREATE TABLE t (a)").connection.close()
@@ -98,14 +100,14 @@ def test_the_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     secret.chmod(0o644)
     monkeypatch.setenv("SVC_SECRET_FILE", str(secret))
 
-    found = checks()
+    matches = checks()
     bad = {"open files", "file modes", "secret files", "disk", "clock"}
-    assert {name for name, one in found.items() if one.ok is False} == bad
-    assert "LimitNOFILE" in found["open files"].detail
-    assert "chmod go=" in found["file modes"].detail
-    assert f"chmod o= {secret}" in found["secret files"].detail
-    assert "svc db backup" in found["backup"].detail
-    assert found["user"].ok is None
+    assert {name for name, row in matches.items() if row.ok is False} == bad
+    assert "LimitNOFILE" in matches["open files"].detail
+    assert "chmod go=" in matches["file modes"].detail
+    assert f"chmod o= {secret}" in matches["secret files"].detail
+    assert "svc db backup" in matches["backup"].detail
+    assert matches["user"].ok is None
 
     db.chmod(0o600)
     secret.chmod(0o640)
@@ -113,16 +115,16 @@ def test_the_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "backups").mkdir()
     shutil.copy(db, tmp_path / "backups" / "monday.db")
     (tmp_path / "backups" / "notes.db.txt").write_text("no copy", "utf-8")
-    found = checks()
-    assert "secret files" not in found
-    assert found["backup"].ok is found["clock"].ok is found["file modes"].ok is True
+    matches = checks()
+    assert "secret files" not in matches
+    assert matches["backup"].ok is matches["clock"].ok is matches["file modes"].ok is True
     old = time.time() - 30 * 86_400
     os.utime(tmp_path / "backups" / "monday.db", (old, old))
     assert checks()["backup"].ok is None
 
 
 def test_the_command_fails_where_something_is_grave(
-    svc: Callable[..., Ran], here: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Callable[..., Ran], cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SVC_ENV", "production")
     monkeypatch.setenv("SVC_SECRET", SECRET)
@@ -132,8 +134,8 @@ def test_the_command_fails_where_something_is_grave(
     ran = svc("doctor", "--json")
 
     assert ran.code == 1
-    told = {one["name"]: one for one in ran.json["checks"]}
-    assert told["trusted_proxies"]["ok"] is told["base_url"]["ok"] is False
+    report = {row["name"]: row for row in ran.json["checks"]}
+    assert report["trusted_proxies"]["ok"] is report["base_url"]["ok"] is False
     assert not ran.json["ok"]
 
 
@@ -143,43 +145,43 @@ def test_the_command_fails_where_something_is_grave(
 def test_the_model_of_meaning_is_asked_for_a_vector(
     svc: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def told() -> dict[str, Any]:
+    def report() -> dict[str, Any]:
         checks = svc("doctor", "--json").json["checks"]
         return next(check for check in checks if check["name"] == "embeddings")
 
     with served() as place:
         monkeypatch.setenv("SVC_EMBEDDINGS", "openai")
         monkeypatch.setenv("SVC_EMBEDDINGS_URL", place.url)
-        works = told()
+        works = report()
         place.says(401, {"error": {"message": "who are you"}})
-        refused = told()
+        refusal = report()
 
     assert (works["ok"], works["detail"]) == (True, "text-embedding-3-small, 5 dimensions")
-    assert (refused["ok"], "401 Unauthorized: who are you" in refused["detail"]) == (False, True)
-    assert [asked["input"] for _, asked in place.asked] == [["news"], ["news"]]
+    assert (refusal["ok"], "401 Unauthorized: who are you" in refusal["detail"]) == (False, True)
+    assert [requests["input"] for _, requests in place.asked] == [["news"], ["news"]]
 
 
 def test_what_is_off_is_told_with_the_why_and_what_speaks_with_its_place(
     svc: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def told() -> dict[str, Any]:
+    def report() -> dict[str, Any]:
         checks = svc("doctor", "--json").json["checks"]
         return {check["name"]: (check["ok"], check["detail"]) for check in checks}
 
-    off = told()
+    off = report()
     monkeypatch.setenv("SVC_SPEECH", "auto")
     monkeypatch.setattr(opening.espeak, "is_installed", lambda: True)
-    on = told()
+    on = report()
     monkeypatch.setattr(opening.espeak, "is_installed", lambda: False)
-    lacking = told()
+    lacking = report()
     monkeypatch.setenv("SVC_SPEECH", "espeak")
-    refused = told()
+    refusal = report()
 
     assert off["speech"] == (None, "off: none was chosen; SVC_SPEECH=auto takes what is installed")
     assert off["embeddings"][0] is None
     assert on["speech"] == (True, "espeak-ng en, recordings in svc.db.media")
     assert lacking["speech"] == (None, f"off: not installed; {espeak.CURE}")
-    assert (refused["speech"][0], espeak.CURE in refused["speech"][1]) == (False, True)
+    assert (refusal["speech"][0], espeak.CURE in refusal["speech"][1]) == (False, True)
 
 
 # -- the agent's model -------------------------------------------------------------------------
@@ -188,21 +190,21 @@ def test_what_is_off_is_told_with_the_why_and_what_speaks_with_its_place(
 def test_the_model_that_answers_is_asked_for_a_word(
     svc: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def told() -> dict[str, Any]:
+    def report() -> dict[str, Any]:
         checks = svc("doctor", "--json").json["checks"]
         return next(check for check in checks if check["name"] == "agent")
 
-    said = {"choices": [{"index": 0, "delta": {"content": "Yes"}, "finish_reason": "stop"}]}
+    chunk = {"choices": [{"index": 0, "delta": {"content": "Yes"}, "finish_reason": "stop"}]}
     with served() as place:
         monkeypatch.setenv("SVC_AGENT_URL", place.url)
         monkeypatch.setenv("SVC_AGENT_MODEL", "small")
-        place.says(200, b"data: " + json.dumps(said).encode() + b"\n\n")
-        works = told()
+        place.says(200, b"data: " + json.dumps(chunk).encode() + b"\n\n")
+        works = report()
         place.says(401, {"error": {"message": "who are you"}})
-        refused = told()
+        refusal = report()
 
     assert (works["ok"], works["detail"]) == (True, "small")
-    assert (refused["ok"], "answered 401" in refused["detail"]) == (False, True)
+    assert (refusal["ok"], "answered 401" in refusal["detail"]) == (False, True)
 
 
 # -- payments ----------------------------------------------------------------------------------
@@ -211,15 +213,15 @@ def test_the_model_that_answers_is_asked_for_a_word(
 def test_the_facilitator_of_payments_is_asked_what_it_takes(
     svc: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def told() -> dict[str, Any]:
+    def report() -> dict[str, Any]:
         checks = svc("doctor", "--json").json["checks"]
         return next(check for check in checks if check["name"] == "payments")
 
     payee = "0x52908400098527886E0F7030069857D2E4169EE7"
     monkeypatch.setenv("SVC_X402_PAY_TO", payee)
-    works = told()
+    works = report()
     monkeypatch.setenv("SVC_X402_FACILITATOR", "http://127.0.0.1:9")
-    silent = told()
+    silent = report()
     monkeypatch.setenv("SVC_X402_PAY_TO", payee.replace("A", "a"))
     checks = svc("doctor", "--json").json["checks"]
     wrong = next(check for check in checks if check["name"] == "payments")

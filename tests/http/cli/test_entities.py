@@ -13,14 +13,14 @@ Svc = Callable[..., Any]
 
 
 @pytest.fixture
-def people(svc: Svc, here: Path) -> tuple[str, ...]:
+def people(svc: Svc, cwd: Path) -> tuple[str, ...]:
     """The ids of three people of a collection that was read."""
     names = ("ada", "grace", "linus")
     lines = [
         json.dumps({"id": name, "schema": "Person", "properties": {"name": [name.title()]}})
         for name in names
     ]
-    (here / "people.ftm.json").write_text("\n".join(lines))
+    (cwd / "people.ftm.json").write_text("\n".join(lines))
     assert svc("sources", "add", "people.ftm.json", "--json").code == 0
     return tuple(id_of(f"ftm:{name}") for name in names)
 
@@ -51,7 +51,7 @@ def test_two_entities_are_one_until_they_are_parted(svc: Svc, people: tuple[str,
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (("merge", "ent_" + "0" * 24, "ADA"), 1, "svc entities list"),
         (("part", "ent_" + "0" * 24), 1, "svc entities list"),
@@ -60,8 +60,8 @@ def test_two_entities_are_one_until_they_are_parted(svc: Svc, people: tuple[str,
     ],
 )
 def test_what_cannot_be_settled_is_refused_with_what_to_do(
-    svc: Svc, people: tuple[str, ...], words: tuple[str, ...], code: int, told: str
+    svc: Svc, people: tuple[str, ...], words: tuple[str, ...], code: int, message: str
 ) -> None:
     ran = svc("entities", *(people[0] if word == "ADA" else word for word in words))
     assert ran.code == code
-    assert told in ran.err
+    assert message in ran.err

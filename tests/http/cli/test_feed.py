@@ -43,8 +43,8 @@ def house(
 ) -> Iterator[House]:
     quiet = {"SVC_RATE_LIMITS": "false", "SVC_REQUEST_LOG": "errors"}
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path, **quiet) as running:
-        made = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
-        yield House(running, made["key"], made["workspaceId"])
+        api_key = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        yield House(running, api_key["key"], api_key["workspaceId"])
 
 
 class Writer(threading.Thread):
@@ -60,11 +60,11 @@ class Writer(threading.Thread):
             for turn in range(self.rounds):
                 key = {"idempotency-key": f"writer-{self.number}-{turn:06}"}
                 body = {"name": f"P{turn}", "topic": "Ports", "frequency": "manual"}
-                made = client.post("/api/v1/profiles", json=body, headers=key)
-                id_ = made.raise_for_status().json()["data"]["id"]
+                reply = client.post("/api/v1/profiles", json=body, headers=key)
+                id_ = reply.raise_for_status().json()["data"]["id"]
                 self.done.append(("created", id_))
-                changed = client.patch(f"/api/v1/profiles/{id_}", json={"name": "Q"})
-                changed.raise_for_status()
+                update = client.patch(f"/api/v1/profiles/{id_}", json={"name": "Q"})
+                update.raise_for_status()
                 self.done.append(("updated", id_))
                 if turn % 3 == 0:
                     client.delete(f"/api/v1/profiles/{id_}").raise_for_status()
@@ -77,8 +77,8 @@ def by_page(house: House, done: threading.Event) -> Iterator[dict[str, Any]]:
     with house.client() as client:
         while True:
             was_done = done.is_set()
-            asked = {"limit": size} | ({} if mark is None else {"after": mark})
-            page = client.get("/api/v2/changes", params=asked).raise_for_status().json()
+            requests = {"limit": size} | ({} if mark is None else {"after": mark})
+            page = client.get("/api/v2/changes", params=requests).raise_for_status().json()
             yield from page["data"]
             mark, size = page["meta"]["watermark"], size % 93 + 7
             if was_done and not page["data"]:
@@ -115,20 +115,20 @@ def _events(answer: httpx2.Response) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _agree(house: House, rounds: int, drop_after: int) -> None:
     done = threading.Event()
-    paged: list[dict[str, Any]] = []
-    streamed: list[tuple[str, dict[str, Any]]] = []
+    page_rows: list[dict[str, Any]] = []
+    stream_rows: list[tuple[str, dict[str, Any]]] = []
     writers = [Writer(house, number, rounds) for number in range(WRITERS)]
     # A profile is made and deleted with its subscription, and changed alone.
     expected = WRITERS * sum(2 + 1 + (turn % 3 == 0) * 2 for turn in range(rounds))
 
     def stream() -> None:
         for pair in by_stream(house, drop_after):
-            streamed.append(pair)
-            if len(streamed) == expected:
+            stream_rows.append(pair)
+            if len(stream_rows) == expected:
                 return
 
     def page() -> None:
-        paged.extend(by_page(house, done))
+        page_rows.extend(by_page(house, done))
 
     reading = [threading.Thread(target=page), threading.Thread(target=stream)]
     for thread in [*reading, *writers]:
@@ -139,23 +139,25 @@ def _agree(house: House, rounds: int, drop_after: int) -> None:
     for thread in reading:
         # However slow the machine is, it is waited for as long as rows come.
         before = -1
-        while thread.is_alive() and before < len(paged) + len(streamed):
-            before = len(paged) + len(streamed)
+        while thread.is_alive() and before < len(page_rows) + len(stream_rows):
+            before = len(page_rows) + len(stream_rows)
             thread.join(STALLED_SECONDS)
-        assert not thread.is_alive(), f"{len(paged)} paged, {len(streamed)} streamed, {expected}"
+        assert not thread.is_alive(), (
+            f"{len(page_rows)} paged, {len(stream_rows)} streamed, {expected}"
+        )
 
     whole = list(by_page(house, done))
-    assert paged == whole
-    assert [row for _, row in streamed] == whole
+    assert page_rows == whole
+    assert [row for _, row in stream_rows] == whole
     assert len({row["id"] for row in whole}) == len(whole)
     profiles = [row for row in whole if row["resourceType"] == "profile"]
-    told = {(row["changeType"], row["resourceId"]) for row in profiles}
-    acknowledged = {pair for writer in writers for pair in writer.done}
-    assert told == acknowledged
-    assert len(profiles) == len(acknowledged)
+    report = {(row["changeType"], row["resourceId"]) for row in profiles}
+    acks = {pair for writer in writers for pair in writer.done}
+    assert report == acks
+    assert len(profiles) == len(acks)
     assert len(whole) == expected
     # The places of one feed have no gap, and the versions of one resource stand in their order.
-    marks = [open_watermark(id_, house.workspace).tenant_position for id_, _ in streamed]
+    marks = [open_watermark(id_, house.workspace).tenant_position for id_, _ in stream_rows]
     assert marks == list(range(1, len(whole) + 1))
     versions: dict[str, int] = {}
     for row in profiles:
@@ -201,9 +203,9 @@ def test_a_client_that_leaves_leaves_nothing_behind(house: House) -> None:
                 lines = answer.iter_lines()
                 assert next(lines) == "retry: 1000"
                 assert house.open_streams() == 1
-            left = time.monotonic()
+            rest = time.monotonic()
             while house.open_streams():
-                assert time.monotonic() - left < SILENCE_SECONDS
+                assert time.monotonic() - rest < SILENCE_SECONDS
                 time.sleep(0.01)
 
 
@@ -226,11 +228,11 @@ def test_a_tail_that_is_killed_goes_on_without_loss(
         tailing.kill()
         tailing.wait()
     writer.join()
-    ended = spawn("changes", "tail", "--state", "mark", "--exec", command, cwd=tmp_path)
-    assert ended.code == 0, ended.err
-    taken = [json.loads(text) for text in (tmp_path / "taken").read_text().splitlines()]
+    exit_codes = spawn("changes", "tail", "--state", "mark", "--exec", command, cwd=tmp_path)
+    assert exit_codes.code == 0, exit_codes.err
+    reads = [json.loads(text) for text in (tmp_path / "taken").read_text().splitlines()]
     done = threading.Event()
     done.set()
     whole = list(by_page(house, done))
     # At least once, and in the order of the feed where a row first comes.
-    assert list({row["id"]: row for row in taken}.values()) == whole
+    assert list({row["id"]: row for row in reads}.values()) == whole

@@ -26,13 +26,13 @@ WRITERS = {
 
 
 @pytest.fixture(params=WRITERS)
-def write(request: pytest.FixtureRequest, svc: Svc, here: Path) -> Callable[[object], Any]:
+def write(request: pytest.FixtureRequest, svc: Svc, cwd: Path) -> Callable[[object], Any]:
     """Runs one of the commands with a file to write."""
     svc("keys", "create", "--name", "a")
     line = ("--type", "organization", "--label", "Pier 7 AG", "--json")
     subject = svc("ledger", "open", *line).json["id"]
     claim = {"kind": "claim", "subject": subject, "predicate": "headquarters", "value": "Antwerp"}
-    (here / "records.ndjson").write_text(json.dumps(claim))
+    (cwd / "records.ndjson").write_text(json.dumps(claim))
 
     def run(out: object) -> Any:
         words = WRITERS[request.param].replace("SUBJECT", subject).split()
@@ -41,14 +41,14 @@ def write(request: pytest.FixtureRequest, svc: Svc, here: Path) -> Callable[[obj
     return run
 
 
-def test_a_command_replaces_regular_files_alone(write: Any, here: Path) -> None:
-    plain, link, loose = here / "plain", here / "link", here / "loose"
+def test_a_command_replaces_regular_files_alone(write: Any, cwd: Path) -> None:
+    plain, link, loose = cwd / "plain", cwd / "link", cwd / "loose"
     plain.write_bytes(b"")
     plain.chmod(0o640)
     link.symlink_to("target")
-    (here / "target").write_bytes(b"")
+    (cwd / "target").write_bytes(b"")
     loose.symlink_to("made")
-    for out in (plain, link, loose, here / "new"):
+    for out in (plain, link, loose, cwd / "new"):
         ran = write(out)
         assert (ran.code, out.stat().st_size > 0) == (0, True), (out, ran.err)
     assert stat.S_IMODE(plain.stat().st_mode) == 0o640
@@ -58,24 +58,24 @@ def test_a_command_replaces_regular_files_alone(write: Any, here: Path) -> None:
     assert write("/dev/null").code == 0
     after = os.stat("/dev/null")
     assert (after.st_ino, after.st_rdev, after.st_mode) == (null.st_ino, null.st_rdev, null.st_mode)
-    assert list(here.glob("*.new")) == []
+    assert list(cwd.glob("*.new")) == []
 
 
 def test_what_cannot_be_written_is_told_in_a_line_and_nothing_is_left(
-    write: Any, here: Path
+    write: Any, cwd: Path
 ) -> None:
-    (here / "folder").mkdir()
-    (here / "other.new").write_text("of somebody else")
+    (cwd / "folder").mkdir()
+    (cwd / "other.new").write_text("of somebody else")
     for out in ("folder", "none/out", "/dev/full", "/proc/version", "x" * 256):
         ran = write(out)
         assert (ran.code > 0, ran.err.count("\n"), "Traceback" in ran.err) == (True, 1, False), out
         assert out == "/proc/version" or "cannot be" in ran.err or "more than" in ran.err
-    assert [path.name for path in here.glob("*.new")] == ["other.new"]
+    assert [path.name for path in cwd.glob("*.new")] == ["other.new"]
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
-def test_a_pipe_is_written_through(write: Any, here: Path, request: Any) -> None:
-    pipe = here / "pipe"
+def test_a_pipe_is_written_through(write: Any, cwd: Path, request: Any) -> None:
+    pipe = cwd / "pipe"
     os.mkfifo(pipe)
     if "state" in request.node.name:  # it is read first, which a pipe would never end
         assert write(pipe).code == 2

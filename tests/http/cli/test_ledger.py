@@ -25,14 +25,14 @@ NO_SUBJECT = "sbj_" + "0" * 24
 def subject(svc: Svc) -> str:
     """The id of a subject in the only workspace there is."""
     svc("workspaces", "create", "--name", "acme", "--plan", "elite")
-    made = svc("ledger", "open", "--type", "organization", "--label", "Pier 7 AG", "--json")
-    assert made.code == 0, made.err
-    return str(made.json["id"])
+    reply = svc("ledger", "open", "--type", "organization", "--label", "Pier 7 AG", "--json")
+    assert reply.code == 0, reply.err
+    return str(reply.json["id"])
 
 
-def claim(subject: str, value: Any, **more: Any) -> dict[str, Any]:
-    said = {"predicate": "headquarters", "value": value}
-    return {"kind": "claim", "subject": subject, **said, **more}
+def claim(subject: str, value: Any, **extras: Any) -> dict[str, Any]:
+    body = {"predicate": "headquarters", "value": value}
+    return {"kind": "claim", "subject": subject, **body, **extras}
 
 
 def write(path: str | Path, *entries: Any) -> Path:
@@ -56,8 +56,8 @@ def test_a_subject_is_opened_listed_and_found_by_its_names(svc: Svc, subject: st
     entry = {"kind": "designator", "subject": subject, "scheme": "lei",
              "value": "5493001KJTIIGC8Y1R12"}  # fmt: skip
     svc("ledger", "append", write("a.ndjson", entry))
-    found = svc("ledger", "subjects", "--designator", "lei:5493001KJTIIGC8Y1R12", "--json").json
-    assert [row["id"] for row in found] == [subject]
+    matches = svc("ledger", "subjects", "--designator", "lei:5493001KJTIIGC8Y1R12", "--json").json
+    assert [row["id"] for row in matches] == [subject]
 
 
 def test_records_are_kept_for_whoever_is_named(svc: Svc, subject: str) -> None:
@@ -66,8 +66,8 @@ def test_records_are_kept_for_whoever_is_named(svc: Svc, subject: str) -> None:
     wish = ("ledger", "open", "--type", "other", "--label", "x", "--author")
     for author in (key, ann.json["id"]):
         assert svc(*wish, author, "--json").json["author"] == ann.json["id"]
-    nobody = svc(*wish, "Ann")
-    assert (nobody.code, "svc keys list" in nobody.err) == (1, True)
+    listener = svc(*wish, "Ann")
+    assert (listener.code, "svc keys list" in listener.err) == (1, True)
 
 
 # -- appending ---------------------------------------------------------------------------------
@@ -77,8 +77,8 @@ def test_lines_an_array_and_stdin_are_appended_alike(
     svc: Svc, subject: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = write("a.ndjson", claim(subject, "Zug"), claim(subject, "Bern"))
-    told = svc("ledger", "append", lines, "--json").json
-    assert [row["op"] for row in told["records"]] == ["assert", "assert"]
+    report = svc("ledger", "append", lines, "--json").json
+    assert [row["op"] for row in report["records"]] == ["assert", "assert"]
     Path("b.json").write_text(json.dumps([claim(subject, "Chur")]))
     assert "Appended 1 records." in svc("ledger", "append", "b.json").out
     give(monkeypatch, json.dumps(claim(subject, "Olten")).encode())
@@ -94,23 +94,23 @@ def test_the_same_input_is_appended_once_also_when_it_grows(
     path = write("a.ndjson", *entries[:4])
     first = svc("ledger", "append", path, "--json").json
     assert (len(first["records"]), first["known"]) == (4, [])
-    grown = svc("ledger", "append", write(path, *entries), "--json").json
-    assert grown["known"] == [record["id"] for record in first["records"]]
-    assert len(grown["records"]) == 4
-    same = svc("ledger", "append", path)
-    assert "Appended 0 records. 8 were there already." in same.out
-    assert "--again" in same.out
+    growth = svc("ledger", "append", write(path, *entries), "--json").json
+    assert growth["known"] == [record["id"] for record in first["records"]]
+    assert len(growth["records"]) == 4
+    repeat = svc("ledger", "append", path)
+    assert "Appended 0 records. 8 were there already." in repeat.out
+    assert "--again" in repeat.out
     again = svc("ledger", "append", path, "--again", "--json").json
     assert (len(again["records"]), again["known"]) == (8, [])
     assert len(svc("ledger", "history", subject, "--json").json) == 17
     # The salts of two workspaces differ, and with them the records of one input.
     svc("workspaces", "create", "--name", "two", "--plan", "elite")
     path = write("b.ndjson", {"kind": "subject", "type": "other", "label": "x"})
-    one, two = (
+    row, two = (
         svc("ledger", "append", path, "--workspace", name, "--json").json["records"][0]
         for name in ("acme", "two")
     )
-    assert (one["payload"]["label"], one["id"] != two["id"]) == (two["payload"]["label"], True)
+    assert (row["payload"]["label"], row["id"] != two["id"]) == (two["payload"]["label"], True)
 
 
 def test_an_append_that_expects_a_tag_stops_where_the_ledger_moved_on(
@@ -130,14 +130,14 @@ def test_what_is_wrong_with_an_entry_is_told_by_its_line(
 ) -> None:
     monkeypatch.setattr(appends, "BATCH_ENTRIES", 2)
     good = [claim(subject, f"town {number}") for number in range(4)]
-    for bad, said in (
+    for bad, message in (
         (claim(subject, "x", confidence=101), r"line 4, confidence: "),
         (claim(NO_SUBJECT, "x"), r"line 4(, subject)?: "),
         ({"kind": "claim", "subject": subject}, r"line 4, predicate: .*line 4, value: "),
     ):
         ran = svc("ledger", "append", write("a.ndjson", *good[:3], bad))
         assert (ran.code, ran.out) == (1, "")
-        assert re.search(said, ran.err), ran.err
+        assert re.search(message, ran.err), ran.err
     assert "The 2 before them were appended." not in ran.err  # a run before had done so
     Path("b.json").write_text(json.dumps([*good[:3], bad]))
     assert "entry 4, value: " in svc("ledger", "append", "b.json").err
@@ -159,7 +159,7 @@ def test_a_batch_before_the_refused_one_stays(svc: Svc, subject: str, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "has no entries"),
         (b'{"kind":', "line 1: "),
@@ -172,13 +172,13 @@ def test_a_batch_before_the_refused_one_stays(svc: Svc, subject: str, monkeypatc
     ],
 )
 def test_input_that_is_no_json_changes_nothing(
-    svc: Svc, subject: str, content: bytes | None, said: str, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, subject: str, content: bytes | None, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(appends, "INPUT_BYTES_MAX", 99)
     if content is not None:
         Path("none.ndjson").write_bytes(content)
     ran = svc("ledger", "append", "none.ndjson")
-    assert (ran.code, ran.out, said in ran.err) == (2, "", True)
+    assert (ran.code, ran.out, message in ran.err) == (2, "", True)
     assert len(svc("ledger", "history", subject, "--json").json) == 1
 
 
@@ -187,14 +187,14 @@ def test_the_receipt_of_an_append_proves_the_log_up_to_it(svc: Svc, subject: str
     assert "Keep the receipt" not in done.out
     svc("ledger", "export", "x.ndjson")
     key = svc("ledger", "key").out.strip()
-    verified = svc("ledger", "verify", "x.ndjson", "--receipt", "r.txt", "--key", key)
-    assert (verified.code, "anchored" in verified.out) == (0, True)
+    check = svc("ledger", "verify", "x.ndjson", "--receipt", "r.txt", "--key", key)
+    assert (check.code, "anchored" in check.out) == (0, True)
 
 
 def test_marks_are_as_many_as_entries(svc: Svc, subject: str) -> None:
-    asked: dict[str, Any] = {"entries": [claim(subject, "Zug")], "marks": ["0" * 64, "1" * 64]}
+    requests: dict[str, Any] = {"entries": [claim(subject, "Zug")], "marks": ["0" * 64, "1" * 64]}
     with pytest.raises(Refused, match="as many as entries"):
-        call(Common(), "appendEntries", body=asked)
+        call(Common(), "appendEntries", body=requests)
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -205,27 +205,27 @@ def test_a_subject_is_folded_at_two_times(svc: Svc, subject: str) -> None:
         claim(subject, "Zug", validFrom="2019-01-01T00:00:00Z", confidence=70),
         claim(subject, "Bern"),
     ]
-    made = svc("ledger", "append", write("a.ndjson", *entries), "--json").json["records"]
+    records = svc("ledger", "append", write("a.ndjson", *entries), "--json").json["records"]
     view = svc("ledger", "fold", subject, "--json").json
     assert view["claims"]["headquarters"]["contested"] is True
     early = svc("ledger", "fold", subject, "--valid-time", "2010-01-01T00:00:00Z", "--json").json
     assert early["claims"]["headquarters"]["value"] == "Bern"
     assert svc("ledger", "fold", subject, "--size", 1, "--json").json["claims"] == {}
-    opened = svc("ledger", "history", subject, "--json").json[0]["recordedAt"]
-    known = svc("ledger", "fold", subject, "--record-time", opened, "--json").json
-    assert (known["claims"], known["basis"]["size"]) == ({}, 1)
+    server = svc("ledger", "history", subject, "--json").json[0]["recordedAt"]
+    past = svc("ledger", "fold", subject, "--record-time", server, "--json").json
+    assert (past["claims"], past["basis"]["size"]) == ({}, 1)
 
-    verdict = {"kind": "claim", "op": "verify", "subject": subject, "target": made[1]["id"],
+    verdict = {"kind": "claim", "op": "verify", "subject": subject, "target": records[1]["id"],
                "state": "refuted", "method": "visit"}  # fmt: skip
-    amended = claim(subject, {"town": "Chur"}, op="amend", target=made[0]["id"])
+    amendment = claim(subject, {"town": "Chur"}, op="amend", target=records[0]["id"])
     key = svc("keys", "create", "--name", "bob", "--json").json["id"]
-    svc("ledger", "append", write("b.ndjson", verdict, amended), "--author", key)
-    wanted = ("--include", "history", "--include", "segments")
-    whole = svc("ledger", "fold", subject, *wanted, "--json").json
+    svc("ledger", "append", write("b.ndjson", verdict, amendment), "--author", key)
+    options = ("--include", "history", "--include", "segments")
+    whole = svc("ledger", "fold", subject, *options, "--json").json
     assert {"history", "segments"} <= set(whole)
-    shown = svc("ledger", "fold", subject, *wanted).out
+    page = svc("ledger", "fold", subject, *options).out
     for words in ("Pier 7 AG", "town Chur", "refuted", "history", "segments"):
-        assert words in shown
+        assert words in page
     assert "refuted" in svc("ledger", "history", subject).out
     newest = svc("ledger", "history", subject, "--limit", 2, "--json").json
     assert [record["op"] for record in newest] == ["verify", "amend"]
@@ -234,12 +234,12 @@ def test_a_subject_is_folded_at_two_times(svc: Svc, subject: str) -> None:
 def test_a_record_is_proven_under_the_signed_head(svc: Svc, subject: str) -> None:
     receipt = svc("ledger", "prove", subject)
     assert receipt.out.startswith("c2sp.org/tlog-proof@v1\nindex 0\n")
-    told = svc("ledger", "prove", subject, "--json").json
-    assert told == {"mediaType": "text/plain; charset=utf-8", "text": receipt.out}
+    report = svc("ledger", "prove", subject, "--json").json
+    assert report == {"mediaType": "text/plain; charset=utf-8", "text": receipt.out}
     note = svc("ledger", "checkpoint")
     assert note.out in receipt.out
     assert svc("ledger", "checkpoint", "--size", 1).out == note.out
-    head, key = (svc("ledger", each, "--json").json for each in ("head", "key"))
+    head, key = (svc("ledger", row, "--json").json for row in ("head", "key"))
     assert head["vkey"] == key["vkey"] == svc("ledger", "key").out.strip()
     assert head["checkpoint"] == note.out
     assert note.out.startswith(key["origin"] + "\n1\n")
@@ -249,10 +249,10 @@ def test_a_record_is_proven_under_the_signed_head(svc: Svc, subject: str) -> Non
 
 def test_a_subject_is_drawn_and_exported(svc: Svc, subject: str) -> None:
     svc("ledger", "append", write("a.ndjson", claim(subject, "Zug")))
-    drawn = svc("ledger", "fold", subject, "--format", "svg").out
-    assert drawn.startswith("<svg ")
-    told = svc("ledger", "fold", subject, "--format", "svg", "--out", "a.svg", "--json")
-    assert (told.code, told.json) == (0, {"file": "a.svg"})
+    drawing = svc("ledger", "fold", subject, "--format", "svg").out
+    assert drawing.startswith("<svg ")
+    report = svc("ledger", "fold", subject, "--format", "svg", "--out", "a.svg", "--json")
+    assert (report.code, report.json) == (0, {"file": "a.svg"})
     assert Path("a.svg").read_text().startswith("<svg ")
     bundle = svc("ledger", "stix", subject, "--tlp", "red", "--json").json
     assert bundle["type"] == "bundle"
@@ -277,38 +277,38 @@ def test_erasure_is_refused_unless_it_is_allowed(
 
 @pytest.mark.parametrize("names", ["*", "its own"])
 def test_what_is_erased_is_gone_from_everywhere_and_all_else_verifies(
-    svc: Svc, subject: str, here: Path, monkeypatch: pytest.MonkeyPatch, names: str
+    svc: Svc, subject: str, cwd: Path, monkeypatch: pytest.MonkeyPatch, names: str
 ) -> None:
     secret = "Whistleblower Lane 12"
     path = write("a.ndjson", claim(subject, secret), claim(subject, "Bern"))
-    made = svc("ledger", "append", path, "--receipt", "old-receipt", "--json").json["records"]
+    records = svc("ledger", "append", path, "--receipt", "old-receipt", "--json").json["records"]
     svc("ledger", "export", "before.ndjson", "--checkpoint", "old-checkpoint")
-    assert secret.encode() in (here / "svc.db").read_bytes()
+    assert secret.encode() in (cwd / "svc.db").read_bytes()
     (home,) = svc("workspaces", "list", "--json").json
     monkeypatch.setenv("SVC_ALLOW_ERASURE", "*" if names == "*" else home["id"])
 
-    told = svc("ledger", "erase", made[0]["id"], "--reason", "a request",
+    report = svc("ledger", "erase", records[0]["id"], "--reason", "a request",
                "--legal-basis", "GDPR, article 17", "--json").json  # fmt: skip
-    assert (told["op"], told["target"]) == ("erase", made[0]["id"])
+    assert (report["op"], report["target"]) == ("erase", records[0]["id"])
 
     svc("ledger", "export", "after.ndjson")
-    for file in (here / "after.ndjson", *here.glob("svc.db*")):
+    for file in (cwd / "after.ndjson", *cwd.glob("svc.db*")):
         assert file.is_socket() or secret.encode() not in file.read_bytes(), file
     for command in ("fold", "history"):
         assert secret not in svc("ledger", command, subject, "--json").out
     assert "a request" in svc("ledger", "history", subject).out
     key = svc("ledger", "key").out.strip()
-    held = ("--key", key, "--checkpoint", "old-checkpoint", "--receipt", "old-receipt")
-    verdict = svc("ledger", "verify", "after.ndjson", *held, "--json").json
+    anchors = ("--key", key, "--checkpoint", "old-checkpoint", "--receipt", "old-receipt")
+    verdict = svc("ledger", "verify", "after.ndjson", *anchors, "--json").json
     assert (verdict["ok"], verdict["erased"], verdict["assurance"]) == (True, 1, "anchored")
-    assert "1 erased" in svc("ledger", "verify", "after.ndjson", *held).out
+    assert "1 erased" in svc("ledger", "verify", "after.ndjson", *anchors).out
 
-    lines = (here / "before.ndjson").read_bytes().split(b"\n")
-    nulled = re.sub(rb'"payload":\{.*\},"seal"', b'"payload":null,"seal"', lines[1])
-    (here / "forged.ndjson").write_bytes(b"\n".join([lines[0], nulled, *lines[2:]]))
-    forged = svc("ledger", "verify", "forged.ndjson", *held, "--json")
-    fault = forged.json["firstFault"]
-    assert (forged.code, fault["code"], fault["line"]) == (1, "PAYLOAD_MISSING", 2)
+    lines = (cwd / "before.ndjson").read_bytes().split(b"\n")
+    blanked_text = re.sub(rb'"payload":\{.*\},"seal"', b'"payload":null,"seal"', lines[1])
+    (cwd / "forged.ndjson").write_bytes(b"\n".join([lines[0], blanked_text, *lines[2:]]))
+    forgery = svc("ledger", "verify", "forged.ndjson", *anchors, "--json")
+    fault = forgery.json["firstFault"]
+    assert (forgery.code, fault["code"], fault["line"]) == (1, "PAYLOAD_MISSING", 2)
 
 
 @pytest.mark.parametrize(("size", "later"), [(1, 0), (2, 0), (3, 1), (4, 2), (5, 1), (6, 0)])
@@ -320,13 +320,13 @@ def test_a_part_says_how_many_of_its_records_were_erased_after_it(
     path = write("a.ndjson", *(claim(subject, value) for value in ("a", "b", "c")))
     for row in svc("ledger", "append", path, "--json").json["records"][1:]:
         assert svc("ledger", "erase", row["id"], "--reason", "asked").code == 0
-    told = svc("ledger", "export", "part.ndjson", "--size", size, "--json").json
-    assert (told["size"], told["erasedLater"]) == (size, later)
-    shown = svc("ledger", "export", "part.ndjson", "--size", size)
-    assert (shown.code, "PAYLOAD_MISSING" in shown.out) == (0, later > 0)
-    verified = svc("ledger", "verify", "part.ndjson")
-    assert verified.code == (1 if later else 0)
-    assert ("export the whole ledger" in verified.out) is (later > 0)
+    report = svc("ledger", "export", "part.ndjson", "--size", size, "--json").json
+    assert (report["size"], report["erasedLater"]) == (size, later)
+    page = svc("ledger", "export", "part.ndjson", "--size", size)
+    assert (page.code, "PAYLOAD_MISSING" in page.out) == (0, later > 0)
+    check = svc("ledger", "verify", "part.ndjson")
+    assert check.code == (1 if later else 0)
+    assert ("export the whole ledger" in check.out) is (later > 0)
     part, whole = svc("ledger", "export", "--size", size), svc("ledger", "export")
     assert ("PAYLOAD_MISSING" in part.err, "PAYLOAD_MISSING" in part.out) == (later > 0, False)
     assert (whole.err, whole.out.startswith(part.out)) == ("", True)
@@ -354,11 +354,9 @@ def test_the_demo_shows_what_contradicts_and_who_judged_it(demo: Any) -> None:
     assert view["recordTime"] <= system.now().isoformat()
 
 
-def test_a_served_ledger_leaves_arrives_and_verifies(
-    demo: Any, called: Svc, tmp_path: Path
-) -> None:
+def test_a_served_ledger_leaves_arrives_and_verifies(demo: Any, calls: Svc, tmp_path: Path) -> None:
     def run(*arguments: object) -> Any:
-        return called("ledger", *arguments, cwd=tmp_path, SVC_SERVER=demo.addresses["admin"])
+        return calls("ledger", *arguments, cwd=tmp_path, SVC_SERVER=demo.addresses["admin"])
 
     out = run("export", "x.ndjson", "--checkpoint", "cp", "--json").json
     assert out["size"] >= 9
@@ -374,18 +372,18 @@ def test_a_served_ledger_leaves_arrives_and_verifies(
 
 
 def test_a_store_is_checked_against_its_lines_and_the_command_fails_with_it(
-    svc: Svc, subject: str, here: Path
+    svc: Svc, subject: str, cwd: Path
 ) -> None:
     sound = svc("ledger", "fsck", "--json")
     assert (sound.code, sound.json["ok"], sound.json["checks"]["store"]) == (0, True, True)
     assert sound.json["level"] == "strict"
-    path = next(here.rglob("*.db"))
+    path = next(cwd.rglob("*.db"))
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE ledger_lines SET subject = 'nobody'")
-    told = svc("ledger", "fsck")
-    assert told.code == 1
-    assert "INDEX_DIFFERS" in told.out
-    assert subject in told.out
+    report = svc("ledger", "fsck")
+    assert report.code == 1
+    assert "INDEX_DIFFERS" in report.out
+    assert subject in report.out
     assert svc("ledger", "check", "--level", "integrity").code == 1
 
 

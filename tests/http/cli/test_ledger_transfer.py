@@ -27,8 +27,8 @@ def draft(number: int, subject: str | None, op: Any = "assert", target: Any = No
     if subject is None:
         payload = {"type": "other", "label": f"subject {number}", "salt": salt}
         return Draft("subject", "assert", None, None, None, None, "key_1", payload)
-    said = {"predicate": "owner", "value": f"person {number}"} if op == "assert" else {}
-    payload = {**said, "salt": salt} | ({} if op == "assert" else {"reason": "a request"})
+    body = {"predicate": "owner", "value": f"person {number}"} if op == "assert" else {}
+    payload = {**body, "salt": salt} | ({} if op == "assert" else {"reason": "a request"})
     return Draft("claim", op, subject, target, None, None, "key_1", payload)
 
 
@@ -54,21 +54,21 @@ class Log:
 
 
 @pytest.fixture
-def log(svc: Svc, here: Path) -> Log:
+def log(svc: Svc, cwd: Path) -> Log:
     """A log of one subject and two claims, and a store with an empty workspace."""
     svc("workspaces", "create", "--name", "acme", "--plan", "elite")
-    made = Log(here / "log.ndjson").grow(draft(0, None))
-    return made.grow(draft(1, made.ids[0]), draft(2, made.ids[0]))
+    journal = Log(cwd / "log.ndjson").grow(draft(0, None))
+    return journal.grow(draft(1, journal.ids[0]), draft(2, journal.ids[0]))
 
 
-def refused(ran: Any, *words: str) -> None:
+def refusal(ran: Any, *words: str) -> None:
     assert (ran.code, ran.out) == (1, "")
-    for each in words:
-        assert each in ran.err, ran.err
+    for row in words:
+        assert row in ran.err, ran.err
 
 
-def exported(svc: Svc, name: str, *more: object) -> bytes:
-    ran = svc("ledger", "export", name, *more)
+def export_bytes(svc: Svc, name: str, *extras: object) -> bytes:
+    ran = svc("ledger", "export", name, *extras)
     assert ran.code == 0, ran.err
     return Path(name).read_bytes()
 
@@ -80,21 +80,21 @@ def test_a_ledger_arrives_elsewhere_byte_for_byte_and_goes_on(svc: Svc, log: Log
     done = svc("ledger", "import", log.path, "--json").json
     assert (done["ledger"], done["imported"], done["size"]) == (LEDGER, 3, 3)
     assert (done["subjects"], done["alsoIn"]) == (1, [])
-    assert exported(svc, "out.ndjson") == log.path.read_bytes()
+    assert export_bytes(svc, "out.ndjson") == log.path.read_bytes()
 
     (subject,) = svc("ledger", "subjects", "--json").json
-    said = {"kind": "claim", "subject": subject["id"], "predicate": "owner", "value": "Ann"}
-    Path("a.ndjson").write_text(json.dumps(said))
-    grown = svc("ledger", "append", "a.ndjson", "--json").json["records"]
-    assert (grown[0]["seq"], grown[0]["ledger"]) == (3, LEDGER)
+    body = {"kind": "claim", "subject": subject["id"], "predicate": "owner", "value": "Ann"}
+    Path("a.ndjson").write_text(json.dumps(body))
+    growth = svc("ledger", "append", "a.ndjson", "--json").json["records"]
+    assert (growth[0]["seq"], growth[0]["ledger"]) == (3, LEDGER)
     out = svc("ledger", "export", "grown.ndjson", "--checkpoint", "cp", "--json").json
     assert (out["ledger"], out["size"]) == (LEDGER, 4)
-    held = ("--checkpoint", "cp", "--key", out["vkey"])
-    assert svc("ledger", "verify", "grown.ndjson", *held).code == 0
+    anchors = ("--checkpoint", "cp", "--key", out["vkey"])
+    assert svc("ledger", "verify", "grown.ndjson", *anchors).code == 0
     view = svc("ledger", "fold", subject["id"], "--json").json
     assert len(view["claims"]["owner"]["candidates"]) == 3
-    changed = svc("changes", "list", "--json").json["data"]
-    assert [row["changeType"] for row in changed if row["resourceType"] == "subject"] == [
+    update = svc("changes", "list", "--json").json["data"]
+    assert [row["changeType"] for row in update if row["resourceType"] == "subject"] == [
         "created",
         "updated",
     ]
@@ -107,11 +107,11 @@ def test_an_export_is_paged_packed_piped_and_cut_to_a_size(
     monkeypatch.setattr(reading, "PAGE_BYTES", 1)
     monkeypatch.setattr(reading, "STEP_LINES", 1)
     content = log.path.read_bytes()
-    assert exported(svc, "out.ndjson") == content
-    packed = exported(svc, "out.ndjson.gz")
-    assert gzip.decompress(packed) == content
-    assert exported(svc, "out.ndjson.gz") == packed
-    assert exported(svc, "two.ndjson", "--size", 2, "--checkpoint", "cp") == b"".join(
+    assert export_bytes(svc, "out.ndjson") == content
+    archive = export_bytes(svc, "out.ndjson.gz")
+    assert gzip.decompress(archive) == content
+    assert export_bytes(svc, "out.ndjson.gz") == archive
+    assert export_bytes(svc, "two.ndjson", "--size", 2, "--checkpoint", "cp") == b"".join(
         line + b"\n" for line in log.lines[:2]
     )
     assert Path("cp").read_text().splitlines()[1] == "2"
@@ -137,7 +137,7 @@ def test_what_is_no_regular_file_is_written_through(svc: Svc, log: Log) -> None:
     svc("ledger", "import", log.path)
     Path("real.ndjson").write_bytes(b"before")
     Path("link.ndjson").symlink_to("real.ndjson")
-    assert exported(svc, "link.ndjson") == log.path.read_bytes()
+    assert export_bytes(svc, "link.ndjson") == log.path.read_bytes()
     assert Path("link.ndjson").is_symlink()
     assert Path("real.ndjson").read_bytes() == log.path.read_bytes()
     assert svc("ledger", "export", "/dev/null").code == 0
@@ -151,22 +151,22 @@ def test_an_export_holds_a_few_pages_however_long_the_ledger_is(
     monkeypatch.setattr(reading, "PAGE_BYTES", 64 * 1024)
     tracemalloc.start()
     assert svc("ledger", "export", "out.ndjson").code == 0
-    held = tracemalloc.get_traced_memory()[1]
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert Path("out.ndjson").stat().st_size > 5_000_000
-    assert held < 3_000_000
+    assert peak < 3_000_000
 
 
 def test_a_ledger_is_exported_and_imported_in_parts(svc: Svc, log: Log) -> None:
     svc("ledger", "import", log.path, "--workspace", "acme")
     svc("workspaces", "create", "--name", "two", "--plan", "elite")
     for start, stop in ((0, 1), (1, 3)):
-        given = ("--workspace", "acme", "--from-size", start, "--size", stop, "--json")
-        made = svc("ledger", "export", "part", *given)
-        assert (made.code, made.json["from"], made.json["size"]) == (0, start, stop)
+        options = ("--workspace", "acme", "--from-size", start, "--size", stop, "--json")
+        reply = svc("ledger", "export", "part", *options)
+        assert (reply.code, reply.json["from"], reply.json["size"]) == (0, start, stop)
         assert svc("ledger", "import", "part", "--workspace", "two").code == 0
-    assert exported(svc, "two.ndjson", "--workspace", "two") == log.path.read_bytes()
-    assert "Import it where" in svc("ledger", "export", "part", *given[:4]).out
+    assert export_bytes(svc, "two.ndjson", "--workspace", "two") == log.path.read_bytes()
+    assert "Import it where" in svc("ledger", "export", "part", *options[:4]).out
 
 
 # -- import ------------------------------------------------------------------------------------
@@ -177,11 +177,11 @@ def test_an_import_goes_on_where_the_ledger_here_ends(svc: Svc, log: Log) -> Non
     again = svc("ledger", "import", log.path, "--json").json
     assert (again["imported"], again["size"]) == (0, 3)
     log.grow(draft(3, log.ids[0]), draft(4, None), now="2026-01-02T00:00:00.000000Z")
-    packed = Path("log.gz")
-    packed.write_bytes(gzip.compress(log.path.read_bytes()))
-    ran = svc("ledger", "import", packed)
+    archive = Path("log.gz")
+    archive.write_bytes(gzip.compress(log.path.read_bytes()))
+    ran = svc("ledger", "import", archive)
     assert f"Imported 2 records of {LEDGER}, which now has 5." in ran.out
-    assert exported(svc, "out.ndjson") == log.path.read_bytes()
+    assert export_bytes(svc, "out.ndjson") == log.path.read_bytes()
 
 
 def test_stdin_is_imported(svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,17 +199,17 @@ def test_two_workspaces_that_go_on_with_one_ledger_are_two_logs_with_two_names(
     assert "svc: --workspace: say which one: " in svc("ledger", "export", "out.ndjson").err
     names = set()
     for workspace in ("acme", "two"):
-        said = {"kind": "claim", "subject": log.ids[0], "predicate": "owner", "value": workspace}
-        Path("a.ndjson").write_text(json.dumps(said))
+        body = {"kind": "claim", "subject": log.ids[0], "predicate": "owner", "value": workspace}
+        Path("a.ndjson").write_text(json.dumps(body))
         assert svc("ledger", "append", "a.ndjson", "--workspace", workspace).code == 0
-        given = ("--workspace", workspace, "--checkpoint", workspace, "--json")
-        out = svc("ledger", "export", f"{workspace}.ndjson", *given).json
-        held = ("--checkpoint", workspace, "--key", out["vkey"])
-        assert svc("ledger", "verify", f"{workspace}.ndjson", *held).code == 0
+        options = ("--workspace", workspace, "--checkpoint", workspace, "--json")
+        out = svc("ledger", "export", f"{workspace}.ndjson", *options).json
+        anchors = ("--checkpoint", workspace, "--key", out["vkey"])
+        assert svc("ledger", "verify", f"{workspace}.ndjson", *anchors).code == 0
         names.add(Path(workspace).read_text().splitlines()[0])
     assert len(names) == 2
-    mixed = ("--checkpoint", "acme", "--key", out["vkey"])
-    assert svc("ledger", "verify", "two.ndjson", *mixed).code == 1
+    mixture = ("--checkpoint", "acme", "--key", out["vkey"])
+    assert svc("ledger", "verify", "two.ndjson", *mixture).code == 1
 
 
 def _future(log: Log) -> Path:
@@ -220,12 +220,12 @@ def _short(log: Log) -> Path:
     return Log(Path("short.ndjson")).grow(draft(0, None)).path
 
 
-def _parted(log: Log) -> Path:
-    made = Log(Path("parted.ndjson")).grow(draft(0, None))
-    return made.grow(draft(1, log.ids[0]), draft(9, log.ids[0]), draft(10, log.ids[0])).path
+def _log_with_gap(log: Log) -> Path:
+    journal = Log(Path("parted.ndjson")).grow(draft(0, None))
+    return journal.grow(draft(1, log.ids[0]), draft(9, log.ids[0]), draft(10, log.ids[0])).path
 
 
-def _altered(log: Log) -> Path:
+def _log_with_change(log: Log) -> Path:
     log.lines[1] = log.lines[1].replace(b"person 1", b"person 2")
     return log.write().path
 
@@ -237,8 +237,8 @@ def _empty(log: Log) -> Path:
 
 UNFIT: list[tuple[Callable[[Log], Path], list[str]]] = [
     (_short, ["has 3 records, more than the 1"]),
-    (_parted, ["record 2 of the file is another", "parted"]),
-    (_altered, ["line 2, PAYLOAD_ALTERED", "svc ledger verify "]),
+    (_log_with_gap, ["record 2 of the file is another", "parted"]),
+    (_log_with_change, ["line 2, PAYLOAD_ALTERED", "svc ledger verify "]),
     (_empty, ["no records"]),
     (_future, ["2999-01-01", "in the future"]),
     (
@@ -248,29 +248,29 @@ UNFIT: list[tuple[Callable[[Log], Path], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("made", "words"), UNFIT)
+@pytest.mark.parametrize(("make", "words"), UNFIT)
 def test_what_does_not_fit_changes_nothing(
-    svc: Svc, log: Log, made: Callable[[Log], Path], words: list[str]
+    svc: Svc, log: Log, make: Callable[[Log], Path], words: list[str]
 ) -> None:
     svc("ledger", "import", log.path)
-    before = exported(svc, "before.ndjson")
-    refused(svc("ledger", "import", made(log)), *words)
-    assert exported(svc, "after.ndjson") == before
+    before = export_bytes(svc, "before.ndjson")
+    refusal(svc("ledger", "import", make(log)), *words)
+    assert export_bytes(svc, "after.ndjson") == before
     assert svc("ledger", "import", "none.ndjson").code == 2
 
 
 def test_imports_and_subjects_have_a_bounded_size(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as bounded:
-        bounded.setattr(importing, "SUBJECT_LINES_MAX", 2)
-        refused(svc("ledger", "import", log.path), f"{log.ids[0]} has more than 2 records")
-        bounded.setattr(importing, "SUBJECT_LINES_MAX", 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(importing, "SUBJECT_LINES_MAX", 2)
+        refusal(svc("ledger", "import", log.path), f"{log.ids[0]} has more than 2 records")
+        patch.setattr(importing, "SUBJECT_LINES_MAX", 3)
         assert svc("ledger", "import", log.path).code == 0
         log.grow(draft(7, None), now="2026-01-03T00:00:00.000000Z")
         assert svc("ledger", "import", log.path).code == 0
     monkeypatch.setattr(importing, "IMPORT_RECORDS_MAX", 2)
-    refused(svc("ledger", "import", log.path), "one import takes 2")
+    refusal(svc("ledger", "import", log.path), "one import takes 2")
 
 
 @pytest.mark.parametrize("change", ["shorter", "altered"])
@@ -286,23 +286,23 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         return real(path, note, *tell)
 
     monkeypatch.setattr(lends, "opener", opener)
-    refused(svc("ledger", "import", log.path), "changed while it was read")
-    assert exported(svc, "out.ndjson") == b""
+    refusal(svc("ledger", "import", log.path), "changed while it was read")
+    assert export_bytes(svc, "out.ndjson") == b""
 
 
 def test_a_path_that_means_another_folder_to_a_server_is_refused(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Path, "absolute", lambda path: path)
-    refused(svc("ledger", "import", "log.ndjson"), "must be absolute")
+    refusal(svc("ledger", "import", "log.ndjson"), "must be absolute")
 
 
 def test_a_file_that_is_gone_by_then_is_said_so(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone = exports.opener(Path("gone"), "")
-    monkeypatch.setattr(lends, "opener", lambda *_: gone)
-    refused(svc("ledger", "import", log.path), "gone cannot be read")
+    deletion = exports.opener(Path("gone"), "")
+    monkeypatch.setattr(lends, "opener", lambda *_: deletion)
+    refusal(svc("ledger", "import", log.path), "gone cannot be read")
 
 
 # -- import and erasure ------------------------------------------------------------------------
@@ -311,15 +311,15 @@ def test_a_file_that_is_gone_by_then_is_said_so(
 def test_what_a_file_erases_is_not_stored(svc: Svc, log: Log) -> None:
     log.grow(draft(3, log.ids[0], "erase", log.ids[1]), now="2026-01-02T00:00:00.000000Z")
     assert svc("ledger", "import", log.path).code == 0
-    out = exported(svc, "out.ndjson")
+    out = export_bytes(svc, "out.ndjson")
     assert b"person 1" not in out
     assert b"person 2" in out
-    told = svc("ledger", "verify", "out.ndjson", "--json").json
-    assert (told["ok"], told["erased"]) == (True, 1)
+    desk = svc("ledger", "verify", "out.ndjson", "--json").json
+    assert (desk["ok"], desk["erased"]) == (True, 1)
     # Which is a ledger like any other: it leaves and arrives as it is.
     svc("workspaces", "create", "--name", "two", "--plan", "elite")
     assert svc("ledger", "import", "out.ndjson", "--workspace", "two").code == 0
-    assert exported(svc, "two.ndjson", "--workspace", "two") == out
+    assert export_bytes(svc, "two.ndjson", "--workspace", "two") == out
 
 
 def test_an_import_erases_what_is_here_only_where_that_is_allowed(
@@ -329,8 +329,8 @@ def test_an_import_erases_what_is_here_only_where_that_is_allowed(
     log.grow(draft(3, log.ids[0], "erase", log.ids[1]), now="2026-01-02T00:00:00.000000Z")
     ran = svc("ledger", "import", log.path, "--json")
     assert (ran.code, ran.json["code"]) == (1, "ERASURE_NOT_ALLOWED")
-    assert b"person 1" in exported(svc, "kept.ndjson")
+    assert b"person 1" in export_bytes(svc, "kept.ndjson")
     monkeypatch.setenv("SVC_ALLOW_ERASURE", "*")
     assert svc("ledger", "import", log.path).code == 0
-    out = exported(svc, "out.ndjson")
+    out = export_bytes(svc, "out.ndjson")
     assert (b"person 1" in out, out.count(b"\n")) == (False, 4)

@@ -17,7 +17,7 @@ from svc_core.ledger.log.note import Ed25519Signer, VerifierKey, to_base64
 from svc_core.ledger.log.seal import TreeHead, seal_batch
 from svc_core.ledger.model import Verification
 from svc_core.ledger.records import Draft
-from svc_core.ledger.verify import words as shown
+from svc_core.ledger.verify import words as page
 from svc_core.ledger.verify.outcome import CODES
 from svc_core.operation.host import Progress
 from svc_core.wire import camel
@@ -50,7 +50,7 @@ class Log:
     def root(self, size: int) -> str:
         return to_base64(self.heads[size].root)
 
-    def written(self, *lines: bytes) -> str:
+    def text(self, *lines: bytes) -> str:
         """Another file with these lines."""
         path = self.path.with_name("other.ndjson")
         path.write_bytes(b"".join(line + b"\n" for line in lines))
@@ -58,7 +58,7 @@ class Log:
 
 
 @pytest.fixture
-def log(here: Path) -> Log:
+def log(cwd: Path) -> Log:
     """Eight records in a file."""
     heads = [TreeHead.empty(LEDGER)]
     lines: list[bytes] = []
@@ -68,7 +68,7 @@ def log(here: Path) -> Log:
         batch = seal_batch(heads[-1], [draft], f"2026-01-01T00:00:0{number}.000000Z")
         heads.append(batch.head)
         lines += batch.lines
-    path = here / "export.ndjson"
+    path = cwd / "export.ndjson"
     path.write_bytes(b"".join(line + b"\n" for line in lines))
     return Log(path, tuple(lines), tuple(heads))
 
@@ -80,11 +80,11 @@ def test_a_sound_export_says_what_is_not_excluded(svc: Svc, log: Log) -> None:
     assert log.root(8) in ran.out
     for words in ("self-consistent", "cut from the end", "made anew", "a checkpoint", "a receipt"):
         assert words in ran.out
-    empty = svc("ledger", "verify", log.written())
+    empty = svc("ledger", "verify", log.text())
     assert (empty.code, empty.out.count("\n")) == (0, 3)
-    assert svc("ledger", "verify", log.written(), "--json").json["ledger"] is None
-    told = svc("ledger", "verify", log.path, "--level", "integrity", "--json").json
-    assert (told["level"], told["checks"]["references"]) == ("integrity", None)
+    assert svc("ledger", "verify", log.text(), "--json").json["ledger"] is None
+    report = svc("ledger", "verify", log.path, "--level", "integrity", "--json").json
+    assert (report["level"], report["checks"]["references"]) == ("integrity", None)
 
 
 def test_no_store_is_looked_for_and_none_is_made(svc: Svc, log: Log) -> None:
@@ -94,7 +94,7 @@ def test_no_store_is_looked_for_and_none_is_made(svc: Svc, log: Log) -> None:
 
 
 OTHER = VerifierKey(ORIGIN, Ed25519Signer.from_seed(b"\x08" * 32).public).vkey
-HELD = [
+ANCHORS = [
     (("--checkpoint", 5), 0, ["Assurance: self-consistent", "no key was given"]),
     (("--checkpoint", 5, "--key", VKEY), 0, ["anchored up to 5 records"]),
     (("--checkpoint", 5, "--key", OTHER), 1, ["CHECKPOINT_UNSIGNED", "Look at the checkpoints"]),
@@ -102,62 +102,62 @@ HELD = [
 ]
 
 
-@pytest.mark.parametrize(("held", "code", "words"), HELD)
+@pytest.mark.parametrize(("anchors", "code", "words"), ANCHORS)
 def test_a_checkpoint_anchors_and_its_key_counts(
-    svc: Svc, log: Log, held: tuple[Any, ...], code: int, words: list[str]
+    svc: Svc, log: Log, anchors: tuple[Any, ...], code: int, words: list[str]
 ) -> None:
     # A policy that asks for nobody makes no witnessed log.
     log.path.with_name("policy").write_text(f"log {VKEY}\nquorum none\n")
-    note = log.checkpoint(held[1])
-    ran = svc("ledger", "verify", log.path, "--checkpoint", note, *held[2:])
+    note = log.checkpoint(anchors[1])
+    ran = svc("ledger", "verify", log.path, "--checkpoint", note, *anchors[2:])
     assert ran.code == code
     assert all(word in ran.out for word in words)
-    assert ("no key was given" in ran.out) == ("--key" not in held)
+    assert ("no key was given" in ran.out) == ("--key" not in anchors)
 
 
 def test_the_members_are_those_of_the_operation(svc: Svc, log: Log) -> None:
     note = log.checkpoint(8)
-    told = svc("ledger", "verify", log.path, "--checkpoint", log.checkpoint(3), "--checkpoint",
+    report = svc("ledger", "verify", log.path, "--checkpoint", log.checkpoint(3), "--checkpoint",
                note, "--key", VKEY, "--json").json  # fmt: skip
-    names = [camel(each.name).removesuffix("_") for each in attrs.fields(Verification)]
-    assert sorted(told) == sorted(names)
-    assert (told["ok"], told["assurance"], told["size"]) == (True, "anchored", 8)
-    assert (told["ledger"], told["origin"], told["vkey"]) == (LEDGER, ORIGIN, VKEY)
-    assert told["checkpoint"] == Path(note).read_text()
-    assert (told["rootHash"], told["consistency"]) == (log.root(8), None)
-    assert (told["anchoredSize"], told["checks"]["checkpoints"], told["checks"]["store"]) == (
+    names = [camel(row.name).removesuffix("_") for row in attrs.fields(Verification)]
+    assert sorted(report) == sorted(names)
+    assert (report["ok"], report["assurance"], report["size"]) == (True, "anchored", 8)
+    assert (report["ledger"], report["origin"], report["vkey"]) == (LEDGER, ORIGIN, VKEY)
+    assert report["checkpoint"] == Path(note).read_text()
+    assert (report["rootHash"], report["consistency"]) == (log.root(8), None)
+    assert (report["anchoredSize"], report["checks"]["checkpoints"], report["checks"]["store"]) == (
         8,
         True,
         None,
     )
-    for held in ((), ("--checkpoint", note), ("--receipt", note)):
-        less = svc("ledger", "verify", log.path, *held, "--json").json
-        assert (less["anchoredSize"], less["checkpoint"]) == (None, None)
-        assert less["assurance"] in ("self_consistent", "failed")
-        assert less["checks"]["checkpoints"] is not True
+    for anchors in ((), ("--checkpoint", note), ("--receipt", note)):
+        part_check = svc("ledger", "verify", log.path, *anchors, "--json").json
+        assert (part_check["anchoredSize"], part_check["checkpoint"]) == (None, None)
+        assert part_check["assurance"] in ("self_consistent", "failed")
+        assert part_check["checks"]["checkpoints"] is not True
     bare = svc("ledger", "verify", log.path, "--json").json
     assert (bare["origin"], bare["vkey"], bare["checkpoint"]) == (None, None, None)
-    broken = log.path.with_name("broken")
-    broken.write_bytes(b"\xff")
-    odd = svc("ledger", "verify", log.path, "--checkpoint", broken, "--json")
+    failure = log.path.with_name("broken")
+    failure.write_bytes(b"\xff")
+    odd = svc("ledger", "verify", log.path, "--checkpoint", failure, "--json")
     assert (odd.code, odd.json["checkpoint"]) == (1, None)
 
 
 @pytest.mark.parametrize(
-    ("size", "altered", "code", "is_there"),
+    ("size", "is_altered", "code", "is_there"),
     [(5, False, 0, True), (4, False, 1, False), (5, True, 1, True)],
 )
 def test_what_was_seen_before_is_still_there_or_not(
-    svc: Svc, log: Log, size: int, altered: bool, code: int, is_there: bool
+    svc: Svc, log: Log, size: int, is_altered: bool, code: int, is_there: bool
 ) -> None:
-    first = log.lines[0].replace(b"person", b"Person") if altered else log.lines[0]
+    first = log.lines[0].replace(b"person", b"Person") if is_altered else log.lines[0]
     seen = ("--from-size", size, "--from-root", log.root(5))
-    ran = svc("ledger", "verify", log.written(first, *log.lines[1:]), *seen, "--json")
+    ran = svc("ledger", "verify", log.text(first, *log.lines[1:]), *seen, "--json")
     assert (ran.code, ran.json["consistency"]["ok"]) == (code, is_there)
     assert ran.json["consistency"]["fromSize"] == size
 
 
-def _resealed(log: Log) -> bytes:
+def _log_with_new_seals(log: Log) -> bytes:
     draft = Draft("claim", "assert", SUBJECT, None, None, None, "key_2", {"salt": "A" * 22})
     return seal_batch(log.heads[3], [draft], "2026-01-01T00:00:03.000000Z").lines[0]
 
@@ -170,11 +170,11 @@ DAMAGES: list[tuple[Callable[[Log], list[bytes]], list[str]]] = [
          "\nWhat to do: Export the ledger again."],
     ),
     (
-        lambda log: [each.replace(b"per", b"Per") for each in log.lines],
+        lambda log: [row.replace(b"per", b"Per") for row in log.lines],
         ["8 faults in all", "line 8 (record 7): PAYLOAD_ALTERED"],
     ),
     (
-        lambda log: [*log.lines[:3], _resealed(log), *log.lines[4:]],
+        lambda log: [*log.lines[:3], _log_with_new_seals(log), *log.lines[4:]],
         ["line 4 (record 3): RESEALED", "line 5 holds what was expected", "Keep this file"],
     ),
 ]  # fmt: skip
@@ -184,9 +184,9 @@ DAMAGES: list[tuple[Callable[[Log], list[bytes]], list[str]]] = [
 def test_what_was_done_to_a_line_is_told_with_what_to_do(
     svc: Svc, log: Log, damage: Callable[[Log], list[bytes]], words: list[str]
 ) -> None:
-    path = log.written(*damage(log))
-    held = ("--checkpoint", log.checkpoint(8), "--key", VKEY) if "TRUNCATED" in words[0] else ()
-    ran = svc("ledger", "verify", path, *held)
+    path = log.text(*damage(log))
+    anchors = ("--checkpoint", log.checkpoint(8), "--key", VKEY) if "TRUNCATED" in words[0] else ()
+    ran = svc("ledger", "verify", path, *anchors)
     assert ran.code == 1
     assert ran.out.startswith(f"FAILED  {path}: ")
     assert all(word in ran.out for word in words), ran.out
@@ -196,41 +196,41 @@ def test_what_was_done_to_a_line_is_told_with_what_to_do(
 def test_a_checkpoint_of_nobody_proves_nothing_against_a_ledger(
     svc: Svc, log: Log, size: int
 ) -> None:
-    forged = Path("forged")
+    forgery = Path("forged")
     signature = Path(log.checkpoint(8)).read_text(encoding="utf-8").partition("\n\n")[2]
-    forged.write_text(f"{ORIGIN}\n{size}\n{'A' * 43}=\n\n{signature}", encoding="utf-8")
-    ran = svc("ledger", "verify", log.path, "--checkpoint", forged)
+    forgery.write_text(f"{ORIGIN}\n{size}\n{'A' * 43}=\n\n{signature}", encoding="utf-8")
+    ran = svc("ledger", "verify", log.path, "--checkpoint", forgery)
     assert (ran.code, "prove" in ran.out, "signed" in ran.out) == (1, False, False)
     assert "What to do: Give the ledger's key as --key" in ran.out
-    ran = svc("ledger", "verify", log.path, "--checkpoint", forged, "--key", VKEY)
+    ran = svc("ledger", "verify", log.path, "--checkpoint", forgery, "--key", VKEY)
     assert (ran.code, "CHECKPOINT_SIGNATURE_INVALID" in ran.out) == (1, True)
 
 
 def test_every_code_has_a_next_step() -> None:
-    assert set(shown._NEXT) < set(CODES)
-    assert all(text.endswith(".") for text in shown._NEXT.values())
+    assert set(page._NEXT) < set(CODES)
+    assert all(text.endswith(".") for text in page._NEXT.values())
 
 
 def test_stdin_and_packed_files_are_exports_too(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packed = log.path.with_suffix(".ndjson.gz")
-    packed.write_bytes(gzip.compress(log.path.read_bytes()))
-    assert svc("ledger", "verify", packed, "--json").json["size"] == 8
+    archive = log.path.with_suffix(".ndjson.gz")
+    archive.write_bytes(gzip.compress(log.path.read_bytes()))
+    assert svc("ledger", "verify", archive, "--json").json["size"] == 8
     for arguments in (("-",), ("--json", "-"), ("-", "--level", "strict")):
-        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(packed.read_bytes())))
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(archive.read_bytes())))
         assert svc("ledger", "verify", *arguments).code == 0
     os.mkfifo("pipe")
     with ThreadPoolExecutor() as beside:
-        beside.submit(Path("pipe").write_bytes, packed.read_bytes())
+        beside.submit(Path("pipe").write_bytes, archive.read_bytes())
         assert svc("ledger", "verify", "pipe").code == 0
-    packed.write_bytes(packed.read_bytes()[:-20])
-    broken = svc("ledger", "verify", packed)
-    assert (broken.code, "cannot be unpacked" in broken.err) == (2, True)
+    archive.write_bytes(archive.read_bytes()[:-20])
+    failure = svc("ledger", "verify", archive)
+    assert (failure.code, "cannot be unpacked" in failure.err) == (2, True)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("none.ndjson",), "none.ndjson cannot be read"),
         (("export.ndjson", "--key", "nonsense"), "--key: "),
@@ -244,10 +244,10 @@ def test_stdin_and_packed_files_are_exports_too(
         ((), "FILE is missing"),
     ],
 )
-def test_misuse_is_told_in_a_line(svc: Svc, log: Log, arguments: Any, said: str) -> None:
+def test_misuse_is_told_in_a_line(svc: Svc, log: Log, arguments: Any, message: str) -> None:
     ran = svc("ledger", "verify", *arguments)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert said in ran.err
+    assert message in ran.err
 
 
 def test_notes_have_a_bounded_size(svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,16 +259,16 @@ def test_notes_have_a_bounded_size(svc: Svc, log: Log, monkeypatch: pytest.Monke
 def test_long_files_tell_how_far_they_are_read(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exports, "MIB", 1_000)
     monkeypatch.setattr(exports, "BLOCK_BYTES", 1_500)
-    told: list[Progress] = []
-    blocks = exports.opener(log.path, "MiB", told.append)
+    report: list[Progress] = []
+    blocks = exports.opener(log.path, "MiB", report.append)
     assert b"".join(blocks()) == log.path.read_bytes()
-    assert [each.done for each in told] == sorted({each.done for each in told})
-    assert told[-1].done == told[-1].total == log.path.stat().st_size // 1_000
+    assert [row.done for row in report] == sorted({each.done for each in report})
+    assert report[-1].done == report[-1].total == log.path.stat().st_size // 1_000
 
 
 def test_it_runs_as_a_process_with_exit_codes(log: Log, spawn: Callable[..., Any]) -> None:
-    there = log.path.parent
-    assert spawn("ledger", "verify", log.path, "--json", cwd=there).json["ok"] is True
-    cut = log.written(*log.lines[1:])
-    assert spawn("ledger", "verify", cut, cwd=there).code == 1
-    assert spawn("ledger", "verify", "none", cwd=there).code == 2
+    target = log.path.parent
+    assert spawn("ledger", "verify", log.path, "--json", cwd=target).json["ok"] is True
+    cut = log.text(*log.lines[1:])
+    assert spawn("ledger", "verify", cut, cwd=target).code == 1
+    assert spawn("ledger", "verify", "none", cwd=target).code == 2

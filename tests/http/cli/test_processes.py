@@ -37,12 +37,12 @@ def dsn(postgres: PostgresServer) -> str:
 
 
 @contextmanager
-def started(
+def start(
     serving: Callable[..., Any], dsn: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Any]:
     folder = tmp_path_factory.mktemp("pair")
-    given = ("--db", dsn, "--port", 0, "--processes", 2, "--no-rate-limits")
-    with serving(*given, cwd=folder, SVC_SECRET=SECRET) as running:
+    options = ("--db", dsn, "--port", 0, "--processes", 2, "--no-rate-limits")
+    with serving(*options, cwd=folder, SVC_SECRET=SECRET) as running:
         yield running
 
 
@@ -51,7 +51,7 @@ def pair(
     serving: Callable[..., Any], dsn: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Any]:
     """Two processes for the tests that leave them as they found them."""
-    with started(serving, dsn, tmp_path_factory) as running:
+    with start(serving, dsn, tmp_path_factory) as running:
         yield running
         assert running.stop() == (0, "")
 
@@ -70,21 +70,21 @@ def svc(called: Callable[..., Any], dsn: str, tmp_path: Path) -> Callable[..., A
 def key(svc: Callable[..., Any], tmp_path: Path) -> str:
     """A key of a workspace of its own: commands work on the database while others serve it."""
     workspace = svc("workspaces", "create", "--name", tmp_path.name, "--plan", "elite")
-    made = svc("keys", "create", "--name", "a", "--workspace", workspace["id"])
-    return str(made["key"])
+    api_key = svc("keys", "create", "--name", "a", "--workspace", workspace["id"])
+    return str(api_key["key"])
 
 
 def children(pid: int) -> set[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return {int(each) for each in listed}
+    listing = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return {int(row) for row in listing}
 
 
 def until(holds: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + SECONDS
-    while not (found := holds()):
+    while not (matches := holds()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    return found
+    return matches
 
 
 def events(running: Any, kind: str) -> list[dict[str, Any]]:
@@ -157,12 +157,12 @@ def test_what_a_process_starts_would_inherit_no_socket(pair: Any) -> None:
     pids = children(pair.process.pid)
     assert len(pids) == 2
     for pid in pids:
-        links = {each.name: each.readlink() for each in Path(f"/proc/{pid}/fd").iterdir()}
+        links = {row.name: row.readlink() for row in Path(f"/proc/{pid}/fd").iterdir()}
         sockets = [name for name, link in links.items() if str(link).startswith("socket:")]
         assert sockets
         for name in sockets:
-            told = Path(f"/proc/{pid}/fdinfo/{name}").read_text()
-            assert int(told.partition("flags:")[2].split()[0], 8) & os.O_CLOEXEC
+            report = Path(f"/proc/{pid}/fdinfo/{name}").read_text()
+            assert int(report.partition("flags:")[2].split()[0], 8) & os.O_CLOEXEC
 
 
 def test_a_restart_fails_no_request_of_any_client(pair: Any, key: str, svc: Any) -> None:
@@ -179,16 +179,16 @@ def test_a_restart_fails_no_request_of_any_client(pair: Any, key: str, svc: Any)
     after = children(pair.process.pid)
     assert len(after) == 2
     assert after.isdisjoint(before)
-    written = clients.answers["writing", 201]
+    text = clients.answers["writing", 201]
     workspace = svc("workspaces", "list")[0]["id"]
-    listed = svc("profiles", "list", "--limit", written + 10, "--workspace", workspace)
-    assert len(listed) == written
+    listing = svc("profiles", "list", "--limit", text + 10, "--workspace", workspace)
+    assert len(listing) == text
 
 
 def test_those_that_are_killed_come_again_each_with_the_socket_of_its_place(
     pair: Any, key: str, called: Callable[..., Any], tmp_path: Path
 ) -> None:
-    keeper, ended = pair.process.pid, len(events(pair, "process ended"))
+    keeper, exit_codes = pair.process.pid, len(events(pair, "process ended"))
     before = children(keeper)
     for pid in before:
         os.kill(pid, signal.SIGKILL)
@@ -196,15 +196,15 @@ def test_those_that_are_killed_come_again_each_with_the_socket_of_its_place(
     admin = ("--server", pair.addresses["admin"])
     until(lambda: called("keys", "list", *admin, cwd=tmp_path).code == 0)
     assert pair.get("/api/v1/profiles", key).status_code == 200
-    told = events(pair, "process ended")[ended:]
-    assert sorted((one["process"], one["code"]) for one in told) == [(1, -9), (2, -9)]
+    report = events(pair, "process ended")[exit_codes:]
+    assert sorted((row["process"], row["code"]) for row in report) == [(1, -9), (2, -9)]
 
 
 def test_a_revoked_key_is_dead_in_every_process(pair: Any, key: str, svc: Any) -> None:
     for _ in range(20):
         assert pair.get("/api/v1/profiles", key).status_code == 200
-    (found,) = [each for each in svc("keys", "list") if key.startswith(each["prefix"])]
-    svc("keys", "revoke", found["id"])
+    (matches,) = [row for row in svc("keys", "list") if key.startswith(row["prefix"])]
+    svc("keys", "revoke", matches["id"])
     time.sleep(1.1)  # how long one may be believed whose revocation nobody heard of
     with httpx2.Client(trust_env=False) as client:
         for _ in range(20):
@@ -224,10 +224,10 @@ def test_lines_of_the_log_say_which_process_wrote_them(pair: Any) -> None:
 def test_none_outlives_the_one_that_keeps_them(
     serving: Callable[..., Any], dsn: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with started(serving, dsn, tmp_path_factory) as running:
-        left = children(running.process.pid)
+    with start(serving, dsn, tmp_path_factory) as running:
+        rest = children(running.process.pid)
         running.process.kill()
-        until(lambda: not [pid for pid in left if is_running(pid)])
+        until(lambda: not [pid for pid in rest if is_running(pid)])
 
 
 def test_one_that_is_only_starting_ends_with_the_one_that_keeps_it(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_one_that_is_only_starting_ends_with_the_one_that_keeps_it(tmp_path: Pat
     ):
         dsn = f"postgresql://ann@127.0.0.1:{silent.getsockname()[1]}/x"
         flags = {"db": dsn, "secret": SECRET}
-        given = {"config": None, "flags": flags, "fd": listening.fileno(), "number": 1}
+        options = {"config": None, "flags": flags, "fd": listening.fileno(), "number": 1}
         with subprocess.Popen(
             processes.COMMAND,
             stdin=subprocess.PIPE,
@@ -246,7 +246,7 @@ def test_one_that_is_only_starting_ends_with_the_one_that_keeps_it(tmp_path: Pat
             cwd=tmp_path,
         ) as child:
             assert child.stdin is not None
-            child.stdin.write(json.dumps({**given, "path": sys.path}).encode() + b"\n")
+            child.stdin.write(json.dumps({**options, "path": sys.path}).encode() + b"\n")
             child.stdin.flush()
             silent.settimeout(SECONDS)
             with silent.accept()[0]:  # it has come so far
@@ -261,7 +261,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-REFUSED = [
+REFUSAL = [
     (("--db", "svc.db"), {}, 2, "needs PostgreSQL"),
     (("--db", ":memory:"), {}, 2, "needs PostgreSQL"),
     (("--demo",), {}, 2, "the demo has one process"),
@@ -270,7 +270,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "environ", "code", "words"), REFUSED)
+@pytest.mark.parametrize(("arguments", "environ", "code", "words"), REFUSAL)
 def test_what_keeps_them_from_starting_is_one_line(
     spawn: Callable[..., Any],
     dsn: str,
@@ -281,9 +281,9 @@ def test_what_keeps_them_from_starting_is_one_line(
     words: str,
 ) -> None:
     secret = environ or {"SVC_SECRET": SECRET}
-    given = [text.format(dsn=dsn) for text in arguments]
+    options = [text.format(dsn=dsn) for text in arguments]
     env = {name: value for name, value in secret.items() if value}
-    ran = spawn("serve", "--processes", 2, "--port", 0, *given, cwd=tmp_path, **env)
+    ran = spawn("serve", "--processes", 2, "--port", 0, *options, cwd=tmp_path, **env)
     assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
     assert words in ran.err
     assert "s3cret" not in ran.err
@@ -291,7 +291,7 @@ def test_what_keeps_them_from_starting_is_one_line(
 
 
 def test_one_that_says_nothing_is_killed_and_that_is_told(
-    here: Path,
+    cwd: Path,
     dsn: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -299,5 +299,5 @@ def test_one_that_says_nothing_is_killed_and_that_is_told(
     monkeypatch.setattr(processes, "START_SECONDS", 0.01)
     monkeypatch.setenv("SVC_SECRET", SECRET)
     assert main(["serve", "--db", dsn, "--port", "0", "--processes", "1"]) == 1
-    told = "svc: the server cannot start: process 1 ended with -9 before it answered\n"
-    assert capsys.readouterr() == ("", told)
+    output = "svc: the server cannot start: process 1 ended with -9 before it answered\n"
+    assert capsys.readouterr() == ("", output)

@@ -16,31 +16,31 @@ class Terminal(StringIO):
 
 
 @pytest.fixture
-def desks(svc: Any, here: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str, str]:
+def desks(svc: Any, cwd: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str, str]:
     """Two workspaces, and a public profile of the first."""
     monkeypatch.setenv("SVC_DB", "my.db")
     first, second = (
         svc("workspaces", "create", "--name", name, "--plan", "elite", "--json").json["id"]
         for name in ("First", "Second")
     )
-    made = svc("profiles", "create", "--name", "Ports", *WISH, "--workspace", first).json
-    assert svc("profiles", "publish", made["id"]).code == 0
-    return first, second, made["id"]
+    watch = svc("profiles", "create", "--name", "Ports", *WISH, "--workspace", first).json
+    assert svc("profiles", "publish", watch["id"]).code == 0
+    return first, second, watch["id"]
 
 
 def test_a_workspace_subscribes_to_a_public_profile_and_ends_it(svc: Any, desks: Any) -> None:
     _, second, profile = desks
-    where = ("--workspace", second, "--json")
-    (listed,) = svc("profiles", "list", "--visibility", "public", *where).json
-    assert listed["id"] == profile
-    assert svc("profiles", "list", *where).json == []
-    made = svc("subscriptions", "create", profile, *where).json
-    (row,) = svc("profiles", "list", *where).json
-    assert (row["owned"], row["subscription"]) == (False, made)
-    again = svc("subscriptions", "create", profile, *where)
+    place = ("--workspace", second, "--json")
+    (listing,) = svc("profiles", "list", "--visibility", "public", *place).json
+    assert listing["id"] == profile
+    assert svc("profiles", "list", *place).json == []
+    reply = svc("subscriptions", "create", profile, *place).json
+    (row,) = svc("profiles", "list", *place).json
+    assert (row["owned"], row["subscription"]) == (False, reply)
+    again = svc("subscriptions", "create", profile, *place)
     assert (again.code, again.json["code"]) == (1, "RESOURCE_CONFLICT")
-    assert svc("subscriptions", "delete", made["id"], *where).code == 0
-    assert svc("profiles", "list", *where).json == []
+    assert svc("subscriptions", "delete", reply["id"], *place).code == 0
+    assert svc("profiles", "list", *place).json == []
 
 
 @pytest.mark.parametrize(("answer", "is_gone"), [("y\n", True), ("n\n", False), ("", False)])
@@ -54,8 +54,8 @@ def test_a_person_is_told_what_goes_with_a_profile_and_asked(
     ran = svc("profiles", "delete", profile)
     assert "name Ports, reports 1, recordings 0, subscribers 1" in ran.err
     assert ran.code == (0 if is_gone else 1)
-    left = svc("profiles", "list", "--workspace", first, "--json").json
-    assert (left == []) == is_gone
+    rest = svc("profiles", "list", "--workspace", first, "--json").json
+    assert (rest == []) == is_gone
 
 
 @pytest.mark.parametrize("terminal", [True, False])

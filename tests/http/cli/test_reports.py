@@ -32,17 +32,17 @@ with wave.open(sys.argv[1], 'wb') as file:
 
 
 @pytest.fixture
-def profile(svc: Svc, here: Path) -> str:
+def profile(svc: Svc, cwd: Path) -> str:
     """A profile about what a feed says, with the feed taken in."""
     svc("workspaces", "create", "--name", "acme", "--plan", "elite")
     items = "".join(ITEM.format(n=n) for n in range(1, 7))
-    (here / "feed.xml").write_text(f"<rss version='2.0'><channel>{items}</channel></rss>")
+    (cwd / "feed.xml").write_text(f"<rss version='2.0'><channel>{items}</channel></rss>")
     svc("feeds", "add", "feed.xml")
-    made: dict[str, str] = svc(
+    row: dict[str, str] = svc(
         "profiles", "create", "--name", "Ports", "--topic", "Port strikes in Antwerp",
         "--frequency", "manual", "--keyword", "dockworkers", "--json",
     ).json  # fmt: skip
-    return made["id"]
+    return row["id"]
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def report_id(svc: Svc, profile: str) -> str:
     return str(svc("reports", "generate", profile, "--json").json["id"])
 
 
-def test_the_life_of_a_profile(svc: Svc, here: Path) -> None:
+def test_the_life_of_a_profile(svc: Svc, cwd: Path) -> None:
     svc("workspaces", "create", "--name", "acme", "--plan", "elite")
     made = svc(
         "profiles", "create", "--name", "Ports", "--topic", "Port strikes", "--frequency",
@@ -62,13 +62,13 @@ def test_the_life_of_a_profile(svc: Svc, here: Path) -> None:
     assert svc("profiles", "show", made["id"], "--json").json == made
     (row,) = svc("profiles", "list", "--json").json
     assert row["subscription"]["status"] == "active"
-    changed = svc("profiles", "update", made["id"], "--frequency", "daily", "--clear", "day",
+    change = svc("profiles", "update", made["id"], "--frequency", "daily", "--clear", "day",
                   "--json").json  # fmt: skip
-    assert (changed["frequency"], changed["scheduleDay"]) == ("daily", None)
+    assert (change["frequency"], change["scheduleDay"]) == ("daily", None)
     stale = svc("profiles", "update", made["id"], "--name", "x", "--if-match", "prf-1", "--json")
     assert (stale.code, stale.json["code"]) == (1, "PRECONDITION_FAILED")
-    gone = svc("profiles", "delete", made["id"], "--json").json
-    assert gone == {"id": made["id"], "deleted": True}
+    deletion = svc("profiles", "delete", made["id"], "--json").json
+    assert deletion == {"id": made["id"], "deleted": True}
     assert svc("profiles", "delete", made["id"]).code == 1
     assert svc("profiles", "list", "--json").json == []
 
@@ -77,8 +77,8 @@ def test_a_listing_is_read_page_by_page_up_to_its_limit(svc: Svc) -> None:
     svc("workspaces", "create", "--name", "acme", "--plan", "elite")
     for number in range(103):
         assert svc("ledger", "open", "--type", "other", "--label", f"Pier {number}").code == 0
-    named = [row["label"] for row in svc("ledger", "subjects", "--limit", 500, "--json").json]
-    assert named == [f"Pier {number}" for number in reversed(range(103))]
+    options = [row["label"] for row in svc("ledger", "subjects", "--limit", 500, "--json").json]
+    assert options == [f"Pier {number}" for number in reversed(range(103))]
     assert len(svc("ledger", "subjects", "--limit", 101, "--json").json) == 101
     assert len(svc("ledger", "subjects", "--json").json) < 100
 
@@ -100,23 +100,23 @@ def test_a_report_of_a_period_tells_of_that_period(svc: Svc, profile: str) -> No
     first = svc("reports", "generate", profile, *period, "--json")
     assert first.json["period"] == {"start": "2026-05-01T00:00:00Z", "end": "2026-05-04T00:00:00Z"}
     assert svc("reports", "generate", profile, *period, "--json").json["isNew"] is False
-    shown = svc("reports", "show", first.json["id"], "--include", "sources", "--json").json
-    dates = [source["publishedAt"] for source in shown["sources"]]
+    page = svc("reports", "show", first.json["id"], "--include", "sources", "--json").json
+    dates = [source["publishedAt"] for source in page["sources"]]
     assert dates
     assert all("2026-05-01" <= date <= "2026-05-04" for date in dates)
     backwards = svc("reports", "generate", profile, "--start", period[3], "--end", period[1])
     assert (backwards.code, backwards.err.startswith("svc: --start: ")) == (1, True)
 
 
-def test_a_report_is_shown_in_every_form(svc: Svc, report_id: str, here: Path) -> None:
+def test_a_report_is_shown_in_every_form(svc: Svc, report_id: str, cwd: Path) -> None:
     markdown = svc("reports", "show", report_id).out
     assert markdown.startswith("# ")
     assert "## Sources" in markdown
-    wanted = ("--include", "content", "--include", "sources")
-    whole = svc("reports", "show", report_id, *wanted, "--json").json
+    options = ("--include", "content", "--include", "sources")
+    whole = svc("reports", "show", report_id, *options, "--json").json
     assert whole["sources"]
     assert svc("reports", "text", report_id).out.startswith(whole["title"])
-    assert svc("reports", "show", report_id, *wanted, "--format", "json", "--json").json == whole
+    assert svc("reports", "show", report_id, *options, "--format", "json", "--json").json == whole
     assert whole["content"]["markdown"].rstrip("\n") == markdown.rstrip("\n")
     worded = svc("reports", "show", report_id, "--format", "markdown", "--json").json
     assert worded == {
@@ -124,90 +124,90 @@ def test_a_report_is_shown_in_every_form(svc: Svc, report_id: str, here: Path) -
         "text": whole["content"]["markdown"],
     }
     assert svc("reports", "show", report_id, "--out", "report.md").code == 0
-    assert (here / "report.md").read_text().rstrip("\n") == markdown.rstrip("\n")
-    lost = svc("reports", "show", report_id, "--out", "none/report.md")
-    assert (lost.code, "cannot be written" in lost.err) == (2, True)
+    assert (cwd / "report.md").read_text().rstrip("\n") == markdown.rstrip("\n")
+    failure = svc("reports", "show", report_id, "--out", "none/report.md")
+    assert (failure.code, "cannot be written" in failure.err) == (2, True)
 
 
 # -- speaking ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def speaker(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / "speaker.py").write_text(SPEAKER)
-    command = f"'{sys.executable}' -I '{here / 'speaker.py'}' {{out}}"
+def speaker(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cwd / "speaker.py").write_text(SPEAKER)
+    command = f"'{sys.executable}' -I '{cwd / 'speaker.py'}' {{out}}"
     monkeypatch.setenv("SVC_SPEECH", "command")
     monkeypatch.setenv("SVC_SPEECH_COMMAND", command)
 
 
 @pytest.mark.usefixtures("speaker")
-def test_a_report_is_spoken_by_hand(svc: Svc, here: Path, report_id: str) -> None:
-    made = svc("reports", "speak", report_id, "--json").json
-    assert (made["reportId"], made["isNew"], made["mimeType"]) == (report_id, True, "audio/wav")
-    assert made["durationSeconds"] > 5
-    assert (here / "svc.db.media" / made["name"]).stat().st_size == made["sizeBytes"]
-    assert svc("reports", "speak", report_id, "--json").json == made | {"isNew": False}
+def test_a_report_is_spoken_by_hand(svc: Svc, cwd: Path, report_id: str) -> None:
+    reply = svc("reports", "speak", report_id, "--json").json
+    assert (reply["reportId"], reply["isNew"], reply["mimeType"]) == (report_id, True, "audio/wav")
+    assert reply["durationSeconds"] > 5
+    assert (cwd / "svc.db.media" / reply["name"]).stat().st_size == reply["sizeBytes"]
+    assert svc("reports", "speak", report_id, "--json").json == reply | {"isNew": False}
     assert svc("reports", "show", report_id, "--json").json["hasAudio"] is True
     assert svc("reports", "speak", report_id, "--again", "--json").json["isNew"] is True
 
 
 @pytest.mark.usefixtures("speaker")
-def test_a_copy_has_the_sound_and_gives_it_back(svc: Svc, here: Path, report_id: str) -> None:
+def test_a_copy_has_the_sound_and_gives_it_back(svc: Svc, cwd: Path, report_id: str) -> None:
     name = svc("reports", "speak", report_id, "--json").json["name"]
     svc("db", "backup", "copy.db")
-    sound = (here / "copy.db.media" / name).read_bytes()
+    sound = (cwd / "copy.db.media" / name).read_bytes()
     svc("db", "restore", "copy.db", "--db", "new.db")
-    assert (here / "new.db.media" / name).read_bytes() == sound
+    assert (cwd / "new.db.media" / name).read_bytes() == sound
     again = svc("reports", "speak", report_id, "--db", "new.db", "--json").json
     assert (again["name"], again["isNew"]) == (name, False)
 
 
 @pytest.mark.usefixtures("speaker")
 def test_a_copy_says_which_sound_it_lacks(
-    svc: Svc, here: Path, report_id: str, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, report_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert svc("db", "backup", "whole.db", "--json").json["notCopied"] is None
-    monkeypatch.setenv("SVC_MEDIA", str(here / "elsewhere"))
+    monkeypatch.setenv("SVC_MEDIA", str(cwd / "elsewhere"))
     name = svc("reports", "speak", report_id, "--json").json["name"]
-    assert (here / "elsewhere" / name).exists()
-    assert f"copy {here / 'elsewhere'} after it" in svc("db", "backup", "part.db").out
-    assert not (here / "part.db.media").exists()
+    assert (cwd / "elsewhere" / name).exists()
+    assert f"copy {cwd / 'elsewhere'} after it" in svc("db", "backup", "part.db").out
+    assert not (cwd / "part.db.media").exists()
 
 
 @pytest.mark.usefixtures("speaker")
 def test_sound_in_the_database_is_copied_with_it(
-    svc: Svc, here: Path, report_id: str, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, report_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SVC_MEDIA", "database")
-    made = svc("reports", "speak", report_id, "--json").json
+    reply = svc("reports", "speak", report_id, "--json").json
     assert svc("db", "backup", "copy.db", "--json").json["notCopied"] is None
     svc("db", "restore", "copy.db", "--db", "new.db")
     again = svc("reports", "speak", report_id, "--db", "new.db", "--json").json
-    assert again == made | {"isNew": False}
-    assert list(here.glob("*.media")) == []
-    assert (here / "new.db").stat().st_size > made["sizeBytes"]
+    assert again == reply | {"isNew": False}
+    assert list(cwd.glob("*.media")) == []
+    assert (cwd / "new.db").stat().st_size > reply["sizeBytes"]
 
 
 def test_a_server_does_not_start_without_what_its_bucket_needs(
-    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "obstore", None)
     monkeypatch.setenv("SVC_MEDIA", "s3://sounds/reports")
-    refused = svc("serve", "--port", "0")
-    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
-    assert 'pip install "svc-intelligence[s3]"' in refused.err
+    refusal = svc("serve", "--port", "0")
+    assert (refusal.code, refusal.out, refusal.err.count("\n")) == (2, "", 1)
+    assert 'pip install "svc-intelligence[s3]"' in refusal.err
 
 
 def test_a_copy_of_the_other_backend_says_where_the_sound_is(
-    svc: Svc, here: Path, postgres: Any, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, postgres: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     svc("workspaces", "create", "--name", "acme", "--plan", "elite")
-    monkeypatch.setenv("SVC_SECRET_FILE", str(here / "svc.db.secret"))
+    monkeypatch.setenv("SVC_SECRET_FILE", str(cwd / "svc.db.secret"))
     dsn = postgres.dsn(postgres.fresh())
     assert svc("db", "copy", "svc.db", dsn, "--json").json["media"] is None
     assert "set SVC_MEDIA=database for it" in svc("db", "copy", dsn, "back.db").out
     assert svc("db", "copy", "svc.db", "other.db", "--json").json["media"] is None
-    monkeypatch.setenv("SVC_MEDIA", str(here / "svc.db.media"))
+    monkeypatch.setenv("SVC_MEDIA", str(cwd / "svc.db.media"))
     assert svc("db", "copy", dsn, "again.db", "--json").json["media"] is None
 
 
@@ -233,9 +233,9 @@ def test_a_voice_that_fails_is_said_with_the_way_on(
     monkeypatch.setattr(opening.espeak, "is_installed", lambda: False)
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    failed = svc("reports", "speak", report_id)
-    assert (failed.code, failed.out, failed.err.count("\n")) == (1, "", 1)
-    assert all(word in failed.err for word in words)
+    failure = svc("reports", "speak", report_id)
+    assert (failure.code, failure.out, failure.err.count("\n")) == (1, "", 1)
+    assert all(word in failure.err for word in words)
     if settings == {"SVC_SPEECH": "espeak"}:
         assert espeak.CURE in svc("serve", "--port", "0").err
 
@@ -248,33 +248,35 @@ def test_an_address_is_printed_that_opens_the_report(svc: Svc, report_id: str) -
     assert plain.code == 0
     assert plain.err == "svc: no server runs that could show it; start it: svc serve\n"
     assert re.fullmatch(r"http://127\.0\.0\.1:8000/reports/[\w-]+\n", plain.out)
-    told = svc("reports", "open", report_id, "--lasts", "1h", "--json").json
-    assert set(told) == {"url", "expiresAt"}
+    report = svc("reports", "open", report_id, "--lasts", "1h", "--json").json
+    assert set(report) == {"url", "expiresAt"}
     for wrong in ("5s", "31d", "soon"):
-        refused = svc("reports", "open", report_id, "--lasts", wrong)
-        assert refused.code == (2 if wrong == "soon" else 1)
-        assert "--lasts: must be" in refused.err
+        refusal = svc("reports", "open", report_id, "--lasts", wrong)
+        assert refusal.code == (2 if wrong == "soon" else 1)
+        assert "--lasts: must be" in refusal.err
     missing = svc("reports", "open", "rpt_" + "0" * 24)
     assert (missing.code, missing.out) == (1, "")
 
 
-def test_a_browser_is_opened_at_a_terminal_alone(report_id: str, here: Path) -> None:
-    browser = here / "browser"
-    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {here}/opened\n')
+def test_a_browser_is_opened_at_a_terminal_alone(report_id: str, cwd: Path) -> None:
+    browser = cwd / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {cwd}/opened\n')
     browser.chmod(0o755)
     command = [sys.executable, "-m", "svc_http", "reports", "open", report_id]
     env = environment(BROWSER=str(browser))
-    piped = subprocess.run(command, cwd=here, env=env, capture_output=True, text=True, check=True)
-    assert piped.stdout.startswith("http://127.0.0.1:8000/reports/")
-    assert not (here / "opened").exists()
-    ours, theirs = os.openpty()
-    with open(ours, "rb", buffering=0) as terminal:
-        process = subprocess.Popen(command, cwd=here, env=env, stdout=theirs)
-        os.close(theirs)
-        said = b""
+    pipe_output = subprocess.run(
+        command, cwd=cwd, env=env, capture_output=True, text=True, check=True
+    )
+    assert pipe_output.stdout.startswith("http://127.0.0.1:8000/reports/")
+    assert not (cwd / "opened").exists()
+    main_end, child_end = os.openpty()
+    with open(main_end, "rb", buffering=0) as terminal:
+        process = subprocess.Popen(command, cwd=cwd, env=env, stdout=child_end)
+        os.close(child_end)
+        output = b""
         with suppress(OSError):  # how Linux says that the other side has closed
             while part := terminal.read(4_096):
-                said += part
+                output += part
         assert process.wait(60) == 0
-    assert said.splitlines()[0].decode() == (here / "opened").read_text()
-    assert b"It opens the report until " in said
+    assert output.splitlines()[0].decode() == (cwd / "opened").read_text()
+    assert b"It opens the report until " in output

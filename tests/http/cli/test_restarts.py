@@ -27,15 +27,15 @@ def test_a_walk_goes_on_through_rotations_of_the_secret_and_ends_with_its_own(
     previous = tmp_path / "previous"
     previous.write_text(f"{OLD}\n")
     with start(serving, tmp_path, SVC_SECRET=OLD) as running:
-        made = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
-        key = made["key"]
+        api_key = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        key = api_key["key"]
         for number in range(7):
-            created = running.http.post(
+            creation = running.http.post(
                 running.addresses["api"] + "/profiles",
                 json={"name": f"P{number}", "topic": "Port strikes", "frequency": "manual"},
                 headers={"authorization": f"Bearer {key}", "idempotency-key": f"k{number:08}"},
             )
-            assert created.status_code == 201
+            assert creation.status_code == 201
         first = page(running, key, None).json()
     with start(
         serving, tmp_path, SVC_SECRET=NEW, SVC_SECRET_PREVIOUS_FILE=str(previous)
@@ -47,10 +47,10 @@ def test_a_walk_goes_on_through_rotations_of_the_secret_and_ends_with_its_own(
     with start(serving, tmp_path, SVC_SECRET=NEXT, SVC_SECRET_PREVIOUS=NEW) as running:
         third = page(running, key, second["meta"]["page"]["nextCursor"]).json()
         last = page(running, key, third["meta"]["page"]["nextCursor"]).json()
-        dropped = page(running, key, first["meta"]["page"]["nextCursor"])
-        assert (dropped.status_code, dropped.json()["code"]) == (400, "INVALID_CURSOR")
-    walked = [row["name"] for part in (first, second, third, last) for row in part["data"]]
-    assert walked == [f"P{number}" for number in reversed(range(7))]
+        drop = page(running, key, first["meta"]["page"]["nextCursor"])
+        assert (drop.status_code, drop.json()["code"]) == (400, "INVALID_CURSOR")
+    walk = [row["name"] for part in (first, second, third, last) for row in part["data"]]
+    assert walk == [f"P{number}" for number in reversed(range(7))]
     assert last["meta"]["page"]["nextCursor"] is None
 
 
@@ -58,18 +58,20 @@ def test_when_a_key_was_last_used_is_kept_over_the_end_of_the_server(
     tmp_path: Path, serving: Callable[..., Any], called: Callable[..., Any]
 ) -> None:
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
-        made = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
-        assert called("keys", "show", made["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
-        assert running.get("/api/v1/profiles", made["key"]).status_code == 200
-        assert running.get("/api/v2/changes", made["key"]).json()["data"] == []
+        api_key = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        assert (
+            called("keys", "show", api_key["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
+        )
+        assert running.get("/api/v1/profiles", api_key["key"]).status_code == 200
+        assert running.get("/api/v2/changes", api_key["key"]).json()["data"] == []
         assert running.stop() == (0, "")
-    (listed,) = called("keys", "list", "--json", cwd=tmp_path).json
-    shown = called("keys", "show", made["id"], "--json", cwd=tmp_path).json
-    assert listed["lastUsedAt"] == shown["lastUsedAt"]
-    used = datetime.fromisoformat(re.sub("Z$", "+00:00", shown["lastUsedAt"]))
+    (listing,) = called("keys", "list", "--json", cwd=tmp_path).json
+    view = called("keys", "show", api_key["id"], "--json", cwd=tmp_path).json
+    assert listing["lastUsedAt"] == view["lastUsedAt"]
+    used = datetime.fromisoformat(re.sub("Z$", "+00:00", view["lastUsedAt"]))
     assert timedelta() <= system.now() - used < timedelta(minutes=5)
-    called("keys", "regenerate", made["id"], "--json", cwd=tmp_path)
-    assert called("keys", "show", made["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
+    called("keys", "regenerate", api_key["id"], "--json", cwd=tmp_path)
+    assert called("keys", "show", api_key["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
 
 
 def test_every_file_beside_the_database_is_its_owners_alone(

@@ -26,10 +26,10 @@ from svc_http.run import cli
 from svc_http.run.cli import reach
 from svc_http.run.cli.serve import _announce, _program
 from svc_http.run.control.channel import BrokeOff
-from svc_http.run.demo.seed import Seeded
-from svc_http.run.demo.subject import Recorded
+from svc_http.run.demo.seed import SeededDemo
+from svc_http.run.demo.subject import DemoSubject
 from svc_http.run.server import launch as serving
-from svc_http.run.server.launch import Opened
+from svc_http.run.server.launch import StartedServer
 from svc_http.service.equipment import open_store
 from svc_http.service.runtime import tasks
 from svc_http.service.runtime.parts import Runtime
@@ -53,28 +53,28 @@ def test_what_was_answered_survives_a_kill(
 ) -> None:
     with serving_("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
         assert sorted(running.addresses) == ["admin", "api", "dashboard", "docs", "mcp", "v2"]
-        made = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        api_key = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
         wish = {"name": "Ports", "topic": "Port strikes", "frequency": "manual"}
-        created = running.http.post(
+        creation = running.http.post(
             running.addresses["api"] + "/profiles",
             json=wish,
-            headers={"authorization": f"Bearer {made['key']}", "idempotency-key": "k" * 20},
+            headers={"authorization": f"Bearer {api_key['key']}", "idempotency-key": "k" * 20},
         )
-        assert created.status_code == 201
+        assert creation.status_code == 201
         assert running.stop(signal.SIGKILL)[0] == -signal.SIGKILL
     # The file and the socket that were left stop neither a command nor the next server.
     assert (tmp_path / "svc.db.sock").exists()
     (key,) = called("keys", "list", "--json", cwd=tmp_path).json
-    assert key["id"] == made["id"]
+    assert key["id"] == api_key["id"]
     with serving_("--db", "svc.db", "--port", 0, cwd=tmp_path) as again:
-        (profile,) = again.get("/api/v1/profiles", made["key"]).json()["data"]
-        assert profile["id"] == created.json()["data"]["id"]
-        replayed = again.http.post(
+        (profile,) = again.get("/api/v1/profiles", api_key["key"]).json()["data"]
+        assert profile["id"] == creation.json()["data"]["id"]
+        replay = again.http.post(
             again.addresses["api"] + "/profiles",
             json=wish,
-            headers={"authorization": f"Bearer {made['key']}", "idempotency-key": "k" * 20},
+            headers={"authorization": f"Bearer {api_key['key']}", "idempotency-key": "k" * 20},
         )
-        assert replayed.headers["idempotency-replayed"] == "true"
+        assert replay.headers["idempotency-replayed"] == "true"
         assert again.stop()[0] == 0
     assert not (tmp_path / "svc.db.sock").exists()
 
@@ -85,9 +85,9 @@ def serving_(serving: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def test_a_second_server_on_the_same_file_or_port_is_refused(
-    here: Path, serving_: Callable[..., Any], svc: Svc
+    cwd: Path, serving_: Callable[..., Any], svc: Svc
 ) -> None:
-    with serving_("--port", 0, cwd=here) as running:
+    with serving_("--port", 0, cwd=cwd) as running:
         port = running.addresses["api"].split(":")[2].partition("/")[0]
         same_file = svc("serve", "--port", 0)
         assert (same_file.code, same_file.out) == (1, "")
@@ -96,7 +96,7 @@ def test_a_second_server_on_the_same_file_or_port_is_refused(
         same_port = svc("serve", "--port", port, "--db", "other.db")
         assert (same_port.code, same_port.out, same_port.err.count("\n")) == (2, "", 1)
         assert f"try --port {int(port) + 1}" in same_port.err
-        assert not (here / "other.db").exists()
+        assert not (cwd / "other.db").exists()
         assert running.get("/livez").status_code == 200
         checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
         assert checks["server"]["detail"] == "running"
@@ -108,56 +108,56 @@ def _terminate_this_process() -> None:
 
 
 def test_a_signal_during_the_start_ends_it_well(tmp_path: Path) -> None:
-    given = Settings(port=0, db=str(tmp_path / "svc.db"), secret=SECRET, embeddings="none")
+    settings = Settings(port=0, db=str(tmp_path / "svc.db"), secret=SECRET, embeddings="none")
 
-    def ready(_: Opened) -> None:
+    def ready(_: StartedServer) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(KeyboardInterrupt), sigterm_interrupts():
         _terminate_this_process()
-    serving.run(given, ready)
+    serving.run_server(settings, ready)
     assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_command_waits_for_another_to_give_the_file_back(
-    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     svc("keys", "create", "--name", "a")
-    held: list[FileLock] = [FileLock(here / "svc.db")]
-    looked: list[float] = []
+    lock: list[FileLock] = [FileLock(cwd / "svc.db")]
+    looks_at: list[float] = []
 
     def look(seconds: float) -> None:
-        looked.append(seconds)
-        if len(looked) == 3:
-            held.pop().release()
+        looks_at.append(seconds)
+        if len(looks_at) == 3:
+            lock.pop().release()
 
     monkeypatch.setattr(reach.time, "sleep", look)
     assert svc("keys", "list").code == 0
-    assert len(looked) == 3
+    assert len(looks_at) == 3
 
 
-def test_a_start_waits_for_a_command_to_end(here: Path, svc: Svc) -> None:
-    held = FileLock(here / "svc.db")
-    giving_back = threading.Timer(0.2, held.release)
+def test_a_start_waits_for_a_command_to_end(cwd: Path, svc: Svc) -> None:
+    lock = FileLock(cwd / "svc.db")
+    giving_back = threading.Timer(0.2, lock.release)
     giving_back.start()
 
-    def ready(_: Opened) -> None:
+    def ready(_: StartedServer) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    serving.run(Settings(port=0, secret=SECRET, embeddings="none"), ready)
+    serving.run_server(Settings(port=0, secret=SECRET, embeddings="none"), ready)
     giving_back.join()
-    assert (here / "svc.db").exists()
+    assert (cwd / "svc.db").exists()
 
 
 def test_a_file_that_is_never_given_back_is_told_with_its_owner(
-    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     svc("keys", "create", "--name", "a")
     monkeypatch.setattr(reach, "PATIENCE_SECONDS", 0.0)
-    held = FileLock(here / "svc.db")
+    lock = FileLock(cwd / "svc.db")
     ran = svc("keys", "list")
-    held.release()
+    lock.release()
     assert (ran.code, str(os.getpid()) in ran.err) == (1, True)
 
 
@@ -182,61 +182,61 @@ STOPS = [
 @pytest.mark.parametrize(("arguments", "environ", "code", "words"), STOPS)
 def test_what_stops_a_start_is_told_in_one_line(
     svc: Svc,
-    here: Path,
+    cwd: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...],
     environ: dict[str, str],
     code: int,
     words: str,
 ) -> None:
-    (here / "text.db").write_text("This is no database.\n" * 100)
-    (here / "folder.db").mkdir()
+    (cwd / "text.db").write_text("This is no database.\n" * 100)
+    (cwd / "folder.db").mkdir()
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     ran = svc("serve", *arguments)
     assert (ran.code, ran.out) == (code, "")
     assert words in ran.err
     assert ran.err.count("\n") == 1
-    assert list(here.glob("*.secret")) == []
+    assert list(cwd.glob("*.secret")) == []
 
 
 def test_the_secret_that_is_offered_is_strong_enough(
     svc: Svc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SVC_ENV", "production")
-    offered = re.search("SVC_SECRET=([0-9a-f]+)", svc("serve").err)
-    assert offered is not None
-    monkeypatch.setenv("SVC_SECRET", offered[1])
-    monkeypatch.setattr(serving, "_run", lambda given, *_: _taken.append(given))
-    _taken: list[Settings] = []
+    offer = re.search("SVC_SECRET=([0-9a-f]+)", svc("serve").err)
+    assert offer is not None
+    monkeypatch.setenv("SVC_SECRET", offer[1])
+    monkeypatch.setattr(serving, "_run", lambda options, *_: _reads.append(options))
+    _reads: list[Settings] = []
     assert svc("serve", "--port", "0").code == 0
-    assert _taken[0].secret == offered[1]
+    assert _reads[0].secret == offer[1]
 
 
 def test_every_setting_but_the_secret_has_a_flag(svc: Svc) -> None:
-    shown = svc("serve", "--help").out
+    page = svc("serve", "--help").out
     for name, member in MEMBERS.items():
         flag = f"--{name.replace('_', '-')}"
-        assert (flag in shown) is not member.metadata["secret"], flag
-        assert (f"SVC_{name.upper()}" in shown) is not member.metadata["secret"]
+        assert (flag in page) is not member.metadata["secret"], flag
+        assert (f"SVC_{name.upper()}" in page) is not member.metadata["secret"]
 
 
 def test_flags_come_before_the_environment_and_the_file(
-    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken: list[Settings] = []
-    monkeypatch.setattr(serving, "run", lambda given, *_: taken.append(given))
-    (here / "svc.toml").write_text('port = 1001\nhost = "127.0.0.2"\nworkers = ["deliver"]\n')
+    reads: list[Settings] = []
+    monkeypatch.setattr(serving, "run", lambda options, *_: reads.append(options))
+    (cwd / "svc.toml").write_text('port = 1001\nhost = "127.0.0.2"\nworkers = ["deliver"]\n')
     monkeypatch.setenv("SVC_HOST", "127.0.0.3")
     svc("serve", "--port", "1003", "--no-rate-limit")
-    given = taken[0]
-    assert (given.port, given.host, given.workers) == (1003, "127.0.0.3", ("deliver",))
-    assert given.rate_limits is False
-    (here / "mine.toml").write_text("port = 1004\n")
+    options = reads[0]
+    assert (options.port, options.host, options.workers) == (1003, "127.0.0.3", ("deliver",))
+    assert options.rate_limits is False
+    (cwd / "mine.toml").write_text("port = 1004\n")
     monkeypatch.delenv("SVC_HOST")
     monkeypatch.setenv("SVC_CONFIG", "mine.toml")
     svc("serve")
-    assert taken[1] == load(NONE, here / "mine.toml")
+    assert reads[1] == load(NONE, cwd / "mine.toml")
 
 
 def test_help_loads_no_server() -> None:
@@ -249,32 +249,32 @@ def test_help_loads_no_server() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert "serve" in ran.stdout
-    loaded = {".".join(name.split(".")[:2]) for name in ran.stdout.splitlines()}
-    assert not loaded & {"hypercorn", "starlette", "feedparser", "httpx2"}
+    imports = {".".join(name.split(".")[:2]) for name in ran.stdout.splitlines()}
+    assert not imports & {"hypercorn", "starlette", "feedparser", "httpx2"}
 
 
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def _opened(**more: Any) -> Opened:
-    given = Settings(port=8000, db="/srv/svc.db", secret=SECRET)
+def _settings(**extras: Any) -> StartedServer:
+    settings = Settings(port=8000, db="/srv/svc.db", secret=SECRET)
     members: dict[str, Any] = {"admin": "unix:/srv/svc.db.sock", "is_empty": False}
-    return Opened(given, **(members | more))
+    return StartedServer(settings, **(members | extras))
 
 
 def test_an_empty_store_is_told_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
-    _announce(_opened(is_empty=True), as_json=False)
-    told = capsys.readouterr().out
-    assert "svc workspaces create --name NAME --plan elite" in told
-    assert "svc keys create --name NAME" in told
-    _announce(_opened(), as_json=False)
-    told = capsys.readouterr().out
-    assert "svc keys create" not in told
-    assert "http://127.0.0.1:8000/docs" in told
+    _announce(_settings(is_empty=True), as_json=False)
+    output = capsys.readouterr().out
+    assert "svc workspaces create --name NAME --plan elite" in output
+    assert "svc keys create --name NAME" in output
+    _announce(_settings(), as_json=False)
+    output = capsys.readouterr().out
+    assert "svc keys create" not in output
+    assert "http://127.0.0.1:8000/docs" in output
 
 
 @pytest.mark.parametrize(
-    ("found", "called", "shown"),
+    ("matches", "calls", "page"),
     [
         ("/usr/bin/svc", ".venv/bin/svc", "svc"),
         (None, ".venv/bin/svc", ".venv/bin/svc"),
@@ -282,47 +282,49 @@ def test_an_empty_store_is_told_how_to_begin(capsys: pytest.CaptureFixture[str])
     ],
 )
 def test_lines_to_try_call_this_program_as_the_shell_can(
-    found: str | None, called: str, shown: str, monkeypatch: pytest.MonkeyPatch
+    matches: str | None, calls: str, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shutil, "which", lambda _: found)
-    monkeypatch.setattr(sys, "argv", [called, "serve"])
-    assert _program() == shown
+    monkeypatch.setattr(shutil, "which", lambda _: matches)
+    monkeypatch.setattr(sys, "argv", [calls, "serve"])
+    assert _program() == page
 
 
 def test_a_terminal_is_shown_the_same_words(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = Recorded("sbj_" + "0" * 24, 9)
-    seeded = Seeded("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24, told)
-    _announce(_opened(seeded=seeded), as_json=False)
-    piped = capsys.readouterr().out
+    output = DemoSubject("sbj_" + "0" * 24, 9)
+    demo = SeededDemo("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24, output)
+    _announce(_settings(seeded=demo), as_json=False)
+    pipe_output = capsys.readouterr().out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
-    _announce(_opened(seeded=seeded), as_json=False)
-    shown = capsys.readouterr().out
-    assert re.sub("\x1b[^m]*m", "", shown) == piped
-    _announce(_opened(seeded=seeded), as_json=True)
+    _announce(_settings(seeded=demo), as_json=False)
+    page = capsys.readouterr().out
+    assert re.sub("\x1b[^m]*m", "", page) == pipe_output
+    _announce(_settings(seeded=demo), as_json=True)
     line = capsys.readouterr().out
     assert line.count("\n") == 1
-    assert json.loads(line)["key"] == seeded.key
+    assert json.loads(line)["key"] == demo.key
 
 
 def test_a_server_tells_where_payments_go_or_how_they_could(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    told = Recorded("sbj_" + "0" * 24, 9)
-    seeded = Seeded("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24, told)
-    _announce(_opened(seeded=seeded), as_json=False)
+    output = DemoSubject("sbj_" + "0" * 24, 9)
+    demo = SeededDemo("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24, output)
+    _announce(_settings(seeded=demo), as_json=False)
     assert 'pip install "svc-intelligence[x402]"' in capsys.readouterr().out
-    paid = _opened(seeded=seeded)
-    paid = evolve(paid, settings=evolve(paid.settings, x402_pay_to="0x" + "1" * 40))
-    _announce(paid, as_json=False)
-    shown = capsys.readouterr().out
-    assert "http://127.0.0.1:8000/x402/facilitator" in shown
-    assert "play money" in shown
-    _announce(evolve(paid, seeded=None), as_json=False)
+    paying_server = _settings(seeded=demo)
+    paying_server = evolve(
+        paying_server, settings=evolve(paying_server.settings, x402_pay_to="0x" + "1" * 40)
+    )
+    _announce(paying_server, as_json=False)
+    page = capsys.readouterr().out
+    assert "http://127.0.0.1:8000/x402/facilitator" in page
+    assert "play money" in page
+    _announce(evolve(paying_server, seeded=None), as_json=False)
     assert f"eip155:84532 to 0x{'1' * 40}" in capsys.readouterr().out
-    _announce(paid, as_json=True)
+    _announce(paying_server, as_json=True)
     assert json.loads(capsys.readouterr().out)["x402"] == {
         "network": "eip155:84532",
         "payTo": "0x" + "1" * 40,
@@ -331,16 +333,16 @@ def test_a_server_tells_where_payments_go_or_how_they_could(
 
 
 def test_open_opens_the_documentation(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
+    server: list[str] = []
 
     def open_(address: str) -> None:
-        opened.append(address)
+        server.append(address)
         os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(webbrowser, "open", open_)
     ran = svc("serve", "--db", MEMORY, "--port", 0, "--open", "--json", "--host", "::1")
     assert ran.code == 0
-    assert opened == [ran.json["docs"]]
+    assert server == [ran.json["docs"]]
 
 
 # -- the parts ---------------------------------------------------------------------------------
@@ -350,32 +352,34 @@ def test_the_demo_runs_in_this_process_as_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    seen: list[Opened] = []
+    seen: list[StartedServer] = []
 
-    def ready(opened: Opened) -> None:
-        seen.append(opened)
+    def ready(server: StartedServer) -> None:
+        seen.append(server)
         os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(serving.ethereum, "is_installed", lambda: False)
     with served() as place:
         model = {"embeddings": "openai", "embeddings_url": place.url, "workers": ()}
-        given = Settings(host="localhost", port=0, request_log="off", speech="none", **model)
-        serving.run_demo(given, ready)
+        config = Settings(host="localhost", port=0, request_log="off", speech="none", **model)
+        serving.run_demo(config, ready)
         assert place.asked == []  # no vector is waited for before it serves
-    (opened,) = seen
-    assert opened.settings.x402_pay_to is None
+    (handle,) = seen
+    assert handle.settings.x402_pay_to is None
     # Somebody reads the key at this terminal: requests would push it away.
-    assert opened.settings.log_level == "warning"
-    assert opened.seeded is not None
-    assert opened.seeded.reports == opened.seeded.profiles == 6
-    assert opened.seeded.items > 100
-    assert not Path(opened.settings.db).exists()
+    assert handle.settings.log_level == "warning"
+    assert handle.demo is not None
+    assert handle.demo.reports == handle.demo.profiles == 6
+    assert handle.demo.items > 100
+    assert not Path(handle.settings.db).exists()
 
 
 def test_old_answers_are_forgotten_and_young_ones_kept() -> None:
     async def run() -> list[bool]:
-        given = Settings(db=MEMORY, secret=SECRET)
-        runtime = Runtime(given, await open_store(given), now=system.now, ids=system.SystemIds())
+        settings = Settings(db=MEMORY, secret=SECRET)
+        runtime = Runtime(
+            settings, await open_store(settings), now=system.now, ids=system.SystemIds()
+        )
         service = runtime.service
         now = service.now()
 
@@ -384,13 +388,13 @@ def test_old_answers_are_forgotten_and_young_ones_kept() -> None:
                 at = now - timedelta(hours=age)
                 await tx.answers.put("createProfile", key, Answer(b"f", 201, (), b"{}", at))
 
-        async def kept(tx: Transaction) -> list[bool]:
-            found = [await tx.answers.get("createProfile", key) for key in ("old", "young")]
-            return [answer is not None for answer in found]
+        async def remains(tx: Transaction) -> list[bool]:
+            matches = [await tx.answers.get("createProfile", key) for key in ("old", "young")]
+            return [answer is not None for answer in matches]
 
         await service.storage.write(SYSTEM, keep)
         assert await tasks.purge_answers(service) == 1
-        return await service.storage.read(SYSTEM, kept)
+        return await service.storage.read(SYSTEM, remains)
 
     assert asyncio.run(run()) == [False, True]
 
@@ -403,10 +407,10 @@ def test_a_missing_extra_is_told_with_its_cure(
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.delattr(cli, "app", raising=False)
     assert cli.main(["--help"]) == 2
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     cure = "pip install 'svc-intelligence[server]'"
-    assert told.err == f"svc: cyclopts is not installed; run: {cure}\n"
-    assert told.out == ""
+    assert output.err == f"svc: cyclopts is not installed; run: {cure}\n"
+    assert output.out == ""
 
 
 def test_a_missing_extra_of_a_command_is_told_too(tmp_path: Path) -> None:
@@ -423,10 +427,10 @@ def test_a_missing_extra_of_a_command_is_told_too(tmp_path: Path) -> None:
 
 
 def test_a_defect_is_one_line_with_its_place(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def failure(*_: object) -> None:
         raise ZeroDivisionError("nought")
 
-    monkeypatch.setattr(reach.channel, "ask", broken)
+    monkeypatch.setattr(reach.channel, "ask", failure)
     ran = svc("keys", "list")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "ZeroDivisionError: nought (test_serve.py:" in ran.err
@@ -435,10 +439,10 @@ def test_a_defect_is_one_line_with_its_place(svc: Svc, monkeypatch: pytest.Monke
 def test_a_defect_of_a_command_here_is_told_as_well(
     svc: Svc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object, **__: object) -> None:
+    def failure(*_: object, **__: object) -> None:
         raise ZeroDivisionError("nought")
 
-    monkeypatch.setattr(operations, "create_workspace", broken)
+    monkeypatch.setattr(operations, "create_workspace", failure)
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "ZeroDivisionError" in ran.err
@@ -455,7 +459,7 @@ def test_a_disk_that_fails_is_no_defect_of_ours(svc: Svc, monkeypatch: pytest.Mo
 
 
 def test_a_server_that_dies_within_a_command_is_not_asked_again_elsewhere(
-    svc: Svc, monkeypatch: pytest.MonkeyPatch, here: Path
+    svc: Svc, monkeypatch: pytest.MonkeyPatch, cwd: Path
 ) -> None:
     def dies(*_: object) -> None:
         raise BrokeOff("the server ended before it answered; look before repeating")
@@ -463,7 +467,7 @@ def test_a_server_that_dies_within_a_command_is_not_asked_again_elsewhere(
     monkeypatch.setattr(reach.channel, "ask", dies)
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, "look before repeating" in ran.err) == (3, True)
-    assert list(here.iterdir()) == []
+    assert list(cwd.iterdir()) == []
 
 
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
@@ -476,9 +480,9 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_command_ends_quietly(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reach.channel, "ask", interrupted)
+    monkeypatch.setattr(reach.channel, "ask", interrupt)
     ran = svc("keys", "list")
     assert (ran.code, ran.out, ran.err) == (130, "", "")

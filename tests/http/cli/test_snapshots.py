@@ -25,39 +25,39 @@ def _names(svc: Svc, *arguments: object) -> list[str]:
     return [key["name"] for key in svc("keys", "list", "--json", *arguments).json]
 
 
-def test_a_copy_brings_back_what_was_and_sets_aside_what_is(svc: Svc, here: Path) -> None:
+def test_a_copy_brings_back_what_was_and_sets_aside_what_is(svc: Svc, cwd: Path) -> None:
     svc("keys", "create", "--name", "before")
-    made = svc("db", "backup", "copy.db", "--json").json
-    assert made["sizeBytes"] == (here / "copy.db").stat().st_size
+    reply = svc("db", "backup", "copy.db", "--json").json
+    assert reply["sizeBytes"] == (cwd / "copy.db").stat().st_size
     svc("keys", "create", "--name", "after")
     assert _names(svc) == ["after", "before"]
-    restored = svc("db", "restore", "copy.db", "--json").json
+    restore_dsn = svc("db", "restore", "copy.db", "--json").json
     assert _names(svc) == ["before"]
-    assert _names(svc, "--db", restored["setAside"]) == ["after", "before"]
+    assert _names(svc, "--db", restore_dsn["setAside"]) == ["after", "before"]
     assert _names(svc, "--db", "copy.db") == ["before"]
 
 
-def test_a_copy_is_its_owners_alone_and_has_the_secret(svc: Svc, here: Path) -> None:
+def test_a_copy_is_its_owners_alone_and_has_the_secret(svc: Svc, cwd: Path) -> None:
     svc("keys", "create", "--name", "a")
     assert "copy.db" in svc("db", "backup", "copy.db").out
     for name in ("copy.db", "copy.db.secret"):
-        assert stat.S_IMODE((here / name).stat().st_mode) == 0o600
-    assert (here / "copy.db.secret").read_text() == (here / "svc.db.secret").read_text()
+        assert stat.S_IMODE((cwd / name).stat().st_mode) == 0o600
+    assert (cwd / "copy.db.secret").read_text() == (cwd / "svc.db.secret").read_text()
     assert "restored" in svc("db", "restore", "copy.db", "--db", "new.db").out
-    assert sorted(path.name for path in here.glob("new.db*")) == [
+    assert sorted(path.name for path in cwd.glob("new.db*")) == [
         "new.db", "new.db.lock", "new.db.secret",
     ]  # fmt: skip
     assert _names(svc, "--db", "new.db") == ["a"]
 
 
-def test_what_is_set_aside_keeps_its_secret(svc: Svc, here: Path) -> None:
+def test_what_is_set_aside_keeps_its_secret(svc: Svc, cwd: Path) -> None:
     svc("keys", "create", "--name", "a")
     svc("keys", "create", "--name", "b", "--db", "other.db")
-    own = (here / "svc.db.secret").read_text()
+    own = (cwd / "svc.db.secret").read_text()
     aside = svc("db", "restore", "other.db", "--json").json["setAside"]
-    assert (here / "svc.db.secret").read_text() == (here / "other.db.secret").read_text() != own
-    kept = Path(f"{aside}.secret")
-    assert (kept.read_text(), stat.S_IMODE(kept.stat().st_mode)) == (own, 0o600)
+    assert (cwd / "svc.db.secret").read_text() == (cwd / "other.db.secret").read_text() != own
+    remains = Path(f"{aside}.secret")
+    assert (remains.read_text(), stat.S_IMODE(remains.stat().st_mode)) == (own, 0o600)
 
 
 def test_a_restored_feed_has_a_new_life(svc: Svc) -> None:
@@ -66,8 +66,8 @@ def test_a_restored_feed_has_a_new_life(svc: Svc) -> None:
     svc("db", "backup", "copy.db")
     assert svc("changes", "list", "--after", mark).code == 0
     svc("db", "restore", "copy.db")
-    gone = svc("changes", "list", "--after", mark, "--json")
-    assert (gone.code, gone.json["code"]) == (1, "WATERMARK_GONE")
+    deletion = svc("changes", "list", "--after", mark, "--json")
+    assert (deletion.code, deletion.json["code"]) == (1, "WATERMARK_GONE")
     assert svc("changes", "list", "--json").code == 0
 
 
@@ -77,8 +77,8 @@ def test_a_copy_is_taken_while_a_server_writes(
     with serving("--port", 0, cwd=tmp_path) as running:
         admin = running.addresses["admin"]
         assert called("keys", "create", "--name", "a", cwd=tmp_path).code == 0
-        copied = called("db", "backup", tmp_path / "copy.db", cwd=Path("/"), SVC_SERVER=admin)
-        assert copied.code == 0
+        copy_dsn = called("db", "backup", tmp_path / "copy.db", cwd=Path("/"), SVC_SERVER=admin)
+        assert copy_dsn.code == 0
         busy = called("db", "restore", "copy.db", cwd=tmp_path)
         assert (busy.code, "in use by process" in busy.err) == (1, True)
         assert running.get("/readyz").status_code == 200
@@ -98,18 +98,18 @@ UNFIT = [
 
 @pytest.mark.parametrize(("arguments", "words"), UNFIT)
 def test_what_is_no_copy_changes_nothing(
-    svc: Svc, here: Path, arguments: tuple[str, ...], words: str
+    svc: Svc, cwd: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     svc("keys", "create", "--name", "a")
-    (here / "text.db").write_text("This is no database.\n" * 100)
-    other = sqlite3.connect(here / "other.db")
+    (cwd / "text.db").write_text("This is no database.\n" * 100)
+    other = sqlite3.connect(cwd / "other.db")
     other.execute("CREATE TABLE other (a)")
     other.close()
-    before = _files(here)
+    before = _files(cwd)
     ran = svc("db", *arguments)
     assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
     assert words in ran.err
-    assert _files(here) == before
+    assert _files(cwd) == before
     assert _names(svc) == ["a"]
 
 
@@ -120,31 +120,31 @@ def _files(folder: Path) -> list[str]:
     )
 
 
-def test_what_a_killed_restore_left_is_in_nobodys_way(svc: Svc, here: Path) -> None:
+def test_what_a_killed_restore_left_is_in_nobodys_way(svc: Svc, cwd: Path) -> None:
     svc("keys", "create", "--name", "a")
     svc("db", "backup", "copy.db")
     for name in ("new.db.new", "new.db.new.lock", "new.db-wal"):
-        (here / name).write_text("half of it")
-    (here / "copy.db.secret").unlink()
+        (cwd / name).write_text("half of it")
+    (cwd / "copy.db.secret").unlink()
     assert svc("db", "restore", "copy.db", "--db", "new.db", "--json").json["setAside"] is None
-    assert not (here / "new.db.new").exists()
+    assert not (cwd / "new.db.new").exists()
     assert _names(svc, "--db", "new.db") == ["a"]
 
 
-def test_a_damaged_database_gives_no_copy(svc: Svc, here: Path) -> None:
+def test_a_damaged_database_gives_no_copy(svc: Svc, cwd: Path) -> None:
     svc("keys", "create", "--name", "a")
     connection = sqlite3.connect("svc.db")
     ((page,),) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'answers'")
     ((size,),) = connection.execute("PRAGMA page_size")
     connection.close()
-    with (here / "svc.db").open("r+b") as file:
+    with (cwd / "svc.db").open("r+b") as file:
         file.seek((page - 1) * size)
         file.write(b"\xff" * size)
     ran = svc("db", "backup", "copy.db")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "cannot be copied" in ran.err
-    assert not (here / "copy.db").exists()
-    (here / "svc.db").write_bytes((here / "svc.db").read_bytes()[: size + 100])
+    assert not (cwd / "copy.db").exists()
+    (cwd / "svc.db").write_bytes((cwd / "svc.db").read_bytes()[: size + 100])
     assert "cannot be read" in svc("db", "backup", "copy.db").err
 
 
@@ -158,13 +158,13 @@ STEPS = {"rename", "replace", "link", "unlink", "open", "fsync", "execute"}
 
 def _killed_at(step: int, work: Callable[[], object]) -> bool:
     """Whether `work` was ended before its call number `step` that changes files."""
-    left = step
+    rest = step
 
-    def watch(_frame: object, event: str, called: Any) -> None:
-        nonlocal left
-        if event == "c_call" and called.__name__ in STEPS:
-            left -= 1
-            if left == 0:
+    def watch(_frame: object, event: str, frame_arg: Any) -> None:
+        nonlocal rest
+        if event == "c_call" and frame_arg.__name__ in STEPS:
+            rest -= 1
+            if rest == 0:
                 raise Killed
 
     sys.setprofile(watch)
@@ -177,10 +177,10 @@ def _killed_at(step: int, work: Callable[[], object]) -> bool:
     return False
 
 
-def _written(path: Path, *names: str) -> None:
+def _text(path: Path, *names: str) -> None:
     """A database of keys whose last commits are in its log alone, as a killed server leaves it."""
-    made = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
-    asyncio.run(made.close())
+    storage = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
+    asyncio.run(storage.close())
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA wal_autocheckpoint=0")
     connection.execute("CREATE TABLE told (name)")
@@ -193,7 +193,7 @@ def _written(path: Path, *names: str) -> None:
         Path(f"{path}.killed{part}").replace(f"{path}{part}")
 
 
-def _told(path: Path) -> list[str]:
+def _report(path: Path) -> list[str]:
     with closing(sqlite3.connect(path)) as connection:
         return [name for (name,) in connection.execute("SELECT name FROM told ORDER BY name")]
 
@@ -201,8 +201,8 @@ def _told(path: Path) -> list[str]:
 def test_whenever_a_restore_is_killed_a_whole_database_stands_there(tmp_path: Path) -> None:
     before = tmp_path / "before"
     before.mkdir()
-    _written(before / "svc.db", "old", "older")
-    _written(before / "copy.db", "new")
+    _text(before / "svc.db", "old", "older")
+    _text(before / "copy.db", "new")
     step, seen = 0, set()
     while True:
         step += 1
@@ -210,13 +210,13 @@ def test_whenever_a_restore_is_killed_a_whole_database_stands_there(tmp_path: Pa
         target, copy = folder / "svc.db", folder / "copy.db"
         was_killed = _killed_at(step, lambda t=target, c=copy: restore(c, t))  # type: ignore[misc]
         # Looked at in a copy of the folder, so that looking mends nothing.
-        seen.add(tuple(_told(Path(shutil.copytree(folder, f"{folder}-seen")) / "svc.db")))
+        seen.add(tuple(_report(Path(shutil.copytree(folder, f"{folder}-seen")) / "svc.db")))
         aside = restore(copy, target)
-        assert _told(target) == ["new"]
+        assert _report(target) == ["new"]
         assert aside is not None
-        kept = [_told(path) for path in folder.glob("svc.db.before-*Z")]
-        assert ["old", "older"] in kept
-        assert all(told in (["old", "older"], ["new"]) for told in kept)
+        remains = [_report(path) for path in folder.glob("svc.db.before-*Z")]
+        assert ["old", "older"] in remains
+        assert all(report in (["old", "older"], ["new"]) for report in remains)
         if not was_killed:
             break
     assert seen == {("old", "older"), ("new",)}
@@ -224,15 +224,15 @@ def test_whenever_a_restore_is_killed_a_whole_database_stands_there(tmp_path: Pa
 
 
 def test_a_file_that_is_being_read_is_not_replaced(
-    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshots, "READERS_SECONDS", 0.05)
     svc("keys", "create", "--name", "a")
     svc("db", "backup", "copy.db")
     svc("keys", "create", "--name", "b")
-    with closing(sqlite3.connect(here / "svc.db")) as writer:
+    with closing(sqlite3.connect(cwd / "svc.db")) as writer:
         writer.execute("PRAGMA journal_mode=WAL")
-        with closing(sqlite3.connect(here / "svc.db")) as reader:
+        with closing(sqlite3.connect(cwd / "svc.db")) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM meta").fetchone()
             writer.execute("CREATE TABLE later (a)")
@@ -242,29 +242,29 @@ def test_a_file_that_is_being_read_is_not_replaced(
 
 
 @pytest.mark.parametrize("damage", [b"", b"damaged " * 1_000])
-def test_a_damaged_database_is_set_aside_with_its_log(svc: Svc, here: Path, damage: bytes) -> None:
+def test_a_damaged_database_is_set_aside_with_its_log(svc: Svc, cwd: Path, damage: bytes) -> None:
     svc("keys", "create", "--name", "a")
     svc("db", "backup", "copy.db")
-    (here / "svc.db").write_bytes(damage)
-    (here / "svc.db-wal").write_bytes(b"its log")
+    (cwd / "svc.db").write_bytes(damage)
+    (cwd / "svc.db-wal").write_bytes(b"its log")
     aside = svc("db", "restore", "copy.db", "--json").json["setAside"]
     assert Path(aside).read_bytes() == damage
     assert Path(f"{aside}-wal").read_bytes() == b"its log"
     assert _names(svc) == ["a"]
 
 
-def test_a_database_of_which_the_beginning_is_left_can_be_replaced(svc: Svc, here: Path) -> None:
+def test_a_database_of_which_the_beginning_is_left_can_be_replaced(svc: Svc, cwd: Path) -> None:
     svc("keys", "create", "--name", "a")
     svc("db", "backup", "copy.db")
-    left = (here / "svc.db").read_bytes()[:60] + b"damaged"
-    (here / "svc.db").write_bytes(left)
+    rest = (cwd / "svc.db").read_bytes()[:60] + b"damaged"
+    (cwd / "svc.db").write_bytes(rest)
     aside = svc("db", "restore", "copy.db", "--json").json["setAside"]
-    assert Path(aside).read_bytes() == left
+    assert Path(aside).read_bytes() == rest
     assert _names(svc) == ["a"]
 
 
 def test_a_file_system_without_links_keeps_a_copy(
-    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_links(_path: Path, _other: Path) -> None:
         raise PermissionError(1, "Operation not permitted")
@@ -279,11 +279,11 @@ def test_a_file_system_without_links_keeps_a_copy(
     assert (_names(svc), _names(svc, "--db", aside)) == (["a"], ["b", "a"])
 
 
-def test_a_file_in_use_is_not_replaced(svc: Svc, here: Path) -> None:
+def test_a_file_in_use_is_not_replaced(svc: Svc, cwd: Path) -> None:
     svc("keys", "create", "--name", "a")
     svc("db", "backup", "copy.db")
-    held = FileLock(here / "svc.db")
+    lock = FileLock(cwd / "svc.db")
     ran = svc("db", "restore", "copy.db")
-    held.release()
+    lock.release()
     assert (ran.code, "in use" in ran.err) == (1, True)
-    assert not (here / "svc.db.new").exists()
+    assert not (cwd / "svc.db.new").exists()

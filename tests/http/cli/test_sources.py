@@ -21,9 +21,9 @@ ITEM = """<item><guid>{n}</guid><title>Port strike in Antwerp enters day {n}</ti
 
 
 @pytest.fixture
-def feeds(here: Path) -> Path:
+def feeds(cwd: Path) -> Path:
     """A folder of two feeds with three items each, and a file that is none."""
-    folder = here / "feeds"
+    folder = cwd / "feeds"
     folder.mkdir()
     for title, days in (("first", (1, 2, 3)), ("second", (4, 5, 6))):
         items = "".join(ITEM.format(n=n) for n in days)
@@ -34,35 +34,39 @@ def feeds(here: Path) -> Path:
 
 def test_a_folder_of_feeds_is_taken_in_and_said_to_be_well(svc: Svc, feeds: Path) -> None:
     every = ("--every", 60, "--keep", "--json")
-    added = svc("feeds", "add", "feeds", "--topic", "shipping", *every).json
-    assert [Path(one["location"]).name for one in added] == ["first.xml", "notes.txt", "second.xml"]
-    assert all(Path(one["location"]).is_absolute() for one in added)
-    taken = {Path(one["location"]).name: one["health"] for one in added}
-    assert (taken["first.xml"]["status"], taken["first.xml"]["itemsLastRun"]) == ("ok", 3)
-    assert taken["notes.txt"]["error"]["code"] == "unrecognised"
+    rows = svc("feeds", "add", "feeds", "--topic", "shipping", *every).json
+    assert [Path(item["location"]).name for item in rows] == [
+        "first.xml",
+        "notes.txt",
+        "second.xml",
+    ]
+    assert all(Path(item["location"]).is_absolute() for item in rows)
+    reads = {Path(item["location"]).name: item["health"] for item in rows}
+    assert (reads["first.xml"]["status"], reads["first.xml"]["itemsLastRun"]) == ("ok", 3)
+    assert reads["notes.txt"]["error"]["code"] == "unrecognised"
     again = svc("feeds", "add", str(feeds), "--json").json
-    assert [one["id"] for one in again] == [one["id"] for one in added]
+    assert [item["id"] for item in again] == [one["id"] for one in rows]
     pulled = svc("feeds", "pull", "--all", "--json").json
     assert (pulled["sources"], pulled["created"], pulled["failed"]) == (3, 0, 1)
-    failed = next(row for row in pulled["outcomes"] if row["status"] == "failed")
-    assert failed["error"]["code"] == "unrecognised"
+    failure = next(row for row in pulled["outcomes"] if row["status"] == "failed")
+    assert failure["error"]["code"] == "unrecognised"
     assert svc("feeds", "pull", "--json").json["sources"] == 0
-    assert svc("feeds", "pull", added[0]["id"], "--json").json["sources"] == 1
+    assert svc("feeds", "pull", rows[0]["id"], "--json").json["sources"] == 1
     status = svc("sources", "status", "--json").json
-    assert sorted(one["health"]["status"] for one in status) == ["error", "ok", "ok"]
+    assert sorted(item["health"]["status"] for item in status) == ["error", "ok", "ok"]
     # The groups and the verbs have each a second name.
     for words in (("feeds", "status"), ("sources", "list"), ("feeds", "list")):
         assert svc(*words, "--json").json == status
     for words, code in (("status",), 0), (("pull", "--all"), 1), (("add", feeds), 1):
         ran = svc("feeds", *words)
         assert ran.code == code
-        assert added[1]["id"] in ran.out
+        assert rows[1]["id"] in ran.out
         assert "No format fits" in ran.out
 
 
 def test_sources_may_be_added_without_being_taken_in(svc: Svc, feeds: Path) -> None:
-    added = svc("feeds", "add", feeds / "first.xml", "--no-pull", "--json").json
-    assert [one["health"]["status"] for one in added] == ["neverRun"]
+    rows = svc("feeds", "add", feeds / "first.xml", "--no-pull", "--json").json
+    assert [row["health"]["status"] for row in rows] == ["neverRun"]
     pulled = svc("feeds", "pull", "--json").json
     assert (pulled["sources"], pulled["created"]) == (1, 3)
 
@@ -70,11 +74,11 @@ def test_sources_may_be_added_without_being_taken_in(svc: Svc, feeds: Path) -> N
 class Publisher(BaseHTTPRequestHandler):
     """A feed on this machine that answers a conditional request with 304."""
 
-    asked: ClassVar[list[str | None]] = []
+    requests: ClassVar[list[str | None]] = []
 
     def do_GET(self) -> None:
-        self.asked.append(self.headers["If-None-Match"])
-        is_known = self.asked[-1] == '"v1"'
+        self.requests.append(self.headers["If-None-Match"])
+        is_known = self.requests[-1] == '"v1"'
         body = b"" if is_known else FEED.format(title="web", items=ITEM.format(n=1)).encode()
         self.send_response(304 if is_known else 200)
         self.send_header("ETag", '"v1"')
@@ -99,11 +103,11 @@ def address() -> Iterator[str]:
 def test_a_feed_of_this_machine_is_fetched_in_development_alone(
     svc: Svc, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Publisher.asked.clear()
-    (added,) = svc("feeds", "add", address, "--json").json
-    assert (added["name"], added["health"]["status"]) == ("web", "ok")
+    Publisher.requests.clear()
+    (sources,) = svc("feeds", "add", address, "--json").json
+    assert (sources["name"], sources["health"]["status"]) == ("web", "ok")
     assert svc("feeds", "pull", "--all", "--json").json["failed"] == 0
-    assert Publisher.asked == [None, '"v1"']
+    assert Publisher.requests == [None, '"v1"']
     monkeypatch.setenv("SVC_ALLOW_PRIVATE_FETCH", "false")
     outcome = svc("feeds", "pull", "--all", "--json").json["outcomes"][0]
     assert "allow_private_fetch" in outcome["error"]["message"]
@@ -111,10 +115,10 @@ def test_a_feed_of_this_machine_is_fetched_in_development_alone(
     monkeypatch.setenv("SVC_ENV", "production")
     monkeypatch.setenv("SVC_SECRET", "0123456789abcdef" * 4)
     assert svc("feeds", "pull", "--all", "--json").json["failed"] == 1
-    assert len(Publisher.asked) == 2
+    assert len(Publisher.requests) == 2
 
 
-REFUSED = [
+REFUSAL = [
     (("nowhere.xml",), 1, "LOCATION: There is no file"),
     (("feeds", "ftp://news.example/feed"), 1, "LOCATION: Neither a web address nor a file"),
     (("feeds", "--name", "both"), 1, "--name: is for one source"),
@@ -138,7 +142,7 @@ REFUSED = [
 
 
 @pytest.mark.usefixtures("feeds")
-@pytest.mark.parametrize(("arguments", "code", "words"), REFUSED)
+@pytest.mark.parametrize(("arguments", "code", "words"), REFUSAL)
 def test_what_cannot_be_a_source_is_refused_before_any_is_added(
     svc: Svc, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
@@ -155,8 +159,8 @@ def test_what_cannot_be_a_source_is_refused_before_any_is_added(
 def test_one_spelling_of_spans_serves_all_options(
     svc: Svc, feeds: Path, every: str, seconds: int
 ) -> None:
-    (added,) = svc("feeds", "add", feeds / "first.xml", "--every", every, "--json").json
-    assert added["cadenceSeconds"] == seconds
+    (sources,) = svc("feeds", "add", feeds / "first.xml", "--every", every, "--json").json
+    assert sources["cadenceSeconds"] == seconds
 
 
 def test_progress_is_shown_at_a_terminal_and_nowhere_else(
@@ -174,21 +178,21 @@ def test_progress_is_shown_at_a_terminal_and_nowhere_else(
 def test_what_cannot_be_read_is_told_and_kept_only_where_that_is_said(
     svc: Svc, feeds: Path
 ) -> None:
-    def kept() -> list[str]:
+    def remains() -> list[str]:
         rows = svc("feeds", "status", "--json").json
         return sorted(Path(row["location"]).name for row in rows)
 
     ran = svc("feeds", "add", feeds / "notes.txt")
-    assert (ran.code, "No format fits" in ran.out, kept()) == (1, True, [])
-    added = svc("feeds", "add", feeds, "--json")
-    assert added.code == 1
-    told = {Path(row["location"]).name: row["kept"] for row in added.json}
-    assert told == {"first.xml": True, "notes.txt": False, "second.xml": True}
-    assert kept() == ["first.xml", "second.xml"]
+    assert (ran.code, "No format fits" in ran.out, remains()) == (1, True, [])
+    sources = svc("feeds", "add", feeds, "--json")
+    assert sources.code == 1
+    report = {Path(row["location"]).name: row["kept"] for row in sources.json}
+    assert report == {"first.xml": True, "notes.txt": False, "second.xml": True}
+    assert remains() == ["first.xml", "second.xml"]
     assert svc("feeds", "add", feeds / "notes.txt", "--keep").code == 1
     # What was there before is not forgotten because it fails once.
     assert svc("feeds", "add", feeds).code == 1
-    assert kept() == ["first.xml", "notes.txt", "second.xml"]
+    assert remains() == ["first.xml", "notes.txt", "second.xml"]
     svc("feeds", "remove", svc("feeds", "status", "--json").json[1]["id"])
     assert svc("feeds", "add", feeds / "notes.txt", "--no-pull").code == 0
 
@@ -201,8 +205,8 @@ def test_a_removed_feed_is_read_no_more_and_its_items_stay(svc: Svc, feeds: Path
     assert (unknown.code, "svc sources status" in unknown.err) == (1, True)
     assert svc("feeds", "pull", first["id"], NO_SOURCE).code == 1
     assert len(svc("feeds", "status", "--json").json) == 3
-    (gone,) = svc("feeds", "remove", first["id"], first["id"], "--json").json
-    assert gone == {name: first[name] for name in ("id", "name", "location")} | {
+    (deletion,) = svc("feeds", "remove", first["id"], first["id"], "--json").json
+    assert deletion == {name: first[name] for name in ("id", "name", "location")} | {
         "removed": True,
         "itemsKept": True,
         "deleted": 0,
@@ -216,73 +220,73 @@ def test_a_removed_feed_is_read_no_more_and_its_items_stay(svc: Svc, feeds: Path
 
 
 def test_a_folder_adds_its_files_and_nothing_of_the_service(
-    svc: Svc, feeds: Path, here: Path
+    svc: Svc, feeds: Path, cwd: Path
 ) -> None:
     svc("keys", "create", "--name", "a")
     svc("db", "backup", "copy.db")
-    (here / "none").mkdir()
+    (cwd / "none").mkdir()
     assert svc("feeds", "add", "none", "--json").json == []
     with socket.socket(socket.AF_UNIX) as beside:
         beside.bind("here.sock")  # by its short name: a path of a socket has about 100 bytes
-        added = svc("feeds", "add", ".", "--json").json
-    found = sorted(Path(one["location"]).relative_to(here).as_posix() for one in added)
-    assert found == ["feeds/first.xml", "feeds/notes.txt", "feeds/second.xml"]
+        sources = svc("feeds", "add", ".", "--json").json
+    matches = sorted(Path(row["location"]).relative_to(cwd).as_posix() for row in sources)
+    assert matches == ["feeds/first.xml", "feeds/notes.txt", "feeds/second.xml"]
 
 
-def test_refused_rows_are_told_with_their_reason(svc: Svc, here: Path) -> None:
+def test_refused_rows_are_told_with_their_reason(svc: Svc, cwd: Path) -> None:
     items = "<item><title>Port</title><guid>1</guid></item><item/>"
-    (here / "half.xml").write_text(f"<rss version='2.0'><channel>{items}</channel></rss>")
-    for told in (svc("feeds", "add", "half.xml").out, svc("feeds", "status").out):
-        assert "partial" in told
-        assert "1 no title text or link" in told
+    (cwd / "half.xml").write_text(f"<rss version='2.0'><channel>{items}</channel></rss>")
+    for report in (svc("feeds", "add", "half.xml").out, svc("feeds", "status").out):
+        assert "partial" in report
+        assert "1 no title text or link" in report
 
 
 # -- every format ------------------------------------------------------------------------------
 
 
-def kev(*numbers: int, released: str = "2026-01-02") -> str:
+def kev(*numbers: int, date: str = "2026-01-02") -> str:
     """A catalogue of these vulnerabilities."""
     rows = [
         {"cveID": f"CVE-2024-{number:04}", "dateAdded": "2024-03-01", "vulnerabilityName": "A flaw"}
         for number in numbers
     ]
-    stamp = f"{released}T00:00:00.000Z"
-    told = {"title": "KEV", "catalogVersion": "1", "dateReleased": stamp, "count": len(rows)}
-    return json.dumps({**told, "vulnerabilities": rows})
+    stamp = f"{date}T00:00:00.000Z"
+    report = {"title": "KEV", "catalogVersion": "1", "dateReleased": stamp, "count": len(rows)}
+    return json.dumps({**report, "vulnerabilities": rows})
 
 
 RUN = {"created": 0, "updated": 0, "unchanged": 0, "deleted": 0, "rejected": 0}
 
 
-def test_a_catalogue_is_recognised_and_its_newer_document_counted(svc: Svc, here: Path) -> None:
-    (here / "k.json").write_text(kev(1, 2, 3, 4, 5))
+def test_a_catalogue_is_recognised_and_its_newer_document_counted(svc: Svc, cwd: Path) -> None:
+    (cwd / "k.json").write_text(kev(1, 2, 3, 4, 5))
     (row,) = svc("sources", "add", "k.json", "--json").json
-    told = {"format": "kev", "name": "KEV", "topics": [], "cadenceSeconds": 3_600, "options": {}}
-    assert told.items() <= row.items()
+    report = {"format": "kev", "name": "KEV", "topics": [], "cadenceSeconds": 3_600, "options": {}}
+    assert report.items() <= row.items()
     assert row["lastRun"] == RUN | {"created": 5}
-    hidden = {"digest", "deltas", "stamp", "etag", "lastModified", "everySeconds"}
-    assert hidden.isdisjoint(row)
+    private_members = {"digest", "deltas", "stamp", "etag", "lastModified", "everySeconds"}
+    assert private_members.isdisjoint(row)
     assert (row["health"]["status"], row["health"]["httpStatus"]) == ("ok", None)
-    (here / "k.json").write_text(kev(1, 2, 3, 4, 6, released="2026-01-03"))
+    (cwd / "k.json").write_text(kev(1, 2, 3, 4, 6, date="2026-01-03"))
     pulled = svc("sources", "pull", row["id"], "--json").json
     assert (RUN | {"created": 1, "unchanged": 4, "deleted": 1}).items() <= pulled.items()
     (after,) = svc("sources", "status", "--json").json
     assert after["lastRun"] == RUN | {"created": 1, "unchanged": 4, "deleted": 1}
 
 
-def test_a_catalogue_that_shrank_is_taken_only_by_force(svc: Svc, here: Path) -> None:
-    (here / "k.json").write_text(kev(*range(1, 11)))
+def test_a_catalogue_that_shrank_is_taken_only_by_force(svc: Svc, cwd: Path) -> None:
+    (cwd / "k.json").write_text(kev(*range(1, 11)))
     (row,) = svc("sources", "add", "k.json", "--json").json
-    (here / "k.json").write_text(kev(1, 2, released="2026-01-03"))
+    (cwd / "k.json").write_text(kev(1, 2, date="2026-01-03"))
     ran = svc("sources", "pull", row["id"], "--json")
-    (told,) = ran.json["outcomes"]
-    assert (ran.code, told["error"]["code"]) == (1, "shrunk")
-    assert "--force" in told["resolution"]
+    (report,) = ran.json["outcomes"]
+    assert (ran.code, report["error"]["code"]) == (1, "shrunk")
+    assert "--force" in report["resolution"]
     forced = svc("sources", "pull", row["id"], "--force", "--json").json
     assert (forced["deleted"], forced["unchanged"]) == (8, 2)
 
 
-BROKEN = [
+FAILURE = [
     (kev(1, 2)[:-9], "truncated"),
     (kev(1, 2).replace('"count": 2', '"count": 3'), "wrongCount"),
     (FEED.format(title="a", items=""), "anotherFormat"),
@@ -290,27 +294,27 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("document", "code"), BROKEN)
+@pytest.mark.parametrize(("document", "code"), FAILURE)
 def test_a_broken_document_changes_nothing_and_says_why(
-    svc: Svc, here: Path, document: str, code: str
+    svc: Svc, cwd: Path, document: str, code: str
 ) -> None:
-    (here / "k.json").write_text(kev(1, 2, 3))
+    (cwd / "k.json").write_text(kev(1, 2, 3))
     (row,) = svc("sources", "add", "k.json", "--json").json
-    (here / "k.json").write_text(document)
+    (cwd / "k.json").write_text(document)
     ran = svc("sources", "add", "k.json", "--json")
-    (broken,) = ran.json
-    assert (ran.code, broken["kept"], broken["lastRun"]) == (1, True, RUN)
-    health = broken["health"]
+    (failure,) = ran.json
+    assert (ran.code, failure["kept"], failure["lastRun"]) == (1, True, RUN)
+    health = failure["health"]
     assert (health["status"], health["error"]["code"]) == ("error", code)
     assert health["resolution"]
-    (here / "k.json").write_text(kev(1, 2, 3))
+    (cwd / "k.json").write_text(kev(1, 2, 3))
     svc("sources", "reset", row["id"])
     assert svc("sources", "pull", row["id"], "--json").json["unchanged"] == 3
 
 
-def test_a_packed_document_is_what_is_inside(svc: Svc, here: Path) -> None:
-    (here / "k.json.gz").write_bytes(gzip.compress(kev(1, 2).encode()))
-    (here / "two.zip").write_bytes(b"PK\5\6" + bytes(18))
+def test_a_packed_document_is_what_is_inside(svc: Svc, cwd: Path) -> None:
+    (cwd / "k.json.gz").write_bytes(gzip.compress(kev(1, 2).encode()))
+    (cwd / "two.zip").write_bytes(b"PK\5\6" + bytes(18))
     first, second = svc("sources", "add", "k.json.gz", "two.zip", "--json").json
     assert (first["format"], first["lastRun"]["created"]) == ("kev", 2)
     assert (second["kept"], second["health"]["error"]["code"]) == (False, "archive")
@@ -329,14 +333,14 @@ def test_a_disabled_source_is_kept_and_not_read(svc: Svc, feeds: Path) -> None:
     assert svc("sources", "reset", row["id"], NO_SOURCE).code == 1
 
 
-def test_what_only_one_source_brought_goes_with_it(svc: Svc, here: Path) -> None:
+def test_what_only_one_source_brought_goes_with_it(svc: Svc, cwd: Path) -> None:
     svc("workspaces", "create", "--name", "acme")
     for name, days in (("a", (1, 2)), ("b", (2, 3))):
         items = "".join(ITEM.format(n=n) for n in days)
-        (here / f"{name}.xml").write_text(FEED.format(title=name, items=items))
+        (cwd / f"{name}.xml").write_text(FEED.format(title=name, items=items))
     first, second = svc("sources", "add", "a.xml", "b.xml", "--json").json
-    (gone,) = svc("sources", "remove", first["id"], "--withdraw", "--json").json
-    assert (gone["itemsKept"], gone["deleted"]) == (False, 1)
+    (deletion,) = svc("sources", "remove", first["id"], "--withdraw", "--json").json
+    assert (deletion["itemsKept"], deletion["deleted"]) == (False, 1)
     changes = svc("changes", "list", "--type", "newsItem", "--json").json
     assert sum(row["changeType"] == "deleted" for row in changes["data"]) == 1
     # A second time there is nothing left of it; the other one takes the rest.
@@ -360,16 +364,16 @@ def test_options_are_kept_until_they_are_taken_back(svc: Svc, feeds: Path) -> No
 # -- what is offered ---------------------------------------------------------------------------
 
 
-def test_formats_and_presets_are_listed_and_read_nothing(svc: Svc, here: Path) -> None:
+def test_formats_and_presets_are_listed_and_read_nothing(svc: Svc, cwd: Path) -> None:
     formats = {row["id"]: row for row in svc("sources", "formats", "--json").json}
     assert formats["kev"]["kind"] == "snapshot"
     assert formats["rss"]["surfaces"][0] == "/news"
     assert "timezone" in formats["rss"]["options"]
     presets = svc("sources", "presets", "--json").json
-    assert not (here / "svc.db").exists()
+    assert not (cwd / "svc.db").exists()
     assert all(row["sourceId"] is None for row in presets)
-    (one,) = svc("sources", "presets", "cisa-kev", "--json").json
-    assert (one["format"], one["license"]) == ("kev", "CC0-1.0")
+    (item,) = svc("sources", "presets", "cisa-kev", "--json").json
+    assert (item["format"], item["license"]) == ("kev", "CC0-1.0")
     assert svc("sources", "presets", "nobody").code == 1
 
 
@@ -388,8 +392,8 @@ OPML = """<opml version="2.0"><head/><body><outline text="Shipping">
 <outline text="Gone" xmlUrl="{0}/none.xml"/><outline text="a note"/></body></opml>"""
 
 
-def test_a_list_of_feeds_comes_in_and_goes_out(svc: Svc, feeds: Path, here: Path) -> None:
-    (here / "list.opml").write_text(OPML.format(feeds))
+def test_a_list_of_feeds_comes_in_and_goes_out(svc: Svc, feeds: Path, cwd: Path) -> None:
+    (cwd / "list.opml").write_text(OPML.format(feeds))
     ran = svc("sources", "import", "list.opml", "--pull", "--json")
     assert (ran.code, [row["status"] for row in ran.json]) == (0, ["added", "added", "refused"])
     assert [row["topics"] for row in ran.json] == [["shipping"], ["ai"], []]
@@ -404,8 +408,8 @@ def test_a_list_of_feeds_comes_in_and_goes_out(svc: Svc, feeds: Path, here: Path
         "ok",
         "ok",
     ]
-    hinted = svc("sources", "add", "list.opml")
-    assert (hinted.code, "svc sources import" in hinted.out) == (1, True)
+    hint = svc("sources", "add", "list.opml")
+    assert (hint.code, "svc sources import" in hint.out) == (1, True)
 
 
 NO_LISTS = [
@@ -418,9 +422,9 @@ NO_LISTS = [
 
 @pytest.mark.usefixtures("feeds")
 @pytest.mark.parametrize(("name", "words"), NO_LISTS)
-def test_what_is_no_list_of_feeds_is_refused(svc: Svc, here: Path, name: str, words: str) -> None:
-    (here / "empty.opml").write_text("<opml><body><outline text='x'/></body></opml>")
-    (here / "bomb.opml").write_text('<!DOCTYPE opml [<!ENTITY a "b">]><opml/>')
+def test_what_is_no_list_of_feeds_is_refused(svc: Svc, cwd: Path, name: str, words: str) -> None:
+    (cwd / "empty.opml").write_text("<opml><body><outline text='x'/></body></opml>")
+    (cwd / "bomb.opml").write_text('<!DOCTYPE opml [<!ENTITY a "b">]><opml/>')
     ran = svc("sources", "import", name)
     assert (ran.code, words in ran.err) == (1, True)
 

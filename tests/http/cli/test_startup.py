@@ -33,7 +33,7 @@ NAMES = "; sys.stderr.write('\\n' + ' '.join(sys.modules))"
 PAGES = [tuple(words.split()) for words, _, _ in command_table._lines()[1:]]
 
 
-def loaded(code: str, *arguments: str, cwd: Path) -> tuple[str, set[str]]:
+def imports(code: str, *arguments: str, cwd: Path) -> tuple[str, set[str]]:
     """What a process prints, and the modules that it has at its end."""
     ran = subprocess.run(
         [sys.executable, "-c", code + NAMES, *arguments],
@@ -44,7 +44,7 @@ def loaded(code: str, *arguments: str, cwd: Path) -> tuple[str, set[str]]:
     return ran.stdout, set(names.split())
 
 
-def ours(modules: set[str]) -> set[str]:
+def main_end(modules: set[str]) -> set[str]:
     return {name for name in modules if name.partition(".")[0] in {"svc_core", "svc_http"}}
 
 
@@ -60,7 +60,7 @@ def test_help_is_drawn_as_the_parser_of_command_lines_draws_it(width: int) -> No
     for words in PAGES[(60, 80, 100, 133).index(width) :: 4]:
         console = Console(file=io.StringIO(), width=width, color_system=None)
         tree([*words, "--help"]).help_print(words, console=console)
-        page = command_table.page(words)
+        page = command_table.help_page(words)
         assert page is not None
 
         assert help_pages.draw(page, width, {}) == console.file.getvalue(), words  # type: ignore[attr-defined]
@@ -68,13 +68,13 @@ def test_help_is_drawn_as_the_parser_of_command_lines_draws_it(width: int) -> No
 
 def cells(text: str) -> list[tuple[str, str]]:
     """Each character with the parameters of its style; a space shows no colour."""
-    style, drawn = "", []
+    style, drawing = "", []
     for match in re.finditer("\x1b\\[([0-9;]*)m|(.)", text, re.DOTALL):
         if match[2] is None:
             style = match[1].removeprefix("0")
         else:
-            drawn.append((match[2], style if match[2].strip() or "40" in style else ""))
-    return drawn
+            drawing.append((match[2], style if match[2].strip() or "40" in style else ""))
+    return drawing
 
 
 @pytest.mark.parametrize("line", ["", "keys", "keys create", "serve", "profiles create"])
@@ -95,11 +95,11 @@ def test_a_terminal_shows_the_same_colours(
     words = tuple(line.split())
     console = Console(file=io.StringIO(), width=90, force_terminal=True)
     tree([*words, "--help"]).help_print(words, console=console)
-    page = command_table.page(words)
+    page = command_table.help_page(words)
     assert page is not None
 
-    drawn = help_pages.draw(page, 90, help_pages._codes())
-    assert cells(drawn) == cells(console.file.getvalue())  # type: ignore[attr-defined]
+    drawing = help_pages.draw(page, 90, help_pages._codes())
+    assert cells(drawing) == cells(console.file.getvalue())  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("line", ["feeds --help", "feeds -h", "feeds", "feeds list --help"])
@@ -109,7 +109,10 @@ def test_a_second_name_stands_in_the_usage_that_asked_for_it(svc: Any, line: str
     page = svc(*words).out
 
     assert page.startswith(f"Usage: svc {' '.join(usual)} ")
-    assert page.split("\n", 1)[1] == svc(*command_table.primary(tuple(words))).out.split("\n", 1)[1]
+    assert (
+        page.split("\n", 1)[1]
+        == svc(*command_table.primary_words(tuple(words))).out.split("\n", 1)[1]
+    )
 
 
 def test_help_that_is_asked_for_within_a_line_is_left_to_the_parser(svc: Any) -> None:
@@ -124,16 +127,16 @@ HELP = ["--help", "", "keys --help", "keys create --help", "serve --help", "ledg
 
 @pytest.mark.parametrize("line", HELP)
 def test_help_loads_a_few_modules_of_ours_and_no_library(tmp_path: Path, line: str) -> None:
-    out, modules = loaded(RUN, *line.split(), cwd=tmp_path)
+    out, modules = imports(RUN, *line.split(), cwd=tmp_path)
 
     assert out.startswith("Usage: svc ")
     assert modules.isdisjoint({"cyclopts", "rich", "attrs", "cattrs", "asyncio", "sqlite3"})
     assert "svc_core" not in modules
-    assert len(ours(modules)) <= 6
+    assert len(main_end(modules)) <= 6
 
 
 def test_the_version_loads_no_library_either(tmp_path: Path) -> None:
-    out, modules = loaded(RUN, "--version", cwd=tmp_path)
+    out, modules = imports(RUN, "--version", cwd=tmp_path)
 
     assert out.startswith("svc ")
     assert modules.isdisjoint({"cyclopts", "rich", "attrs", "cattrs", "svc_core"})
@@ -146,7 +149,7 @@ ANSWER = {"ok": {"status": 200, "mediaType": "application/json", "headers": {}, 
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Path]:
+def busy_server(tmp_path: Path) -> Iterator[Path]:
     """A folder with the socket of a server that has the same answer for everybody."""
     with socket.socket(socket.AF_UNIX) as listening:
         path = tmp_path / f"{DB}.sock"
@@ -171,25 +174,25 @@ def served(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.parametrize("place", ["", "--server unix:svc.db.sock", "--db svc.db"])
 @pytest.mark.parametrize("line", ["keys list", "news list", "keys create --name x"])
 def test_who_asks_a_server_loads_neither_operations_nor_settings(
-    served: Path, line: str, place: str
+    busy_server: Path, line: str, place: str
 ) -> None:
-    out, modules = loaded(RUN, *line.split(), *place.split(), cwd=served)
+    out, modules = imports(RUN, *line.split(), *place.split(), cwd=busy_server)
 
     assert ROWS[0]["id"] in out
     assert modules.isdisjoint({"asyncio", "cattrs", "cryptography", "sqlite3", "rich.console"})
     assert rooms(modules) == {"svc_core.base", "svc_core.operation", "svc_http.run"}
-    assert len(ours(modules)) <= 22
+    assert len(main_end(modules)) <= 22
 
 
 def test_the_store_loads_ports_and_rows(tmp_path: Path) -> None:
-    _, modules = loaded("import sys, svc_http.stores.sqlite", cwd=tmp_path)
+    _, modules = imports("import sys, svc_http.stores.sqlite", cwd=tmp_path)
 
     assert rooms(modules) == {
         "svc_core.base", "svc_core.contract", "svc_core.operation", "svc_core.wire",
         "svc_http.stores",
     }  # fmt: skip
     assert modules.isdisjoint({"cattrs", "cryptography"})
-    assert len(ours(modules)) <= 50
+    assert len(main_end(modules)) <= 50
 
 
 # -- where the server of a database is ---------------------------------------------------------
@@ -209,7 +212,7 @@ PLACES = [
 
 @pytest.mark.parametrize(("config", "toml", "env", "flag"), PLACES)
 def test_the_socket_is_that_of_the_database_of_the_settings(
-    here: Path,
+    cwd: Path,
     monkeypatch: pytest.MonkeyPatch,
     config: str,
     toml: str | None,
@@ -217,25 +220,25 @@ def test_the_socket_is_that_of_the_database_of_the_settings(
     flag: str | None,
 ) -> None:
     if toml is not None:
-        (here / (config or "svc.toml")).write_text(toml)
+        (cwd / (config or "svc.toml")).write_text(toml)
     for name, text in env.items():
         monkeypatch.setenv(name, text)
     common = Common(db=flag, config=config or None)
     file = common.settings().file
 
-    assert common.socket() in {None if file is None else channel.address(file), None}
+    assert common.socket() in {None if file is None else channel.socket_path(file), None}
     assert (common.socket() is None) == (file is None or toml == "db = 1")
     assert MEMBERS["db"].default == DB
 
 
 def test_settings_that_cannot_be_read_are_told_where_no_server_is(
-    svc: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Any, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (here / "svc.toml").write_text("no = = toml")
+    (cwd / "svc.toml").write_text("no = = toml")
 
     assert Common().socket() is None
     with pytest.raises(SettingsError):
         Common().settings()
     ran = svc("keys", "list")
     assert (ran.code, "is not TOML" in ran.err) == (2, True)
-    assert os.listdir(here) == ["svc.toml"]
+    assert os.listdir(cwd) == ["svc.toml"]

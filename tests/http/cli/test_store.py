@@ -16,26 +16,26 @@ def _names(keys: Any) -> list[str]:
     return [key["name"] for key in keys]
 
 
-def test_a_store_is_made_by_what_founds_one_and_by_nothing_else(svc: Svc, here: Path) -> None:
+def test_a_store_is_made_by_what_founds_one_and_by_nothing_else(svc: Svc, cwd: Path) -> None:
     for line in (("keys", "list"), ("feeds", "status"), ("profiles", "list"), ("ledger", "head")):
         ran = svc(*line)
         assert (ran.code, "svc keys create" in ran.err) == (1, True)
-        assert list(here.iterdir()) == []
+        assert list(cwd.iterdir()) == []
     assert svc("keys", "create", "--name", "a", "--db", "other.db").code == 0
-    assert not (here / "svc.db").exists()
+    assert not (cwd / "svc.db").exists()
     assert len(svc("keys", "list", "--db", "other.db", "--json").json) == 1
 
 
 def test_the_store_is_found_by_flag_environment_and_file(
-    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for place in ("file", "environment", "flag"):
         svc("keys", "create", "--name", place, "--db", f"{place}.db")
-    (here / "svc.toml").write_text('db = "file.db"\n')
+    (cwd / "svc.toml").write_text('db = "file.db"\n')
     assert _names(svc("keys", "list", "--json").json) == ["file"]
-    (here / "other.toml").write_text('db = "environment.db"\n')
-    found = svc("keys", "list", "--config", "other.toml", "--json").json
-    assert _names(found) == ["environment"]
+    (cwd / "other.toml").write_text('db = "environment.db"\n')
+    matches = svc("keys", "list", "--config", "other.toml", "--json").json
+    assert _names(matches) == ["environment"]
     monkeypatch.setenv("SVC_DB", "environment.db")
     assert _names(svc("keys", "list", "--json").json) == ["environment"]
     assert _names(svc("keys", "list", "--db", "flag.db", "--json").json) == ["flag"]
@@ -80,16 +80,16 @@ UNUSABLE = [
 
 @pytest.mark.parametrize(("arguments", "code", "words"), UNUSABLE)
 def test_what_cannot_be_done_is_told_in_one_line(
-    svc: Svc, here: Path, arguments: tuple[str, ...], code: int, words: str
+    svc: Svc, cwd: Path, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
-    (here / "text.db").write_text("This is no database.\n" * 100)
-    (here / "folder.db").mkdir()
-    (here / "locked.db.lock").mkdir()
+    (cwd / "text.db").write_text("This is no database.\n" * 100)
+    (cwd / "folder.db").mkdir()
+    (cwd / "locked.db.lock").mkdir()
     ran = svc(*arguments)
     assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
     assert words in ran.err
     assert "Traceback" not in ran.err
-    assert list(here.glob("*.secret")) == []
+    assert list(cwd.glob("*.secret")) == []
 
 
 @pytest.mark.parametrize(("db", "hint"), [("svc.db", ""), ("my new.db", " --db 'my new.db'")])
@@ -98,8 +98,8 @@ def test_where_nothing_is_the_line_that_makes_it_makes_it_there(
 ) -> None:
     ran = svc("keys", "list", "--db", db)
     assert ran.err.endswith(f"svc keys create --name NAME{hint}\n")
-    made = shlex.split(ran.err.partition("make one: svc ")[2])
-    assert svc(*made).code == 0
+    reply = shlex.split(ran.err.partition("make one: svc ")[2])
+    assert svc(*reply).code == 0
     assert svc("keys", "list", "--db", db).code == 0
 
 
@@ -110,7 +110,7 @@ def test_production_commands_need_the_secret_too(svc: Svc, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "message"),
     [
         (("changes", "tail"), "Exit codes: 0, the end of the feed was reached"),
         (("ledger", "append"), "what was already appended is skipped"),
@@ -120,12 +120,12 @@ def test_production_commands_need_the_secret_too(svc: Svc, monkeypatch: pytest.M
     ],
 )
 def test_the_help_of_a_command_is_told_in_full_and_in_one_line_among_others(
-    svc: Svc, command: tuple[str, str], told: str
+    svc: Svc, command: tuple[str, str], message: str
 ) -> None:
-    assert told in " ".join(svc(*command, "--help").out.split())
+    assert message in " ".join(svc(*command, "--help").out.split())
     among = svc(command[0], "--help").out
     assert command[1] in among
-    assert told not in " ".join(among.split())
+    assert message not in " ".join(among.split())
 
 
 # -- the file, the document, the doctor --------------------------------------------------------
@@ -147,10 +147,10 @@ def test_a_database_is_migrated_once(svc: Svc) -> None:
 @pytest.mark.parametrize("command", [("status",), ("migrate",), ("migrate", "--dry-run")])
 @pytest.mark.parametrize("file", ["text.db", "folder.db"])
 def test_a_file_that_is_no_database_is_no_defect_of_ours(
-    svc: Svc, here: Path, command: tuple[str, ...], file: str
+    svc: Svc, cwd: Path, command: tuple[str, ...], file: str
 ) -> None:
-    (here / "text.db").write_text("This is no database.\n" * 100)
-    (here / "folder.db").mkdir()
+    (cwd / "text.db").write_text("This is no database.\n" * 100)
+    (cwd / "folder.db").mkdir()
     ran = svc("db", *command, "--db", file)
     assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
     assert "cannot be used as the database" in ran.err
@@ -201,9 +201,9 @@ SICK = [
 
 @pytest.mark.parametrize(("environ", "name"), SICK)
 def test_the_doctor_finds_what_is_wrong(
-    svc: Svc, here: Path, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], name: str
+    svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], name: str
 ) -> None:
-    (here / "text.db").write_text("This is no database.\n" * 100)
+    (cwd / "text.db").write_text("This is no database.\n" * 100)
     for variable, value in environ.items():
         monkeypatch.setenv(variable, value)
     ran = svc("doctor", "--json")

@@ -63,7 +63,7 @@ def test_a_table_fits_the_terminal_and_every_id_can_be_copied(
     anchor = next((n for n in operation.columns if n.rpartition(".")[2] == "id"), None)
     for width in WIDTHS:
         terminal(width)
-        show.answer(rows, operation)
+        show.print_answer(rows, operation.group, operation.columns, operation.notes)
         lines = capsys.readouterr().out.splitlines()
         assert [line for line in lines if cell_len(line) > width] == []
         for number in range(len(rows) if anchor else 0):
@@ -78,9 +78,9 @@ def test_a_row_is_a_line_and_what_is_wrong_with_it_stands_below() -> None:
     assert len(lines) == 1 + 42 + 1
     assert lines[9] == "    Refused: nobody answers."
     assert "…" in lines[1]
-    piped = list(table.lines(None))
-    assert len(piped) == 44
-    assert all(row[3] in line for row, line in zip(rows[8:], piped[10:], strict=True))
+    pipe_output = list(table.lines(None))
+    assert len(pipe_output) == 44
+    assert all(row[3] in line for row, line in zip(rows[8:], pipe_output[10:], strict=True))
 
 
 def test_what_is_cut_says_so() -> None:
@@ -93,17 +93,17 @@ def test_what_is_cut_says_so() -> None:
 def test_columns_without_room_are_left_out_from_the_end_and_named() -> None:
     row = ["2026-03-04T05:06:07Z", "opened", "x" * 30, "y" * 30, "clm_" + "0" * 24]
     table = Table(("at", "kind", "one thing", "other", "id"), [row], [[]], anchor=4)
-    heading, line, _, told = table.lines(80)
+    heading, line, _, report = table.lines(80)
     assert heading.split() == ["at", "kind", "id"]
     assert line.endswith(row[-1])
-    assert told == "Not shown at this width: one thing, other. --json has everything."
+    assert report == "Not shown at this width: one thing, other. --json has everything."
 
 
-def test_reasons_are_told_in_words(svc: Svc, here: Path, terminal: Any) -> None:
+def test_reasons_are_told_in_words(svc: Svc, cwd: Path, terminal: Any) -> None:
     items = "<item><title>Port</title><guid>1</guid></item><item/>"
-    (here / "half.xml").write_text(f"<rss version='2.0'><channel>{items}</channel></rss>")
+    (cwd / "half.xml").write_text(f"<rss version='2.0'><channel>{items}</channel></rss>")
     terminal(80)
-    told = svc("feeds", "add", "half.xml").out
-    assert "1 no title text or link" in told
-    assert "noTitle" not in told
-    assert ID.search(told)
+    report = svc("feeds", "add", "half.xml").out
+    assert "1 no title text or link" in report
+    assert "noTitle" not in report
+    assert ID.search(report)

@@ -15,7 +15,7 @@ ITEM = """<item><title>Crane {0} falls\x85</title><link>https://a.example/{0}</l
 
 
 @pytest.fixture(scope="module")
-def made(
+def base_store(
     tmp_path_factory: pytest.TempPathFactory, called: Callable[..., Any]
 ) -> tuple[Path, dict[str, str]]:
     """A store with 130 news items, a profile, its subscription and a report, which is only read."""
@@ -35,15 +35,15 @@ def made(
 
 @pytest.fixture
 def store(
-    made: tuple[Path, dict[str, str]], here: Path, monkeypatch: pytest.MonkeyPatch
+    base_store: tuple[Path, dict[str, str]], cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, str]:
     """What stands in the store of this folder, by short names."""
-    place, names = made
+    place, names = base_store
     monkeypatch.chdir(place)
     return names
 
 
-REFUSED = [
+REFUSAL = [
     ("keys create --name b --per-day 1.9", "--per-day: must be a whole number"),
     ("keys create --name b --per-day 0x2", "--per-day: must be a whole number"),
     ("keys create --name b --expires soon", "--expires: "),
@@ -58,7 +58,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("line", "words"), REFUSED)
+@pytest.mark.parametrize(("line", "words"), REFUSAL)
 def test_a_value_of_the_wrong_kind_is_a_misuse_that_names_its_flag(
     svc: Svc, store: dict[str, str], line: str, words: str
 ) -> None:
@@ -102,8 +102,8 @@ def test_the_feed_is_listed_to_its_limit_and_says_where_to_go_on(
 def test_what_is_asked_for_is_shown_to_people_too(svc: Svc, store: dict[str, str]) -> None:
     assert "Crane" in svc("reports", "show", store["R"]).out
     assert svc("reports", "show", store["R"], "--include", "sources").out.startswith("id ")
-    both = svc("reports", "show", store["R"], "--include", "sources", "--format", "markdown")
-    assert both.out == svc("reports", "show", store["R"], "--format", "markdown").out
+    expansions = svc("reports", "show", store["R"], "--include", "sources", "--format", "markdown")
+    assert expansions.out == svc("reports", "show", store["R"], "--format", "markdown").out
     view = svc("reports", "show", store["R"], "--include", "sources", "--view", "agent")
     assert (view.code, view.err[:15]) == (1, "svc: --include:")
 
@@ -116,7 +116,7 @@ def test_no_control_character_reaches_a_terminal(svc: Svc, store: dict[str, str]
 
 
 def test_json_goes_into_a_file_as_it_would_be_printed(svc: Svc, store: dict[str, str]) -> None:
-    printed = svc("reports", "show", store["R"], "--json").json
+    output = svc("reports", "show", store["R"], "--json").json
     svc("reports", "show", store["R"], "--format", "json", "--out", "report.json")
 
-    assert json.loads(Path("report.json").read_text("utf-8")) == printed
+    assert json.loads(Path("report.json").read_text("utf-8")) == output

@@ -69,9 +69,9 @@ class Sink:
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    opened = Sink()
-    yield opened
-    opened.close()
+    server = Sink()
+    yield server
+    server.close()
 
 
 def until(is_so: Callable[[], object], seconds: float = 60.0) -> None:
@@ -86,23 +86,27 @@ def until(is_so: Callable[[], object], seconds: float = 60.0) -> None:
 
 def test_webhooks_are_looked_after_without_a_server(svc: Callable[..., Any]) -> None:
     assert svc("keys", "create", "--name", "a").code == 0
-    made = svc("webhooks", "create", "http://127.0.0.1:9/", "--description", "Desk")
-    assert made.out.count("whsec_") == 1
-    assert "not shown again" in made.out
-    (id_,) = (one["id"] for one in svc("webhooks", "list", "--json").json)
-    shown = svc("webhooks", "show", id_, "--json").json
-    assert ("secret" in shown, shown["description"]) == (False, "Desk")
-    rotated = svc("webhooks", "rotate-secret", id_, "--json").json
-    assert rotated["secret"].startswith("whsec_")
-    assert rotated["secret"] not in made.out
-    assert len(secret_key(rotated["secret"])) == 32
-    given = svc("webhooks", "rotate-secret", id_, "--secret", SECRET)
-    assert (given.code, "whsec_" in given.out, "shown again" in given.out) == (0, False, False)
+    webhook = svc("webhooks", "create", "http://127.0.0.1:9/", "--description", "Desk")
+    assert webhook.out.count("whsec_") == 1
+    assert "not shown again" in webhook.out
+    (id_,) = (row["id"] for row in svc("webhooks", "list", "--json").json)
+    page = svc("webhooks", "show", id_, "--json").json
+    assert ("secret" in page, page["description"]) == (False, "Desk")
+    rotation = svc("webhooks", "rotate-secret", id_, "--json").json
+    assert rotation["secret"].startswith("whsec_")
+    assert rotation["secret"] not in webhook.out
+    assert len(secret_key(rotation["secret"])) == 32
+    options = svc("webhooks", "rotate-secret", id_, "--secret", SECRET)
+    assert (options.code, "whsec_" in options.out, "shown again" in options.out) == (
+        0,
+        False,
+        False,
+    )
     assert svc("webhooks", "test", id_, "--json").json["status"] == "pending"
     [delivery] = svc("webhooks", "deliveries", id_, "--status", "pending", "--json").json
     assert delivery["attempts"] == []
-    narrowed = ("--status", "failed", "--status", "skipped")
-    assert svc("webhooks", "deliveries", id_, *narrowed, "--json").json == []
+    filters = ("--status", "failed", "--status", "skipped")
+    assert svc("webhooks", "deliveries", id_, *filters, "--json").json == []
     early = svc("webhooks", "redeliver", id_, delivery["eventId"])
     assert (early.code, "has not ended" in early.err) == (1, True)
     assert svc("webhooks", "delete", id_).code == 0
@@ -125,8 +129,8 @@ def test_what_cannot_be_done_is_said_in_a_line(
     svc: Callable[..., Any], line: tuple[str, ...], code: int, words: str
 ) -> None:
     svc("keys", "create", "--name", "a")
-    refused = svc("webhooks", *line)
-    assert (refused.code, words in refused.err, refused.err.count("\n")) == (code, True, 1)
+    refusal = svc("webhooks", *line)
+    assert (refusal.code, words in refusal.err, refusal.err.count("\n")) == (code, True, 1)
 
 
 def test_a_report_is_told_of_when_somebody_asks(svc: Callable[..., Any]) -> None:
@@ -135,12 +139,14 @@ def test_a_report_is_told_of_when_somebody_asks(svc: Callable[..., Any]) -> None
     profile = svc("profiles", "create", *wish).json
     report = svc("reports", "generate", profile["id"], "--json").json
     assert svc("webhooks", "trigger", "--json").json["deliveries"] == []
-    made = svc("webhooks", "create", "http://127.0.0.1:9/", "--json").json
+    webhook = svc("webhooks", "create", "http://127.0.0.1:9/", "--json").json
     for line in ((), (report["id"],)):
-        told = svc("webhooks", "trigger", *line, "--json").json
-        assert told["reportId"] == report["id"]
-        assert [one["webhookId"] for one in told["deliveries"]] == [made["id"]]
-    kinds = {one["eventType"] for one in svc("webhooks", "deliveries", made["id"], "--json").json}
+        output = svc("webhooks", "trigger", *line, "--json").json
+        assert output["reportId"] == report["id"]
+        assert [row["webhookId"] for row in output["deliveries"]] == [webhook["id"]]
+    kinds = {
+        row["eventType"] for row in svc("webhooks", "deliveries", webhook["id"], "--json").json
+    }
     assert kinds == {"dev.svc.report.generated.v1"}
 
 
@@ -157,8 +163,8 @@ def test_deliveries_are_received_checked_and_passed_on(
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
         called("keys", "create", "--name", "a", cwd=tmp_path)
         admin = running.addresses["admin"]
-        for given, words in (("--secret", "--secret: must be"), ("--port", "must be 0 to 65535")):
-            ran = called("webhooks", "listen", given, "99999", "--server", admin, cwd=tmp_path)
+        for options, words in (("--secret", "--secret: must be"), ("--port", "must be 0 to 65535")):
+            ran = called("webhooks", "listen", options, "99999", "--server", admin, cwd=tmp_path)
             assert (ran.code in {1, 2}, words in ran.err, ran.err.count("\n")) == (True, True, 1)
         listening = Child(
             *("webhooks", "listen", "--json", "--server", admin),
@@ -167,26 +173,30 @@ def test_deliveries_are_received_checked_and_passed_on(
             env=environment(),
             stderr=DEVNULL,
         )
-        begun = json.loads(listening.stdout.readline())
-        assert begun["secret"] == SECRET
-        sent = called("webhooks", "test", begun["id"], "--json", cwd=tmp_path).json
+        start = json.loads(listening.stdout.readline())
+        assert start["secret"] == SECRET
+        requests = called("webhooks", "test", start["id"], "--json", cwd=tmp_path).json
         line = json.loads(listening.stdout.readline())
-        assert (line["eventId"], line["signature"], line["status"]) == (sent["eventId"], "ok", 200)
+        assert (line["eventId"], line["signature"], line["status"]) == (
+            requests["eventId"],
+            "ok",
+            200,
+        )
         [(fields, body)] = sink.got
         standardwebhooks.Webhook(SECRET).verify(body, {n.lower(): v for n, v in fields.items()})
 
-        forged = httpx2.post(
-            begun["url"], content=b"{}", headers={"webhook-id": "x"}, trust_env=False, timeout=60
+        forgery = httpx2.post(
+            start["url"], content=b"{}", headers={"webhook-id": "x"}, trust_env=False, timeout=60
         )
-        assert forged.status_code == 401
+        assert forgery.status_code == 401
         assert json.loads(listening.stdout.readline())["signature"] != "ok"
         assert (
-            httpx2.post(begun["url"], content=_endless(), trust_env=False, timeout=60).status_code
+            httpx2.post(start["url"], content=_endless(), trust_env=False, timeout=60).status_code
             == 413
         )
 
         sink.status = 500
-        called("webhooks", "test", begun["id"], cwd=tmp_path)
+        called("webhooks", "test", start["id"], cwd=tmp_path)
         assert json.loads(listening.stdout.readline())["status"] == 500
         assert len(sink.got) == 2
 
@@ -234,14 +244,14 @@ rules.HOLD = timedelta(days=1)  # so that only the next server can give back wha
 
 
 @pytest.fixture
-def doomed(here: Path, environment: Callable[..., dict[str, str]]) -> Callable[..., Any]:
+def spawn_server(cwd: Path, environment: Callable[..., dict[str, str]]) -> Callable[..., Any]:
     """Makes servers that are killed at the end; the address of each."""
 
     @contextlib.contextmanager
     def server() -> Iterator[str]:
         env = environment(SVC_RATE_LIMITS="false", SVC_REQUEST_LOG="errors")
         line = ("serve", "--json", "--db", "svc.db", "--port", "0")
-        with Child(*line, cwd=here, env=env, stderr=DEVNULL, first=HOLDS) as child:
+        with Child(*line, cwd=cwd, env=env, stderr=DEVNULL, first=HOLDS) as child:
             try:
                 yield str(json.loads(child.stdout.readline())["api"])
             finally:
@@ -252,38 +262,38 @@ def doomed(here: Path, environment: Callable[..., dict[str, str]]) -> Callable[.
 
 @pytest.mark.parametrize("times", [4, pytest.param(300, marks=pytest.mark.soak)])
 def test_an_event_that_was_acknowledged_outlives_every_server_that_is_killed(
-    doomed: Callable[..., Any], svc: Callable[..., Any], sink: Sink, times: int
+    spawn_server: Callable[..., Any], svc: Callable[..., Any], sink: Sink, times: int
 ) -> None:
-    acknowledged: set[str] = set()
+    acks: set[str] = set()
 
     def is_complete() -> bool:
-        return acknowledged <= sink.ids
+        return acks <= sink.ids
 
     key = svc("keys", "create", "--name", "a", "--json").json["key"]
     webhook = svc("webhooks", "create", sink.url, "--json").json["id"]
     for number in range(times):
-        with doomed() as address:
+        with spawn_server() as address:
             url = f"{address}/webhooks/{webhook}/test"
             asking = [Asking(url, key) for _ in range(3)]
-            for one in asking:
-                one.start()
+            for row in asking:
+                row.start()
             until(asking[0].begun.is_set)
             # Another moment each time: between the first event and a few hundred of them.
             time.sleep(0.04 * (number % 7))
-        for one in asking:
-            one.join(60)
-            assert not one.is_alive()
-            acknowledged.update(one.acknowledged)
-    with doomed():
+        for row in asking:
+            row.join(60)
+            assert not row.is_alive()
+            acks.update(row.acknowledged)
+    with spawn_server():
         # What was under way when its server was killed is sent again by the one after it, and
         # what was queued behind it follows: as long as events come, there are more.
         while not is_complete():
-            known = len(sink.ids)
-            until(lambda known=known: is_complete() or len(sink.ids) > known)
-    assert acknowledged
+            count = len(sink.ids)
+            until(lambda count=count: is_complete() or len(sink.ids) > count)
+    assert acks
     assert is_complete()
     for fields, body in sink.got:
-        told = json.loads(body)
-        assert told["id"] == fields["webhook-id"]
+        report = json.loads(body)
+        assert report["id"] == fields["webhook-id"]
     bodies = {(fields["webhook-id"], body) for fields, body in sink.got}
     assert len(bodies) == len(sink.ids)  # one event, one body, however often it was sent

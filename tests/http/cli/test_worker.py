@@ -33,29 +33,29 @@ class Worker:
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         """Its exit code and what it has logged."""
         self.process.send_signal(number)
-        _, said = self.process.communicate(timeout=60)
-        return self.process.returncode, said
+        _, errors = self.process.communicate(timeout=60)
+        return self.process.returncode, errors
 
 
 @pytest.fixture
 def working_(environment: Callable[..., dict[str, str]], tmp_path: Path) -> Any:
     @contextmanager
     def work(*arguments: object) -> Iterator[Worker]:
-        made = Worker(environment(SVC_SECRET=SECRET), tmp_path, *arguments)
+        worker = Worker(environment(SVC_SECRET=SECRET), tmp_path, *arguments)
         try:
-            yield made
+            yield worker
         finally:
-            if made.process.returncode is None:
-                made.end(signal.SIGKILL)
+            if worker.process.returncode is None:
+                worker.end(signal.SIGKILL)
 
     return work
 
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    opened = Sink()
-    yield opened
-    opened.close()
+    server = Sink()
+    yield server
+    server.close()
 
 
 def test_a_file_that_nobody_serves_may_have_a_worker(working_: Any, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_file_that_is_served_has_no_second_process(
 
 def test_servers_without_workers_leave_everything_to_those_that_run_alone(
     serving: Callable[..., Any],
-    called: Svc,
+    calls: Svc,
     working_: Any,
     sink: Sink,
     postgres: PostgresServer,
@@ -88,13 +88,13 @@ def test_servers_without_workers_leave_everything_to_those_that_run_alone(
     store = ("--db", dsn)
 
     def svc(*arguments: object) -> Any:
-        ran = called(*arguments, *store, "--json", cwd=tmp_path, SVC_SECRET=SECRET)
+        ran = calls(*arguments, *store, "--json", cwd=tmp_path, SVC_SECRET=SECRET)
         assert ran.code == 0, ran.err
         return ran.json
 
     with ExitStack() as stack:
-        given = (*store, "--port", 0, "--workers", "none")
-        stack.enter_context(serving(*given, cwd=tmp_path, SVC_SECRET=SECRET))
+        key = (*store, "--port", 0, "--workers", "none")
+        stack.enter_context(serving(*key, cwd=tmp_path, SVC_SECRET=SECRET))
         svc("keys", "create", "--name", "a")
         hook = svc("webhooks", "create", sink.url)["id"]
         sink.status = 500
@@ -104,8 +104,8 @@ def test_servers_without_workers_leave_everything_to_those_that_run_alone(
         assert sink.got == []
 
         workers = [stack.enter_context(working_(*store)) for _ in range(2)]
-        everything = ["ingest", "schedule", "deliver", "speak", "embed", "automations"]
-        assert workers[0].told["workers"] == everything
+        all_workers = ["ingest", "schedule", "deliver", "speak", "embed", "automations"]
+        assert workers[0].told["workers"] == all_workers
         until(lambda: svc("webhooks", "show", hook)["status"] == "disabled")
         assert len(sink.got) == 5  # the fifth failure in a row was the last attempt
         assert [worker.end() for worker in workers] == [(0, "")] * 2
@@ -156,16 +156,16 @@ def test_one_that_is_told_to_end_finishes_what_is_under_way_unless_it_is_told_ag
             worker.process.send_signal(number)
         worker.process.communicate(timeout=60)
     assert worker.process.returncode == code
-    (told,) = svc("webhooks", "deliveries", hook, "--json").json
-    assert (told["status"], len(told["attempts"])) == (status, 1)
+    (report,) = svc("webhooks", "deliveries", hook, "--json").json
+    assert (report["status"], len(report["attempts"])) == (status, 1)
 
 
 def test_in_this_process_it_ends_as_it_does_in_one_of_its_own(tmp_path: Path) -> None:
-    told: list[str] = []
+    report: list[str] = []
 
     def ready() -> None:
-        told.append("ready")
+        report.append("ready")
         os.kill(os.getpid(), signal.SIGTERM)
 
-    working.run(Settings(db=str(tmp_path / "svc.db"), secret=SECRET), ready)
-    assert told == ["ready"]
+    working.run_workers(Settings(db=str(tmp_path / "svc.db"), secret=SECRET), ready)
+    assert report == ["ready"]
