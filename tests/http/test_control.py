@@ -57,7 +57,7 @@ class House:
         self._thread = threading.Thread(target=self.loop.run_forever)
         self._thread.start()
         self.control: Control = self.run(self._open())
-        monkeypatch.setattr(operator, "ALL", self.operations())
+        monkeypatch.setattr(operator, "OPERATIONS_BY_ID", self.operations())
 
     def run(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(10)

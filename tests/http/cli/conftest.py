@@ -144,7 +144,7 @@ def spawn() -> Callable[..., Ran]:
 
 
 @pytest.fixture(scope="session")
-def called() -> Callable[..., Ran]:
+def svc_in() -> Callable[..., Ran]:
     """Runs a command line as `spawn` does, in this process: it starts in a tenth of the time."""
     return call
 

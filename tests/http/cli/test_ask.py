@@ -64,7 +64,7 @@ class CannedServer(ThreadingHTTPServer):
     def __init__(self, frames: list[bytes], status: int = 200, *, hangs: bool = False) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.frames, self.status, self.hangs = frames, status, hangs
-        self.asked: list[tuple[str, str | None, Any]] = []
+        self.requests: list[tuple[str, str | None, Any]] = []
         self.left = threading.Event()
 
     @property
@@ -77,7 +77,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append((self.path, self.headers["Authorization"], body))
+        self.server.requests.append((self.path, self.headers["Authorization"], body))
         self.send_response(self.server.status)
         self.end_headers()
         for part in self.server.frames:
@@ -127,7 +127,7 @@ def test_an_answer_is_printed_with_its_sources_by_number(key_svc: Any) -> None:
         "parts": [{"type": "text", "text": "What reopened?"}],
     }
     requests = {"messages": [message], "threadId": "thr_1"}
-    assert server.asked == [("/api/v1/agent-svc/chat/stream", f"Bearer {KEY}", requests)]
+    assert server.requests == [("/api/v1/agent-svc/chat/stream", f"Bearer {KEY}", requests)]
 
 
 @pytest.mark.parametrize("message", ["/", "/api/v1", "/api/v2/", "/mcp"])
@@ -135,7 +135,7 @@ def test_an_answer_is_one_json_value(key_svc: Any, message: str) -> None:
     """Whichever of its addresses a server is called by."""
     with canned_server(WHOLE) as server:
         ran = key_svc("ask", "What reopened?", "--url", f"{server.url}{message}", "--json")
-    assert (ran.code, ran.err, server.asked[0][0]) == (0, "", command.PATH)
+    assert (ran.code, ran.err, server.requests[0][0]) == (0, "", command.PATH)
     assert ran.json == {
         "question": "What reopened?",
         "answer": TEXT,
@@ -299,15 +299,15 @@ QUESTION = "Which vulnerabilities are exploited?"
 
 
 def test_the_operator_of_this_machine_asks_for_a_workspace(
-    demo: Any, called: Callable[..., Any], tmp_path: Path
+    demo: Any, svc_in: Callable[..., Any], tmp_path: Path
 ) -> None:
     admin = demo.addresses["admin"]
-    ran = called("ask", QUESTION, "--json", "--workspace", "demo", cwd=tmp_path, SVC_SERVER=admin)
+    ran = svc_in("ask", QUESTION, "--json", "--workspace", "demo", cwd=tmp_path, SVC_SERVER=admin)
     assert (ran.code, ran.err) == (0, "")
     assert ran.json["answer"]
     assert ran.json["threadId"].startswith("thr_")
-    [home] = called("workspaces", "list", "--json", cwd=tmp_path, SVC_SERVER=admin).json
-    credits = called("credits", "show", home["id"], "--json", cwd=tmp_path, SVC_SERVER=admin).json
+    [home] = svc_in("workspaces", "list", "--json", cwd=tmp_path, SVC_SERVER=admin).json
+    credits = svc_in("credits", "show", home["id"], "--json", cwd=tmp_path, SVC_SERVER=admin).json
     assert credits["used"] >= 1
     assert credits["used"] + credits["left"] == credits["granted"] == 5_000
 
@@ -325,9 +325,9 @@ def test_whoever_reads_an_answer_may_leave(
         assert (asking.stderr.read(), asking.wait(60)) == ("", 1)
 
 
-def test_a_key_asks_a_server_elsewhere(demo: Any, called: Any, tmp_path: Path) -> None:
+def test_a_key_asks_a_server_elsewhere(demo: Any, svc_in: Any, tmp_path: Path) -> None:
     url = demo.addresses["api"].removesuffix("/api/v1")
-    ran = called("ask", QUESTION, "--url", url, cwd=tmp_path, SVC_KEY=demo.addresses["key"])
+    ran = svc_in("ask", QUESTION, "--url", url, cwd=tmp_path, SVC_KEY=demo.addresses["key"])
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.strip()
 

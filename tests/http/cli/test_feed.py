@@ -39,11 +39,11 @@ class House:
 
 @pytest.fixture
 def house(
-    tmp_path: Path, serving: Callable[..., Any], called: Callable[..., Any]
+    tmp_path: Path, serving: Callable[..., Any], svc_in: Callable[..., Any]
 ) -> Iterator[House]:
     quiet = {"SVC_RATE_LIMITS": "false", "SVC_REQUEST_LOG": "errors"}
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path, **quiet) as running:
-        api_key = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        api_key = svc_in("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
         yield House(running, api_key["key"], api_key["workspaceId"])
 
 

@@ -354,9 +354,11 @@ def test_the_demo_shows_what_contradicts_and_who_judged_it(demo: Any) -> None:
     assert view["recordTime"] <= system.now().isoformat()
 
 
-def test_a_served_ledger_leaves_arrives_and_verifies(demo: Any, calls: Svc, tmp_path: Path) -> None:
+def test_a_served_ledger_leaves_arrives_and_verifies(
+    demo: Any, svc_in: Svc, tmp_path: Path
+) -> None:
     def run(*arguments: object) -> Any:
-        return calls("ledger", *arguments, cwd=tmp_path, SVC_SERVER=demo.addresses["admin"])
+        return svc_in("ledger", *arguments, cwd=tmp_path, SVC_SERVER=demo.addresses["admin"])
 
     out = run("export", "x.ndjson", "--checkpoint", "cp", "--json").json
     assert out["size"] >= 9

@@ -57,9 +57,9 @@ def pair(
 
 
 @pytest.fixture
-def svc(called: Callable[..., Any], dsn: str, tmp_path: Path) -> Callable[..., Any]:
+def svc(svc_in: Callable[..., Any], dsn: str, tmp_path: Path) -> Callable[..., Any]:
     def run(*arguments: object) -> Any:
-        ran = called(*arguments, "--db", dsn, "--json", cwd=tmp_path, SVC_SECRET=SECRET)
+        ran = svc_in(*arguments, "--db", dsn, "--json", cwd=tmp_path, SVC_SECRET=SECRET)
         assert ran.code == 0, ran.err
         return ran.json
 
@@ -186,7 +186,7 @@ def test_a_restart_fails_no_request_of_any_client(pair: Any, key: str, svc: Any)
 
 
 def test_those_that_are_killed_come_again_each_with_the_socket_of_its_place(
-    pair: Any, key: str, called: Callable[..., Any], tmp_path: Path
+    pair: Any, key: str, svc_in: Callable[..., Any], tmp_path: Path
 ) -> None:
     keeper, exit_codes = pair.process.pid, len(events(pair, "process ended"))
     before = children(keeper)
@@ -194,7 +194,7 @@ def test_those_that_are_killed_come_again_each_with_the_socket_of_its_place(
         os.kill(pid, signal.SIGKILL)
     until(lambda: len(children(keeper) - before) == 2)
     admin = ("--server", pair.addresses["admin"])
-    until(lambda: called("keys", "list", *admin, cwd=tmp_path).code == 0)
+    until(lambda: svc_in("keys", "list", *admin, cwd=tmp_path).code == 0)
     assert pair.get("/api/v1/profiles", key).status_code == 200
     report = events(pair, "process ended")[exit_codes:]
     assert sorted((row["process"], row["code"]) for row in report) == [(1, -9), (2, -9)]

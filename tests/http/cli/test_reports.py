@@ -52,24 +52,30 @@ def report_id(svc: Svc, profile: str) -> str:
 
 def test_the_life_of_a_profile(svc: Svc, cwd: Path) -> None:
     svc("workspaces", "create", "--name", "acme", "--plan", "elite")
-    made = svc(
+    profile_row = svc(
         "profiles", "create", "--name", "Ports", "--topic", "Port strikes", "--frequency",
         "weekly", "--time", "07:30", "--day", 2, "--timezone", "Europe/Paris", "--language", "fr",
         "--keyword", "crane", "--keyword", "quay", "--workspace", "acme", "--json",
     ).json  # fmt: skip
-    assert (made["scheduleDay"], made["timezone"], made["language"]) == (2, "Europe/Paris", "fr")
-    assert made["keywords"] == ["crane", "quay"]
-    assert svc("profiles", "show", made["id"], "--json").json == made
+    assert (profile_row["scheduleDay"], profile_row["timezone"], profile_row["language"]) == (
+        2,
+        "Europe/Paris",
+        "fr",
+    )
+    assert profile_row["keywords"] == ["crane", "quay"]
+    assert svc("profiles", "show", profile_row["id"], "--json").json == profile_row
     (row,) = svc("profiles", "list", "--json").json
     assert row["subscription"]["status"] == "active"
-    change = svc("profiles", "update", made["id"], "--frequency", "daily", "--clear", "day",
+    change = svc("profiles", "update", profile_row["id"], "--frequency", "daily", "--clear", "day",
                   "--json").json  # fmt: skip
     assert (change["frequency"], change["scheduleDay"]) == ("daily", None)
-    stale = svc("profiles", "update", made["id"], "--name", "x", "--if-match", "prf-1", "--json")
+    stale = svc(
+        "profiles", "update", profile_row["id"], "--name", "x", "--if-match", "prf-1", "--json"
+    )
     assert (stale.code, stale.json["code"]) == (1, "PRECONDITION_FAILED")
-    deletion = svc("profiles", "delete", made["id"], "--json").json
-    assert deletion == {"id": made["id"], "deleted": True}
-    assert svc("profiles", "delete", made["id"]).code == 1
+    deletion = svc("profiles", "delete", profile_row["id"], "--json").json
+    assert deletion == {"id": profile_row["id"], "deleted": True}
+    assert svc("profiles", "delete", profile_row["id"]).code == 1
     assert svc("profiles", "list", "--json").json == []
 
 

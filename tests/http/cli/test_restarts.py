@@ -22,12 +22,12 @@ def page(running: Any, key: str, cursor: str | None) -> Any:
 
 
 def test_a_walk_goes_on_through_rotations_of_the_secret_and_ends_with_its_own(
-    tmp_path: Path, serving: Callable[..., Any], called: Callable[..., Any]
+    tmp_path: Path, serving: Callable[..., Any], svc_in: Callable[..., Any]
 ) -> None:
     previous = tmp_path / "previous"
     previous.write_text(f"{OLD}\n")
     with start(serving, tmp_path, SVC_SECRET=OLD) as running:
-        api_key = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        api_key = svc_in("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
         key = api_key["key"]
         for number in range(7):
             creation = running.http.post(
@@ -55,30 +55,30 @@ def test_a_walk_goes_on_through_rotations_of_the_secret_and_ends_with_its_own(
 
 
 def test_when_a_key_was_last_used_is_kept_over_the_end_of_the_server(
-    tmp_path: Path, serving: Callable[..., Any], called: Callable[..., Any]
+    tmp_path: Path, serving: Callable[..., Any], svc_in: Callable[..., Any]
 ) -> None:
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
-        api_key = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        api_key = svc_in("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
         assert (
-            called("keys", "show", api_key["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
+            svc_in("keys", "show", api_key["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
         )
         assert running.get("/api/v1/profiles", api_key["key"]).status_code == 200
         assert running.get("/api/v2/changes", api_key["key"]).json()["data"] == []
         assert running.stop() == (0, "")
-    (listing,) = called("keys", "list", "--json", cwd=tmp_path).json
-    view = called("keys", "show", api_key["id"], "--json", cwd=tmp_path).json
+    (listing,) = svc_in("keys", "list", "--json", cwd=tmp_path).json
+    view = svc_in("keys", "show", api_key["id"], "--json", cwd=tmp_path).json
     assert listing["lastUsedAt"] == view["lastUsedAt"]
     used = datetime.fromisoformat(re.sub("Z$", "+00:00", view["lastUsedAt"]))
     assert timedelta() <= system.now() - used < timedelta(minutes=5)
-    called("keys", "regenerate", api_key["id"], "--json", cwd=tmp_path)
-    assert called("keys", "show", api_key["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
+    svc_in("keys", "regenerate", api_key["id"], "--json", cwd=tmp_path)
+    assert svc_in("keys", "show", api_key["id"], "--json", cwd=tmp_path).json["lastUsedAt"] is None
 
 
 def test_every_file_beside_the_database_is_its_owners_alone(
-    tmp_path: Path, serving: Callable[..., Any], called: Callable[..., Any]
+    tmp_path: Path, serving: Callable[..., Any], svc_in: Callable[..., Any]
 ) -> None:
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path):
-        called("keys", "create", "--name", "a", "--json", cwd=tmp_path)
+        svc_in("keys", "create", "--name", "a", "--json", cwd=tmp_path)
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     names = ["svc.db", "svc.db-shm", "svc.db-wal", "svc.db.lock", "svc.db.secret", "svc.db.sock"]
     assert modes == dict.fromkeys(names, 0o600)

@@ -49,11 +49,11 @@ Svc = Callable[..., Any]
 
 
 def test_what_was_answered_survives_a_kill(
-    tmp_path: Path, serving_: Callable[..., Any], called: Callable[..., Any]
+    tmp_path: Path, serving_: Callable[..., Any], svc_in: Callable[..., Any]
 ) -> None:
     with serving_("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
         assert sorted(running.addresses) == ["admin", "api", "dashboard", "docs", "mcp", "v2"]
-        api_key = called("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
+        api_key = svc_in("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
         wish = {"name": "Ports", "topic": "Port strikes", "frequency": "manual"}
         creation = running.http.post(
             running.addresses["api"] + "/profiles",
@@ -64,7 +64,7 @@ def test_what_was_answered_survives_a_kill(
         assert running.stop(signal.SIGKILL)[0] == -signal.SIGKILL
     # The file and the socket that were left stop neither a command nor the next server.
     assert (tmp_path / "svc.db.sock").exists()
-    (key,) = called("keys", "list", "--json", cwd=tmp_path).json
+    (key,) = svc_in("keys", "list", "--json", cwd=tmp_path).json
     assert key["id"] == api_key["id"]
     with serving_("--db", "svc.db", "--port", 0, cwd=tmp_path) as again:
         (profile,) = again.get("/api/v1/profiles", api_key["key"]).json()["data"]
@@ -225,7 +225,7 @@ def test_flags_come_before_the_environment_and_the_file(
     svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[Settings] = []
-    monkeypatch.setattr(serving, "run", lambda options, *_: reads.append(options))
+    monkeypatch.setattr(serving, "run_server", lambda options, *_: reads.append(options))
     (cwd / "svc.toml").write_text('port = 1001\nhost = "127.0.0.2"\nworkers = ["deliver"]\n')
     monkeypatch.setenv("SVC_HOST", "127.0.0.3")
     svc("serve", "--port", "1003", "--no-rate-limit")
@@ -256,18 +256,18 @@ def test_help_loads_no_server() -> None:
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def _settings(**extras: Any) -> StartedServer:
+def _started(**extras: Any) -> StartedServer:
     settings = Settings(port=8000, db="/srv/svc.db", secret=SECRET)
     members: dict[str, Any] = {"admin": "unix:/srv/svc.db.sock", "is_empty": False}
     return StartedServer(settings, **(members | extras))
 
 
 def test_an_empty_store_is_told_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
-    _announce(_settings(is_empty=True), as_json=False)
+    _announce(_started(is_empty=True), as_json=False)
     output = capsys.readouterr().out
     assert "svc workspaces create --name NAME --plan elite" in output
     assert "svc keys create --name NAME" in output
-    _announce(_settings(), as_json=False)
+    _announce(_started(), as_json=False)
     output = capsys.readouterr().out
     assert "svc keys create" not in output
     assert "http://127.0.0.1:8000/docs" in output
@@ -294,14 +294,14 @@ def test_a_terminal_is_shown_the_same_words(
 ) -> None:
     output = DemoSubject("sbj_" + "0" * 24, 9)
     demo = SeededDemo("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24, output)
-    _announce(_settings(seeded=demo), as_json=False)
+    _announce(_started(demo=demo), as_json=False)
     pipe_output = capsys.readouterr().out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
-    _announce(_settings(seeded=demo), as_json=False)
+    _announce(_started(demo=demo), as_json=False)
     page = capsys.readouterr().out
     assert re.sub("\x1b[^m]*m", "", page) == pipe_output
-    _announce(_settings(seeded=demo), as_json=True)
+    _announce(_started(demo=demo), as_json=True)
     line = capsys.readouterr().out
     assert line.count("\n") == 1
     assert json.loads(line)["key"] == demo.key
@@ -312,9 +312,9 @@ def test_a_server_tells_where_payments_go_or_how_they_could(
 ) -> None:
     output = DemoSubject("sbj_" + "0" * 24, 9)
     demo = SeededDemo("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24, output)
-    _announce(_settings(seeded=demo), as_json=False)
+    _announce(_started(demo=demo), as_json=False)
     assert 'pip install "svc-intelligence[x402]"' in capsys.readouterr().out
-    paying_server = _settings(seeded=demo)
+    paying_server = _started(demo=demo)
     paying_server = evolve(
         paying_server, settings=evolve(paying_server.settings, x402_pay_to="0x" + "1" * 40)
     )
@@ -322,7 +322,7 @@ def test_a_server_tells_where_payments_go_or_how_they_could(
     page = capsys.readouterr().out
     assert "http://127.0.0.1:8000/x402/facilitator" in page
     assert "play money" in page
-    _announce(evolve(paying_server, seeded=None), as_json=False)
+    _announce(evolve(paying_server, demo=None), as_json=False)
     assert f"eip155:84532 to 0x{'1' * 40}" in capsys.readouterr().out
     _announce(paying_server, as_json=True)
     assert json.loads(capsys.readouterr().out)["x402"] == {

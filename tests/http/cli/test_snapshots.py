@@ -72,17 +72,17 @@ def test_a_restored_feed_has_a_new_life(svc: Svc) -> None:
 
 
 def test_a_copy_is_taken_while_a_server_writes(
-    tmp_path: Path, serving: Callable[..., Any], called: Callable[..., Any]
+    tmp_path: Path, serving: Callable[..., Any], svc_in: Callable[..., Any]
 ) -> None:
     with serving("--port", 0, cwd=tmp_path) as running:
         admin = running.addresses["admin"]
-        assert called("keys", "create", "--name", "a", cwd=tmp_path).code == 0
-        copy_dsn = called("db", "backup", tmp_path / "copy.db", cwd=Path("/"), SVC_SERVER=admin)
+        assert svc_in("keys", "create", "--name", "a", cwd=tmp_path).code == 0
+        copy_dsn = svc_in("db", "backup", tmp_path / "copy.db", cwd=Path("/"), SVC_SERVER=admin)
         assert copy_dsn.code == 0
-        busy = called("db", "restore", "copy.db", cwd=tmp_path)
+        busy = svc_in("db", "restore", "copy.db", cwd=tmp_path)
         assert (busy.code, "in use by process" in busy.err) == (1, True)
         assert running.get("/readyz").status_code == 200
-    (key,) = called("keys", "list", "--json", "--db", "copy.db", cwd=tmp_path).json
+    (key,) = svc_in("keys", "list", "--json", "--db", "copy.db", cwd=tmp_path).json
     assert key["name"] == "a"
 
 

@@ -45,7 +45,7 @@ def test_a_folder_of_feeds_is_taken_in_and_said_to_be_well(svc: Svc, feeds: Path
     assert (reads["first.xml"]["status"], reads["first.xml"]["itemsLastRun"]) == ("ok", 3)
     assert reads["notes.txt"]["error"]["code"] == "unrecognised"
     again = svc("feeds", "add", str(feeds), "--json").json
-    assert [item["id"] for item in again] == [one["id"] for one in rows]
+    assert [item["id"] for item in again] == [item["id"] for item in rows]
     pulled = svc("feeds", "pull", "--all", "--json").json
     assert (pulled["sources"], pulled["created"], pulled["failed"]) == (3, 0, 1)
     failure = next(row for row in pulled["outcomes"] if row["status"] == "failed")

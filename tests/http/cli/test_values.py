@@ -16,11 +16,11 @@ ITEM = """<item><title>Crane {0} falls\x85</title><link>https://a.example/{0}</l
 
 @pytest.fixture(scope="module")
 def base_store(
-    tmp_path_factory: pytest.TempPathFactory, called: Callable[..., Any]
+    tmp_path_factory: pytest.TempPathFactory, svc_in: Callable[..., Any]
 ) -> tuple[Path, dict[str, str]]:
     """A store with 130 news items, a profile, its subscription and a report, which is only read."""
     place = tmp_path_factory.mktemp("values")
-    svc = partial(called, cwd=place)
+    svc = partial(svc_in, cwd=place)
     items = "".join(ITEM.format(number, number % 2 + 1) for number in range(130))
     feed = f'<rss version="2.0"><channel><title>T</title>{items}</channel></rss>'
     (place / "feed.xml").write_text(feed, "utf-8")

@@ -156,15 +156,15 @@ def test_a_report_is_told_of_when_somebody_asks(svc: Callable[..., Any]) -> None
 def test_deliveries_are_received_checked_and_passed_on(
     tmp_path: Path,
     serving: Callable[..., Any],
-    called: Callable[..., Any],
+    svc_in: Callable[..., Any],
     environment: Callable[..., dict[str, str]],
     sink: Sink,
 ) -> None:
     with serving("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
-        called("keys", "create", "--name", "a", cwd=tmp_path)
+        svc_in("keys", "create", "--name", "a", cwd=tmp_path)
         admin = running.addresses["admin"]
         for options, words in (("--secret", "--secret: must be"), ("--port", "must be 0 to 65535")):
-            ran = called("webhooks", "listen", options, "99999", "--server", admin, cwd=tmp_path)
+            ran = svc_in("webhooks", "listen", options, "99999", "--server", admin, cwd=tmp_path)
             assert (ran.code in {1, 2}, words in ran.err, ran.err.count("\n")) == (True, True, 1)
         listening = Child(
             *("webhooks", "listen", "--json", "--server", admin),
@@ -175,7 +175,7 @@ def test_deliveries_are_received_checked_and_passed_on(
         )
         start = json.loads(listening.stdout.readline())
         assert start["secret"] == SECRET
-        requests = called("webhooks", "test", start["id"], "--json", cwd=tmp_path).json
+        requests = svc_in("webhooks", "test", start["id"], "--json", cwd=tmp_path).json
         line = json.loads(listening.stdout.readline())
         assert (line["eventId"], line["signature"], line["status"]) == (
             requests["eventId"],
@@ -196,14 +196,14 @@ def test_deliveries_are_received_checked_and_passed_on(
         )
 
         sink.status = 500
-        called("webhooks", "test", start["id"], cwd=tmp_path)
+        svc_in("webhooks", "test", start["id"], cwd=tmp_path)
         assert json.loads(listening.stdout.readline())["status"] == 500
         assert len(sink.got) == 2
 
         listening.send_signal(signal.SIGTERM)
         assert listening.wait(60) == 130
         listening.stdout.close()
-        assert called("webhooks", "list", "--json", cwd=tmp_path).json == []
+        assert svc_in("webhooks", "list", "--json", cwd=tmp_path).json == []
 
 
 def _endless() -> Iterator[bytes]:

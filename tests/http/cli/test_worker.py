@@ -28,7 +28,7 @@ class Worker:
 
     def __init__(self, env: dict[str, str], cwd: Path, *arguments: object) -> None:
         self.process = Child("worker", "--json", *arguments, cwd=cwd, env=env)
-        self.told = json.loads(self.process.stdout.readline())
+        self.announcement = json.loads(self.process.stdout.readline())
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         """Its exit code and what it has logged."""
@@ -60,7 +60,7 @@ def sink() -> Iterator[Sink]:
 
 def test_a_file_that_nobody_serves_may_have_a_worker(working_: Any, tmp_path: Path) -> None:
     with working_("--db", "svc.db", "--only", "deliver,speak") as worker:
-        assert worker.told == {
+        assert worker.announcement == {
             "workers": ["deliver", "speak"], "db": "svc.db", "pid": worker.process.pid,
         }  # fmt: skip
         assert worker.end() == (0, "")
@@ -78,7 +78,7 @@ def test_a_file_that_is_served_has_no_second_process(
 
 def test_servers_without_workers_leave_everything_to_those_that_run_alone(
     serving: Callable[..., Any],
-    calls: Svc,
+    svc_in: Svc,
     working_: Any,
     sink: Sink,
     postgres: PostgresServer,
@@ -88,7 +88,7 @@ def test_servers_without_workers_leave_everything_to_those_that_run_alone(
     store = ("--db", dsn)
 
     def svc(*arguments: object) -> Any:
-        ran = calls(*arguments, *store, "--json", cwd=tmp_path, SVC_SECRET=SECRET)
+        ran = svc_in(*arguments, *store, "--json", cwd=tmp_path, SVC_SECRET=SECRET)
         assert ran.code == 0, ran.err
         return ran.json
 
@@ -105,7 +105,7 @@ def test_servers_without_workers_leave_everything_to_those_that_run_alone(
 
         workers = [stack.enter_context(working_(*store)) for _ in range(2)]
         all_workers = ["ingest", "schedule", "deliver", "speak", "embed", "automations"]
-        assert workers[0].told["workers"] == all_workers
+        assert workers[0].announcement["workers"] == all_workers
         until(lambda: svc("webhooks", "show", hook)["status"] == "disabled")
         assert len(sink.got) == 5  # the fifth failure in a row was the last attempt
         assert [worker.end() for worker in workers] == [(0, "")] * 2
