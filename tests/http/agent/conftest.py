@@ -151,7 +151,7 @@ class Scene:
 
     def quiet(self) -> None:
         """Wait until the server works on nothing."""
-        self.wire.logged()
+        self.wire.log_lines()
 
     def account(self) -> dict[str, int]:
         """How the account stands: credits used and held, threads and turns."""
