@@ -74,8 +74,9 @@ def reading(place: Place) -> Any:
 
 
 def filling(place: Place, epoch: bytes = EPOCH) -> Any:
-    backend = files if isinstance(place, Path) else tables
-    return backend.filling(place, SAMPLES, epoch)
+    if isinstance(place, Path):
+        return files.filling(place, SAMPLES, epoch)
+    return tables.filling(place, SAMPLES, epoch)
 
 
 async def copy(source: Place, target: Place, **how: Any) -> Copied:
