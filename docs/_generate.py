@@ -5,15 +5,19 @@
 A page says what its declaration says. `pages` is also what the tests compare with the files.
 """
 
+import ast
 import inspect
 import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import svc_core
 from svc_core import catalog
 from svc_core.catalog import reference
 from svc_core.formats import table as formats
@@ -42,8 +46,10 @@ def pages() -> Mapping[str, str]:
         "reference/settings.md": WRITTEN + _text(_settings()),
         "reference/commands.md": WRITTEN + _commands(),
         "reference/storage.md": WRITTEN + _text(_storage()),
-        "embedding.md": _with_examples((DOCS / "embedding.md").read_text("utf-8")),
-        "sources.md": _with_formats((DOCS / "sources.md").read_text("utf-8")),
+        "embedding.md": _between(
+            "names", _names(), _with_examples((DOCS / "embedding.md").read_text("utf-8"))
+        ),
+        "sources.md": _between("formats", _formats(), (DOCS / "sources.md").read_text("utf-8")),
     }
 
 
@@ -221,11 +227,40 @@ def _with_examples(text: str) -> str:
     )
 
 
-def _with_formats(text: str) -> str:
-    """The document with a row for every format."""
-    begin, end = "<!-- formats -->\n", "<!-- end of formats -->"
+def _between(mark: str, lines: Iterator[str], text: str) -> str:
+    """The document with these lines between its two comments of that mark."""
+    begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->"
     before, _, rest = text.partition(begin)
-    return before + begin + _text(_formats()) + end + rest.partition(end)[2]
+    return before + begin + _text(lines) + end + rest.partition(end)[2]
+
+
+def _names() -> Iterator[str]:
+    """A row for every name of the public face, with the first sentence that it says of itself."""
+    yield "| `from svc_core import` | What it is |"
+    yield "|---|---|"
+    for name in svc_core.__all__:
+        public = getattr(svc_core, name)
+        has_text = inspect.ismodule(public) or inspect.isroutine(public) or inspect.isclass(public)
+        text = (inspect.getdoc(public) if has_text else _note(name)) or ""
+        sentence, *_ = re.split(r"(?<=\.) ", " ".join(text.split("\n\n")[0].split()))
+        yield f"| `{name}` | {sentence} |"
+
+
+def _note(name: str) -> str | None:
+    """The text that stands below a constant where it is declared."""
+    imports = ast.walk(ast.parse(inspect.getsource(svc_core)))
+    home = next(
+        node.module
+        for node in imports
+        if isinstance(node, ast.ImportFrom) and node.module and node.names[0].name == name
+    )
+    body = ast.parse(inspect.getsource(import_module(home))).body
+    for node, after in pairwise(body):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        is_it = any(isinstance(target, ast.Name) and target.id == name for target in targets)
+        if is_it and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            return str(after.value.value)
+    return None
 
 
 def _formats() -> Iterator[str]:

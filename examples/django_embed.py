@@ -26,13 +26,21 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
-from svc_core import OPERATIONS, Actor, Operation, Problem, Units
-from svc_core.base import drive
-from svc_core.base.seals import Keyring
-from svc_core.contract import problem
-from svc_core.operation.executor import Execution
-from svc_core.operation.parsing import Call, Site, prepare
-from svc_core.operation.reply import Reply
+from svc_core import (
+    OPERATIONS,
+    Actor,
+    Call,
+    Execution,
+    Keyring,
+    Operation,
+    Problem,
+    Reply,
+    Site,
+    Units,
+    drive,
+    prepare,
+    problem,
+)
 from svc_http import stores
 from svc_http.system import SystemIds, new_request_id, now
 

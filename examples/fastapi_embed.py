@@ -14,10 +14,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from svc_core import Context
-from svc_core.access.creation import KeyWish
-from svc_core.access.operations import create_key, create_workspace
-from svc_core.access.scopes import SCOPES
+from svc_core import SCOPES, Context, KeyWish, create_key, create_workspace
 from svc_http.run import hosting
 from svc_http.settings import load
 

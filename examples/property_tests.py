@@ -14,12 +14,21 @@ from typing import Any, TypeVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core import COLLECTIONS, OPERATIONS, Actor, Collection, Transaction, Units
-from svc_core.base import drive
-from svc_core.base.seals import Keyring
-from svc_core.operation.executor import Execution
-from svc_core.operation.parsing import Call, Site, prepare
-from svc_core.operation.reply import Reply
+from svc_core import (
+    COLLECTIONS,
+    OPERATIONS,
+    Actor,
+    Call,
+    Collection,
+    Execution,
+    Keyring,
+    Reply,
+    Site,
+    Transaction,
+    Units,
+    drive,
+    prepare,
+)
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.storage_contract import StorageContract

@@ -12,18 +12,30 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from svc_core import COLLECTIONS, SYSTEM, Context, Units
-from svc_core.base import drive
-from svc_core.base.seals import Keyring
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import read, recognised
-from svc_core.intel.intake.documents import take_document
-from svc_core.intel.intake.registry import SourceWish, add_source
-from svc_core.reports.making import compose, gather, publish
-from svc_core.reports.model import FACETS
-from svc_core.reports.profiles.model import PROFILES, Profile, ProfileInput
-from svc_core.reports.profiles.operations import CreateProfile, create_profile
+from svc_core import (
+    COLLECTIONS,
+    FACETS,
+    PROFILES,
+    SYSTEM,
+    Body,
+    Context,
+    CreateProfile,
+    Given,
+    Keyring,
+    Profile,
+    ProfileInput,
+    SourceWish,
+    Units,
+    add_source,
+    compose,
+    create_profile,
+    drive,
+    gather,
+    publish,
+    read,
+    recognised,
+    take_document,
+)
 from svc_http.stores import MemoryStorage
 from svc_http.system import SystemIds, now
 

@@ -1,59 +1,104 @@
 """The rules and use cases of the service, without input or output of their own.
 
 An embedder hands in storage, time and identifiers and runs a use case inside one unit of work;
-with a store that never suspends, `drive.run` does it without an event loop. The names below are
-what that takes; they are loaded when they are first used, so that importing a leaf of this
-package costs no more than the leaf.
+with a store that never suspends, `drive.run` does it without an event loop. What may be relied on
+is listed here, and in the packages `ledger`, `payments`, `testing` and `webhooks`; every other
+module is private and may change with any version. A name is loaded when it is first used, so that
+importing a leaf of this package costs no more than the leaf.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from svc_core.base.unset import UNSET, Maybe
-    from svc_core.catalog import COLLECTIONS, OPERATIONS
-    from svc_core.contract.problem import Problem, ProblemType
-    from svc_core.operation.caller import Actor
-    from svc_core.operation.context import Context
-    from svc_core.operation.declaration import Operation
-    from svc_core.operation.ports import SYSTEM, Collection, Ids, Storage, Transaction
-    from svc_core.operation.units import Units
+from svc_core.base.exports import exports
 
 __version__ = "0.1.0"
 
-_NAMES = {
-    "catalog": "COLLECTIONS OPERATIONS",
-    "operation.caller": "Actor",
-    "operation.context": "Context",
-    "operation.declaration": "Operation",
-    "operation.ports": "Collection Ids Storage SYSTEM Transaction",
-    "operation.units": "Units",
-    "contract.problem": "Problem ProblemType",
-    "base.unset": "Maybe UNSET",
-}
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-
-__all__ = [
-    "COLLECTIONS",
-    "OPERATIONS",
-    "SYSTEM",
-    "UNSET",
-    "Actor",
-    "Collection",
-    "Context",
-    "Ids",
-    "Maybe",
-    "Operation",
-    "Problem",
-    "ProblemType",
-    "Storage",
-    "Transaction",
-    "Units",
-]
-
-
-def __getattr__(name: str) -> object:
-    """Load a public name from the module that declares it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'svc_core' has no attribute {name!r}")
-    return getattr(import_module(f"svc_core.{_HOMES[name]}"), name)
+if TYPE_CHECKING:
+    from svc_core import ledger as ledger
+    from svc_core import payments as payments
+    from svc_core import webhooks as webhooks
+    from svc_core.access import limits as limits
+    from svc_core.access import quotas as quotas
+    from svc_core.access.creation import KeyWish as KeyWish
+    from svc_core.access.operations import create_key as create_key
+    from svc_core.access.operations import create_workspace as create_workspace
+    from svc_core.access.scopes import SCOPES as SCOPES
+    from svc_core.base import canonical as canonical
+    from svc_core.base import drive as drive
+    from svc_core.base.seals import Keyring as Keyring
+    from svc_core.base.unset import UNSET as UNSET
+    from svc_core.base.unset import Maybe as Maybe
+    from svc_core.catalog import COLLECTIONS as COLLECTIONS
+    from svc_core.catalog import OPERATIONS as OPERATIONS
+    from svc_core.contract import cursor as cursor
+    from svc_core.contract import etag as etag
+    from svc_core.contract import idempotency as idempotency
+    from svc_core.contract import problem as problem
+    from svc_core.contract.problem import Problem as Problem
+    from svc_core.contract.problem import ProblemType as ProblemType
+    from svc_core.formats.model import Given as Given
+    from svc_core.formats.reading.body import Body as Body
+    from svc_core.formats.table import read as read
+    from svc_core.formats.table import recognised as recognised
+    from svc_core.intel.intake.documents import take_document as take_document
+    from svc_core.intel.intake.registry import SourceWish as SourceWish
+    from svc_core.intel.intake.registry import add_source as add_source
+    from svc_core.operation.caller import Actor as Actor
+    from svc_core.operation.context import Context as Context
+    from svc_core.operation.declaration import Operation as Operation
+    from svc_core.operation.executor import Execution as Execution
+    from svc_core.operation.parsing import Call as Call
+    from svc_core.operation.parsing import Site as Site
+    from svc_core.operation.parsing import prepare as prepare
+    from svc_core.operation.ports import SYSTEM as SYSTEM
+    from svc_core.operation.ports import Collection as Collection
+    from svc_core.operation.ports import Ids as Ids
+    from svc_core.operation.ports import Storage as Storage
+    from svc_core.operation.ports import Transaction as Transaction
+    from svc_core.operation.reply import Reply as Reply
+    from svc_core.operation.units import Units as Units
+    from svc_core.reports.making import compose as compose
+    from svc_core.reports.making import gather as gather
+    from svc_core.reports.making import publish as publish
+    from svc_core.reports.model import FACETS as FACETS
+    from svc_core.reports.profiles.model import PROFILES as PROFILES
+    from svc_core.reports.profiles.model import Profile as Profile
+    from svc_core.reports.profiles.model import ProfileInput as ProfileInput
+    from svc_core.reports.profiles.operations import CreateProfile as CreateProfile
+    from svc_core.reports.profiles.operations import create_profile as create_profile
+else:
+    globals().update(
+        exports(
+            __name__,
+            {
+                "": "ledger payments webhooks",
+                "access": "limits quotas",
+                "access.creation": "KeyWish",
+                "access.operations": "create_key create_workspace",
+                "access.scopes": "SCOPES",
+                "base": "canonical drive",
+                "base.seals": "Keyring",
+                "base.unset": "Maybe UNSET",
+                "catalog": "COLLECTIONS OPERATIONS",
+                "contract": "cursor etag idempotency problem",
+                "contract.problem": "Problem ProblemType",
+                "formats.model": "Given",
+                "formats.reading.body": "Body",
+                "formats.table": "read recognised",
+                "intel.intake.documents": "take_document",
+                "intel.intake.registry": "SourceWish add_source",
+                "operation.caller": "Actor",
+                "operation.context": "Context",
+                "operation.declaration": "Operation",
+                "operation.executor": "Execution",
+                "operation.parsing": "Call Site prepare",
+                "operation.ports": "SYSTEM Collection Ids Storage Transaction",
+                "operation.reply": "Reply",
+                "operation.units": "Units",
+                "reports.making": "compose gather publish",
+                "reports.model": "FACETS",
+                "reports.profiles.model": "PROFILES Profile ProfileInput",
+                "reports.profiles.operations": "CreateProfile create_profile",
+            },
+        )
+    )

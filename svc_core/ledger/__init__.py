@@ -13,3 +13,29 @@ Its rooms, each of which imports only those below it; rooms on one line do not k
     predicates | designators   what claims may say, and how the world names subjects
     records | timestamps       the grammar of a line, and of an instant in it
 """
+
+from typing import TYPE_CHECKING
+
+from svc_core.base.exports import exports
+
+if TYPE_CHECKING:
+    from svc_core.ledger import records as records
+    from svc_core.ledger import timestamps as timestamps
+    from svc_core.ledger.log import checkpoint as checkpoint
+    from svc_core.ledger.log import note as note
+    from svc_core.ledger.log import proofs as proofs
+    from svc_core.ledger.log import receipt as receipt
+    from svc_core.ledger.log import seal as seal
+    from svc_core.ledger.log import tree as tree
+    from svc_core.ledger.verify.verify import verify_export as verify_export
+else:
+    globals().update(
+        exports(
+            __name__,
+            {
+                "": "records timestamps",
+                "log": "checkpoint note proofs receipt seal tree",
+                "verify.verify": "verify_export",
+            },
+        )
+    )

@@ -10,3 +10,17 @@ The package is usable alone: it needs the ports in `ports` from its host, and no
     steps               a paid request from end to end, and the reconciler
     receipts, bodies    receipts of settled payments, and the storage form of answers
 """
+
+from typing import TYPE_CHECKING
+
+from svc_core.base.exports import exports
+
+if TYPE_CHECKING:
+    from svc_core.payments import challenge as challenge
+    from svc_core.payments import header as header
+    from svc_core.payments import messages as messages
+    from svc_core.payments import networks as networks
+    from svc_core.payments import receipts as receipts
+    from svc_core.payments import states as states
+else:
+    globals().update(exports(__name__, {"": "challenge header messages networks receipts states"}))

@@ -2,13 +2,26 @@
 
 import ast
 import importlib
+import inspect
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import svc_core
+
+FACES = ("svc_core", "svc_core.ledger", "svc_core.payments", "svc_core.webhooks")
+"""The packages whose names an embedder may rely on, with the test kit."""
+
+SERVER = {"svc_http.run.hosting", "svc_http.settings", "svc_http.stores", "svc_http.system"}
+"""The modules of the server that a host may use."""
+
+EXPORTS = "svc_core.base.exports"
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def _public(body: list[ast.stmt]) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
@@ -64,12 +77,50 @@ def test_a_package_lists_only_names_that_it_has(product: Any) -> None:
     assert false == []
 
 
-def test_the_core_offers_every_listed_name_from_its_home() -> None:
-    for name in svc_core.__all__:
-        home = importlib.import_module(f"svc_core.{svc_core._HOMES[name]}")
+@pytest.mark.parametrize("package", FACES)
+def test_a_public_name_is_the_one_that_type_checkers_see(package: str) -> None:
+    face = importlib.import_module(package)
+    imports = _imports(inspect.getsource(face))
+    homes = {name: home for home, name in imports if home not in ("typing", EXPORTS)}
 
-        assert getattr(svc_core, name) is getattr(home, name)
-    assert sorted(svc_core._HOMES) == sorted(svc_core.__all__)
+    assert sorted(homes) == face.__all__ == sorted(set(dir(face)))
+    for name, home in homes.items():
+        module = importlib.import_module(home)
+        assert getattr(face, name) is getattr(module, name, None) or importlib.import_module(
+            f"{home}.{name}"
+        )
+
+
+def test_what_people_copy_imports_public_names_alone(root: Path) -> None:
+    documents = [root / "README.md", *(root / "docs").rglob("*.md")]
+    programs = [(path, path.read_text("utf-8")) for path in (root / "examples").glob("*.py")]
+    programs += [
+        (path, block) for path in documents for block in BLOCK.findall(path.read_text("utf-8"))
+    ]
+    private = [
+        f"{path.relative_to(root)}: from {home} import {name}"
+        for path, text in programs
+        for home, name in _imports(text)
+        if home.startswith("svc_") and not _is_public(home, name)
+    ]
+
+    assert len(programs) > 10
+    assert private == []
+
+
+def _is_public(home: str, name: str) -> bool:
+    if home in FACES:
+        return name in importlib.import_module(home).__all__
+    return home.startswith("svc_core.testing") or home in SERVER or f"{home}.{name}" in SERVER
+
+
+def _imports(text: str) -> list[tuple[str, str]]:
+    return [
+        (node.module or "", alias.name)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
 
 
 def test_a_name_that_the_core_does_not_have_is_refused() -> None:

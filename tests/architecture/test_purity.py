@@ -151,4 +151,8 @@ def test_importing_the_package_alone_loads_nothing_else() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "attr" not in ast.literal_eval(done.stdout)
-    assert [name for name in ast.literal_eval(done.stdout) if "svc" in name] == ["svc_core"]
+    assert [name for name in ast.literal_eval(done.stdout) if "svc" in name] == [
+        "svc_core",
+        "svc_core.base",
+        "svc_core.base.exports",
+    ]

@@ -9,7 +9,7 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -31,12 +31,28 @@ _HOME = re.compile(r"\b(?:svc_core|svc_http|collections|typing|datetime|pathlib)
 
 def texts() -> dict[str, str]:
     """One text for the core, one for its testing kit, one for the server."""
-    core = [line for name in svc_core.__all__ for line in _lines(name, getattr(svc_core, name))]
     return {
-        "names/svc_core.txt": "\n".join(core) + "\n",
+        "names/svc_core.txt": "\n".join(_core()) + "\n",
         "names/svc_core.testing.txt": "\n".join(_testing()) + "\n",
         "names/svc_http.txt": "\n".join(_server()) + "\n",
     }
+
+
+def _core() -> Iterator[str]:
+    """The names of the core, then those of each module among them."""
+    pieces = {f"svc_core.{name}": getattr(svc_core, name) for name in svc_core.__all__}
+    for name in ("ledger", "payments", "webhooks"):
+        face = pieces.pop(f"svc_core.{name}")
+        pieces |= {f"svc_core.{name}.{piece}": getattr(face, piece) for piece in face.__all__}
+    modules = {name: piece for name, piece in pieces.items() if inspect.ismodule(piece)}
+    for name, piece in pieces.items():
+        if name not in modules:
+            yield from _lines(name.removeprefix("svc_core."), piece)
+    for home, module in modules.items():
+        yield from ("", f"# {home}")
+        for name in _declared(module):
+            if not isinstance(getattr(module, name), TypeVar):
+                yield from _lines(name, getattr(module, name))
 
 
 def _testing() -> Iterator[str]:
