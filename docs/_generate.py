@@ -81,13 +81,13 @@ def _settings() -> Iterator[str]:
     yield "| Setting | Environment | Default | Example | Meaning |"
     yield "|---|---|---|---|---|"
     for name, member in MEMBERS.items():
-        said = member.metadata
+        notes = member.metadata
         cells = (
             f"`{name}`",
             f"`SVC_{name.upper()}`",
             _default(member.default),
-            f"`{said['example']}`",
-            said["doc"].text,
+            f"`{notes['example']}`",
+            notes["doc"].text,
         )
         yield "| " + " | ".join(cells) + " |"
 
@@ -133,11 +133,11 @@ print(tree().generate_docs(output_format="markdown", heading_level=1, usage_name
 
 def _commands() -> str:
     # In a process of its own: usage lines take words from the name of the program that runs.
-    told = subprocess.run(  # noqa: S603 - our own words
+    process = subprocess.run(  # noqa: S603 - our own words
         [sys.executable, "-c", _TELL_COMMANDS], cwd=ROOT, capture_output=True, text=True, check=True
     )
     # Usage lines are no session to be tried.
-    return told.stdout.replace("```console", "```text").rstrip() + "\n"
+    return process.stdout.replace("```console", "```text").rstrip() + "\n"
 
 
 # -- storage -----------------------------------------------------------------------------------
@@ -189,9 +189,9 @@ def _row(collection: Collection[Any]) -> tuple[str, ...]:
 
 
 def _protocols() -> Iterator[tuple[str, Any]]:
-    for name, found in vars(ports).items():
-        if getattr(found, "_is_protocol", False) and found.__module__.startswith(ports.__name__):
-            yield name, found
+    for name, port in vars(ports).items():
+        if getattr(port, "_is_protocol", False) and port.__module__.startswith(ports.__name__):
+            yield name, port
 
 
 def _members(port: Any) -> Iterator[tuple[str, str]]:
@@ -212,9 +212,9 @@ def _sentence(thing: Any) -> str:
 
 def _paragraph(thing: Any) -> str:
     """A docstring with its rules as a list."""
-    said, *rules = re.split(r"^Rule \d+: ", str(inspect.getdoc(thing)), flags=re.MULTILINE)
-    listed = [f"{number}. {' '.join(rule.split())}" for number, rule in enumerate(rules, 1)]
-    return "\n".join((said.strip(), *([""] if listed else []), *listed))
+    introduction, *rules = re.split(r"^Rule \d+: ", str(inspect.getdoc(thing)), flags=re.MULTILINE)
+    items = [f"{number}. {' '.join(rule.split())}" for number, rule in enumerate(rules, 1)]
+    return "\n".join((introduction.strip(), *([""] if items else []), *items))
 
 
 # -- examples ----------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def _paragraph(thing: Any) -> str:
 def _with_examples(text: str) -> str:
     """The document with every named example as its file is."""
     return _INCLUDE.sub(
-        lambda found: found[1] + (ROOT / found[2]).read_text("utf-8") + found[3], text
+        lambda match: match[1] + (ROOT / match[2]).read_text("utf-8") + match[3], text
     )
 
 
@@ -266,12 +266,13 @@ def _note(name: str) -> str | None:
 def _formats() -> Iterator[str]:
     yield "| Format | What it is | Kind | Brings | Options | Licence of the data |"
     yield "|---|---|---|---|---|---|"
-    for one in formats.TABLE:
-        needed = {name: f"`{name}=` (needed)" for name in one.required}
-        options = ", ".join(needed.get(name, f"`{name}=`") for name in one.options)
-        brings = ", ".join(one.brings)
-        license_ = one.license or "its publisher's"
-        yield f"| `{one.id}` | {one.title} | {one.kind} | {brings} | {options} | {license_} |"
+    for format_ in formats.TABLE:
+        options_needed = {name: f"`{name}=` (needed)" for name in format_.required}
+        options = ", ".join(options_needed.get(name, f"`{name}=`") for name in format_.options)
+        brings = ", ".join(format_.brings)
+        license_ = format_.license or "its publisher's"
+        cells = (f"`{format_.id}`", format_.title, format_.kind, brings, options, license_)
+        yield f"| {' | '.join(cells)} |"
 
 
 def main() -> None:

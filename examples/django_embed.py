@@ -58,12 +58,12 @@ def tenant_of(request: HttpRequest) -> str:
 async def answer(operation: Operation, request: HttpRequest, values: dict[str, str]) -> Reply:
     """One request to one operation, in one unit of work; a refusal is an answer too."""
     try:
-        return await performed(operation, request, values)
-    except Problem as refused:
-        return refusal(refused)
+        return await perform(operation, request, values)
+    except Problem as problem_:
+        return refusal(problem_)
 
 
-async def performed(operation: Operation, request: HttpRequest, values: dict[str, str]) -> Reply:
+async def perform(operation: Operation, request: HttpRequest, values: dict[str, str]) -> Reply:
     """What the operation replies."""
     fields = {name.lower(): value for name, value in request.headers.items()}
     call = Call(values, request.META["QUERY_STRING"], fields.get, request.body)
@@ -105,10 +105,10 @@ def view_of(methods: dict[str, Operation]) -> Callable[..., HttpResponse]:
 
 def routes() -> dict[str, dict[str, Operation]]:
     """The operations by path, then by method."""
-    found: dict[str, dict[str, Operation]] = {}
+    by_path: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
-        found.setdefault(operation.address, {})[operation.method] = operation
-    return found
+        by_path.setdefault(operation.address, {})[operation.method] = operation
+    return by_path
 
 
 urlpatterns = [

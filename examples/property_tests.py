@@ -68,8 +68,8 @@ class TestAuditedStore(StorageContract):
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
         """What coroutines came to that ran at the same time, each in a thread of its own."""
         with ThreadPoolExecutor(len(coroutines)) as pool:
-            done = [pool.submit(drive.run, coroutine) for coroutine in coroutines]
-        return [each.exception() or each.result() for each in done]
+            futures = [pool.submit(drive.run, coroutine) for coroutine in coroutines]
+        return [future.exception() or future.result() for future in futures]
 
 
 # -- a law about an operation ------------------------------------------------------------------
@@ -97,9 +97,9 @@ def test_a_repeated_creation_makes_one_profile_for_each_tenant(
     store, ids = AuditedStore(COLLECTIONS), CountingIds()
 
     for tenant in ("ann", "bob"):
-        first, *others = [send(store, ids, tenant, body) for _ in range(times)]
+        first, *repeats = [send(store, ids, tenant, body) for _ in range(times)]
         assert first.status == 201
-        assert all(other.body == first.body for other in others)
-        assert all(("Idempotency-Replayed", "true") in other.headers for other in others)
+        assert all(repeat.body == first.body for repeat in repeats)
+        assert all(("Idempotency-Replayed", "true") in repeat.headers for repeat in repeats)
 
     assert store.units == {"ann": times, "bob": times}

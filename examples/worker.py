@@ -60,8 +60,8 @@ class Worker:
         wish = SourceWish(str(path.resolve()))
         source = self.run(SYSTEM, lambda ctx: add_source(ctx, wish))
         document = read(body, recognised(body), Given(name=path.name))
-        taken = self.run(SYSTEM, lambda ctx: take_document(ctx, source.id, document))
-        return 0 if taken is None else taken.created
+        intake = self.run(SYSTEM, lambda ctx: take_document(ctx, source.id, document))
+        return 0 if intake is None else intake.created
 
     def follow(self, name: str, topic: str) -> Profile:
         """A new profile for the desk."""
@@ -71,8 +71,8 @@ class Worker:
     def report(self, profile: Profile) -> str:
         """The Markdown of a report about everything taken in so far."""
         material = self.run(TENANT, lambda ctx: gather(ctx, profile.id))
-        finished = compose(material, now())
-        row = self.run(TENANT, lambda ctx: publish(ctx, finished))
+        report = compose(material, now())
+        row = self.run(TENANT, lambda ctx: publish(ctx, report))
         facets = self.run(TENANT, lambda ctx: ctx.load(FACETS, row.id))
         return FACETS.decode(facets.raw).content.markdown
 

@@ -20,27 +20,27 @@ UNTOLD = "-"
 
 @frozen
 class Question:
-    """A question; `told` is an expression for what the answer has to say, `-` where nothing."""
+    """A question; `grounds` is an expression for what the answer has to say, `-` where nothing."""
 
     half: str
-    told: str
+    grounds: str
     text: str
 
 
 def questions(half: str) -> list[Question]:
     """Those of one half."""
     lines = (FOLDER / "questions.tsv").read_text().splitlines()
-    found = [Question(*line.split("\t")) for line in lines if line and line[0] != "#"]
-    return [one for one in found if one.half == half]
+    rows = [Question(*line.split("\t")) for line in lines if line and line[0] != "#"]
+    return [row for row in rows if row.half == half]
 
 
 def passages(half: str | None = None) -> tuple[Passage, ...]:
     """The documents, those of one half or all, numbered from 1."""
     rows = json.loads((FOLDER / "documents.json").read_text())
-    kept = [row for row in rows if half in (None, row["half"])]
+    chosen_rows = [row for row in rows if half in (None, row["half"])]
     return tuple(
         Passage(number, row["title"], row["text"], instants.parse(row["at"]))
-        for number, row in enumerate(kept, 1)
+        for number, row in enumerate(chosen_rows, 1)
     )
 
 
@@ -49,43 +49,43 @@ def injections() -> list[str]:
     return json.loads((FOLDER / "injections.json").read_text())
 
 
-def is_supported(sentence: Sentence, known: Sequence[Passage]) -> bool:
+def is_supported(sentence: Sentence, evidence: Sequence[Passage]) -> bool:
     """Whether each passage that a sentence names holds it, word for word."""
-    held = {one.number: one for one in known}
+    texts = {passage.number: passage for passage in evidence}
     return bool(sentence.numbers) and all(
-        sentence.text in folded(held[number].text)
-        or sentence.text == headline(defused(held[number].title))
+        sentence.text in fold_text(texts[number].text)
+        or sentence.text == headline(defused(texts[number].title))
         for number in sentence.numbers
     )
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text without markup, in one line."""
     return re.sub(r"\s+", " ", defused(text))
 
 
-def judged(question: Question, answer: Sequence[Sentence]) -> str:
+def judge(question: Question, answer: Sequence[Sentence]) -> str:
     """What became of a question."""
     if not answer:
-        return "declined rightly" if question.told == UNTOLD else "declined wrongly"
-    said = "\n".join(one.text for one in answer)
-    is_right = question.told != UNTOLD and re.search(question.told, said)
+        return "declined rightly" if question.grounds == UNTOLD else "declined wrongly"
+    text = "\n".join(sentence.text for sentence in answer)
+    is_right = question.grounds != UNTOLD and re.search(question.grounds, text)
     return "right" if is_right else "wrong"
 
 
 def measured(half: str, show: Callable[[str], object] = lambda _: None) -> Counter[str]:
     """How many questions of a half became what, over all documents."""
-    known, counts = passages(), Counter[str]()
+    evidence, counts = passages(), Counter[str]()
     for question in questions(half):
-        answer = select(question.text, known, NOW)
-        became = judged(question, answer)
+        answer = select(question.text, evidence, NOW)
+        became = judge(question, answer)
         counts[became] += 1
-        counts["supported"] += sum(is_supported(one, known) for one in answer)
+        counts["supported"] += sum(is_supported(sentence, evidence) for sentence in answer)
         counts["sentences"] += len(answer)
         if "wrong" in became:
-            show(f"{became}: {question.text} ({question.told})")
-            for one in answer:
-                show(f"    {one.text} {one.numbers}")
+            show(f"{became}: {question.text} ({question.grounds})")
+            for sentence in answer:
+                show(f"    {sentence.text} {sentence.numbers}")
     return counts
 
 

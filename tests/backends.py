@@ -50,12 +50,12 @@ def store_of(
     folder: Path | None = None,
 ) -> Any:
     """An empty store of this kind, with a database of its own, or a file of its own in `folder`."""
-    declared = tuple(collections)
+    declarations = tuple(collections)
     if name == "memory":
-        return MemoryStorage(declared, epoch=epoch)
+        return MemoryStorage(declarations, epoch=epoch)
     if name == "sqlite":
-        return Opening(_Sqlite(declared, epoch, folder))
-    return Opening(_Postgres(declared, epoch))
+        return Opening(_Sqlite(declarations, epoch, folder))
+    return Opening(_Postgres(declarations, epoch))
 
 
 class _Sqlite:
@@ -77,7 +77,7 @@ class _Postgres:
     def __init__(self, collections: tuple[Collection[Any], ...], epoch: bytes) -> None:
         self._made = (collections, epoch)
         # In a thread, because there may be an event loop in this one.
-        self._dsn = _aside(lambda: BACKEND.server.lent(collections, epoch=epoch))
+        self._dsn = _aside(lambda: BACKEND.server.lend(collections, epoch=epoch))
 
     async def open(self) -> PostgresStorage:
         collections, epoch = self._made
@@ -104,20 +104,20 @@ class Opening:
     def version(self) -> int:
         return 0 if self._store is None else self._store.version
 
-    def watch(self, heard: Heard) -> None:
+    def watch(self, listener: Heard) -> None:
         if self._store is None:
-            self._watchers.append(heard)
+            self._watchers.append(listener)
         else:
-            self._store.watch(heard)
+            self._store.watch(listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[Any]]) -> Any:
-        return await (await self._opened()).read(tenant, unit)
+        return await (await self._open()).read(tenant, unit)
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[Any]]) -> Any:
-        return await (await self._opened()).write(tenant, unit)
+        return await (await self._open()).write(tenant, unit)
 
     async def across(self, collection: Collection[Any], **how: Any) -> Any:
-        return await (await self._opened()).across(collection, **how)
+        return await (await self._open()).across(collection, **how)
 
     async def close(self) -> None:
         """Close the store and throw away what it holds. Safe to repeat."""
@@ -128,13 +128,13 @@ class Opening:
             await self._store.close()
         place.drop()
 
-    async def _opened(self) -> Any:
+    async def _open(self) -> Any:
         if self._store is None:
             store = await self._place.open()
             if self._store is not None:  # two asked at once
                 await store.close()
                 return self._store
             self._store = store
-            for heard in self._watchers:
-                store.watch(heard)
+            for listener in self._watchers:
+                store.watch(listener)
         return self._store

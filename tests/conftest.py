@@ -37,15 +37,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--backend", choices=NAMES, default="memory", help="where the server stores")
 
 
-def _needed(item: pytest.Item) -> set[str]:
-    named = {name for mark in item.iter_markers("needs") for name in mark.args}
+def _needs(item: pytest.Item) -> set[str]:
+    names = {name for mark in item.iter_markers("needs") for name in mark.args}
     has_real = "real_documents" in getattr(item, "fixturenames", ())
-    return named | {"SVC_REAL_DATA"} if has_real else named
+    return names | {"SVC_REAL_DATA"} if has_real else names
 
 
 def _is_missing(name: str) -> bool:
-    there = os.environ.get(name)  # noqa: TID251 - what the tests are given
-    return not (there or shutil.which(name) or find_spec(name))
+    path = os.environ.get(name)  # noqa: TID251 - what the tests are given
+    return not (path or shutil.which(name) or find_spec(name))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -60,10 +60,10 @@ def pytest_collection() -> Iterator[None]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # eth-account brings what raises it so far that JSON which nests too deep ends the interpreter.
     sys.setrecursionlimit(RECURSION)
-    missing = {name for item in items for name in _needed(item) if _is_missing(name)}
-    left_out = [item for item in items if _needed(item) & missing]
+    missing = {name for item in items for name in _needs(item) if _is_missing(name)}
+    left_out = [item for item in items if _needs(item) & missing]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if not _needed(item) & missing]
+    items[:] = [item for item in items if not _needs(item) & missing]
 
 
 def pytest_report_header() -> str:
@@ -88,8 +88,8 @@ def pytest_sessionfinish() -> None:
     """
     BACKEND.close()
     NURSERY.close()
-    if (measured := Coverage.current()) is not None:
-        measured.save()
+    if (coverage := Coverage.current()) is not None:
+        coverage.save()
 
 
 @pytest.fixture(scope="session")

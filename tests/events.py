@@ -51,9 +51,9 @@ def place(longitude: float | None, latitude: float | None, country: str | None) 
     }
 
 
-def event(number: int, **said: Any) -> Record:
-    """An earthquake; what is `said` stands in place of its members, and `also` are other keys."""
-    provider = said.setdefault("provider", "usgs")
+def event(number: int, **members: Any) -> Record:
+    """An earthquake; `members` stand in place of its own, and `also` are other keys of it."""
+    provider = members.setdefault("provider", "usgs")
     usual = {
         "type": "earthquake",
         "category": "disaster",
@@ -68,11 +68,11 @@ def event(number: int, **said: Any) -> Record:
         "severityBasis": {"provider": "usgs", "scale": "sig", "value": 450},
         "designators": [{"scheme": "usgs", "value": f"us{number}", "provider": None}],
     }
-    also, stamp = said.pop("also", ()), said.pop("stamp", None)
+    also, stamp = members.pop("also", ()), members.pop("stamp", None)
     return Record(
         resource="osintEvent",
         key=f"{provider}:{number}",
-        said=usual | said,
+        said=usual | members,
         stamp=stamp,
         also=also,
         record_id=str(number),

@@ -19,23 +19,23 @@ from svc_http.stores.sqlite.connection import connect_writer
 def copied(folder: Path) -> Iterator[None]:
     """While this lasts, a new file is a copy of the one that was made first for its collections."""
     open_in_earnest: Callable[..., SqliteStorage] = SqliteStorage.open
-    made: dict[tuple[Collection[Any], ...], bytes] = {}
+    templates: dict[tuple[Collection[Any], ...], bytes] = {}
 
     def template(collections: tuple[Collection[Any], ...]) -> bytes:
-        if collections not in made:
-            path = folder / f"{len(made)}.db"
+        if collections not in templates:
+            path = folder / f"{len(templates)}.db"
             with closing(connect_writer(path)) as connection:
                 migrations.apply(connection, collections, bytes(8))
-            made[collections] = path.read_bytes()
-        return made[collections]
+            templates[collections] = path.read_bytes()
+        return templates[collections]
 
     def open_copy(
         path: Path | str, collections: Iterable[Collection[Any]], *, epoch: bytes, **limits: Any
     ) -> SqliteStorage:
-        declared = tuple(collections)
+        declarations = tuple(collections)
         if not Path(path).exists() and Path(path).parent.is_dir():
-            _write(Path(path), template(declared), epoch)
-        return open_in_earnest(path, declared, epoch=epoch, **limits)
+            _write(Path(path), template(declarations), epoch)
+        return open_in_earnest(path, declarations, epoch=epoch, **limits)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SqliteStorage, "open", open_copy)

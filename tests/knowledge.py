@@ -50,13 +50,13 @@ def made(
         counts,
         links,
     )
-    told = tuple(_signal(number * 64 + n, title, period) for n in range(signals))
+    signal_rows = tuple(_signal(number * 64 + n, title, period) for n in range(signals))
     empty: dict[str, Any] = dict.fromkeys(
         ("opening", "key_points", "sections", "briefs", "sources"), ()
     )
     content = ReportContent("", "")
     return row, ReportFacets(
-        **empty, report_id=id_, digest=title, signals=told, graph=None, content=content,
+        **empty, report_id=id_, digest=title, signals=signal_rows, graph=None, content=content,
         text=f"{title}\n\n{text}\n",
     )  # fmt: skip
 

@@ -22,10 +22,10 @@ _DIMENSIONS = {word: place for place, words in enumerate(MEANINGS) for word in w
 
 def vector(text: str) -> list[float]:
     """How often a text has each meaning; the last dimension is that of having none."""
-    made = [0.0] * (len(MEANINGS) + 1)
+    numbers = [0.0] * (len(MEANINGS) + 1)
     for word in re.findall(r"\w+", text.lower()):
-        made[_DIMENSIONS.get(word, len(MEANINGS))] += 1.0 if word in _DIMENSIONS else 0.1
-    return made
+        numbers[_DIMENSIONS.get(word, len(MEANINGS))] += 1.0 if word in _DIMENSIONS else 0.1
+    return numbers
 
 
 class Meaning:
@@ -49,7 +49,7 @@ class Meaning:
 
 
 class Server:
-    """The model behind an address; `answers` are given before its own, and `asked` is kept."""
+    """The model behind an address; `answers` are given before its own, and `request` is kept."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}/v1"
@@ -61,18 +61,18 @@ class Server:
     def says(self, status: int, body: Any = None, **fields: str) -> None:
         """Give this answer to the next request that has none."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        named = {name.replace("_", "-"): value for name, value in fields.items()}
-        self.answers.append((status, named, raw))
+        headers = {name.replace("_", "-"): value for name, value in fields.items()}
+        self.answers.append((status, headers, raw))
 
-    def answer(self, asked: Any) -> tuple[int, dict[str, str], bytes]:
+    def answer(self, request: Any) -> tuple[int, dict[str, str], bytes]:
         if self.answers:
             return self.answers.pop(0)
         rows = [
             {"object": "embedding", "index": place, "embedding": vector(text)}
-            for place, text in enumerate(asked["input"])
+            for place, text in enumerate(request["input"])
         ]
-        told = {"object": "list", "model": asked["model"], "data": rows[::-1]}
-        return 200, {}, json.dumps(told).encode()
+        body = {"object": "list", "model": request["model"], "data": rows[::-1]}
+        return 200, {}, json.dumps(body).encode()
 
 
 @contextmanager
@@ -82,13 +82,13 @@ def served() -> Iterator[Server]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             length = int(self.headers["Content-Length"])
-            asked = json.loads(self.rfile.read(length))
+            request = json.loads(self.rfile.read(length))
             fields = {name.lower(): value for name, value in self.headers.items()}
-            place.asked.append(({**fields, ":path": self.path}, asked))
+            place.asked.append(({**fields, ":path": self.path}, request))
             if place.is_silent:
                 place.closing.wait(10)
                 return
-            status, own, body = place.answer(asked)
+            status, own, body = place.answer(request)
             self.send_response(status)
             for name, value in {"Content-Length": str(len(body)), **own}.items():
                 self.send_header(name, value)

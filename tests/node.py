@@ -73,14 +73,14 @@ class Node:
         at = self.state.get(f"{owner} 0x{second}", self.head + 1)
         return word("0x1" if at <= int(tag, 16) else "0x0")
 
-    def eth_getLogs(self, wanted: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: N802
-        least, most = int(wanted["fromBlock"], 16), int(wanted["toBlock"], 16)
-        kinds, *rest = wanted["topics"]
+    def eth_getLogs(self, criteria: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: N802
+        least, last = int(criteria["fromBlock"], 16), int(criteria["toBlock"], 16)
+        kinds, *rest = criteria["topics"]
         return [
             log
             for log in self.logs
-            if least <= int(log["blockNumber"], 16) <= most
-            and log["address"] == wanted["address"]
+            if least <= int(log["blockNumber"], 16) <= last
+            and log["address"] == criteria["address"]
             and log["topics"][0] in kinds
             and log["topics"][1:] == rest
         ]
@@ -103,18 +103,18 @@ async def node() -> AsyncIterator[Node]:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
             length = int(head.partition("content-length: ")[2].partition("\r\n")[0])
-            asked = json.loads(await reader.readexactly(length))
-            made.asked.append((asked["method"], asked["params"]))
-            said = made.answer(asked["method"], asked["params"])
-            if said is None:  # silence, until the one who asked has left
+            request = json.loads(await reader.readexactly(length))
+            fake.asked.append((request["method"], request["params"]))
+            answer = fake.answer(request["method"], request["params"])
+            if answer is None:  # silence, until the one who asked has left
                 await reader.read()
             else:
-                body = said if isinstance(said, bytes) else json.dumps(said).encode()
+                body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
                 told = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\n\r\n"
                 writer.write(told.encode() + body)
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    made = Node(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v2/secret-key")
+    fake = Node(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v2/secret-key")
     async with server:
-        yield made
+        yield fake

@@ -30,11 +30,11 @@ NUMBER = struct.Struct("=i")
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
 
 
-def environment(**more: str) -> dict[str, str]:
+def environment(**extras: str) -> dict[str, str]:
     """The environment without settings of whoever runs the tests."""
     outside = os.environ  # noqa: TID251 - what a child process is given
-    kept = {name: value for name, value in outside.items() if not name.startswith("SVC_")}
-    return kept | NONE | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"} | more
+    variables = {name: value for name, value in outside.items() if not name.startswith("SVC_")}
+    return variables | NONE | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"} | extras
 
 
 # -- who asks for children ---------------------------------------------------------------------
@@ -55,31 +55,31 @@ class Child:
     ) -> None:
         """Begin it; `first` is a program in Python that it runs before."""
         line = list(map(str, arguments))
-        asked = {"line": line, "cwd": str(cwd), "env": env, "first": first}
+        request = {"line": line, "cwd": str(cwd), "env": env, "first": first}
         self.returncode: int | None = None
         self._nursery = socket.socket(socket.AF_UNIX)
         self._nursery.connect(NURSERY.address())
-        with ExitStack() as theirs:
-            self.stdin, read = self._pipe(stdin, "w", theirs)
-            self.stdout, out = self._pipe(stdout, "r", theirs)
-            self.stderr, err = self._pipe(stderr, "r", theirs)
-            message = json.dumps(asked).encode() + b"\n"
+        with ExitStack() as stack:
+            self.stdin, read = self._pipe(stdin, "w", stack)
+            self.stdout, out = self._pipe(stdout, "r", stack)
+            self.stderr, err = self._pipe(stderr, "r", stack)
+            message = json.dumps(request).encode() + b"\n"
             socket.send_fds(self._nursery, [message], [read, out, err])
             self.pid = self._number()
 
     @staticmethod
-    def _pipe(wanted: Any, mode: str, theirs: ExitStack) -> tuple[Any, int]:
+    def _pipe(target: Any, mode: str, stack: ExitStack) -> tuple[Any, int]:
         """Our end, if there is one, and theirs."""
-        if wanted is PIPE:
+        if target is PIPE:
             read, write = os.pipe()
-            mine, fd = (write, read) if mode == "w" else (read, write)
-            theirs.callback(os.close, fd)
-            return open(mine, mode, encoding="utf-8"), fd
-        if wanted is DEVNULL:
+            near, fd = (write, read) if mode == "w" else (read, write)
+            stack.callback(os.close, fd)
+            return open(near, mode, encoding="utf-8"), fd
+        if target is DEVNULL:
             fd = os.open(os.devnull, os.O_RDWR)
-            theirs.callback(os.close, fd)
+            stack.callback(os.close, fd)
             return None, fd
-        return None, wanted if isinstance(wanted, int) else wanted.fileno()
+        return None, target if isinstance(target, int) else target.fileno()
 
     def _number(self) -> int:
         (number,) = NUMBER.unpack(self._nursery.recv(NUMBER.size))
@@ -112,13 +112,13 @@ class Child:
     def communicate(self, timeout: float | None = None) -> tuple[str | None, str | None]:
         """All that it prints until it ends."""
         with ThreadPoolExecutor(2) as pool:
-            said = [file and pool.submit(file.read) for file in (self.stdout, self.stderr)]
+            outputs = [file and pool.submit(file.read) for file in (self.stdout, self.stderr)]
             try:
                 self.wait(timeout)
             except subprocess.TimeoutExpired:
                 self.kill()
                 raise
-            out, err = (each and each.result() for each in said)
+            out, err = (output and output.result() for output in outputs)
         self._close()
         return out, err
 
@@ -208,16 +208,16 @@ def live(address):
 
 def _bear(listening: socket.socket) -> dict[str, Any] | None:
     """Fork a child for each who asks: in a child, what it is to do; None at the end of stdin."""
-    woken, waker = socket.socketpair()
+    wakeup, waker = socket.socketpair()
     waker.setblocking(False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(waker.fileno())
     living: dict[int, socket.socket] = {}
-    with listening, woken, waker:
+    with listening, wakeup, waker:
         while True:
-            ready, _, _ = select.select([listening, woken, 0], [], [])
-            if woken in ready:
-                woken.recv(4096)
+            ready, _, _ = select.select([listening, wakeup, 0], [], [])
+            if wakeup in ready:
+                wakeup.recv(4096)
                 _tell_ends(living)
             if 0 in ready:
                 break
@@ -235,10 +235,10 @@ def _bear(listening: socket.socket) -> dict[str, Any] | None:
                     for number, fd in enumerate(fds):
                         os.dup2(fd, number)
                         os.close(fd)
-                    for each in (asking, *living.values()):
-                        each.close()
-                    asked: dict[str, Any] = json.loads(message)
-                    return asked
+                    for sock in (asking, *living.values()):
+                        sock.close()
+                    request: dict[str, Any] = json.loads(message)
+                    return request
                 asking.sendall(NUMBER.pack(pid))
                 living[pid] = asking
                 for fd in fds:
@@ -270,14 +270,14 @@ def _main(address: str) -> None:
     listening.listen()
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    asked = _bear(listening)
-    if asked is not None:
-        os.chdir(asked["cwd"])
+    request = _bear(listening)
+    if request is not None:
+        os.chdir(request["cwd"])
         os.environ.clear()  # noqa: TID251 - it is that of a child
-        os.environ.update(asked["env"])  # noqa: TID251
+        os.environ.update(request["env"])  # noqa: TID251
         time.tzset()
-        sys.argv = ["svc", *asked["line"]]
-        exec(asked["first"], {"__name__": "__main__"})
+        sys.argv = ["svc", *request["line"]]
+        exec(request["first"], {"__name__": "__main__"})
         runpy.run_module("svc_http", run_name="__main__", alter_sys=True)
 
 

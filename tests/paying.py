@@ -26,14 +26,14 @@ from tests.wallets import Coins, nonce
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"
 COINS = Coins()
 JUDGE = Judge(BASE_SEPOLIA, COINS)
-OPERATION: Any = next(one for one in catalog.OPERATIONS if one.id == "getReport")
+OPERATION: Any = next(operation for operation in catalog.OPERATIONS if operation.id == "getReport")
 URL = "https://api.svc.test/api/v1/reports/rpt_65f1c0de8badf00d12345678"
 
 
 def _offer() -> Offer:
-    made = offer(OPERATION, Terms(BASE_SEPOLIA, PAYEE))
-    assert made is not None
-    return made
+    terms_offer = offer(OPERATION, Terms(BASE_SEPOLIA, PAYEE))
+    assert terms_offer is not None
+    return terms_offer
 
 
 OFFER = _offer()
@@ -86,25 +86,25 @@ class MemoryPayments:
 
     async def look(self, place: Place) -> Known:
         await self.pause()
-        return self._known(place)
+        return self._payments_at(place)
 
-    def _known(self, place: Place) -> Known:
-        named = [
+    def _payments_at(self, place: Place) -> Known:
+        namesakes = [
             payment
             for payment in self.payments.values()
             if place.identifier is not None
             and (payment.payer, payment.identifier) == (place.payer, place.identifier)
             and payment.state is not State.RELEASED
         ]
-        assert len(named) < 2
-        namesake = named[0] if named else None
+        assert len(namesakes) < 2
+        namesake = namesakes[0] if namesakes else None
         ids = {place.id} | ({namesake.id} if namesake else set())
         answers = {id_: self.answers[id_] for id_ in ids if id_ in self.answers}
         return Known(self.payments.get(place.id), namesake, self.wallets.get(place.payer), answers)
 
     async def update(self, place: Place, rule: Rule) -> Payment:
         await self.pause()
-        writes = rule(self._known(place))
+        writes = rule(self._payments_at(place))
         payment = writes.payment
         before = self.payments.get(payment.id)
         assert before is None or payment.revision > before.revision
@@ -128,12 +128,12 @@ class MemoryPayments:
         self, now: datetime, *, states: frozenset[State] = WATCHED, limit: int
     ) -> tuple[Payment, ...]:
         await self.pause()
-        found = [
+        payments = [
             payment
             for payment in self.payments.values()
             if payment.state in states and not payment.is_worked_on(now)
         ]
-        return tuple(sorted(found, key=lambda one: one.updated_at)[:limit])
+        return tuple(sorted(payments, key=lambda payment: payment.updated_at)[:limit])
 
     async def listed(
         self, *, states: frozenset[State] = frozenset(), limit: int, after: str | None = None
@@ -187,7 +187,7 @@ class Chain:
         """Broadcast; the hash of the transaction."""
         self.sent += 1
         authorization = payload["payload"]["authorization"]
-        made = Sent(
+        transfer = Sent(
             authorization["from"].lower(),
             authorization["to"].lower(),
             int(authorization["value"]),
@@ -195,20 +195,20 @@ class Chain:
             authorization["nonce"].lower(),
             nonce(10**6 + self.sent),
         )
-        self.waiting.append(made)
-        return made.transaction
+        self.waiting.append(transfer)
+        return transfer.transaction
 
     def mine(self) -> None:
         """Put what waits into a block; what the contract refuses is in it and moves nothing."""
         now = self.clock.now()
-        for one in self.waiting:
-            is_late = one.valid_before <= now.timestamp()
-            has = self.balances.get(one.payer, 10**12)
-            if (one.payer, one.nonce) in self.used or is_late or has < one.value:
+        for transfer in self.waiting:
+            is_late = transfer.valid_before <= now.timestamp()
+            has = self.balances.get(transfer.payer, 10**12)
+            if (transfer.payer, transfer.nonce) in self.used or is_late or has < transfer.value:
                 continue
-            self.balances[one.payer] = has - one.value
-            self.used[one.payer, one.nonce] = Transfer(one.transaction, now)
-            self.charges.append((one.payer, one.nonce))
+            self.balances[transfer.payer] = has - transfer.value
+            self.used[transfer.payer, transfer.nonce] = Transfer(transfer.transaction, now)
+            self.charges.append((transfer.payer, transfer.nonce))
         self.waiting.clear()
 
     def cancel(self, payer: str, number: str) -> None:
@@ -288,18 +288,18 @@ class Broker:
             case "lost" | "sent and lost":
                 raise Unavailable("no answer")
             case "pending" | "settled and pending":
-                return self._said(False, transaction, "settlement_pending")
+                return self._response(False, transaction, "settlement_pending")
             case "garbled":
                 return SettlementResponse(True, transaction, "eip155:8453")
             case "failed":
-                return self._said(False, transaction, "transaction_failed")
+                return self._response(False, transaction, "transaction_failed")
             case _:
-                return self._said(True, transaction, None)
+                return self._response(True, transaction, None)
 
     async def supported(self) -> Supported:
         return Supported((Kind(2, "exact", "eip155:84532"),))
 
-    def _said(self, success: bool, transaction: str, reason: str | None) -> SettlementResponse:
+    def _response(self, success: bool, transaction: str, reason: str | None) -> SettlementResponse:
         return SettlementResponse(success, transaction, "eip155:84532", None, reason)
 
 

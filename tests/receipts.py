@@ -44,5 +44,9 @@ class Shelf:
         self.payments = payments
 
     async def receipt(self, reference: str) -> Payment | None:
-        found = [one for one in self.payments if reference in {one.receipt_id, one.transaction}]
-        return found[0] if found else None
+        payments = [
+            payment
+            for payment in self.payments
+            if reference in {payment.receipt_id, payment.transaction}
+        ]
+        return payments[0] if payments else None

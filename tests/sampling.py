@@ -22,7 +22,7 @@ settings.register_profile(GATE, settings.get_profile("soak"), max_examples=GATE_
 settings.register_profile("same", settings.get_profile("soak"), derandomize=True)
 
 
-def examples(count: int, **more: Any) -> settings:
+def examples(count: int, **options: Any) -> settings:
     """Settings of a test that takes as many examples in a soak, and a share of them otherwise."""
     share = count * settings().max_examples // SOAK_EXAMPLES
-    return settings(max_examples=min(count, max(share, FEWEST)), **more)
+    return settings(max_examples=min(count, max(share, FEWEST)), **options)

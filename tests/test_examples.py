@@ -42,26 +42,26 @@ def _example(name: str) -> ModuleType:
 def test_the_worker_writes_a_cited_report_from_feed_files() -> None:
     feeds = sorted(FEEDS.iterdir())
 
-    done = _run(EXAMPLES / "worker.py", "Port strikes", PROFILE["topic"], *feeds)
+    process = _run(EXAMPLES / "worker.py", "Port strikes", PROFILE["topic"], *feeds)
 
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("# Port strikes\n")  # its items have no dates
-    assert "[1](<https://" in done.stdout
-    assert len(done.stderr.splitlines()) == len(feeds)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("# Port strikes\n")  # its items have no dates
+    assert "[1](<https://" in process.stdout
+    assert len(process.stderr.splitlines()) == len(feeds)
 
 
 def test_the_worker_says_how_it_is_used() -> None:
-    done = _run(EXAMPLES / "worker.py")
+    process = _run(EXAMPLES / "worker.py")
 
-    assert done.returncode == 1
-    assert done.stderr == "usage: worker.py NAME TOPIC FEED...\n"
+    assert process.returncode == 1
+    assert process.stderr == "usage: worker.py NAME TOPIC FEED...\n"
 
 
 def test_the_property_tests_pass() -> None:
-    done = _run("-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLES / "property_tests.py")
+    process = _run("-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLES / "property_tests.py")
 
-    assert done.returncode == 0, done.stdout[-2_000:]
-    assert "passed" in done.stdout
+    assert process.returncode == 0, process.stdout[-2_000:]
+    assert "passed" in process.stdout
 
 
 def test_fastapi_serves_the_mounted_service(
@@ -76,23 +76,25 @@ def test_fastapi_serves_the_mounted_service(
             example.host.router.lifespan_context(example.host),
             httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client,
         ):
-            opened = await client.post("/desks/ports")
-            access = {"Authorization": f"Bearer {opened.json()['key']}"}
-            made = await client.post(
+            answer = await client.post("/desks/ports")
+            access = {"Authorization": f"Bearer {answer.json()['key']}"}
+            created = await client.post(
                 "/intel/api/v1/profiles",
                 json=PROFILE,
                 headers=access | {"Idempotency-Key": "from-the-host"},
             )
-            found = await client.get(made.headers["location"], headers=access)
+            profile = await client.get(created.headers["location"], headers=access)
             command = ("-m", "svc_http", "keys", "list", "--json")
             keys = await asyncio.to_thread(_run, *command, SVC_DB=str(tmp_path / "intel.db"))
 
         assert keys.returncode == 0, keys.stderr
         assert "first" in keys.stdout
-        assert opened.status_code == 201
-        assert made.status_code == 201
-        assert made.headers["location"].startswith("http://127.0.0.1:8000/intel/api/v1/profiles/")
-        assert found.json()["data"] == made.json()["data"]
+        assert answer.status_code == 201
+        assert created.status_code == 201
+        assert created.headers["location"].startswith(
+            "http://127.0.0.1:8000/intel/api/v1/profiles/"
+        )
+        assert profile.json()["data"] == created.json()["data"]
 
     asyncio.run(visit())
 
@@ -106,10 +108,10 @@ def test_django_serves_the_operations(
     if kind == "postgres":
         server = request.getfixturevalue("postgres")
         place = server.dsn(server.fresh())
-    done = _run("-W", "error", "-c", _DJANGO_VISITS[views], SVC_DB=place, SVC_VIEWS=views)
+    process = _run("-W", "error", "-c", _DJANGO_VISITS[views], SVC_DB=place, SVC_VIEWS=views)
 
-    assert done.returncode == 0, done.stderr[-2_000:]
-    assert done.stdout.splitlines() == ["201", "200 Ports", "404 NOT_FOUND", "412 stale", "405"]
+    assert process.returncode == 0, process.stderr[-2_000:]
+    assert process.stdout.splitlines() == ["201", "200 Ports", "404 NOT_FOUND", "412 stale", "405"]
 
 
 _DJANGO_VISIT = f"""

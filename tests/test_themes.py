@@ -6,58 +6,58 @@ import pytest
 
 from tests.themes import Theme
 
-ONE, TWO = SimpleNamespace(id="one", number=1), SimpleNamespace(id="two", number=2)
+FIRST, TWO = SimpleNamespace(id="one", number=1), SimpleNamespace(id="two", number=2)
 THREE = SimpleNamespace(id="three", number=3)
 
 
-def made():
-    theme, tried = Theme([ONE, TWO, THREE], "subject"), []
+def make_theme():
+    theme, calls = Theme([FIRST, TWO, THREE], "subject"), []
 
     @theme.of(lambda subject: subject.number < 3, factor=[1, 0, -1])
     def a_product_is_positive(subject, factor):
-        tried.append(factor)
+        calls.append(factor)
         assert subject.number * factor > 0
 
     @theme.of(lambda subject: subject.number == 1)
     def it_is_even(subject, place):
-        tried.append(place)
+        calls.append(place)
         pytest.fail("it is not")
 
     @theme.of(lambda subject: subject.number == 1)
     def it_is_a_number(subject):
-        tried.append("number")
+        calls.append("number")
 
-    return theme, tried
+    return theme, calls
 
 
-def asked(subject):
+def resource(subject):
     fixtures = {"subject": subject, "place": "here"}
     return SimpleNamespace(getfixturevalue=fixtures.__getitem__)
 
 
 def test_every_fault_of_a_row_is_told_by_its_promise_and_case():
-    theme, tried = made()
-    with pytest.raises(BaseExceptionGroup) as caught:
-        theme.keep(asked(ONE))
-    assert tried == [1, 0, -1, "here", "number"]
-    assert [fault.__notes__[-1] for fault in caught.value.exceptions] == [
+    theme, calls = make_theme()
+    with pytest.raises(BaseExceptionGroup) as group:
+        theme.keep(resource(FIRST))
+    assert calls == [1, 0, -1, "here", "number"]
+    assert [fault.__notes__[-1] for fault in group.value.exceptions] == [
         "a_product_is_positive 0",
         "a_product_is_positive -1",
         "it_is_even",
     ]
-    assert all(note in str(caught.value) for note in ("one", "positive 0", "positive -1", "even"))
+    assert all(note in str(group.value) for note in ("one", "positive 0", "positive -1", "even"))
 
 
 def test_a_row_is_made_of_the_subjects_of_which_something_is_promised():
-    theme, tried = made()
+    theme, calls = make_theme()
 
     @theme.rows
     def row(subject):
         pass
 
     (mark,) = row.pytestmark
-    assert mark.args == ("subject", [ONE, TWO])
+    assert mark.args == ("subject", [FIRST, TWO])
     assert mark.kwargs["ids"] == ["one", "two"]
     with pytest.raises(BaseExceptionGroup):
-        theme.keep(asked(TWO))
-    assert tried == [1, 0, -1]  # nothing that is promised of another
+        theme.keep(resource(TWO))
+    assert calls == [1, 0, -1]  # nothing that is promised of another

@@ -16,7 +16,7 @@ from attrs import frozen
 @frozen
 class _Promise:
     keep: Callable[..., None]
-    wanted: Callable[[Any], Any]
+    applies: Callable[[Any], Any]
     cases: tuple[dict[str, Any], ...]
 
 
@@ -27,21 +27,25 @@ class Theme:
         self._subjects, self._name = tuple(subjects), name
         self._promises: list[_Promise] = []
 
-    def of(self, wanted: Callable[[Any], Any] = lambda _: True, **cases: Iterable[Any]) -> Any:
+    def of(self, applies: Callable[[Any], Any] = lambda _: True, **cases: Iterable[Any]) -> Any:
         """Adds a promise about wanted subjects; `cases` names an argument and its values."""
         ((name, values),) = cases.items() or [("", ())]
-        each = tuple({name: value} for value in values) or ({},)
+        cases_of_name = tuple({name: value} for value in values) or ({},)
 
         def add(keep: Callable[..., None]) -> Callable[..., None]:
-            self._promises.append(_Promise(keep, wanted, each))
+            self._promises.append(_Promise(keep, applies, cases_of_name))
             return keep
 
         return add
 
     def rows(self, test: Callable[..., None]) -> Any:
         """Parametrises a test over the subjects of which something is promised, in this theme."""
-        chosen = [each for each in self._subjects if any(p.wanted(each) for p in self._promises)]
-        return pytest.mark.parametrize(self._name, chosen, ids=[each.id for each in chosen])(test)
+        subjects = [
+            subject for subject in self._subjects if any(p.applies(subject) for p in self._promises)
+        ]
+        return pytest.mark.parametrize(
+            self._name, subjects, ids=[subject.id for subject in subjects]
+        )(test)
 
     def keep(self, request: pytest.FixtureRequest) -> None:
         """Try every promise about the subject of this row.
@@ -65,9 +69,9 @@ class Theme:
         self, subject: Any, fixture: Callable[[str], Any]
     ) -> Iterator[tuple[str, Callable[[], None]]]:
         for promise in self._promises:
-            if promise.wanted(subject):
+            if promise.applies(subject):
                 names = inspect.signature(promise.keep).parameters
                 for case in promise.cases:
-                    given = {name: fixture(name) for name in names if name not in case}
-                    shown = "".join(f" {value!r:.60}" for value in case.values())
-                    yield promise.keep.__name__ + shown, partial(promise.keep, **given, **case)
+                    fixtures = {name: fixture(name) for name in names if name not in case}
+                    text = "".join(f" {value!r:.60}" for value in case.values())
+                    yield promise.keep.__name__ + text, partial(promise.keep, **fixtures, **case)

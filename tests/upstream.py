@@ -23,7 +23,7 @@ class Play:
 
 
 class Upstream:
-    """The model; `plays` are its answers in order, of which the last goes on; `asked` is kept."""
+    """The model; `plays` are its answers in order, of which the last goes on; `request` is kept."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}/v1"
@@ -34,7 +34,9 @@ class Upstream:
 
     def says(self, *parts: Any, **how: Any) -> None:
         """Answer the next request with these frames: objects, or bytes as they are."""
-        raw = tuple(one if isinstance(one, bytes) or one is None else frame(one) for one in parts)
+        raw = tuple(
+            part if isinstance(part, bytes) or part is None else frame(part) for part in parts
+        )
         self.plays.append(Play(parts=raw, **how))
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -42,8 +44,8 @@ class Upstream:
             head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
             fields = dict(line.lower().split(": ", 1) for line in head[1:] if line)
             body = await reader.readexactly(int(fields.get("content-length", "0")))
-            asked = json.loads(body) if body else None
-            self.asked.append(({":path": head[0].split()[1], **fields}, asked))
+            request = json.loads(body) if body else None
+            self.asked.append(({":path": head[0].split()[1], **fields}, request))
             play = self.plays.pop(0) if len(self.plays) > 1 else self.plays[0]
             self.is_asked.set()
             try:
@@ -57,10 +59,10 @@ class Upstream:
     async def _answer(
         self, play: Play, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        told = "".join(f"{name}: {value}\r\n" for name, value in play.fields)
+        head = "".join(f"{name}: {value}\r\n" for name, value in play.fields)
         if play.parts[:1] != (None,):
             writer.write(
-                f"HTTP/1.1 {play.status} x\r\ntransfer-encoding: chunked\r\n{told}\r\n".encode()
+                f"HTTP/1.1 {play.status} x\r\ntransfer-encoding: chunked\r\n{head}\r\n".encode()
             )
         for part in play.parts:
             if part is None:
@@ -77,15 +79,15 @@ class Upstream:
 @asynccontextmanager
 async def upstream() -> AsyncIterator[Upstream]:
     """The model on a port of this machine."""
-    made: list[Upstream] = []
+    servers: list[Upstream] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await made[0].serve(reader, writer)
+        await servers[0].serve(reader, writer)
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    made.append(Upstream(server.sockets[0].getsockname()[1]))
+    servers.append(Upstream(server.sockets[0].getsockname()[1]))
     async with server:
-        yield made[0]
+        yield servers[0]
 
 
 # -- frames ------------------------------------------------------------------------------------
@@ -99,17 +101,17 @@ def frame(chunk: Any) -> bytes:
 
 def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    told = {"id": "chatcmpl-secret", "object": "chat.completion.chunk", "model": "secret-model"}
-    return {**told, "choices": [choice]}
+    message = {"id": "chatcmpl-secret", "object": "chat.completion.chunk", "model": "secret-model"}
+    return {**message, "choices": [choice]}
 
 
 def words(*texts: str, finish: str | None = "stop") -> list[dict[str, Any]]:
-    said = [chunk(content=text) for text in texts]
-    return said if finish is None else [*said, chunk(finish)]
+    chunks = [chunk(content=text) for text in texts]
+    return chunks if finish is None else [*chunks, chunk(finish)]
 
 
 def call(name: str | None = None, arguments: Any = None, **ids: Any) -> dict[str, Any]:
     """A fragment of a call as a delta: `index` and `id` only where they are given."""
     function = {"name": name, "arguments": arguments}
-    kept = {key: value for key, value in function.items() if value is not None}
-    return chunk(tool_calls=[{"type": "function", "function": kept, **ids}])
+    members = {key: value for key, value in function.items() if value is not None}
+    return chunk(tool_calls=[{"type": "function", "function": members, **ids}])

@@ -55,21 +55,21 @@ class Wallet:
         self.address: str = self.account.address
 
     def authorization(
-        self, wanted: PaymentRequirements, now: int, number: int = 0, **members: str
+        self, requirements: PaymentRequirements, now: int, number: int = 0, **members: str
     ) -> dict[str, str]:
         """What the standard clients sign for an offer at Unix second `now`."""
         return {
             "from": self.address,
-            "to": wanted.pay_to,
-            "value": wanted.amount,
+            "to": requirements.pay_to,
+            "value": requirements.amount,
             "validAfter": "0",
-            "validBefore": str(now + wanted.max_timeout_seconds),
+            "validBefore": str(now + requirements.max_timeout_seconds),
             "nonce": nonce(number),
             **members,
         }
 
     def sign(
-        self, authorization: dict[str, str], wanted: PaymentRequirements, **domain: Any
+        self, authorization: dict[str, str], requirements: PaymentRequirements, **domain: Any
     ) -> str:
         """The signature, under the domain of the offer or another."""
         message: dict[str, Any] = {
@@ -77,18 +77,18 @@ class Wallet:
         }
         message["nonce"] = bytes.fromhex(authorization["nonce"][2:])
         under = {
-            "name": wanted.extra["name"],
-            "version": wanted.extra["version"],
-            "chainId": int(wanted.network.removeprefix("eip155:")),
-            "verifyingContract": wanted.asset,
+            "name": requirements.extra["name"],
+            "version": requirements.extra["version"],
+            "chainId": int(requirements.network.removeprefix("eip155:")),
+            "verifyingContract": requirements.asset,
             **domain,
         }
-        signed = self.account.sign_typed_data(under, TYPES, message)
-        return "0x" + bytes(signed.signature).hex()
+        signature = self.account.sign_typed_data(under, TYPES, message)
+        return "0x" + bytes(signature.signature).hex()
 
     def payment(
         self,
-        wanted: PaymentRequirements,
+        requirements: PaymentRequirements,
         now: int,
         number: int = 0,
         *,
@@ -97,12 +97,12 @@ class Wallet:
         **members: str,
     ) -> dict[str, Any]:
         """What `PAYMENT-SIGNATURE` says, as plain values."""
-        authorization = self.authorization(wanted, now, number, **members)
+        authorization = self.authorization(requirements, now, number, **members)
         payload: dict[str, Any] = {
             "x402Version": 2,
-            "accepted": wire.to_json(wanted),
+            "accepted": wire.to_json(requirements),
             "payload": {
-                "signature": self.sign(authorization, wanted),
+                "signature": self.sign(authorization, requirements),
                 "authorization": authorization,
             },
         }

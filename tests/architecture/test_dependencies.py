@@ -13,7 +13,7 @@ import pytest
 # Distributions whose import name is not their own name with underscores.
 IMPORTED_AS = {"markdown_it_py": "markdown_it", "pycryptodome": "Crypto"}
 # Brought by a declared one and part of its interface.
-BROUGHT = {"httpcore2": "the network below httpx2", "h11": "the protocol below hypercorn"}
+TRANSITIVE = {"httpcore2": "the network below httpx2", "h11": "the protocol below hypercorn"}
 
 
 def _names(requirements: list[str]) -> set[str]:
@@ -31,12 +31,12 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def declared(root: Path) -> dict[str, set[str]]:
+def declarations(root: Path) -> dict[str, set[str]]:
     """The import names that each kind of installation has."""
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     core = _names(project["dependencies"])
-    server = core | _names(extras["server"]) | set(BROUGHT)
+    server = core | _names(extras["server"]) | set(TRANSITIVE)
     return {
         "core": core,
         "testing": core | _names(extras["testing"]),
@@ -78,14 +78,14 @@ def _kind(module: str) -> str:
 
 
 def test_every_library_that_is_imported_is_declared(
-    product: Any, declared: dict[str, set[str]]
+    product: Any, declarations: dict[str, set[str]]
 ) -> None:
-    known = {*sys.stdlib_module_names, "svc_core", "svc_http"}
+    modules = {*sys.stdlib_module_names, "svc_core", "svc_http"}
     missing = {
         (module.name, name)
         for module in product
         for name in _imports(module.tree)
-        if name not in known | declared[_kind(module.name)]
+        if name not in modules | declarations[_kind(module.name)]
     }
 
     assert missing == set()

@@ -8,9 +8,9 @@ from pathlib import Path
 def test_every_import_follows_the_layers(root: Path) -> None:
     linter = Path(sys.executable).with_name("lint-imports")
 
-    done = subprocess.run(
+    process = subprocess.run(
         [linter, "--no-cache"], cwd=root, capture_output=True, text=True, check=False
     )
 
-    assert done.returncode == 0, done.stdout[-4_000:] + done.stderr
-    assert "0 broken" in done.stdout
+    assert process.returncode == 0, process.stdout[-4_000:] + process.stderr
+    assert "0 broken" in process.stdout

@@ -12,14 +12,14 @@ INSTALLS = re.compile(r"pip install ((?:-\S+ )*)([\"'`]?)([\w.-]+)((?:\[[^\]]*\]
 FOLDERS = ("svc_core", "svc_http", "docs", "examples", "benchmarks")
 
 
-def _told(root: Path) -> set[tuple[str, str, str]]:
+def _install_lines(root: Path) -> set[tuple[str, str, str]]:
     texts = [root / "README.md", root / "CHANGELOG.md"]
     for folder in FOLDERS:
         texts += [p for p in (root / folder).rglob("*") if p.suffix in {".py", ".md", ".txt"}]
     return {
-        (str(text.relative_to(root)), found[3], found[4].strip("[]"))
+        (str(text.relative_to(root)), match[3], match[4].strip("[]"))
         for text in texts
-        for found in INSTALLS.finditer(text.read_text())
+        for match in INSTALLS.finditer(text.read_text())
     }
 
 
@@ -29,13 +29,13 @@ def project(root: Path) -> dict[str, object]:
 
 
 def test_every_line_that_installs_us_has_our_name_and_extras_of_ours(root: Path, project) -> None:
-    told = _told(root)
+    lines = _install_lines(root)
     extras = {*project["optional-dependencies"], "{extra}"}
 
-    assert {name for _, name, _ in told if name.startswith("svc")} == {project["name"]}
+    assert {name for _, name, _ in lines if name.startswith("svc")} == {project["name"]}
     assert [
         line
-        for line in told
+        for line in lines
         if line[1] in {project["name"], "."} and line[2] and not set(line[2].split(",")) <= extras
     ] == []
 

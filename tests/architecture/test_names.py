@@ -1,7 +1,7 @@
 """Names say what they hold, and an exported name means one thing.
 
-A name that is a pronoun or a participle (`told`, `one`, `kept`) can be resolved by its writer alone;
-in the projects that we learn from these are about two of a hundred bound names.
+A name that is a pronoun or a participle (`told`, `one`, `kept`) can be resolved by its writer
+alone; in the projects that we learn from these are about two of a hundred bound names.
 """
 
 import ast
@@ -12,21 +12,24 @@ from typing import Any
 
 import pytest
 
-PRONOUNS = frozenset(
-    "all another any anybody anyone anything both each either everybody everyone everything he her"
-    " here hers him his it its many me mine more most much my neither nobody none nothing one ones"
-    " other others our ours same she so some somebody someone something such that their theirs them"
-    " then there these they this those thus us we what whatever when where which whichever who"
-    " whoever whom whose you your yours".split()
-)
-IRREGULAR = frozenset(
-    "beaten begun bitten borne bought bound broken brought built caught chosen come dealt done drawn"
-    " driven eaten fallen felt fled flown forgotten found fought frozen given gone got gotten grown"
-    " heard held hidden hung kept known laid led left lent lost made meant met paid read_ ridden"
-    " risen said seen sent shown slept sold sought spent spoken stolen stood struck stuck sung sworn"
-    " taken taught thought thrown told torn understood woken won worn woven written".split()
-)
-NOUNS = frozenset("bed breed creed deed embed exceed feed hundred need proceed seed speed".split())
+_PRONOUNS = """
+    all another any anybody anyone anything both each either everybody everyone everything he her
+    here hers him his it its many me mine more most much my neither nobody none nothing one ones
+    other others our ours same she so some somebody someone something such that their theirs them
+    then there these they this those thus us we what whatever when where which whichever who whoever
+    whom whose you your yours
+"""
+_IRREGULAR = """
+    beaten begun bitten borne bought bound broken brought built caught chosen come dealt done drawn
+    driven eaten fallen felt fled flown forgotten found fought frozen given gone got gotten grown
+    heard held hidden hung kept known laid led left lent lost made meant met paid ridden risen said
+    seen sent shown slept sold sought spent spoken stolen stood struck stuck sung sworn taken taught
+    thought thrown told torn understood woken won worn woven written
+"""
+_NOUNS = "bed breed creed deed embed exceed feed hundred need proceed seed speed"
+PRONOUNS = frozenset(_PRONOUNS.split())
+IRREGULAR = frozenset(_IRREGULAR.split())
+NOUNS = frozenset(_NOUNS.split())
 """They end as a participle does, and are none."""
 
 SHARE_MAX = 0.02
@@ -119,7 +122,7 @@ def test_pronouns_and_participles_are_known_from_nouns() -> None:
 # -- one name, one thing -----------------------------------------------------------------------
 
 
-def _exported(product: Iterable[Any]) -> Iterator[tuple[str, str]]:
+def _exports(product: Iterable[Any]) -> Iterator[tuple[str, str]]:
     """Public modules, classes and functions of modules, as name and place."""
     for module in product:
         if module.is_private:
@@ -135,7 +138,7 @@ def _exported(product: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 def test_an_exported_name_means_one_thing(product: Any) -> None:
     places: dict[str, set[str]] = defaultdict(set)
-    for name, place in _exported(product):
+    for name, place in _exports(product):
         places[name].add(place)
 
     assert {name: at for name, at in places.items() if len(at) > 1} == {}

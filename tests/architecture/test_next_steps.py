@@ -11,15 +11,15 @@ from svc_core.contract import problem
 from svc_http.run.cli.app import tree
 
 
-def _raised(product: Any) -> Iterator[tuple[str, str | None, str]]:
+def _problems(product: Any) -> Iterator[tuple[str, str | None, str]]:
     """Where a problem is made, of which type, and the step that it tells by itself."""
     for module in product:
         for call in ast.walk(module.tree):
             if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Problem":
                 kind = call.args[0] if call.args else None
-                for given in call.keywords:
-                    if given.arg == "resolution":
-                        for text in ast.walk(given.value):
+                for keyword in call.keywords:
+                    if keyword.arg == "resolution":
+                        for text in ast.walk(keyword.value):
                             if isinstance(text, ast.Constant) and text.value:
                                 yield (
                                     f"{module.name}:{call.lineno}",
@@ -31,10 +31,10 @@ def _raised(product: Any) -> Iterator[tuple[str, str | None, str]]:
 def test_every_step_of_an_occurrence_is_one_sentence_that_its_type_does_not_say(
     product: Any,
 ) -> None:
-    told = list(_raised(product))
+    problems = list(_problems(product))
 
-    assert told
-    for place, code, step in told:
+    assert problems
+    for place, code, step in problems:
         assert step[0].isupper(), place
         assert step.endswith("."), place
         assert code is None or step != getattr(problem, code).resolution, place
@@ -47,17 +47,17 @@ _LABELS = {"svc ledger salt", "svc counters"}
 
 def test_every_command_that_a_text_names_exists(product: Any) -> None:
     app = tree()
-    named = {
-        (module.name, found[0], found[1], found[2])
+    commands = {
+        (module.name, match[0], match[1], match[2])
         for module in product
         for part in ast.walk(module.tree)
         if isinstance(part, ast.Constant) and isinstance(part.value, str)
-        for found in _COMMAND.finditer(part.value)
+        for match in _COMMAND.finditer(part.value)
         if part.value.strip() not in _LABELS
     }
 
-    assert len(named) > 20
-    for place, text, first, second in named:
+    assert len(commands) > 20
+    for place, text, first, second in commands:
         assert first in app, (place, text)
         verbs = [name for name in app[first] if not name.startswith("-")]
         assert not verbs or second is None or second in verbs, (place, text)

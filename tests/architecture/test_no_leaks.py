@@ -9,7 +9,7 @@ import pytest
 
 Texts = Callable[[], Iterator[tuple[str, str]]]
 
-HERE = "tests/architecture/test_no_leaks.py"
+OWN_PATH = "tests/architecture/test_no_leaks.py"
 
 FORBIDDEN = {
     "a path of somebody's machine": r"(?<![\w.])/(?:work|root|home|Users|opt|mnt)/\w",
@@ -21,21 +21,21 @@ FORBIDDEN = {
 }
 
 
-@pytest.mark.parametrize("what", FORBIDDEN)
-def test_no_file_holds(what: str, shipped_texts: Texts) -> None:
-    pattern = re.compile(FORBIDDEN[what], re.MULTILINE)
-    found = [
+@pytest.mark.parametrize("rule", FORBIDDEN)
+def test_no_file_holds(rule: str, shipped_texts: Texts) -> None:
+    pattern = re.compile(FORBIDDEN[rule], re.MULTILINE)
+    hits = [
         f"{path}:{text.count(chr(10), 0, hit.start()) + 1}: {hit.group()}"
         for path, text in shipped_texts()
-        if path != HERE
+        if path != OWN_PATH
         for hit in pattern.finditer(text)
     ]
 
-    assert found == []
+    assert hits == []
 
 
 @pytest.mark.parametrize(
-    ("what", "text"),
+    ("rule", "text"),
     [
         ("a path of somebody's machine", "see /home/ann/notes"),
         ("a registry or a mirror", "https://registry.example.org/simple"),
@@ -44,24 +44,24 @@ def test_no_file_holds(what: str, shipped_texts: Texts) -> None:
         ("a real looking secret", "svc_" + "ab" * 32),
     ],
 )
-def test_the_look_sees(what: str, text: str) -> None:
-    assert re.search(FORBIDDEN[what], text, re.MULTILINE)
+def test_the_look_sees(rule: str, text: str) -> None:
+    assert re.search(FORBIDDEN[rule], text, re.MULTILINE)
 
 
 def test_every_file_ends_with_one_line_break(shipped_texts: Texts) -> None:
-    ragged = [
+    paths = [
         path
         for path, text in shipped_texts()
         if path.endswith((".py", ".md", ".toml")) and text and not re.search(r"[^\n]\n\Z", text)
     ]
 
-    assert ragged == []
+    assert paths == []
 
 
 def test_no_file_of_a_database_is_committed_by_mistake(root: Path) -> None:
-    ignored = (root / ".gitignore").read_text("utf-8").split()
+    patterns = (root / ".gitignore").read_text("utf-8").split()
     guide = (root / "docs" / "running.md").read_text("utf-8").partition("## Files")[2]
     names = re.findall(r"`(svc\.db[^`]*)`", guide.partition("\n## ")[0])
 
     assert "svc.db.secret" in names
-    assert [name for name in names if not any(fnmatch(name, each) for each in ignored)] == []
+    assert [name for name in names if not any(fnmatch(name, pattern) for pattern in patterns)] == []

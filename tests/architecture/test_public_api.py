@@ -33,18 +33,18 @@ def _public(body: list[ast.stmt]) -> list[ast.FunctionDef | ast.AsyncFunctionDef
     ]
 
 
-def _undocumented(module: Any) -> list[str]:
-    found = [] if ast.get_docstring(module.tree) else [module.name]
+def _without_docstring(module: Any) -> list[str]:
+    names = [] if ast.get_docstring(module.tree) else [module.name]
     for node in _public(module.tree.body):
         if not ast.get_docstring(node):
-            found.append(f"{module.name}.{node.name}")
+            names.append(f"{module.name}.{node.name}")
         if isinstance(node, ast.ClassDef):
-            found += [
+            names += [
                 f"{module.name}.{node.name}.{inner.name}"
                 for inner in _public(node.body)
                 if not ast.get_docstring(inner) and not _is_rule(inner)
             ]
-    return found
+    return names
 
 
 def _is_rule(node: ast.AST) -> bool:
@@ -58,7 +58,7 @@ def _is_rule(node: ast.AST) -> bool:
 
 def test_every_public_thing_says_what_it_promises(product: Any) -> None:
     missing = [
-        name for module in product if not module.is_private for name in _undocumented(module)
+        name for module in product if not module.is_private for name in _without_docstring(module)
     ]
 
     assert missing == []
@@ -124,22 +124,22 @@ def _imports(text: str) -> list[tuple[str, str]]:
 
 
 def test_a_name_that_the_core_does_not_have_is_refused() -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "from svc_core import Unknown"],
         capture_output=True,
         text=True,
         check=False,
     )
 
-    assert done.returncode == 1
-    assert "cannot import name 'Unknown'" in done.stderr
+    assert process.returncode == 1
+    assert "cannot import name 'Unknown'" in process.stderr
     assert not hasattr(svc_core, "Unknown")
 
 
 def test_the_package_and_the_distribution_have_one_version(root: Path) -> None:
-    declared = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
 
-    assert svc_core.__version__ == declared["project"]["version"]
+    assert svc_core.__version__ == project["project"]["version"]
 
 
 def test_both_packages_say_that_they_are_typed(root: Path) -> None:

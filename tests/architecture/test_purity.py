@@ -20,7 +20,7 @@ CLOCKS = frozenset({"now", "utcnow", "today"})
 
 # The core may ask for none of these, however it spells the import. Libraries below it do
 # (attrs reads a linecache, cryptography loads a shared object), so the asker is looked at.
-DENIED = (
+FORBIDDEN_CALLS = (
     "aiosqlite", "anyio", "asyncio", "asyncpg", "concurrent", "ctypes", "fcntl", "getpass", "glob",
     "http", "httpx2", "hypercorn", "importlib.resources", "io", "linecache", "logging", "mmap",
     "multiprocessing", "os", "pathlib", "pkgutil", "platform", "queue", "random", "secrets",
@@ -30,7 +30,7 @@ DENIED = (
 )  # fmt: skip
 
 # Each with the reason why a module may ask for it.
-GRANTED = {
+EXCEPTIONS = {
     ("svc_core.data", "importlib.resources"): "the tables that ship with it are read from there",
     ("svc_core.formats.feeds.xmlfeed", "io"): "feedparser is handed a stream of bytes in memory",
     ("svc_core.formats.reading.body", "io"): "expat is handed a stream of bytes in memory",
@@ -39,7 +39,7 @@ GRANTED = {
 
 THIRD_PARTY = frozenset({"attr", "attrs", "cattr", "cattrs", "annotated_types", "cryptography"})
 # What those bring along: cffi under cryptography, the backports under cattrs.
-THEIRS = frozenset({"_cffi_backend", "cffi", "_openssl", "typing_extensions", "exceptiongroup"})
+FOREIGN = frozenset({"_cffi_backend", "cffi", "_openssl", "typing_extensions", "exceptiongroup"})
 
 _IMPORT_EVERYTHING = """
 import builtins, importlib, json, pkgutil, sys
@@ -69,15 +69,15 @@ print(json.dumps({"asked": sorted(set(map(tuple, asked))), "loaded": loaded}))
 
 
 @pytest.fixture(scope="module")
-def imported() -> dict[str, Any]:
+def import_log() -> dict[str, Any]:
     """What a fresh process saw while it imported the whole core."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", _IMPORT_EVERYTHING, json.dumps(DENIED)],
+    process = subprocess.run(
+        [sys.executable, "-W", "error", "-c", _IMPORT_EVERYTHING, json.dumps(FORBIDDEN_CALLS)],
         capture_output=True,
         text=True,
         check=True,
     )
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: dict[str, Any] = json.loads(process.stdout)
     return answer
 
 
@@ -93,9 +93,9 @@ def _calls(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def test_the_core_calls_nothing_that_reaches_outside(core: Any) -> None:
-    found = [(module.name, *call) for module in core for call in _calls(module.tree)]
+    calls = [(module.name, *call) for module in core for call in _calls(module.tree)]
 
-    assert found == []
+    assert calls == []
 
 
 def test_the_tables_that_ship_are_read_in_one_place(core: Any) -> None:
@@ -121,26 +121,28 @@ def test_the_look_at_calls_sees_what_it_looks_for() -> None:
 
 
 def test_the_core_asks_for_no_module_that_waits_or_is_different_each_time(
-    imported: dict[str, Any],
+    import_log: dict[str, Any],
 ) -> None:
-    asked = {tuple(pair) for pair in imported["asked"]}
+    imports = {tuple(pair) for pair in import_log["asked"]}
 
-    parts = {pair for pair in asked if (pair[0], pair[1].rpartition(".")[0]) in GRANTED}
+    parts = {pair for pair in imports if (pair[0], pair[1].rpartition(".")[0]) in EXCEPTIONS}
 
-    assert asked - parts - set(GRANTED) == set()
-
-
-def test_no_grant_outlives_its_use(imported: dict[str, Any]) -> None:
-    assert set(GRANTED) <= {tuple(pair) for pair in imported["asked"]}
+    assert imports - parts - set(EXCEPTIONS) == set()
 
 
-def test_the_core_brings_four_libraries_and_no_more(imported: dict[str, Any]) -> None:
+def test_no_grant_outlives_its_use(import_log: dict[str, Any]) -> None:
+    assert set(EXCEPTIONS) <= {tuple(pair) for pair in import_log["asked"]}
+
+
+def test_the_core_brings_four_libraries_and_no_more(import_log: dict[str, Any]) -> None:
     standard = sys.stdlib_module_names
-    tops = {name.partition(".")[0] for name in imported["loaded"]}
-    others = {top for top in tops if top not in standard and not top.startswith("_sysconfigdata")}
+    tops = {name.partition(".")[0] for name in import_log["loaded"]}
+    libraries = {
+        top for top in tops if top not in standard and not top.startswith("_sysconfigdata")
+    }
 
-    assert others - {"svc_core"} <= THIRD_PARTY | THEIRS
-    assert {"attrs", "cattrs", "cryptography"} <= others
+    assert libraries - {"svc_core"} <= THIRD_PARTY | FOREIGN
+    assert {"attrs", "cattrs", "cryptography"} <= libraries
 
 
 def test_importing_the_package_alone_loads_nothing_else() -> None:
@@ -148,10 +150,12 @@ def test_importing_the_package_alone_loads_nothing_else() -> None:
         "import sys; start = set(sys.modules); import svc_core; "
         "print(sorted(name for name in set(sys.modules) - start))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
-    assert "attr" not in ast.literal_eval(done.stdout)
-    assert [name for name in ast.literal_eval(done.stdout) if "svc" in name] == [
+    assert "attr" not in ast.literal_eval(process.stdout)
+    assert [name for name in ast.literal_eval(process.stdout) if "svc" in name] == [
         "svc_core",
         "svc_core.base",
         "svc_core.base.exports",

@@ -48,18 +48,18 @@ def test_topics_are_those_of_the_catalogue() -> None:
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_every_label_names_an_item() -> None:
     root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
-    known: set[str | None] = set()
+    ids: set[str | None] = set()
     for path in chain.from_iterable(
         (root / name).iterdir() for name in ("gdacs_rss", "json_feed", "news_feed")
     ):
         try:
-            known |= {item.url for item in parse_feed(path.read_bytes()).items}
+            ids |= {item.url for item in parse_feed(path.read_bytes()).items}
         except DocumentRefused:
             continue
-    named = chain.from_iterable(
+    references = chain.from_iterable(
         [*(row["relevant"] for row in SUBJECTS), *(row["members"] for row in STORIES)]
     )
-    assert set(named) | {row["id"] for row in TOPICS} <= known
+    assert set(references) | {row["id"] for row in TOPICS} <= ids
 
 
 def test_labels_of_links_are_parted_by_the_same_hash() -> None:

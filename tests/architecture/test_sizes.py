@@ -103,17 +103,17 @@ def _packages(product: Any) -> Counter[str]:
 
 
 def test_no_package_outgrows_its_line_in_the_table(product: Any) -> None:
-    found = _packages(product)
+    sizes = _packages(product)
 
-    assert {name: lines for name, lines in found.items() if lines > CODE_LINES.get(name, 0)} == {}
+    assert {name: lines for name, lines in sizes.items() if lines > CODE_LINES.get(name, 0)} == {}
     assert sum(CODE_LINES.values()) <= PRODUCT_LINES
 
 
 def test_the_table_follows_what_fell(product: Any) -> None:
-    found = _packages(product)
+    sizes = _packages(product)
 
     assert {
-        name: found[name] for name, most in CODE_LINES.items() if found[name] < most - SLACK
+        name: sizes[name] for name, bound in CODE_LINES.items() if sizes[name] < bound - SLACK
     } == {}
 
 

@@ -109,9 +109,9 @@ class House:
         """What a request for a page calls once its key is known and the page is kept."""
         self._run(self.ask(path))
         # Another second or minute may begin in one of them, which costs a call more.
-        return min((self._run(self._followed(path)) for _ in range(3)), key=len)
+        return min((self._run(self._follow(path)) for _ in range(3)), key=len)
 
-    async def _followed(self, path: str) -> Walk:
+    async def _follow(self, path: str) -> Walk:
         calls: list[tuple[str, str]] = []
 
         def note(frame: FrameType, event: str, _: Any) -> None:

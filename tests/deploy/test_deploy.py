@@ -22,16 +22,16 @@ from svc_http import system
 from tests.http.cli.conftest import Server, server
 
 DEPLOY = Path(__file__).parents[2] / "examples" / "deploy"
-CLAIMED = ("cf-connecting-ip", "x-forwarded-for", "x-real-ip")
+CLAIM_HEADERS = ("cf-connecting-ip", "x-forwarded-for", "x-real-ip")
 PROXIES = ("nginx", "caddy")
 SECONDS = 20.0
 
 
 def _program(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         pytest.skip(f"{name} is not installed")
-    return found
+    return path
 
 
 # -- systemd and containers --------------------------------------------------------------------
@@ -46,32 +46,32 @@ def test_systemd_takes_the_unit_and_finds_it_hardened(tmp_path: Path) -> None:
     text = (DEPLOY / "svc.service").read_text("utf-8")
     unit.write_text(text.replace("/usr/local/bin/svc", str(command)), "utf-8")
 
-    for asked in (["verify"], ["security", "--offline=true", "--threshold=20"]):
-        done = subprocess.run(
-            [analyze, *asked, unit], capture_output=True, text=True, check=False, timeout=30
+    for arguments in (["verify"], ["security", "--offline=true", "--threshold=20"]):
+        process = subprocess.run(
+            [analyze, *arguments, unit], capture_output=True, text=True, check=False, timeout=30
         )
-        assert done.returncode == 0, done.stdout[-3_000:] + done.stderr
-        assert "svc.service" not in done.stderr
+        assert process.returncode == 0, process.stdout[-3_000:] + process.stderr
+        assert "svc.service" not in process.stderr
 
 
 def test_the_container_runs_as_nobody_special_and_says_how_it_is() -> None:
     text = (DEPLOY / "Containerfile").read_text("utf-8").replace("\\\n", " ")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    said = [line.split(maxsplit=1) for line in lines]
-    names = [name for name, _ in said]
-    final = said[len(names) - names[::-1].index("FROM") - 1 :]
-    told = dict(final)
+    instructions = [line.split(maxsplit=1) for line in lines]
+    names = [name for name, _ in instructions]
+    final = instructions[len(names) - names[::-1].index("FROM") - 1 :]
+    settings = dict(final)
 
-    known = {"FROM", "COPY", "RUN", "ENV", "USER", "WORKDIR", "VOLUME", "EXPOSE", "STOPSIGNAL",
+    words = {"FROM", "COPY", "RUN", "ENV", "USER", "WORKDIR", "VOLUME", "EXPOSE", "STOPSIGNAL",
              "HEALTHCHECK", "CMD"}  # fmt: skip
-    assert {*names} <= known
-    assert all(re.search(r":[0-9][^ ]*", rest) for name, rest in said if name == "FROM")
-    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", told["USER"])
-    assert told["STOPSIGNAL"] == "SIGTERM"
-    assert "/readyz" in told["HEALTHCHECK"]
-    assert told["CMD"].startswith("["), "a shell would keep the signal to itself"
-    assert "SECRET" not in told["ENV"]
-    for name, rest in said:
+    assert {*names} <= words
+    assert all(re.search(r":[0-9][^ ]*", rest) for name, rest in instructions if name == "FROM")
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", settings["USER"])
+    assert settings["STOPSIGNAL"] == "SIGTERM"
+    assert "/readyz" in settings["HEALTHCHECK"]
+    assert settings["CMD"].startswith("["), "a shell would keep the signal to itself"
+    assert "SECRET" not in settings["ENV"]
+    for name, rest in instructions:
         assert name != "RUN" or "pip install" not in rest or "--no-cache-dir" in rest
 
 
@@ -126,8 +126,8 @@ def _caddy(folder: Path, port: int, behind: str) -> list[str]:
 def _running(command: list[str], folder: Path, port: int) -> Iterator[None]:
     log = folder / "log"
     home = {"HOME": str(folder), "PATH": "/usr/bin:/bin"}
-    with log.open("wb") as told:
-        process = subprocess.Popen(command, stdout=told, stderr=told, env=home)
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=home)
         try:
             deadline = time.monotonic() + SECONDS
             while not _is_open(port):
@@ -149,14 +149,14 @@ def _certify(folder: Path) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = system.now()
-    made = x509.CertificateBuilder().subject_name(name).issuer_name(name)
-    made = made.public_key(key.public_key()).serial_number(1).not_valid_before(now)
-    made = made.not_valid_after(now + timedelta(days=1))
-    signed = made.sign(key, hashes.SHA256())
-    pem, none = serialization.Encoding.PEM, serialization.NoEncryption()
-    (folder / "fullchain.pem").write_bytes(signed.public_bytes(pem))
+    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name)
+    builder = builder.public_key(key.public_key()).serial_number(1).not_valid_before(now)
+    builder = builder.not_valid_after(now + timedelta(days=1))
+    certificate = builder.sign(key, hashes.SHA256())
+    pem, encryption = serialization.Encoding.PEM, serialization.NoEncryption()
+    (folder / "fullchain.pem").write_bytes(certificate.public_bytes(pem))
     form = serialization.PrivateFormat.PKCS8
-    (folder / "key.pem").write_bytes(key.private_bytes(pem, form, none))
+    (folder / "key.pem").write_bytes(key.private_bytes(pem, form, encryption))
 
 
 def _client(origin: str, source: str) -> Any:
@@ -164,7 +164,7 @@ def _client(origin: str, source: str) -> Any:
     return httpx2.Client(transport=transport, base_url=origin, timeout=SECONDS)
 
 
-def _asked(client: Any, key: str, **fields: str) -> int:
+def _status(client: Any, key: str, **fields: str) -> int:
     headers = {"authorization": f"Bearer {key}", **fields}
     return int(client.get("/api/v1/reports?limit=1", headers=headers).status_code)
 
@@ -174,19 +174,19 @@ def test_an_address_is_locked_out_by_what_it_is_and_not_by_what_it_says(
 ) -> None:
     own = service.addresses["key"]
     number = PROXIES.index("nginx") + int(origin.rpartition(":")[2]) % 200
-    guesser, other = f"127.1.{number}.2", f"127.1.{number}.3"
-    with _client(origin, guesser) as guessing, _client(origin, other) as honest:
-        said = [
-            _asked(
+    guesser, bystander = f"127.1.{number}.2", f"127.1.{number}.3"
+    with _client(origin, guesser) as guessing, _client(origin, bystander) as honest:
+        statuses = [
+            _status(
                 guessing,
                 "svc_" + "0" * 40,
-                **dict.fromkeys(CLAIMED, f"203.0.113.{turn}"),
+                **dict.fromkeys(CLAIM_HEADERS, f"203.0.113.{turn}"),
             )
             for turn in range(1, 7)
         ]  # fmt: skip
-        assert said == [401] * 5 + [429]
-        assert _asked(guessing, own) == 429
-        assert _asked(honest, own, **{"x-forwarded-for": guesser}) == 200
+        assert statuses == [401] * 5 + [429]
+        assert _status(guessing, own) == 429
+        assert _status(honest, own, **{"x-forwarded-for": guesser}) == 200
 
 
 def test_an_event_is_passed_on_at_once(origin: str, service: Server) -> None:
@@ -202,11 +202,11 @@ def test_an_event_is_passed_on_at_once(origin: str, service: Server) -> None:
         assert events.status_code == 200, events.read()
         body = {"name": f"Now {origin[-5:]}", "topic": "Strikes", "frequency": "manual"}
         key = {"idempotency-key": f"now-{origin[-5:]}"}
-        made = client.post("/api/v1/profiles", json=body, headers=access | key)
-        assert made.status_code == 201
-        began, wanted = time.monotonic(), made.json()["data"]["id"]
-        heard = next(line for line in events.iter_lines() if wanted in line)
-        assert heard
+        created = client.post("/api/v1/profiles", json=body, headers=access | key)
+        assert created.status_code == 201
+        began, profile_id = time.monotonic(), created.json()["data"]["id"]
+        line = next(line for line in events.iter_lines() if profile_id in line)
+        assert line
         assert time.monotonic() - began < 5, "before the next heartbeat"
 
 

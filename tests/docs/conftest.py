@@ -60,9 +60,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
         env={**NONE, "PYTHONPATH": str(ROOT), "SVC_REQUEST_LOG": "off"},
         stderr=DEVNULL,
     )
-    told = json.loads(process.stdout.readline())
-    port = int(told["api"].rpartition(":")[2].partition("/")[0])
-    yield Demo(port, told["key"], told["admin"])
+    addresses = json.loads(process.stdout.readline())
+    port = int(addresses["api"].rpartition(":")[2].partition("/")[0])
+    yield Demo(port, addresses["key"], addresses["admin"])
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 0
     process.stdout.close()

@@ -56,7 +56,7 @@ class Step:
 
 
 def _blocks(text: str, language: str) -> list[str]:
-    return [found[2] for found in FENCE.finditer(text) if found[1] == language]
+    return [match[2] for match in FENCE.finditer(text) if match[1] == language]
 
 
 def _steps(text: str) -> list[Step]:
@@ -77,7 +77,7 @@ def _steps(text: str) -> list[Step]:
 def _session(steps: list[Step], folder: Path, environment: dict[str, str]) -> list[tuple[str, int]]:
     """The output and exit code of every step, run in one shell."""
     script = "".join(f"printf '{BEGIN}'\n{step.command}\nprintf '{END}%d' $?\n" for step in steps)
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-c", f"exec 2>&1\n{script}"],
         cwd=folder,
         env=environment,
@@ -86,7 +86,7 @@ def _session(steps: list[Step], folder: Path, environment: dict[str, str]) -> li
         check=False,
         timeout=300,  # thirty commands, on a machine that is busy with other tests
     )
-    parts = [part.partition(END) for part in done.stdout.split(BEGIN)[1:]]
+    parts = [part.partition(END) for part in process.stdout.split(BEGIN)[1:]]
     return [(output, int(code)) for output, _, code in parts]
 
 
@@ -120,12 +120,12 @@ def test_sessions_give_what_the_document_shows(
     if name in ("docs/index.md", "docs/agent.md", "docs/payments.md"):
         environment |= {"SVC_KEY": demo.key, "SVC_SERVER": demo.admin}
 
-    found = _session(steps, folder / "work", environment)
+    steps_run = _session(steps, folder / "work", environment)
 
     checker = doctest.OutputChecker()
     assert len(steps) > 5
-    assert len(found) == len(steps)
-    for step, (output, code) in zip(steps, found, strict=True):
+    assert len(steps_run) == len(steps)
+    for step, (output, code) in zip(steps, steps_run, strict=True):
         assert code == 0, f"{step.command}\nfailed:\n{output}"
         assert checker.check_output(step.output, _clean(output), doctest.ELLIPSIS), (
             f"{step.command}\nshould print:\n{step.output}\nprinted:\n{output}"
@@ -174,12 +174,12 @@ def _commands(line: str) -> list[list[str]]:
     """The `svc` commands of a shell line, as words."""
     inner = re.findall(r"\$\(([^()]*)\)", line)
     outer = re.sub(r"\$\([^()]*\)", "value", line.removeprefix("$ "))
-    found = []
+    commands = []
     for part in re.split(r"&&|\||[&;]\s*$", "|".join((outer, *inner))):
-        called = re.match(r"\s*(?:\S*/)?svc (.*)", part)
-        if called is not None:
-            found.append(shlex.split(called[1], comments=True))
-    return found
+        match = re.match(r"\s*(?:\S*/)?svc (.*)", part)
+        if match is not None:
+            commands.append(shlex.split(match[1], comments=True))
+    return commands
 
 
 def test_every_command_in_the_documents_exists(documents: dict[str, str]) -> None:
@@ -190,25 +190,25 @@ def test_every_command_in_the_documents_exists(documents: dict[str, str]) -> Non
         for block in _blocks(text, language)
         for line in block.splitlines()
     ]
-    shown = [(name, words) for name, line in lines for words in _commands(line)]
+    commands = [(name, words) for name, line in lines for words in _commands(line)]
 
     app = tree()
-    assert len(shown) > 15
-    for name, words in shown:
+    assert len(commands) > 15
+    for name, words in commands:
         command, *_ = app.parse_args(words, exit_on_error=False, print_error=False)
         assert callable(command), (name, words)
 
 
 def test_every_command_that_a_sentence_names_exists(documents: dict[str, str]) -> None:
-    named = {
-        (name, tuple(found[1].split()))
+    commands = {
+        (name, tuple(match[1].split()))
         for name, text in documents.items()
-        for found in re.finditer(r"`svc ((?:[a-z]+(?:-[a-z]+)* ?)+)", FENCE.sub("", text))
+        for match in re.finditer(r"`svc ((?:[a-z]+(?:-[a-z]+)* ?)+)", FENCE.sub("", text))
     }
 
     app = tree()
-    assert named
-    for name, words in named:
+    assert commands
+    for name, words in commands:
         assert app.parse_commands(list(words))[2] == [], (name, words)
 
 

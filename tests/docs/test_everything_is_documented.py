@@ -79,7 +79,7 @@ def test_the_command_of_every_operation_has_its_section(documents: dict[str, str
 
 def test_every_collection_and_port_has_its_place(documents: dict[str, str]) -> None:
     page = documents["docs/reference/storage.md"]
-    protocols = [n for n, found in vars(ports).items() if getattr(found, "_is_protocol", False)]
+    protocols = [n for n, port in vars(ports).items() if getattr(port, "_is_protocol", False)]
 
     assert {"Storage", "Transaction", "Documents", "Changes", "Ids"} <= set(protocols)
     for name in {*protocols} - {"Protocol"}:
@@ -89,21 +89,23 @@ def test_every_collection_and_port_has_its_place(documents: dict[str, str]) -> N
 
 
 def test_every_setting_that_the_guide_names_exists(documents: dict[str, str]) -> None:
-    named = re.findall(r"\bSVC_([A-Z_]+)\b", documents["docs/running.md"])
-    secrets = {f"{name.upper()}_FILE" for name, kept in MEMBERS.items() if kept.metadata["secret"]}
-    known = {*(name.upper() for name in MEMBERS), *secrets, "CONFIG", "SERVER"}
+    names = re.findall(r"\bSVC_([A-Z_]+)\b", documents["docs/running.md"])
+    secrets = {
+        f"{name.upper()}_FILE" for name, setting in MEMBERS.items() if setting.metadata["secret"]
+    }
+    variables = {*(name.upper() for name in MEMBERS), *secrets, "CONFIG", "SERVER"}
 
-    assert set(named) <= known
+    assert set(names) <= variables
 
 
 def test_every_page_of_the_server_has_its_row(documents: dict[str, str]) -> None:
     async def page_paths() -> list[str]:
-        given = secret.secured(Settings(db=MEMORY))
-        service = build(given, MemoryStorage(catalog.COLLECTIONS))
-        found = Pages(
+        settings = secret.secured(Settings(db=MEMORY))
+        service = build(settings, MemoryStorage(catalog.COLLECTIONS))
+        pages = Pages(
             catalog.OPERATIONS, service.runtime, None, service.looks.exposition
         ).resources()
-        return [page.path for page in found if not page.path.startswith("/static/")]
+        return [page.path for page in pages if not page.path.startswith("/static/")]
 
     paths = asyncio.run(page_paths())
 
@@ -124,12 +126,12 @@ FIGURES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "words", "ours", "said"), FIGURES)
+@pytest.mark.parametrize(("name", "words", "figure", "figure_in_text"), FIGURES)
 def test_figures_in_the_documents_are_the_code_s(
-    name: str, words: str, ours: object, said: object, documents: dict[str, str]
+    name: str, words: str, figure: object, figure_in_text: object, documents: dict[str, str]
 ) -> None:
     assert words in " ".join(documents[name].split())
-    assert ours == said
+    assert figure == figure_in_text
 
 
 # -- links -------------------------------------------------------------------------------------
@@ -145,7 +147,7 @@ def _anchors(text: str) -> set[str]:
 def test_every_link_between_documents_leads_somewhere(
     documents: dict[str, str], root: Path
 ) -> None:
-    broken = []
+    dead_links = []
     for name, text in documents.items():
         for target in LINK.findall(CODE.sub("", text)):
             if re.match(r"[a-z]+:", target):
@@ -155,9 +157,9 @@ def test_every_link_between_documents_leads_somewhere(
             inner = place.resolve().relative_to(root).as_posix()
             is_lost = anchor and anchor not in _anchors(documents.get(inner, ""))
             if not place.exists() or is_lost:
-                broken.append(f"{name}: {target}")
+                dead_links.append(f"{name}: {target}")
 
-    assert broken == []
+    assert dead_links == []
 
 
 def test_every_document_can_be_reached_from_the_start(
@@ -223,7 +225,7 @@ def test_the_lines_for_a_proxy_are_those_of_its_file(language: str, file: str) -
         rf"```{language}\n(.*?)```", (docs / "running.md").read_text("utf-8"), re.DOTALL
     )
     assert block is not None
-    there = {
+    lines = {
         line.strip() for line in (docs.parent / "examples/deploy" / file).read_text().split("\n")
     }
-    assert set(block[1].splitlines()) <= there
+    assert set(block[1].splitlines()) <= lines

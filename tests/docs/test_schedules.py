@@ -11,7 +11,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "schedules.md").read_text("utf-8")
 ROW = re.compile(r"^\| `([a-z]+)([^`|]*)` \| (20[^|]+) \| (20[^|]+) \|", re.MULTILINE)
 
 
-def parsed(frequency: str, rest: str) -> Schedule:
+def parse(frequency: str, rest: str) -> Schedule:
     time = re.search(r"\d\d:\d\d", rest)
     zone = re.search(r"[A-Z]\S+", rest)
     day = re.search(r" (\d+)$", rest)
@@ -33,14 +33,14 @@ def test_every_example_of_a_schedule_is_true() -> None:
     rows = ROW.findall(PAGE)
     assert len(rows) >= 9
     for frequency, rest, after, run in rows:
-        assert next_run(parsed(frequency, rest), instant(after)) == instant(run)
+        assert next_run(parse(frequency, rest), instant(after)) == instant(run)
 
 
 def test_the_figures_are_those_of_the_code() -> None:
-    for figure, said in [
+    for figure, text in [
         (f"{SETTLING.seconds} seconds after its run", 1),
         (f"up to {SETTLING.seconds} seconds before", 1),
         (f"after {RETRY_MIN.seconds // 60} minutes", 1),
         (f"once in {RETRY_MAX.days * 24} hours", 1),
     ]:
-        assert PAGE.count(figure) == said
+        assert PAGE.count(figure) == text

@@ -26,7 +26,7 @@ class Export:
     checkpoint: Path
     folder: Path
 
-    def written(self, lines: list[bytes]) -> Path:
+    def write(self, lines: list[bytes]) -> Path:
         path = self.folder / "export.ndjson"
         path.write_bytes(b"".join(line + b"\n" for line in lines))
         return path
@@ -56,9 +56,9 @@ def export(tmp_path: Path) -> Export:
 
 
 def _block(documents: dict[str, str], language: str) -> str:
-    found = re.findall(rf"^```{language}\n(.*?)^```$", documents[PAGE], re.DOTALL | re.MULTILINE)
-    assert len(found) == 1
-    block: str = found[0]
+    blocks = re.findall(rf"^```{language}\n(.*?)^```$", documents[PAGE], re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 1
+    block: str = blocks[0]
     return block
 
 
@@ -71,14 +71,14 @@ def command(request: pytest.FixtureRequest, documents: dict[str, str], tmp_path:
 
 
 def _run(command: list[str], *paths: Path) -> tuple[int, str]:
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, *map(str, paths)], capture_output=True, text=True, check=False, timeout=60
     )
-    return done.returncode, done.stdout + done.stderr
+    return process.returncode, process.stdout + process.stderr
 
 
 def test_an_intact_export_is_accepted(export: Export, command: list[str]) -> None:
-    code, output = _run(command, export.written(list(export.lines)), export.checkpoint)
+    code, output = _run(command, export.write(list(export.lines)), export.checkpoint)
 
     assert (code, output.split(";")[0]) == (0, "10 records are intact")
 
@@ -88,11 +88,11 @@ def test_one_letter_flipped_is_named_by_its_line(export: Export, command: list[s
         for mark in (b'"label":"Z', b'"author":"k', b'"seal":"', b'"prev":"', b'"payloadHash":"'):
             lines = list(export.lines)
             at = lines[line].index(mark) + len(mark)
-            edited = bytearray(lines[line])
-            edited[at] ^= 1
-            lines[line] = bytes(edited)
+            line_bytes = bytearray(lines[line])
+            line_bytes[at] ^= 1
+            lines[line] = bytes(line_bytes)
 
-            assert _run(command, export.written(lines)) == (
+            assert _run(command, export.write(lines)) == (
                 1,
                 f"line {line + 1} is not as it was sealed\n",
             )
@@ -102,7 +102,7 @@ def test_lines_that_are_missing_moved_or_foreign_are_named(
     export: Export, command: list[str]
 ) -> None:
     lines = list(export.lines)
-    for damaged, line in (
+    for export_lines, line in (
         ([*lines[:4], *lines[5:]], 5),
         ([*lines[:4], lines[3], *lines[4:]], 5),
         ([lines[1], lines[0], *lines[2:]], 1),
@@ -110,7 +110,7 @@ def test_lines_that_are_missing_moved_or_foreign_are_named(
         ([*lines[:4], b"", *lines[4:]], 5),
         ([*lines[:4], lines[4] + b"\r", *lines[5:]], 5),
     ):
-        assert _run(command, export.written(damaged)) == (
+        assert _run(command, export.write(export_lines)) == (
             1,
             f"line {line} is not as it was sealed\n",
         )
@@ -123,10 +123,10 @@ def test_the_program_sees_what_a_checkpoint_excludes(
     path.write_text(_block(documents, "python"), "utf-8")
     command = [sys.executable, "-I", str(path)]
 
-    cut = _run(command, export.written(list(export.lines[:7])), export.checkpoint)
+    cut = _run(command, export.write(list(export.lines[:7])), export.checkpoint)
 
     assert cut == (1, "these are not the 8 records that were signed\n")
-    assert _run(command, export.written(list(export.lines)), export.checkpoint)[0] == 0
+    assert _run(command, export.write(list(export.lines)), export.checkpoint)[0] == 0
 
 
 def test_the_program_finds_content_that_a_record_erases(
@@ -135,21 +135,21 @@ def test_the_program_finds_content_that_a_record_erases(
     path, lines = tmp_path / "verify.py", tmp_path / "export.ndjson"
     path.write_text(_block(documents, "python"), "utf-8")
     head, target = TreeHead.empty(LEDGER), None
-    made: list[bytes] = []
+    log: list[bytes] = []
     acts: tuple[Op, ...] = ("assert", "assert", "erase")
     for number, op in enumerate(acts):
         content = {"salt": f"{number:022d}"}
         draft = Draft("claim", op, SUBJECT, target, None, None, "key_1", content)
         batch = seal_batch(head, [draft], f"2026-01-05T09:00:{number:02d}.000000Z")
         head, target = batch.head, batch.records[0].id if number else None
-        made += batch.lines
+        log += batch.lines
     (tmp_path / "checkpoint").write_text(f"x\n3\n{to_base64(head.root)}\n")
-    parts = split(made[1])
-    gone = encode_line(parts.head, None, parts.seal.decode())
-    for second, code, said in (
-        (made[1], 1, "line 2 has content that line 3 erases"),
-        (gone, 0, "3 records are intact; the root is"),
+    parts = split(log[1])
+    erasure = encode_line(parts.head, None, parts.seal.decode())
+    for second, code, message in (
+        (log[1], 1, "line 2 has content that line 3 erases"),
+        (erasure, 0, "3 records are intact; the root is"),
     ):
-        lines.write_bytes(b"".join(line + b"\n" for line in (made[0], second, made[2])))
-        found = _run([sys.executable, "-I", str(path)], lines, tmp_path / "checkpoint")
-        assert (found[0], said in found[1]) == (code, True), found
+        lines.write_bytes(b"".join(line + b"\n" for line in (log[0], second, log[2])))
+        output = _run([sys.executable, "-I", str(path)], lines, tmp_path / "checkpoint")
+        assert (output[0], message in output[1]) == (code, True), output

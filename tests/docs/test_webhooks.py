@@ -82,22 +82,22 @@ console.log(JSON.stringify(told));
 """
     (tmp_path / "verify.mjs").write_text(block + calls, "utf-8")
     cases = list(_cases())
-    asked = json.dumps([[SECRET, fields, body] for _, fields, body, _ in cases])
-    done = subprocess.run(
+    request = json.dumps([[SECRET, fields, body] for _, fields, body, _ in cases])
+    process = subprocess.run(
         ["node", tmp_path / "verify.mjs"],
-        input=asked,
+        input=request,
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
-    assert json.loads(done.stdout) == [is_taken for *_, is_taken in cases]
+    assert json.loads(process.stdout) == [is_taken for *_, is_taken in cases]
 
 
 # -- the recipe --------------------------------------------------------------------------------
 
 
-def _gone(code: int) -> HTTPError:
+def _http_error(code: int) -> HTTPError:
     return HTTPError("http://a.example", code, "refused", Message(), None)
 
 
@@ -107,33 +107,33 @@ def test_a_copy_is_rebuilt_and_kept_from_the_change_feed(program: Any, demo: Any
     catch_up = program["catch_up"]
     copy = {"watermark": None, "reports": {}}
     catch_up(copy, read)
-    listed = {row["id"] for row in read("/api/v1/reports?limit=100")["data"]}
-    assert set(copy["reports"]) == listed != set()
+    ids = {row["id"] for row in read("/api/v1/reports?limit=100")["data"]}
+    assert set(copy["reports"]) == ids != set()
     before, watermark = set(copy["reports"]), copy["watermark"]
 
-    lost = next(iter(copy["reports"].values()))["profileId"]
+    profile_id = next(iter(copy["reports"].values()))["profileId"]
     bearer = {"Authorization": f"Bearer {demo.key}"}
-    deleted = httpx2.delete(f"{origin}/api/v1/profiles/{lost}", headers=bearer)
-    assert deleted.status_code == 204
+    answer = httpx2.delete(f"{origin}/api/v1/profiles/{profile_id}", headers=bearer)
+    assert answer.status_code == 204
     catch_up(copy, read)
-    listed = {row["id"] for row in read("/api/v1/reports?limit=100")["data"]}
-    assert set(copy["reports"]) == listed < before
+    ids = {row["id"] for row in read("/api/v1/reports?limit=100")["data"]}
+    assert set(copy["reports"]) == ids < before
     assert copy["watermark"] != watermark
 
 
 def test_after_a_restore_the_copy_begins_again(program: Any) -> None:
-    asked: list[str] = []
+    paths: list[str] = []
 
     def read(path: str) -> Any:
-        asked.append(path)
+        paths.append(path)
         if "after=" in path:
-            raise _gone(410)
+            raise _http_error(410)
         return {"data": [], "meta": {"watermark": "w1.new"}, "links": {"next": None}}
 
     copy: dict[str, Any] = {"watermark": "w1.old", "reports": {"rpt_1": {}}}
     program["catch_up"](copy, read)
     assert copy == {"watermark": "w1.new", "reports": {}}
-    assert ["after=" in path for path in asked] == [True, False]
+    assert ["after=" in path for path in paths] == [True, False]
 
 
 @pytest.mark.parametrize("place", ["/api/v2/changes", "/api/v1/reports"])
@@ -155,7 +155,7 @@ def _reader(place: str, code: int) -> Callable[[str], Any]:
 
     def read(path: str) -> Any:
         if path.startswith(place):
-            raise _gone(code)
+            raise _http_error(code)
         change = {"resourceId": "rpt_1", "tombstone": False, "links": {"self": "/api/v1/reports/1"}}
         return {"data": [change], "meta": {"watermark": "w1.new"}, "links": {"next": None}}
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.golden.compare import difference, kept, write
+from tests.golden.compare import difference, stored, write
 from tests.golden.parts import PARTS
 
 
@@ -15,8 +15,8 @@ def main(arguments: list[str]) -> int:
     for part, texts in PARTS.items():
         if arguments:
             sys.stdout.writelines(f"{name}\n" for name in write(part, texts()))
-        elif told := difference(kept(part), texts()):
-            sys.stdout.write(f"{told}\n\n")
+        elif changes := difference(stored(part), texts()):
+            sys.stdout.write(f"{changes}\n\n")
             code = 1
     return code
 

@@ -32,10 +32,10 @@ CASES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Of these also what they answer to one parameter more."""
 
-MADE = ("createProject", "createAutomation", "runAutomation", "createWebhook")
+CREATIONS = ("createProject", "createAutomation", "runAutomation", "createWebhook")
 """What is asked before anything is read."""
 
-SHOWN = {"/api/v2/entities": "/api/v2/entities?designator=cik:0000789019"}
+TARGETS = {"/api/v2/entities": "/api/v2/entities?designator=cik:0000789019"}
 """Where another row than the first has more to tell."""
 
 EDGE = (
@@ -82,29 +82,29 @@ class Walk:
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self._seen: dict[str, str] = {}
+        self._ids: dict[str, str] = {}
         self._first: dict[str, Mapping[str, Any]] = {}
         self._paths = house.ask("GET", "/openapi.flat.json").json()["paths"]
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        known = {operation.id: operation for operation in OPERATIONS}
-        for name in MADE:
-            yield f"answers/{name}.txt", self._made(known[name].address)
+        operations = {operation.id: operation for operation in OPERATIONS}
+        for name in CREATIONS:
+            yield f"answers/{name}.txt", self._create(operations[name].address)
         gets = [operation for operation in OPERATIONS if operation.method == "GET"]
-        for operation in sorted(gets, key=lambda each: each.address.count("{")):
+        for operation in sorted(gets, key=lambda operation: operation.address.count("{")):
             target = self._target(operation.address)
-            more = [f"{name}={value}" for name, value in CASES.get(operation.id, ())]
+            queries = [f"{name}={value}" for name, value in CASES.get(operation.id, ())]
             joint = "&" if "?" in target else "?"
-            told = [self._told(operation.address, target)]
-            told += [self._told("", f"{target}{joint}{each}") for each in more]
-            yield f"answers/{operation.id}.txt", "\n".join(told)
+            parts = [self._answer_text(operation.address, target)]
+            parts += [self._answer_text("", f"{target}{joint}{query}") for query in queries]
+            yield f"answers/{operation.id}.txt", "\n".join(parts)
 
-    def _made(self, address: str) -> str:
+    def _create(self, address: str) -> str:
         target, headers = self._target(address, "post"), {"Idempotency-Key": "golden-key"}
         content = self._paths[address]["post"].get("requestBody", {"content": {}})["content"]
         example = content.get("application/json", {}).get("example")
         answer = self._house.ask("POST", target, headers=headers, json=example)
-        return self._noted(answer)
+        return self._note(answer)
 
     def _target(self, address: str, method: str = "get") -> str:
         """A request that succeeds where the demo has such rows."""
@@ -124,19 +124,21 @@ class Walk:
         pattern, own = schema.get("pattern", ""), row.get(name, row.get("id"))
         if isinstance(own, str) and re.fullmatch(pattern or ".*", own):
             return own
-        seen = (id_ for id_ in self._seen.values() if pattern and re.fullmatch(pattern, id_))
-        return next(seen, _example(schema))
+        ids = (id_ for id_ in self._ids.values() if pattern and re.fullmatch(pattern, id_))
+        return next(ids, _example(schema))
 
-    def _told(self, address: str, target: str) -> str:
+    def _answer_text(self, address: str, target: str) -> str:
         answer = self._house.ask("GET", target)
         if address:
-            shown = SHOWN.get(address)
-            self._first[address] = _row(answer if shown is None else self._house.ask("GET", shown))
-        return self._noted(answer)
+            target_in_file = TARGETS.get(address)
+            self._first[address] = _row(
+                answer if target_in_file is None else self._house.ask("GET", target_in_file)
+            )
+        return self._note(answer)
 
-    def _noted(self, answer: Any) -> str:
+    def _note(self, answer: Any) -> str:
         for id_, prefix in _ID.findall(answer.text):
-            self._seen.setdefault(prefix, id_)
+            self._ids.setdefault(prefix, id_)
         return "\n".join((*self._house.head(answer), "", body(self._house, answer)))
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from svc_http.run.cli.app import tree
 
-_ASKED = re.compile(r"(?:^|(?<= ))(?:\[|--|[A-Z]).*")
+_USAGE = re.compile(r"(?:^|(?<= ))(?:\[|--|[A-Z]).*")
 """What a line of usage asks for, after the name of the command."""
 
 
@@ -24,17 +24,17 @@ def texts() -> dict[str, str]:
     for words, command in list(_walk(tree(), ())):
         file = f"commands/{words[0] if words else 'svc'}.txt"
         pages.setdefault(file, []).append(_help(words, command))
-    return {file: "\n\n".join(each) + "\n" for file, each in pages.items()}
+    return {file: "\n\n".join(texts_of_page) + "\n" for file, texts_of_page in pages.items()}
 
 
 def _walk(command: App, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], App]]:
     yield words, command
     own = {name: command[name] for name in command if not name.startswith("-")}
     seen: set[int] = set()
-    for name, each in own.items():
-        if id(each) not in seen:  # it is told under its first name, which tells the others
-            seen.add(id(each))
-            yield from _walk(each, (*words, name))
+    for name, child in own.items():
+        if id(child) not in seen:  # it is told under its first name, which tells the others
+            seen.add(id(child))
+            yield from _walk(child, (*words, name))
 
 
 def _help(words: tuple[str, ...], command: App) -> str:
@@ -42,8 +42,8 @@ def _help(words: tuple[str, ...], command: App) -> str:
     command.help_formatter, command.help_format = paper, "plaintext"
     command.help_print([], console=Console(file=io.StringIO(), width=100, color_system=None))
     # The words before are those of the program that runs, which is another one here.
-    asked = _ASKED.search(paper.usage)
-    title = " ".join(("svc", *words, *([asked[0]] if asked else [])))
+    usage = _USAGE.search(paper.usage)
+    title = " ".join(("svc", *words, *([usage[0]] if usage else [])))
     return "\n".join((f"$ {title}", *paper.lines))
 
 
@@ -66,8 +66,8 @@ class Paper:
                 f"[default: {entry.default}]" if entry.default is not None else "",
                 "[required]" if entry.required else "",
             ]
-            said = " ".join(filter(None, (_plain(entry.description), *notes)))
-            self.lines.append(f"  {', '.join(labels)}: {said}")
+            description = " ".join(filter(None, (_plain(entry.description), *notes)))
+            self.lines.append(f"  {', '.join(labels)}: {description}")
 
     def render_usage(self, _console: Console, _options: Any, usage: Any) -> None:
         self.usage = _plain(usage)
@@ -76,7 +76,7 @@ class Paper:
         self.lines += ["", _plain(description)]
 
 
-def _plain(said: Any) -> str:
+def _plain(text: Any) -> str:
     """What a text says, on one line."""
-    parts = [getattr(said, "primary_renderable", said), *getattr(said, "texts", ())]
-    return " ".join(" ".join(str(getattr(each, "plain", each or "")) for each in parts).split())
+    parts = [getattr(text, "primary_renderable", text), *getattr(text, "texts", ())]
+    return " ".join(" ".join(str(getattr(part, "plain", part or "")) for part in parts).split())

@@ -17,7 +17,7 @@ LINE_MAX = 200
 _HUNK = re.compile(r"^@@ -(\d+).* @@$")
 
 
-def kept(part: str, folder: Path = FILES) -> dict[str, str]:
+def stored(part: str, folder: Path = FILES) -> dict[str, str]:
     """The golden files of a part of the face, by their path below the folder."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes().decode()
@@ -28,16 +28,16 @@ def kept(part: str, folder: Path = FILES) -> dict[str, str]:
 
 def write(part: str, texts: Mapping[str, str], folder: Path = FILES) -> list[str]:
     """Make the golden files of a part be these; the names of those that are others now."""
-    before = kept(part, folder)
-    changed = sorted(name for name in {*before, *texts} if before.get(name) != texts.get(name))
-    for name in changed:
+    before = stored(part, folder)
+    names = sorted(name for name in {*before, *texts} if before.get(name) != texts.get(name))
+    for name in names:
         path = folder / name
         if name not in texts:
             path.unlink()
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(texts[name].encode())
-    return changed
+    return names
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
@@ -46,7 +46,7 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     differing = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
     for name in differing:
         if len(lines) < LINES_MAX:
-            lines += _unified(name, before.get(name), after.get(name))
+            lines += _unified_diff(name, before.get(name), after.get(name))
     if not lines:
         return ""
     left_out = ["..."] if len(lines) > LINES_MAX else []
@@ -63,39 +63,41 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     )
 
 
-def _unified(name: str, before: str | None, after: str | None) -> Iterator[str]:
+def _unified_diff(name: str, before: str | None, after: str | None) -> Iterator[str]:
     if before is None or after is None:
         yield f"--- {name if after is None else 'nothing'}"
         yield f"+++ {name if before is None else 'nothing'}"
         return
     old, new = before.split("\n"), after.split("\n")
-    start = _shared(old, new)
+    start = _shared_count(old, new)
     # What is the same on both ends is no work for the comparison, which is a slow one.
-    end = _shared(old[start:][::-1], new[start:][::-1])
+    end = _shared_count(old[start:][::-1], new[start:][::-1])
     first = max(0, start - 3)
-    parts = (each[first : len(each) - max(0, end - 3)] for each in (old, new))
+    parts = (lines[first : len(lines) - max(0, end - 3)] for lines in (old, new))
     lines = list(difflib.unified_diff(*parts, name, name, n=3, lineterm=""))
     # Lines are counted from the top of the file, not of the part that was compared.
     lines = [_HUNK.sub(lambda at: f"@@ line {first + int(at[1])} @@", line) for line in lines]
     for _, run in groupby(lines, lambda line: line[:1] in {"-", "+"}):
-        changed = list(run)
-        less = [line for line in changed if line.startswith("-")]
-        more = [line for line in changed if line.startswith("+")]
-        paired = dict(zip(less, more, strict=False)) | dict(zip(more, less, strict=False))
-        yield from (_clipped(line, paired.get(line, "")) for line in changed)
+        lines_of_run = list(run)
+        removals = [line for line in lines_of_run if line.startswith("-")]
+        additions = [line for line in lines_of_run if line.startswith("+")]
+        counterparts = dict(zip(removals, additions, strict=False)) | dict(
+            zip(additions, removals, strict=False)
+        )
+        yield from (_clip(line, counterparts.get(line, "")) for line in lines_of_run)
 
 
-def _clipped(line: str, other: str) -> str:
+def _clip(line: str, counterpart: str) -> str:
     """A line that is not too long to read; one that stands for another, from where they part."""
     if len(line) <= LINE_MAX:
         return line
-    shared = _shared(list(line[1:]), list(other[1:]))
+    shared = _shared_count(list(line[1:]), list(counterpart[1:]))
     start = max(1, shared - LINE_MAX // 4) if shared else 1
     end = start + LINE_MAX
     return f"{line[:1]}{'...' * (start > 1)}{line[start:end]}{'...' * (end < len(line))}"
 
 
-def _shared(one: list[str], other: list[str]) -> int:
+def _shared_count(left: list[str], right: list[str]) -> int:
     """How many entries both begin with."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    pairs = zip(left, right, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))

@@ -13,21 +13,21 @@ from tests.golden.pretty import changes, pretty
 
 def texts() -> dict[str, str]:
     """The texts of the document and of its other forms."""
-    paid, free = _served(sells=True), _served(sells=False)
-    found = dict(_parts(paid[""]))
+    priced, free = _service_documents(sells=True), _service_documents(sells=False)
+    files = dict(_parts(priced[""]))
     forms = (
-        ("flat", paid[""], paid[".flat"]),
-        ("without-payment", paid[""], free[""]),
+        ("flat", priced[""], priced[".flat"]),
+        ("without-payment", priced[""], free[""]),
         ("flat-without-payment", free[""], free[".flat"]),
     )
     for name, before, after in forms:
         lines = sorted(changes(_by_name(before), _by_name(after))) or ["It is the same."]
-        found[f"openapi/{name}.txt"] = "\n".join(lines) + "\n"
-    return found
+        files[f"openapi/{name}.txt"] = "\n".join(lines) + "\n"
+    return files
 
 
-def _served(*, sells: bool) -> dict[str, Any]:
-    house = House(sells=sells, seeded=False)
+def _service_documents(*, sells: bool) -> dict[str, Any]:
+    house = House(sells=sells, has_rows=False)
     try:
         return {
             form: house.ask("GET", f"/openapi{form}.json", key="").json() for form in ("", ".flat")
@@ -47,27 +47,27 @@ def _by_name(document: Any) -> Any:
     return {**document, "paths": operations}
 
 
-def _folded(value: Any) -> Any:
+def _fold(value: Any) -> Any:
     """The same with members that all refer to what has their name told by their names alone.
 
     Answers name twenty fields and more, each time by a reference.
     """
     if isinstance(value, list):
-        return [_folded(each) for each in value]
+        return [_fold(item) for item in value]
     if not isinstance(value, dict):
         return value
-    homes = {_home(name, each) for name, each in value.items()}
+    homes = {_home(name, member) for name, member in value.items()}
     if len(homes) == 1 and (home := homes.pop()) is not None:
         return {f"each at {home}": list(value)}
-    return {name: _folded(each) for name, each in value.items()}
+    return {name: _fold(member) for name, member in value.items()}
 
 
 def _home(name: str, value: Any) -> str | None:
     """Where what is referred to stands, if it has that name there."""
     if not isinstance(value, dict) or [*value] != ["$ref"]:
         return None
-    home, _, there = str(value["$ref"]).rpartition("/")
-    return home if there == name else None
+    home, _, name_there = str(value["$ref"]).rpartition("/")
+    return home if name_there == name else None
 
 
 def _is_operation(value: Any) -> bool:
@@ -82,8 +82,8 @@ def _parts(document: Any) -> Iterator[tuple[str, str]]:
         for member, value in item.items():
             index[path][member] = value["operationId"] if _is_operation(value) else value
             if _is_operation(value):
-                yield f"openapi/operations/{value['operationId']}.json", pretty(_folded(value))
+                yield f"openapi/operations/{value['operationId']}.json", pretty(_fold(value))
     for kind, entries in document["components"].items():
-        yield f"openapi/components/{kind}.json", pretty(_folded(entries))
+        yield f"openapi/components/{kind}.json", pretty(_fold(entries))
     rest = {**document, "paths": index, "components": list(document["components"])}
     yield "openapi/document.json", pretty(rest)

@@ -108,7 +108,7 @@ class Sheet:
 class House:
     """The demo's service in this process, and a key with every scope."""
 
-    def __init__(self, *, sells: bool = True, seeded: bool = True) -> None:
+    def __init__(self, *, sells: bool = True, has_rows: bool = True) -> None:
         self._runner = asyncio.Runner()
         settings = Settings(
             base_url=ORIGIN,
@@ -132,10 +132,10 @@ class House:
         self._client = httpx2.AsyncClient(transport=transport, base_url=ORIGIN)
         self.key = ""
         self.ask("GET", "/livez")  # it starts at its first request
-        if seeded:
+        if has_rows:
             shelf: Any = Shelf()
-            made = self._runner.run(seed(self.service.runtime.service, shelf, shelf))
-            self.key = made.key
+            account = self._runner.run(seed(self.service.runtime.service, shelf, shelf))
+            self.key = account.key
 
     def close(self) -> None:
         self._runner.run(self._client.aclose())
@@ -158,7 +158,7 @@ class House:
     @classmethod
     def steady_json(cls, value: Any) -> Any:
         """The same of a JSON value."""
-        return json.loads(cls.steady(json.dumps(_named(value), ensure_ascii=False)))
+        return json.loads(cls.steady(json.dumps(_with_names(value), ensure_ascii=False)))
 
     def head(self, answer: httpx2.Response) -> Iterator[str]:
         """An answer's status and fields, in lines."""
@@ -167,20 +167,20 @@ class House:
         for name in STABLE_HEADERS:
             if name in answer.headers:
                 yield f"{name}: {self.steady(answer.headers[name])}"
-        others = sorted({*answer.headers} - {*STABLE_HEADERS, "content-length"})
-        yield from textwrap.wrap(f"and {' '.join(others)}", 100, break_on_hyphens=False)
+        names = sorted({*answer.headers} - {*STABLE_HEADERS, "content-length"})
+        yield from textwrap.wrap(f"and {' '.join(names)}", 100, break_on_hyphens=False)
         if offer := answer.headers.get("payment-required"):
             yield from ("", pretty(self.steady_json(json.loads(base64.b64decode(offer)))))
 
 
-def _named(value: Any) -> Any:
+def _with_names(value: Any) -> Any:
     if isinstance(value, list):
-        return [_named(each) for each in value]
+        return [_with_names(item) for item in value]
     if isinstance(value, dict):
         return {
             name: f"<{name}>"
-            if name in VOLATILE_MEMBERS and isinstance(each, str)
-            else _named(each)
-            for name, each in value.items()
+            if name in VOLATILE_MEMBERS and isinstance(member, str)
+            else _with_names(member)
+            for name, member in value.items()
         }
     return value

@@ -50,20 +50,22 @@ def _core() -> Iterator[str]:
             yield from _lines(name.removeprefix("svc_core."), piece)
     for home, module in modules.items():
         yield from ("", f"# {home}")
-        for name in _declared(module):
+        for name in _declarations(module):
             if not isinstance(getattr(module, name), TypeVar):
                 yield from _lines(name, getattr(module, name))
 
 
 def _testing() -> Iterator[str]:
     package = svc_core.testing
-    homes = [each.name for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    homes = [
+        module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
     for home in sorted(homes):
         if "._" in home:
             continue
         module = import_module(home)
         yield f"# {home}"
-        for name in getattr(module, "__all__", _declared(module)):
+        for name in getattr(module, "__all__", _declarations(module)):
             yield from _lines(name, getattr(module, name))
         yield ""
 
@@ -77,7 +79,7 @@ def _server() -> Iterator[str]:
         yield ""
 
 
-def _declared(module: Any) -> list[str]:
+def _declarations(module: Any) -> list[str]:
     """The public names that stand at the top of a module, in their order."""
     names = []
     for node in ast.parse(inspect.getsource(module)).body:
@@ -98,21 +100,21 @@ def _lines(name: str, thing: Any) -> Iterator[str]:
         yield f"{name}{_signature(thing)}" if callable(thing) else f"{name}: {_kind(thing)}"
         return
     yield f"class {name}{_signature(thing)}"
-    fields = {each.name for each in attrs.fields(thing)} if attrs.has(thing) else set()
+    fields = {attribute.name for attribute in attrs.fields(thing)} if attrs.has(thing) else set()
     for member in sorted(dir(thing)):
         if member.startswith("_") or member in fields:
             continue
-        home = next(each for each in thing.__mro__ if member in vars(each))
+        home = next(class_ for class_ in thing.__mro__ if member in vars(class_))
         if not home.__module__.startswith("svc_"):
             continue  # of a library
-        held = inspect.getattr_static(thing, member)
-        callable_ = getattr(held, "__func__", held)
-        if isinstance(held, property):
+        attribute = inspect.getattr_static(thing, member)
+        callable_ = getattr(attribute, "__func__", attribute)
+        if isinstance(attribute, property):
             yield f"  {member}: property"
         elif callable(callable_):
             yield f"  {member}{_signature(callable_)}"
         else:
-            yield f"  {member}: {_kind(held)}"
+            yield f"  {member}: {_kind(attribute)}"
 
 
 def _kind(thing: Any) -> str:
@@ -121,25 +123,27 @@ def _kind(thing: Any) -> str:
 
 def _signature(thing: Any) -> str:
     try:
-        found = inspect.signature(thing)
+        signature = inspect.signature(thing)
     except (TypeError, ValueError):
         return ""
-    shown = [
-        each.replace(default=_Default(each.default))
-        if each.default is not inspect.Parameter.empty
-        else each
-        for each in found.parameters.values()
+    parameters = [
+        parameter.replace(default=_Default(parameter.default))
+        if parameter.default is not inspect.Parameter.empty
+        else parameter
+        for parameter in signature.parameters.values()
     ]
-    line = _HOME.sub("", str(found.replace(parameters=shown)))
+    line = _HOME.sub("", str(signature.replace(parameters=parameters)))
     if len(line) <= WIDTH:
         return line
     # One line for a parameter, so that one more is a line more.
-    returned = "" if found.return_annotation is found.empty else line[line.rindex(" -> ") :]
-    told = [
-        _HOME.sub("", str(found.replace(parameters=[each], return_annotation=found.empty)))
-        for each in shown
+    returns = "" if signature.return_annotation is signature.empty else line[line.rindex(" -> ") :]
+    lines = [
+        _HOME.sub(
+            "", str(signature.replace(parameters=[parameter], return_annotation=signature.empty))
+        )
+        for parameter in parameters
     ]
-    return "\n".join(("(", *(f"    {each[1:-1]}" for each in told), f"  ){returned}"))
+    return "\n".join(("(", *(f"    {text[1:-1]}" for text in lines), f"  ){returns}"))
 
 
 class _Default:
@@ -149,5 +153,5 @@ class _Default:
         self._value = value
 
     def __repr__(self) -> str:
-        told = repr(self._value)
-        return type(self._value).__name__ if " at 0x" in told else told
+        text = repr(self._value)
+        return type(self._value).__name__ if " at 0x" in text else text

@@ -19,21 +19,21 @@ def _lines(value: Any, room: int) -> list[str]:
     if not value or not isinstance(value, dict | list):
         return [json.dumps(value, ensure_ascii=False)]
     if isinstance(value, dict):
-        opened, closed = "{}"
-        members = [_labelled(name, _lines(each, room - 1)) for name, each in value.items()]
+        start, end = "{}"
+        members = [_label(name, _lines(member, room - 1)) for name, member in value.items()]
     else:
-        opened, closed = "[]"
-        members = [_lines(each, room - 1) for each in value]
+        start, end = "[]"
+        members = [_lines(item, room - 1) for item in value]
     if all(len(lines) == 1 for lines in members):
-        line = f"{opened}{', '.join(lines[0] for lines in members)}{closed}"
+        line = f"{start}{', '.join(lines[0] for lines in members)}{end}"
         if len(line) <= room:
             return [line]
     for lines in members[:-1]:
         lines[-1] += ","
-    return [opened, *(f" {line}" for lines in members for line in lines), closed]
+    return [start, *(f" {line}" for lines in members for line in lines), end]
 
 
-def _labelled(name: str, lines: list[str]) -> list[str]:
+def _label(name: str, lines: list[str]) -> list[str]:
     lines[0] = f"{json.dumps(name, ensure_ascii=False)}: {lines[0]}"
     return lines
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.golden import documents
 from tests.golden.__main__ import main
-from tests.golden.compare import COMMAND, FILES, LINES_MAX, difference, kept, write
+from tests.golden.compare import COMMAND, FILES, LINES_MAX, difference, stored, write
 from tests.golden.parts import PARTS
 from tests.golden.pretty import changes, pretty
 
@@ -18,8 +18,8 @@ BYTES_MAX = 3_000_000
 
 @pytest.mark.parametrize("part", PARTS)
 def test_the_public_face_is_what_its_golden_files_say(part: str) -> None:
-    if told := difference(kept(part), PARTS[part]()):
-        pytest.fail(told, pytrace=False)
+    if changes := difference(stored(part), PARTS[part]()):
+        pytest.fail(changes, pytrace=False)
 
 
 # -- the files ---------------------------------------------------------------------------------
@@ -53,38 +53,38 @@ CASES: list[tuple[dict[str, str], list[str]]] = [
 def test_a_change_is_shown_with_the_command_that_accepts_it(
     after: dict[str, str], lines: list[str]
 ) -> None:
-    told = difference(BEFORE, BEFORE | after)
+    text = difference(BEFORE, BEFORE | after)
 
-    assert [line for line in lines if line not in told] == []
-    assert COMMAND in told
-    assert "same" not in told
+    assert [line for line in lines if line not in text] == []
+    assert COMMAND in text
+    assert "same" not in text
 
 
 def test_a_change_is_shown_with_its_place_in_the_file() -> None:
     lines = [f"{number}\n" for number in range(1, 1_001)]
-    changed = [*lines[:499], "other\n", *lines[500:]]
+    after = [*lines[:499], "other\n", *lines[500:]]
 
-    told = difference({"a/one.txt": "".join(lines)}, {"a/one.txt": "".join(changed)})
+    text = difference({"a/one.txt": "".join(lines)}, {"a/one.txt": "".join(after)})
 
-    assert "@@ line 497 @@\n 497\n 498\n 499\n-500\n+other\n 501\n 502\n 503\n" in told
+    assert "@@ line 497 @@\n 497\n 498\n 499\n-500\n+other\n 501\n 502\n 503\n" in text
 
 
 def test_of_a_long_line_the_place_is_shown_where_it_changed() -> None:
     old, new = (f"{'x' * 5_000}{word}{'y' * 5_000}\n" for word in ("old", "new"))
 
-    told = difference({"a/one.txt": old}, {"a/one.txt": new}).splitlines()
+    text_lines = difference({"a/one.txt": old}, {"a/one.txt": new}).splitlines()
 
-    (less,) = [line for line in told if line.startswith("-...")]
-    (more,) = [line for line in told if line.startswith("+...")]
-    assert "xoldy" in less
-    assert "xnewy" in more
-    assert max(map(len, told)) < 300
+    (removal,) = [line for line in text_lines if line.startswith("-...")]
+    (addition,) = [line for line in text_lines if line.startswith("+...")]
+    assert "xoldy" in removal
+    assert "xnewy" in addition
+    assert max(map(len, text_lines)) < 300
 
 
 def test_a_file_that_is_gone_is_shown() -> None:
-    told = difference(BEFORE, {"a/two.txt": "same\n"})
+    text = difference(BEFORE, {"a/two.txt": "same\n"})
 
-    assert "--- a/one.txt\n+++ nothing" in told
+    assert "--- a/one.txt\n+++ nothing" in text
 
 
 def test_nothing_is_shown_where_nothing_differs() -> None:
@@ -95,21 +95,21 @@ def test_what_is_shown_is_short_however_much_differs() -> None:
     after = {f"a/{number}.txt": "x" * 10_000 + "\n" for number in range(500)}
     before = dict.fromkeys(after, "y" * 10000 + "\n" * 300)
 
-    told = difference(before, after)
+    text = difference(before, after)
 
-    assert told.count("\n") < LINES_MAX + 10
-    assert len(told) < 20_000
-    assert "500: a/0.txt, " in told
+    assert text.count("\n") < LINES_MAX + 10
+    assert len(text) < 20_000
+    assert "500: a/0.txt, " in text
 
 
 def test_what_was_written_is_what_is_kept(tmp_path: Path) -> None:
-    first, then = {"a/b/one.txt": "ü\n", "a/two.txt": "2\n"}, {"a/two.txt": "3\n"}
+    first, second = {"a/b/one.txt": "ü\n", "a/two.txt": "2\n"}, {"a/two.txt": "3\n"}
 
     assert write("a", first, tmp_path) == ["a/b/one.txt", "a/two.txt"]
     assert write("a", first, tmp_path) == []
-    assert kept("a", tmp_path) == first
-    assert write("a", then, tmp_path) == ["a/b/one.txt", "a/two.txt"]
-    assert kept("a", tmp_path) == then
+    assert stored("a", tmp_path) == first
+    assert write("a", second, tmp_path) == ["a/b/one.txt", "a/two.txt"]
+    assert stored("a", tmp_path) == second
 
 
 def test_a_word_that_is_not_known_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,13 +143,13 @@ def test_a_member_more_is_a_line_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "folded"),
+    ("value", "expected"),
     [
         ({"b": {"$ref": "#/x/b"}, "a": {"$ref": "#/x/a"}}, {"each at #/x": ["b", "a"]}),
         ([{"h": {"a": {"$ref": "#/x/a"}}}], [{"h": {"each at #/x": ["a"]}}]),
         *(
-            (other, other)
-            for other in (
+            (path, path)
+            for path in (
                 {"a": {"$ref": "#/x/b"}},
                 {"a": {"$ref": "#/x/a"}, "b": {"$ref": "#/y/b"}},
                 {"a": {"$ref": "#/x/a"}, "b": 1},
@@ -159,8 +159,10 @@ def test_a_member_more_is_a_line_more() -> None:
         ),
     ],
 )
-def test_only_references_by_the_same_name_are_told_by_their_names(value: Any, folded: Any) -> None:
-    assert documents._folded(value) == folded
+def test_only_references_by_the_same_name_are_told_by_their_names(
+    value: Any, expected: Any
+) -> None:
+    assert documents._fold(value) == expected
 
 
 @pytest.mark.parametrize(

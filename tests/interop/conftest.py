@@ -12,8 +12,8 @@ import pytest
 
 from tests.extras import NONE
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parent.parent
 
 
 @contextmanager
@@ -34,14 +34,14 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """What a demo says when it listens."""
     command = ("-m", "svc_http", "serve", "--demo", "--port", "0", "--json")
     env = {**NONE, "SVC_SPEECH": "auto", "PYTHONPATH": str(ROOT), "SVC_REQUEST_LOG": "off"}
-    with _listening(*command, cwd=tmp_path_factory.mktemp("demo"), env=env) as told:
-        yield told
+    with _listening(*command, cwd=tmp_path_factory.mktemp("demo"), env=env) as addresses:
+        yield addresses
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[dict[str, Any]]:
+def service() -> Iterator[dict[str, Any]]:
     """What the service says when it listens."""
     # By way of `-c`, so that the service is found in this folder where it is not installed.
-    code = f"import runpy; runpy.run_path({str(HERE / 'service.py')!r}, run_name='__main__')"
-    with _listening("-c", code, cwd=ROOT, stderr=subprocess.DEVNULL) as told:
-        yield told
+    code = f"import runpy; runpy.run_path({str(FOLDER / 'service.py')!r}, run_name='__main__')"
+    with _listening("-c", code, cwd=ROOT, stderr=subprocess.DEVNULL) as addresses:
+        yield addresses

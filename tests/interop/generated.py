@@ -20,12 +20,12 @@ def main(origin: str, key: str, report_id: str) -> None:
         assert profile.data.name == "Generated"
 
         opening = made.SubjectAssertionInput(kind="subject", type="organization", label="Pier 7")
-        (opened,) = ledger.append_records([made.EntryInput(opening)]).actual_instance.data
+        (subject,) = ledger.append_records([made.EntryInput(opening)]).actual_instance.data
         claim = made.ClaimAssertionInput(
-            kind="claim", subject=opened.subject, predicate="motto", value="Ports first"
+            kind="claim", subject=subject.subject, predicate="motto", value="Ports first"
         )
-        (claimed,) = ledger.append_records([made.EntryInput(claim)]).actual_instance.data
-        assert claimed.kind == "claim"
+        (claim_answer,) = ledger.append_records([made.EntryInput(claim)]).actual_instance.data
+        assert claim_answer.kind == "claim"
 
         assert "INVALID_CURSOR" in refusal(lambda: reports.list_reports(limit=1, cursor="A"))
 
@@ -34,8 +34,8 @@ def refusal(call: Callable[[], object]) -> str:
     """The body of the refusal that a call meets."""
     try:
         call()
-    except made.ApiException as refused:
-        return str(refused.body)
+    except made.ApiException as error:
+        return str(error.body)
     raise AssertionError("the call is refused")
 
 

@@ -26,10 +26,10 @@ from svc_client.models import (
 def main(origin: str, key: str, report_id: str) -> None:
     client = AuthenticatedClient(base_url=origin, token=key)
 
-    nobody = list_profiles.sync_detailed(client=Client(base_url=origin))
-    assert nobody.status_code == HTTPStatus.UNAUTHORIZED
-    assert isinstance(nobody.parsed, Problem)
-    assert nobody.parsed.code == "MISSING_API_KEY"
+    anonymous = list_profiles.sync_detailed(client=Client(base_url=origin))
+    assert anonymous.status_code == HTTPStatus.UNAUTHORIZED
+    assert isinstance(anonymous.parsed, Problem)
+    assert anonymous.parsed.code == "MISSING_API_KEY"
 
     assert list_profiles.sync(client=client).data == []
     wish = ProfileInput(
@@ -45,19 +45,19 @@ def main(origin: str, key: str, report_id: str) -> None:
     assert [answer.status_code for answer in answers] == [HTTPStatus.CREATED] * 2
     assert answers[0].content == answers[1].content
     assert answers[1].headers["Idempotency-Replayed"] == "true"
-    made = answers[0].parsed
-    assert isinstance(made, ProfileDetailOne)
+    profile = answers[0].parsed
+    assert isinstance(profile, ProfileDetailOne)
     tag = answers[0].headers["ETag"]
     (row,) = list_profiles.sync(client=client, limit=1).data
-    assert (row.id, row.subscription.status) == (made.data.id, "active")
+    assert (row.id, row.subscription.status) == (profile.data.id, "active")
 
     body = UpdateProfileInput(frequency="weekly", schedule_day=1)
-    changed = update_profile.sync_detailed(made.data.id, client=client, body=body, if_match=tag)
-    assert changed.parsed.data.frequency == "weekly"
-    stale = update_profile.sync_detailed(made.data.id, client=client, body=body, if_match=tag)
+    update = update_profile.sync_detailed(profile.data.id, client=client, body=body, if_match=tag)
+    assert update.parsed.data.frequency == "weekly"
+    stale = update_profile.sync_detailed(profile.data.id, client=client, body=body, if_match=tag)
     assert stale.status_code == HTTPStatus.PRECONDITION_FAILED
     current = get_profile.sync_detailed(
-        made.data.id, client=client, if_none_match=changed.headers["ETag"]
+        profile.data.id, client=client, if_none_match=update.headers["ETag"]
     )
     assert current.status_code == HTTPStatus.NOT_MODIFIED
 

@@ -82,17 +82,17 @@ def main() -> None:
     listening = hypercorn.listen("127.0.0.1", 0)
     origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
     storage = MemoryStorage(COLLECTIONS)
-    told = dict(each.split("=", 1) for each in sys.argv[1:])
+    options = dict(argument.split("=", 1) for argument in sys.argv[1:])
     own = {"SVC_BASE_URL": origin, "SVC_DB": ":memory:", "SVC_SECRET": SECRET}
-    service = build(settings.load({**own, **told}), storage)
+    service = build(settings.load({**own, **options}), storage)
     runtime = service.runtime
     runtime.host = attrs.evolve(runtime.host, lends={**runtime.host.lends, Backend: Part()})
     with asyncio.Runner() as runner:
         key, report_id = runner.run(_fill(storage))
 
         def ready(*_: Any) -> None:
-            told = {"origin": origin, "key": key, "reportId": report_id}
-            sys.stdout.write(f"{json.dumps(told)}\n")
+            addresses = {"origin": origin, "key": key, "reportId": report_id}
+            sys.stdout.write(f"{json.dumps(addresses)}\n")
             sys.stdout.flush()
 
         runner.run(hypercorn.serve(service, listening, ready))
@@ -100,10 +100,10 @@ def main() -> None:
 
 async def _fill(storage: MemoryStorage) -> tuple[str, str]:
     """A workspace with a key and a report, and a news item for everybody."""
-    workspace, issued = await _as(storage, SYSTEM, _open_account)
+    workspace, new_key = await _as(storage, SYSTEM, _open_account)
     report_id = await _as(storage, workspace.id, _add_report)
     await _as(storage, SYSTEM, _add_news)
-    return issued.secret, report_id
+    return new_key.secret, report_id
 
 
 async def _as(storage: MemoryStorage, tenant: str, work: Callable[[Context], Any]) -> Any:
@@ -153,10 +153,10 @@ async def _add_news(ctx: Context) -> None:
 
 
 def _example(operation_id: str) -> Any:
-    described = document(OPERATIONS, base_url="http://127.0.0.1")
-    items = [item for path in described["paths"].values() for item in path.values()]
-    (found,) = [item for item in items if item["operationId"] == operation_id]
-    return found["responses"]["200"]["content"]["application/json"]["example"]
+    openapi = document(OPERATIONS, base_url="http://127.0.0.1")
+    items = [item for path in openapi["paths"].values() for item in path.values()]
+    (item_of_operation,) = [item for item in items if item["operationId"] == operation_id]
+    return item_of_operation["responses"]["200"]["content"]["application/json"]["example"]
 
 
 if __name__ == "__main__":

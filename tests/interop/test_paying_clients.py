@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-HERE = Path(__file__).parent
-README = HERE.parents[1] / "README.md"
+FOLDER = Path(__file__).parent
+README = FOLDER.parents[1] / "README.md"
 
 
 def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -20,14 +20,16 @@ def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.needs("x402")
 def test_the_clients_of_pypi_pay_every_price_and_no_other(demo: dict[str, Any]) -> None:
-    used = _run(HERE / "pay" / "pay.py", demo["docs"].removesuffix("/docs"))
+    used = _run(FOLDER / "pay" / "pay.py", demo["docs"].removesuffix("/docs"))
     assert used.returncode == 0, used.stdout + used.stderr
 
 
 @pytest.mark.needs("x402")
 def test_what_the_first_page_shows_of_paying_works(demo: dict[str, Any]) -> None:
-    (shown,) = re.findall(r"^```python\n(.*?x402.*?)^```$", README.read_text("utf-8"), re.M | re.S)
-    assert len([line for line in shown.splitlines() if line]) <= 7  # five and what is imported
-    used = _run("-c", shown.replace("http://127.0.0.1:8000/api/v1", demo["api"]))
+    (program,) = re.findall(
+        r"^```python\n(.*?x402.*?)^```$", README.read_text("utf-8"), re.M | re.S
+    )
+    assert len([line for line in program.splitlines() if line]) <= 7  # five and what is imported
+    used = _run("-c", program.replace("http://127.0.0.1:8000/api/v1", demo["api"]))
     assert used.returncode == 0, used.stderr
     assert used.stdout.startswith("200 rpt_")

@@ -11,17 +11,17 @@ import pytest
 from svc_core.catalog import OPERATIONS
 from svc_core.catalog.openapi.document import document
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
 @pytest.mark.needs("openapi_python_client")
-def test_a_generated_python_client_works(served: dict[str, str], tmp_path: Path) -> None:
+def test_a_generated_python_client_works(service: dict[str, str], tmp_path: Path) -> None:
     source = tmp_path / "openapi.flat.json"
-    described = document(OPERATIONS, base_url=served["origin"], flat=True)
-    source.write_text(json.dumps(described), encoding="utf-8")
+    openapi = document(OPERATIONS, base_url=service["origin"], flat=True)
+    source.write_text(json.dumps(openapi), encoding="utf-8")
     config = tmp_path / "config.yml"
     config.write_text("literal_enums: true\npost_hooks: []\n", encoding="utf-8")
-    made = subprocess.run(
+    process = subprocess.run(
         [
             sys.executable, "-m", "openapi_python_client", "generate",
             "--path", str(source), "--config", str(config), "--meta", "none",
@@ -29,22 +29,22 @@ def test_a_generated_python_client_works(served: dict[str, str], tmp_path: Path)
         ],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert made.returncode == 0, made.stdout + made.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     # Whatever the generator cannot read it leaves out with a warning.
-    assert "arning" not in made.stdout + made.stderr
+    assert "arning" not in process.stdout + process.stderr
 
-    told = [served["origin"], served["key"], served["reportId"]]
+    arguments = [service["origin"], service["key"], service["reportId"]]
     used = subprocess.run(
-        [sys.executable, str(shutil.copy(HERE / "sample.py", tmp_path)), *told],
+        [sys.executable, str(shutil.copy(FOLDER / "sample.py", tmp_path)), *arguments],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert used.returncode == 0, used.stderr
 
 
 @pytest.mark.needs("openai")
-def test_openai_s_client_reads_what_the_agent_answers(served: dict[str, str]) -> None:
+def test_openai_s_client_reads_what_the_agent_answers(service: dict[str, str]) -> None:
     used = subprocess.run(
-        [sys.executable, str(HERE / "agent" / "completions.py"), served["origin"], served["key"]],
+        [sys.executable, FOLDER / "agent" / "completions.py", service["origin"], service["key"]],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert used.returncode == 0, used.stderr

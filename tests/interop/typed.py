@@ -17,7 +17,7 @@ SHARE_MIN = 0.99
 """Symbols of the public face whose types are known."""
 
 
-def listed() -> Iterator[str]:
+def public_names() -> Iterator[str]:
     """The public names, and the modules among them by the names of their homes."""
     for face in (svc_core, ledger, payments, webhooks):
         for name in face.__all__:
@@ -32,7 +32,7 @@ def _home(public: object) -> str:
 
 def main(report: str) -> int:
     """Print the share and what lacks a type; 1 where the share is too small."""
-    names = {*listed()} - {"svc_core.ledger", "svc_core.payments", "svc_core.webhooks"}
+    names = {*public_names()} - {"svc_core.ledger", "svc_core.payments", "svc_core.webhooks"}
     symbols = {
         symbol["name"]: symbol["isTypeKnown"]
         for symbol in json.loads(Path(report).read_text("utf-8"))["typeCompleteness"]["symbols"]

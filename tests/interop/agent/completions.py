@@ -18,8 +18,8 @@ def main(origin: str, key: str) -> None:
     refused(client, openai.OpenAI(base_url=f"{origin}/api/v1", api_key="nobody", max_retries=0))
 
 
-def asking(text: str, **more: Any) -> Any:
-    return {"model": "svc-agent", "messages": [{"role": "user", "content": text}], **more}
+def asking(text: str, **options: Any) -> Any:
+    return {"model": "svc-agent", "messages": [{"role": "user", "content": text}], **options}
 
 
 def whole(client: openai.OpenAI) -> str:
@@ -37,15 +37,17 @@ def whole(client: openai.OpenAI) -> str:
     usage = chunks[-1].usage
     assert not chunks[-1].choices
     assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens > 0
-    (cited,) = [each for one in choices for each in (one.delta.model_extra or {}).values()]
-    assert cited[0]["url_citation"]["url"].startswith("http")
+    (citations,) = [
+        extra for choice in choices for extra in (choice.delta.model_extra or {}).values()
+    ]
+    assert citations[0]["url_citation"]["url"].startswith("http")
     thread: str = raw.headers["x-thread-id"]
     return thread
 
 
 def continued(client: openai.OpenAI, thread: str) -> None:
-    more = {"extra_body": {"threadId": thread}}
-    with client.chat.completions.stream(**asking("Where?", **more)) as stream:
+    options = {"extra_body": {"threadId": thread}}
+    with client.chat.completions.stream(**asking("Where?", **options)) as stream:
         kinds = {event.type for event in stream}
         final = stream.get_final_completion()
     assert not [kind for kind in kinds if kind.startswith("tool")]
@@ -58,12 +60,12 @@ def failed(client: openai.OpenAI) -> None:
 
 
 def refused(client: openai.OpenAI, nobody: openai.OpenAI) -> None:
-    found = caught(lambda: nobody.chat.completions.create(**asking("Who?", stream=True)))
-    assert (type(found), found.code) == (openai.AuthenticationError, "INVALID_API_KEY")
-    found = caught(lambda: client.chat.completions.create(**asking("Who?")))
-    assert (type(found), found.code) == (openai.BadRequestError, "STREAM_REQUIRED")
-    assert isinstance(found, openai.APIStatusError)
-    assert (found.request_id or "").startswith("req_")
+    error = caught(lambda: nobody.chat.completions.create(**asking("Who?", stream=True)))
+    assert (type(error), error.code) == (openai.AuthenticationError, "INVALID_API_KEY")
+    error = caught(lambda: client.chat.completions.create(**asking("Who?")))
+    assert (type(error), error.code) == (openai.BadRequestError, "STREAM_REQUIRED")
+    assert isinstance(error, openai.APIStatusError)
+    assert (error.request_id or "").startswith("req_")
 
 
 def caught(asks: Callable[[], object]) -> openai.APIError:

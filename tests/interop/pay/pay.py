@@ -46,9 +46,12 @@ def main(origin: str) -> None:
     place = FacilitatorConfig(url=f"{origin}/x402/facilitator")
     (kind,) = HTTPFacilitatorClientSync(place).get_supported().kinds
     hold("the facilitator takes test money", str(kind.network) == "eip155:84532")
-    shown = httpx.get(f"{place.url}/play").json()["paid"]
+    payments = httpx.get(f"{place.url}/play").json()["paid"]
     amounts = [5 * 10**4] * 2 + [25 * 10**4] * 2 + [10**4] * 2 + [50 * 10**4] * 2
-    hold(f"exactly that was paid, not {shown}", [one["amount"] for one in shown] == amounts)
+    hold(
+        f"exactly that was paid, not {payments}",
+        [payment["amount"] for payment in payments] == amounts,
+    )
 
 
 def session(account: LocalAccount) -> requests.Session:
@@ -57,8 +60,8 @@ def session(account: LocalAccount) -> requests.Session:
 
 def paid(url: str, amount: str) -> requests.Response:
     account = Account.create()
-    with session(account) as made:
-        return judge(made.get(url), url, amount, account.address)
+    with session(account) as client:
+        return judge(client.get(url), url, amount, account.address)
 
 
 def paid_too(url: str, amount: str) -> None:
@@ -75,10 +78,10 @@ async def got(url: str, account: LocalAccount) -> httpx.Response:
 
 def judge(answer: Any, url: str, amount: str, payer: str) -> Any:
     hold(f"{url}: answered {answer.status_code} {answer.text[:300]}", answer.status_code == 200)
-    settled = decode_payment_response_header(answer.headers["PAYMENT-RESPONSE"])
-    hold("it is settled", settled.success, settled.network == "eip155:84532")
-    hold(f"{url} costs {amount}", settled.amount == amount)
-    hold("the payer is told", str(settled.payer).lower() == payer.lower())
+    settlement = decode_payment_response_header(answer.headers["PAYMENT-RESPONSE"])
+    hold("it is settled", settlement.success, settlement.network == "eip155:84532")
+    hold(f"{url} costs {amount}", settlement.amount == amount)
+    hold("the payer is told", str(settlement.payer).lower() == payer.lower())
     return answer
 
 
