@@ -129,10 +129,10 @@ class QuotaWindow:
     __slots__ = ("__weakref__", "day", "day_used", "minute", "minute_used")
 
     def __init__(self) -> None:
-        self.minute = -1
-        self.minute_used = 0
-        self.day = -1
-        self.day_used = 0
+        self.minute: int = -1
+        self.minute_used: int = 0
+        self.day: int = -1
+        self.day_used: int = 0
 
 
 def _count_request(windows: Sequence[QuotaWindow]) -> None:

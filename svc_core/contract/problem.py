@@ -55,8 +55,8 @@ class Problem(Exception):  # noqa: N818 - the word of RFC 9457, not an error of 
         what helps with every problem of the type."""
         super().__init__(type_.code)
         self.type = type_
-        self.detail = detail or f"{type_.title}."
-        self.resolution = resolution or type_.resolution
+        self.detail: str = detail or f"{type_.title}."
+        self.resolution: str = resolution or type_.resolution
         self.headers: Mapping[str, str] = MappingProxyType(dict(headers or {}))
 
     def __repr__(self) -> str:

@@ -34,7 +34,7 @@ _SCHEMA: Final = {
     "properties": {"required": {"type": "boolean"}, "id": _ID},
     "required": ["required"],
 }
-EXTENSIONS: Final = {IDENTIFIER: {"info": {"required": False}, "schema": _SCHEMA}}
+EXTENSIONS: Final[dict[str, Any]] = {IDENTIFIER: {"info": {"required": False}, "schema": _SCHEMA}}
 """Extensions that a client may use: its own identifier, by which a lost answer is sent again."""
 
 ERROR_UNSETTLED: Final = "This server settles no payments yet; nothing was charged."
