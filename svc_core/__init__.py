@@ -65,7 +65,9 @@ if TYPE_CHECKING:
     from svc_core.reports.profiles.model import Profile as Profile
     from svc_core.reports.profiles.model import ProfileInput as ProfileInput
     from svc_core.reports.profiles.operations import CreateProfile as CreateProfile
+    from svc_core.reports.profiles.operations import OneProfile as OneProfile
     from svc_core.reports.profiles.operations import create_profile as create_profile
+    from svc_core.reports.profiles.operations import get_profile as get_profile
 else:
     globals().update(
         exports(
@@ -98,7 +100,7 @@ else:
                 "reports.making": "compose gather publish",
                 "reports.model": "FACETS",
                 "reports.profiles.model": "PROFILES Profile ProfileInput",
-                "reports.profiles.operations": "CreateProfile create_profile",
+                "reports.profiles.operations": "CreateProfile OneProfile create_profile get_profile",
             },
         )
     )
