@@ -94,13 +94,15 @@ else:
                 "operation.declaration": "Operation",
                 "operation.executor": "Execution",
                 "operation.parsing": "Call Site prepare",
-                "operation.ports": "SYSTEM Collection Ids Storage Transaction",
+                "operation.ports": "Collection Ids SYSTEM Storage Transaction",
                 "operation.reply": "Reply",
                 "operation.units": "Units",
                 "reports.making": "compose gather publish",
                 "reports.model": "FACETS",
                 "reports.profiles.model": "PROFILES Profile ProfileInput",
-                "reports.profiles.operations": "CreateProfile OneProfile create_profile get_profile",
+                "reports.profiles.operations": (
+                    "CreateProfile OneProfile create_profile get_profile"
+                ),
             },
         )
     )

@@ -4,6 +4,7 @@ A package that imported all that it offers would make every import of one of its
 whole. Type checkers do not run this: for them the package imports the same names beside it.
 """
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
@@ -21,10 +22,10 @@ def exports(package: str, homes: Mapping[str, str]) -> dict[str, object]:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = f"{package}.{home_of[name]}".rstrip(".")
-        module = import_module(home)
-        if name in vars(module):
-            return vars(module)[name]
-        return import_module(f"{home}.{name}")
+        members = vars(import_module(home))
+        public = members[name] if name in members else import_module(f"{home}.{name}")
+        vars(sys.modules[package])[name] = public  # the next use finds it there
+        return public
 
     listing: Callable[[], list[str]] = names.copy
     return {"__all__": names, "__dir__": listing, "__getattr__": load}

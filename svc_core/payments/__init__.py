@@ -23,4 +23,6 @@ if TYPE_CHECKING:
     from svc_core.payments import receipts as receipts
     from svc_core.payments import states as states
 else:
-    globals().update(exports(__name__, {"": "challenge header messages networks receipts states"}))
+    globals().update(
+        exports(__name__, {"": ("challenge header messages networks receipts states")})
+    )

@@ -11,51 +11,37 @@ Rule 4: no string that leaves `read_json` holds U+0000 or half a surrogate pair,
 The names below are loaded when they are first used: a store that hands bytes on needs no readers.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from svc_core.base.exports import exports
+
 if TYPE_CHECKING:
-    from svc_core.wire.document import Json, JsonError, read_json
-    from svc_core.wire.faults import Fault, WireError, escape
-    from svc_core.wire.names import camel
-    from svc_core.wire.shapes import Open
-    from svc_core.wire.stored import dumps, from_json, loads, to_json
-    from svc_core.wire.strict import structure
-    from svc_core.wire.texts import reader
-
-_NAMES = {
-    "document": "Json JsonError read_json",
-    "faults": "Fault WireError escape",
-    "names": "camel",
-    "shapes": "Open",
-    "stored": "dumps from_json loads to_json",
-    "strict": "structure",
-    "texts": "reader",
-}
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-
-__all__ = [
-    "Fault",
-    "Json",
-    "JsonError",
-    "Open",
-    "WireError",
-    "camel",
-    "dumps",
-    "escape",
-    "from_json",
-    "loads",
-    "read_json",
-    "reader",
-    "structure",
-    "to_json",
-]
-
-
-def __getattr__(name: str) -> object:
-    """Load a public name from the module that declares it, once: the next use finds it here."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'svc_core.wire' has no attribute {name!r}")
-    public = getattr(import_module(f"svc_core.wire.{_HOMES[name]}"), name)
-    globals()[name] = public
-    return public
+    from svc_core.wire.document import Json as Json
+    from svc_core.wire.document import JsonError as JsonError
+    from svc_core.wire.document import read_json as read_json
+    from svc_core.wire.faults import Fault as Fault
+    from svc_core.wire.faults import WireError as WireError
+    from svc_core.wire.faults import escape as escape
+    from svc_core.wire.names import camel as camel
+    from svc_core.wire.shapes import Open as Open
+    from svc_core.wire.stored import dumps as dumps
+    from svc_core.wire.stored import from_json as from_json
+    from svc_core.wire.stored import loads as loads
+    from svc_core.wire.stored import to_json as to_json
+    from svc_core.wire.strict import structure as structure
+    from svc_core.wire.texts import reader as reader
+else:
+    globals().update(
+        exports(
+            __name__,
+            {
+                "document": "Json JsonError read_json",
+                "faults": "Fault WireError escape",
+                "names": "camel",
+                "shapes": "Open",
+                "stored": "dumps from_json loads to_json",
+                "strict": "structure",
+                "texts": "reader",
+            },
+        )
+    )
