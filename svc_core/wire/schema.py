@@ -247,9 +247,16 @@ def json_schema(annotation: Any, direction: Direction) -> Schema:
 
 
 def name_of(annotation: Any, direction: Direction) -> str:
-    """The name of a model's schema: `Profile`, `BoxProfile` for `Box[Profile]`, `TagsInput`."""
+    """The name of a model's schema: `Profile`, `BoxProfile` for `Box[Profile]`, `TagsInput`.
+
+    It is that of its class, or the `__schema_name__` of one whose name means another thing here.
+    """
     arguments = "".join(name_of(arg, "output") for arg in get_args(annotation))
-    plain = getattr(get_origin(annotation) or annotation, "__name__", "Value")
+    class_ = get_origin(annotation) or annotation
+    plain = str(
+        getattr(class_, "__dict__", {}).get("__schema_name__")
+        or getattr(class_, "__name__", "Value")
+    )
     plain = "" if shapes.is_union(annotation) else plain
     return _direction_name(plain[:1].upper() + plain[1:] + arguments, direction)
 

@@ -4,38 +4,29 @@ The names below are imported when they are first used, so that choosing one back
 the others.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from svc_core.base.exports import exports
+
 if TYPE_CHECKING:
-    from svc_http.stores.errors import Newer, StoreBusy, Unusable
-    from svc_http.stores.memory.storage import MemoryStorage
-    from svc_http.stores.opening import Store, ThreadedStore, open, threaded
-    from svc_http.stores.sqlite import SqliteStorage
-
-_NAMES = {
-    "errors": "Newer StoreBusy Unusable",
-    "memory.storage": "MemoryStorage",
-    "opening": "Store ThreadedStore open threaded",
-    "sqlite": "SqliteStorage",
-}
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-
-__all__ = [
-    "MemoryStorage",
-    "Newer",
-    "SqliteStorage",
-    "Store",
-    "StoreBusy",
-    "ThreadedStore",
-    "Unusable",
-    "open",
-    "threaded",
-]
-
-
-def __getattr__(name: str) -> object:
-    """Load a public name from the module that declares it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'svc_http.stores' has no attribute {name!r}")
-    return getattr(import_module(f"svc_http.stores.{_HOMES[name]}"), name)
+    from svc_http.stores.errors import Newer as Newer
+    from svc_http.stores.errors import StoreBusy as StoreBusy
+    from svc_http.stores.errors import Unusable as Unusable
+    from svc_http.stores.memory.storage import MemoryStorage as MemoryStorage
+    from svc_http.stores.opening import Store as Store
+    from svc_http.stores.opening import ThreadedStore as ThreadedStore
+    from svc_http.stores.opening import open as open
+    from svc_http.stores.opening import threaded as threaded
+    from svc_http.stores.sqlite import SqliteStorage as SqliteStorage
+else:
+    globals().update(
+        exports(
+            __name__,
+            {
+                "errors": "Newer StoreBusy Unusable",
+                "memory.storage": "MemoryStorage",
+                "opening": "Store ThreadedStore open threaded",
+                "sqlite": "SqliteStorage",
+            },
+        )
+    )

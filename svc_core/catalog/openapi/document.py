@@ -37,6 +37,8 @@ answered 400, 413, 414, 417 or 431, and unknown paths and methods 404 and 405, a
 class Problem:
     """What went wrong and what to do (RFC 9457)."""
 
+    __schema_name__ = "Problem"
+
     type: Annotated[str, Doc("Address of the page that explains the code.")]
     title: Annotated[str, Doc("The same words for every occurrence.")]
     status: Annotated[int, Ge(400), Le(599), Doc("The status of the answer.")]

@@ -26,6 +26,8 @@ Links = Maybe[tuple[ActorLink, ...]]
 class Actor(ActorFacet, EntityCore):  # whose aliases say who uses each
     """A threat actor, with the members of its facet beside those of all entities."""
 
+    __schema_name__ = "Actor"
+
     techniques: Annotated[Links, Doc("With `include=techniques`: what it does.")] = UNSET
     software: Annotated[Links, Doc("With `include=software`: malware and tools it uses.")] = UNSET
     campaigns: Annotated[Links, Doc("With `include=campaigns`: what is attributed to it.")] = UNSET
