@@ -34,7 +34,7 @@ from svc_core.operation.ports import SYSTEM, Change
 from svc_http import system
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
 
@@ -91,7 +91,7 @@ def serve(path: str, file: str, port: int) -> None:
     service = application.build(
         settings, store, plan_table=PLANS, closing=[store.close], routes=routes
     )
-    hypercorn.run(service, lambda *_: print("ready", flush=True))
+    hypercorn.run_hypercorn(service, lambda *_: print("ready", flush=True))
 
 
 @contextmanager

@@ -24,8 +24,8 @@ import uvloop
 from svc_core.access.limits import GENERAL, Meter, Rate
 from svc_core.access.quotas import MemoryCounters, judge
 from svc_core.operation.ports import Counters
-from svc_http.stores.counters.postgres import on_postgres
-from svc_http.stores.counters.redis import on_redis
+from svc_http.stores.counters.postgres_coordination import on_postgres
+from svc_http.stores.counters.redis_coordination import on_redis
 
 GOAL_REDIS = 8.0
 GOAL_MEMORY = 8.0

@@ -29,14 +29,14 @@ from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host
-from svc_core.outbox.events import publish
-from svc_core.outbox.model import DELIVERIES, WEBHOOKS, Event, StoredWebhook
+from svc_core.outbox.cloud_events import publish
+from svc_core.outbox.model import DELIVERIES, WEBHOOKS, OutboxEvent, StoredWebhook
 from svc_core.webhooks import operations, rules
 from svc_http import system
-from svc_http.outside.fetch.post import Poster
+from svc_http.outside.fetch.webhook_poster import Poster
 from svc_http.run.server import hypercorn
 from svc_http.service.commits import Commits
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.service.workers.deliveries import deliver_loop
 from svc_http.stores import SqliteStorage
 
@@ -93,11 +93,13 @@ async def register(service: Service, address: str, tenant: str = TENANT) -> Stor
     return WEBHOOKS.decode(creation.raw)
 
 
-async def tell(service: Service, webhooks: list[StoredWebhook], tenant: str = TENANT) -> Event:
+async def tell(
+    service: Service, webhooks: list[StoredWebhook], tenant: str = TENANT
+) -> OutboxEvent:
     """An event on its way to them."""
 
-    async def unit(ctx: Context) -> Event:
-        event = rules.trial(ctx.ids.new("evt"), webhooks[0], ctx.host.origin, ctx.now)
+    async def unit(ctx: Context) -> OutboxEvent:
+        event = rules.trial_event(ctx.ids.new("evt"), webhooks[0], ctx.host.origin, ctx.now)
         await publish(ctx, event, webhooks)
         return event
 

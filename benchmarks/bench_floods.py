@@ -41,14 +41,14 @@ from svc_core.access.scopes import SCOPES
 from svc_core.operation.context import Context
 from svc_core.payments.challenge import Terms, requirements
 from svc_core.payments.evm import V_LEAST, Judge, address_of
-from svc_core.payments.messages import VERSION, Authorization, encoded
+from svc_core.payments.messages import VERSION, Authorization, encode_field
 from svc_core.payments.networks import BASE_SEPOLIA
 from svc_http.outside.facilitators.ethereum import Ethereum
-from svc_http.outside.facilitators.x402 import paying
+from svc_http.outside.facilitators.x402 import payment_provider
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application
-from svc_http.service.runtime.parts import Runtime
-from svc_http.service.secret import secured
+from svc_http.service.runtime.runtime_state import Runtime
+from svc_http.service.secret import with_secret
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
 
@@ -93,7 +93,9 @@ def serve(db: str, kind: str) -> None:
     """Serve until a signal; print the port and the keys once connections are answered."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES_MAX, FILES_MAX))
     # Addresses of this machine play strangers, so none of them is a proxy that is believed.
-    config = secured(Settings(db=db, port=0, rate_limits=False, trusted_proxies=("192.0.2.0/24",)))
+    config = with_secret(
+        Settings(db=db, port=0, rate_limits=False, trusted_proxies=("192.0.2.0/24",))
+    )
     if kind == PAYMENTS:
         silent = socket.create_server(("127.0.0.1", 0), backlog=HELD_MAX)
         facilitator_url = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -104,10 +106,10 @@ def serve(db: str, kind: str) -> None:
         store,
         closing=[store.close],
         workers=[doubting] if kind == "readiness" else [],
-        paying=paying(config),
+        payments=payment_provider(config),
     )
     keys = asyncio.run(service.runtime.service.system(make_keys))
-    hypercorn.run(
+    hypercorn.run_hypercorn(
         service, lambda _host, port: print(json.dumps({"port": port, "keys": keys}), flush=True)
     )
 
@@ -236,7 +238,7 @@ def payment() -> str:
     signature_ = key.sign_recoverable(judge().digest(authorization), hasher=None)
     signature = signature_[:-1] + bytes((signature_[-1] + V_LEAST,))
     payload = {"signature": f"0x{signature.hex()}", "authorization": wire.to_json(authorization)}
-    return encoded(
+    return encode_field(
         {"x402Version": VERSION, "accepted": wire.to_json(requirements_), "payload": payload}
     )
 

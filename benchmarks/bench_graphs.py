@@ -25,12 +25,12 @@ from svc_core import catalog
 from svc_core.base.seals import Keyring
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.entities.relation import RELATIONS, Evidence, Relation
-from svc_core.intel.graphs.cyber import GetCyberGraph, get_cyber_graph
+from svc_core.intel.graphs.cyber_graph import GetCyberGraph, get_cyber_graph
 from svc_core.intel.graphs.operations import GetEntityGraph, get_entity_graph
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.facts import SourceRef
 from svc_core.operation.ports import SYSTEM, Transaction
+from svc_core.operation.source_members import SourceRef
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http import stores
 

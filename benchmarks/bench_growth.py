@@ -17,8 +17,8 @@ from svc_core.base import drive
 from svc_core.operation.ports import Position
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_http.stores import SqliteStorage
-from svc_http.stores.sqlite.documents import SqliteDocuments
-from svc_http.stores.sqlite.table import table
+from svc_http.stores.sqlite._documents import SqliteDocuments
+from svc_http.stores.sqlite._table import build_table
 
 GOAL = 1.25
 LIMIT = 20
@@ -70,7 +70,7 @@ def lines(
     connection: sqlite3.Connection, rows: int, page: int
 ) -> Iterator[tuple[str, float, float]]:
     """Name, microseconds of page 1 and of the deep page."""
-    documents = SqliteDocuments(connection, {NOTES.name: table(NOTES)}, "ann", None)
+    documents = SqliteDocuments(connection, {NOTES.name: build_table(NOTES)}, "ann", None)
     filters: tuple[tuple[str, Filters, int], ...] = (
         ("keyset, whole list", None, 1),
         ("keyset, key filter", {"status": ("open",)}, 1),

@@ -70,10 +70,10 @@ def own_call() -> Call:
             raw = idempotency.raw_digest(BODY, {})
             answers = tx.answers
             answer_before = await answers.get(CREATE.id, key)
-            answer = idempotency.repeated(answer_before, raw, NOW)
+            answer = idempotency.byte_replay(answer_before, raw, NOW)
             if answer is not None:
                 return answer
-            fingerprint = idempotency.fingerprint(REQUEST, {})
+            fingerprint = idempotency.request_fingerprint(REQUEST, {})
             if idempotency.decide(answer_before, fingerprint, NOW) is not idempotency.FRESH:
                 raise SystemExit("a fresh key was used before: the figures mean nothing")
             record = Answer(raw + fingerprint, 201, (), ANSWER, NOW)

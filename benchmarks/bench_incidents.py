@@ -22,14 +22,15 @@ from typing import Any
 from svc_core import catalog
 from svc_core.access import plans
 from svc_core.base.seals import Keyring
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import FORMATS, read
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import FORMATS, read_document
+from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.incidents.model import INCIDENTS
-from svc_core.intel.incidents.passes import fold_new
-from svc_core.intel.intake import documents, health, registry
+from svc_core.intel.intake import health, registry
+from svc_core.intel.intake import record_intake as documents
 from svc_http import system
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.stores import SqliteStorage
 
 SECONDS_MAX, UNIT_MS_MAX = 5.0, 250
@@ -74,7 +75,7 @@ class _TimedService:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self.read, self.aside, self.tell = service.read, service.aside, service.tell
+        self.read, self.aside, self.tell = service.read, service.in_thread, service.tell
         self.tenants = service.tenants
         self.longest = 0.0
 
@@ -91,19 +92,19 @@ class _TimedService:
 
 async def _take(service: Service, rows: int, day: datetime) -> None:
     async def add_source(ctx: Any) -> Any:
-        return await registry.add_source(ctx, registry.SourceWish("https://gdelt.example/"))
+        return await registry.register_source(ctx, registry.SourceWish("https://gdelt.example/"))
 
     source = await service.system(add_source)
     format_ = FORMATS["gdelt-events"]
-    document = read(Body(gdelt(rows, day)), format_, Given())
-    claim_source = health.described(source, document)
-    readings = documents.readings(claim_source, document, document.records, set())
+    document = read_document(Body(gdelt(rows, day)), format_, Origin())
+    claim_source = health.with_description(source, document)
+    readings = documents.record_readings(claim_source, document, document.records, set())
     for at in range(0, len(readings), PART):
         claims = [
-            documents.judged(claim_source, reading, service.now())
+            documents.judge_reading(claim_source, reading, service.now())
             for reading in readings[at : at + PART]
         ]
-        await service.system(lambda ctx, claims=claims: documents.take(ctx, claims))
+        await service.system(lambda ctx, claims=claims: documents.write_readings(ctx, claims))
 
 
 async def _count(service: Service) -> int:

@@ -32,10 +32,10 @@ from svc_core.intel.folding.model import SOURCES
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from svc_http import system
-from svc_http.outside.fetch.client import Fetcher
+from svc_http.outside.fetch.document_fetcher import Fetcher
 from svc_http.outside.fetch.model import FetchLimits
-from svc_http.service.service import Service
-from svc_http.service.workers.intake import add_source, pull_all
+from svc_http.service.service_units import Service
+from svc_http.service.workers.source_pulls import add_source, pull_all
 from svc_http.stores import SqliteStorage
 
 ITEMS_PER_DOCUMENT = 2_000  # the most that one document may hold: the hardest case for memory

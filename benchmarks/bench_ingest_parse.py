@@ -15,7 +15,7 @@ from pathlib import Path
 
 import feedparser
 
-from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.formats.model import DocumentRefused
 
 ROUNDS = 5

@@ -12,8 +12,8 @@ from timeit import repeat
 
 import structlog
 
-from svc_http.exchange.exchange import Exchange
-from svc_http.exchange.load import Load
+from svc_http.exchange.http_exchange import Exchange
+from svc_http.exchange.waiting_room import Load
 from svc_http.service.journal import Journal
 
 LINES = 5_000

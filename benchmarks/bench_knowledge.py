@@ -33,12 +33,11 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.base.seals import Keyring
 from svc_core.base.unset import UNSET
-from svc_core.knowledge.reindexing import tend
-from svc_core.knowledge.retrieving import retrieve
+from svc_core.knowledge.index_upkeep import process_index
+from svc_core.knowledge.retrieval import retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, Mode, RetrievalPeriod
 from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host
-from svc_core.reports.indexing import REPORT_INDEX, index_report
 from svc_core.reports.model import (
     Period,
     ReportContent,
@@ -49,11 +48,12 @@ from svc_core.reports.model import (
     ReportSignal,
     SignalConfidence,
 )
+from svc_core.reports.report_index import REPORT_INDEX, index_report
 from svc_core.search import corpus
-from svc_core.search.embeddings import Embedder
+from svc_core.search.vector_likeness import Embedder
 from svc_http import system
 from svc_http.outside.embeddings.model import Embeddings
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.stores import SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
 
@@ -68,7 +68,7 @@ _PARTS = SignalConfidence(1.0, 1.0, 1.0, 1.0)
 
 
 class Random:
-    """A model whose vectors are of any direction (`svc_http.outside.embeddings.model.Model`)."""
+    """A `VectorModel` whose vectors have random directions."""
 
     name = "random"
 
@@ -107,7 +107,7 @@ def report(number: int, language: Language) -> tuple[ReportRow, ReportFacets]:
 async def fill(storage: Any, numbers: range, language: Language) -> Service:
     """A store with these reports, each indexed and with vectors."""
     embedder = Embeddings(Random())
-    host = Host(lends={corpus.Tables: corpus.Tables(), Embedder: embedder})
+    host = Host(providers={corpus.Tables: corpus.Tables(), Embedder: embedder})
     ring = Keyring({1: b"k" * 32}, 1)
     service = Service(
         storage, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"], host=host
@@ -116,8 +116,8 @@ async def fill(storage: Any, numbers: range, language: Language) -> Service:
         row, facets = report(number, language)
         await service.write(TENANT, partial(index_report, row=row, facets=facets))
         if number % 8 == 7:
-            await tend(service, TENANT, REPORT_INDEX, embedder)
-    while await tend(service, TENANT, REPORT_INDEX, embedder) is not None:
+            await process_index(service, TENANT, REPORT_INDEX, embedder)
+    while await process_index(service, TENANT, REPORT_INDEX, embedder) is not None:
         pass
     return service
 

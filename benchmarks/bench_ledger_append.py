@@ -13,9 +13,9 @@ from time import process_time
 
 import pymerkle
 
-from svc_core.ledger.log.seal import TreeHead, seal_batch
+from svc_core.ledger.log.record_seals import TreeHead, seal_batch
 from svc_core.ledger.log.tree import Frontier, extend, root
-from svc_core.ledger.records import Draft, decode, split
+from svc_core.ledger.records import Draft, decode, split_line
 
 LINE_BYTES = 829
 BATCH = 100  # what one append may carry
@@ -83,7 +83,7 @@ def main() -> int:
     lines = append(drafts)
     typical = sum(map(len, lines)) / leaves
     assert abs(typical - LINE_BYTES) < 9, typical
-    entries = [split(line).head for line in lines]
+    entries = [split_line(line).head for line in lines]
     assert grow(entries) == grow_peer(entries)
     # What waits for its turn is no load of the code under test: the collector need not walk it.
     gc.freeze()

@@ -20,9 +20,9 @@ from importlib.util import find_spec
 from random import Random
 from typing import Any
 
-from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.bitemporal import fold_records
 from svc_core.ledger.fold.view import encode
-from svc_core.ledger.records import Record
+from svc_core.ledger.records import SealedRecord
 
 RATE_GOAL = 250_000
 """Records a second at every size, from records in memory to the view."""
@@ -35,7 +35,7 @@ SALT = "s" * 22
 PREFIX = {"subject": "sbj", "designator": "dsg", "observation": "obs", "claim": "clm"}
 
 
-def records(count: int) -> list[Record]:
+def records(count: int) -> list[SealedRecord]:
     """One subject of `count` records."""
     random, rows, claims = Random(7), [], []
     for seq in range(count):
@@ -48,7 +48,7 @@ def records(count: int) -> list[Record]:
         end = None if start is None or random.random() < 0.6 else year(random, 20)
         digest = f"{seq:064x}"
         rows.append(
-            Record(
+            SealedRecord(
                 seq, id_, kind, op, SUBJECT, target, at, start, end, f"key_{seq % 4}",
                 {**members, "salt": SALT}, digest, digest, "led_" + "0" * 24, digest,
             )
@@ -134,8 +134,8 @@ def measure(size: int, seconds: float) -> list[float]:
     """Records a second of a subject: folded, folded into bytes, and merely copied."""
     rows, times = records(size), max(1, 2_000 // size)
     works = (
-        lambda: fold(rows, SUBJECT, valid_time=AT),
-        lambda: encode(fold(rows, SUBJECT, valid_time=AT)),
+        lambda: fold_records(rows, SUBJECT, valid_time=AT),
+        lambda: encode(fold_records(rows, SUBJECT, valid_time=AT)),
         lambda: [record._replace(seq=0) for record in rows],
     )
     return [size * times / best(repeat(work, times), seconds) for work in works]

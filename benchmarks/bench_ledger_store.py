@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 
 from svc_core.operation.ports import SealedLine
 from svc_core.testing.sample import SAMPLES
-from svc_core.testing.sealing import Growth, a_line, growth
+from svc_core.testing.sealed_lines import Growth, a_line, growth
 from svc_http.stores import SqliteStorage
-from svc_http.stores.sqlite.connection import connect_writer
+from svc_http.stores.sqlite.file_connection import connect_writer
 
 LINES = 100
 LINE_BYTES = 800

@@ -22,9 +22,9 @@ from time import perf_counter
 
 import rfc8785
 
-from svc_core.ledger.log.seal import TreeHead, seal_batch
-from svc_core.ledger.records import Draft, split
-from svc_core.ledger.verify.verify import chunks, verify, verify_export
+from svc_core.ledger.log.record_seals import TreeHead, seal_batch
+from svc_core.ledger.records import Draft, split_line
+from svc_core.ledger.verify.log_verification import line_chunks, verify_export, verify_log
 
 BLOCK_BYTES = 1 << 18
 LINES = 16_384
@@ -67,7 +67,7 @@ def sealed_lines(count: int) -> Iterator[tuple[bytes, ...]]:
 
 def hashes(lines: list[bytes]) -> float:
     """Seconds for the three hashes of each line."""
-    parts = [split(line) for line in lines]
+    parts = [split_line(line) for line in lines]
     heads = [b"\0" + part.head for part in parts]
     payloads = [part.payload for part in parts]
     nodes = [b"\1" + bytes(64)] * len(lines)
@@ -95,7 +95,7 @@ def naive(lines: list[bytes]) -> float:
 
 def verify_rate(lines: list[bytes], level: str) -> float:
     began = perf_counter()
-    outcome = verify(lines, level=level)
+    outcome = verify_log(lines, level=level)
     took = perf_counter() - began
     assert outcome.ok
     return took
@@ -143,7 +143,7 @@ def main() -> int:
                 if count_written == count:
                     break
         # The peak of a process never falls, so that the large file comes first.
-        warm = next(chunks(blocks(path)))
+        warm = next(line_chunks(blocks(path)))
         verify_rate(warm, "integrity"), verify_rate(warm, "strict")
         for level in ("integrity", "strict"):
             took, growth = stream(path, level, count)
@@ -151,7 +151,7 @@ def main() -> int:
             verdicts.append(
                 row(f"memory for {count} lines, {level}, MB", growth, MEMORY_MB, at_most=True)
             )
-        sample = [line for chunk in chunks(blocks(path)) for line in chunk][:LINES]
+        sample = [line for chunk in line_chunks(blocks(path)) for line in chunk][:LINES]
     times = [
         (
             hashes(sample),

@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from svc_core.access.address import Forwarded, resolve
-from svc_core.access.authorize import Facts, OperationAccess, Principal, authorize
+from svc_core.access.address import ForwardingHeaders, resolve
+from svc_core.access.authorization import Facts, OperationAccess, Principal, authorize
 from svc_core.access.keys import ApiKey, Bearer, new_key, parse_bearer
 from svc_core.access.plans import Plan
-from svc_core.access.quotas import MemoryCounters, headers
+from svc_core.access.quotas import MemoryCounters, limit_fields
 
 GOAL_RATIO = 10.0
 RUNS = 500
@@ -64,7 +64,7 @@ def a_key() -> tuple[ApiKey, str]:
 def own_check() -> Callable[[], object]:
     """Four windows and twelve fields."""
     gauge = Principal.of(a_key()[0], PLAN, MemoryCounters()).gauges["account"]
-    return lambda: headers(gauge.hit(SECOND))
+    return lambda: limit_fields(gauge.hit(SECOND))
 
 
 def the_peer() -> Callable[[], object]:
@@ -102,7 +102,7 @@ def the_gate() -> Callable[[], object]:
 
     def request() -> object:
         bearer = parse_bearer(authorization)
-        address = resolve("127.0.0.1", Forwarded(x_forwarded_for=("198.51.100.1",)))
+        address = resolve("127.0.0.1", ForwardingHeaders(x_forwarded_for=("198.51.100.1",)))
         principal = principals.get(bearer.digest_hex) if isinstance(bearer, Bearer) else None
         return authorize(access, Facts(bearer, principal, address), NOW).headers
 

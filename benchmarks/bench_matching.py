@@ -15,8 +15,8 @@ import time
 from random import Random
 
 from svc_core import wire
+from svc_core.intel.entities.bulk_screening import LineMatches, ScreeningLine, party_of_line
 from svc_core.intel.entities.candidates import candidate
-from svc_core.intel.entities.screening import Line, Screened, read
 from svc_core.intel.linking.matching import party
 from svc_core.intel.linking.screening import Screening
 
@@ -82,17 +82,19 @@ def entity(random: Random, words: list[str], number: int) -> bytes:
     return json.dumps(row).encode()
 
 
-def question(random: Random, words: list[str], rows: list[bytes], number: int) -> tuple[Line, str]:
+def question(
+    random: Random, words: list[str], rows: list[bytes], number: int
+) -> tuple[ScreeningLine, str]:
     """A line, and the id of the entity that it names; empty for nobody."""
     if number % 3 == 0:
-        return Line(" ".join(random.choice(words) + "qu" for _ in range(3))), ""
+        return ScreeningLine(" ".join(random.choice(words) + "qu" for _ in range(3))), ""
     row = json.loads(random.choice(rows))
     name = row["name"].split()
     if number % 3 == 1:
         random.shuffle(name)
     else:
         name[0] = name[0][:2] + random.choice(VOWELS) + name[0][2:]
-    return Line(" ".join(name), type=row["type"]), row["id"]
+    return ScreeningLine(" ".join(name), type=row["type"]), row["id"]
 
 
 def main() -> int:
@@ -103,14 +105,14 @@ def main() -> int:
     rows = [entity(random, words, number) for number in range(entities)]
     questions = [question(random, words, rows, number) for number in range(lines)]
     began, wall = time.process_time(), time.monotonic()
-    screening = Screening([read(line) for line, _ in questions])
+    screening = Screening([party_of_line(line) for line, _ in questions])
     for raw in rows:
         facts = json.loads(raw)
-        screening.pass_by(facts["id"], party(facts))
+        screening.offer(facts["id"], party(facts))
     answers = []
     for at in range(lines):
         best = screening.candidates(at, 3)
-        answers.append(wire.dumps(Screened(tuple(candidate(*pair) for pair in best))))
+        answers.append(wire.to_bytes(LineMatches(tuple(candidate(*pair) for pair in best))))
     seconds, wall = time.process_time() - began, time.monotonic() - wall
     matches = [json.loads(answer)["matches"] for answer in answers]
     are_explained = all(hit["reasons"] and hit["features"] for hits in matches for hit in hits)

@@ -19,9 +19,9 @@ from typing import Any
 
 from svc_core.base import boxes, drive
 from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
-from svc_core.operation.facts import SEVERITIES, Measurement, Place
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, Box, Transaction
+from svc_core.operation.ports import SYSTEM, GeoBox, Transaction
+from svc_core.operation.source_members import SEVERITIES, Measurement, Place
 from svc_http.stores import SqliteStorage
 
 GOAL = 1.3
@@ -46,7 +46,7 @@ def box(west: float, south: float, east: float, north: float) -> dict[str, Any]:
     area = boxes.Box(west, south, east, north)
     cells = area.cells
     filters = {} if cells is None else {"cell": cells}
-    return {"where": filters, "box": Box(west, south, east, north)}
+    return {"where": filters, "box": GeoBox(west, south, east, north)}
 
 
 FILTERS: Mapping[str, dict[str, Any]] = {

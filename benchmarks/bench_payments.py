@@ -43,7 +43,7 @@ from svc_core.payments import header as headers
 from svc_core.payments.challenge import offer
 from svc_core.payments.evm import Judge
 from svc_http import system
-from svc_http.outside.facilitators.x402 import paying
+from svc_http.outside.facilitators.x402 import payment_provider
 from svc_http.service.runtime import application
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
@@ -142,14 +142,14 @@ async def requests(folder: Path, count: int) -> tuple[dict[str, list[float]], li
     )
     config = attrs.evolve(config, request_log="off")
     store = SqliteStorage.open(Path(config.db), catalog.COLLECTIONS, epoch=bytes(8))
-    paid = paying(config)
+    paid = payment_provider(config)
     if paid is None:
         raise AssertionError("the settings name a payee")
     clock = Stopwatch()
-    paid = attrs.evolve(paid, asked=clock.of(paid.asked, "verify", "settle"))
+    paid = attrs.evolve(paid, asked=clock.of(paid.base_facilitator, "verify", "settle"))
     timed_store = clock.of(store, "write")
     service = application.build(
-        config, timed_store, plan_table=PLANS, paying=paid, closing=[store.close]
+        config, timed_store, plan_table=PLANS, payments=paid, closing=[store.close]
     )
     await service.runtime.start()
     key = await a_key(store)
@@ -163,7 +163,7 @@ async def requests(folder: Path, count: int) -> tuple[dict[str, list[float]], li
         clock.seconds["by key"].append(await whole(service, 200, authorization=f"Bearer {key}"))
         clock.seconds["paid"].append(await whole(service, 200, payment_signature=value))
         began = time.perf_counter()
-        header = headers.read((value,))
+        header = headers.parse_payment((value,))
         clock.seconds["parse"].append(time.perf_counter() - began)
         now, payment_fields = int(system.now().timestamp()), header.payload.payload
         began = time.perf_counter()

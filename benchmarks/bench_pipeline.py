@@ -26,7 +26,7 @@ from starlette.routing import Route
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
-from svc_core.access.authorize import OperationAccess
+from svc_core.access.authorization import OperationAccess
 from svc_core.access.creation import KeyWish
 from svc_core.base import drive, seals
 from svc_core.contract import cursor, envelope
@@ -39,9 +39,9 @@ from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.reports.model import REPORTS
 from svc_http import system
 from svc_http.adapter.page_cache import PageCache
-from svc_http.exchange import answers
-from svc_http.exchange.exchange import Exchange
-from svc_http.exchange.load import Load
+from svc_http.exchange import sending as answers
+from svc_http.exchange.http_exchange import Exchange
+from svc_http.exchange.waiting_room import Load
 from svc_http.service.runtime import application as app
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
@@ -148,7 +148,7 @@ def whole(application: Any, key: str | None, status: int, target: str = PATH) ->
 
 def service(
     store: Store, *, entries: int, monotonic: Callable[[], float] = system.monotonic
-) -> app.Service:
+) -> app.Application:
     """The application as it is served, but for the log."""
     config = Settings(db=":memory:", secret=SECRET, request_log="off")
     service_ = app.build(config, store.storage, plan_table=PLANS, monotonic=monotonic)
@@ -221,7 +221,7 @@ async def parts(store: Store) -> dict[str, Work]:
         "cursor opened": plain(lambda: cursor.unseal(ring, token, binding)),
         "cursor sealed": plain(lambda: cursor.seal(ring, [7, "rpt_7"], binding, nonce)),
         "scan of 20 rows in memory": lambda: store.storage.read(grant.tenant, scan),
-        "envelope": plain(lambda: envelope.page(page, next_link="https://x/", aliases=True)),
+        "envelope": plain(lambda: envelope.page_body(page, next_link="https://x/", aliases=True)),
         "use case, page and envelope": execution.reply,
         "constant header fields": plain(lambda: answers.ready(LIST, reply)),
     }

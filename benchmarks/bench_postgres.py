@@ -34,10 +34,10 @@ from database import Database, cpu_seconds, family, postgres
 from svc_core.catalog import COLLECTIONS
 from svc_core.operation.ports import LedgerHead, SealedLine, Transaction
 from svc_core.testing.sample import NOTES, SAMPLES
-from svc_core.testing.sealing import a_line, growth
-from svc_http.stores.postgres import PostgresStorage, migrate
-from svc_http.stores.postgres.connection import SERVES
-from svc_http.stores.postgres.session import Session
+from svc_core.testing.sealed_lines import a_line, growth
+from svc_http.stores.postgres import PostgresStorage, migrate_postgres
+from svc_http.stores.postgres._connection import UNIT_SETTINGS
+from svc_http.stores.postgres._session import Session
 
 CLIENTS = 64
 TENANTS = 16
@@ -79,7 +79,7 @@ def row(number: int) -> Unit:
 def note_statements() -> Iterator[Statements]:
     """What sessions send while the block lasts."""
     statements: Statements = {}
-    rows, do = Session.rows, Session.do
+    rows, do = Session.rows, Session.execute
 
     async def noted_rows(self: Session, *statement: Any) -> Any:
         statements.setdefault(id(self.connection), []).append(statement)
@@ -89,11 +89,11 @@ def note_statements() -> Iterator[Statements]:
         statements.setdefault(id(self.connection), []).append((commands,))
         await do(self, commands)
 
-    Session.rows, Session.do = noted_rows, noted_do  # type: ignore[method-assign]
+    Session.rows, Session.execute = noted_rows, noted_do  # type: ignore[method-assign]
     try:
         yield statements
     finally:
-        Session.rows, Session.do = rows, do  # type: ignore[method-assign]
+        Session.rows, Session.execute = rows, do  # type: ignore[method-assign]
 
 
 class Kind(NamedTuple):
@@ -183,14 +183,16 @@ async def create_database(database: Database, name: str) -> str:
     await plain.execute(f"CREATE DATABASE {name}")
     await plain.close()
     dsn = database.dsn.replace("/postgres?", f"/{name}?")
-    await migrate(dsn, TABLES, epoch=EPOCH)
+    await migrate_postgres(dsn, TABLES, epoch=EPOCH)
     return dsn
 
 
 async def open_connections(dsn: str, count: int) -> list[Any]:
     """Connections like those of the store."""
     settings = {"statement_cache_size": 1_000, "max_cached_statement_lifetime": 0}
-    return [await asyncpg.connect(dsn, server_settings=SERVES, **settings) for _ in range(count)]
+    return [
+        await asyncpg.connect(dsn, server_settings=UNIT_SETTINGS, **settings) for _ in range(count)
+    ]
 
 
 async def port(database: Database, turns: int, count: int) -> bool:

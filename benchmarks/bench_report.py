@@ -14,9 +14,9 @@ import time
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from svc_core.reports.making import Material, Window, compose
+from svc_core.reports.composition import Material, Window, compose
 from svc_core.reports.profiles.model import Profile
-from svc_core.text.evidence import Evidence, places
+from svc_core.text.evidence import EvidenceTexts, term_lines
 from svc_core.text.frequencies import Frequencies
 
 GROWTH_GOAL = 12.0
@@ -57,7 +57,7 @@ def story(random: Random, number: int) -> tuple[str, str]:
     return title, text
 
 
-def evidence(count: int) -> tuple[Evidence, ...]:
+def evidence(count: int) -> tuple[EvidenceTexts, ...]:
     """`count` items: stories told by three sources each, and others."""
     random = Random(7)
     items = []
@@ -72,7 +72,7 @@ def evidence(count: int) -> tuple[Evidence, ...]:
             shown, body = (title, text) if number % 3 == 0 else (f"{title}, again", text)
         source = number % 40
         items.append(
-            Evidence(
+            EvidenceTexts(
                 id=f"obs_{number:024x}",
                 title=shown,
                 text=body,
@@ -83,7 +83,7 @@ def evidence(count: int) -> tuple[Evidence, ...]:
                 published_at=NOW - timedelta(minutes=number % 2_000),
                 retrieved_at=NOW,
                 language="en",
-                terms=places(shown, body, "en"),
+                terms=term_lines(shown, body, "en"),
             )
         )
     return tuple(items)

@@ -33,21 +33,21 @@ from database import postgres
 from svc_core import catalog
 from svc_core.access import plans
 from svc_core.base.seals import Keyring
-from svc_core.intel.news.indexing import ITEMS, evidence
-from svc_core.intel.news.items import Written, follow
+from svc_core.intel.news.items import RowChange, follow_news
 from svc_core.intel.news.model import NEWS, NEWS_TEXTS, NewsItem, NewsSource, NewsText, Sentiment
+from svc_core.intel.news.news_corpus import ITEMS, news_evidence
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Storage
-from svc_core.reports.making import CANDIDATES_MAX
+from svc_core.reports.composition import CANDIDATES_MAX
 from svc_core.search import corpus
-from svc_core.text.evidence import read
+from svc_core.text.evidence import reading_of
 from svc_core.text.query import Query
 from svc_core.text.ranking import rank
 from svc_http import system
-from svc_http.service.service import Service
-from svc_http.service.workers import intake
+from svc_http.service.service_units import Service
+from svc_http.service.workers import source_pulls as intake
 from svc_http.stores import SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
 
@@ -84,7 +84,7 @@ class Language:
         return [" ".join(pick() for _ in range(2 + number % 4)) for number in range(QUESTIONS)]
 
 
-def item(number: int, language: Language) -> Written:
+def item(number: int, language: Language) -> RowChange:
     """One item; they are taken in one minute after another."""
     chance = random.Random(number)
     at = START + timedelta(minutes=number)
@@ -105,20 +105,20 @@ def item(number: int, language: Language) -> Written:
         image_url=None,
         source_url=None,
     )
-    return Written(None, row, NewsText(row.id, at, title, text, "en").read())
+    return RowChange(None, row, NewsText(row.id, at, title, text, "en").with_terms())
 
 
-async def write_batch(ctx: Context, batch: Sequence[Written]) -> None:
+async def write_batch(ctx: Context, batch: Sequence[RowChange]) -> None:
     """Keep these items."""
     for item in batch:
         await ctx.save(NEWS, item.after.id, item.after)
-    await follow(ctx, batch)
+    await follow_news(ctx, batch)
 
 
 async def fill(storage: Storage, numbers: range, language: Language) -> Service:
     """A store with these items."""
     ring = Keyring({1: b"k" * 32}, 1)
-    host = Host(lends={corpus.Tables: corpus.Tables()})
+    host = Host(providers={corpus.Tables: corpus.Tables()})
     service = Service(
         storage, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"], host=host
     )
@@ -139,13 +139,13 @@ class Question:
     async def __call__(self, ctx: Context) -> int:
         """How many items were chosen."""
         query = Query.of(self.words)
-        table = await corpus.frequencies(ctx, ITEMS)
+        table = await corpus.term_frequencies(ctx, ITEMS)
         start = None if self.start is None else micros(self.start)
-        candidates = await corpus.candidates(
+        candidates = await corpus.candidate_ids(
             ctx, query.terms, table, texts=NEWS_TEXTS, start=start, limit=CANDIDATES_MAX
         )
-        readings = [read(item) for item in await evidence(ctx, candidates)]
-        return len(rank(query, readings, table).chosen)
+        readings = [reading_of(item) for item in await news_evidence(ctx, candidates)]
+        return len(rank(query, readings, table).hits)
 
 
 async def milliseconds(service: Service, questions: Sequence[Question]) -> Times:

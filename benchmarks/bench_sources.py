@@ -38,13 +38,13 @@ from database import cpu_seconds, family, postgres
 from svc_core import catalog
 from svc_core.access import plans
 from svc_core.base.seals import Keyring
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import read, recognised
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import read_document, recognise_format
 from svc_http import system
-from svc_http.outside.fetch.client import Fetcher
-from svc_http.service.service import Service
-from svc_http.service.workers.intake import add_source, pull_all
+from svc_http.outside.fetch.document_fetcher import Fetcher
+from svc_http.service.service_units import Service
+from svc_http.service.workers.source_pulls import add_source, pull_all
 from svc_http.stores import SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
 
@@ -218,7 +218,7 @@ def cpu_us(work: Callable[[], object], rows: int) -> float:
 
 def _read(body: bytes, path: Path) -> object:
     text = Body(body)
-    return read(text, recognised(text), Given(name=path.name))
+    return read_document(text, recognise_format(text), Origin(name=path.name))
 
 
 def _row(name: str, figure: str, goal: str, is_met: bool) -> bool:

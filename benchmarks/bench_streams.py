@@ -73,8 +73,8 @@ async def serve_ours(port: int) -> None:
     from svc_core.access import operations as accounts  # noqa: PLC0415
     from svc_core.access.creation import KeyWish  # noqa: PLC0415
     from svc_core.access.plans import DEFAULT_PLANS  # noqa: PLC0415
-    from svc_core.agent.events import Event, Finished, Step, Text  # noqa: PLC0415
-    from svc_core.agent.ports import Backend, Toolbox, Turn  # noqa: PLC0415
+    from svc_core.agent.agent_ports import Backend, Toolbox, Turn  # noqa: PLC0415
+    from svc_core.agent.answer_events import AnswerDone, Event, Step, Text  # noqa: PLC0415
     from svc_http import settings  # noqa: PLC0415
     from svc_http.run.server import hypercorn  # noqa: PLC0415
     from svc_http.service.runtime import application  # noqa: PLC0415
@@ -88,7 +88,7 @@ async def serve_ours(port: int) -> None:
             yield Step()
             for _ in range(WORDS):
                 yield Text("word")
-            yield Finished()
+            yield AnswerDone()
 
         async def _silence(self) -> AsyncIterator[Event]:
             yield Step()
@@ -102,7 +102,9 @@ async def serve_ours(port: int) -> None:
     store = SqliteStorage.open(Path(config.db), catalog.COLLECTIONS, epoch=bytes(8))
     service = application.build(config, store, closing=[store.close])
     runtime = service.runtime
-    runtime.host = attrs.evolve(runtime.host, lends={**runtime.host.lends, Backend: Words()})
+    runtime.host = attrs.evolve(
+        runtime.host, providers={**runtime.host.providers, Backend: Words()}
+    )
 
     async def make(ctx: Any) -> str:
         home = await accounts.create_workspace(ctx, name="W", plan="elite", plans=DEFAULT_PLANS)

@@ -23,26 +23,27 @@ import attrs
 
 from svc_core import catalog, wire
 from svc_core.contract.answer import Answer
-from svc_core.ledger.append.append import append
+from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import Entry
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.outbox import events
+from svc_core.outbox import cloud_events as events
 from svc_core.outbox.model import WEBHOOKS, WEBHOOKS_MAX
-from svc_core.reports.making import compose, gather
+from svc_core.reports.composition import compose, gather_material
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.profiles.model import ProfileInput
 from svc_core.reports.profiles.operations import CreateProfile, create_profile
-from svc_core.webhooks import delivering
+from svc_core.webhooks import delivery_queue as delivering
 from svc_http import system
-from svc_http.run.control.services import operator
-from svc_http.service.runtime.parts import Runtime
+from svc_http.run.control.services import operator_of
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.service.runtime.tasks import purge_answers
-from svc_http.service.secret import secured
-from svc_http.service.workers import intake, schedules
-from svc_http.service.workers.deliveries import purge_deliveries, take_over
-from svc_http.service.workers.reports import make_report
-from svc_http.service.workers.retention import forget
+from svc_http.service.secret import with_secret
+from svc_http.service.workers import schedules
+from svc_http.service.workers import source_pulls as intake
+from svc_http.service.workers.deliveries import purge_deliveries, requeue_deliveries
+from svc_http.service.workers.report_runs import make_report
+from svc_http.service.workers.retention import remove_orphan_reports
 from svc_http.service.workers.secrets import renew_secrets
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
@@ -112,7 +113,7 @@ class Bench:
         line = {"operation": operation, "body": {} if body is None else body, **members}
         if operation in PUBLIC:
             line.setdefault("account", self.workspace)
-        operator_ = operator(self.runtime, self.fail)
+        operator_ = operator_of(self.runtime, self.fail)
         answer = json.loads(await operator_.answer(json.dumps(line).encode(), lambda _: None))
         if "ok" not in answer:
             raise SystemExit(f"{operation}: {answer}")
@@ -178,7 +179,7 @@ async def _fill_ledger(bench: Bench) -> None:
         entries = [wire.structure(Entry, row) for row in rows]
 
         async def unit(ctx: Context, entries: Sequence[Entry] = entries) -> Any:
-            return await append(attrs.evolve(ctx, actor=author), entries)
+            return await append_drafts(attrs.evolve(ctx, actor=author), entries)
 
         answer = await bench.write(unit)
         bench.claims += [record.id for record in answer.records]
@@ -294,7 +295,7 @@ async def knowledge(bench: Bench) -> None:
 async def delete_profile(bench: Bench) -> None:
     """The profile with thousands of reports, and what the worker does after it."""
     await bench.run("deleteProfile", path={"profileId": bench.profiles[0]})
-    await forget(bench.service, _surface)
+    await remove_orphan_reports(bench.service, _surface)
 
 
 def _surface(failure: Exception) -> None:
@@ -316,9 +317,11 @@ async def webhooks(bench: Bench) -> None:
 
 
 async def _conclude(bench: Bench, webhook_id: str) -> None:
-    tasks = await bench.write(lambda ctx: delivering.take(ctx, webhook_id))
+    tasks = await bench.write(lambda ctx: delivering.take_deliveries(ctx, webhook_id))
     for task in tasks:
-        end = partial(delivering.conclude, task=task, result=delivering.Outcome(200, None, 1))
+        end = partial(
+            delivering.conclude, task=task, result=delivering.AttemptOutcome(200, None, 1)
+        )
         await bench.write(end)
 
 
@@ -332,7 +335,9 @@ async def generate(bench: Bench) -> None:
 
 async def publish(bench: Bench) -> None:
     """What the scheduler writes of a run."""
-    material = await bench.service.read(bench.workspace, lambda ctx: gather(ctx, bench.profiles[2]))
+    material = await bench.service.read(
+        bench.workspace, lambda ctx: gather_material(ctx, bench.profiles[2])
+    )
     compose(material, bench.service.now())
     await make_report(bench.service, bench.workspace, bench.profiles[2])
     await schedules.run_due(bench.service)
@@ -365,9 +370,9 @@ async def sources(bench: Bench) -> None:
 
 
 def bench_fetcher(bench: Bench) -> Any:
-    from svc_http.service.equipment import fetcher  # noqa: PLC0415 - beside its only use
+    from svc_http.service.equipment import fetcher_of  # noqa: PLC0415 - beside its only use
 
-    return fetcher(bench.runtime.settings)
+    return fetcher_of(bench.runtime.settings)
 
 
 async def pull(bench: Bench) -> None:
@@ -395,8 +400,8 @@ async def deliver(bench: Bench) -> None:
     for _ in range(bench.scaled_count(2_000) // 100):
         await bench.write(queue)
     del bench.store.holds[before:]  # no operation queues a hundred
-    await bench.write(lambda ctx: delivering.take(ctx, webhook))
-    await take_over(bench.service, bench.fail)
+    await bench.write(lambda ctx: delivering.take_deliveries(ctx, webhook))
+    await requeue_deliveries(bench.service, bench.fail)
 
     async def disable(ctx: Context) -> None:
         hook = await ctx.value(WEBHOOKS, webhook)
@@ -404,7 +409,7 @@ async def deliver(bench: Bench) -> None:
 
     await bench.write(disable)
     for _ in range(5):
-        await bench.write(lambda ctx: delivering.take(ctx, webhook))
+        await bench.write(lambda ctx: delivering.take_deliveries(ctx, webhook))
     await purge_deliveries(bench.service, timedelta(days=-1))
     await renew_secrets(bench.service, bench.fail)
 
@@ -469,7 +474,7 @@ def missing_operations() -> set[str]:
 async def measure(folder: Path, *, quick: bool) -> dict[str, tuple[float, float, int]]:
     """The longest hold of each case in milliseconds, of it computing, and how many units it had."""
     overrides = {"allow_erasure": ("*",), "lite_keys_before": datetime(2999, 1, 1, tzinfo=UTC)}
-    settings = secured(Settings(db=str(folder / "svc.db"), **overrides))
+    settings = with_secret(Settings(db=str(folder / "svc.db"), **overrides))
     store = TimedStore(SqliteStorage.open(folder / "svc.db", catalog.COLLECTIONS, epoch=bytes(8)))
     runtime = Runtime(
         settings,

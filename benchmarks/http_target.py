@@ -33,7 +33,9 @@ PLANS = PlanTable.of([Plan(name, True, 9, RATE_MAX, RATE_MAX) for name in ("free
 """Every window is counted; none is ever full."""
 
 
-def own_service(*, is_cached: bool, port: int, log: Literal["all", "off"] = "all") -> app.Service:
+def own_service(
+    *, is_cached: bool, port: int, log: Literal["all", "off"] = "all"
+) -> app.Application:
     """Our service as it is delivered, but for the plan, which is never used up."""
     config = settings.Settings(
         db=os.environ["BENCH_DB"],
@@ -71,7 +73,7 @@ async def on_hypercorn(application: Any, port: int, config: Config) -> None:
 
 async def on_ours(application: Any, port: int) -> None:
     """Hypercorn with our protocol; a foreign application gets the same one."""
-    if isinstance(application, app.Service):
+    if isinstance(application, app.Application):
         await hypercorn.serve(application, hypercorn.listen("127.0.0.1", port))
         return
     hypercorn.install()

@@ -35,7 +35,7 @@ from quality_product import (
 )
 from quality_sets import GroupedItems, Sets, Subject
 
-from svc_core.reports.making import Finished
+from svc_core.reports.composition import ComposedReport
 from svc_core.text.evidence import Reading, readings
 from svc_core.text.frequencies import Frequencies
 
@@ -292,7 +292,7 @@ def telling(sets: Sets) -> Iterator[Figure]:
     yield Figure("statements that stand twice", float(twice), note=f"in {len(reports)} reports")
 
 
-def _twice(report: Finished) -> int:
+def _twice(report: ComposedReport) -> int:
     """Statements that stand twice; the opening may quote a section."""
     statements = [text for text, _ in marks(report)]
     opening = {statement.text for statement in report.facets.opening}
@@ -349,7 +349,7 @@ def topics(sets: Sets) -> Iterator[Figure]:
         "ours",
         [
             (
-                topics_of(item.title, item.text, item.tongue),
+                topics_of(item.title, item.text, item.primary_language),
                 {*row["fitting"]},
                 {*row["fitting"], *row["accepted"]},
             )

@@ -8,7 +8,7 @@ questions are those of `tests/data/answers`; `tests/core/agent/test_telling.py` 
 
 import sys
 
-from tests.answers import UNTOLD, measured, questions
+from tests.answers import UNTOLD, measure, questions
 
 HALVES = ("dev", "report")
 
@@ -16,8 +16,8 @@ HALVES = ("dev", "report")
 def main(halves: list[str]) -> None:
     """Print the figures of each half."""
     for half in halves or HALVES:
-        counts = measured(half, print if half in halves else lambda _: None)
-        answerable = sum(question.told != UNTOLD for question in questions(half))
+        counts = measure(half, print if half in halves else lambda _: None)
+        answerable = sum(question.grounds != UNTOLD for question in questions(half))
         untold = len(questions(half)) - answerable
         print(f"{half}: {answerable} answerable, {untold} not")
         print(f"  answered rightly        {counts['right'] / answerable:.2f}")

@@ -9,8 +9,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from svc_core.text.evidence import Evidence
-from svc_core.text.words import fold, terms
+from svc_core.text.evidence import EvidenceTexts
+from svc_core.text.words import fold_case, terms
 
 K1, B = 1.2, 0.75
 OF_BEST, OF_QUERY = 0.7, 0.1
@@ -20,10 +20,10 @@ LINK = 0.1
 class Bm25:
     """Documents ranked by BM25; chosen is what reaches a share of the best and of the query."""
 
-    def __init__(self, items: Sequence[Evidence]) -> None:
+    def __init__(self, items: Sequence[EvidenceTexts]) -> None:
         """Index some items."""
         self.counts = {
-            item.id: Counter(terms(fold(f"{item.title} {item.text}"), item.tongue))
+            item.id: Counter(terms(fold_case(f"{item.title} {item.text}"), item.primary_language))
             for item in items
         }
         self.text_counts = Counter(term for counts in self.counts.values() for term in counts)
@@ -39,7 +39,7 @@ class Bm25:
         self, question: str, language: str, best: float = OF_BEST, query: float = OF_QUERY
     ) -> set[str]:
         """The ids of what is chosen."""
-        words_ = set(terms(fold(question), language))
+        words_ = set(terms(fold_case(question), language))
         scores = {name: self._score(counts, words_) for name, counts in self.counts.items()}
         top = max(scores.values())
         score_max = (K1 + 1) * sum(map(self.idf, words_))
@@ -55,7 +55,7 @@ class Bm25:
         )
 
 
-def average_link(items: Sequence[Evidence], cut: float = LINK) -> list[list[str]]:
+def average_link(items: Sequence[EvidenceTexts], cut: float = LINK) -> list[list[str]]:
     """Groups by average link over cosines of headline and first sixty words."""
     near = _cosines([_counts(item) for item in items])
     groups = {at: [at] for at in range(len(items))}
@@ -87,8 +87,13 @@ def average_link(items: Sequence[Evidence], cut: float = LINK) -> list[list[str]
     return [[items[at].id for at in group] for group in groups.values()]
 
 
-def _counts(item: Evidence) -> Counter[str]:
-    return Counter([*terms(item.title, item.tongue), *terms(item.text[:800], item.tongue)[:60]])
+def _counts(item: EvidenceTexts) -> Counter[str]:
+    return Counter(
+        [
+            *terms(item.title, item.primary_language),
+            *terms(item.text[:800], item.primary_language)[:60],
+        ]
+    )
 
 
 def _cosines(counts_of_items: Sequence[Counter[str]]) -> list[Mapping[int, float]]:

@@ -16,12 +16,11 @@ from pathlib import Path
 from svc_core import catalog
 from svc_core.access import plans
 from svc_core.base.seals import Keyring
-from svc_core.knowledge.reindexing import tend
-from svc_core.knowledge.retrieving import retrieve
+from svc_core.knowledge.index_upkeep import process_index
+from svc_core.knowledge.retrieval import retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, Mode
 from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host
-from svc_core.reports.indexing import REPORT_INDEX, index_report
 from svc_core.reports.model import (
     Period,
     ReportContent,
@@ -30,10 +29,11 @@ from svc_core.reports.model import (
     ReportLinks,
     ReportRow,
 )
-from svc_core.search.embeddings import Embedder
+from svc_core.reports.report_index import REPORT_INDEX, index_report
+from svc_core.search.vector_likeness import Embedder
 from svc_http import system
-from svc_http.outside.embeddings.model import Embeddings, Local
-from svc_http.service.service import Service
+from svc_http.outside.embeddings.model import Embeddings, LocalModel
+from svc_http.service.service_units import Service
 from svc_http.stores import MemoryStorage
 
 DATA = Path(__file__).parent / "data"
@@ -67,8 +67,8 @@ def report(number: int, name: str, title: str, text: str) -> tuple[ReportRow, Re
 
 async def recalls() -> dict[Mode, float]:
     """The mean share of its reports that a question has among the first ten, by mode."""
-    embedder = Embeddings(Local())
-    host, ring = Host(lends={Embedder: embedder}), Keyring({1: b"k" * 32}, 1)
+    embedder = Embeddings(LocalModel())
+    host, ring = Host(providers={Embedder: embedder}), Keyring({1: b"k" * 32}, 1)
     store = MemoryStorage(catalog.COLLECTIONS)
     service = Service(
         store, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"], host=host
@@ -76,7 +76,7 @@ async def recalls() -> dict[Mode, float]:
     for number, members in enumerate(lines("reports")):
         row, facets = report(number, *members)
         await service.write(TENANT, partial(index_report, row=row, facets=facets))
-    while await tend(service, TENANT, REPORT_INDEX, embedder) is not None:
+    while await process_index(service, TENANT, REPORT_INDEX, embedder) is not None:
         pass
     ctx = service.context(Actor(TENANT))
     recall_of: dict[Mode, float] = {}

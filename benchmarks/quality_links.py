@@ -21,10 +21,10 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from svc_core.intel.linking import guard
+from svc_core.intel.linking import plausibility as guard
 from svc_core.intel.linking.matching import SCORE_MIN, Names, Party, compare
-from svc_core.intel.linking.names import labels, normal
-from svc_core.intel.linking.references import id_of, of_text, of_vendor
+from svc_core.intel.linking.name_forms import labels, normal_name
+from svc_core.intel.linking.references import id_of, text_references, vendor_references
 
 FLOORS = {
     "vendors": (0.95, 0.85),
@@ -71,9 +71,9 @@ class Register:
             matches = [
                 row
                 for row in self._rows_by_name[reference.partition(":")[2]]
-                if guard.has(reference, row)
+                if guard.bears_name(reference, row)
             ]
-            if len(matches) == 1 and guard.suffices(reference, matches[0]):
+            if len(matches) == 1 and guard.is_sufficient(reference, matches[0]):
                 rows.add(matches[0]["cik"])
         return rows
 
@@ -85,7 +85,9 @@ def vendors(rows: list[Row], register: Register, listed_ciks: set[str]) -> tuple
         cik = row["cik"]
         if cik is not None:
             right.add((row["key"], cik if cik in listed_ciks else id_of(f"cik:{cik}")))
-        for id_ in register.ids_of(of_vendor(row["vendor"], date.fromisoformat(row["day"]))):
+        for id_ in register.ids_of(
+            vendor_references(row["vendor"], date.fromisoformat(row["day"]))
+        ):
             if not _is_private(id_, row, listed_ciks):
                 pairs.add((row["key"], id_))
     return pairs, right
@@ -101,7 +103,7 @@ def texts(rows: list[Row], register: Register, listed_ciks: set[str]) -> tuple[P
     pairs = {
         (row["key"], cik)
         for row in rows
-        for cik in register.ids_of(of_text(row["key"], date.fromisoformat(row["day"])))
+        for cik in register.ids_of(text_references(row["key"], date.fromisoformat(row["day"])))
         if cik in listed_ciks
     }
     return pairs, {(row["key"], cik) for row in rows for cik in row["ciks"]}
@@ -125,7 +127,7 @@ def plain_names(rows: list[Row]) -> tuple[Pairs, Pairs]:
     pairs = {
         (row["key"], "")
         for row in rows
-        if fuzz.token_sort_ratio(normal(row["asked"]), normal(row["known"])) >= 80
+        if fuzz.token_sort_ratio(normal_name(row["asked"]), normal_name(row["known"])) >= 80
     }
     return pairs, {(row["key"], "") for row in rows if row["same"]}
 
@@ -134,13 +136,13 @@ def plain_vendors(rows: list[Row], companies: dict[str, Row]) -> tuple[Pairs, Pa
     """Vendors by an equal or a beginning name alone."""
     by_name = defaultdict(set)
     for row in companies.values():
-        by_name[normal(row["name"])].add(row["cik"])
-        by_name[normal(row["name"]).split(" ")[0]].add(row["cik"])
+        by_name[normal_name(row["name"])].add(row["cik"])
+        by_name[normal_name(row["name"]).split(" ")[0]].add(row["cik"])
     pairs = {
         (row["key"], cik)
         for row in rows
-        for cik in by_name[normal(row["vendor"])]
-        if len(by_name[normal(row["vendor"])]) == 1
+        for cik in by_name[normal_name(row["vendor"])]
+        if len(by_name[normal_name(row["vendor"])]) == 1
     }
     return pairs, {(row["key"], row["cik"]) for row in rows if row["cik"]}
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from svc_core.search.embeddings import TEXT_CHARS, compared, packed
+from svc_core.search.vector_likeness import TEXT_CHARS, likeness_values, pack_vector
 from svc_core.text.evidence import Reading
 
 
 @cache
 def _vector(text: str) -> bytes:
-    return packed(_model().vector(text))
+    return pack_vector(_model().vector(text))
 
 
 @cache
@@ -25,5 +25,5 @@ def likeness(readings: Sequence[Reading], question: str) -> Mapping[str, float]:
 
     items = [reading.evidence for reading in readings]
     vectors = [_vector(f"{item.title}\n{item.text[:TEXT_CHARS]}".strip()) for item in items]
-    scores = compared(cosines(_vector(question), vectors))
+    scores = likeness_values(cosines(_vector(question), vectors))
     return {item.id: value for item, value in zip(items, scores, strict=True)}

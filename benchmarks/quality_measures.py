@@ -8,7 +8,7 @@ from statistics import fmean
 
 from attrs import frozen
 
-from svc_core.text.evidence import Evidence
+from svc_core.text.evidence import EvidenceTexts
 
 HELD_MIN = 0.75
 _WORD = re.compile(r"\w+")
@@ -114,7 +114,7 @@ def classes(answers: Sequence[str], targets: Sequence[str]) -> float:
     return macro(rates)
 
 
-def holds(item: Evidence, sentence: str) -> bool:
+def holds(item: EvidenceTexts, sentence: str) -> bool:
     """Whether an item holds a sentence: 75 % of its words of four letters, and every number."""
     return words_hold(f"{item.title} {item.text}", sentence)
 

@@ -7,15 +7,15 @@ from typing import Any
 from quality_meaning import likeness
 from quality_sets import NOW, Subject, evidence
 
-from svc_core.reports.making import Finished, Material, Window, compose
+from svc_core.reports.composition import ComposedReport, Material, Window, compose
 from svc_core.reports.profiles.model import Profile
-from svc_core.text.evidence import Evidence, Reading, Scored, readings
-from svc_core.text.extracts import extracts, vector_of
+from svc_core.text.evidence import EvidenceTexts, Reading, ScoredItem, readings
+from svc_core.text.extracts import extract_sentences, vector_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
 from svc_core.text.ranking import rank
-from svc_core.text.sentiment import sentiment
-from svc_core.text.stories import stories
+from svc_core.text.sentiment import sentiment_of
+from svc_core.text.stories import group_stories
 from svc_core.text.topics import assign
 
 
@@ -33,18 +33,21 @@ def matched_ids(
     """The ids of what is chosen for a subject."""
     near = likeness(corpus, topic) if BY_MEANING else None
     ranking = rank(Query.of(topic, (), language), corpus, frequencies, near)
-    return {hit.reading.evidence.id for hit in ranking.chosen}
+    return {hit.reading.evidence.id for hit in ranking.hits}
 
 
-def groups_of(items: Sequence[Evidence], frequencies: Frequencies) -> list[list[str]]:
+def groups_of(items: Sequence[EvidenceTexts], frequencies: Frequencies) -> list[list[str]]:
     """The ids of the items of each story."""
-    hits = [Scored(reading, 1.0) for reading in readings(items)]
+    hits = [ScoredItem(reading, 1.0) for reading in readings(items)]
     return [
-        [member.evidence.id for member in story.members] for story in stories(hits, frequencies)
+        [member.evidence.id for member in story.members]
+        for story in group_stories(hits, frequencies)
     ]
 
 
-def composed(subject: Subject, items: Sequence[Evidence], frequencies: Frequencies) -> Finished:
+def composed(
+    subject: Subject, items: Sequence[EvidenceTexts], frequencies: Frequencies
+) -> ComposedReport:
     """The report on a subject over all items."""
     profile = Profile(
         id="prf_0123456789abcdefghjkmnpqrs",
@@ -70,7 +73,7 @@ def composed(subject: Subject, items: Sequence[Evidence], frequencies: Frequenci
     return compose(material, NOW)
 
 
-def marks(report: Finished) -> Iterator[tuple[str, list[str]]]:
+def marks(report: ComposedReport) -> Iterator[tuple[str, list[str]]]:
     """Every statement of a report with the ids of the items that its marks name."""
     ids = {source.number: source.id for source in report.facets.sources}
     words: Any = report.facets
@@ -85,9 +88,10 @@ def sentences_of(
 ) -> set[int]:
     """The places of the best sentences of an article, as far as ours are split as its own are."""
     (reading,) = readings([evidence("article", title, "\n".join(sentences))])
-    head = vector_of(title, reading.tongue, frequencies)
+    head = vector_of(title, reading.language, frequencies)
     best = sorted(
-        extracts([Scored(reading, 1.0)], head, frequencies), key=lambda extract: -extract.score
+        extract_sentences([ScoredItem(reading, 1.0)], head, frequencies),
+        key=lambda extract: -extract.score,
     )
     place = {" ".join(text.split()): at for at, text in enumerate(sentences)}
     return {place[extract.text] for extract in best[:count] if extract.text in place}
@@ -101,5 +105,5 @@ def topics_of(title: str, text: str, language: str | None) -> tuple[str, ...]:
 
 def tone(title: str) -> str:
     """The label of a headline's tone."""
-    tone_ = sentiment(title, "", "en")
+    tone_ = sentiment_of(title, "", "en")
     return "neutral" if tone_ is None else tone_.label

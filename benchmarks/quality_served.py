@@ -45,7 +45,7 @@ _H_MARK = re.compile(
 _TAG = re.compile(r"<[^<>]*>")
 _ALSO = frozenset(
     line.split("\t")[2].casefold()
-    for line in data.lines("frame.tsv")
+    for line in data.table_lines("frame.tsv")
     if line.split("\t")[1] == "also"
 )
 _SOURCE = re.compile(r"\d+\. ")
@@ -70,7 +70,7 @@ class Server:
         )
         assert self.process.stdout is not None
         greeting = json.loads(self.process.stdout.readline())
-        self.api, self.admin = greeting["api"], channel.parse(greeting["admin"])
+        self.api, self.admin = greeting["api"], channel.parse_socket_address(greeting["admin"])
         lines = []
         for n in range(DESKS):
             place = self.run("workspaces", "create", "--name", f"Desk {n}", "--plan", "elite")["id"]
@@ -88,7 +88,7 @@ class Server:
 
     def local(self, operation: str, **members: Any) -> Any:
         """What an operation answers over the control socket."""
-        answer = channel.ask(self.admin, {"operation": operation, **members}, silent)
+        answer = channel.ask_server(self.admin, {"operation": operation, **members}, silent)
         return answer["body"]["data"]
 
     def end(self) -> None:

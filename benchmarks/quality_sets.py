@@ -16,9 +16,9 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.formats.model import DocumentRefused
-from svc_core.text.evidence import Evidence, Reading, readings
+from svc_core.text.evidence import EvidenceTexts, Reading, readings
 
 FEEDS = ("gdacs_rss", "json_feed", "news_feed")
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -57,7 +57,7 @@ class GroupedItems:
     A pair in `unsure` counts neither way, and neither do items that are in no story of ours.
     """
 
-    items: tuple[Evidence, ...] = field(repr=False)
+    items: tuple[EvidenceTexts, ...] = field(repr=False)
     label: dict[str, str] = field(repr=False)
     unsure: frozenset[frozenset[str]] = frozenset()
 
@@ -82,11 +82,11 @@ class Sets:
         """Those of the half that is asked for."""
         return [row for row in rows if self.half in (None, half(key(row)))]
 
-    def news(self) -> tuple[Evidence, ...]:
+    def news(self) -> tuple[EvidenceTexts, ...]:
         """Every item of the feeds, once, by its address."""
         return _news(self.folder)
 
-    def days(self) -> tuple[Evidence, ...]:
+    def days(self) -> tuple[EvidenceTexts, ...]:
         """The items of a few days."""
         return tuple(item for item in self.news() if item.source_name in DAYS)
 
@@ -129,13 +129,13 @@ class Sets:
                 label |= dict.fromkeys(row["members"], row["key"])
         return GroupedItems(self.news(), label, frozenset(unsure))
 
-    def topics(self) -> list[tuple[Evidence, Row]]:
+    def topics(self) -> list[tuple[EvidenceTexts, Row]]:
         """Items with the topics that fit them and those that are accepted besides."""
         news = {item.id: item for item in self.news()}
         rows = self.of_half(_labels()["topics"], lambda row: row["id"])
         return [(news[row["id"]], row) for row in rows]
 
-    def public_set(self, name: str) -> tuple[tuple[Evidence, ...], list[Subject]]:
+    def public_set(self, name: str) -> tuple[tuple[EvidenceTexts, ...], list[Subject]]:
         """A public set of documents and queries."""
         documents = tuple(
             evidence(row["id"], row.get("title", ""), row["text"])
@@ -171,9 +171,9 @@ def evidence(
     at: datetime | None = NOW,
     language: str | None = None,
     source: str = "",
-) -> Evidence:
+) -> EvidenceTexts:
     """An item of a set; undated ones are of the day on which all were taken in."""
-    return Evidence(
+    return EvidenceTexts(
         id=id_,
         title=title,
         text=text,
@@ -188,8 +188,8 @@ def evidence(
 
 
 @cache
-def _news(folder: Path) -> tuple[Evidence, ...]:
-    items: dict[str, Evidence] = {}
+def _news(folder: Path) -> tuple[EvidenceTexts, ...]:
+    items: dict[str, EvidenceTexts] = {}
     for path in sorted(path for name in FEEDS for path in (folder / name).iterdir()):
         try:
             feed_ = parse_feed(path.read_bytes())

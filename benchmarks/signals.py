@@ -20,9 +20,9 @@ from pathlib import Path
 
 import feedparser
 
-from svc_core.text.events import event_of
-from svc_core.text.evidence import Evidence, Scored, read
+from svc_core.text.evidence import EvidenceTexts, ScoredItem, reading_of
 from svc_core.text.stories import Story
+from svc_core.text.story_events import event_of
 
 LABELS = Path(__file__).parent / "data" / "signals.tsv"
 TEXTS = ("ag_news", "ecbplus", "uci_stories", "gnad10k")
@@ -55,8 +55,8 @@ def items(root: Path) -> Iterator[tuple[str, str]]:
 def kind_of(title: str, text: str) -> str | None:
     """The kind of event that an item alone tells."""
     body = "" if text == title else text
-    item = Evidence("i", title, body, "", "s", "s", "s.example", AT, AT)
-    event = event_of(Story("i", (Scored(read(item), 1.0),)))
+    item = EvidenceTexts("i", title, body, "", "s", "s", "s.example", AT, AT)
+    event = event_of(Story("i", (ScoredItem(reading_of(item), 1.0),)))
     return event.kind.name if event else None
 
 

@@ -25,7 +25,7 @@ Steps = Generator[Any, None, None]
 UNITS_PER_COMMIT = 64
 CONNECTIONS = 4
 PAUSE_SECONDS = 0.005
-"""How often a process tells of commits: svc_http/stores/postgres/notices.py."""
+"""How often a process tells of commits: svc_http/stores/postgres/_notices.py."""
 LATE_SECONDS = 0.25
 DONE_SHARE = 0.95
 BUSY_SHARE = 0.97

@@ -126,8 +126,8 @@ def _local() -> Iterator[str]:
 
 
 _TELL_COMMANDS = """
-from svc_http.run.cli.app import tree
-print(tree().generate_docs(output_format="markdown", heading_level=1, usage_name="svc"))
+from svc_http.run.cli.app import command_tree
+print(command_tree().generate_docs(output_format="markdown", heading_level=1, usage_name="svc"))
 """
 
 
@@ -269,7 +269,7 @@ def _formats() -> Iterator[str]:
     for format_ in formats.TABLE:
         options_needed = {name: f"`{name}=` (needed)" for name in format_.required}
         options = ", ".join(options_needed.get(name, f"`{name}=`") for name in format_.options)
-        brings = ", ".join(format_.brings)
+        brings = ", ".join(format_.resources)
         license_ = format_.license or "its publisher's"
         cells = (f"`{format_.id}`", format_.title, format_.kind, brings, options, license_)
         yield f"| {' | '.join(cells)} |"
@@ -282,7 +282,7 @@ def main() -> None:
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
             sys.stdout.write(f"{name}\n")
-    command_pages.write()
+    command_pages.write_command_table()
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ from svc_http import stores
 from svc_http.system import SystemIds, new_request_id, now
 
 SITE = Site(base_url="http://127.0.0.1:8000")
-STORE = stores.threaded(os.environ.get("SVC_DB", ":memory:"))
+STORE = stores.open_threaded(os.environ.get("SVC_DB", ":memory:"))
 IDS = SystemIds()
 UNITS = Units(STORE, IDS, now, Keyring({1: IDS.random(32)}, 1))  # a project keeps its 32 bytes
 

@@ -20,20 +20,20 @@ from svc_core import (
     Body,
     Context,
     CreateProfile,
-    Given,
     Keyring,
+    Origin,
     Profile,
     ProfileInput,
     SourceWish,
     Units,
-    add_source,
     compose,
     create_profile,
     drive,
-    gather,
-    publish,
-    read,
-    recognised,
+    gather_material,
+    publish_report,
+    read_document,
+    recognise_format,
+    register_source,
     take_document,
 )
 from svc_http.stores import MemoryStorage
@@ -58,8 +58,8 @@ class Worker:
         """Read one document; the number of new rows."""
         body = Body(path.read_bytes())
         wish = SourceWish(str(path.resolve()))
-        source = self.run(SYSTEM, lambda ctx: add_source(ctx, wish))
-        document = read(body, recognised(body), Given(name=path.name))
+        source = self.run(SYSTEM, lambda ctx: register_source(ctx, wish))
+        document = read_document(body, recognise_format(body), Origin(name=path.name))
         intake = self.run(SYSTEM, lambda ctx: take_document(ctx, source.id, document))
         return 0 if intake is None else intake.created
 
@@ -70,9 +70,9 @@ class Worker:
 
     def report(self, profile: Profile) -> str:
         """The Markdown of a report about everything taken in so far."""
-        material = self.run(TENANT, lambda ctx: gather(ctx, profile.id))
+        material = self.run(TENANT, lambda ctx: gather_material(ctx, profile.id))
         report = compose(material, now())
-        row = self.run(TENANT, lambda ctx: publish(ctx, report))
+        row = self.run(TENANT, lambda ctx: publish_report(ctx, report))
         facets = self.run(TENANT, lambda ctx: ctx.load(FACETS, row.id))
         return FACETS.decode(facets.raw).content.markdown
 

@@ -9,7 +9,7 @@ importing a leaf of this package costs no more than the leaf.
 
 from typing import TYPE_CHECKING
 
-from svc_core.base.exports import exports
+from svc_core.base.public_names import lazy_names
 
 __version__ = "0.1.0"
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from svc_core.contract import problem as problem
     from svc_core.contract.problem import Problem as Problem
     from svc_core.contract.problem import ProblemType as ProblemType
-    from svc_core.formats.model import Given as Given
-    from svc_core.formats.reading.body import Body as Body
-    from svc_core.formats.table import read as read
-    from svc_core.formats.table import recognised as recognised
-    from svc_core.intel.intake.documents import take_document as take_document
+    from svc_core.formats.model import Origin as Origin
+    from svc_core.formats.reading.document_body import Body as Body
+    from svc_core.formats.table import read_document as read_document
+    from svc_core.formats.table import recognise_format as recognise_format
+    from svc_core.intel.intake.record_intake import take_document as take_document
     from svc_core.intel.intake.registry import SourceWish as SourceWish
-    from svc_core.intel.intake.registry import add_source as add_source
+    from svc_core.intel.intake.registry import register_source as register_source
     from svc_core.operation.caller import Actor as Actor
     from svc_core.operation.context import Context as Context
     from svc_core.operation.declaration import Operation as Operation
@@ -57,20 +57,20 @@ if TYPE_CHECKING:
     from svc_core.operation.ports import Transaction as Transaction
     from svc_core.operation.reply import Reply as Reply
     from svc_core.operation.units import Units as Units
-    from svc_core.reports.making import compose as compose
-    from svc_core.reports.making import gather as gather
-    from svc_core.reports.making import publish as publish
+    from svc_core.reports.composition import compose as compose
+    from svc_core.reports.composition import gather_material as gather_material
+    from svc_core.reports.composition import publish_report as publish_report
     from svc_core.reports.model import FACETS as FACETS
     from svc_core.reports.profiles.model import PROFILES as PROFILES
     from svc_core.reports.profiles.model import Profile as Profile
     from svc_core.reports.profiles.model import ProfileInput as ProfileInput
     from svc_core.reports.profiles.operations import CreateProfile as CreateProfile
-    from svc_core.reports.profiles.operations import OneProfile as OneProfile
+    from svc_core.reports.profiles.operations import ProfileRequest as ProfileRequest
     from svc_core.reports.profiles.operations import create_profile as create_profile
     from svc_core.reports.profiles.operations import get_profile as get_profile
 else:
     globals().update(
-        exports(
+        lazy_names(
             __name__,
             {
                 "": "ledger payments webhooks",
@@ -84,11 +84,11 @@ else:
                 "catalog": "COLLECTIONS OPERATIONS",
                 "contract": "cursor etag idempotency problem",
                 "contract.problem": "Problem ProblemType",
-                "formats.model": "Given",
-                "formats.reading.body": "Body",
-                "formats.table": "read recognised",
-                "intel.intake.documents": "take_document",
-                "intel.intake.registry": "SourceWish add_source",
+                "formats.model": "Origin",
+                "formats.reading.document_body": "Body",
+                "formats.table": "read_document recognise_format",
+                "intel.intake.record_intake": "take_document",
+                "intel.intake.registry": "SourceWish register_source",
                 "operation.caller": "Actor",
                 "operation.context": "Context",
                 "operation.declaration": "Operation",
@@ -97,11 +97,11 @@ else:
                 "operation.ports": "Collection Ids SYSTEM Storage Transaction",
                 "operation.reply": "Reply",
                 "operation.units": "Units",
-                "reports.making": "compose gather publish",
+                "reports.composition": "compose gather_material publish_report",
                 "reports.model": "FACETS",
                 "reports.profiles.model": "PROFILES Profile ProfileInput",
                 "reports.profiles.operations": (
-                    "CreateProfile OneProfile create_profile get_profile"
+                    "CreateProfile ProfileRequest create_profile get_profile"
                 ),
             },
         )

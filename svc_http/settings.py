@@ -543,7 +543,7 @@ class Settings:
     @property
     def plan_table(self) -> PlanTable:
         """The plans that the service offers."""
-        return PRESETS[self.plans].changing(self.plan)
+        return PRESETS[self.plans].with_changes(self.plan)
 
     @property
     def payment_network(self) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from attrs import frozen
 
-from svc_core.agent.telling import Passage, Sentence, defused, select
+from svc_core.agent.passages import Passage, Sentence, select, without_markup
 from svc_core.base import instants
-from svc_core.text.sentences import headline
+from svc_core.text.sentences import clean_headline
 
 FOLDER = Path(__file__).parent / "data" / "answers"
 NOW = datetime(2026, 2, 20, tzinfo=UTC)
@@ -54,14 +54,14 @@ def is_supported(sentence: Sentence, evidence: Sequence[Passage]) -> bool:
     texts = {passage.number: passage for passage in evidence}
     return bool(sentence.numbers) and all(
         sentence.text in fold_text(texts[number].text)
-        or sentence.text == headline(defused(texts[number].title))
+        or sentence.text == clean_headline(without_markup(texts[number].title))
         for number in sentence.numbers
     )
 
 
 def fold_text(text: str) -> str:
     """A text without markup, in one line."""
-    return re.sub(r"\s+", " ", defused(text))
+    return re.sub(r"\s+", " ", without_markup(text))
 
 
 def judge(question: Question, answer: Sequence[Sentence]) -> str:
@@ -73,7 +73,7 @@ def judge(question: Question, answer: Sequence[Sentence]) -> str:
     return "right" if is_right else "wrong"
 
 
-def measured(half: str, show: Callable[[str], object] = lambda _: None) -> Counter[str]:
+def measure(half: str, show: Callable[[str], object] = lambda _: None) -> Counter[str]:
     """How many questions of a half became what, over all documents."""
     evidence, counts = passages(), Counter[str]()
     for question in questions(half):

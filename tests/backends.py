@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from svc_core.operation.ports import Collection, Heard, Transaction
+from svc_core.operation.ports import Collection, CommitListener, Transaction
 from svc_http.stores import MemoryStorage, SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
 from tests.postgres import PostgresServer
@@ -98,13 +98,13 @@ class Opening:
     def __init__(self, place: Any) -> None:
         self._place = place
         self._store: Any = None
-        self._watchers: list[Heard] = []
+        self._watchers: list[CommitListener] = []
 
     @property
     def version(self) -> int:
         return 0 if self._store is None else self._store.version
 
-    def watch(self, listener: Heard) -> None:
+    def watch(self, listener: CommitListener) -> None:
         if self._store is None:
             self._watchers.append(listener)
         else:

@@ -12,7 +12,7 @@ import pytest
 
 
 @contextmanager
-def mounted(size: str) -> Iterator[Path]:
+def mount(size: str) -> Iterator[Path]:
     """The folder of a disk of this size."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("only root can mount a disk")

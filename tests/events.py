@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from svc_core.base import instants
-from svc_core.formats.model import About, Record, Rejection
+from svc_core.formats.model import Metadata, Record, Rejection
 from svc_core.formats.reading.format import Format
 from svc_core.formats.table import Document
 from svc_core.intel.folding.model import Source
-from svc_core.intel.intake import documents, registry
+from svc_core.intel.intake import record_intake as documents
+from svc_core.intel.intake import registry
 from svc_core.operation.context import Context
 
 NOON = datetime(2026, 3, 4, 4, tzinfo=UTC)
@@ -22,7 +23,7 @@ def _format(id_: str, kind: Any = "window") -> Format:
         title=id_.upper(),
         kind=kind,
         provider=id_,
-        brings=("osintEvent",),
+        resources=("osintEvent",),
         recognise=lambda _: False,
         parse=lambda _, __: iter(()),
         license="Public domain",
@@ -72,9 +73,9 @@ def event(number: int, **members: Any) -> Record:
     return Record(
         resource="osintEvent",
         key=f"{provider}:{number}",
-        said=usual | members,
+        members=usual | members,
         stamp=stamp,
-        also=also,
+        other_keys=also,
         record_id=str(number),
         url=f"https://quakes.example/{number}",
         raw={"id": number, "properties": {"mag": 5.5}},
@@ -103,8 +104,8 @@ async def take(
     **wish: Any,
 ) -> Source:
     """Take them in as one document of the source at a location."""
-    source = await registry.add_source(ctx, registry.SourceWish(location, **wish))
-    document = Document(format_, About(), tuple(records), rejections)
+    source = await registry.register_source(ctx, registry.SourceWish(location, **wish))
+    document = Document(format_, Metadata(), tuple(records), rejections)
     await documents.take_document(ctx, source.id, document)
     return source
 

@@ -11,12 +11,12 @@ import pytest
 
 from svc_core.operation.ports import Collection
 from svc_http.stores import SqliteStorage
-from svc_http.stores.sqlite import migrations
-from svc_http.stores.sqlite.connection import connect_writer
+from svc_http.stores.sqlite import _migrations as migrations
+from svc_http.stores.sqlite.file_connection import connect_writer
 
 
 @contextmanager
-def copied(folder: Path) -> Iterator[None]:
+def copies(folder: Path) -> Iterator[None]:
     """While this lasts, a new file is a copy of the one that was made first for its collections."""
     open_in_earnest: Callable[..., SqliteStorage] = SqliteStorage.open
     templates: dict[tuple[Collection[Any], ...], bytes] = {}

@@ -8,7 +8,6 @@ from svc_core import wire
 from svc_core.knowledge.operations import RetrieveKnowledge, retrieve_knowledge
 from svc_core.knowledge.rows import KnowledgeQuery
 from svc_core.operation.caller import Actor
-from svc_core.reports.indexing import index_report
 from svc_core.reports.model import (
     FACETS,
     REPORTS,
@@ -21,14 +20,15 @@ from svc_core.reports.model import (
     ReportSignal,
     SignalConfidence,
 )
+from svc_core.reports.report_index import index_report
 from svc_core.testing.clock import START
 
 TENANT = "wsp_" + "a" * 24
-OTHER = "wsp_" + "b" * 24
+STRANGER = "wsp_" + "b" * 24
 PROFILE = "prf_" + "1" * 24
 
 
-def made(
+def make_report(
     number: int, title: str, text: str = "", *, signals: int = 0, profile: str = PROFILE,
     days: float = 0,
 ) -> tuple[ReportRow, ReportFacets]:  # fmt: skip

@@ -29,7 +29,7 @@ def vector(text: str) -> list[float]:
 
 
 class Meaning:
-    """The model (`svc_http.outside.embeddings.model.Model`) in process; counts its questions."""
+    """A `VectorModel` in this process that counts its questions."""
 
     name = "meaning"
 
@@ -53,7 +53,7 @@ class Server:
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}/v1"
-        self.asked: list[tuple[dict[str, str], Any]] = []
+        self.requests: list[tuple[dict[str, str], Any]] = []
         self.answers: list[tuple[int, dict[str, str], bytes]] = []
         self.closing = threading.Event()
         self.is_silent = False
@@ -76,7 +76,7 @@ class Server:
 
 
 @contextmanager
-def served() -> Iterator[Server]:
+def serve() -> Iterator[Server]:
     """The model on a port of this machine."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -84,7 +84,7 @@ def served() -> Iterator[Server]:
             length = int(self.headers["Content-Length"])
             request = json.loads(self.rfile.read(length))
             fields = {name.lower(): value for name, value in self.headers.items()}
-            place.asked.append(({**fields, ":path": self.path}, request))
+            place.requests.append(({**fields, ":path": self.path}, request))
             if place.is_silent:
                 place.closing.wait(10)
                 return

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import define, field
 
-from svc_http.outside.facilitators.chain import CANCELLED, MOVED, USED
+from svc_http.outside.facilitators.chain import CANCELLATION, NONCE_USE, TRANSFER
 
 ASSET = "0x036cbd53842c5426634e7929541ec2318f3dcf7e"
 GENESIS = 1_700_000_000
@@ -28,7 +28,7 @@ class Node:
     logs: list[dict[str, Any]] = field(factory=list)
     state: dict[str, int] = field(factory=dict)
     answers: dict[str, Any] = field(factory=dict)
-    asked: list[tuple[str, list[Any]]] = field(factory=list)
+    calls: list[tuple[str, list[Any]]] = field(factory=list)
 
     # -- what happens on it ------------------------------------------------------------------------
 
@@ -47,14 +47,14 @@ class Node:
 
     def used(self, tx: str, block: int, payer: str, nonce: str) -> None:
         self.state[f"{payer} {nonce}".lower()] = block
-        self.log(tx, block, USED, payer, nonce)
+        self.log(tx, block, NONCE_USE, payer, nonce)
 
-    def cancelled(self, tx: str, block: int, payer: str, nonce: str) -> None:
+    def cancel(self, tx: str, block: int, payer: str, nonce: str) -> None:
         self.state[f"{payer} {nonce}".lower()] = block
-        self.log(tx, block, CANCELLED, payer, nonce)
+        self.log(tx, block, CANCELLATION, payer, nonce)
 
-    def moved(self, tx: str, block: int, payer: str, to: str, amount: int, **by: Any) -> None:
-        self.log(tx, block, MOVED, payer, to, data=word(hex(amount)), **by)
+    def move(self, tx: str, block: int, payer: str, to: str, amount: int, **by: Any) -> None:
+        self.log(tx, block, TRANSFER, payer, to, data=word(hex(amount)), **by)
 
     # -- what it says ------------------------------------------------------------------------------
 
@@ -104,7 +104,7 @@ async def node() -> AsyncIterator[Node]:
             head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
             length = int(head.partition("content-length: ")[2].partition("\r\n")[0])
             request = json.loads(await reader.readexactly(length))
-            fake.asked.append((request["method"], request["params"]))
+            fake.calls.append((request["method"], request["params"]))
             answer = fake.answer(request["method"], request["params"])
             if answer is None:  # silence, until the one who asked has left
                 await reader.read()

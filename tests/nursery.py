@@ -259,7 +259,7 @@ def _tell_ends(living: dict[int, socket.socket]) -> None:
 
 def _main(address: str) -> None:
     # What is loaded once for all, and not by who asks for them.
-    from svc_http.run.cli import app, callers, command_derivation, derived, reach, serve  # noqa: F401, PLC0415
+    from svc_http.run.cli import app, command_derivation  # noqa: F401, PLC0415
     from svc_http.run.control import operator  # noqa: F401, PLC0415
     from svc_http.run.server import connection, worker  # noqa: F401, PLC0415
     from svc_http.stores import postgres  # noqa: F401, PLC0415

@@ -14,12 +14,12 @@ from svc_core import catalog
 from svc_core.payments.challenge import Offer, Terms, offer
 from svc_core.payments.decisions import Purchase
 from svc_core.payments.evm import Judge
-from svc_core.payments.messages import Kind, SettlementResponse, Supported, Verdict
+from svc_core.payments.messages import Kind, SettlementResponse, SupportedKinds, Verdict
 from svc_core.payments.networks import BASE_SEPOLIA
-from svc_core.payments.ports import Rule, Sighting, Transfer, Unavailable
-from svc_core.payments.records import KeptAnswer, Known, Payment, Place, Wallet
+from svc_core.payments.payment_ports import Rule, Sighting, Transfer, Unavailable
+from svc_core.payments.payment_rows import HeldAnswer, Payment, PaymentKeys, PaymentRows, Wallet
 from svc_core.payments.states import WATCHED, State
-from svc_core.payments.steps import Checkout, Policy
+from svc_core.payments.steps import Checkout, PaymentPolicy
 from svc_core.testing.clock import CountingIds, FrozenClock
 from tests.wallets import Coins, nonce
 
@@ -37,19 +37,19 @@ def _offer() -> Offer:
 
 
 OFFER = _offer()
-WANTED = OFFER.requirements
-PRICE = int(WANTED.amount)
+REQUIREMENTS = OFFER.requirements
+PRICE = int(REQUIREMENTS.amount)
 
 
 def purchase(*values: str, url: str = URL, method: str = "GET") -> Purchase:
     return Purchase("getReport", "T4_PREMIUM_SINGLE", "0.25", method, url, OFFER, values)
 
 
-def answer(text: str = "report", status: int = 200) -> KeptAnswer:
-    return KeptAnswer(status, "application/json", (("etag", '"1"'),), text.encode())
+def answer(text: str = "report", status: int = 200) -> HeldAnswer:
+    return HeldAnswer(status, "application/json", (("etag", '"1"'),), text.encode())
 
 
-def decoded(value: str) -> Any:
+def decode(value: str) -> Any:
     return json.loads(b64decode(value, validate=True))
 
 
@@ -81,14 +81,14 @@ class MemoryPayments:
     def __init__(self, pause: Pause = at_once) -> None:
         self.payments: dict[str, Payment] = {}
         self.wallets: dict[str, Wallet] = {}
-        self.answers: dict[str, KeptAnswer] = {}
+        self.answers: dict[str, HeldAnswer] = {}
         self.pause = pause
 
-    async def look(self, place: Place) -> Known:
+    async def look(self, place: PaymentKeys) -> PaymentRows:
         await self.pause()
         return self._payments_at(place)
 
-    def _payments_at(self, place: Place) -> Known:
+    def _payments_at(self, place: PaymentKeys) -> PaymentRows:
         namesakes = [
             payment
             for payment in self.payments.values()
@@ -100,9 +100,11 @@ class MemoryPayments:
         namesake = namesakes[0] if namesakes else None
         ids = {place.id} | ({namesake.id} if namesake else set())
         answers = {id_: self.answers[id_] for id_ in ids if id_ in self.answers}
-        return Known(self.payments.get(place.id), namesake, self.wallets.get(place.payer), answers)
+        return PaymentRows(
+            self.payments.get(place.id), namesake, self.wallets.get(place.payer), answers
+        )
 
-    async def update(self, place: Place, rule: Rule) -> Payment:
+    async def update(self, place: PaymentKeys, rule: Rule) -> Payment:
         await self.pause()
         writes = rule(self._payments_at(place))
         payment = writes.payment
@@ -135,7 +137,7 @@ class MemoryPayments:
         ]
         return tuple(sorted(payments, key=lambda payment: payment.updated_at)[:limit])
 
-    async def listed(
+    async def list_payments(
         self, *, states: frozenset[State] = frozenset(), limit: int, after: str | None = None
     ) -> tuple[Payment, ...]:
         raise NotImplementedError
@@ -167,7 +169,7 @@ class Chain:
     balances: dict[str, int] = field(factory=dict)
     used: dict[tuple[str, str], Transfer | None] = field(factory=dict)
     waiting: list[Sent] = field(factory=list)
-    sent: int = 0
+    transfer_count: int = 0
     charges: list[tuple[str, str]] = field(factory=list)
 
     def refusal(self, payload: Any) -> str | None:
@@ -185,7 +187,7 @@ class Chain:
 
     def send(self, payload: Any) -> str:
         """Broadcast; the hash of the transaction."""
-        self.sent += 1
+        self.transfer_count += 1
         authorization = payload["payload"]["authorization"]
         transfer = Sent(
             authorization["from"].lower(),
@@ -193,12 +195,12 @@ class Chain:
             int(authorization["value"]),
             int(authorization["validBefore"]),
             authorization["nonce"].lower(),
-            nonce(10**6 + self.sent),
+            nonce(10**6 + self.transfer_count),
         )
         self.waiting.append(transfer)
         return transfer.transaction
 
-    def mine(self) -> None:
+    def mine_block(self) -> None:
         """Put what waits into a block; what the contract refuses is in it and moves nothing."""
         now = self.clock.now()
         for transfer in self.waiting:
@@ -260,10 +262,10 @@ class Broker:
     fault: str = "none"
     silent: bool = False
     says: Verdict | None = None
-    asked: list[str] = field(factory=list)
+    calls: list[str] = field(factory=list)
 
     async def verify(self, payload: Any) -> Verdict:
-        self.asked.append("verify")
+        self.calls.append("verify")
         await self.pause()
         if self.silent:
             raise Unavailable("no answer")
@@ -271,7 +273,7 @@ class Broker:
         return self.says or Verdict(reason is None, reason)
 
     async def settle(self, payload: Any) -> SettlementResponse:
-        self.asked.append("settle")
+        self.calls.append("settle")
         await self.pause()
         fault = self.fault
         if fault == "unheard":
@@ -282,7 +284,7 @@ class Broker:
             return SettlementResponse(False, "", "eip155:84532", None, reason)
         transaction = self.chain.send(payload)
         if fault not in ("pending", "sent and lost", "failed"):
-            self.chain.mine()
+            self.chain.mine_block()
         await self.pause()
         match fault:
             case "lost" | "sent and lost":
@@ -296,8 +298,8 @@ class Broker:
             case _:
                 return self._response(True, transaction, None)
 
-    async def supported(self) -> Supported:
-        return Supported((Kind(2, "exact", "eip155:84532"),))
+    async def supported(self) -> SupportedKinds:
+        return SupportedKinds((Kind(2, "exact", "eip155:84532"),))
 
     def _response(self, success: bool, transaction: str, reason: str | None) -> SettlementResponse:
         return SettlementResponse(success, transaction, "eip155:84532", None, reason)
@@ -312,7 +314,7 @@ class World:
 
     pause: Pause = at_once
     sees: bool = True
-    policy: Policy = field(factory=Policy)
+    policy: PaymentPolicy = field(factory=PaymentPolicy)
     clock: FrozenClock = field(factory=FrozenClock)
     store: MemoryPayments = field(init=False)
     chain: Chain = field(init=False)
@@ -340,12 +342,12 @@ class World:
     def second(self) -> int:
         return int(self.clock.now().timestamp())
 
-    def patched(self, **members: Any) -> None:
+    def patch(self, **members: Any) -> None:
         """Change the checkout."""
         self.checkout = attrs.evolve(self.checkout, **members)
 
-    def work(self, text: str = "report", status: int = 200) -> Callable[[], Awaitable[KeptAnswer]]:
-        async def run() -> KeptAnswer:
+    def work(self, text: str = "report", status: int = 200) -> Callable[[], Awaitable[HeldAnswer]]:
+        async def run() -> HeldAnswer:
             await self.pause()
             self.runs += 1
             return answer(text, status)
@@ -363,25 +365,25 @@ class World:
 
 @define
 class Task:
-    """A coroutine that is stepped; `result` or `raised` once it ended, neither where it died."""
+    """A coroutine that is stepped; `result` or `error` once it ended, neither where it died."""
 
     coroutine: Coroutine[Any, Any, Any]
     result: Any = None
-    raised: Exception | None = None
-    ended: bool = False
+    error: Exception | None = None
+    is_done: bool = False
 
     def step(self) -> None:
         try:
             self.coroutine.send(None)
         except StopIteration as stop:
-            self.result, self.ended = stop.value, True
+            self.result, self.is_done = stop.value, True
         except Exception as error:
-            self.raised, self.ended = error, True
+            self.error, self.is_done = error, True
 
     def die(self) -> None:
         self.coroutine.close()
-        self.ended = True
+        self.is_done = True
 
     def finish(self) -> None:
-        while not self.ended:
+        while not self.is_done:
             self.step()

@@ -17,7 +17,7 @@ import asyncpg
 
 from svc_core.operation.ports import Collection
 from svc_core.testing.sample import SAMPLES
-from svc_http.stores.postgres import Limits, PostgresStorage, migrate
+from svc_http.stores.postgres import PostgresLimits, PostgresStorage, migrate_postgres
 
 EPOCH = b"8 bytes."
 USER = "svc"
@@ -37,12 +37,14 @@ def is_open_to_all(path: Path) -> bool:
 
 
 @asynccontextmanager
-async def opened(
+async def open_store(
     dsn: str, *collections: Collection[Any], **limits: Any
 ) -> AsyncIterator[PostgresStorage]:
     """A store for the samples, or for other collections, which is given back."""
     declarations = collections or SAMPLES
-    store = await PostgresStorage.open(dsn, declarations, epoch=EPOCH, limits=Limits(**limits))
+    store = await PostgresStorage.open(
+        dsn, declarations, epoch=EPOCH, limits=PostgresLimits(**limits)
+    )
     try:
         yield store
     finally:
@@ -164,7 +166,7 @@ class PostgresServer:
         key = _key(declarations, epoch)
         if key not in self._templates:
             self._templates[key] = self.fresh()
-            asyncio.run(migrate(self.dsn(self._templates[key]), declarations, epoch=epoch))
+            asyncio.run(migrate_postgres(self.dsn(self._templates[key]), declarations, epoch=epoch))
         return self.dsn(self.fresh(self._templates[key]))
 
     def lend(self, collections: Iterable[Collection[Any]], *, epoch: bytes = EPOCH) -> str:

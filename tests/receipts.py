@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from svc_core.base.ids import EXAMPLE_DIGITS
-from svc_core.payments.records import Payment
+from svc_core.payments.payment_rows import Payment
 from svc_core.payments.states import State
 
 PAYEE = "0x52908400098527886E0F7030069857D2E4169EE7"

@@ -28,8 +28,8 @@ class Upstream:
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}/v1"
         self.plays: list[Play] = []
-        self.asked: list[tuple[dict[str, str], Any]] = []
-        self.left = asyncio.Event()
+        self.requests: list[tuple[dict[str, str], Any]] = []
+        self.departure = asyncio.Event()
         self.is_asked = asyncio.Event()
 
     def says(self, *parts: Any, **how: Any) -> None:
@@ -45,13 +45,13 @@ class Upstream:
             fields = dict(line.lower().split(": ", 1) for line in head[1:] if line)
             body = await reader.readexactly(int(fields.get("content-length", "0")))
             request = json.loads(body) if body else None
-            self.asked.append(({":path": head[0].split()[1], **fields}, request))
+            self.requests.append(({":path": head[0].split()[1], **fields}, request))
             play = self.plays.pop(0) if len(self.plays) > 1 else self.plays[0]
             self.is_asked.set()
             try:
                 await self._answer(play, reader, writer)
             except ConnectionError:  # it left in the middle of what it was told
-                self.left.set()
+                self.departure.set()
         writer.close()
         with suppress(ConnectionError):
             await writer.wait_closed()
@@ -67,7 +67,7 @@ class Upstream:
         for part in play.parts:
             if part is None:
                 await reader.read()
-                self.left.set()
+                self.departure.set()
                 return
             writer.write(b"%x\r\n%b\r\n" % (len(part), part))
             await writer.drain()
@@ -92,7 +92,7 @@ async def upstream() -> AsyncIterator[Upstream]:
 
 # -- frames ------------------------------------------------------------------------------------
 
-DONE = b"data: [DONE]\n\n"
+END = b"data: [DONE]\n\n"
 
 
 def frame(chunk: Any) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 
 import wordfreq
 
-from svc_core.text.words import fold
+from svc_core.text.words import fold_case
 
 NAME_MIN = 4  # letters: "Fas" and "Tai" are words elsewhere
 OUT = Path(__file__).parents[2] / "svc_core" / "data" / "country_names.tsv"
@@ -30,7 +30,7 @@ def names(country: dict[str, Any]) -> Iterator[str]:
     forms_ += [abroad["common"] for abroad in country["translations"].values()]
     forms_ += [people for forms in country["demonyms"].values() for people in forms.values()]
     for form in forms_:
-        key = fold(form)
+        key = fold_case(form)
         if len(key) >= NAME_MIN or (key and not key.isascii()):
             yield form
     spelt = {name["common"], *formal}

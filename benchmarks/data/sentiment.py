@@ -26,7 +26,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import normalize
 
-from svc_core.text.sentiment import cues, read, terms
+from svc_core.text.sentiment import cues, tone_terms, tone_text
 
 CUE = 0.5  # a cue in training, against a text of length one
 CLASSES = ("negative", "neutral", "positive")
@@ -81,8 +81,8 @@ def persons(folder: Path) -> LabelledTexts:
 
 def fit(labelled_texts: LabelledTexts) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Weights and biases of positive and of negative, each against neutral."""
-    texts = [read(text) for text, _ in labelled_texts]
-    counter = CountVectorizer(analyzer=terms, min_df=3, binary=True)
+    texts = [tone_text(text) for text, _ in labelled_texts]
+    counter = CountVectorizer(analyzer=tone_terms, min_df=3, binary=True)
     bags = normalize(counter.fit_transform(texts))
     vectorizer = DictVectorizer()
     matrix = hstack([bags, vectorizer.fit_transform(map(cues, texts)) * CUE]).tocsr()

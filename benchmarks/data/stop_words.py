@@ -14,7 +14,7 @@ from pathlib import Path
 import stopwordsiso
 import wordfreq
 
-from svc_core.text.words import words
+from svc_core.text.words import split_words
 
 OUT = Path(__file__).parents[2] / "svc_core" / "data" / "stopwords.tsv"
 FREQUENCY_MIN = 5e-4
@@ -25,9 +25,11 @@ def stop_words(language: str) -> list[str]:
     """The stop words of a language as the words of a text are cut, in order."""
     totals: Counter[str] = Counter()
     for word, frequency in wordfreq.get_frequency_dict(language, "best").items():
-        for part in words(word):
+        for part in split_words(word):
             totals[part] += frequency
-    listed_words = {part for entry in stopwordsiso.stopwords(language) for part in words(entry)}
+    listed_words = {
+        part for entry in stopwordsiso.stopwords(language) for part in split_words(entry)
+    }
     return sorted(word for word in listed_words if totals[word] >= FREQUENCY_MIN and word.isalpha())
 
 

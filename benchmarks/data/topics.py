@@ -28,7 +28,7 @@ from wordfreq import top_n_list, word_frequency
 
 from svc_core import data
 from svc_core.text.topics import TOPICS
-from svc_core.text.words import terms, words
+from svc_core.text.words import split_words, terms
 
 IDS = [topic.id for topic in TOPICS]
 # A threshold is the lowest score above which this share of the held-out tenth is right: of the
@@ -181,12 +181,12 @@ def _letter(section: str) -> str:
 
 def plain(text: str) -> list[str]:
     """The words that seeds are compared by: in the singular, and without their last endings."""
-    return [word.removesuffix("s")[:SEED] if len(word) > 3 else word for word in words(text)]
+    return [word.removesuffix("s")[:SEED] if len(word) > 3 else word for word in split_words(text)]
 
 
 def seeds() -> Iterator[tuple[str, str, bool]]:
     """Topic and words of every seed, and whether it has a plus."""
-    for line in data.lines("topic_seeds.tsv"):
+    for line in data.table_lines("topic_seeds.tsv"):
         id_, _, seed_words = line.partition("\t")
         for seed in seed_words.split():
             yield id_, seed.lstrip("+").replace("_", " "), seed.startswith("+")

@@ -1,4 +1,4 @@
-"""Linear models as data files: weights as bytes, as `svc_core.text.linear` reads them."""
+"""Linear models as data files: weights as bytes, as `svc_core.text.linear_models` reads them."""
 
 import json
 import zlib

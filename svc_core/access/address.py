@@ -97,7 +97,7 @@ def _parsed_address(text: str) -> ClientAddress:
 
 
 @frozen(eq=False)  # compared by identity, so that a cached answer costs no hashing of networks
-class Trusted:
+class TrustedPeers:
     """The peers whose forwarding headers are trusted."""
 
     everyone: bool
@@ -105,14 +105,14 @@ class Trusted:
     networks: tuple[Network, ...]
 
 
-def parse_trusted(entries: Iterable[str]) -> Trusted:
+def parse_trusted(entries: Iterable[str]) -> TrustedPeers:
     """Parse the setting: `loopback`, `private`, `*`, single addresses and networks.
 
     Raises: ValueError naming the entry that is none of these.
     """
     names = list(entries)
     texts = [text for name in names if name != EVERYONE for text in _GROUPS.get(name, (name,))]
-    return Trusted(
+    return TrustedPeers(
         everyone=EVERYONE in names,
         local="loopback" in names,
         networks=tuple(_network(text) for text in texts),
@@ -131,7 +131,7 @@ DEFAULT_TRUSTED = parse_trusted(["loopback", "private"])
 """Behind a proxy of one's own the spec holds literally; on a public port spoofing does nothing."""
 
 
-class Forwarded(NamedTuple):
+class ForwardingHeaders(NamedTuple):
     """The field lines of the three forwarding headers, each tuple in the order received.
 
     A named tuple, because one is made for every request behind a proxy.
@@ -143,7 +143,7 @@ class Forwarded(NamedTuple):
 
 
 def resolve(
-    peer: str | None, fields: Forwarded | None = None, peers: Trusted = DEFAULT_TRUSTED
+    peer: str | None, fields: ForwardingHeaders | None = None, peers: TrustedPeers = DEFAULT_TRUSTED
 ) -> ClientAddress:
     """The client address: `CF-Connecting-IP`, else the first `X-Forwarded-For` value, else
     `X-Real-IP`, else the peer; the headers only from a trusted peer.
@@ -161,7 +161,7 @@ def resolve(
 
 
 @lru_cache(maxsize=8_192)
-def _peer_address(peer: str, peers: Trusted) -> tuple[ClientAddress, bool]:
+def _peer_address(peer: str, peers: TrustedPeers) -> tuple[ClientAddress, bool]:
     """The peer as an address, and whether its headers are trusted."""
     try:
         direct = _parsed_address(peer)
@@ -171,7 +171,7 @@ def _peer_address(peer: str, peers: Trusted) -> tuple[ClientAddress, bool]:
     return direct, peers.everyone or any(address in network for network in peers.networks)
 
 
-def _header_address(fields: Forwarded) -> str | None:
+def _header_address(fields: ForwardingHeaders) -> str | None:
     """The address in the first header present; "" for a single-valued header that is repeated."""
     if fields.cf_connecting_ip:
         return _single_line(fields.cf_connecting_ip)

@@ -17,7 +17,7 @@ from svc_core.access.plans import Plan
 from svc_core.access.scopes import unknown
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.wire import Fault
+from svc_core.wire import InputFault
 from svc_core.wire.constraints import Arg, Doc, MaxLen, Pattern
 
 Role = Literal["owner", "admin", "member"]
@@ -130,39 +130,39 @@ def _check(wish: KeyWish, plan: Plan, siblings: Iterable[ApiKey], now: datetime)
         )
 
 
-def _faults(wish: KeyWish, plan: Plan, now: datetime) -> Iterable[Fault]:
+def _faults(wish: KeyWish, plan: Plan, now: datetime) -> Iterable[InputFault]:
     yield from name_faults(wish.name)
     yield from _scope_faults(wish.scopes)
     yield from _address_faults(wish.addresses)
     if wish.expires_at is not None and wish.expires_at <= now:
-        yield Fault("/expiresAt", "must be in the future")
+        yield InputFault("/expiresAt", "must be in the future")
     yield from _rate_faults("/perMinute", wish.per_minute, plan.per_minute)
     yield from _rate_faults("/perDay", wish.per_day, plan.per_day)
 
 
-def name_faults(name: str) -> Iterable[Fault]:
+def name_faults(name: str) -> Iterable[InputFault]:
     """What is wrong with the name of a key, a person or a workspace."""
     if not 1 <= len(name) <= NAME_MAX or not name.isprintable():
-        yield Fault("/name", f"must be 1 to {NAME_MAX} printable characters")
+        yield InputFault("/name", f"must be 1 to {NAME_MAX} printable characters")
 
 
-def _scope_faults(scopes: tuple[str, ...]) -> Iterable[Fault]:
+def _scope_faults(scopes: tuple[str, ...]) -> Iterable[InputFault]:
     if not scopes:
-        yield Fault("/scopes", "must name at least one scope")
+        yield InputFault("/scopes", "must name at least one scope")
     for name in unknown(scopes):
-        yield Fault("/scopes", f"{name!r} is not a scope")
+        yield InputFault("/scopes", f"{name!r} is not a scope")
 
 
-def _address_faults(addresses: tuple[str, ...]) -> Iterable[Fault]:
+def _address_faults(addresses: tuple[str, ...]) -> Iterable[InputFault]:
     if len(addresses) > ADDRESSES_MAX:
-        yield Fault("/addresses", f"must be at most {ADDRESSES_MAX}")
+        yield InputFault("/addresses", f"must be at most {ADDRESSES_MAX}")
     for index, text in enumerate(addresses):
         try:
             normalise_address(text)
         except ValueError:
-            yield Fault(f"/addresses/{index}", "must be one exact IPv4 or IPv6 address")
+            yield InputFault(f"/addresses/{index}", "must be one exact IPv4 or IPv6 address")
 
 
-def _rate_faults(pointer: str, rate: int | None, plan_rate: int) -> Iterable[Fault]:
+def _rate_faults(pointer: str, rate: int | None, plan_rate: int) -> Iterable[InputFault]:
     if rate is not None and not 1 <= rate <= plan_rate:
-        yield Fault(pointer, f"must be 1 to {plan_rate}, the rate of the plan")
+        yield InputFault(pointer, f"must be 1 to {plan_rate}, the rate of the plan")

@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from svc_core.access.keys import ApiKey
 from svc_core.access.plans import Plan
-from svc_core.operation.ports import Counted, Pool
+from svc_core.operation.ports import Pool, PoolUsage
 
 MINUTE_SECONDS = 60
 DAY_SECONDS = 86_400
@@ -71,12 +71,12 @@ AGENT = Family(
 )
 
 
-def of_account(tenant: str) -> tuple[Pool, ...]:
+def account_agent_pools(tenant: str) -> tuple[Pool, ...]:
     """The agent pools of an account, for a turn without a key, such as a scheduled run."""
     return AGENT.pools(("", AGENT_KEY_RATE), (tenant, AGENT_ACCOUNT_RATE))[2:]
 
 
-def opens_at(pools: Sequence[Pool], usage: Counted, second: int) -> int | None:
+def opens_at(pools: Sequence[Pool], usage: PoolUsage, second: int) -> int | None:
     """The Unix second at which all exhausted pools open again; None where none is exhausted."""
     windows = {MINUTE_SECONDS: usage.minute, DAY_SECONDS: usage.day}
     ends = [

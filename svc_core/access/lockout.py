@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.ports import Failures, Locked
+from svc_core.operation.ports import Failures, LockedAddress
 
 # The theory of the lockout. The state of an address is one tuple: the times of its failures, oldest
 # first, five at most. Two states matter, and no timer moves between them:
@@ -54,7 +54,7 @@ def is_locked(failures: Failures, now: datetime) -> bool:
     return len(failures) == ATTEMPTS_MAX and failures[0] + WINDOW > now
 
 
-def record(failures: Failures, now: datetime) -> Failures:
+def record_failure(failures: Failures, now: datetime) -> Failures:
     """The failures after one more at `now`; the same tuple while the address is locked."""
     if is_locked(failures, now):
         return failures
@@ -62,7 +62,7 @@ def record(failures: Failures, now: datetime) -> Failures:
     return tuple(sorted((*failures, now))[-ATTEMPTS_MAX:])
 
 
-def check(failures: Failures, now: datetime) -> None:
+def check_lockout(failures: Failures, now: datetime) -> None:
     """Check that an address is not locked at `now`.
 
     Raises: Problem AUTH_LOCKED, with the whole seconds until it is free again, never too few.
@@ -73,10 +73,10 @@ def check(failures: Failures, now: datetime) -> None:
         raise Problem(problem.AUTH_LOCKED, detail, {"Retry-After": str(wait)})
 
 
-def locked(failures: Mapping[str, Failures], now: datetime) -> tuple[Locked, ...]:
+def locked_addresses(failures: Mapping[str, Failures], now: datetime) -> tuple[LockedAddress, ...]:
     """The addresses that are locked at `now`, the one that is free soonest first."""
     rows = [
-        Locked(address, times[0] + WINDOW)
+        LockedAddress(address, times[0] + WINDOW)
         for address, times in failures.items()
         if is_locked(times, now)
     ]
@@ -107,7 +107,7 @@ class MemoryLockouts:
     def note(self, address: str, now: datetime) -> Failures:
         """Record a failure, unless the address is locked; the failures before it."""
         before = self.known(address)
-        self._failures[address] = record(before, now)
+        self._failures[address] = record_failure(before, now)
         self._failures.move_to_end(address)
         if len(self._failures) > self._addresses_max:
             self._failures.popitem(last=False)
@@ -123,9 +123,9 @@ class MemoryLockouts:
         """As `note`."""
         return self.note(address, now)
 
-    async def locked(self, now: datetime) -> tuple[Locked, ...]:
+    async def locked(self, now: datetime) -> tuple[LockedAddress, ...]:
         """The addresses that are locked at `now`."""
-        return locked(self._failures, now)
+        return locked_addresses(self._failures, now)
 
     async def clear(self, address: str | None) -> int:
         """Delete the failures of one address, or of all; the number of addresses that had some."""

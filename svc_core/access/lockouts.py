@@ -11,7 +11,7 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.access import address
-from svc_core.contract.result import One, Page
+from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import CallContext
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.ports import Lockouts
@@ -50,17 +50,17 @@ class ClearedLockouts:
 async def list_lockouts(ctx: CallContext, _: ListLockouts) -> Page[LockoutRow]:
     """The addresses that are locked now."""
     rows = await ctx.borrow(Lockouts).locked(ctx.now)
-    return Page(tuple(wire.dumps(LockoutRow(*row)) for row in rows))
+    return Page(tuple(wire.to_bytes(LockoutRow(*row)) for row in rows))
 
 
-async def clear_lockouts(ctx: CallContext, request: ClearLockouts) -> One[ClearedLockouts]:
+async def clear_lockouts(ctx: CallContext, request: ClearLockouts) -> Single[ClearedLockouts]:
     """Forget failures, so that keys are taken from there again."""
     client = request.address
     if client is not None:
         # A peer without an IP address, such as one on a socket of this machine, is named as it is.
         with suppress(ValueError):
             client = address.normalise_address(client)
-    return One(wire.dumps(ClearedLockouts(await ctx.borrow(Lockouts).clear(client))))
+    return Single(wire.to_bytes(ClearedLockouts(await ctx.borrow(Lockouts).clear(client))))
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -29,10 +29,10 @@ from svc_core.access.model import (
 )
 from svc_core.access.plans import Plan, PlanTable
 from svc_core.access.scopes import SCOPES
-from svc_core.base.unset import UNSET, Maybe, named
+from svc_core.base.unset import UNSET, Maybe, patch_members
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One, Page
+from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import OPERATOR, Confidential, Operation, local
@@ -355,7 +355,7 @@ async def _some_workspaces(ctx: Context) -> list[Workspace]:
     return [WORKSPACES.decode(row.raw) for row in page.rows]
 
 
-async def acting(
+async def operator_actor(
     ctx: Context, account: str | None, author: str | None, *, is_personal: bool = False
 ) -> Actor:
     """The actor of an operator who works in a workspace or for a person, in the name of `author`.
@@ -386,7 +386,7 @@ async def acting(
     )
 
 
-async def in_the_name_of(ctx: Context, tenant: str, user_id: str) -> Actor:
+async def person_actor(ctx: Context, tenant: str, user_id: str) -> Actor:
     """The actor for work in the name of a person, in their workspace or for themself.
 
     Raises:
@@ -467,7 +467,7 @@ class ListKeys:
 
 
 @frozen
-class OneKey:
+class KeyRequest:
     """The key that is meant."""
 
     key_id: Annotated[str, IdOf("key"), Arg(positional=True)]
@@ -527,15 +527,15 @@ class DeletedKey:
 # -- use cases of the operations ---------------------------------------------------------------
 
 
-def _one_row(value: Any) -> One[Any]:
-    return One(wire.dumps(value))
+def _one_row(value: Any) -> Single[Any]:
+    return Single(wire.to_bytes(value))
 
 
 def _page(rows: Sequence[Any]) -> Page[Any]:
-    return Page(tuple(map(wire.dumps, rows)))
+    return Page(tuple(map(wire.to_bytes, rows)))
 
 
-async def _create_workspace(ctx: Context, request: CreateWorkspace) -> One[PlacedWorkspace]:
+async def _create_workspace(ctx: Context, request: CreateWorkspace) -> Single[PlacedWorkspace]:
     members = attrs.asdict(request)
     workspace = await create_workspace(ctx, **members, plans=ctx.borrow(PlanTable))
     return _one_row(PlacedWorkspace(workspace.id, workspace.name, workspace.plan))
@@ -545,7 +545,7 @@ async def _list_workspaces(ctx: Context, _: NoFilters) -> Page[Workspace]:
     return _page(await list_workspaces(ctx))
 
 
-async def _create_user(ctx: Context, request: CreateUser) -> One[User]:
+async def _create_user(ctx: Context, request: CreateUser) -> Single[User]:
     members = attrs.asdict(request)
     workspace, role = members.pop("workspace"), members.pop("role")
     home = None if workspace is None else await find_workspace(ctx, workspace)
@@ -563,13 +563,13 @@ async def _list_plans(ctx: Context, _: NoFilters) -> Page[Plan]:
     return _page(tuple(ctx.borrow(PlanTable).plans.values()))
 
 
-async def _set_plan(ctx: Context, request: SetPlan) -> One[PlacedWorkspace]:
+async def _set_plan(ctx: Context, request: SetPlan) -> Single[PlacedWorkspace]:
     home = await find_workspace(ctx, request.workspace)
     workspace = await set_plan(ctx, home.id, request.plan, ctx.borrow(PlanTable))
     return _one_row(PlacedWorkspace(workspace.id, workspace.name, workspace.plan))
 
 
-async def _create_key(ctx: Context, request: CreateKey) -> One[CreatedKey]:
+async def _create_key(ctx: Context, request: CreateKey) -> Single[CreatedKey]:
     home, user = None, request.user
     if request.personal:
         user = await _person(ctx, request)
@@ -613,7 +613,7 @@ async def _home(ctx: Context, request: CreateKey) -> Workspace:
     return await create_workspace(ctx, name=name, plan=request.plan or DEFAULT_PLAN, plans=plans)
 
 
-def _secret_answer(issue: IssuedKey) -> One[CreatedKey]:
+def _secret_answer(issue: IssuedKey) -> Single[CreatedKey]:
     return _one_row(CreatedKey(key=issue.secret, **_common_members(CreatedKey, issue.key)))
 
 
@@ -638,31 +638,31 @@ def _common_members(row: type[Any], source: Any) -> dict[str, Any]:
     return {name: members[name] for name in attrs.fields_dict(row) if name in members}
 
 
-async def _key_answer(ctx: Context, key: ApiKey) -> One[KeyRow]:
+async def _key_answer(ctx: Context, key: ApiKey) -> Single[KeyRow]:
     return _one_row(_row(ctx, key, await plan_name(ctx.tx, key.tenant)))
 
 
 def _on_key(
     change: Callable[[Context, str], Awaitable[ApiKey]],
-) -> Callable[[Context, OneKey], Awaitable[One[KeyRow]]]:
+) -> Callable[[Context, KeyRequest], Awaitable[Single[KeyRow]]]:
     """The use case that changes a key, or only looks at it, and answers with its row."""
 
-    async def run(ctx: Context, request: OneKey) -> One[KeyRow]:
+    async def run(ctx: Context, request: KeyRequest) -> Single[KeyRow]:
         return await _key_answer(ctx, await change(ctx, request.key_id))
 
     return run
 
 
-async def _update_key(ctx: Context, request: UpdateKey) -> One[KeyRow]:
-    members = named(request, KeyWish)
+async def _update_key(ctx: Context, request: UpdateKey) -> Single[KeyRow]:
+    members = patch_members(request, KeyWish)
     return await _key_answer(ctx, await update_key(ctx, members.pop("key_id"), members))
 
 
-async def _regenerate_key(ctx: Context, request: OneKey) -> One[CreatedKey]:
+async def _regenerate_key(ctx: Context, request: KeyRequest) -> Single[CreatedKey]:
     return _secret_answer(await regenerate_key(ctx, request.key_id))
 
 
-async def _delete_key(ctx: Context, request: OneKey) -> One[DeletedKey]:
+async def _delete_key(ctx: Context, request: KeyRequest) -> Single[DeletedKey]:
     key = await delete_key(ctx, request.key_id)
     return _one_row(DeletedKey(key.id, key.name))
 

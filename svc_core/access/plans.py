@@ -58,7 +58,7 @@ class PlanTable:
         """The plan called `name`; one that is no longer offered admits nobody."""
         return self.plans.get(name) or Plan(name, False, 0, 0, 0)
 
-    def changing(self, tables: Mapping[str, wire.Json]) -> "PlanTable":
+    def with_changes(self, tables: Mapping[str, wire.Json]) -> "PlanTable":
         """This table with some members of its plans exchanged, and with the plans that it lacks.
 
         `tables` has members of `Plan`, as JSON names them, by the name of the plan.
@@ -73,7 +73,7 @@ class PlanTable:
         try:
             plan = wire.structure(Plan, before | members if isinstance(members, dict) else members)
         except wire.WireError as error:
-            faults = [f"{name}{row.where.replace('/', '.')}: {row.reason}" for row in error.faults]
+            faults = [f"{name}{row.place.replace('/', '.')}: {row.reason}" for row in error.faults]
             raise ValueError("; ".join(faults)) from error
         if plan.name != name:
             raise ValueError(f"{name}.name: must be left out, or {name}")
@@ -92,7 +92,7 @@ _ELITE = Plan("elite", True, 25, 120, 50_000, chat_credits=5_000, subscriptions=
 DEFAULT_PLANS = PlanTable.of([_FREE, _LITE, _PRO, _ELITE])
 """The numbers of the interface reference."""
 
-KEY_GUIDE_PLANS = DEFAULT_PLANS.changing(
+KEY_GUIDE_PLANS = DEFAULT_PLANS.with_changes(
     {"pro": {"keysMax": 10}, "elite": {"keysMax": 100, "perMinute": 300}}
 )
 """The numbers of the key guide, where it differs from the interface reference."""

@@ -31,7 +31,7 @@ from svc_core.access.limits import (
 )
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.ports import Counted, Pool
+from svc_core.operation.ports import Pool, PoolUsage
 
 # The theory of the quotas. A pool is a fixed UTC window with a limit: at most `limit` requests of
 # one subject in each minute, or in each day. It is not a token bucket. Fixed windows need one
@@ -96,8 +96,8 @@ def limit_headers(decision: Decision) -> list[Header]:
         only_agent = all(name.startswith(AGENT.prefix) for name in names)
         kind = problem.AGENT_RATE_LIMITED if only_agent else problem.RATE_LIMITED
         detail = f"Used up until their windows end: {', '.join(names)}."
-        raise Problem(kind, detail, spelled_headers(headers(decision)))
-    return headers(decision)
+        raise Problem(kind, detail, spelled_headers(limit_fields(decision)))
+    return limit_fields(decision)
 
 
 def judge(
@@ -215,7 +215,7 @@ class MemoryCounters:
         key, _, account, _ = meter.pools
         return Gauge(meter, self._window(key), self._window(account), beside, self)
 
-    async def hit(self, pools: Sequence[Pool], second: int) -> Counted:
+    async def hit(self, pools: Sequence[Pool], second: int) -> PoolUsage:
         """Count one request in all of the pools or in none: the port that processes may share."""
         windows = [self._window(pool) for pool in pools[::2]]
         usage = self.turn(windows, second // MINUTE_SECONDS, second // DAY_SECONDS)
@@ -223,7 +223,7 @@ class MemoryCounters:
             _count_request(windows)
         return usage
 
-    def turn(self, windows: Sequence[QuotaWindow], minute: int, day: int) -> Counted:
+    def turn(self, windows: Sequence[QuotaWindow], minute: int, day: int) -> PoolUsage:
         """Open the minute and the day of the clock, unless later ones are open already."""
         for window in windows:
             if window.minute < minute:
@@ -233,7 +233,7 @@ class MemoryCounters:
                 window.day = day
                 window.day_used = 0
                 self._keep(window)
-        return Counted(
+        return PoolUsage(
             tuple([used for window in windows for used in (window.minute_used, window.day_used)]),
             max([window.minute for window in windows]),
             max([window.day for window in windows]),
@@ -258,7 +258,7 @@ _DIGITS = tuple(b"%d" % number for number in range(_SMALL))
 """The text of small numbers, which most of the values are: formatting costs eight times more."""
 
 
-def headers(decision: Decision) -> list[Header]:
+def limit_fields(decision: Decision) -> list[Header]:
     """The rate-limit fields of an answer, names in lower case as ASGI wants them.
 
     The spec's `X-RateLimit-*` (agent pools have their own spelling), the draft standard's

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from svc_core import data
 
-SCOPES: Mapping[str, str] = MappingProxyType(dict(data.rows("scopes.tsv")))
+SCOPES: Mapping[str, str] = MappingProxyType(dict(data.table_rows("scopes.tsv")))
 """Every scope with the text of its grant, in the order of the spec's table."""
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from svc_core.agent import events
+from svc_core.agent import answer_events as events
+from svc_core.agent.answer_events import AnswerSource, Event, FinishReason, Usage
 from svc_core.agent.encoder import TITLE_MAX, Chunk, Encoder
-from svc_core.agent.events import Event, FinishReason, Source, Usage
 
 MODEL: Final = "svc-agent"
 CITATIONS_MAX: Final = 100  # annotations of one answer
@@ -33,26 +33,26 @@ class ChunkEncoder(Encoder):
         }
         self._includes_usage = includes_usage
         self._texts: list[str] = []
-        self._by_number: dict[int, Source] = {}
+        self._by_number: dict[int, AnswerSource] = {}
 
     def _opening(self) -> Iterator[Chunk]:
         yield self._chunk({"role": "assistant", "content": ""})
 
     def _chunks(self, event: Event) -> Iterator[Chunk]:
         match event:
-            case events.Source(number):
+            case events.AnswerSource(number):
                 self._by_number[number] = event
             case events.Text(text):
                 self._texts.append(text)
                 yield self._chunk({"content": text})
-            case events.Finished(reason, usage):
+            case events.AnswerDone(reason, usage):
                 annotations = list(islice(self._annotations(), CITATIONS_MAX))
                 if annotations:
                     yield self._chunk({"annotations": annotations})
                 yield self._chunk({}, reason)
                 if self._includes_usage:
                     yield {**self._envelope, "choices": [], "usage": _counts(usage)}
-            case events.Failed(code, text):
+            case events.AnswerFailure(code, text):
                 yield {
                     "error": {"message": text, "type": "server_error", "param": None, "code": code}
                 }

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
-from svc_core.agent.events import Usage
+from svc_core.agent.answer_events import Usage
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 
@@ -24,23 +24,24 @@ _WAIT_SECONDS_MAX: Final = 3_600
 _NO_CREDIT: Final = ("insufficient_quota", "credit balance is too low", "insufficient credits")
 
 
-class UpstreamFailed(Problem):
-    """The endpoint refused, broke off or sent nonsense; `said` is its text, for operators only."""
+class UpstreamFailure(Problem):
+    """The endpoint refused, broke off or sent nonsense; `diagnosis` is its text, for operators
+    only."""
 
     def __init__(self, diagnosis: str, type_: problem.ProblemType = problem.UPSTREAM_ERROR) -> None:
         super().__init__(type_)
-        self.said = diagnosis
+        self.diagnosis = diagnosis
 
 
-def refusal(status: int, diagnosis: str, wait_seconds: float | None = None) -> UpstreamFailed:
+def refusal(status: int, diagnosis: str, wait_seconds: float | None = None) -> UpstreamFailure:
     """The failure that a status other than 200 means for a caller."""
     message = f"answered {status}: {diagnosis}"
     is_spent = status in (400, 429) and any(text in diagnosis.lower() for text in _NO_CREDIT)
     if status == 402 or is_spent:
-        return UpstreamFailed(message, problem.PROVIDER_CREDITS_EXHAUSTED)
+        return UpstreamFailure(message, problem.PROVIDER_CREDITS_EXHAUSTED)
     if status != 429:
-        return UpstreamFailed(message)
-    failure = UpstreamFailed(message, problem.UPSTREAM_RATE_LIMITED)
+        return UpstreamFailure(message)
+    failure = UpstreamFailure(message, problem.UPSTREAM_RATE_LIMITED)
     wait = min(max(int(wait_seconds or _WAIT_SECONDS), 1), _WAIT_SECONDS_MAX)
     failure.headers = {"Retry-After": str(wait)}
     return failure
@@ -60,7 +61,7 @@ class Frames:
         """
         *lines, self._buffer = (self._buffer + chunk).replace(b"\r", b"\n").split(b"\n")
         if len(self._buffer) > LINE_BYTES_MAX:
-            raise UpstreamFailed("a line of its answer has no end")
+            raise UpstreamFailure("a line of its answer has no end")
         for line in lines:
             name, _, value = line.partition(b":")
             text = value.decode("utf-8", "replace").strip()
@@ -75,7 +76,7 @@ class Frames:
 
 
 @frozen
-class Call:
+class ModelCall:
     """A tool call of the model; `arguments` are None where they are no JSON object."""
 
     id: str
@@ -119,7 +120,7 @@ class Completion:
             self.usage = _usage(chunk.get("usage")) or self.usage
             return "".join([self._choice(choice) for choice in (chunk.get("choices") or ())[:1]])
         except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as fault:
-            raise UpstreamFailed("sends what is no chunk of an answer") from fault
+            raise UpstreamFailure("sends what is no chunk of an answer") from fault
 
     def _choice(self, choice: dict[str, Any]) -> str:
         self.finish = choice.get("finish_reason") or self.finish
@@ -136,7 +137,7 @@ class Completion:
         arguments = function.get("arguments")
         slot.arguments += json.dumps(arguments) if isinstance(arguments, dict) else arguments or ""
         if len(slot.arguments) > ARGUMENTS_CHARS_MAX:
-            raise UpstreamFailed("calls a tool with arguments that have no end")
+            raise UpstreamFailure("calls a tool with arguments that have no end")
 
     def _slot(self, index: int | None, id_: str | None, name: str | None) -> _Slot:
         """The call that a fragment continues, or a new one.
@@ -156,11 +157,11 @@ class Completion:
         slot.id, slot.name = slot.id or id_ or "", slot.name or name or ""
         return slot
 
-    def calls(self, step: int) -> list[Call]:
+    def calls(self, step: int) -> list[ModelCall]:
         """The tool calls of a step, with ids of our own."""
         slots = [slot for slot in self._slots if slot.name][:CALLS_MAX]
         return [
-            Call(f"call_{step}_{number}", slot.name, _object(slot.arguments or "{}"))
+            ModelCall(f"call_{step}_{number}", slot.name, _object(slot.arguments or "{}"))
             for number, slot in enumerate(slots, 1)
         ]
 
@@ -171,9 +172,9 @@ class Completion:
             UpstreamFailure: it was cut short, or filtered away.
         """
         if self.finish is None:
-            raise UpstreamFailed("broke off in the middle of its answer")
+            raise UpstreamFailure("broke off in the middle of its answer")
         if self.finish in ("content_filter", "error"):
-            raise UpstreamFailed(f"ended its answer with {self.finish}")
+            raise UpstreamFailure(f"ended its answer with {self.finish}")
 
 
 def _text(content: Any) -> str:
@@ -191,7 +192,7 @@ def _object(arguments: str) -> dict[str, Any] | None:
     return body if isinstance(body, dict) else None
 
 
-def _failure_of(error: Any) -> UpstreamFailed:
+def _failure_of(error: Any) -> UpstreamFailure:
     """The failure that a chunk reports; its code is a status where it is a number."""
     code = error.get("code") if isinstance(error, dict) else None
     text = json.dumps(error)

@@ -19,7 +19,7 @@ from svc_core.access.model import plan_name
 from svc_core.access.plans import PlanTable
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One
+from svc_core.contract.result import Single
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.ports import SYSTEM, Collection
@@ -184,12 +184,12 @@ class CreditsShown:
     left: int
 
 
-async def show_credits(ctx: WorkContext, request: ShowCredits) -> One[CreditsShown]:
+async def show_credits(ctx: WorkContext, request: ShowCredits) -> Single[CreditsShown]:
     """The chat credits of an account in this month."""
     return await _show(ctx.work, request.workspace_id)
 
 
-async def grant_credits(ctx: WorkContext, request: GrantCredits) -> One[CreditsShown]:
+async def grant_credits(ctx: WorkContext, request: GrantCredits) -> Single[CreditsShown]:
     """Give an account more chat credits for this month, beside those of its plan."""
     await ctx.work.read(SYSTEM, partial(_plan_credits, tenant=request.workspace_id))
     await ctx.work.write(request.workspace_id, partial(_grant, count=request.credits))
@@ -202,11 +202,13 @@ async def _grant(ctx: Context, count: int) -> None:
     await ctx.save(CREDITS, credits.period, attrs.evolve(credits, granted=total))
 
 
-async def _show(work: Units, tenant: str) -> One[CreditsShown]:
+async def _show(work: Units, tenant: str) -> Single[CreditsShown]:
     allowance = await work.read(SYSTEM, partial(_plan_credits, tenant=tenant))
     credits = await work.read(tenant, _current)
     total, used = allowance + credits.granted, credits.used + len(credits.held)
-    return One(wire.dumps(CreditsShown(tenant, credits.period, total, used, max(total - used, 0))))
+    return Single(
+        wire.to_bytes(CreditsShown(tenant, credits.period, total, used, max(total - used, 0)))
+    )
 
 
 _local: Any = partial(local, binding="system")

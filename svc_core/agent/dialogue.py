@@ -13,14 +13,14 @@ from typing import Any, Final
 
 import attrs
 
-from svc_core.agent.asking import has_expression
-from svc_core.agent.completions import Call
+from svc_core.agent.agent_ports import ToolAnswer, ToolHit, ToolSpec, Turn
+from svc_core.agent.answer_events import AnswerSource, Event, Text, ToolFailure, ToolResult
+from svc_core.agent.completions import ModelCall
 from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
-from svc_core.agent.events import Event, Source, Text, ToolDone, ToolFailure
-from svc_core.agent.ports import Answered, Found, ToolSpec, Turn
 from svc_core.agent.request import newest_messages
-from svc_core.text.citing import Kept
-from svc_core.text.facts import Facts, runs
+from svc_core.agent.text_query import has_expression
+from svc_core.text.citations import SupportedSentence
+from svc_core.text.facts import TextFacts, token_runs
 
 HITS_MAX: Final = 8
 """Hits of one tool answer that the model is shown."""
@@ -29,7 +29,7 @@ HIT_CHARS_MAX: Final = 1_500
 HISTORY_MAX: Final = 20
 HISTORY_CHARS: Final = 32_000
 """Earlier messages that are context, and their characters in all."""
-NOTHING: Final = "Nothing that was found supports an answer to this question."
+NO_ANSWER: Final = "Nothing that was found supports an answer to this question."
 
 INSTRUCTIONS: Final = """\
 You answer questions from what the tools of this service find, and from nothing else.
@@ -56,11 +56,11 @@ class Dialogue:
         self._origin = origin
         self._messages = _opening(turn)
         self._numbers: dict[str, int] = {}
-        self._sources: dict[int, Source] = {}
+        self._sources: dict[int, AnswerSource] = {}
         self._citations: set[int] = set()
         self._length = 0
         self._last_line: object = None
-        self.facts: dict[int, Facts] = {}
+        self.facts: dict[int, TextFacts] = {}
 
     def request(self, *, is_last: bool) -> dict[str, Any]:
         """The body for the model; the last step offers no tools."""
@@ -85,11 +85,11 @@ class Dialogue:
 
     # -- tools -----------------------------------------------------------------------------------
 
-    def shown(self, name: str) -> str:
+    def public_name(self, name: str) -> str:
         """The name of a tool as callers see it; a model may call a tool that does not exist."""
         return name if name in self._specs else "unknown"
 
-    def called(self, calls: Sequence[Call]) -> None:
+    def add_calls(self, calls: Sequence[ModelCall]) -> None:
         """Record the model's tool calls in the messages."""
         entries = [
             {
@@ -101,36 +101,36 @@ class Dialogue:
         ]
         self._messages.append({"role": "assistant", "content": "", "tool_calls": entries})
 
-    def answered(self, call: Call, answer: Answered) -> ToolDone:
+    def add_answer(self, call: ModelCall, answer: ToolAnswer) -> ToolResult:
         """Record what a tool found in the messages, and number its hits."""
-        hits = answer.found[:HITS_MAX]
+        hits = answer.hits[:HITS_MAX]
         numbers = list(map(self._number, hits))
         texts = ["\n".join(_lines(hit.row))[:HIT_CHARS_MAX] for hit in hits]
-        for number, facts in zip(numbers, map(Facts.of, texts), strict=True):
-            self.facts[number] = Facts.all((facts, self.facts.get(number, facts)))
+        for number, facts in zip(numbers, map(TextFacts.of, texts), strict=True):
+            self.facts[number] = TextFacts.union((facts, self.facts.get(number, facts)))
         rows = [{"n": n, "text": text} for n, text in zip(numbers, texts, strict=True)]
-        has_more = answer.has_more or len(answer.found) > len(hits)
+        has_more = answer.has_more or len(answer.hits) > len(hits)
         self._add_tool_message(call, {"results": rows, "more": has_more})
-        return ToolDone(call.id, tuple(self._sources[number] for number in numbers))
+        return ToolResult(call.id, tuple(self._sources[number] for number in numbers))
 
-    def failed(self, call: Call, why: str) -> ToolFailure:
+    def add_failure(self, call: ModelCall, why: str) -> ToolFailure:
         """Record in the messages that a tool failed."""
         self._add_tool_message(call, {"error": why})
         return ToolFailure(call.id, why)
 
-    def _add_tool_message(self, call: Call, content: Mapping[str, Any]) -> None:
+    def _add_tool_message(self, call: ModelCall, content: Mapping[str, Any]) -> None:
         text = json.dumps(content, ensure_ascii=False)
         self._messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
 
-    def _number(self, hit: Found) -> int:
+    def _number(self, hit: ToolHit) -> int:
         number = self._numbers.setdefault(hit.id, len(self._numbers) + 1)
         url = None if hit.path is None else self._origin + hit.path
-        self._sources.setdefault(number, Source(number, hit.id, hit.title, url))
+        self._sources.setdefault(number, AnswerSource(number, hit.id, hit.title, url))
         return number
 
     # -- words -----------------------------------------------------------------------------------
 
-    def said(self, sentences: Sequence[Kept], step: int) -> Iterator[Event]:
+    def text_events(self, sentences: Sequence[SupportedSentence], step: int) -> Iterator[Event]:
         """The events of supported sentences, each behind the sources that it cites first."""
         for sentence in sentences:
             numbers = self._citations.union(sentence.citations)
@@ -142,7 +142,11 @@ class Dialogue:
             self._citations = numbers
             line = (step, sentence.line)
             between = " " if line == self._last_line else "\n" if self._length else ""
-            text = between + (sentence.item if line != self._last_line else "") + sentence.marked
+            text = (
+                between
+                + (sentence.item if line != self._last_line else "")
+                + sentence.text_with_marks
+            )
             self._last_line, self._length = line, self._length + len(text)
             yield Text(text)
 
@@ -177,6 +181,8 @@ def _lines(value: Any, name: str = "") -> Iterator[str]:
                 yield from _lines(part, name)
         case str():
             # A sentence that gives an assistant orders is prompt injection, not evidence.
-            yield label + "\n".join(run for run in runs(value) if not has_expression("order", run))
+            yield label + "\n".join(
+                run for run in token_runs(value) if not has_expression("order", run)
+            )
         case int() | float():
             yield f"{label}{value}"

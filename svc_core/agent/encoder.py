@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
 
-from svc_core.agent import events
-from svc_core.agent.events import Event, Failed, Finished, Text, ToolFailure, Usage
+from svc_core.agent import answer_events as events
+from svc_core.agent.answer_events import AnswerDone, AnswerFailure, Event, Text, ToolFailure, Usage
 from svc_core.base import compact
 from svc_core.contract import problem
 
@@ -29,11 +29,15 @@ TOOL_BYTES_MAX: Final = 4096  # of what a tool was asked, and of what it found
 
 _OPEN_COMMENT: Final = b": stream-open\n\n"
 _DONE_FRAME: Final = b"data: [DONE]\n\n"
-_CUT_SHORT: Final = Failed(problem.INTERNAL_ERROR.code, "The answer ended before it was whole.")
-_TOO_LATE: Final = Failed(problem.UPSTREAM_TIMEOUT.code, "The answer took longer than it may.")
+_CUT_SHORT: Final = AnswerFailure(
+    problem.INTERNAL_ERROR.code, "The answer ended before it was whole."
+)
+_TOO_LATE: Final = AnswerFailure(
+    problem.UPSTREAM_TIMEOUT.code, "The answer took longer than it may."
+)
 _NO_RESULT: Final = "The tool gave no answer."
 
-_json: Final = compact.encoder(ascii_only=True)
+_json: Final = compact.compact_encoder(ascii_only=True)
 
 
 class Encoder(ABC):
@@ -43,7 +47,7 @@ class Encoder(ABC):
     """
 
     def __init__(self) -> None:
-        self.end: Finished | Failed | None = None
+        self.end: AnswerDone | AnswerFailure | None = None
         self.locate: Callable[[str | None], str | None] = lambda url: url
         self._is_open = False
         self._calls = 0
@@ -69,7 +73,7 @@ class Encoder(ABC):
         chunks = (chunk for part in self._legal_events(event) for chunk in self._chunks(part))
         return self.open() + _frames_of(chunks) + self._done_frame()
 
-    def close(self, failure: Failed | None = None) -> bytes:
+    def close(self, failure: AnswerFailure | None = None) -> bytes:
         """The last frames of a run that stopped; empty where it had its end."""
         return self.feed(failure or _CUT_SHORT)
 
@@ -78,7 +82,7 @@ class Encoder(ABC):
         if refusal is None:
             return self.close(_TOO_LATE)
         members = json.loads(refusal)
-        return self.close(Failed(members["code"], members["detail"]))
+        return self.close(AnswerFailure(members["code"], members["detail"]))
 
     @abstractmethod
     def _opening(self) -> Iterable[Chunk]: ...
@@ -100,10 +104,10 @@ class Encoder(ABC):
                 self._calls += 1
                 self._pending[id_] = f"call_{self._calls}"
                 yield attrs.evolve(event, id=self._pending[id_])
-            case events.ToolDone(id_) | events.ToolFailure(id_):
+            case events.ToolResult(id_) | events.ToolFailure(id_):
                 if id_ in self._pending:
                     yield self._with_links(attrs.evolve(event, id=self._pending.pop(id_)))
-            case events.Source(number):
+            case events.AnswerSource(number):
                 if number not in self._sources and len(self._sources) < SOURCES_MAX:
                     self._sources.add(number)
                     yield self._with_links(event)
@@ -115,9 +119,9 @@ class Encoder(ABC):
     def _with_links(self, event: E) -> E:
         """An event whose sources have the addresses for this caller."""
         match event:
-            case events.Source(url=url):
+            case events.AnswerSource(url=url):
                 return attrs.evolve(event, url=self.locate(url))
-            case events.ToolDone(sources=sources):
+            case events.ToolResult(sources=sources):
                 return attrs.evolve(event, sources=tuple(map(self._with_links, sources)))
         return event
 
@@ -132,13 +136,13 @@ class Encoder(ABC):
         if part:
             yield Text(part)
         if len(part) < len(text):
-            yield from self._end_with(Finished("length", Usage(written=self._words)))
+            yield from self._end_with(AnswerDone("length", Usage(written=self._words)))
 
     def _count(self, text: str) -> None:
         self._room -= len(text)
         self._words += len(text.split())
 
-    def _end_with(self, end: Finished | Failed) -> Iterator[Event]:
+    def _end_with(self, end: AnswerDone | AnswerFailure) -> Iterator[Event]:
         yield from self._close_calls(list(self._pending))
         self.end = end
         yield end

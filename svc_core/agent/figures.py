@@ -5,18 +5,20 @@ from collections.abc import Sequence
 
 import attrs
 
-from svc_core.agent import facts
-from svc_core.agent.facts import CitedSentence, figure, quote_text
+from svc_core.agent import row_facts as facts
+from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.listing import extreme_rows
-from svc_core.agent.ports import Found
 from svc_core.agent.question import ParsedQuestion
-from svc_core.text.words import cut, fold
+from svc_core.agent.row_facts import CitedSentence, figure, quote_text
+from svc_core.text.words import fold_case, term_of
 
 _SHOWN_MAX = 5
 _HEAD = re.compile(r"[,(:]")  # what follows it in the name of a series tells of its measure
 
 
-def company_figures(company: Found, rows: Sequence[Found], question: ParsedQuestion) -> list[Found]:
+def company_figures(
+    company: ToolHit, rows: Sequence[ToolHit], question: ParsedQuestion
+) -> list[ToolHit]:
     """The figures of the period that is asked for: a year, a quarter, else the latest year."""
     observations = [_with_title(company, row) for row in rows]
     annual = [row for row in observations if row.row["periodMonths"] in (12, None)]
@@ -37,19 +39,19 @@ def company_figures(company: Found, rows: Sequence[Found], question: ParsedQuest
     return (fiscal or ends)[:1]
 
 
-def _with_title(company: Found, row: Found) -> Found:
+def _with_title(company: ToolHit, row: ToolHit) -> ToolHit:
     title = f"{company.title}: {facts.in_words(str(row.row['metric']))} {row.row['periodEnd']}"
     return attrs.evolve(row, row={**row.row, "entity": company.title}, title=title)
 
 
-def _fiscal(row: Found) -> tuple[int | None, str | None, int | None]:
+def _fiscal(row: ToolHit) -> tuple[int | None, str | None, int | None]:
     return row.row["fiscalYear"], row.row["fiscalPeriod"], row.row["periodMonths"]
 
 
-def series_ends(rows: Sequence[Found], *, is_first: bool, is_full: bool) -> list[Found]:
+def series_ends(rows: Sequence[ToolHit], *, is_first: bool, is_full: bool) -> list[ToolHit]:
     """The last value of each series, with the first where `is_first`; all where `is_full`."""
     present = [row for row in rows if row.row["value"] is not None]
-    ends: dict[object, list[Found]] = {}
+    ends: dict[object, list[ToolHit]] = {}
     for row in present:
         ends.setdefault((row.row["name"], str(row.row["area"])), []).append(row)
     return (
@@ -59,7 +61,7 @@ def series_ends(rows: Sequence[Found], *, is_first: bool, is_full: bool) -> list
     )
 
 
-def meant_series(rows: Sequence[Found], question: ParsedQuestion) -> tuple[list[Found], int]:
+def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[list[ToolHit], int]:
     """The rows of the series that share most words with the question.
 
     The second item counts the words of the question that these do not have.
@@ -70,10 +72,12 @@ def meant_series(rows: Sequence[Found], question: ParsedQuestion) -> tuple[list[
         for part in question.parts
         if part.role == ("currency" if money else "series")
     ]
-    rest = set() if money else {cut(fold(word)) for word in question.subject_words("finint")}
-    rest -= {cut(fold(word)) for word in question.country_words}
+    rest = (
+        set() if money else {term_of(fold_case(word)) for word in question.subject_words("finint")}
+    )
+    rest -= {term_of(fold_case(word)) for word in question.country_words}
     is_named = bool(money or groups) or question.has("currency")
-    is_country = cut("country") in question.phrase
+    is_country = term_of("country") in question.phrase
     scores = []
     for row in rows:
         phrase = facts.phrase(f"{row.row['name']} {row.row['indicatorCode']}")
@@ -87,7 +91,9 @@ def meant_series(rows: Sequence[Found], question: ParsedQuestion) -> tuple[list[
     return [row for overlap, row in scores if overlap == best], len(rest) - best
 
 
-def differences(measures: Sequence[facts.Fact], rows: Sequence[Found]) -> list[CitedSentence]:
+def figure_differences(
+    measures: Sequence[facts.Fact], rows: Sequence[ToolHit]
+) -> list[CitedSentence]:
     """Compares rows by a number that all state: which is greatest, which least, and by how much."""
     for fact in measures:
         pairs = [(facts.member_or_none(row.row, fact.number), row) for row in rows if fact.number]
@@ -106,7 +112,7 @@ def differences(measures: Sequence[facts.Fact], rows: Sequence[Found]) -> list[C
     return []
 
 
-def subject_name(hit: Found) -> str:
+def subject_name(hit: ToolHit) -> str:
     """What a row is about: a company, a vulnerability, an area; else its title."""
     row, area = hit.row, hit.row.get("area") or {}
     names = (row.get("entity"), row.get("cveId"), area.get("label"), area.get("code"))

@@ -7,11 +7,11 @@ from typing import Any
 from attrs import frozen
 
 from svc_core import data
-from svc_core.agent import facts
-from svc_core.agent.facts import CitedSentence, country_name, figure, quote_text
-from svc_core.agent.ports import Found
+from svc_core.agent import row_facts as facts
+from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.question import ParsedQuestion
-from svc_core.text.words import cut, words
+from svc_core.agent.row_facts import CitedSentence, country_name, figure, quote_text
+from svc_core.text.words import split_words, term_of
 
 _SILENT = frozenset({"sources", "id", "entityId", "url", "sourceUrl", "mergedIds", "imageUrl"})
 _SEVERITIES = ("info", "low", "medium", "high", "critical")
@@ -26,7 +26,7 @@ _BEGINNING = 5  # letters that are compared, so that endings do not matter
 
 
 @frozen
-class RowKind:
+class ListKind:
     """A kind of row: the tool that lists it, its noun, and the fact that shows a row in one line.
 
     `date` is the member that a time refers to; `inputs` are those of the list that narrow it.
@@ -40,11 +40,11 @@ class RowKind:
 
 
 @cache
-def row_kinds() -> Mapping[str, RowKind]:
+def row_kinds() -> Mapping[str, ListKind]:
     """The kinds of rows that can be listed, by name."""
-    fields = (row[1].split(" ") for row in data.rows("questions.tsv") if row[0] == "rows")
+    fields = (row[1].split(" ") for row in data.table_rows("questions.tsv") if row[0] == "rows")
     return {
-        name: RowKind(tool, noun.replace("+", " "), line, date, frozenset(inputs.split(",")))
+        name: ListKind(tool, noun.replace("+", " "), line, date, frozenset(inputs.split(",")))
         for name, tool, noun, line, date, inputs in fields
     }
 
@@ -57,7 +57,7 @@ class ListQuery:
     kind: str
 
     @property
-    def row_kind(self) -> RowKind:
+    def row_kind(self) -> ListKind:
         """The kind of its rows."""
         return row_kinds()[self.kind]
 
@@ -73,7 +73,7 @@ class ListQuery:
         places = self.question.country_words if self.row_kind.inputs & {"country"} else frozenset()
         return [word for word in self.question.subject_words(self.kind) if word not in places]
 
-    def attempts(self, entities: Sequence[Found]) -> Iterator[dict[str, Any]]:
+    def attempts(self, entities: Sequence[ToolHit]) -> Iterator[dict[str, Any]]:
         """Arguments for the list, to be tried one after another until some rows match."""
         inputs, question = self.row_kind.inputs, self.question
         arguments: dict[str, Any] = self.filters
@@ -95,7 +95,7 @@ class ListQuery:
 
     # -- rows ----------------------------------------------------------------------------------
 
-    def matches(self, rows: Iterable[Found], entities: Sequence[Found]) -> list[Found]:
+    def matches(self, rows: Iterable[ToolHit], entities: Sequence[ToolHit]) -> list[ToolHit]:
         """The rows that match; `entities` are those that the list was narrowed to."""
         titles = [*(hit.title for hit in entities), *(self.question.names if entities else ())]
         terms = _stems(self.terms) - _stems(titles)
@@ -128,7 +128,7 @@ class ListQuery:
         span = self.question.span
         return span is None or span.contains(facts.member_or_none(row, self.date))
 
-    def path(self, rows: Iterable[Found]) -> str:
+    def path(self, rows: Iterable[ToolHit]) -> str:
         """The member that rows are compared by: of several that a word names, one they have."""
         parts = [
             part for part in self.question.parts if part.role == "number" and part.is_of(self.kind)
@@ -143,7 +143,7 @@ class ListQuery:
         dates = self.question.values("date", self.kind)
         return dates[0][0] if dates else self.row_kind.date
 
-    def subject_rows(self, rows: Sequence[Found], cues: frozenset[str]) -> list[Found]:
+    def subject_rows(self, rows: Sequence[ToolHit], cues: frozenset[str]) -> list[ToolHit]:
         """The rows whose names hold every word of the description, without these cues."""
         terms = _stems(self.question.subject_words(self.kind)) - cues
         names = ("title", "type", "category", "place", "rules", "outcomes")
@@ -151,7 +151,7 @@ class ListQuery:
         hits = (hit for hit, row in zip(rows, labels, strict=True) if has_words(row, terms))
         return [hit for hit in hits if self._is_timely(hit.row)] if terms else []
 
-    def by_date(self, rows: Iterable[Found]) -> list[Found]:
+    def by_date(self, rows: Iterable[ToolHit]) -> list[ToolHit]:
         """The rows, the latest first, and last those without a date."""
         return sorted(
             rows, key=lambda row: str(facts.member_or_none(row.row, self.date) or ""), reverse=True
@@ -159,12 +159,12 @@ class ListQuery:
 
     # -- telling -------------------------------------------------------------------------------
 
-    def lines(self, rows: Iterable[Found]) -> list[CitedSentence]:
+    def lines(self, rows: Iterable[ToolHit]) -> list[CitedSentence]:
         """One line for each row."""
         line = facts.facts_of(self.row_kind.line)
         return [sentence for row in rows for sentence in facts.row_sentences(line, row)[:1]]
 
-    def summary(self, rows: Sequence[Found]) -> str:
+    def summary(self, rows: Sequence[ToolHit]) -> str:
         """How many rows of what the list has, and what narrows it."""
         notes = [
             facts.in_words(name if value == "true" else f"{name} {value}")
@@ -181,13 +181,13 @@ class ListQuery:
         count = facts.count_noun(len(rows), self.row_kind.noun)
         return f"{count} ({'; '.join(notes)})" if notes else count
 
-    def _measure_name(self, rows: Iterable[Found]) -> str:
+    def _measure_name(self, rows: Iterable[ToolHit]) -> str:
         """The name of the member that rows are compared by."""
         path = self.path(rows)
         names = (fact.name for fact in facts.facts_of(self.kind) if fact.number == path)
         return next(names, path.rpartition(".")[2])
 
-    def foremost(self, rows: Sequence[Found]) -> tuple[str, str, list[Found]] | None:
+    def foremost(self, rows: Sequence[ToolHit]) -> tuple[str, str, list[ToolHit]] | None:
         """The extreme that is asked for: its adjective, member and rows; None where none is."""
         if self.question.has("most", "least"):
             return extreme_rows(rows, self.path(rows), is_least=self.question.has("least"))
@@ -198,15 +198,15 @@ class ListQuery:
         return None
 
 
-def distinct(rows: Iterable[Found]) -> list[Found]:
+def distinct(rows: Iterable[ToolHit]) -> list[ToolHit]:
     """One row for each incident: several sources may report the same."""
     by_incident = {str(row.row.get("incidentId") or row.id): row for row in reversed([*rows])}
     return [*by_incident.values()][::-1]
 
 
 def extreme_rows(
-    rows: Sequence[Found], path: str, *, is_least: bool
-) -> tuple[str, str, list[Found]]:
+    rows: Sequence[ToolHit], path: str, *, is_least: bool
+) -> tuple[str, str, list[ToolHit]]:
     """The rows whose member is the highest, or the lowest."""
     pairs = [(key, row) for row in rows if (key := _key(row.row, path)) is not None]
     first = (min if is_least else max)((key for key, _ in pairs), default=None)
@@ -219,7 +219,7 @@ def _key(row: Mapping[str, Any], path: str) -> Any:
 
 
 def _stems(texts: Iterable[str]) -> set[str]:
-    return {cut(word) for text in texts for word in words(text)}
+    return {term_of(word) for text in texts for word in split_words(text)}
 
 
 def has_words(row: Mapping[str, Any], terms: Collection[str]) -> bool:

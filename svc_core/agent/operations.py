@@ -8,18 +8,18 @@ import attrs
 from attrs import frozen
 
 from svc_core.agent import credits, samples, threads
-from svc_core.agent.answering import AnswerStream
+from svc_core.agent.agent_ports import Backend, Tools
+from svc_core.agent.answer_stream import AnswerStream
 from svc_core.agent.chunks import ChunkEncoder
 from svc_core.agent.encoder import Encoder
-from svc_core.agent.ports import Backend, Tools
 from svc_core.agent.request import ChatRequest, CompletionRequest, UiRequest, of_completion, of_ui
 from svc_core.agent.ui_stream import UiEncoder
-from svc_core.base.unset import UNSET, Maybe, given
+from svc_core.base.unset import UNSET, Maybe, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
 from svc_core.contract.result import Empty, Fields
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import BODY, PATH, SSE, Operation, Trait, header
+from svc_core.operation.declaration import BODY, PATH, SSE, Operation, Trait, header_field
 from svc_core.operation.stream import Stream
 from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Doc, Example, IdOf, MaxLen, MinLen
@@ -34,7 +34,7 @@ NATIVE: Final[Fields] = (
 
 ThreadHeader: TypeAlias = Annotated[
     Maybe[Annotated[str, MinLen(1), MaxLen(64)]],
-    header("X-Thread-Id"),
+    header_field("X-Thread-Id"),
     Doc("Continues this thread, as `threadId` in the body does."),
     Example("thr_65f1c0de8badf00d12345678"),
 ]
@@ -90,15 +90,15 @@ async def _answer(
     encoder: Callable[[str, str], Encoder],
     fields: Fields = (),
 ) -> Stream:
-    retention, tenant = ctx.host.threads_kept, ctx.actor.tenant
-    thread_keys = chat.thread_id, given(header_id, None), chat.client_id
+    retention, tenant = ctx.host.thread_retention, ctx.actor.tenant
+    thread_keys = chat.thread_id, or_default(header_id, None), chat.client_id
     thread = await ctx.work.read(
         tenant, lambda unit: threads.find(unit, *thread_keys, retention=retention)
     )
     backend, tools = ctx.borrow(Backend), ctx.borrow(Tools).of(ctx.work, ctx.actor, ctx.now)
     message_id = ctx.ids.new("msg")
     frames = encoder(message_id, thread.id)
-    frames.locate = ctx.located
+    frames.locate = ctx.visible_url
     # Who sends what was said before may have changed it; who does not goes on from the thread.
     history = chat.turn.history or (() if chat.is_anew else thread.history)
     answer = AnswerStream(
@@ -143,7 +143,7 @@ def _stream_operation(body: dict[str, Any], answer: Encoder, **own: Any) -> Oper
         scopes=AGENT,
         pool="agent",
         media=(SSE,),
-        examples={"body": body, SSE.media_type: samples.stream(answer)},
+        examples={"body": body, SSE.media_type: samples.sample_stream(answer)},
         **own,
     )
 

@@ -14,15 +14,27 @@ from typing import Any, TypeVar
 
 from attrs import define, evolve, field, frozen
 
-from svc_core.agent import asking, facts, figures, question, telling
-from svc_core.agent.facts import CitedSentence, english_list, quote_text
-from svc_core.agent.figures import differences
+from svc_core.agent import (
+    figures,
+    question,
+)
+from svc_core.agent import (
+    passages as telling,
+)
+from svc_core.agent import (
+    row_facts as facts,
+)
+from svc_core.agent import (
+    text_query as asking,
+)
+from svc_core.agent.agent_ports import ToolAnswer, ToolHit, Turn
+from svc_core.agent.figures import figure_differences
 from svc_core.agent.listing import ListQuery, distinct, extreme_rows, has_words, row_kinds
-from svc_core.agent.ports import Answered, Found, Turn
 from svc_core.agent.question import ParsedQuestion
+from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
 from svc_core.base import instants
 from svc_core.intel.linking import aliases
-from svc_core.intel.linking.names import normal
+from svc_core.intel.linking.name_forms import normal_name
 
 T = TypeVar("T")
 
@@ -44,8 +56,8 @@ class _Call:
     arguments: dict[str, object]
 
 
-Plan = Generator[_Call, Answered, T]
-NamedEntities = Sequence[tuple[str, tuple[Found, ...]]]
+Plan = Generator[_Call, ToolAnswer, T]
+NamedEntities = Sequence[tuple[str, tuple[ToolHit, ...]]]
 """Names of a question, each with the entities that it may mean."""
 
 
@@ -68,8 +80,8 @@ class _Planner:
     question: ParsedQuestion
     now: datetime
     tools: frozenset[str]
-    calls: list[tuple[_Call, Answered]] = field(factory=list)
-    subjects: list[Found] = field(factory=list)
+    calls: list[tuple[_Call, ToolAnswer]] = field(factory=list)
+    subjects: list[ToolHit] = field(factory=list)
     """The rows that the question names: their descriptions may answer it."""
     is_sure: bool = True
     is_plain: bool = False
@@ -78,7 +90,7 @@ class _Planner:
 
     # -- calling -------------------------------------------------------------------------------
 
-    def call(self, name: str, **arguments: Any) -> Plan[Answered]:
+    def call(self, name: str, **arguments: Any) -> Plan[ToolAnswer]:
         """Call a tool once; an empty answer where it does not exist or all calls are spent."""
         inputs = {key: value for key, value in arguments.items() if value not in (None, "")}
         request = _Call(name, inputs)
@@ -86,22 +98,22 @@ class _Planner:
         if earlier is not None:
             return earlier
         if name not in self.tools or len(self.calls) == CALLS_MAX:
-            return Answered((), has_more=True)
+            return ToolAnswer((), has_more=True)
         answer = yield request
         self.calls.append((request, answer))
         return answer
 
-    def list_all(self, name: str, **arguments: Any) -> Plan[Answered]:
+    def list_all(self, name: str, **arguments: Any) -> Plan[ToolAnswer]:
         """The rows of all pages up to a bound; `has_more` where there are others."""
-        hits: list[Found] = []
+        hits: list[ToolHit] = []
         first = answer = yield from self.call(name, **arguments, limit=_PAGE)
         for _ in range(_PAGES_MAX - 1):
-            hits += answer.found
+            hits += answer.hits
             cursor = answer.body.get("meta", {}).get("page", {}).get("nextCursor")
             if cursor is None:
-                return evolve(first, found=tuple(hits), has_more=answer.has_more)
+                return evolve(first, hits=tuple(hits), has_more=answer.has_more)
             answer = yield from self.call(name, **arguments, limit=_PAGE, cursor=cursor)
-        return evolve(first, found=(*hits, *answer.found), has_more=answer.has_more)
+        return evolve(first, hits=(*hits, *answer.hits), has_more=answer.has_more)
 
     # -- the ways to an answer -----------------------------------------------------------------
 
@@ -141,12 +153,12 @@ class _Planner:
         subject = f" of {english_list(names)}" if names else ""
         return f"Nothing that the service knows tells this{subject}"
 
-    def sentences_of(self, kind: str, hits: Sequence[Found]) -> list[CitedSentence]:
+    def sentences_of(self, kind: str, hits: Sequence[ToolHit]) -> list[CitedSentence]:
         """What rows of a kind state of the facts that are asked for, and how they differ."""
         query = self.fact_query(kind)
         sentences = [sentence for row in hits for sentence in facts.row_sentences(query.facts, row)]
         if sentences and len(hits) > 1:
-            sentences += differences(query.facts, hits)
+            sentences += figure_differences(query.facts, hits)
         if not sentences and not query.is_plain:
             title = quote_text(figures.subject_name(hits[0]))
             self.missing += [f"the {fact.name} of {title}" for fact in query.facts[:2]]
@@ -171,7 +183,7 @@ class _Planner:
 
     def answer_cves(self) -> Plan[list[CitedSentence]]:
         answer = yield from self.call("get_cve", cveId=",".join(self.question.cves[:10]))
-        rows_by_id = {row.row["cveId"]: row for row in answer.found}
+        rows_by_id = {row.row["cveId"]: row for row in answer.hits}
         rows = [rows_by_id[cve] for cve in self.question.cves if cve in rows_by_id]
         self.subjects += rows
         self.missing += [cve for cve in self.question.cves if cve not in rows_by_id]
@@ -189,14 +201,14 @@ class _Planner:
                 entities.append((name, matches))
         return entities
 
-    def entities_named(self, name: str) -> Plan[tuple[Found, ...]]:
-        key = aliases.owner(normal(name), self.now.date())
+    def entities_named(self, name: str) -> Plan[tuple[ToolHit, ...]]:
+        key = aliases.owner(normal_name(name), self.now.date())
         if key is not None and not key.startswith("cpe-vendor:"):
             answer = yield from self.call("list_entities", designator=key, limit=5)
-            if answer.found:
-                return answer.found
+            if answer.hits:
+                return answer.hits
         answer = yield from self.call("list_entities", q=name, limit=20)
-        hits = _hits_named(name, answer.found)
+        hits = _hits_named(name, answer.hits)
         shorter, _, last = name.rpartition(" ")
         if hits or last not in self.question.country_words or not shorter:
             return hits
@@ -223,8 +235,8 @@ class _Planner:
                 facts_ += yield from self.relations(row, ways[0][0])
         return [*sentences, *facts_] if facts_ else []
 
-    def answer_rows(self, rows: Sequence[Found]) -> Plan[list[CitedSentence]]:
-        by_kind: dict[str, list[Found]] = {}
+    def answer_rows(self, rows: Sequence[ToolHit]) -> Plan[list[CitedSentence]]:
+        by_kind: dict[str, list[ToolHit]] = {}
         for row in rows:
             kind = {"threatActor": "actor", "vulnerability": "cve"}.get(row.row["type"], "entity")
             whole = yield from self.full_row(kind, row)
@@ -238,14 +250,14 @@ class _Planner:
         self.is_sure = not self.question.unknown_words(cues)
         return lines
 
-    def full_row(self, kind: str, row: Found) -> Plan[Found]:
+    def full_row(self, kind: str, row: ToolHit) -> Plan[ToolHit]:
         """A row with the members that only the operation for its kind answers."""
         if kind == "actor":
             answer = yield from self.call("get_actor", q=row.title)
-            return next((hit for hit in answer.found if hit.id == row.id), row)
+            return next((hit for hit in answer.hits if hit.id == row.id), row)
         return evolve(row, row={**row.row, **row.row.get("cve", {})})
 
-    def relations(self, entity: Found, way: str) -> Plan[list[CitedSentence]]:
+    def relations(self, entity: ToolHit, way: str) -> Plan[list[CitedSentence]]:
         """Edges of an entity: those that leave it (`down`), those that reach it (`up`), or both."""
         answer = yield from self.call("entity_graph", entityId=entity.id, depth=1)
         graph = answer.body.get("data", {})
@@ -269,16 +281,16 @@ class _Planner:
     def answer_metrics(self, names: NamedEntities) -> Plan[list[CitedSentence]]:
         metrics = [value[0] for value in self.question.values("metric")]
         companies = [hit for _, hits in names for hit in hits if hit.row["type"] == "company"]
-        picks: list[Found] = []
+        picks: list[ToolHit] = []
         tool = "list_financial_observations"
         for metric, company in product(metrics[:2], companies[:3]):
             rows = yield from self.list_all(tool, entityId=company.id, metric=metric)
-            values = figures.company_figures(company, rows.found, self.question)
+            values = figures.company_figures(company, rows.hits, self.question)
             picks += values
             if not values:
                 self.missing.append(f"the {facts.in_words(metric)} of {quote_text(company.title)}")
         measures = facts.facts_of("observation")
-        return [*_sentences(measures, picks), *differences(measures, picks)]
+        return [*_sentences(measures, picks), *figure_differences(measures, picks)]
 
     def answer_series(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
         question, span = self.question, self.question.span
@@ -286,7 +298,7 @@ class _Planner:
         is_other = not question.countries or question.kinds or not question.subject_words()
         if is_other and not is_named:
             return []
-        hits: list[Found] = []
+        hits: list[ToolHit] = []
         areas = [{"area": value[0]} for value in question.values("region")]
         areas += [{"country": ",".join(question.countries)}] if question.countries else []
         ends = {"periodFrom": span.start, "periodTo": span.end} if span else {}
@@ -295,9 +307,9 @@ class _Planner:
         for area in areas or [{}]:
             newest = {} if span or is_change else {"latest": True}
             answer = yield from self.list_all("list_finint", **area, **bounds, **newest)
-            if newest and any(row.row["value"] is None for row in answer.found):
+            if newest and any(row.row["value"] is None for row in answer.hits):
                 answer = yield from self.list_all("list_finint", **area)
-            hits += figures.series_ends(answer.found, is_first=is_change, is_full=bool(span))
+            hits += figures.series_ends(answer.hits, is_first=is_change, is_full=bool(span))
         rows, beyond = figures.meant_series(hits, question)
         if beyond > is_named:
             return []
@@ -311,7 +323,10 @@ class _Planner:
                 for sentence in _sentences(measures, best)
             ]
         top = rows[: max(_SHOWN_MAX, len(question.countries))]
-        return [*_sentences(measures, top), *(differences(measures, top) if is_compared else ())]
+        return [
+            *_sentences(measures, top),
+            *(figure_differences(measures, top) if is_compared else ()),
+        ]
 
     # -- the ledger ----------------------------------------------------------------------------
 
@@ -320,25 +335,25 @@ class _Planner:
             return []
         answer = yield from self.call("search_ledger_subjects", limit=_PAGE)
         if not (self.question.names or self.question.unknown_words(frozenset())):
-            lines = _sentences(facts.facts_of("subject"), answer.found[:_SHOWN_MAX])
-            noun = facts.count_noun(len(answer.found), "subject of the ledger")
+            lines = _sentences(facts.facts_of("subject"), answer.hits[:_SHOWN_MAX])
+            noun = facts.count_noun(len(answer.hits), "subject of the ledger")
             return [self.count_sentence(noun, answer), *lines]
         words = facts.phrase(self.question.text)
-        names = [normal(name).split() for name in self.question.names]
-        for subject in answer.found:
-            label = normal(subject.title).split()
+        names = [normal_name(name).split() for name in self.question.names]
+        for subject in answer.hits:
+            label = normal_name(subject.title).split()
             if facts.is_run_of(facts.phrase(subject.title), words) or any(
                 facts.is_run_of(tuple(name), tuple(label)) for name in names
             ):
                 return (yield from self.ledger_view(subject))
         return []
 
-    def ledger_view(self, subject: Found) -> Plan[list[CitedSentence]]:
+    def ledger_view(self, subject: ToolHit) -> Plan[list[CitedSentence]]:
         """What the ledger believes of a subject, as of the time that is asked for."""
         time = self.question.span.last if self.question.span else None
         axis = "recordTime" if self.question.has("recorded") else "validTime"
         answer = yield from self.call("fold_ledger_subject", subjectId=subject.id, **{axis: time})
-        views = [evolve(hit, title=subject.title) for hit in answer.found]
+        views = [evolve(hit, title=subject.title) for hit in answer.hits]
         terms = {word for text in self.question.subject_words() for word in facts.phrase(text)}
         unknown = self.question.unknown_words(frozenset(facts.phrase(subject.title)))
         return [
@@ -366,26 +381,26 @@ class _Planner:
             return (yield from self.relations(users[0], way))
         listing = ListQuery(question, kind)
         scope = [hit for _, matches in named for hit in matches if kind != "entity"]
-        answer = Answered(())
+        answer = ToolAnswer(())
         for arguments in listing.attempts(scope):
             page = yield from self.list_all(listing.row_kind.tool, **arguments)
-            hits = listing.matches(page.found, scope if "entityId" in arguments else ())
-            answer = evolve(page, found=tuple(hits))
+            hits = listing.matches(page.hits, scope if "entityId" in arguments else ())
+            answer = evolve(page, hits=tuple(hits))
             if hits:
                 return self.list_sentences(listing, answer)
         if listing.terms or answer.has_more:
             return []
         return [CitedSentence(f"The service knows {listing.summary(())}", ())]
 
-    def list_sentences(self, listing: ListQuery, answer: Answered) -> list[CitedSentence]:
+    def list_sentences(self, listing: ListQuery, answer: ToolAnswer) -> list[CitedSentence]:
         """How many rows there are, which is the extreme, or some of them."""
-        rows = distinct(listing.by_date(answer.found))
+        rows = distinct(listing.by_date(answer.hits))
         lines = listing.lines(rows[:_SHOWN_MAX])
-        summary = listing.summary(answer.found)
+        summary = listing.summary(answer.hits)
         if self.question.counted_kind:
             return [self.count_sentence(summary, answer), *lines]
         is_news = listing.kind == "news" and self.question.has("latest")
-        if not is_news and (foremost := listing.foremost(answer.found)):
+        if not is_news and (foremost := listing.foremost(answer.hits)):
             word, path, best = foremost
             best = distinct(best)
             measures = [fact for fact in facts.facts_of(listing.kind) if fact.number == path][:1]
@@ -395,10 +410,10 @@ class _Planner:
         is_long = len(rows) > _SHOWN_MAX and not is_news
         return [self.count_sentence(summary, answer), *lines] if is_long else lines
 
-    def count_sentence(self, noun: str, answer: Answered) -> CitedSentence:
+    def count_sentence(self, noun: str, answer: ToolAnswer) -> CitedSentence:
         """How many rows there are; it cites them, or where there are many, their list."""
-        rows, least = answer.found, _at_least(answer)
-        place = Found(str(answer.path), f"List: {noun}", answer.path, {})
+        rows, least = answer.hits, _at_least(answer)
+        place = ToolHit(str(answer.path), f"List: {noun}", answer.path, {})
         total = len(distinct(rows))
         count = f"{facts.count_noun(total, 'incident')} in {least}" if total < len(rows) else least
         citations = rows if 0 < len(rows) <= _CITED_MAX else (place,)
@@ -416,7 +431,7 @@ class _Planner:
         listing = ListQuery(question, "incident")
         for arguments in listing.attempts(()):
             answer = yield from self.list_all("list_incidents", **arguments)
-            rows = listing.by_date(listing.matches(answer.found, ()))
+            rows = listing.by_date(listing.matches(answer.hits, ()))
             cited_ids = {hit.id for line in lines for hit in line.hits}
             lines += listing.lines([hit for hit in rows if hit.id not in cited_ids][:_SHOWN_MAX])
         return lines
@@ -430,13 +445,13 @@ class _Planner:
         terms = ListQuery(self.question, "report").terms
         answer = yield from self.call("search_reports", limit=_PAGE)
         scores = [
-            sum(has_words(row.row, facts.phrase(word)) for word in terms) for row in answer.found
+            sum(has_words(row.row, facts.phrase(word)) for word in terms) for row in answer.hits
         ]
         if not scores or (terms and not max(scores)):
             return []
-        best = answer.found[scores.index(max(scores))]
+        best = answer.hits[scores.index(max(scores))]
         detail = yield from self.call("get_report", reportId=best.id)
-        points = [point["text"] for row in detail.found for point in row.row["keyPoints"]]
+        points = [point["text"] for row in detail.hits for point in row.row["keyPoints"]]
         passage = telling.Passage(0, best.title, "\n".join(points))
         picks = [pick.text for pick in telling.select(self.question.text, [passage], self.now)]
         return [CitedSentence(quote_text(text), (best,)) for text in (picks or points)[:_SHOWN_MAX]]
@@ -455,7 +470,7 @@ class _Planner:
         listing = ListQuery(self.question, kind)
         inputs = listing.query_input(query.cues) or listing.filters
         answer = yield from self.call(listing.row_kind.tool, **inputs, limit=_PAGE)
-        rows = listing.subject_rows(answer.found, query.cues)
+        rows = listing.subject_rows(answer.hits, query.cues)
         candidates = [row for row in rows if facts.row_sentences(query.facts, row)]
         return _sentences(query.facts, candidates) if len(candidates) <= _ALIKE_MAX else []
 
@@ -477,7 +492,7 @@ class _Planner:
             calls.insert(2, ("list_news", {"q": names}))
         for name, arguments in calls:
             answer = yield from self.call(name, **arguments, limit=_PASSAGES)
-            hits += answer.found
+            hits += answer.hits
         texts = [_passage(number, row) for number, row in enumerate(hits)]
         if (span := self.question.span) and self.question.has("happened"):
             texts = [item for item in texts if item.at and span.contains(instants.render(item.at))]
@@ -489,10 +504,10 @@ class _Planner:
 # -- rows --------------------------------------------------------------------------------------
 
 
-def _hits_named(name: str, hits: Sequence[Found]) -> tuple[Found, ...]:
+def _hits_named(name: str, hits: Sequence[ToolHit]) -> tuple[ToolHit, ...]:
     """The hits of exactly this name; else the only one whose name begins with it or holds it."""
-    words = normal(name).split()
-    pairs = [(hit, [normal(label).split() for label in _labels(hit.row)]) for hit in hits]
+    words = normal_name(name).split()
+    pairs = [(hit, [normal_name(label).split() for label in _labels(hit.row)]) for hit in hits]
     exact = tuple(hit for hit, labels in pairs if words in labels)
     verbatim = tuple(hit for hit in exact if facts.phrase(hit.title) == facts.phrase(name))
     if exact:
@@ -517,15 +532,15 @@ def _labels(row: Mapping[str, Any]) -> list[str]:
     return [row["name"], *names, *(key["value"] for key in row.get("designators", ()))]
 
 
-def _sentences(measures: Sequence[facts.Fact], rows: Iterable[Found]) -> list[CitedSentence]:
+def _sentences(measures: Sequence[facts.Fact], rows: Iterable[ToolHit]) -> list[CitedSentence]:
     return [sentence for row in rows for sentence in facts.row_sentences(measures, row)]
 
 
-def _at_least(answer: Answered) -> str:
+def _at_least(answer: ToolAnswer) -> str:
     return "at least " if answer.has_more else ""
 
 
-def _passage(number: int, hit: Found) -> telling.Passage:
+def _passage(number: int, hit: ToolHit) -> telling.Passage:
     row = hit.row
     excerpt = row.get("excerpt") or {}
     text = excerpt.get("text") or row.get("summary") or row.get("description") or ""

@@ -17,11 +17,11 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.agent import times
-from svc_core.agent.facts import Phrase, phrase
-from svc_core.agent.ports import Turn
+from svc_core.agent.agent_ports import Turn
+from svc_core.agent.row_facts import Phrase, phrase
 from svc_core.agent.times import TimeSpan
 from svc_core.formats.reading.values import country_named
-from svc_core.text.words import cut, fold, stop_words
+from svc_core.text.words import fold_case, stop_words, term_of
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class Word:
     @property
     def is_stop(self) -> bool:
         """Whether it is a stop word, one of those that stand in every text."""
-        return fold(self.text) in stop_words("en")
+        return fold_case(self.text) in stop_words("en")
 
 
 @frozen
@@ -186,16 +186,24 @@ class ParsedQuestion:
 
     def unknown_words(self, cues: frozenset[str]) -> set[str]:
         """Its words that no table, name, country or cue accounts for."""
-        names = {cut(fold(word)) for name in self.names for word in _WORD.findall(name)}
+        names = {term_of(fold_case(word)) for name in self.names for word in _WORD.findall(name)}
         stems = {self.words[index].cut for index in _indexes(self.parts)}
-        countries = {cut(fold(word)) for word in self.country_words}
-        return {cut(fold(word)) for word in self.subject_words()} - cues - names - stems - countries
+        countries = {term_of(fold_case(word)) for word in self.country_words}
+        return (
+            {term_of(fold_case(word)) for word in self.subject_words()}
+            - cues
+            - names
+            - stems
+            - countries
+        )
 
     @property
     def full_text(self) -> str:
         """Its text with the names that its pronouns mean."""
-        words = set(_WORD.findall(fold(self.text)))
-        missing = [name for name in self.names if not words.issuperset(_WORD.findall(fold(name)))]
+        words = set(_WORD.findall(fold_case(self.text)))
+        missing = [
+            name for name in self.names if not words.issuperset(_WORD.findall(fold_case(name)))
+        ]
         return " ".join([self.text.rstrip(" ?"), *missing]) + "?" if missing else self.text
 
     def subject_words(self, kind: str = "") -> list[str]:
@@ -243,7 +251,9 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
 def parse_question(text: str, now: datetime) -> ParsedQuestion:
     """Parse a text as a question by itself."""
     plain = _POSSESSIVE.sub(r"\1", _CODE.sub(" ", _CVE.sub(" ", text)))
-    words = tuple(Word(word, cut(fold(word))) for word in _WORD.findall(times.without_times(plain)))
+    words = tuple(
+        Word(word, term_of(fold_case(word))) for word in _WORD.findall(times.without_times(plain))
+    )
     parts = tuple(_parts(words))
     money = _indexes(part for part in parts if part.role == "currency")
     spans = _countries_in(words)
@@ -251,7 +261,7 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
     countries = tuple(dict.fromkeys(codes))
     names = _names(text, words, parts)
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))
-    stems = {cut(fold(word)) for name in names if " " in name for word in name.split()}
+    stems = {term_of(fold_case(word)) for name in names if " " in name for word in name.split()}
     parts = tuple(
         part
         for part in parts
@@ -331,7 +341,9 @@ def _runs(words: tuple[Word, ...]) -> list[list[int]]:
     """Runs of words that are written as names are, with what joins them ("of", "de")."""
     indexes: list[int] = []
     for index, word in enumerate(words):
-        is_join = fold(word.text) in _JOINS and index + 1 < len(words) and words[index + 1].is_name
+        is_join = (
+            fold_case(word.text) in _JOINS and index + 1 < len(words) and words[index + 1].is_name
+        )
         is_next = bool(indexes) and indexes[-1] == index - 1
         if (word.is_name and not word.is_number) or (is_next and (word.is_number or is_join)):
             indexes.append(index)
@@ -342,7 +354,7 @@ def _trim(words: tuple[Word, ...], run: list[int], parts: tuple[QuestionPart, ..
     """A run without a sentence's first word, and without members such as "LEI of"."""
     members, skips = _indexes(part for part in parts if part.role == "member"), _indexes(parts)
     first = {0} if 0 in skips or words[0].is_stop else set()
-    joins = {index for index in run if fold(words[index].text) in _JOINS}
+    joins = {index for index in run if fold_case(words[index].text) in _JOINS}
     core = list(dropwhile((members | joins | first).__contains__, run))
     while core and core[-1] in members:
         core.pop()
@@ -363,7 +375,7 @@ def _countries_in(words: tuple[Word, ...]) -> Iterator[tuple[int, int, str]]:
 @cache
 def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
     table: dict[Phrase, dict[tuple[str, str], None]] = {}
-    for role, value, phrases in data.rows("questions.tsv"):
+    for role, value, phrases in data.table_rows("questions.tsv"):
         for text in phrases.split("|"):
             table.setdefault(phrase(text), {})[role, value] = None
     return {run: tuple(roles) for run, roles in table.items() if run}

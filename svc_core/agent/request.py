@@ -16,10 +16,10 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.agent.ports import Message, Turn
+from svc_core.agent.agent_ports import Message, Turn
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
-from svc_core.wire import Fault
+from svc_core.wire import InputFault
 from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen
 
 MESSAGES_MAX: Final = 200
@@ -61,7 +61,7 @@ Unusable: TypeAlias = Annotated[tuple[Any, ...], MaxLen(0)]
 
 
 @frozen(kw_only=True)
-class _WithoutFiles(wire.Open):
+class _WithoutFiles(wire.OpenShape):
     """Files are not read, wherever a client puts them."""
 
     attachments: Annotated[Unusable | None, Doc("None: files are not read.")] = None
@@ -86,7 +86,7 @@ class _CommonRequest(_WithoutFiles):
 
 
 @frozen
-class Part(wire.Open):
+class Part(wire.OpenShape):
     """A part of a message."""
 
     type: Annotated[str, Doc("`text`; a user's message may hold no other."), Example("text")]
@@ -134,14 +134,14 @@ class CompletionMessage(_WithoutFiles):
 
 
 @frozen
-class ResponseFormat(wire.Open):
+class ResponseFormat(wire.OpenShape):
     """How the answer is written: in words."""
 
     type: Annotated[Literal["text"], Doc("The only one.")]
 
 
 @frozen
-class StreamOptions(wire.Open):
+class StreamOptions(wire.OpenShape):
     """What is streamed besides."""
 
     include_usage: Annotated[
@@ -223,45 +223,45 @@ def _parts(content: str | tuple[Part, ...] | None) -> tuple[Part, ...]:
     return (Part("text", content),) if isinstance(content, str) else content or ()
 
 
-def _faults(messages: list[_Message]) -> Iterator[Fault]:
+def _faults(messages: list[_Message]) -> Iterator[InputFault]:
     texts = [len(message.text) for message in messages]
     for index, length in enumerate(texts):
         if length > TEXT_MAX:
             pointer = f"/messages/{index}/{messages[index].member}"
-            yield Fault(pointer, f"must have at most {TEXT_MAX} characters of text")
+            yield InputFault(pointer, f"must have at most {TEXT_MAX} characters of text")
     if sum(texts) > TEXTS_MAX:
-        yield Fault("/messages", f"must have at most {TEXTS_MAX} characters of text")
+        yield InputFault("/messages", f"must have at most {TEXTS_MAX} characters of text")
     last = messages[-1]
     pointer = f"/messages/{len(messages) - 1}"
     if last.role != "user":
-        yield Fault(f"{pointer}/role", "must be user in the last message")
+        yield InputFault(f"{pointer}/role", "must be user in the last message")
     elif not last.text.strip() and not any(_attachments(len(messages) - 1, last)):
-        yield Fault(f"{pointer}/{last.member}", "must hold text in the last message")
+        yield InputFault(f"{pointer}/{last.member}", "must hold text in the last message")
 
 
-def _metadata_faults(metadata: Mapping[str, Any]) -> Iterator[Fault]:
+def _metadata_faults(metadata: Mapping[str, Any]) -> Iterator[InputFault]:
     for name in metadata:
         if len(name) > METADATA_NAME_MAX:
             reason = f"must have a name of at most {METADATA_NAME_MAX} characters"
-            yield Fault(f"/metadata/{wire.escape(name)}", reason)
+            yield InputFault(f"/metadata/{wire.escape(name)}", reason)
     for name, limit in METADATA_LENGTHS.items():
         value = metadata.get(name, "")
         if not isinstance(value, str) or len(value) > limit:
-            yield Fault(f"/metadata/{name}", f"must be a string of at most {limit} characters")
+            yield InputFault(f"/metadata/{name}", f"must be a string of at most {limit} characters")
     if metadata.get("onboarding") or metadata.get("mode") == "onboarding":
-        yield Fault("/metadata", "must not ask for onboarding, there is no such mode")
-    if len(wire.dumps(metadata)) > METADATA_BYTES_MAX:
-        yield Fault("/metadata", f"must have at most {METADATA_BYTES_MAX} bytes")
+        yield InputFault("/metadata", "must not ask for onboarding, there is no such mode")
+    if len(wire.to_bytes(metadata)) > METADATA_BYTES_MAX:
+        yield InputFault("/metadata", f"must have at most {METADATA_BYTES_MAX} bytes")
 
 
-def _attachments(index: int, message: _Message) -> Iterator[Fault]:
+def _attachments(index: int, message: _Message) -> Iterator[InputFault]:
     for number, part in enumerate(message.parts):
         if message.role == "user" and part.type != "text":
             pointer = f"/messages/{index}/{message.member}/{number}"
-            yield Fault(pointer, f"is of type {part.type[:32]!r}")
+            yield InputFault(pointer, f"is of type {part.type[:32]!r}")
 
 
-def _refuse(kind: ProblemType, faults: Iterable[Fault]) -> None:
+def _refuse(kind: ProblemType, faults: Iterable[InputFault]) -> None:
     items = list(faults)
     if items:
         raise Problem(kind, problem.describe(items))

@@ -2,13 +2,22 @@
 
 from typing import Final
 
+from svc_core.agent.answer_events import (
+    AnswerDone,
+    AnswerSource,
+    Event,
+    Step,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from svc_core.agent.encoder import Encoder
-from svc_core.agent.events import Event, Finished, Source, Step, Text, ToolCall, ToolDone, Usage
 from svc_core.wire.constraints import IdOf
 
 QUESTION: Final = "Why is the port of Valparaiso closed?"
 
-_REPORT: Final = Source(
+_REPORT: Final = AnswerSource(
     1,
     IdOf("rpt").example,
     "Port strikes",
@@ -17,14 +26,14 @@ _REPORT: Final = Source(
 _ANSWER: Final[tuple[Event, ...]] = (
     Step(),
     ToolCall("", "search_reports", {"limit": 5}),
-    ToolDone("", (_REPORT,)),
+    ToolResult("", (_REPORT,)),
     Step(),
     _REPORT,
     Text("Dockers have been on strike since Monday [1]."),
-    Finished(usage=Usage(read=7, written=8)),
+    AnswerDone(usage=Usage(read=7, written=8)),
 )
 
 
-def stream(encoder: Encoder) -> str:
+def sample_stream(encoder: Encoder) -> str:
     """The sample answer in frames of an encoder."""
     return b"".join([encoder.open(), *map(encoder.feed, _ANSWER)]).decode()

@@ -14,8 +14,8 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from svc_core.agent.events import FinishReason, Source, Usage
-from svc_core.agent.ports import Message
+from svc_core.agent.agent_ports import Message
+from svc_core.agent.answer_events import AnswerSource, FinishReason, Usage
 from svc_core.agent.request import Metadata
 from svc_core.base import ids
 from svc_core.contract import problem
@@ -54,7 +54,7 @@ class ThreadTurn:
     asked_at: datetime
     question: str
     text: str
-    sources: tuple[Source, ...] = ()
+    sources: tuple[AnswerSource, ...] = ()
     finish_reason: FinishReason | None = None
     usage: Usage | None = None
     metadata: Metadata = field(factory=dict)
@@ -144,7 +144,7 @@ async def begin_thread(ctx: Context, id_: str) -> None:
         await ctx.create(THREADS, id_, Thread(0, ctx.now))
 
 
-async def append(ctx: Context, id_: str, turn: ThreadTurn) -> None:
+async def append_turn(ctx: Context, id_: str, turn: ThreadTurn) -> None:
     """Store a turn that ended at the end of its thread, under the id of its message, once."""
     if await ctx.find(THREAD_TURNS, id_) is not None:
         return
@@ -156,10 +156,10 @@ async def append(ctx: Context, id_: str, turn: ThreadTurn) -> None:
     await _forget_turns(ctx, turn.thread_id, end=number - TURNS_MAX)
 
 
-async def forget(ctx: Context, *, id_: str, kept: timedelta) -> bool:
+async def forget_thread(ctx: Context, *, id_: str, retention: timedelta) -> bool:
     """Remove a thread that is over, a few turns at a time; True where more is left."""
     thread = await ctx.find(THREADS, id_)
-    if thread is None or thread.last_at >= ctx.now - kept:
+    if thread is None or thread.last_at >= ctx.now - retention:
         return False
     if await _forget_turns(ctx, id_):
         return True

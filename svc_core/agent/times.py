@@ -9,7 +9,7 @@ from attrs import frozen
 
 from svc_core.base import instants, periods
 from svc_core.text.facts import months
-from svc_core.text.words import fold
+from svc_core.text.words import fold_case
 
 _DAY = timedelta(days=1)
 _UNITS = {"hour": timedelta(hours=1), "day": _DAY, "week": 7 * _DAY}
@@ -78,7 +78,7 @@ def _number_quarters(text: str) -> str:
 
 def time_span(text: str, now: datetime) -> TimeSpan | None:
     """The time that a question names; None where it names none."""
-    plain = fold(_number_quarters(text))
+    plain = fold_case(_number_quarters(text))
     return _relative(plain, now) or _join(plain, list(_absolute(plain)))
 
 
@@ -98,9 +98,9 @@ def _relative(text: str, now: datetime) -> TimeSpan | None:
         start = now - count * _UNITS[unit] if months is None else _months_ago(now, count * months)
         return TimeSpan(start, None, ago[0])
     if match := _CALENDAR.search(text):
-        period = periods.containing(now.date(), _LETTERS[match[2]])
+        period = periods.period_of(now.date(), _LETTERS[match[2]])
         if match[1] != "this":
-            period = periods.containing(period.start - _DAY, _LETTERS[match[2]])
+            period = periods.period_of(period.start - _DAY, _LETTERS[match[2]])
         return _of(period, match[0])
     if near := _NEAR.search(text):
         start = today if near[1] == "today" else today - _DAY
@@ -117,7 +117,7 @@ def _months_ago(now: datetime, months: int) -> datetime:
 
 
 def _last(day: date) -> int:
-    return periods.containing(day, "M").end.day
+    return periods.period_of(day, "M").end.day
 
 
 def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
@@ -140,14 +140,14 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
 def _absolute(text: str) -> Iterator[tuple[int, TimeSpan]]:
     for match in _dates().finditer(text):
         try:
-            period = periods.parse(_period_text(match))
+            period = periods.read_period(_period_text(match))
         except ValueError:
             continue
         yield match.start(), _of(period, match[0].strip(), is_fiscal=bool(match["fiscal"]))
 
 
 def _period_text(match: re.Match[str]) -> str:
-    """A date in the form of `periods.parse`."""
+    """A date in the form of `periods.read_period`."""
     groups = {name: value for name, value in match.groupdict().items() if value}
     if quarter := groups.get("quarter") or groups.get("q"):
         return f"{groups.get('quarters') or groups.get('turned')}-{quarter.upper()}"
@@ -159,7 +159,7 @@ def _period_text(match: re.Match[str]) -> str:
     return f"{year}-{months()[name]:02}" + (f"-{int(day):02}" if day else "")
 
 
-def _of(period: periods.Period, text: str, *, is_fiscal: bool = False) -> TimeSpan:
+def _of(period: periods.CalendarPeriod, text: str, *, is_fiscal: bool = False) -> TimeSpan:
     end = period.end + _DAY if period.end < date.max else period.end
     return TimeSpan(_midnight(period.start), _midnight(end), text, period.text, is_fiscal)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from attrs import define, field
 
+from svc_core.agent.agent_ports import Turn
+from svc_core.agent.answer_events import AnswerDone, AnswerFailure, AnswerSource, Event, Text, Usage
 from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
-from svc_core.agent.events import Event, Failed, Finished, Source, Text, Usage
-from svc_core.agent.ports import Turn
 from svc_core.agent.request import Metadata
 from svc_core.agent.threads import ThreadTurn
 from svc_core.contract import problem
@@ -19,8 +19,8 @@ class Transcript:
     """The text, the sources and the end of an answer, within the bounds of an answer."""
 
     text: str = ""
-    sources: list[Source] = field(factory=list)
-    end: Finished | Failed | None = None
+    sources: list[AnswerSource] = field(factory=list)
+    end: AnswerDone | AnswerFailure | None = None
 
     def add(self, event: Event) -> None:
         """Take in an event; nothing counts after the end."""
@@ -31,20 +31,22 @@ class Transcript:
                 room = TEXT_MAX - len(self.text)
                 self.text += text[:room]
                 if len(text) > room:
-                    self.end = Finished("length", Usage(written=len(self.text.split())))
-            case Source() if len(self.sources) < SOURCES_MAX and event not in self.sources:
+                    self.end = AnswerDone("length", Usage(written=len(self.text.split())))
+            case AnswerSource() if len(self.sources) < SOURCES_MAX and event not in self.sources:
                 self.sources.append(event)
-            case Finished() | Failed():
+            case AnswerDone() | AnswerFailure():
                 self.end = event
 
     @property
     def is_answered(self) -> bool:
         """Whether there is text, or the answer ended well without any."""
-        return isinstance(self.end, Finished) or bool(self.text)
+        return isinstance(self.end, AnswerDone) or bool(self.text)
 
-    def kept(self, thread_id: str, turn: Turn, metadata: Metadata | None = None) -> ThreadTurn:
+    def thread_turn(
+        self, thread_id: str, turn: Turn, metadata: Metadata | None = None
+    ) -> ThreadTurn:
         """The answer as a turn of a thread."""
-        end = self.end if isinstance(self.end, Finished) else None
+        end = self.end if isinstance(self.end, AnswerDone) else None
         return ThreadTurn(
             thread_id=thread_id,
             asked_at=turn.now,
@@ -66,4 +68,4 @@ async def transcribe(events: AsyncIterator[Event], transcript: Transcript) -> No
             transcript.add(event)
     if transcript.end is None:
         text = "The answer ended before it was whole."
-        transcript.end = Failed(problem.INTERNAL_ERROR.code, text)
+        transcript.end = AnswerFailure(problem.INTERNAL_ERROR.code, text)

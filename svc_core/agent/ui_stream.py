@@ -9,9 +9,9 @@ Rule 3: tools are dynamic and run by the provider: no client runs one, or asks a
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from svc_core.agent import events
+from svc_core.agent import answer_events as events
+from svc_core.agent.answer_events import AnswerSource, Event, Usage
 from svc_core.agent.encoder import SOURCES_MAX, TITLE_MAX, Chunk, Encoder, json_or_empty
-from svc_core.agent.events import Event, Source, Usage
 
 _TOOL_FLAGS: Final = {"providerExecuted": True, "dynamic": True}
 
@@ -47,16 +47,16 @@ class UiEncoder(Encoder):
                 yield {"type": "tool-input-start", **call, **_TOOL_FLAGS}
                 body = {"input": json_or_empty(arguments)}
                 yield {"type": "tool-input-available", **call, **body, **_TOOL_FLAGS}
-            case events.ToolDone(id_, sources):
+            case events.ToolResult(id_, sources):
                 output = {"toolCallId": id_, "output": {"items": _items(sources)}}
                 yield {"type": "tool-output-available", **output, **_TOOL_FLAGS}
             case events.ToolFailure(id_, text):
                 failure = {"toolCallId": id_, "errorText": text}
                 yield {"type": "tool-output-error", **failure, **_TOOL_FLAGS}
-            case events.Source():
+            case events.AnswerSource():
                 yield from self._step_starts()
                 yield _source(event)
-            case events.Finished(reason, usage):
+            case events.AnswerDone(reason, usage):
                 yield from self._step_ends()
                 yield self._finish(reason, usage)
             case _:
@@ -93,7 +93,7 @@ class UiEncoder(Encoder):
         return {"type": "finish", **end, "messageMetadata": metadata}
 
 
-def _source(source: Source) -> Chunk:
+def _source(source: AnswerSource) -> Chunk:
     head = {"sourceId": f"src_{source.number}", "title": source.title[:TITLE_MAX]}
     by_id = {"providerMetadata": {"svc": {"id": source.id}}}
     if source.url is None:
@@ -101,7 +101,7 @@ def _source(source: Source) -> Chunk:
     return {"type": "source-url", **head, "url": source.url, **by_id}
 
 
-def _items(sources: Sequence[Source]) -> list[object]:
+def _items(sources: Sequence[AnswerSource]) -> list[object]:
     """The first sources, as many as an output has room for."""
     items: list[object] = [
         {

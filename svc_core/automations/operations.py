@@ -11,7 +11,8 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.automations import rules, running
+from svc_core.automations import rules
+from svc_core.automations import run_queue as running
 from svc_core.automations.model import (
     AUTOMATIONS,
     AUTOMATIONS_MAX,
@@ -22,17 +23,17 @@ from svc_core.automations.model import (
     AutomationRun,
     RunStatus,
 )
-from svc_core.base.unset import UNSET, Maybe, named
+from svc_core.base.unset import UNSET, Maybe, patch_members
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Accepted, Created, One, Page
+from svc_core.contract.result import Accepted, Created, Page, Single
 from svc_core.operation import crud
 from svc_core.operation.context import Context
-from svc_core.operation.crud import changed
+from svc_core.operation.crud import update_row
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import AutomationId, Cursor, Limit, RunId
 from svc_core.projects.model import PROJECTS, Archivable
-from svc_core.wire import Fault
+from svc_core.wire import InputFault
 from svc_core.wire.constraints import Doc
 
 # -- requests ----------------------------------------------------------------------------------
@@ -55,28 +56,28 @@ class CreateAutomation:
 
 
 @frozen
-class OneAutomation:
+class AutomationRequest:
     """One automation."""
 
     automation_id: Annotated[AutomationId, PATH]
 
 
 @frozen
-class ReplaceAutomation(OneAutomation):
+class ReplaceAutomation(AutomationRequest):
     """One automation, replaced whole."""
 
     body: Annotated[AutomationInput, BODY]
 
 
 @frozen
-class PatchAutomation(OneAutomation):
+class PatchAutomation(AutomationRequest):
     """One automation, changed in part."""
 
     body: Annotated[AutomationPatch, BODY]
 
 
 @frozen
-class ListRuns(OneAutomation):
+class ListRuns(AutomationRequest):
     """The runs of an automation, newest first."""
 
     status: Annotated[Maybe[tuple[RunStatus, ...]], QUERY, Doc("Comma list of states.")] = UNSET
@@ -85,7 +86,7 @@ class ListRuns(OneAutomation):
 
 
 @frozen
-class OneRun(OneAutomation):
+class RunRequest(AutomationRequest):
     """One run of an automation."""
 
     run_id: Annotated[RunId, PATH]
@@ -102,7 +103,7 @@ async def list_automations(ctx: Context, request: ListAutomations) -> Page[Autom
 
 async def create_automation(ctx: Context, request: CreateAutomation) -> Created[Automation]:
     """Begin an automation of the caller's own."""
-    automation = crud.made(ctx, AUTOMATIONS, **named(request.body, AutomationInput))
+    automation = crud.new_row(ctx, AUTOMATIONS, **patch_members(request.body, AutomationInput))
     await _check(ctx, automation, None)
     automation = rules.replan(automation, ctx.now)
     answer = await crud.create_own(ctx, AUTOMATIONS, automation, AUTOMATIONS_MAX)
@@ -112,7 +113,7 @@ async def create_automation(ctx: Context, request: CreateAutomation) -> Created[
 
 async def change_automation(
     ctx: Context, request: ReplaceAutomation | PatchAutomation
-) -> One[Automation]:
+) -> Single[Automation]:
     """Change the members that are sent; a replacement sends its defaults too."""
     before = AUTOMATIONS.decode(ctx.row.raw)
     after = rules.apply_change(before, request.body, ctx.now)
@@ -120,7 +121,7 @@ async def change_automation(
     return await _write(ctx, rules.reschedule(before, after, ctx.now))
 
 
-async def _write(ctx: Context, after: Automation) -> One[Automation]:
+async def _write(ctx: Context, after: Automation) -> Single[Automation]:
     await running.plan_next(ctx, after)
     return await ctx.rewrite(AUTOMATIONS, after)
 
@@ -135,29 +136,29 @@ async def _check(ctx: Context, automation: Automation, earlier: str | None) -> N
     if id_ not in {None, earlier}:
         document = await ctx.tx.documents.get(PROJECTS, id_)
         if document is None or not ctx.is_visible(PROJECTS, document):
-            faults.append(Fault("/projectId", "is no project of yours"))
+            faults.append(InputFault("/projectId", "is no project of yours"))
     problem.refuse(faults)
 
 
-async def archive_automation(ctx: Context, request: OneAutomation) -> One[Automation]:  # noqa: ARG001
+async def archive_automation(ctx: Context, request: AutomationRequest) -> Single[Automation]:  # noqa: ARG001
     """Stop its schedule, and give up a run that has not begun."""
     before = AUTOMATIONS.decode(ctx.row.raw)
-    after = changed(before, ctx.now, status="archived", next_run_at=None)
+    after = update_row(before, ctx.now, status="archived", next_run_at=None)
     return await _write(ctx, await running.cancel_queued(ctx, after))
 
 
-async def restore_automation(ctx: Context, request: OneAutomation) -> One[Automation]:  # noqa: ARG001
+async def restore_automation(ctx: Context, request: AutomationRequest) -> Single[Automation]:  # noqa: ARG001
     """Take an archived automation up again; its next run is counted from now."""
     before = AUTOMATIONS.decode(ctx.row.raw)
     if before.status == "active":
         return await _write(ctx, before)
-    after = changed(before, ctx.now, status="active")
+    after = update_row(before, ctx.now, status="active")
     return await _write(ctx, rules.replan(after, ctx.now))
 
 
 async def run_automation(
     ctx: Context,
-    request: OneAutomation,  # noqa: ARG001
+    request: AutomationRequest,  # noqa: ARG001
 ) -> Accepted[AutomationRun]:
     """Queue a run by hand.
 
@@ -170,7 +171,7 @@ async def run_automation(
     work = await running.work_of(ctx, automation.id)
     if work.run_id is not None:
         raise Problem(problem.RUN_IN_PROGRESS, f"{work.run_id} has not finished.")
-    run = await running.queue(ctx, automation, "manual")
+    run = await running.queue_run(ctx, automation, "manual")
     document = await ctx.load(RUNS, run.id)
     return Accepted(document.raw, document.tag, str(RUNS.row_path(run, run.id)))
 
@@ -183,21 +184,23 @@ async def list_automation_runs(ctx: Context, request: ListRuns) -> Page[Automati
     return attrs.evolve(page, rows=tuple(_visible_run(ctx, row) for row in page.rows))
 
 
-async def get_automation_run(ctx: Context, request: OneRun) -> One[AutomationRun]:
+async def get_automation_run(ctx: Context, request: RunRequest) -> Single[AutomationRun]:
     """One run of one automation of the caller's own."""
     document = await ctx.load(RUNS, request.run_id)
     if RUNS.decode(document.raw).automation_id != request.automation_id:
         raise Problem(problem.NOT_FOUND, "The automation has no such run.")
-    return One(_visible_run(ctx, document.raw), document.tag)
+    return Single(_visible_run(ctx, document.raw), document.tag)
 
 
 def _visible_run(ctx: Context, raw: bytes) -> bytes:
     """The run with the URLs of its sources rewritten for the caller's origin."""
     if ctx.origin == ctx.host.origin or (run := RUNS.decode(raw)).output is None:
         return raw
-    sources = (attrs.evolve(source, url=ctx.located(source.url)) for source in run.output.sources)
+    sources = (
+        attrs.evolve(source, url=ctx.visible_url(source.url)) for source in run.output.sources
+    )
     output = attrs.evolve(run.output, sources=tuple(sources))
-    return wire.dumps(attrs.evolve(run, output=output))
+    return wire.to_bytes(attrs.evolve(run, output=output))
 
 
 # -- declarations ------------------------------------------------------------------------------
@@ -208,7 +211,7 @@ _EXAMPLE = {
     "schedule": {"frequency": "weekdays", "timeOfDay": "07:30", "timezone": "Europe/Paris"},
 }
 _READ, _WRITE = frozenset({"automations:read"}), frozenset({"automations:write"})
-_ROWS = crud.Rows(AUTOMATIONS, "automation_id", _READ, _WRITE, idempotency="optional")
+_ROWS = crud.RowOperations(AUTOMATIONS, "automation_id", _READ, _WRITE, idempotency="optional")
 _PATH, _REPEAT = "/automations/{automationId}", " Where it is so already, nothing is written."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -238,7 +241,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "automations show",
         f"GET {_PATH}",
         "Read an automation",
-        OneAutomation,
+        AutomationRequest,
         description="One automation of the person behind the key.",
     ),
     _ROWS.operation(

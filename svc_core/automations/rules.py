@@ -25,11 +25,11 @@ from svc_core.automations.model import (
     Timetable,
     TimetablePatch,
 )
-from svc_core.base.unset import named
+from svc_core.base.unset import patch_members
 from svc_core.contract import problem
 from svc_core.operation import schedule
-from svc_core.operation.crud import changed
-from svc_core.wire import Fault
+from svc_core.operation.crud import update_row
+from svc_core.wire import InputFault
 
 ATTEMPTS_MAX: Final = 3
 """Beginnings of one run: what has stopped three processes would stop the next."""
@@ -80,10 +80,10 @@ def apply_change(
     Raises:
         Problem: VALIDATION_FAILED, of a schedule nobody said how often.
     """
-    members = named(change, AutomationInput)
+    members = patch_members(change, AutomationInput)
     if isinstance(change, AutomationPatch) and isinstance(change.schedule, TimetablePatch):
         members["schedule"] = _merge(before.schedule, change.schedule)
-    return changed(before, now, **members)
+    return update_row(before, now, **members)
 
 
 def reschedule(before: Automation, after: Automation, now: datetime) -> Automation:
@@ -98,17 +98,19 @@ def replan(automation: Automation, now: datetime) -> Automation:
 
 def _merge(before: Timetable | None, patch: TimetablePatch) -> Timetable:
     """The schedule with the members that are sent (RFC 7396)."""
-    members = named(patch, Timetable)
+    members = patch_members(patch, Timetable)
     if before is not None:
         members = {**attrs.asdict(before), **members}
     if not isinstance(members.get("frequency"), str):
-        problem.refuse([Fault("/schedule/frequency", "is required")])
+        problem.refuse([InputFault("/schedule/frequency", "is required")])
     return Timetable(**members)
 
 
-def timetable_faults(automation: Automation) -> list[Fault]:
+def timetable_faults(automation: Automation) -> list[InputFault]:
     """The faults of a schedule whose members contradict each other."""
     if automation.schedule is None:
         return []
     time_of_day, day, zone = (f"/schedule/{name}" for name in ("timeOfDay", "day", "timezone"))
-    return schedule.faults(automation.schedule.schedule, at=time_of_day, day=day, zone=zone)
+    return schedule.schedule_faults(
+        automation.schedule.schedule, time_of_day=time_of_day, day=day, zone=zone
+    )

@@ -90,7 +90,7 @@ def _refuse(value: object) -> NoReturn:
     raise AssertionError(f"{type(value)} has passed the guard")
 
 
-_fast_text = compact.encoder(sort_keys=True, default=_refuse)
+_fast_text = compact.compact_encoder(sort_keys=True, default=_refuse)
 
 
 def _is_plain(value: Any, depth: int) -> bool:

@@ -8,6 +8,6 @@ from typing import Final
 _NO_CHARACTER: Final = re.compile(r"&#[0-9]{8,}+;?")
 
 
-def decoded(text: str) -> str:
+def decode_references(text: str) -> str:
     """`text` with its character references as characters; those of no character are dropped."""
     return unescape(_NO_CHARACTER.sub("", text)) if "&" in text else text

@@ -10,7 +10,7 @@ from json import encoder as json_encoder
 from typing import Any, NoReturn
 
 
-def encoder(
+def compact_encoder(
     *,
     ascii_only: bool = False,
     sort_keys: bool = False,

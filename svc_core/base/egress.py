@@ -78,7 +78,7 @@ def is_allowed(text: str, exceptions: Iterable[Network] = ()) -> bool:
     return not any(address in network for network in _DENIED_4)
 
 
-def is_literal(host: str) -> bool:
+def is_ip_literal(host: str) -> bool:
     """Whether the host is an address rather than a name."""
     try:
         ip_address(host)
@@ -123,7 +123,7 @@ def is_loopback(host: str) -> bool:
     """Whether a host of an address, in lower case, is this machine."""
     if host == "localhost":
         return True
-    return is_literal(host) and any(ip_address(host) in network for network in LOOPBACK)
+    return is_ip_literal(host) and any(ip_address(host) in network for network in LOOPBACK)
 
 
 def _check_public(scheme: str, host: str, port: str | None) -> None:
@@ -132,7 +132,7 @@ def _check_public(scheme: str, host: str, port: str | None) -> None:
     # Not `port or 443`: port 0 is a port, and a false one.
     if port is not None and int(port) not in CALLBACK_PORTS:
         raise EgressError(f"names port {port}; callbacks go to port 443")
-    if is_literal(host):
+    if is_ip_literal(host):
         if not is_allowed(host):
             raise EgressError("names an address inside a private or reserved network")
     elif not is_public_name(host):

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from svc_core.base.seals import KEY_ID_MAX, Keyring
 
-LASTS_SECONDS: Final = 3_600
+LIFETIME_SECONDS_MIN: Final = 3_600
 """How long a pass lasts at least: longer than a report takes to hear, paused once."""
 STEP_SECONDS: Final = 600
 _INFO: Final = b"svc media pass"
@@ -54,10 +54,10 @@ def issue(keyring: Keyring, name: str, now: datetime) -> Pass:
 
 def expiry_of(now: datetime) -> int:
     """When a pass that is issued now ends, in seconds since 1970."""
-    return (int(now.timestamp()) // STEP_SECONDS + 1) * STEP_SECONDS + LASTS_SECONDS
+    return (int(now.timestamp()) // STEP_SECONDS + 1) * STEP_SECONDS + LIFETIME_SECONDS_MIN
 
 
-def check(keyring: Keyring, permit: Pass, name: str, now: datetime) -> None:
+def verify_pass(keyring: Keyring, permit: Pass, name: str, now: datetime) -> None:
     """Check that the pass opens the file now.
 
     Raises:
@@ -71,7 +71,7 @@ def check(keyring: Keyring, permit: Pass, name: str, now: datetime) -> None:
         raise PassError("The pass does not open this file, or has ended.")
 
 
-def read(values: dict[str, str]) -> Pass:
+def parse_pass(values: dict[str, str]) -> Pass:
     """The pass that the parameters of a query contain.
 
     Raises:

@@ -32,7 +32,7 @@ _LEAST_DAYS = ((365, "A"), (181, "S"), (89, "Q"), (28, "M"), (7, "W"), (1, "D"))
 
 
 @frozen
-class Period:
+class CalendarPeriod:
     """A period of a statistic: its frequency, its written form, its first and its last day."""
 
     frequency: str
@@ -42,7 +42,7 @@ class Period:
 
 
 @lru_cache(maxsize=4096)  # documents repeat the same periods
-def parse(text: str, frequency: str | None = None) -> Period:
+def read_period(text: str, frequency: str | None = None) -> CalendarPeriod:
     """The period that `text` names, widened to the period of `frequency` where it is finer.
 
     Raises:
@@ -57,7 +57,7 @@ def parse(text: str, frequency: str | None = None) -> Period:
     start = date(*first) if unit is None else _nth(first[0], unit, int(number))
     if frequency is not None and FREQUENCIES.find(frequency) in range(FREQUENCIES.find(kind)):
         kind = frequency
-    return containing(start, kind)
+    return period_of(start, kind)
 
 
 def _nth(year: int, unit: str, number: int) -> date:
@@ -72,18 +72,18 @@ def _nth(year: int, unit: str, number: int) -> date:
 
 
 @lru_cache(maxsize=4096)
-def containing(day: date, frequency: str) -> Period:
+def period_of(day: date, frequency: str) -> CalendarPeriod:
     """The period of this frequency that a day lies in.
 
     Raises:
         ValueError: it ends after the year 9999.
     """
     if frequency == "D":
-        return Period("D", day.isoformat(), day, day)
+        return CalendarPeriod("D", day.isoformat(), day, day)
     if frequency == "W":
         year, week, _ = day.isocalendar()
         sunday = date.fromisocalendar(year, week, 7)
-        return Period("W", f"{year:04}-W{week:02}", sunday - timedelta(days=6), sunday)
+        return CalendarPeriod("W", f"{year:04}-W{week:02}", sunday - timedelta(days=6), sunday)
     months = _MONTHS[frequency]
     place = (day.month - 1) // months
     start = date(day.year, place * months + 1, 1)
@@ -91,10 +91,10 @@ def containing(day: date, frequency: str) -> Period:
     kind = "S" if months == 6 else frequency
     name = {"A": "", "M": f"-{start.month:02}"}.get(kind, f"-{kind}{place + 1}")
     last = end.replace(day=monthrange(end.year, end.month)[1])
-    return Period(kind, f"{start.year:04}{name}", start, last)
+    return CalendarPeriod(kind, f"{start.year:04}{name}", start, last)
 
 
-def spaced(days: Iterable[date]) -> str | None:
+def frequency_of(days: Iterable[date]) -> str | None:
     """The frequency of periods that begin on these days; None for fewer than two days."""
     gap = min(((late - early).days for early, late in pairwise(sorted(set(days)))), default=0)
     return next((letter for least, letter in _LEAST_DAYS if gap >= least), None)

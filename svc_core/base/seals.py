@@ -136,10 +136,10 @@ def unlock(keyring: Keyring, text: str, place: str) -> bytes:
 
 def needs_new_seal(keyring: Keyring, text: str) -> bool:
     """Whether the secret was sealed with another key than the present one."""
-    return sealed_with(text) != keyring.current
+    return key_id_of(text) != keyring.current
 
 
-def sealed_with(text: str) -> int:
+def key_id_of(text: str) -> int:
     """The id of the key that sealed the secret.
 
     Raises:

@@ -37,12 +37,12 @@ Maybe = Union[T, Unset]  # noqa: UP007 - mypy takes no `T | Unset` as a generic 
 """A value that may not have been sent: `Maybe[int]`, `Maybe[str | None]`."""
 
 
-def given(value: T | Unset, default: D) -> T | D:
+def or_default(value: T | Unset, default: D) -> T | D:
     """`value` where it was sent (null and empty included), `default` where it was not."""
     return default if isinstance(value, Unset) else value
 
 
-def named(patch: Any, whole: type[Any]) -> dict[str, Any]:
+def patch_members(patch: Any, whole: type[Any]) -> dict[str, Any]:
     """The members that a merge patch names; null is the default that `whole` has (RFC 7396)."""
     defaults = {member.name: member.default for member in attrs.fields(whole)}
     return {

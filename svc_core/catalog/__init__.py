@@ -13,13 +13,14 @@ from svc_core.automations.model import AUTOMATIONS, RUNS, WORK
 from svc_core.changes import operations as changes
 from svc_core.intel.countries import operations as countries
 from svc_core.intel.countries.model import COUNTRIES
-from svc_core.intel.economy import finance, indicators, markets
+from svc_core.intel.economy import finance, indicators
+from svc_core.intel.economy import market_lists as markets
 from svc_core.intel.economy.indicator import FININT, FININT_SERIES
 from svc_core.intel.economy.market import MARKETS
 from svc_core.intel.economy.statement import FILINGS, OBSERVATIONS
 from svc_core.intel.entities import actors
+from svc_core.intel.entities import bulk_screening as matching
 from svc_core.intel.entities import operations as entities
-from svc_core.intel.entities import screening as matching
 from svc_core.intel.entities import settlement as settling
 from svc_core.intel.entities.model import ENTITIES
 from svc_core.intel.entities.relation import RELATIONS
@@ -30,24 +31,24 @@ from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, MERGED_ROWS
 from svc_core.intel.folding.model import SOURCES
 from svc_core.intel.fusion import operations as fusion
-from svc_core.intel.graphs import cyber as cyber_graph
+from svc_core.intel.graphs import cyber_graph
 from svc_core.intel.graphs import operations as graphs
+from svc_core.intel.incidents import incident_signals
 from svc_core.intel.incidents import operations as incidents
-from svc_core.intel.incidents import signals as incident_signals
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.intake import catalogue as offers
-from svc_core.intel.intake import feeds
 from svc_core.intel.intake import operations as sources
+from svc_core.intel.intake import source_reports as feeds
 from svc_core.intel.news import model as news_rows
 from svc_core.intel.news import operations as news
-from svc_core.intel.news.indexing import ITEMS
+from svc_core.intel.news.news_corpus import ITEMS
 from svc_core.intel.news.vectors import VECTORS
 from svc_core.intel.signals import operations as signals
-from svc_core.intel.signals.indexing import SIGNAL_INDEX
 from svc_core.intel.signals.model import DETECTIONS_DUE, MARKET_POINTS, SIGNALS
+from svc_core.intel.signals.signal_index import SIGNAL_INDEX
 from svc_core.intel.vulnerabilities import operations as cves
+from svc_core.knowledge import index_upkeep as reindexing
 from svc_core.knowledge import operations as knowledge
-from svc_core.knowledge import reindexing
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing_key import SIGNING_KEYS
@@ -59,13 +60,13 @@ from svc_core.payments import store as payment_rows
 from svc_core.projects import operations as projects
 from svc_core.projects.model import PROJECTS
 from svc_core.reports import audio, publications
-from svc_core.reports import local_operations as reports_local
 from svc_core.reports import operations as reports
-from svc_core.reports.indexing import REPORT_INDEX
+from svc_core.reports import report_commands as reports_local
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.profiles import model as profile
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles import subscriptions
+from svc_core.reports.report_index import REPORT_INDEX
 from svc_core.webhooks import operations as webhooks
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

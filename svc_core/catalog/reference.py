@@ -12,12 +12,12 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET
-from svc_core.catalog.openapi import document as openapi
-from svc_core.catalog.openapi.failures import failures
+from svc_core.catalog.openapi import openapi_document as openapi
+from svc_core.catalog.openapi.failures import failure_responses
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
 from svc_core.operation.declaration import Operation, Trait
-from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.inputs import Input, inputs_of
 from svc_core.wire.constraints import IdOf
 from svc_core.wire.schema import Schemas
 
@@ -124,9 +124,9 @@ def _words(operation: Operation[Any, Any]) -> OperationWords:
         summary=operation.summary,
         description=operation.description,
         facts=tuple(_facts(operation)),
-        inputs=tuple(map(_input, inputs(operation.request))),
+        inputs=tuple(map(_input, inputs_of(operation.request))),
         body=None if body is None else _pretty_json(wire.to_json(body)),
-        failures=tuple(failures(operation)),
+        failures=tuple(failure_responses(operation)),
     )
 
 
@@ -200,14 +200,14 @@ def deprecated_inputs(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprec
             item.name, f"{operation.method} {operation.address}", _replacement(_input(item).meaning)
         )
         for operation in operations
-        for item in inputs(operation.request)
+        for item in inputs_of(operation.request)
         if Trait.DEPRECATED in item.traits
     )
 
 
 def deprecated_members(operations: Iterable[Operation[Any, Any]]) -> tuple[Deprecation, ...]:
     """The deprecated members of what operations answer, by the schema that has them."""
-    description = openapi.document(tuple(operations), base_url=EXAMPLE_ORIGIN, flat=True)
+    description = openapi.build_openapi(tuple(operations), base_url=EXAMPLE_ORIGIN, flat=True)
     return tuple(
         Deprecation(name, place, _replacement(member.get("description", "")))
         for place, schema in description["components"]["schemas"].items()

@@ -15,14 +15,14 @@ from urllib.parse import parse_qsl, urlencode
 import attrs
 from attrs import frozen
 
-from svc_core.agent.ports import Answered, Found, ToolSpec
+from svc_core.agent.agent_ports import ToolAnswer, ToolHit, ToolSpec
 from svc_core.catalog import COLLECTIONS, OPERATIONS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.declaration import JSON, Operation
 from svc_core.operation.executor import Execution
-from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.inputs import Input, inputs_of
 from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.operation.reply import Reply
 from svc_core.operation.units import Units
@@ -57,9 +57,9 @@ class Tool:
     @property
     def inputs(self) -> tuple[Input, ...]:
         """What it takes: where that is a body, the members of it."""
-        items = inputs(self.operation.request)
+        items = inputs_of(self.operation.request)
         body = next((item for item in items if item.place == "body"), None)
-        return items if body is None else inputs(shapes.split(body.annotation)[0])
+        return items if body is None else inputs_of(shapes.split_annotation(body.annotation)[0])
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -90,7 +90,7 @@ TOOLS: tuple[Tool, ...] = (
 
 
 @cache
-def spec(tool: Tool) -> ToolSpec:
+def tool_spec(tool: Tool) -> ToolSpec:
     """The description of a tool for a language model."""
     operation, schemas = tool.operation, Schemas("#/$defs/")
     items = [item for item in tool.inputs if _is_open(tool, item.name)]
@@ -117,7 +117,7 @@ def _input_schema(schemas: Schemas, item: Any) -> Schema:
 # -- running -----------------------------------------------------------------------------------
 
 
-async def reply(
+async def tool_reply(
     tool: Tool, arguments: Mapping[str, Any], work: Units, actor: Actor, site: Site
 ) -> Reply:
     """Run the operation of a tool with these arguments; its reply.
@@ -125,11 +125,11 @@ async def reply(
     Raises:
         Problem: whatever the operation refuses with.
     """
-    invocation = prepare(tool.operation, call(tool, arguments), site)
+    invocation = prepare(tool.operation, build_call(tool, arguments), site)
     return await Execution(invocation, actor, work.now(), work).reply()
 
 
-def call(tool: Tool, arguments: Mapping[str, Any]) -> Call:
+def build_call(tool: Tool, arguments: Mapping[str, Any]) -> Call:
     """The request for the operation that these arguments mean.
 
     Raises:
@@ -140,7 +140,9 @@ def call(tool: Tool, arguments: Mapping[str, Any]) -> Call:
     unknown = [name for name in members if name not in places or not _is_open(tool, name)]
     if unknown:
         raise Problem(problem.VALIDATION_FAILED, f"Not known here: {', '.join(unknown)[:200]}.")
-    missing = [name for name in spec(tool).parameters.get("required", ()) if name not in members]
+    missing = [
+        name for name in tool_spec(tool).parameters.get("required", ()) if name not in members
+    ]
     if missing:
         raise Problem(problem.VALIDATION_FAILED, f"Needed: {', '.join(missing)}.")
     body = {name: members.pop(name) for name in [*members] if places[name] == "member"}
@@ -153,7 +155,7 @@ def call(tool: Tool, arguments: Mapping[str, Any]) -> Call:
         raise Problem(problem.INVALID_ENCODING, "A text holds half of a character.") from error
 
 
-def given(request: Call) -> dict[str, str]:
+def arguments_of(request: Call) -> dict[str, str]:
     """The parameters in the query of a request."""
     return dict(parse_qsl(request.query, keep_blank_values=True))
 
@@ -176,13 +178,13 @@ _PLACES: Final = {collection.prefix: collection for collection in COLLECTIONS if
 _KINDS: Final = {collection.kind: collection for collection in COLLECTIONS}
 
 
-def tool_answer(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any]) -> Answered:
+def tool_answer(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any]) -> ToolAnswer:
     """The rows in the body of an answer, with their titles and addresses."""
     data = body.get("data", body)
     rows = data if isinstance(data, list) else [data]
     page = body.get("meta", {}).get("page", {})
     path = _address(tool, arguments)
-    return Answered(
+    return ToolAnswer(
         tuple(_tool_row(tool, row, path) for row in rows if isinstance(row, dict) and "id" in row),
         page.get("nextCursor") is not None,
         body,
@@ -190,7 +192,7 @@ def tool_answer(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any
     )
 
 
-def _tool_row(tool: Tool, row: Mapping[str, Any], path: str) -> Found:
+def _tool_row(tool: Tool, row: Mapping[str, Any], path: str) -> ToolHit:
     title = next((str(row[name]) for name in _TITLES if row.get(name)), "")
     prefix = row["id"].partition("_")[0]
     place = _KINDS[tool.kind] if tool.kind else _PLACES.get(prefix)
@@ -198,12 +200,12 @@ def _tool_row(tool: Tool, row: Mapping[str, Any], path: str) -> Found:
         place = None
     own = None if place is None else place.address(row["id"])
     own = row.get("links", {}).get("self", own)
-    return Found(row["id"], title, own or path, row)
+    return ToolHit(row["id"], title, own or path, row)
 
 
 def _address(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """Where the service answers a call."""
-    request = call(tool, arguments)
+    request = build_call(tool, arguments)
     path = tool.operation.address.format_map(request.path_values)
     return f"{path}?{request.query}" if request.query else path
 
@@ -213,7 +215,7 @@ def _address(tool: Tool, arguments: Mapping[str, Any]) -> str:
 
 @frozen
 class CatalogueTools:
-    """The tools of the catalogue for questions (`svc_core.agent.ports.Tools`)."""
+    """The tools of the catalogue for questions (`svc_core.agent.agent_ports.Tools`)."""
 
     site: Site
 
@@ -226,7 +228,7 @@ class CatalogueTools:
 
 @frozen
 class CallersTools:
-    """The tools of one caller (`svc_core.agent.ports.Toolbox`)."""
+    """The tools of one caller (`svc_core.agent.agent_ports.Toolbox`)."""
 
     _tools: Mapping[str, Tool]
     _work: Units
@@ -241,9 +243,9 @@ class CallersTools:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """The descriptions of all tools."""
-        return tuple(map(spec, self._tools.values()))
+        return tuple(map(tool_spec, self._tools.values()))
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> Answered:
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         """Run a tool.
 
         Raises:
@@ -252,5 +254,5 @@ class CallersTools:
         if name not in self._tools:
             raise Problem(problem.VALIDATION_FAILED, f"There is no tool {name[:64]!r}.")
         tool = self._tools[name]
-        answer = await reply(tool, arguments, self._work, self._actor, self._site)
+        answer = await tool_reply(tool, arguments, self._work, self._actor, self._site)
         return tool_answer(tool, arguments, json.loads(answer.body))

@@ -19,7 +19,7 @@ from svc_core.changes.render import (
 )
 from svc_core.contract import cursor, envelope, problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Content, One, Page
+from svc_core.contract.result import Content, Page, Single
 from svc_core.operation import stream
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
@@ -30,10 +30,10 @@ from svc_core.operation.declaration import (
     T3_ENRICHED,
     TEXT,
     UTF8_TEXT,
+    InputRefusal,
     Operation,
-    Refused,
     Trait,
-    header,
+    header_field,
     local,
 )
 from svc_core.operation.members import Limit
@@ -53,14 +53,14 @@ class ListChanges:
         Maybe[str],
         QUERY,
         _WATERMARK_FORM,
-        Refused(problem.INVALID_WATERMARK),
+        InputRefusal(problem.INVALID_WATERMARK),
         Doc("The last `meta.watermark`. Default: the beginning."),
     ] = UNSET
     cursor: Annotated[
         Maybe[str],
         QUERY,
         _WATERMARK_FORM,
-        Refused(problem.INVALID_CURSOR),
+        InputRefusal(problem.INVALID_CURSOR),
         Doc("`meta.page.nextCursor` of the page before, unchanged; not together with `after`."),
     ] = UNSET
     types: Annotated[
@@ -79,9 +79,9 @@ class ListChanges:
     ] = False
     last_event_id: Annotated[
         Maybe[str],
-        header("Last-Event-ID"),
+        header_field("Last-Event-ID"),
         _WATERMARK_FORM,
-        Refused(problem.INVALID_WATERMARK),
+        InputRefusal(problem.INVALID_WATERMARK),
         Doc("The id of the last event that was seen; it beats the others. For `tail=true` only."),
     ] = UNSET
 
@@ -111,7 +111,7 @@ async def _list_page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     watermark = cursor.seal_watermark(mark, ctx.actor.tenant)
     return Page(
         tuple(map(dump_change, changes.changes)),
-        next_cursor=watermark if changes.more else None,
+        next_cursor=watermark if changes.has_more else None,
         next_parameter="after" if isinstance(request.cursor, Unset) else "cursor",
         meta={"watermark": watermark},
     )
@@ -130,14 +130,14 @@ class FeedHead:
     watermark: str
 
 
-async def read_feed_head(ctx: Context, _: ReadFeedHead) -> One[FeedHead] | Content:
+async def read_feed_head(ctx: Context, _: ReadFeedHead) -> Single[FeedHead] | Content:
     """The watermark after the newest change: where a consumer that wants no past begins."""
     position = await ctx.tx.changes.head()
     mark = cursor.Watermark(await ctx.tx.changes.epoch(), position.everybody, position.own)
     watermark = cursor.seal_watermark(mark, ctx.actor.tenant)
     if ctx.format == TEXT.format:
         return Content(UTF8_TEXT, f"{watermark}\n".encode())
-    return One(wire.dumps(FeedHead(ctx.actor.tenant, watermark)))
+    return Single(wire.to_bytes(FeedHead(ctx.actor.tenant, watermark)))
 
 
 async def _start(ctx: Context, request: ListChanges, epoch: bytes) -> FeedPosition:
@@ -185,7 +185,7 @@ _ROWS = (
 )
 _PAGE = Page[object](_ROWS, meta={"watermark": _WATERMARK})
 _EXAMPLES = {
-    "response": json.loads(envelope.page(_PAGE, next_link=None, aliases=False)),
+    "response": json.loads(envelope.page_body(_PAGE, next_link=None, aliases=False)),
     SSE.media_type: stream.event("change", _ROWS[0], _WATERMARK).decode(),
 }
 

@@ -23,7 +23,7 @@ from svc_core.operation.ports import Change, ChangeSlice, ChangeType, FeedPositi
 from svc_core.operation.stream import Stream, Watch
 from svc_core.wire.constraints import Doc, Example, IdOf
 
-_text = compact.encoder()
+_text = compact.compact_encoder()
 
 # The kinds of every collection that publishes its changes; a test holds the two together.
 ResourceType = Literal[
@@ -123,9 +123,9 @@ async def read_visible(
         page = await ctx.tx.changes.read(after, types=types, limit=limit - len(changes))
         after = page.position
         changes += (change for change in page.changes if _is_for(ctx, change))
-        if not page.more or len(changes) == limit:
+        if not page.has_more or len(changes) == limit:
             break
-    return ChangeSlice(tuple(changes), after, page.more)
+    return ChangeSlice(tuple(changes), after, page.has_more)
 
 
 def _is_for(ctx: Context, change: Change) -> bool:
@@ -170,7 +170,7 @@ async def _page(place: TailPosition, ctx: Context) -> tuple[bytes, TailPosition,
     # All types are read, because only so does the count of rows tell the watermark of each.
     page = await ctx.tx.changes.read(place.position, limit=PAGE_ROWS)
     frames = b"".join(_frames(place, page.changes, ctx))
-    return frames, evolve(place, position=page.position), page.more
+    return frames, evolve(place, position=page.position), page.has_more
 
 
 def _frames(place: TailPosition, changes: Sequence[Change], ctx: Context) -> list[bytes]:

@@ -120,8 +120,8 @@ def unseal(keyring: Keyring, text: str, binding: bytes) -> Any:
 
 
 # Escaped to ASCII, so that every text has a form; sorted, so that equal filters have one.
-_binding_text = compact.encoder(ascii_only=True, sort_keys=True)
-_position_text = compact.encoder(ascii_only=True)
+_binding_text = compact.compact_encoder(ascii_only=True, sort_keys=True)
+_position_text = compact.compact_encoder(ascii_only=True)
 
 
 # -- watermarks --------------------------------------------------------------------------------

@@ -8,22 +8,22 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from svc_core.base import compact, instants
-from svc_core.contract.result import Page, Paged
+from svc_core.contract.result import Page, PagedResource
 
-_text = compact.encoder()
+_text = compact.compact_encoder()
 
 DEPRECATED_COUNT = "count"  # Spec: Versioning 4: meta.count stays beside meta.pageCount on v1
 
 
-def page(result: Page[object], *, next_link: str | None, aliases: bool) -> bytes:
+def page_body(result: Page[object], *, next_link: str | None, aliases: bool) -> bytes:
     """`{"data": [...], "meta": {...}, "links": {"next": ...}}` of one page of rows."""
     tail = _text({"meta": _meta(result, aliases), "links": {"next": next_link}})
-    data = result.raw if isinstance(result, Paged) else b"[%b]" % b",".join(result.rows)
+    data = result.raw if isinstance(result, PagedResource) else b"[%b]" % b",".join(result.rows)
     return b'{"data":%b,%b' % (data, tail[1:].encode())
 
 
-def features(
-    result: Page[object], *, links: Mapping[str, str], at: datetime, aliases: bool
+def feature_collection(
+    result: Page[object], *, links: Mapping[str, str], timestamp: datetime, aliases: bool
 ) -> bytes:
     """A page whose rows are GeoJSON features as a FeatureCollection (RFC 7946).
 
@@ -33,7 +33,7 @@ def features(
     tail = _text(
         {
             "numberReturned": len(result.rows),
-            "timeStamp": instants.render(at),
+            "timeStamp": instants.render(timestamp),
             "links": [
                 {"href": href, "rel": rel, "type": "application/geo+json"}
                 for rel, href in links.items()
@@ -53,11 +53,11 @@ def _meta(result: Page[object], aliases: bool) -> dict[str, object]:
     return meta | dict(result.meta)
 
 
-def lines(result: Page[object]) -> bytes:
+def ndjson(result: Page[object]) -> bytes:
     """The rows as NDJSON: one value and one line feed each, the last one too."""
     return b"".join(row + b"\n" for row in result.rows)
 
 
-def one(raw: bytes) -> bytes:
+def resource_body(raw: bytes) -> bytes:
     """`{"data": ...}` around one resource."""
     return b'{"data":' + raw + b"}"

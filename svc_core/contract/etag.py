@@ -20,7 +20,7 @@ _ELEMENT = re.compile(
 )
 
 
-def make(*parts: str | int | bytes) -> str:
+def entity_tag(*parts: str | int | bytes) -> str:
     """The strong tag of a representation, quoted; equal for equal parts and for no others.
 
     Name what distinguishes it: tenant, resource, version, format.

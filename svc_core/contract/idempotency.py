@@ -8,9 +8,9 @@ Rule 4: a retry mostly sends the very same bytes. These are recognised by their 
         without parsing; only other bytes are parsed and compared in their canonical form.
 
     raw = raw_digest(body, path_values)
-    if (answer := repeated(stored, raw, now)) is not None:
+    if (answer := byte_replay(stored, raw, now)) is not None:
         ...                    # give it again
-    match decide(stored, fingerprint(read(body), path_values), now):
+    match decide(stored, request_fingerprint(read(body), path_values), now):
         case Fresh(): ...      # do the work and keep its answer in the same transaction
         case Replay(answer): ...
         case Conflict(): ...
@@ -88,7 +88,7 @@ FRESH = Fresh()
 CONFLICT = Conflict()
 
 
-def repeated(answer: Answer | None, raw: bytes, now: datetime) -> Answer | None:
+def byte_replay(answer: Answer | None, raw: bytes, now: datetime) -> Answer | None:
     """The stored answer, where the same bytes came to the same resource; `raw` is their digest.
 
     None decides nothing: `decide` then compares the canonical forms.
@@ -114,7 +114,7 @@ def raw_digest(body: bytes, path_values: Mapping[str, str]) -> bytes:
     return sha256(canonical.dumps(dict(path_values)) + body if path_values else body).digest()
 
 
-def fingerprint(body: Json, path_values: Mapping[str, str] | None = None) -> bytes:
+def request_fingerprint(body: Json, path_values: Mapping[str, str] | None = None) -> bytes:
     """SHA-256 of the canonical body (RFC 8785), together with the resource it was sent to."""
     place = canonical.dumps(dict(path_values)) if path_values else b"{}"
     # The canonical form of both in one array, put together here: a body of as many levels as

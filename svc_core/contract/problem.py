@@ -12,11 +12,11 @@ from types import MappingProxyType
 from attrs import frozen
 
 from svc_core.base import compact
-from svc_core.wire import Fault
+from svc_core.wire import InputFault
 
 MEDIA_TYPE = "application/problem+json"
 
-_text = compact.encoder()
+_text = compact.compact_encoder()
 
 
 @frozen
@@ -82,21 +82,21 @@ def body(problem: Problem, *, base_url: str, request_id: str) -> bytes:
 FAULTS_MAX = 10  # enough to correct a form in one go, and short enough for one log line
 
 
-def describe(faults: list[Fault]) -> str:
+def describe(faults: list[InputFault]) -> str:
     """The `detail` of a validation problem: `pointer: reason` parts, ten at most."""
     text = "; ".join(str(fault) for fault in faults[:FAULTS_MAX])
     surplus = len(faults) - FAULTS_MAX
     return f"{text}; and {surplus} more" if surplus > 0 else text
 
 
-def foreign() -> Problem:
+def foreign_resource() -> Problem:
     """The refusal to change a resource of another workspace that is open to all readers."""
     detail = "It belongs to another workspace; you may only read it."
     step = "Ask its owner, or make one of your own."
     return Problem(FORBIDDEN, detail, resolution=step)
 
 
-def refuse(faults: list[Fault]) -> None:
+def refuse(faults: list[InputFault]) -> None:
     """Raise the problem that names all these faults; do nothing where there are none.
 
     Raises:

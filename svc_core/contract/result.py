@@ -20,7 +20,7 @@ Fields = tuple[tuple[str, str], ...]
 
 
 @frozen
-class One(Generic[T]):
+class Single(Generic[T]):
     """A single resource under `data`. `tag` gives the parts of its ETag; None gives no ETag.
 
     A `fleeting` one holds an address that expires, so nobody may store it. `failed` says that part
@@ -64,7 +64,7 @@ class Page(Generic[T]):
     """A page of rows in wire bytes; `meta` holds members beside `pageCount` and `page`.
 
     `next_parameter` is the query parameter that takes `next_cursor` to continue. `failed` is
-    as for `One`.
+    as for `Single`.
     """
 
     rows: tuple[bytes, ...]
@@ -76,7 +76,7 @@ class Page(Generic[T]):
 
 
 @frozen
-class Paged(Page[T]):
+class PagedResource(Page[T]):
     """A page of one resource under `data`: `raw` is the resource with the `rows` of this page."""
 
     raw: bytes = b""

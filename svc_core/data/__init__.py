@@ -6,7 +6,7 @@ Each is a file beside this module. `ORIGINS.md` names its sources and the script
 from importlib.resources import files
 
 
-def read(name: str) -> bytes:
+def table_bytes(name: str) -> bytes:
     """The bytes of a table.
 
     Raises:
@@ -15,12 +15,12 @@ def read(name: str) -> bytes:
     return files(__name__).joinpath(name).read_bytes()
 
 
-def lines(name: str) -> list[str]:
+def table_lines(name: str) -> list[str]:
     """The lines of a table, without blank ones and those that begin with `#`."""
-    text_lines = read(name).decode().splitlines()
+    text_lines = table_bytes(name).decode().splitlines()
     return [line for line in text_lines if line and not line.startswith("#")]
 
 
-def rows(name: str) -> list[list[str]]:
+def table_rows(name: str) -> list[list[str]]:
     """The lines of a table, each in its columns."""
-    return [line.split("\t") for line in lines(name)]
+    return [line.split("\t") for line in table_lines(name)]

@@ -31,24 +31,24 @@ class Record:
     """The statement of one document about one row.
 
     `resource` is the kind of row. `key` names the row among its kind, the same in every source; the
-    provider is part of it only where the provider made the id (`usgs:us7000si5c`). `also` are other
-    keys of the same row, by which the records of several sources meet. `said` are members of the
-    row; a null member states nothing. `stamp` is when the source says that it last changed the
-    record; without it the stamp of the document counts. `record_id` and `url` lead back to the
-    record at its source, and `raw` is the record as published. `gone` marks a record that a delta
-    withdraws.
+    provider is part of it only where the provider made the id (`usgs:us7000si5c`). `other_keys` are
+    other keys of the same row, by which the records of several sources meet. `members` are members
+    of the row; a null member states nothing. `stamp` is when the source says that it last changed
+    the record; without it the stamp of the document counts. `record_id` and `url` lead back to the
+    record at its source, and `raw` is the record as published. `is_withdrawn` marks a record that a
+    delta withdraws.
     """
 
     resource: str
     key: str
-    said: Members
+    members: Members
     stamp: datetime | None = None
-    also: tuple[str, ...] = ()
+    other_keys: tuple[str, ...] = ()
     record_id: str | None = None
     url: str | None = None
     published_at: datetime | None = None
     raw: Any = None
-    gone: bool = False
+    is_withdrawn: bool = False
 
 
 @frozen
@@ -61,7 +61,7 @@ class Rejection:
 
 
 @frozen
-class About:
+class Metadata:
     """What a document states about itself; a later one replaces an earlier one.
 
     `stamp` is when the document says that it was made, `records` how many it says that it holds.
@@ -75,7 +75,7 @@ class About:
 
 
 @frozen
-class Given:
+class Origin:
     """Where a document came from: what is known of it beside its bytes.
 
     `options` were set by the owner of the source, `base_url` is the address of the document and
@@ -91,7 +91,7 @@ class Given:
     country_zone: tzinfo | None = None
 
 
-Contents = Iterator[About | Record | Rejection]
+Contents = Iterator[Metadata | Record | Rejection]
 """What a parser yields, in the order of the document."""
 
 
@@ -129,7 +129,7 @@ FAULTS = (
 """Exceptions that code raises on data of an unexpected form, too deep nesting included."""
 
 
-class Unusable(ValueError):  # noqa: N818  it says what is wrong with a record
+class RecordRefused(ValueError):  # noqa: N818  it says what is wrong with a record
     """A single record cannot be used; the message becomes the `reason` of its `Rejection`.
 
     The message holds no values of the record, so that equal faults are counted together.

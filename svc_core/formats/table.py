@@ -27,12 +27,8 @@ from svc_core.formats.cyber.kev import KEV
 from svc_core.formats.cyber.misp_event import MISP_EVENT
 from svc_core.formats.cyber.misp_galaxy import MISP_GALAXY
 from svc_core.formats.cyber.nvd import NVD
-from svc_core.formats.cyber.stix import ATTACK, STIX
-from svc_core.formats.economy.frankfurter import FRANKFURTER
-from svc_core.formats.economy.fred import FRED
-from svc_core.formats.economy.sdmx import SDMX
-from svc_core.formats.economy.worldbank import WORLD_BANK
-from svc_core.formats.feeds.news import FEEDS
+from svc_core.formats.cyber.stix_format import ATTACK, STIX
+from svc_core.formats.feeds.news_formats import FEEDS
 from svc_core.formats.hazards.acled import ACLED
 from svc_core.formats.hazards.eonet import EONET
 from svc_core.formats.hazards.gdacs import GDACS
@@ -47,22 +43,26 @@ from svc_core.formats.markets.manifold import MANIFOLD
 from svc_core.formats.markets.polymarket import POLYMARKET
 from svc_core.formats.model import (
     FAULTS,
-    About,
     DocumentRefused,
-    Given,
+    Metadata,
+    Origin,
     Record,
+    RecordRefused,
     Rejection,
-    Unusable,
 )
-from svc_core.formats.places.countries import COUNTRIES
 from svc_core.formats.places.country_codes import COUNTRY_CODES
+from svc_core.formats.places.country_facts import COUNTRIES
 from svc_core.formats.places.geonames import GEONAMES
-from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import Format
 from svc_core.formats.reading.values import SAMPLE_CHARS
 from svc_core.formats.sanctions.ftm import FTM, FTM_DELTA
 from svc_core.formats.sanctions.ofac import OFAC
 from svc_core.formats.sanctions.un_sanctions import UN_SANCTIONS
+from svc_core.formats.statistics.frankfurter import FRANKFURTER
+from svc_core.formats.statistics.fred import FRED
+from svc_core.formats.statistics.sdmx import SDMX
+from svc_core.formats.statistics.worldbank import WORLD_BANK
 
 _ECONOMY = (FRED, WORLD_BANK, SDMX, FRANKFURTER)
 _COUNTRIES = (COUNTRIES, COUNTRY_CODES, GEONAMES)
@@ -97,17 +97,17 @@ class Document:
     """One whole document: its metadata, its records, and what had to be left out."""
 
     format: Format
-    about: About
+    metadata: Metadata
     records: tuple[Record, ...]
     rejections: tuple[Rejection, ...]
 
     @property
-    def rejected(self) -> int:
+    def rejection_count(self) -> int:
         """The number of records that could not be used."""
         return sum(rejection.count for rejection in self.rejections)
 
 
-def recognised(body: Body) -> Format:
+def recognise_format(body: Body) -> Format:
     """Finds the format of a document by its content.
 
     Raises:
@@ -126,7 +126,7 @@ def recognised(body: Body) -> Format:
     raise DocumentRefused("unrecognised", "No format fits this document.")
 
 
-def read(body: Body, format_: Format, origin: Given) -> Document:
+def read_document(body: Body, format_: Format, origin: Origin) -> Document:
     """Parses a whole document of a format that is known.
 
     Raises:
@@ -138,16 +138,16 @@ def read(body: Body, format_: Format, origin: Given) -> Document:
         size = f"The document is larger than {format_.bytes_max} bytes."
         raise DocumentRefused("tooLarge", size)
     if not format_.recognise(body):
-        actual = recognised(body)
+        actual = recognise_format(body)
         raise DocumentRefused(
             "anotherFormat", f"The document is {actual.id}, and its source is {format_.id}."
         )
     try:
-        return whole(format_, format_.parse(body, origin))
+        return assemble(format_, format_.parse(body, origin))
     except FAULTS as fault:
         if isinstance(fault, DocumentRefused):
             raise
-        detail = str(fault) if isinstance(fault, Unusable) else type(fault).__name__
+        detail = str(fault) if isinstance(fault, RecordRefused) else type(fault).__name__
         reason = f"The document is not of the form of {format_.title}: {detail}."
         raise DocumentRefused("malformed", reason) from fault
 
@@ -168,13 +168,13 @@ def check_options(format_: Format, options: Mapping[str, str]) -> None:
         raise DocumentRefused("option", f"{format_.id} needs --option {missing[0]}=: {purpose}.")
 
 
-def whole(format_: Format, contents: Iterator[About | Record | Rejection]) -> Document:
+def assemble(format_: Format, contents: Iterator[Metadata | Record | Rejection]) -> Document:
     """Collects the contents of a document into one value, reading them to their end.
 
     Raises:
         DocumentRefused: it holds too many records, or another number than it states.
     """
-    about, total = About(), 0
+    about, total = Metadata(), 0
     records: dict[tuple[str, str], Record] = {}
     reasons: Counter[str] = Counter()
     samples: dict[str, str] = {}
@@ -203,9 +203,11 @@ def whole(format_: Format, contents: Iterator[About | Record | Rejection]) -> Do
     return Document(format_, about, tuple(records.values()), rejections)
 
 
-def _check_key_length(part: About | Record | Rejection) -> About | Record | Rejection:
+def _check_key_length(part: Metadata | Record | Rejection) -> Metadata | Record | Rejection:
     """Turns a record whose key is too long for an index into a rejection."""
-    if isinstance(part, Record) and any(len(key) > KEY_CHARS_MAX for key in (part.key, *part.also)):
+    if isinstance(part, Record) and any(
+        len(key) > KEY_CHARS_MAX for key in (part.key, *part.other_keys)
+    ):
         reason = f"has an id of more than {KEY_CHARS_MAX} characters"
         return Rejection(reason, 1, part.key[:SAMPLE_CHARS])
     return part

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import given
+from svc_core.base.unset import or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page
-from svc_core.knowledge.retrieving import retrieval_bounds, retrieve
+from svc_core.knowledge.retrieval import retrieval_bounds, retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, KnowledgeRow, RetrievalPeriod
 from svc_core.operation.declaration import BODY, Operation
 from svc_core.operation.units import WorkContext
@@ -24,17 +24,17 @@ class RetrieveKnowledge:
 
 async def retrieve_knowledge(ctx: WorkContext, request: RetrieveKnowledge) -> Page[KnowledgeRow]:
     """The reports and signals that answer a question best."""
-    period = given(request.body.period, None)
+    period = or_default(request.body.period, None)
     if period is not None and not _is_period(period):
         detail = "/period/end: must be after the start"
         raise Problem(problem.VALIDATION_FAILED, detail)
     retrieval = await retrieve(ctx, request.body)
     meta = {"mode": retrieval.mode, "bounds": wire.to_json(retrieval_bounds(request.body))}
-    return Page(tuple(map(wire.dumps, retrieval.rows)), meta=meta)
+    return Page(tuple(map(wire.to_bytes, retrieval.rows)), meta=meta)
 
 
 def _is_period(period: RetrievalPeriod) -> bool:
-    start, end = given(period.start, None), given(period.end, None)
+    start, end = or_default(period.start, None), or_default(period.end, None)
     return start is None or end is None or start < end
 
 

@@ -16,7 +16,7 @@ Its rooms, each of which imports only those below it; rooms on one line do not k
 
 from typing import TYPE_CHECKING
 
-from svc_core.base.exports import exports
+from svc_core.base.public_names import lazy_names
 
 if TYPE_CHECKING:
     from svc_core.ledger import records as records
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from svc_core.ledger.log import note as note
     from svc_core.ledger.log import proofs as proofs
     from svc_core.ledger.log import receipt as receipt
-    from svc_core.ledger.log import seal as seal
+    from svc_core.ledger.log import record_seals as record_seals
     from svc_core.ledger.log import tree as tree
-    from svc_core.ledger.verify.verify import verify_export as verify_export
+    from svc_core.ledger.verify.log_verification import verify_export as verify_export
 else:
     globals().update(
-        exports(
+        lazy_names(
             __name__,
             {
                 "": "records timestamps",
-                "log": "checkpoint note proofs receipt seal tree",
-                "verify.verify": "verify_export",
+                "log": "checkpoint note proofs receipt record_seals tree",
+                "verify.log_verification": "verify_export",
             },
         )
     )

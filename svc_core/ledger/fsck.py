@@ -13,11 +13,11 @@ from typing import Final, NamedTuple
 
 from attrs import evolve
 
-from svc_core.ledger.append.append import stored_line
+from svc_core.ledger.append.batches import stored_line
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.note import parse_note
-from svc_core.ledger.log.seal import TreeHead, genesis
+from svc_core.ledger.log.record_seals import TreeHead, genesis
 from svc_core.ledger.records import decode
 from svc_core.ledger.verify.lines import Line, read_line
 from svc_core.ledger.verify.outcome import Fault, Findings

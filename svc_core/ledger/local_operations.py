@@ -19,15 +19,16 @@ from svc_core import wire
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Content, Created, One, Page
-from svc_core.ledger import operations, verifying
-from svc_core.ledger.append.append import append, prefetch
+from svc_core.contract.result import Content, Created, Page, Single
+from svc_core.ledger import operations
+from svc_core.ledger import stored_verification as verifying
+from svc_core.ledger.append.batches import append_drafts, prefetch
 from svc_core.ledger.append.entries import ENTRIES, Entry
-from svc_core.ledger.append.importing import head_before, import_lines
+from svc_core.ledger.append.imports import head_before, import_lines
 from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
-from svc_core.ledger.log.seal import TreeHead, payload_hash, record_id
+from svc_core.ledger.log.record_seals import TreeHead, payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, public_record
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.repository import (
@@ -38,8 +39,8 @@ from svc_core.ledger.repository import (
     records_of,
     vkey_of,
 )
-from svc_core.ledger.verify.outcome import Outcome
-from svc_core.ledger.verify.verify import chunks, verify_export
+from svc_core.ledger.verify.log_verification import line_chunks, verify_export
+from svc_core.ledger.verify.outcome import VerificationOutcome
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     JSON,
@@ -52,7 +53,7 @@ from svc_core.operation.declaration import (
     Unit,
     local,
 )
-from svc_core.operation.host import Tell
+from svc_core.operation.host import ProgressListener
 from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 
@@ -72,7 +73,7 @@ class UnreadableExport(Exception):  # noqa: N818 - said as the state that it is
 class Exports(Protocol):
     """Access to files that hold exports of ledgers."""
 
-    def blocks(self, path: str, note: str, tell: Tell) -> Callable[[], Iterator[bytes]]:
+    def blocks(self, path: str, note: str, tell: ProgressListener) -> Callable[[], Iterator[bytes]]:
         """Return a function that opens a file and yields blocks of its unpacked bytes.
 
         Raises:
@@ -213,10 +214,10 @@ async def list_subject_history(ctx: Context, request: SubjectHistory) -> Page[Le
     records = await records_of(ctx, request.subject_id)
     if not records:
         raise Problem(problem.NOT_FOUND, f"The ledger has no subject {request.subject_id}.")
-    return Page(tuple(wire.dumps(public_record(record)) for record in records[-request.limit :]))
+    return Page(tuple(wire.to_bytes(public_record(record)) for record in records[-request.limit :]))
 
 
-async def read_head(ctx: Context, request: ReadHead) -> One[SignedHead]:
+async def read_head(ctx: Context, request: ReadHead) -> Single[SignedHead]:
     """The signed head of the ledger, now or at a size."""
     head = await prefix(ctx, request.size)
     answer = SignedHead(
@@ -228,19 +229,19 @@ async def read_head(ctx: Context, request: ReadHead) -> One[SignedHead]:
         checkpoint=checkpoint_of(ctx, head),
         vkey=vkey_of(ctx, head).vkey,
     )
-    return One(wire.dumps(answer))
+    return Single(wire.to_bytes(answer))
 
 
-async def read_key(ctx: Context, _: ReadKey) -> One[LedgerVerifierKey] | Content:
+async def read_key(ctx: Context, _: ReadKey) -> Single[LedgerVerifierKey] | Content:
     """The key that verifies the ledger's checkpoints (a C2SP vkey)."""
     head = await head_of(ctx)
     key = vkey_of(ctx, head)
     if ctx.format == TEXT.format:
         return Content(UTF8_TEXT, f"{key.vkey}\n".encode())
-    return One(wire.dumps(LedgerVerifierKey(head.ledger, key.name, key.vkey)))
+    return Single(wire.to_bytes(LedgerVerifierKey(head.ledger, key.name, key.vkey)))
 
 
-async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:
+async def read_lines(ctx: Context, request: ReadLines) -> Single[Lines]:
     """Some lines of the log, as many as one answer carries."""
     head = await prefix(ctx, request.size)
     buffer = bytearray()
@@ -250,18 +251,18 @@ async def read_lines(ctx: Context, request: ReadLines) -> One[Lines]:
         step = check_all(await ctx.tx.ledger.lines(position, stop), stop - position)
         buffer += b"".join([line + b"\n" for line in step])
         position += len(step)
-    return One(wire.dumps(Lines(head.size, position, b64encode(buffer).decode())))
+    return Single(wire.to_bytes(Lines(head.size, position, b64encode(buffer).decode())))
 
 
-async def fsck_ledger(ctx: WorkContext, _: CheckStore) -> One[Verification]:
+async def fsck_ledger(ctx: WorkContext, _: CheckStore) -> Single[Verification]:
     """All that is kept of the ledger, compared with its lines."""
-    return One(wire.dumps(await verifying.verify_stored(ctx, level="strict")))
+    return Single(wire.to_bytes(await verifying.verify_stored(ctx, level="strict")))
 
 
 # -- writing -----------------------------------------------------------------------------------
 
 
-async def append_entries(ctx: Context, request: AppendEntries) -> One[AppendReport]:
+async def append_entries(ctx: Context, request: AppendEntries) -> Single[AppendReport]:
     """Append entries together or not at all, but for those that were appended before.
 
     Raises:
@@ -276,14 +277,14 @@ async def append_entries(ctx: Context, request: AppendEntries) -> One[AppendRepo
     old_ids = await _old_ids(ctx, request.entries, salts) if salts else ()
     rest = request.entries[len(old_ids) :]
     if not rest:
-        return One(wire.dumps(AppendReport(old_ids, (), (await head_of(ctx)).tag)))
+        return Single(wire.to_bytes(AppendReport(old_ids, (), (await head_of(ctx)).tag)))
     try:
-        batch = await append(ctx, rest, salts=salts[len(old_ids) :] or None)
+        batch = await append_drafts(ctx, rest, salts=salts[len(old_ids) :] or None)
     except Problem as error:
         raise _renumber(error, len(old_ids)) from error
     pairs = zip(batch.records, batch.receipts, strict=True)
     answer = AppendReport(old_ids, tuple(public_record(*pair) for pair in pairs), batch.head.tag)
-    return One(wire.dumps(answer))
+    return Single(wire.to_bytes(answer))
 
 
 async def _old_ids(ctx: Context, entries: Sequence[Entry], salts: list[bytes]) -> tuple[str, ...]:
@@ -327,7 +328,7 @@ async def erase_record(ctx: Context, request: EraseRecord) -> Created[SealedRow]
     return await operations.append_records(ctx, operations.AppendRecords(entry))
 
 
-async def import_ledger(ctx: WorkContext, request: ImportLedger) -> One[ImportedLedger]:
+async def import_ledger(ctx: WorkContext, request: ImportLedger) -> Single[ImportedLedger]:
     """Make an export the ledger of a workspace, byte for byte, under its own identifier.
 
     Raises:
@@ -336,11 +337,13 @@ async def import_ledger(ctx: WorkContext, request: ImportLedger) -> One[Imported
     files, work, tenant = ctx.borrow(Exports), ctx.work, ctx.actor.tenant
     try:
         first_pass = files.blocks(request.path, "MiB verified", work.tell)
-        first = await work.aside(lambda: next(chunks(first_pass()), []))
+        first = await work.aside(lambda: next(line_chunks(first_pass()), []))
         after = await work.read(tenant, partial(head_before, lines=first))
         outcome = await work.aside(lambda: _verify(first_pass, after))
         second_pass = files.blocks(request.path, "MiB stored", work.tell)
-        summary = await import_lines(work, tenant, lambda: chunks(second_pass()), outcome, after)
+        summary = await import_lines(
+            work, tenant, lambda: line_chunks(second_pass()), outcome, after
+        )
     except UnreadableExport as error:
         raise Problem(problem.VALIDATION_FAILED, f"/path: {error}") from error
     answer = ImportedLedger(
@@ -352,10 +355,10 @@ async def import_ledger(ctx: WorkContext, request: ImportLedger) -> One[Imported
         subjects=summary.subjects,
         also_in=await _holders(ctx, summary.head.ledger),
     )
-    return One(wire.dumps(answer))
+    return Single(wire.to_bytes(answer))
 
 
-def _verify(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> Outcome:
+def _verify(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> VerificationOutcome:
     """Verify an export strictly, and return the outcome of a sound one.
 
     Raises:

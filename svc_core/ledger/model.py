@@ -9,8 +9,8 @@ from svc_core.base.unset import UNSET, Maybe
 from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.fold.view import Author, RecordedAt, RecordId, Seq, ValidFrom, ValidTo
 from svc_core.ledger.log.note import to_base64
-from svc_core.ledger.records import Kind, Op, Record
-from svc_core.ledger.verify.outcome import Assurance, Checks, Fault, Level, Outcome
+from svc_core.ledger.records import Kind, Op, SealedRecord
+from svc_core.ledger.verify.outcome import Assurance, Checks, Fault, Level, VerificationOutcome
 from svc_core.wire.constraints import Doc, Example
 
 Hex = Annotated[
@@ -67,7 +67,7 @@ class LedgerRecord(RecordHead):
     receipt: Maybe[Receipt] = UNSET
 
 
-def public_record(record: Record, receipt: Maybe[str] = UNSET) -> LedgerRecord:
+def public_record(record: SealedRecord, receipt: Maybe[str] = UNSET) -> LedgerRecord:
     """Convert a record to its response model."""
     return LedgerRecord(**record._asdict(), receipt=receipt)
 
@@ -162,7 +162,7 @@ class Verification:
 
 
 def verification(
-    outcome: Outcome,
+    outcome: VerificationOutcome,
     *,
     ledger: str,
     origin: str,

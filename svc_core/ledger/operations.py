@@ -9,26 +9,28 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract import problem
-from svc_core.contract.media import Representation
+from svc_core.contract.negotiation import Representation
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Content, Created, Fields, One, Page
-from svc_core.ledger import reading, timestamps, verifying
-from svc_core.ledger.append.append import AppendedBatch, append, prefetch, subject_path
+from svc_core.contract.result import Content, Created, Fields, Page, Single
+from svc_core.ledger import queries as reading
+from svc_core.ledger import stored_verification as verifying
+from svc_core.ledger import timestamps
+from svc_core.ledger.append.batches import AppendedBatch, append_drafts, prefetch, subject_path
 from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
 from svc_core.ledger.append.erasure import redact_answer
 from svc_core.ledger.append.input import Instant, SeenSource, SubjectId
 from svc_core.ledger.designators.schemes import SCHEMES, normalise
-from svc_core.ledger.exchange.marking import AMBER, Tlp
 from svc_core.ledger.fold.view import SubjectView, encode
 from svc_core.ledger.log.note import from_base64, to_base64
-from svc_core.ledger.log.seal import TreeHead
+from svc_core.ledger.log.record_seals import TreeHead
 from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification, public_record
-from svc_core.ledger.reading import FoldBounds
+from svc_core.ledger.queries import FoldBounds
 from svc_core.ledger.records import Kind, Op, decode
 from svc_core.ledger.repository import checkpoint_of, prefix, receipt_of, vkey_of
 from svc_core.ledger.timestamps import canonical_time
+from svc_core.ledger.transfer.marking import AMBER, Tlp
 from svc_core.ledger.verify.outcome import Level
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
@@ -42,8 +44,8 @@ from svc_core.operation.declaration import (
     TEXT,
     UTF8_TEXT,
     Confidential,
+    InputRefusal,
     Operation,
-    Refused,
     Trait,
     Unit,
 )
@@ -59,7 +61,7 @@ RECORDS: Final = f"{BASE_V2}/ledger/records"
 
 _INSTANT = (
     Pattern(timestamps.RFC_3339, "RFC 3339 with an offset, such as 2026-01-31T09:30:00Z"),
-    Refused(problem.TIMESTAMP_INVALID),
+    InputRefusal(problem.TIMESTAMP_INVALID),
 )
 RecordTime = Annotated[
     Maybe[Instant],
@@ -134,7 +136,7 @@ class SubjectAsOf:
         return FoldBounds(
             record_time=_instant(self.record_time, "recordTime"),
             valid_time=_instant(self.valid_time, "validTime") or timestamps.utc_text(now),
-            size=given(self.size, None),
+            size=or_default(self.size, None),
         )
 
 
@@ -250,7 +252,7 @@ class VerifyLedger:
 
 async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerRecord]:
     """Open a subject."""
-    batch = await append(ctx, [request.body.entry()], is_batch=False)
+    batch = await append_drafts(ctx, [request.body.entry()], is_batch=False)
     return _created_answer(batch, subject_path(batch.records[0].id))
 
 
@@ -261,19 +263,19 @@ def _ahead(request: AppendRecords) -> Any:
 async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
     """Append one record or a batch."""
     if not isinstance(request.body, tuple):
-        batch = await append(ctx, [request.body], is_batch=False)
+        batch = await append_drafts(ctx, [request.body], is_batch=False)
         return _created_answer(batch, f"{RECORDS}/{batch.records[0].id}")
-    batch = await append(ctx, request.body)
+    batch = await append_drafts(ctx, request.body)
     first, count = batch.records[0].seq, len(batch.records)
     after = f"after={first - 1}&" if first else ""
     rows = [public_record(*pair) for pair in zip(batch.records, batch.receipts, strict=True)]
     place = f"{RECORDS}?{after}limit={count}"
-    return Created(wire.dumps(rows), batch.head.tag, place)
+    return Created(wire.to_bytes(rows), batch.head.tag, place)
 
 
 def _created_answer(batch: AppendedBatch, location: str) -> Created[Any]:
     row = public_record(batch.records[0], batch.receipts[0])
-    return Created(wire.dumps(row), batch.head.tag, location)
+    return Created(wire.to_bytes(row), batch.head.tag, location)
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -288,7 +290,7 @@ async def list_subjects(ctx: Context, request: ListSubjects) -> Page[SubjectRow]
         before=None if position is None else position.order, key=key, limit=request.limit + 1
     )
     page = openings[: request.limit]
-    rows = tuple(map(wire.dumps, await reading.subject_rows(ctx, page)))
+    rows = tuple(map(wire.to_bytes, await reading.subject_rows(ctx, page)))
     end = Position(page[-1].seq, "") if len(openings) > len(page) else None
     return Page(rows, ctx.seal_cursor(end, binding))
 
@@ -300,14 +302,14 @@ def _designator(text: Maybe[str]) -> str | None:
     return f"{scheme}:{normalise(scheme, value, 'designator')}"
 
 
-async def fold_subject(ctx: Context, request: FoldSubject) -> One[SubjectView] | Content:
+async def fold_subject(ctx: Context, request: FoldSubject) -> Single[SubjectView] | Content:
     """The subject as it was known and held at two times, or a picture of all that was."""
     bounds = request.bounds(ctx.now)
     if ctx.format == SVG.format:
         is_marked = not isinstance(request.valid_time, Unset)
         body = await reading.picture_of(ctx, request.subject_id, bounds, is_marked=is_marked)
         return Content(SVG.media_type, body, (sha256(body).hexdigest(),))
-    parts = given(request.include, ())
+    parts = or_default(request.include, ())
     view = await reading.view_of(
         ctx,
         request.subject_id,
@@ -316,7 +318,7 @@ async def fold_subject(ctx: Context, request: FoldSubject) -> One[SubjectView] |
         segments="segments" in parts,
     )
     raw = encode(view)
-    return One(raw, _tag(raw, request.valid_time))
+    return Single(raw, _tag(raw, request.valid_time))
 
 
 def _tag(body: bytes, valid_time: Maybe[str]) -> tuple[str, ...] | None:
@@ -333,7 +335,7 @@ async def export_subject(ctx: Context, request: ExportSubject) -> Content:
 
 async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
     """Sealed lines as they are stored, byte for byte."""
-    head = await prefix(ctx, given(request.size, None))
+    head = await prefix(ctx, or_default(request.size, None))
     size = {} if isinstance(request.size, Unset) else {"size": (str(request.size),)}
     binding = ctx.list_binding(size)
     position = ctx.open_cursor(request.cursor, binding)
@@ -343,17 +345,17 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
             "after: cannot be combined with cursor",
             resolution="Send after or cursor, not both.",
         )
-    start = given(request.after, -1) + 1 if position is None else position.order
+    start = or_default(request.after, -1) + 1 if position is None else position.order
     rows = await reading.export_lines(ctx, start, min(head.size, start + request.limit))
     end = start + len(rows)
     next_position = Position(end, "") if end < head.size else None
     return Page(rows, ctx.seal_cursor(next_position, binding), fields=_log_fields(ctx, head))
 
 
-async def get_record(ctx: Context, request: GetRecord) -> One[LedgerRecord]:
+async def get_record(ctx: Context, request: GetRecord) -> Single[LedgerRecord]:
     """One record, as it is now: without its content once that was erased."""
-    raw = wire.dumps(public_record(decode((await _line(ctx, request.record_id)).line)))
-    return One(raw, (sha256(raw).hexdigest(),))
+    raw = wire.to_bytes(public_record(decode((await _line(ctx, request.record_id)).line)))
+    return Single(raw, (sha256(raw).hexdigest(),))
 
 
 async def _line(ctx: Context, id_: str) -> SealedLine:
@@ -366,7 +368,7 @@ async def _line(ctx: Context, id_: str) -> SealedLine:
 async def prove_record(ctx: Context, request: ProveRecord) -> Content:
     """The receipt of a record under the checkpoint of a size."""
     line = await _line(ctx, request.record_id)
-    head = await prefix(ctx, given(request.size, None))
+    head = await prefix(ctx, or_default(request.size, None))
     if line.seq >= head.size:
         raise Problem(problem.INVALID_PARAMETER, f"size: the record is number {line.seq}")
     receipt = await receipt_of(ctx, line, head)
@@ -375,7 +377,7 @@ async def prove_record(ctx: Context, request: ProveRecord) -> Content:
 
 async def get_checkpoint(ctx: Context, request: GetCheckpoint) -> Content:
     """The signed tree head."""
-    head = await prefix(ctx, given(request.size, None))
+    head = await prefix(ctx, or_default(request.size, None))
     text = checkpoint_of(ctx, head)
     return Content(UTF8_TEXT, text.encode(), (head.tag, text), _log_fields(ctx, head))
 
@@ -389,7 +391,7 @@ async def get_tile(ctx: Context, request: GetTile) -> Content:
 _STANDARD: Final = str.maketrans(" -_", "++/")
 
 
-async def verify_ledger(ctx: WorkContext, request: VerifyLedger) -> One[Verification]:
+async def verify_ledger(ctx: WorkContext, request: VerifyLedger) -> Single[Verification]:
     """The verdict; a ledger that is not sound is told in it, not by the status."""
     hash_, anchor = request.from_root_hash, None
     if not isinstance(request.from_size, Unset):
@@ -398,9 +400,9 @@ async def verify_ledger(ctx: WorkContext, request: VerifyLedger) -> One[Verifica
     elif not isinstance(hash_, Unset):
         raise Problem(problem.INVALID_PARAMETER, "fromSize: is required with fromRootHash")
     verdict = await verifying.verify_stored(
-        ctx, level=request.level, size=given(request.size, None), anchor=anchor
+        ctx, level=request.level, size=or_default(request.size, None), anchor=anchor
     )
-    return One(wire.dumps(verdict))
+    return Single(wire.to_bytes(verdict))
 
 
 def _log_fields(ctx: Context, head: TreeHead) -> Fields:
@@ -468,7 +470,7 @@ def _examples(class_: type, *optional: str) -> dict[str, Any]:
         wire.camel(member.name): mark.value
         for member in attrs.fields(class_)
         if member.default is attrs.NOTHING or member.name in optional
-        for mark in shapes.said(member.type)
+        for mark in shapes.metadata_of(member.type)
         if isinstance(mark, Example)
     }
 

@@ -24,11 +24,11 @@ from attrs import frozen
 
 from svc_core.ledger.fold.claims import value_text
 from svc_core.ledger.fold.recordset import RecordSet
-from svc_core.ledger.fold.segments import NEVER, Periods, union
+from svc_core.ledger.fold.segments import NEVER, Periods, interval_union
 from svc_core.ledger.fold.standing import Standing
-from svc_core.ledger.fold.states import State
+from svc_core.ledger.fold.verification_states import State
 from svc_core.ledger.predicates import is_single
-from svc_core.ledger.records import STATEMENTS, Kind, Record
+from svc_core.ledger.records import STATEMENTS, Kind, SealedRecord
 
 STEPS_MAX: Final = 48
 """Record times that are told apart, the newest: at 64 pixels a row more would be thinner than one
@@ -57,7 +57,7 @@ _Rivals: TypeAlias = Mapping[_Key, tuple[str, str]]
 
 
 def svg(
-    records: Iterable[Record] | RecordSet,
+    records: Iterable[SealedRecord] | RecordSet,
     subject: str,
     *,
     record_time: str | None = None,
@@ -115,11 +115,11 @@ class Cell(NamedTuple):
 class Lane:
     """One row of the picture: a statement, its states over time, the records that act on it."""
 
-    record: Record
+    record: SealedRecord
     name: str
     words: str
     cells: tuple[Cell, ...]
-    acts: tuple[Record, ...]
+    acts: tuple[SealedRecord, ...]
 
     @property
     def current_periods(self) -> Periods:
@@ -134,7 +134,7 @@ def intervals(periods: Periods) -> list[tuple[str | None, str | None]]:
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
-def _rows(records: Sequence[Record], moments: Sequence[str]) -> list[Lane]:
+def _rows(records: Sequence[SealedRecord], moments: Sequence[str]) -> list[Lane]:
     """Return the rows of the newest statements for which there is room, by kind and name."""
     kinds = list(_MEMBERS)
     newest = [record for record in reversed(records) if record.op in STATEMENTS][:ROWS_MAX]
@@ -152,7 +152,7 @@ def _rows(records: Sequence[Record], moments: Sequence[str]) -> list[Lane]:
 
 
 def _cells(
-    records: Sequence[Record], statements: Sequence[Record], moments: Sequence[str]
+    records: Sequence[SealedRecord], statements: Sequence[SealedRecord], moments: Sequence[str]
 ) -> Iterator[tuple[Cell, ...]]:
     """Compute the cells of each statement over the record times `moments`."""
     cells_by_key: dict[_Key, list[Cell]] = {(row.seq, row.id): [] for row in statements}
@@ -168,12 +168,12 @@ def _cells(
         for key in cells_by_key.keys() & cells.keys():
             cell, (predicate, _) = cells[key], rivals.get(key, ("", ""))
             contest = NEVER if cell.state == "refuted" else contests.get(predicate, NEVER)
-            overlap = union([cell.periods, contest], at_least=2)
+            overlap = interval_union([cell.periods, contest], at_least=2)
             cells_by_key[key].append(cell._replace(contested=overlap))
     return map(_merge, cells_by_key.values())
 
 
-def _rivals(records: Iterable[Record]) -> _Rivals:
+def _rivals(records: Iterable[SealedRecord]) -> _Rivals:
     return {
         (record.seq, record.id): (row_name(record), value)
         for record in records
@@ -190,8 +190,8 @@ def _contests(rivals: _Rivals, cells: Mapping[_Key, Cell]) -> dict[str, Periods]
             periods_by_rival.setdefault(rival, []).append(cells[key].periods)
     values: dict[str, list[Periods]] = {}
     for (predicate, _), periods in periods_by_rival.items():
-        values.setdefault(predicate, []).append(union(periods))
-    return {predicate: union(sets, at_least=2) for predicate, sets in values.items()}
+        values.setdefault(predicate, []).append(interval_union(periods))
+    return {predicate: interval_union(sets, at_least=2) for predicate, sets in values.items()}
 
 
 def _merge(cells: Sequence[Cell]) -> tuple[Cell, ...]:
@@ -205,13 +205,13 @@ def _merge(cells: Sequence[Cell]) -> tuple[Cell, ...]:
 # -- words ---------------------------------------------------------------------------------------
 
 
-def row_name(record: Record) -> str:
+def row_name(record: SealedRecord) -> str:
     """Return the name of a row: the predicate of a claim, the scheme of a designator."""
     name = (record.payload or {}).get(_MEMBERS[record.kind][0])
     return name if isinstance(name, str) else record.kind
 
 
-def statement_words(record: Record) -> str:
+def statement_words(record: SealedRecord) -> str:
     """Return the content of a statement, shortened to the column."""
     if record.payload is None:
         return "(erased)"
@@ -244,7 +244,7 @@ def _description(rows: Sequence[Lane], subject: str, known_at: str) -> str:
     )
 
 
-def _act(act: Record, acts: Iterable[Record]) -> str:
+def _act(act: SealedRecord, acts: Iterable[SealedRecord]) -> str:
     """Describe a record that acts on a statement, or on one of the `acts` on it."""
     aims = "".join(f" of {earlier.op}" for earlier in acts if earlier.id == act.target)
     state = f" {(act.payload or {}).get('state', '')}" if act.op == "verify" else ""

@@ -15,7 +15,7 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.operation.members import NOT_BLANK
-from svc_core.wire import Fault
+from svc_core.wire import InputFault
 from svc_core.wire.constraints import MaxLen, MinLen, Pattern
 
 VERSION: Final = 1
@@ -41,10 +41,10 @@ def is_single(predicate: str) -> bool:
     return rule is not None and rule.single
 
 
-def value_faults(predicate: str, value: Any, pointer: str = "/value") -> tuple[Fault, ...]:
+def value_faults(predicate: str, value: Any, pointer: str = "/value") -> tuple[InputFault, ...]:
     """Check a value against the type of its predicate; return the faults, located by `pointer`."""
     if value is None:
-        return (Fault(pointer, "must not be null"),)
+        return (InputFault(pointer, "must not be null"),)
     rule = PREDICATES.get(predicate)
     is_address = predicate in _PLACES and isinstance(value, dict) and "subject" not in value
     if rule is None or is_address:
@@ -52,11 +52,11 @@ def value_faults(predicate: str, value: Any, pointer: str = "/value") -> tuple[F
     try:
         wire.structure(rule.type, value)
     except wire.WireError as error:
-        return tuple(Fault(pointer + fault.where, fault.reason) for fault in error.faults)
+        return tuple(InputFault(pointer + fault.place, fault.reason) for fault in error.faults)
     return ()
 
 
-def edge(value: Any) -> str | None:
+def predicate_edge(value: Any) -> str | None:
     """Return the subject that a value refers to, `{"subject": "sbj_…"}`; None for other values."""
     if not isinstance(value, dict) or value.keys() != {"subject"}:
         return None

@@ -104,7 +104,7 @@ _SEAL_MARK: Final = b',"seal":"'
 _LINE_START: Final = b'{"head":'
 
 
-class Record(NamedTuple):
+class SealedRecord(NamedTuple):
     """One sealed record. `payload` is None after an erasure; `seal` is 64 hex digits.
 
     It is a named tuple because folds and verifications create very many of them.
@@ -252,7 +252,7 @@ _SEAL_DIGITS = re.compile(rb"[0-9a-f]{64}")
 _TAIL_BYTES: Final = len(_SEAL_MARK) + 64 + len(b'"}')
 
 
-def split(line: bytes) -> Parts:
+def split_line(line: bytes) -> Parts:
     """Split a line (without its LF) into head, payload and seal, without parsing them.
 
     Raises:
@@ -283,20 +283,20 @@ def _refuse_constant(text: str) -> NoReturn:
 _read_json = JSONDecoder(parse_constant=_refuse_constant).decode
 
 
-def decode(line: bytes) -> Record:
+def decode(line: bytes) -> SealedRecord:
     """Parse a line (without its LF) into a record. Hashes are not checked; see `verify`.
 
     Raises:
         ValueError: the line is cut wrongly, its head breaks the grammar, or its payload is neither
             an object nor null.
     """
-    parts = split(line)
+    parts = split_line(line)
     match = _HEAD_TEXT.fullmatch(parts.head.decode("ascii"))
     if match is None:
         raise ValueError("The head does not follow its grammar.")
     (author, id_, kind, ledger, op, payload_hash, prev, recorded_at, seq, subject, target, start,
      end) = match.groups()  # fmt: skip
-    return Record._make(
+    return SealedRecord._make(
         (int(seq), id_, kind, op, subject, target, recorded_at, start, end, author,
          _payload(parts.payload), payload_hash, prev, ledger, parts.seal.decode("ascii"))
     )  # fmt: skip

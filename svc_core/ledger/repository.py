@@ -29,9 +29,9 @@ from svc_core.ledger.log.proofs import (
     verify_consistency,
     verify_inclusion,
 )
-from svc_core.ledger.log.receipt import Receipt
-from svc_core.ledger.log.seal import TreeHead
-from svc_core.ledger.records import Record, decode
+from svc_core.ledger.log.receipt import LogReceipt
+from svc_core.ledger.log.record_seals import TreeHead
+from svc_core.ledger.records import SealedRecord, decode
 from svc_core.operation.caller import CallContext
 from svc_core.operation.context import Context
 from svc_core.operation.host import Signer
@@ -117,7 +117,7 @@ class Proofs:
             verify_inclusion(index, head.size, seal, path, head.root)
         except ValueError as error:
             raise _damage() from error
-        return Receipt(index, path, checkpoint).text
+        return LogReceipt(index, path, checkpoint).text
 
     async def hashes(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """Compute the hashes over these ranges of leaves."""
@@ -207,7 +207,9 @@ async def check_end(ctx: Context, head: TreeHead) -> None:
             raise _damage()
 
 
-async def records_of(ctx: Context, subject: str, *, size: int | None = None) -> tuple[Record, ...]:
+async def records_of(
+    ctx: Context, subject: str, *, size: int | None = None
+) -> tuple[SealedRecord, ...]:
     """Read the records of a subject among the first `size`, oldest first."""
     lines = await ctx.tx.ledger.of_subjects((subject,), size=size, limit=SUBJECT_LINES_MAX)
     return tuple([decode(line) for _, line in lines])

@@ -64,7 +64,7 @@ async def stored_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Sig
     return Ed25519Signer.from_seed(seals.unlock(ctx.keyring, key.sealed, _place(purpose)))
 
 
-async def kept_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Signer:
+async def ensure_signer(ctx: Context, purpose: Purpose = "ledger") -> Ed25519Signer:
     """Return the signer; create it if there is none, and encrypt it under the newest master key.
 
     Raises:

@@ -16,7 +16,7 @@ from svc_core.base.unset import Maybe, Unset
 from svc_core.contract import cursor, problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.host import Host
-from svc_core.operation.ports import BASE_V2, Bounds, Document, Ids, Position
+from svc_core.operation.ports import BASE_V2, Ids, Position, RowBounds, StoredRow
 
 T = TypeVar("T")
 
@@ -53,13 +53,13 @@ class CallContext:
     keyring: seals.Keyring
     format: str = "json"
     aliases: bool = True
-    target: Document[Any] | None = None
+    target: StoredRow[Any] | None = None
     if_match: str | None = None
     host: Host = field(factory=Host)
     ahead: Any = None
     origin: str = field(default=Factory(lambda self: self.host.origin, takes_self=True))
 
-    def located(self, url: str | None) -> str | None:
+    def visible_url(self, url: str | None) -> str | None:
         """The URL of one of our resources, rewritten for the origin that the caller used.
 
         A key is meant for one origin, so no link may lead its holder to another one. None where the
@@ -77,14 +77,14 @@ class CallContext:
         Raises:
             Problem: SERVICE_UNAVAILABLE where it registered none.
         """
-        provider = self.host.lends.get(port)
+        provider = self.host.providers.get(port)
         if provider is None:
             summary = (port.__doc__ or port.__name__).partition(".")[0]
             raise Problem(problem.SERVICE_UNAVAILABLE, f"This host does not have it: {summary}.")
         return provider  # type: ignore[no-any-return]
 
     @property
-    def row(self) -> Document[Any]:
+    def row(self) -> StoredRow[Any]:
         """The row that the running mutation changes; its operation must declare a target."""
         if self.target is None:
             raise AssertionError("the operation declares its target")
@@ -96,7 +96,7 @@ class CallContext:
         self,
         where: Mapping[str, tuple[str, ...]],
         order: str | None = None,
-        **bounds: Unpack[Bounds],
+        **bounds: Unpack[RowBounds],
     ) -> bytes:
         """The digest that binds cursors to one list: tenant, operation, filters and order."""
         filters = sorted((name, tuple(sorted(values))) for name, values in where.items())
@@ -113,10 +113,10 @@ class CallContext:
         """
         if isinstance(token, Unset):
             return None
-        order, id_, *_ = self.unsealed(token, binding)
+        order, id_, *_ = self.unseal_cursor(token, binding)
         return Position(order, id_)
 
-    def unsealed(self, token: str, binding: bytes) -> list[Any]:
+    def unseal_cursor(self, token: str, binding: bytes) -> list[Any]:
         """The members sealed in a cursor.
 
         Raises:

@@ -14,18 +14,18 @@ from svc_core.base.differences import changed_fields
 from svc_core.base.unset import UNSET, Maybe, Unset
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One, Page
+from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import CallContext
 from svc_core.operation.ports import (
-    Bounds,
     Change,
     ChangeType,
     Collection,
-    Document,
+    RowBounds,
     StaleVersionError,
+    StoredRow,
     Transaction,
 )
-from svc_core.wire import Fault
+from svc_core.wire import InputFault
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Context(CallContext):
 
     tx: Transaction = field(kw_only=True)
 
-    async def load(self, collection: Collection[T], id_: str) -> Document[T]:
+    async def load(self, collection: Collection[T], id_: str) -> StoredRow[T]:
         """The row with this identifier, if the caller may see it.
 
         Raises:
@@ -60,13 +60,13 @@ class Context(CallContext):
             raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
         return document
 
-    def is_visible(self, collection: Collection[T], document: Document[T]) -> bool:
+    def is_visible(self, collection: Collection[T], document: StoredRow[T]) -> bool:
         """Whether the caller may see the row: rows with an owner are for that person alone."""
         if not collection.owner:
             return True
         return collection.owner_of(collection.decode(document.raw)) == self.actor.user_id
 
-    async def answering(self, collection: Collection[T], id_: str) -> Document[T]:
+    async def load_by_key(self, collection: Collection[T], id_: str) -> StoredRow[T]:
         """The row that an id names, where the id may also be a former one (the facet `key`).
 
         Raises:
@@ -95,7 +95,7 @@ class Context(CallContext):
 
     async def every(
         self, collection: Collection[T], rows_max: int | None = None, **filters: Any
-    ) -> AsyncIterator[Document[T]]:
+    ) -> AsyncIterator[StoredRow[T]]:
         """Iterate over the rows that match the filters of `Documents.scan`, `rows_max` at most."""
         remaining, after = rows_max, None
         while remaining is None or remaining > 0:
@@ -108,34 +108,34 @@ class Context(CallContext):
                 return
             remaining = None if remaining is None else remaining - len(page.rows)
 
-    async def unchanged(self, collection: Collection[T], snapshot: Document[T]) -> T | None:
+    async def if_unchanged(self, collection: Collection[T], snapshot: StoredRow[T]) -> T | None:
         """The value of a row that a worker has read before; None if it has changed since."""
         document = await self.tx.documents.get(collection, snapshot.id)
         if document is None or document.version != snapshot.version:
             return None
         return collection.decode(document.raw)
 
-    async def missing(
+    async def missing_faults(
         self,
         collection: Collection[Any],
         ids: Sequence[str],
         *,
         pointer: str,
-        known: Sequence[str] = (),
-    ) -> list[Fault]:
+        earlier: Sequence[str] = (),
+    ) -> list[InputFault]:
         """A fault for every id that names no visible row, by `pointer` and position.
 
-        Ids in `known` were accepted earlier and stay valid although their rows may be gone.
+        Ids in `earlier` were accepted earlier and stay valid although their rows may be gone.
         """
         rows = await self.tx.documents.get_many(collection, ids)
         visible = {id_ for id_, document in rows.items() if self.is_visible(collection, document)}
         return [
-            Fault(f"{pointer}/{index}", f"is no {collection.kind} of this workspace")
+            InputFault(f"{pointer}/{index}", f"is no {collection.kind} of this workspace")
             for index, id_ in enumerate(ids)
-            if id_ not in known and id_ not in visible
+            if id_ not in earlier and id_ not in visible
         ]
 
-    async def create(self, collection: Collection[T], id_: str, value: T) -> Document[T]:
+    async def create(self, collection: Collection[T], id_: str, value: T) -> StoredRow[T]:
         """Write a new row with its change record.
 
         Raises:
@@ -150,8 +150,8 @@ class Context(CallContext):
         value: T,
         *,
         expect: int | None = None,
-        before: Maybe[Document[T] | None] = UNSET,
-    ) -> Document[T]:
+        before: Maybe[StoredRow[T] | None] = UNSET,
+    ) -> StoredRow[T]:
         """Write a row with its change record.
 
         `before` is the row as it is stored, None where there is none: a caller who knows it saves
@@ -177,7 +177,7 @@ class Context(CallContext):
 
     async def _before(
         self, collection: Collection[T], id_: str, expect: int | None
-    ) -> Document[T] | None:
+    ) -> StoredRow[T] | None:
         """The stored row before a write, read only where the collection publishes changes."""
         if collection.kind is None or expect == 0:
             return None
@@ -186,7 +186,7 @@ class Context(CallContext):
             return target
         return await self.tx.documents.get(collection, id_)
 
-    async def rewrite(self, collection: Collection[T], value: T) -> One[T]:
+    async def rewrite(self, collection: Collection[T], value: T) -> Single[T]:
         """Replace the value of the target row; an equal value writes nothing.
 
         Raises:
@@ -195,9 +195,9 @@ class Context(CallContext):
         document = self.row
         if collection.decode(document.raw) != value:
             document = await self.save(collection, document.id, value, expect=document.version)
-        return One(document.raw, document.tag)
+        return Single(document.raw, document.tag)
 
-    async def remove(self, collection: Collection[T], id_: str) -> Document[T]:
+    async def remove(self, collection: Collection[T], id_: str) -> StoredRow[T]:
         """Delete a row and write its tombstone to the change feed.
 
         Raises:
@@ -254,14 +254,14 @@ class Context(CallContext):
         order: str | None = None,
         after: Maybe[str] = UNSET,
         limit: int,
-        asked: Mapping[str, tuple[str, ...]] | None = None,
-        **bounds: Unpack[Bounds],
+        raw_filters: Mapping[str, tuple[str, ...]] | None = None,
+        **bounds: Unpack[RowBounds],
     ) -> Page[T]:
         """One page of a list, continued from the cursor `after`, with the cursor to the next.
 
         In a collection with owners it has the caller's own rows only. An unset filter in `where`
         filters nothing. `order` names a declared number to sort by, and `bounds` are those of
-        `Documents.scan`. `asked` are the raw values of filters whose values in `where` were
+        `Documents.scan`. `raw_filters` are the raw values of filters whose values in `where` were
         looked up: the cursor is bound to the raw ones, as a later look-up may give others.
 
         Raises:
@@ -274,7 +274,7 @@ class Context(CallContext):
         }
         if collection.owner:
             filters[collection.owner] = (self.actor.user_id or "",)
-        binding = self.list_binding({**filters, **(asked or {})}, order, **bounds)
+        binding = self.list_binding({**filters, **(raw_filters or {})}, order, **bounds)
         rows = await self.tx.documents.scan(
             collection,
             where=filters,

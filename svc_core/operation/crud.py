@@ -14,7 +14,7 @@ from attrs import frozen
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Created, One
+from svc_core.contract.result import Created, Single
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, Target
 from svc_core.operation.ports import Collection
@@ -23,13 +23,13 @@ from svc_core.wire import camel
 T = TypeVar("T")
 
 
-def changed(row: T, now: datetime, **members: Any) -> T:
+def update_row(row: T, now: datetime, **members: Any) -> T:
     """The row with these members and a new `updated_at`; the same row where nothing changes."""
     after: Any = attrs.evolve(row, **_once(members))  # type: ignore[misc]
     return row if after == row else attrs.evolve(after, updated_at=now)
 
 
-def made(ctx: Context, collection: Collection[T], **members: Any) -> T:
+def new_row(ctx: Context, collection: Collection[T], **members: Any) -> T:
     """A new row with these members; in a collection with owners it belongs to the caller."""
     owner = {collection.owner: ctx.actor.user_id or ""} if collection.owner else {}
     stamps = {"created_at": ctx.now, "updated_at": ctx.now}
@@ -55,21 +55,21 @@ async def create_own(ctx: Context, collection: Collection[T], row: Any, limit: i
     if await ctx.tx.documents.count(collection, where=filters, limit=limit) == limit:
         detail = f"A person has at most {limit} {collection.name}."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
-    return await created(ctx, collection, row)
+    return await create_row(ctx, collection, row)
 
 
-async def created(ctx: Context, collection: Collection[T], row: Any) -> Created[T]:
+async def create_row(ctx: Context, collection: Collection[T], row: Any) -> Created[T]:
     """Write a new row; the result of an operation that creates it."""
     document = await ctx.create(collection, row.id, row)
     return Created(document.raw, document.tag, str(collection.address(row.id)))
 
 
 @frozen
-class Rows(Generic[T]):
+class RowOperations(Generic[T]):
     """Declares the operations on the rows of one collection.
 
     `param` is the path parameter that names a row. Reading needs one of the scopes `read`, writing
-    one of `write`. `shows` is the model of rows in lists, where these have more members
+    one of `write`. `list_model` is the model of rows in lists, where these have more members
     than the answer for one row; `foreign` is a collection of rows that may be read and not changed.
     """
 
@@ -78,7 +78,7 @@ class Rows(Generic[T]):
     read: frozenset[str]
     write: frozenset[str]
     idempotency: Literal["optional", "none"] = "none"
-    shows: type[Any] | None = None
+    list_model: type[Any] | None = None
     foreign: Collection[Any] | None = None
 
     def operation(
@@ -111,7 +111,7 @@ class Rows(Generic[T]):
             defaults |= {"scopes": self.read, "timeless": True}
         else:
             defaults |= {"scopes": self.write, "idempotency": self.idempotency}
-            target = Target(self.collection, self.param, self.shows, self.foreign)
+            target = Target(self.collection, self.param, self.list_model, self.foreign)
             defaults["target"] = target if "{" in path else None
         address_members["id"] = id_ or camel(run.__name__)
         return Operation(summary=summary, run=run, **address_members, **{**defaults, **members})
@@ -120,11 +120,11 @@ class Rows(Generic[T]):
         self, id_: str, command: str, address: str, summary: str, request: type[Any], **members: Any
     ) -> Operation[Any, Any]:
         """Declare the operation that reads one row."""
-        response: Any = One[self.collection.model]  # type: ignore[name-defined]
+        response: Any = Single[self.collection.model]  # type: ignore[name-defined]
 
-        async def run(ctx: Context, request: Any) -> One[T]:
+        async def run(ctx: Context, request: Any) -> Single[T]:
             document = await ctx.load(self.collection, getattr(request, self.param))
-            return One(document.raw, document.tag)
+            return Single(document.raw, document.tag)
 
         overrides = {"request": request, "response": response, **members}
         return self.operation(command, address, summary, run, id_=id_, **overrides)

@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 from attrs import field, frozen
 
 from svc_core.contract import problem
-from svc_core.contract.media import Representation
+from svc_core.contract.negotiation import Representation
 from svc_core.contract.problem import ProblemType
 from svc_core.contract.result import Accepted, Created, Empty
 from svc_core.operation.caller import CallContext
@@ -59,7 +59,7 @@ MEMBER = In("member")
 
 
 @frozen
-class Refused:
+class InputRefusal:
     """The problem type for a malformed input, where it is not INVALID_PARAMETER."""
 
     kind: ProblemType
@@ -75,7 +75,7 @@ class Trait(Enum):
     """Any `Accept` and any content type do, and it is 400 where others are 408 or 413."""
 
 
-def header(name: str) -> In:
+def header_field(name: str) -> In:
     """An input that travels in the header field `name`."""
     return In("header", name)
 

@@ -32,7 +32,7 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor, CallContext
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, Operation
-from svc_core.operation.parsing import Prepared, Site
+from svc_core.operation.parsing import Invocation, Site
 from svc_core.operation.ports import Transaction
 from svc_core.operation.reply import Reply, is_unchanged, mismatch, render_result, tag_of
 from svc_core.operation.units import Units, WorkContext
@@ -42,7 +42,7 @@ from svc_core.operation.units import Units, WorkContext
 class Execution:
     """One run of a parsed request for an actor, with the units of work of its host."""
 
-    prepared: Prepared
+    invocation: Invocation
     actor: Actor
     now: datetime
     units: Units
@@ -53,17 +53,21 @@ class Execution:
         Raises:
             Problem: a check or the use case refuses; the unit of work is then rolled back.
         """
-        operation, storage, tenant = self.prepared.operation, self.units.storage, self.actor.tenant
+        operation, storage, tenant = (
+            self.invocation.operation,
+            self.units.storage,
+            self.actor.tenant,
+        )
         if operation.local:
             check_role(operation, self.actor)
         if operation.unit.kind == "several":
-            return await _run(self.prepared, WorkContext(**self._call_members(), work=self.units))
-        read_ahead, ahead = _ahead(self.prepared), None
+            return await _run(self.invocation, WorkContext(**self._call_members(), work=self.units))
+        read_ahead, ahead = _ahead(self.invocation), None
         if read_ahead is not None:
             ahead = await storage.read(tenant, lambda tx: read_ahead(self.context(tx)))
 
         async def unit(tx: Transaction) -> Reply:
-            return await _perform(self.prepared, self.context(tx, ahead))
+            return await _perform(self.invocation, self.context(tx, ahead))
 
         return await (storage.write if operation.writes else storage.read)(tenant, unit)
 
@@ -78,7 +82,7 @@ class Execution:
         """
 
         async def unit(tx: Transaction) -> Context:
-            return await _examine(self.prepared, self.context(tx))
+            return await _examine(self.invocation, self.context(tx))
 
         await self.units.storage.read(self.actor.tenant, unit)
 
@@ -87,7 +91,7 @@ class Execution:
         return Context(**self._call_members(), tx=tx, ahead=ahead)
 
     def _call_members(self) -> dict[str, Any]:
-        invocation, units = self.prepared, self.units
+        invocation, units = self.invocation, self.units
         return {
             "now": self.now,
             "ids": units.ids,
@@ -116,7 +120,7 @@ def check_role(operation: Operation[Any, Any], actor: Actor) -> None:
 # -- within the unit of work -------------------------------------------------------------------
 
 
-def _ahead(invocation: Prepared) -> Callable[[Context], Awaitable[Any]] | None:
+def _ahead(invocation: Invocation) -> Callable[[Context], Awaitable[Any]] | None:
     """The reader whose result becomes `Context.ahead`; None where there is nothing to read.
 
     A fault of the request gives None, too: it is reported later, at its place in the order.
@@ -130,28 +134,28 @@ def _ahead(invocation: Prepared) -> Callable[[Context], Awaitable[Any]] | None:
         return None
 
 
-async def _perform(invocation: Prepared, context: Context) -> Reply:
+async def _perform(invocation: Invocation, context: Context) -> Reply:
     context = await _examine(invocation, context)
     if invocation.key is not None:
         return await _run_once(invocation, invocation.key, context)
     return await _run(invocation, context)
 
 
-async def _run(invocation: Prepared, context: CallContext) -> Reply:
+async def _run(invocation: Invocation, context: CallContext) -> Reply:
     target = context.target
     request = invocation.request if target is None else invocation.request_for(target)
     run: Callable[..., Awaitable[Any]] = invocation.operation.run
     return render_result(invocation, context, await run(context, request))
 
 
-async def _examine(invocation: Prepared, context: Context) -> Context:
+async def _examine(invocation: Invocation, context: Context) -> Context:
     """Load the target of a write and check its preconditions; the context with that target."""
     target = invocation.operation.target
     if target is None:
         return context
     id_ = invocation.values[target.param]
     if target.foreign is not None and await context.find(target.foreign, id_) is not None:
-        raise problem.foreign()
+        raise problem.foreign_resource()
     document = await context.load(target.collection, id_)
     current = tag_of(context, JSON, document.tag)
     stale = invocation.if_match is not None and not etag.matches(invocation.if_match, current)
@@ -160,7 +164,7 @@ async def _examine(invocation: Prepared, context: Context) -> Context:
     return attrs.evolve(context, target=document)
 
 
-async def _run_once(invocation: Prepared, key: str, context: Context) -> Reply:
+async def _run_once(invocation: Invocation, key: str, context: Context) -> Reply:
     """Replay the answer stored under an idempotency key, or run the operation and store its answer.
 
     The theory of idempotent replay. A client that gets no answer cannot know whether its request
@@ -176,10 +180,10 @@ async def _run_once(invocation: Prepared, key: str, context: Context) -> Reply:
     raw = idempotency.raw_digest(invocation.body, invocation.path_values)
     answers, kind = context.tx.answers, _answer_kind(invocation.operation, context)
     previous = await answers.get(kind, key)
-    answer = idempotency.repeated(previous, raw, context.now)
+    answer = idempotency.byte_replay(previous, raw, context.now)
     if answer is not None:
         return await _replay(invocation, context, answer, key)
-    fingerprint = idempotency.fingerprint(invocation.json, invocation.path_values)
+    fingerprint = idempotency.request_fingerprint(invocation.json, invocation.path_values)
     match idempotency.decide(previous, fingerprint, context.now):
         case idempotency.Replay(answer):
             return await _replay(invocation, context, answer, key)
@@ -198,7 +202,7 @@ def _answer_kind(operation: Operation[Any, Any], context: Context) -> str:
     return f"{operation.id} {context.actor.user_id}" if operation.personal else operation.id
 
 
-async def _replay(invocation: Prepared, context: Context, answer: Answer, key: str) -> Reply:
+async def _replay(invocation: Invocation, context: Context, answer: Answer, key: str) -> Reply:
     body, confidential = answer.body, invocation.operation.confidential
     if confidential is not None:
         body = _unseal(context, key, answer)

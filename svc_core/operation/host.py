@@ -31,7 +31,7 @@ class Progress:
     unit: str = ""
 
 
-Tell = Callable[[Progress], None]
+ProgressListener = Callable[[Progress], None]
 """Receives the progress of long work; it must not wait."""
 
 
@@ -47,13 +47,13 @@ class Host:
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
     workspaces whose ledger content may be erased; `"*"` in it names all. `signer` is the key of the
     ledgers, `receipt_signer` that of payments; with `receipts_by_transaction` a receipt can also be
-    looked up by its transfer. `speaks`: the host has a voice for reports; `audio_wait` is how
+    looked up by its transfer. `has_voice`: the host has a voice for reports; `audio_wait` is how
     long an event waits for a recording. `media_base_url` is the CDN of the media files, None where
-    this service has them. `threads_kept` is how long a silent conversation is stored.
+    this service has them. `thread_retention` is how long a silent conversation is stored.
     `ui_finish_reason`: the UI message stream has the finish reason in a member of its own.
     `aliases_until` is when deprecated members end, None for never. `lite_keys_before` is the day
     before which a key must have been made to be grandfathered, None for none.
-    `lends` holds the providers of what only a host can reach (publishers, voices, files), each
+    `providers` holds the providers of what only a host can reach (publishers, voices, files), each
     under the Protocol that a feature declares for it.
     """
 
@@ -63,14 +63,14 @@ class Host:
     signer: Signer | None = None
     receipt_signer: Signer | None = None
     receipts_by_transaction: bool = True
-    speaks: bool = False
+    has_voice: bool = False
     audio_wait: timedelta = timedelta(minutes=10)
     media_base_url: str | None = None
-    threads_kept: timedelta = timedelta(days=30)
+    thread_retention: timedelta = timedelta(days=30)
     ui_finish_reason: bool = False
     aliases_until: datetime | None = None
     lite_keys_before: datetime | None = None
-    lends: Mapping[type, Any] = field(factory=dict, repr=False)
+    providers: Mapping[type, Any] = field(factory=dict, repr=False)
 
     def has_aliases(self, now: datetime) -> bool:
         """Whether answers still have their deprecated members at `now`."""

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.contract.problem import INVALID_PARAMETER, ProblemType
-from svc_core.operation.declaration import MEMBER, In, Refused, Trait
+from svc_core.operation.declaration import MEMBER, In, InputRefusal, Trait
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Doc, IdOf
 
@@ -42,7 +42,7 @@ class Input:
     traits: frozenset[Trait] = frozenset()
 
 
-def inputs(request_class: type[Any]) -> tuple[Input, ...]:
+def inputs_of(request_class: type[Any]) -> tuple[Input, ...]:
     """The inputs of a request class, in the order of its fields.
 
     Raises:
@@ -58,7 +58,7 @@ def _inputs_of(class_: Any) -> tuple[Input, ...]:
 
 
 def _input(field: "attrs.Attribute[Any]") -> Input:
-    notes = shapes.said(field.type)
+    notes = shapes.metadata_of(field.type)
     place = next((item for item in notes if isinstance(item, In)), MEMBER)
     annotation = _without_place(field.type)
     words = (item.text for item in notes if isinstance(item, Doc))
@@ -73,14 +73,18 @@ def _input(field: "attrs.Attribute[Any]") -> Input:
         read=_no_text if place.place in {"body", "member"} else wire.reader(annotation),
         id_of=id_of,
         doc=next(words, id_of.doc if id_of else ""),
-        refusal=next((item.kind for item in notes if isinstance(item, Refused)), INVALID_PARAMETER),
+        refusal=next(
+            (item.kind for item in notes if isinstance(item, InputRefusal)), INVALID_PARAMETER
+        ),
         traits=frozenset(item for item in notes if isinstance(item, Trait)),
     )
 
 
 def _without_place(annotation: Any) -> Any:
-    inner, metadata = shapes.split(annotation)
-    constraints = tuple(item for item in metadata if not isinstance(item, In | Refused | Trait))
+    inner, metadata = shapes.split_annotation(annotation)
+    constraints = tuple(
+        item for item in metadata if not isinstance(item, In | InputRefusal | Trait)
+    )
     return Annotated[(inner, *constraints)] if constraints else inner
 
 

@@ -8,7 +8,7 @@ import attrs
 from svc_core.base.unset import Maybe
 from svc_core.contract import cursor
 from svc_core.contract.problem import INVALID_CURSOR
-from svc_core.operation.declaration import QUERY, Refused
+from svc_core.operation.declaration import QUERY, InputRefusal
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, Pattern
 
 ProfileId = Annotated[str, IdOf("prf")]
@@ -43,7 +43,7 @@ Cursor = Annotated[
     Maybe[str],
     QUERY,
     Pattern(cursor.FORM, "a cursor that a listing gave out"),
-    Refused(INVALID_CURSOR),
+    InputRefusal(INVALID_CURSOR),
     Doc("`meta.page.nextCursor` of the page before, unchanged."),
 ]
 
@@ -56,7 +56,7 @@ NOT_BLANK = Pattern(r"[\s\S]*\S[\s\S]*", "text that is not blank")
 T = TypeVar("T")
 
 
-def revised(row: T, now: datetime, **members: Any) -> T:
+def next_revision(row: T, now: datetime, **members: Any) -> T:
     """The next revision of a row, with these members."""
     revisable: Any = row
     after: T = attrs.evolve(revisable, updated_at=now, revision=revisable.revision + 1, **members)

@@ -16,15 +16,16 @@ from typing import Any
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.contract import idempotency, media, problem
-from svc_core.contract.media import Representation
+from svc_core.contract import idempotency, problem
+from svc_core.contract import negotiation as media
+from svc_core.contract.negotiation import Representation
 from svc_core.contract.problem import FAULTS_MAX, Problem, ProblemType, describe
 from svc_core.operation import readonly
 from svc_core.operation.declaration import SSE, Operation, Trait
-from svc_core.operation.inputs import Input, inputs
-from svc_core.operation.ports import Document
+from svc_core.operation.inputs import Input, inputs_of
+from svc_core.operation.ports import StoredRow
 from svc_core.operation.query_string import NO_QUERY, QueryString, parse_query
-from svc_core.wire import Fault, shapes
+from svc_core.wire import InputFault, shapes
 from svc_core.wire.constraints import WriteOnly
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -59,7 +60,7 @@ class Site:
 
 
 @frozen(eq=False)
-class Prepared:
+class Invocation:
     """A request that has passed every check which needs no storage."""
 
     operation: Operation[Any, Any]
@@ -80,7 +81,7 @@ class Prepared:
         Raises:
             Problem: the body is not JSON, or a number in it could not be stored exactly.
         """
-        shape = declaration(self.operation)
+        shape = request_shape(self.operation)
         if not shape.reads_body:
             return None
         return read_json(self.body, exact=shape.has(Trait.EXACT))
@@ -94,14 +95,14 @@ class Prepared:
         """
         return self.request_for(None)
 
-    def request_for(self, target: Document[Any] | None) -> Any:
+    def request_for(self, target: StoredRow[Any] | None) -> Any:
         """The request object of the use case, checked against the target row.
 
         Raises:
             Problem: as `request`; or the body changes a read-only member of the row.
         """
         operation = self.operation
-        item = declaration(operation).body
+        item = request_shape(operation).body
         body, faults = readonly.split_body(operation, target, self.json)
         try:
             if operation.local:
@@ -111,7 +112,7 @@ class Prepared:
             body_model = wire.structure(item.annotation, body)
         except wire.WireError as error:
             faults += error.faults
-            cure = "" if item is None else _cure(item.annotation, {fault.where for fault in faults})
+            cure = "" if item is None else _cure(item.annotation, {fault.place for fault in faults})
             raise Problem(problem.VALIDATION_FAILED, describe(faults), resolution=cure) from error
         problem.refuse(faults)
         return operation.request(**{**self.values, item.attribute: body_model})
@@ -119,8 +120,8 @@ class Prepared:
 
 def _cure(body: Any, pointers: set[str]) -> str:
     """The advice that a faulty write-only member declares; "" where no member has any."""
-    members = inputs(body) if shapes.is_model(body) else ()
-    notes = [shapes.said(item.annotation) for item in members if f"/{item.name}" in pointers]
+    members = inputs_of(body) if shapes.is_model(body) else ()
+    notes = [shapes.metadata_of(item.annotation) for item in members if f"/{item.name}" in pointers]
     return next((note.cure for note in chain(*notes) if isinstance(note, WriteOnly)), "")
 
 
@@ -131,18 +132,18 @@ def read_json(body: bytes, *, exact: bool) -> wire.Json:
         Problem: it is not JSON, or (`exact`) a number in it could not be stored exactly.
     """
     try:
-        return wire.read_json(body, exact=exact)
+        return wire.decode_json(body, exact=exact)
     except wire.JsonError as fault:
         raise Problem(_JSON_PROBLEMS[fault.kind], f"{fault}.") from fault
 
 
-def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
+def prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Invocation:
     """Parse a request and make every check that needs no storage, in the order of rule 1.
 
     Raises:
         Problem: 400, 404 (an identifier that cannot be one), 406 or 415.
     """
-    shape = declaration(operation)
+    shape = request_shape(operation)
     if shape.reads_body or operation.idempotency != "none":
         return _prepare(operation, call, site)
     fields = tuple(map(call.header, shape.fields))
@@ -156,29 +157,29 @@ def _prepare_read(
     query: str,
     fields: tuple[str | None, ...],
     site: Site,
-) -> Prepared:
+) -> Invocation:
     """Parse a request without a body; the arguments are all that the result depends on."""
-    header = dict(zip(declaration(operation).fields, fields, strict=True)).get
+    header = dict(zip(request_shape(operation).fields, fields, strict=True)).get
     return _prepare(operation, Call(dict(path_values), query, header), site)
 
 
-def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Prepared:
-    shape = declaration(operation)
+def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Invocation:
+    shape = request_shape(operation)
     query, query_problem = _query(call.query)
     accept = None if shape.has(Trait.FOREIGN) else call.header("accept")
-    representation = _represent(operation, accept, query.given)
+    representation = _represent(operation, accept, query.parameters)
     if shape.reads_body and not shape.has(Trait.FOREIGN):
         _check_content(operation, call.header)
     values = _path_values(shape, call.path_values, site)
     if query_problem is not None:
         raise query_problem
-    values |= _parameters(shape, query.given, call.header, site)
+    values |= _parameters(shape, query.parameters, call.header, site)
     key = None
     if operation.idempotency != "none":
         key = idempotency.check_key(
             call.header("idempotency-key"), required=operation.idempotency == "required"
         )
-    return Prepared(
+    return Invocation(
         operation=operation,
         site=site,
         values=values,
@@ -222,9 +223,9 @@ class RequestShape:
 
 
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
-def declaration(operation: Operation[Any, Any]) -> RequestShape:
+def request_shape(operation: Operation[Any, Any]) -> RequestShape:
     """The inputs of an operation by their place, computed once."""
-    items = inputs(operation.request)
+    items = inputs_of(operation.request)
     names = {item.name for item in items if item.place == "query"}
     return RequestShape(
         body=next((item for item in items if item.place == "body"), None),
@@ -244,7 +245,7 @@ def declaration(operation: Operation[Any, Any]) -> RequestShape:
 
 def offers(operation: Operation[Any, Any], query: Mapping[str, str]) -> tuple[Representation, ...]:
     """The representations that a request with this query may choose from."""
-    live = declaration(operation).traits[Trait.LIVE]
+    live = request_shape(operation).traits[Trait.LIVE]
     if not live:
         return operation.media
     is_live = any(query.get(name) == "true" for name in live)
@@ -308,19 +309,19 @@ def _parameters(
     if unknown and site.unknown_query == "reject":
         raise _unknown_parameters(unknown, shape.names)
     values: dict[str, Any] = {}
-    faults: dict[ProblemType, list[Fault]] = {}
+    faults: dict[ProblemType, list[InputFault]] = {}
     for item in shape.parameters:
         text = query.get(item.name) if item.place == "query" else header(item.name.lower())
         if text is None:
             if item.required:
                 faults.setdefault(problem.INVALID_PARAMETER, []).append(
-                    Fault(item.name, "is required")
+                    InputFault(item.name, "is required")
                 )
             continue
         try:
             values[item.attribute] = _read(item, text, site)
         except ValueError as fault:
-            faults.setdefault(item.refusal, []).append(Fault(item.name, str(fault)))
+            faults.setdefault(item.refusal, []).append(InputFault(item.name, str(fault)))
     if faults:
         kind = next(iter(faults)) if len(faults) == 1 else problem.INVALID_PARAMETER
         raise Problem(kind, describe([fault for group in faults.values() for fault in group]))

@@ -10,22 +10,22 @@ from typing import Annotated
 from svc_core.base import instants, periods
 from svc_core.base.boxes import LONGITUDE_MAX, Box
 from svc_core.base.instants import MILLIS_MAX, Interval
-from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation import ports
 from svc_core.operation.declaration import QUERY, In, Trait
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Bounds
+from svc_core.operation.ports import RowBounds
 from svc_core.wire.constraints import Doc, Example, Ge, Le, Pattern
 
-Area = Annotated[
+AreaFilter = Annotated[
     Maybe[Box],
     In("query", "bbox"),
     Doc("Only what lies in this area; a west greater than the east crosses the antimeridian."),
     Example("177,-20,-178,-16"),
 ]
-When = Annotated[
+TimeFilter = Annotated[
     Maybe[Interval],
     In("query", "datetime"),
     Doc("RFC 3339 instant or `start/end` interval, `..` for an open end."),
@@ -73,16 +73,16 @@ Moment = Annotated[
 ALL_TIMES = Interval(None, None)
 
 
-def bounds(interval: Maybe[Interval]) -> Bounds:
+def time_bounds(interval: Maybe[Interval]) -> RowBounds:
     """The bounds of a list that is ordered by instants, for `Context.page`."""
-    span = given(interval, ALL_TIMES)
+    span = or_default(interval, ALL_TIMES)
     return {
         "start": None if span.start is None else micros(span.start),
         "end": None if span.end is None else micros(span.end),
     }
 
 
-def cells(area: Maybe[Box]) -> Maybe[tuple[str, ...]]:
+def cell_filter(area: Maybe[Box]) -> Maybe[tuple[str, ...]]:
     """The grid cells that cover an area, as filter values; unset where they would be too many."""
     if isinstance(area, Unset):
         return UNSET
@@ -90,7 +90,7 @@ def cells(area: Maybe[Box]) -> Maybe[tuple[str, ...]]:
     return UNSET if cells_ is None else cells_
 
 
-def lying(area: Maybe[Box]) -> ports.Box | None:
+def box_bounds(area: Maybe[Box]) -> ports.GeoBox | None:
     """The bounding box of a list, for `Context.page`; None for everywhere.
 
     180 and -180 are one meridian, so a box that ends at one of them includes the other.
@@ -101,15 +101,15 @@ def lying(area: Maybe[Box]) -> ports.Box | None:
     if (west, east) != (-LONGITUDE_MAX, LONGITUDE_MAX):
         west = LONGITUDE_MAX if west == -LONGITUDE_MAX else west
         east = -LONGITUDE_MAX if east == LONGITUDE_MAX else east
-    return ports.Box(west, area.south, east, area.north)
+    return ports.GeoBox(west, area.south, east, area.north)
 
 
-def after(instant: Maybe[datetime]) -> tuple[int | None, int | None] | None:
+def range_after(instant: Maybe[datetime]) -> tuple[int | None, int | None] | None:
     """The range of record times later than an instant, in microseconds, for `Context.page`."""
     return None if isinstance(instant, Unset) else (micros(instant) + 1, None)
 
 
-def moment(name: str, text: Maybe[str]) -> date | None:
+def parse_moment(name: str, text: Maybe[str]) -> date | None:
     """The day or UTC instant that the input `name` holds; None where it was not sent.
 
     Raises:
@@ -124,7 +124,7 @@ def moment(name: str, text: Maybe[str]) -> date | None:
         raise Problem(problem.INVALID_PARAMETER, f"{name}: names no day or time") from error
 
 
-def spanned(name: str, text: Maybe[str]) -> periods.Period | None:
+def parse_period(name: str, text: Maybe[str]) -> periods.CalendarPeriod | None:
     """The period that the input `name` holds; None where it was not sent.
 
     Raises:
@@ -133,12 +133,12 @@ def spanned(name: str, text: Maybe[str]) -> periods.Period | None:
     if isinstance(text, Unset):
         return None
     try:
-        return periods.parse(text)
+        return periods.read_period(text)
     except ValueError as error:
         raise Problem(problem.INVALID_PARAMETER, f"{name}: names no period that exists") from error
 
 
-def period(interval: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
+def requested_interval(interval: Maybe[Interval], since: Maybe[int], until: Maybe[int]) -> Interval:
     """The interval that a request asks for, in either spelling; unbounded where it sends none.
 
     Raises:

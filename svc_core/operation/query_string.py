@@ -11,7 +11,7 @@ from attrs import frozen
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, describe
-from svc_core.wire import Fault
+from svc_core.wire import InputFault
 
 _HEX = frozenset("0123456789abcdefABCDEF")
 _URL = "-._~:/?@!$'()*,;=+%"
@@ -22,12 +22,12 @@ class QueryString:
     """A query string as it was sent, part by part, and its decoded names and values."""
 
     parts: tuple[str, ...]
-    given: Mapping[str, str]
+    parameters: Mapping[str, str]
 
     def with_parameter(self, name: str, value: str) -> "QueryString":
         """The same query with this value of one parameter, which needs no escaping."""
-        parts = [part for part, key in zip(self.parts, self.given, strict=True) if key != name]
-        remaining = {key: text for key, text in self.given.items() if key != name}
+        parts = [part for part, key in zip(self.parts, self.parameters, strict=True) if key != name]
+        remaining = {key: text for key, text in self.parameters.items() if key != name}
         return QueryString((*parts, f"{name}={value}"), {**remaining, name: value})
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ def parse_query(query: str) -> QueryString:
     times = Counter(name for name, _ in pairs)
     duplicates = sorted(name for name, count in times.items() if count > 1)
     if duplicates:
-        faults = [Fault(name, "is repeated") for name in duplicates]
+        faults = [InputFault(name, "is repeated") for name in duplicates]
         raise Problem(problem.DUPLICATE_PARAMETER, describe(faults))
     # A link repeats what was sent; characters that no URL holds (RFC 3986) are escaped in it.
     parts = tuple(quote(part, safe=_URL) for part in raw_parts)

@@ -17,22 +17,22 @@ import attrs
 
 from svc_core import wire
 from svc_core.operation.declaration import Operation
-from svc_core.operation.inputs import inputs
-from svc_core.operation.ports import Document
-from svc_core.wire import Fault
+from svc_core.operation.inputs import inputs_of
+from svc_core.operation.ports import StoredRow
+from svc_core.wire import InputFault
 
-STANDING: Final = frozenset(
+FIXED_MEMBERS: Final = frozenset(
     {"id", "owner_id", "profile_id", "status", "pinned", "visibility", "created_at"}
 )
 """The read-only members that a body must repeat unchanged (rule 1)."""
 
 
 @lru_cache(maxsize=1024)  # more than a catalogue has operations
-def members(operation: Operation[Any, Any]) -> Mapping[str, "attrs.Attribute[Any]"]:
+def readonly_members(operation: Operation[Any, Any]) -> Mapping[str, "attrs.Attribute[Any]"]:
     """The read-only members of an operation's rows: those that its body does not declare."""
     if operation.method not in {"PUT", "PATCH"} or operation.target is None:
         return {}
-    body = next(item.annotation for item in inputs(operation.request) if item.place == "body")
+    body = next(item.annotation for item in inputs_of(operation.request) if item.place == "body")
     own = {member.name for member in attrs.fields(body)}
     fields = attrs.fields(operation.target.list_model or operation.results[0][1])
     return {wire.camel(item.name): item for item in fields if item.name not in own}
@@ -40,20 +40,22 @@ def members(operation: Operation[Any, Any]) -> Mapping[str, "attrs.Attribute[Any
 
 def readonly_description(name: str) -> str:
     """The description of a read-only member in the OpenAPI document."""
-    return f"May be sent{' as it stands' if name in STANDING else ''}; it is not changed here."
+    return f"May be sent{' as it stands' if name in FIXED_MEMBERS else ''}; it is not changed here."
 
 
 def split_body(
-    operation: Operation[Any, Any], document: Document[Any] | None, body: wire.Json
-) -> tuple[wire.Json, list[Fault]]:
+    operation: Operation[Any, Any], document: StoredRow[Any] | None, body: wire.Json
+) -> tuple[wire.Json, list[InputFault]]:
     """The body without its read-only members, and a fault for each that was changed."""
-    fields = members(operation)
+    fields = readonly_members(operation)
     if operation.target is None or document is None or not isinstance(body, dict):
         return body, []
     row = operation.target.collection.decode(document.raw)
-    fixed_names = [name for name in body if name in fields and fields[name].name in STANDING]
+    fixed_names = [name for name in body if name in fields and fields[name].name in FIXED_MEMBERS]
     faults = [
-        Fault(f"/{name}", f"stays as it is: {wire.dumps(getattr(row, fields[name].name)).decode()}")
+        InputFault(
+            f"/{name}", f"stays as it is: {wire.to_bytes(getattr(row, fields[name].name)).decode()}"
+        )
         for name in fixed_names
         if not _has_value(fields[name], row, body[name])
     ]

@@ -5,7 +5,7 @@ from typing import Any
 from attrs import frozen
 
 from svc_core.contract import envelope, etag, problem
-from svc_core.contract.media import Representation
+from svc_core.contract.negotiation import Representation
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import (
     Accepted,
@@ -14,14 +14,14 @@ from svc_core.contract.result import (
     Created,
     Empty,
     Fields,
-    One,
     Page,
     Redirect,
+    Single,
     Tag,
 )
 from svc_core.operation.caller import CallContext
 from svc_core.operation.declaration import GEOJSON, JSON, NDJSON
-from svc_core.operation.parsing import Prepared
+from svc_core.operation.parsing import Invocation
 from svc_core.operation.query_string import QueryString
 from svc_core.operation.stream import Stream
 
@@ -49,10 +49,10 @@ def tag_of(context: CallContext, representation: Representation, tag: Tag) -> st
     """The strong ETag of a representation; it depends on the tenant, never on the key."""
     if isinstance(tag, str):
         return f'"{tag}"'
-    return etag.make(context.actor.tenant, representation.format, *tag)
+    return etag.entity_tag(context.actor.tenant, representation.format, *tag)
 
 
-def render_result(invocation: Prepared, context: CallContext, result: Any) -> Reply:
+def render_result(invocation: Invocation, context: CallContext, result: Any) -> Reply:
     """Render the result of a use case as a reply.
 
     Raises:
@@ -64,7 +64,7 @@ def render_result(invocation: Prepared, context: CallContext, result: Any) -> Re
         case Created() | Accepted():
             location = ("Location", invocation.site.base_url + result.location)
             etag_ = ("ETag", tag_of(context, JSON, result.tag))
-            body = envelope.one(result.raw)
+            body = envelope.resource_body(result.raw)
             return Reply(invocation.operation.success, JSON.media_type, body, (location, etag_))
         case Empty():
             return Reply(204)
@@ -77,20 +77,20 @@ def render_result(invocation: Prepared, context: CallContext, result: Any) -> Re
             return _resource_reply(invocation, context, result)
 
 
-def _resource_reply(invocation: Prepared, context: CallContext, result: Any) -> Reply:
+def _resource_reply(invocation: Invocation, context: CallContext, result: Any) -> Reply:
     operation = invocation.operation
     media_type, fields = JSON.media_type, _NO_FIELDS
     match result:
-        case One():
-            body = envelope.one(result.raw)
+        case Single():
+            body = envelope.resource_body(result.raw)
         case Bare():
             body = result.raw
         case Content():
             body, media_type, fields = result.body, result.media_type, result.fields
         case _:
             raise AssertionError(f"{operation.id} returned {type(result).__name__}")
-    fleeting = isinstance(result, One | Content) and result.fleeting
-    failed = isinstance(result, One) and result.failed
+    fleeting = isinstance(result, Single | Content) and result.fleeting
+    failed = isinstance(result, Single) and result.failed
     if result.tag is None:
         return Reply(200, media_type, body, fields, failed=failed)
     tag = tag_of(context, invocation.representation, result.tag)
@@ -110,13 +110,13 @@ def mismatch(current: str) -> Problem:
     return Problem(problem.PRECONDITION_FAILED, detail, {"ETag": current})
 
 
-def is_unchanged(invocation: Prepared, tag: str) -> bool:
+def is_unchanged(invocation: Invocation, tag: str) -> bool:
     """Whether `If-None-Match` names this tag, so that the caller has this version already."""
     condition = invocation.if_none_match
     return condition is not None and not etag.none_match(condition, tag)
 
 
-def _page_reply(invocation: Prepared, context: CallContext, result: Page[Any]) -> Reply:
+def _page_reply(invocation: Invocation, context: CallContext, result: Page[Any]) -> Reply:
     link = None
     headers = result.fields
     form = invocation.representation.format
@@ -127,17 +127,19 @@ def _page_reply(invocation: Prepared, context: CallContext, result: Page[Any]) -
         link = _address(invocation, next_query)
         headers = (*headers, ("Link", f'<{link}>; rel="next"'))
     if form == NDJSON.format:
-        return Reply(200, NDJSON.media_type, envelope.lines(result), headers)
+        return Reply(200, NDJSON.media_type, envelope.ndjson(result), headers)
     aliases = invocation.site.aliases and invocation.operation.version == "1.0"
     if is_map:
         own = _address(invocation, query)
         links = {"self": own} if link is None else {"self": own, "next": link}
-        body = envelope.features(result, links=links, at=context.now, aliases=aliases)
+        body = envelope.feature_collection(
+            result, links=links, timestamp=context.now, aliases=aliases
+        )
         return Reply(200, GEOJSON.media_type, body, headers, fleeting=True)
-    body = envelope.page(result, next_link=link, aliases=aliases)
+    body = envelope.page_body(result, next_link=link, aliases=aliases)
     return Reply(200, JSON.media_type, body, headers, failed=result.failed)
 
 
-def _address(invocation: Prepared, query: QueryString) -> str:
+def _address(invocation: Invocation, query: QueryString) -> str:
     path = invocation.operation.address.format(**invocation.path_values)
     return f"{invocation.site.base_url}{path}?{query}"

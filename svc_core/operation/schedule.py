@@ -18,11 +18,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from attrs import frozen
 
-from svc_core.wire import Fault
+from svc_core.wire import InputFault
 
 Frequency = Literal["hourly", "daily", "weekdays", "weekly", "monthly", "manual"]
 
-TIMED: frozenset[str] = frozenset({"daily", "weekdays", "weekly", "monthly"})
+TIMED_FREQUENCIES: frozenset[str] = frozenset({"daily", "weekdays", "weekly", "monthly"})
 """Frequencies that need a time of day."""
 
 EVERY_DAY: frozenset[str] = frozenset({"daily", "weekdays"})
@@ -60,20 +60,22 @@ def is_zone(name: str) -> bool:
     return True
 
 
-def faults(schedule: Schedule, *, at: str, day: str, zone: str) -> list[Fault]:
+def schedule_faults(
+    schedule: Schedule, *, time_of_day: str, day: str, zone: str
+) -> list[InputFault]:
     """The faults of a schedule whose members contradict each other, by their JSON Pointers.
 
     A timed frequency needs a time of day, and only a weekly or monthly one takes a day.
     """
     problems, frequency = [], schedule.frequency
-    if frequency in TIMED and schedule.time_of_day is None:
-        problems.append(Fault(at, f"is required when it is {frequency}"))
+    if frequency in TIMED_FREQUENCIES and schedule.time_of_day is None:
+        problems.append(InputFault(time_of_day, f"is required when it is {frequency}"))
     if schedule.day is not None and schedule.day > _DAY_MAX.get(frequency, 0):
         limit = _DAY_MAX.get(frequency)
         reason = "has no meaning" if limit is None else f"must be at most {limit}"
-        problems.append(Fault(day, f"{reason} when it is {frequency}"))
+        problems.append(InputFault(day, f"{reason} when it is {frequency}"))
     if not is_zone(schedule.zone):
-        problems.append(Fault(zone, "must be an IANA time zone such as Europe/Paris"))
+        problems.append(InputFault(zone, "must be an IANA time zone such as Europe/Paris"))
     return problems
 
 
@@ -100,7 +102,7 @@ def period_start(schedule: Schedule, end: datetime) -> datetime:
 
     An hourly run covers its hour, a manual one the day before it.
     """
-    if schedule.frequency not in TIMED:
+    if schedule.frequency not in TIMED_FREQUENCIES:
         return end - timedelta(hours=1 if schedule.frequency == "hourly" else 24)
     return next(instant for instant in _instants(schedule, end, -1) if instant < end)
 

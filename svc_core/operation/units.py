@@ -9,7 +9,7 @@ from attrs import field, frozen
 from svc_core.base.seals import Keyring
 from svc_core.operation.caller import Actor, CallContext
 from svc_core.operation.context import Context
-from svc_core.operation.host import Host, Tell, silent
+from svc_core.operation.host import Host, ProgressListener, silent
 from svc_core.operation.ports import Ids, Storage, Transaction
 
 R = TypeVar("R")
@@ -24,7 +24,7 @@ class Units:
     now: Callable[[], datetime]
     keyring: Keyring
     host: Host = field(factory=Host)
-    tell: Tell = silent
+    tell: ProgressListener = silent
 
     async def read(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for `tenant` on one snapshot."""

@@ -41,7 +41,7 @@ from typing import Annotated, Final, Literal
 from attrs import frozen
 
 from svc_core.base import ids
-from svc_core.base.seals import sealed_with
+from svc_core.base.seals import key_id_of
 from svc_core.operation.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, WebhookId, micros
 from svc_core.operation.ports import Collection
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf, MaxLen, MinLen
@@ -174,7 +174,7 @@ class WebhookSecrets:
 
 
 @frozen
-class Event:
+class OutboxEvent:
     """One event, whose body is the JSON text of a CloudEvent.
 
     It waits for the recording of its subject until `waits_until`; where that is None, it is final.
@@ -226,7 +226,7 @@ class Delivery:
 
 
 @frozen
-class Waiting:
+class QueuedDelivery:
     """A delivery that waits for an attempt, and the time from which it may be attempted."""
 
     delivery_id: str
@@ -268,12 +268,12 @@ WEBHOOK_SECRETS: Collection[WebhookSecrets] = Collection(
     prefix="whk",
     order=lambda _: 0,
     # So that secrets sealed under an earlier master key are found, and renewed ones no longer are.
-    facets={"sealed_with": lambda secrets: map(str, map(sealed_with, secrets.seals))},
+    facets={"sealed_with": lambda secrets: map(str, map(key_id_of, secrets.seals))},
 )
 
-EVENTS: Collection[Event] = Collection(
+EVENTS: Collection[OutboxEvent] = Collection(
     name="events",
-    model=Event,
+    model=OutboxEvent,
     prefix="evt",
     order=lambda event: micros(event.occurred_at),
     keys={"waits_for": lambda event: event.subject if event.waits_until else None},
@@ -291,9 +291,9 @@ DELIVERIES: Collection[Delivery] = Collection(
     },
 )
 
-WAITING: Collection[Waiting] = Collection(
+QUEUED_DELIVERIES: Collection[QueuedDelivery] = Collection(
     name="waiting",
-    model=Waiting,
+    model=QueuedDelivery,
     prefix="att",
     # Lists run from the highest order down; the oldest delivery must come first.
     order=lambda waiting: -micros(waiting.queued_at),
@@ -319,4 +319,4 @@ def delivery_id(webhook_id: str, event_id: str) -> str:
     return ids.derived_id("att", "delivery", webhook_id, event_id)
 
 
-COLLECTIONS = (WEBHOOKS, WEBHOOK_SECRETS, EVENTS, DELIVERIES, WAITING, QUEUES)
+COLLECTIONS = (WEBHOOKS, WEBHOOK_SECRETS, EVENTS, DELIVERIES, QUEUED_DELIVERIES, QUEUES)

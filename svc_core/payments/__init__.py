@@ -13,7 +13,7 @@ The package is usable alone: it needs the ports in `ports` from its host, and no
 
 from typing import TYPE_CHECKING
 
-from svc_core.base.exports import exports
+from svc_core.base.public_names import lazy_names
 
 if TYPE_CHECKING:
     from svc_core.payments import challenge as challenge
@@ -24,5 +24,5 @@ if TYPE_CHECKING:
     from svc_core.payments import states as states
 else:
     globals().update(
-        exports(__name__, {"": ("challenge header messages networks receipts states")})
+        lazy_names(__name__, {"": ("challenge header messages networks receipts states")})
     )

@@ -15,12 +15,7 @@ from attrs import frozen
 from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.payments.records import (
-    Payment,
-    Wallet,
-    day_of,
-    minute_of,
-)
+from svc_core.payments.payment_rows import Payment, Wallet, day_of, minute_of
 from svc_core.payments.states import State
 
 USD_UNITS: Final = 10**6
@@ -54,14 +49,16 @@ def count_reservation(wallet: Wallet, payment: Payment, limits: Limits, now: dat
     current = _current(wallet, now)
     if len(current.rejections) >= limits.wallet_rejections:
         until = current.rejections[-limits.wallet_rejections] + REJECTION_WINDOW
-        raise limited("Payments of this wallet did not settle.", (until - now).total_seconds())
+        raise rate_limit_problem(
+            "Payments of this wallet did not settle.", (until - now).total_seconds()
+        )
     second = now.timestamp()
     if current.requests >= limits.wallet_minute:
         wait = current.minute + MINUTE_SECONDS - second
-        raise limited(f"A wallet pays {limits.wallet_minute} requests a minute.", wait)
+        raise rate_limit_problem(f"A wallet pays {limits.wallet_minute} requests a minute.", wait)
     if current.spent + payment.amount > limits.wallet_day:
         wait = current.day + DAY_SECONDS - second
-        raise limited("The wallet has spent what it may in a day (UTC).", wait)
+        raise rate_limit_problem("The wallet has spent what it may in a day (UTC).", wait)
     return attrs.evolve(
         current, requests=current.requests + 1, spent=current.spent + payment.amount
     )
@@ -83,7 +80,7 @@ def count_rejection(wallet: Wallet, limits: Limits, now: datetime) -> Wallet:
     return attrs.evolve(current, rejections=newest)
 
 
-def limited(detail: str, wait_seconds: float) -> Problem:
+def rate_limit_problem(detail: str, wait_seconds: float) -> Problem:
     """PAYMENT_RATE_LIMITED, with `Retry-After` in whole seconds."""
     wait = max(RETRY_SECONDS, int(-(-wait_seconds // 1)))
     return Problem(problem.PAYMENT_RATE_LIMITED, detail, {"Retry-After": str(wait)})

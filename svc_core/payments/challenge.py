@@ -16,7 +16,7 @@ from svc_core import wire
 from svc_core.base import compact
 from svc_core.operation.declaration import Operation, Tier
 from svc_core.payments.messages import IDENTIFIER, SCHEME, VERSION, PaymentRequirements
-from svc_core.payments.networks import BASE_SEPOLIA, NOBODY, Network
+from svc_core.payments.networks import BASE_SEPOLIA, BURN_ADDRESS, Network
 from svc_core.wire.constraints import DIALECT
 
 TIMEOUT_SECONDS: Final = 300
@@ -39,7 +39,7 @@ EXTENSIONS: Final[dict[str, Any]] = {IDENTIFIER: {"info": {"required": False}, "
 
 ERROR_UNSETTLED: Final = "This server settles no payments yet; nothing was charged."
 
-_text = compact.encoder()
+_text = compact.compact_encoder()
 
 
 @frozen
@@ -47,7 +47,7 @@ class Terms:
     """The payee and the network of all offers."""
 
     network: Network = BASE_SEPOLIA
-    pay_to: str = NOBODY
+    pay_to: str = BURN_ADDRESS
 
 
 @frozen(eq=False)

@@ -34,7 +34,8 @@ from attrs import define, frozen
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
-from svc_core.payments import admission, records
+from svc_core.payments import admission
+from svc_core.payments import payment_rows as records
 from svc_core.payments.admission import Limits
 from svc_core.payments.challenge import Offer, resource_url
 from svc_core.payments.evm import Judge
@@ -45,14 +46,14 @@ from svc_core.payments.messages import (
     PaymentRequirements,
     SettlementResponse,
 )
-from svc_core.payments.outcomes import NONCE_USED, Outcome
-from svc_core.payments.records import (
+from svc_core.payments.outcomes import NONCE_USED, PaymentOutcome
+from svc_core.payments.payment_rows import (
     RECEIPTS_PATH,
-    KeptAnswer,
-    Known,
+    HeldAnswer,
     Lease,
     Payment,
-    Place,
+    PaymentKeys,
+    PaymentRows,
     Wallet,
     Writes,
     payment_id,
@@ -96,7 +97,7 @@ class Purchase:
 
 
 @frozen
-class Attempt:
+class PaymentAttempt:
     """A request together with the payment that it brings."""
 
     purchase: Purchase
@@ -113,14 +114,14 @@ class Attempt:
         return records.fingerprint(self.purchase.method, self.purchase.url)
 
     @property
-    def keys(self) -> Place:
+    def keys(self) -> PaymentKeys:
         """The keys of its stored rows."""
         transfer, terms = self.payment.payload.payload.authorization, self.requirements
         id_ = payment_id(terms.network, terms.asset, transfer.from_, transfer.nonce)
-        return Place(id_, transfer.from_.lower(), self.payment.identifier)
+        return PaymentKeys(id_, transfer.from_.lower(), self.payment.identifier)
 
 
-def reservation(attempt: Attempt, receipt_id: str, lease: Lease, now: datetime) -> Payment:
+def reservation(attempt: PaymentAttempt, receipt_id: str, lease: Lease, now: datetime) -> Payment:
     """The payment row of an attempt whose signature proves the payer."""
     terms, sent_payment, keys = attempt.requirements, attempt.payment, attempt.keys
     authorization = sent_payment.payload.payload.authorization
@@ -160,10 +161,10 @@ class PriorAnswer(Exception):  # noqa: N818 - no error: the answer that exists
     """
 
     payment: Payment
-    answer: KeptAnswer
+    answer: HeldAnswer
 
 
-def recall(rows: Known, attempt: Attempt, now: datetime) -> None:
+def recall(rows: PaymentRows, attempt: PaymentAttempt, now: datetime) -> None:
     """Check that these bytes were not sent before; the sender is not proven to be the payer.
 
     It comes before all other checks, because a payment in doubt must be resumable after its
@@ -183,7 +184,7 @@ def recall(rows: Known, attempt: Attempt, now: datetime) -> None:
             raise Problem(problem.PAYMENT_IDENTIFIER_CONFLICT)
 
 
-def is_doubtful(rows: Known, attempt: Attempt) -> bool:
+def is_doubtful(rows: PaymentRows, attempt: PaymentAttempt) -> bool:
     """Whether the authorization may already have paid for this request, in other bytes.
 
     A facilitator would find it used, and the payer would be asked to pay again.
@@ -194,7 +195,7 @@ def is_doubtful(rows: Known, attempt: Attempt) -> bool:
     return payment.state in IN_DOUBT or payment.state is State.OWED
 
 
-def check_claim(rows: Known, attempt: Attempt, now: datetime) -> None:
+def check_claim(rows: PaymentRows, attempt: PaymentAttempt, now: datetime) -> None:
     """Check that a proven payer may use this authorization and identifier.
 
     Raises:
@@ -216,7 +217,12 @@ def check_claim(rows: Known, attempt: Attempt, now: datetime) -> None:
 
 
 def _check_free(
-    payment: Payment, rows: Known, attempt: Attempt, now: datetime, *, is_same: bool = True
+    payment: Payment,
+    rows: PaymentRows,
+    attempt: PaymentAttempt,
+    now: datetime,
+    *,
+    is_same: bool = True,
 ) -> None:
     """Check that no other request holds the payment, and that it has bought nothing yet."""
     if payment.state in IN_FLIGHT and payment.is_worked_on(now):
@@ -230,7 +236,7 @@ def _check_free(
     raise PriorAnswer(payment, answer)
 
 
-def fault(attempt: Attempt, judge: Judge, now: datetime) -> str | Literal[False] | None:
+def fault(attempt: PaymentAttempt, judge: Judge, now: datetime) -> str | Literal[False] | None:
     """The reason code (x402) for refusing the payment; None where it is valid.
 
     False where only a facilitator can verify the signature, that of a contract wallet.
@@ -263,7 +269,9 @@ def _lower_case(terms: PaymentRequirements) -> PaymentRequirements:
 # -- what is kept ------------------------------------------------------------------------------
 
 
-def reserve_payment(rows: Known, attempt: Attempt, payment: Payment, limits: Limits) -> Writes:
+def reserve_payment(
+    rows: PaymentRows, attempt: PaymentAttempt, payment: Payment, limits: Limits
+) -> Writes:
     """The writes that reserve a payment, checked against the rows inside the writing unit.
 
     Raises:
@@ -274,21 +282,21 @@ def reserve_payment(rows: Known, attempt: Attempt, payment: Payment, limits: Lim
     check_claim(rows, attempt, now)
     wallet, before = rows.wallet or Wallet(payment.payer), rows.payment
     if before is not None:
-        lapsed_payment = before.moved(Event.LAPSE, now)
+        lapsed_payment = before.after(Event.LAPSE, now)
         wallet = admission.count_move(wallet, before, lapsed_payment, now)
         payment = attrs.evolve(payment, revision=lapsed_payment.revision + 1)
     return Writes(payment, admission.count_reservation(wallet, payment, limits, now))
 
 
 def move(
-    rows: Known,
-    outcome: Outcome,
+    rows: PaymentRows,
+    outcome: PaymentOutcome,
     now: datetime,
     limits: Limits,
     *,
     holder: str | None = None,
     lease: Lease | None = None,
-    answer: KeptAnswer | None = None,
+    answer: HeldAnswer | None = None,
 ) -> Writes:
     """The writes for an outcome: the payment in its next state, with its wallet.
 
@@ -302,7 +310,7 @@ def move(
     is_paid = event in (Event.CONFIRM, Event.OBSERVE)
     if before is None or (holder not in (None, before.holder) and not is_paid):
         raise Superseded("Another has the payment.")
-    after = before.moved(event, now, lease)
+    after = before.after(event, now, lease)
     after = attrs.evolve(
         after,
         reason=outcome.reason if outcome.reason is not None else after.reason,

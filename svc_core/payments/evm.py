@@ -16,7 +16,7 @@ from attrs import frozen
 
 from svc_core.payments.messages import Authorization
 from svc_core.payments.networks import Network
-from svc_core.payments.ports import Crypto
+from svc_core.payments.payment_ports import Crypto
 
 DOMAIN_TYPE: Final = (
     b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
@@ -102,7 +102,7 @@ def address_of(public: bytes, crypto: Crypto) -> str:
     return "0x" + crypto.keccak(public)[-20:].hex()
 
 
-def checksummed(address: str, crypto: Crypto) -> str:
+def checksum_address(address: str, crypto: Crypto) -> str:
     """The address with the checksum capitals of EIP-55."""
     digits = address[2:].lower()
     marks = crypto.keccak(digits.encode("ascii")).hex()

@@ -23,7 +23,7 @@ from svc_core.payments.messages import (
     Identifier,
     PaymentPayload,
 )
-from svc_core.wire import Open, WireError
+from svc_core.wire import OpenShape, WireError
 
 LENGTH_MAX: Final = 12_288
 """Characters of the field. Nesting is bounded by the reader of JSON."""
@@ -31,14 +31,14 @@ FAULTS_SHOWN_MAX: Final = 5
 
 
 @frozen
-class _Info(Open):
+class _Info(OpenShape):
     # A client echoes what the challenge said, and may add to it.
     required: Literal[False] = False
     id: Identifier | None = None
 
 
 @frozen
-class _Extension(Open):
+class _Extension(OpenShape):
     info: _Info
 
 
@@ -56,7 +56,7 @@ class ReceivedPayment:
     identifier: str | None
 
 
-def read(values: Sequence[str]) -> ReceivedPayment:
+def parse_payment(values: Sequence[str]) -> ReceivedPayment:
     """Parse the values of the field, one for each time it was sent.
 
     Raises:
@@ -71,7 +71,7 @@ def read(values: Sequence[str]) -> ReceivedPayment:
         raw = b64decode(value, validate=True)
         if b64encode(raw).decode("ascii") != value:
             raise _payment_problem("is not base64 in its one form")
-        payload = wire.structure(PaymentPayload, wire.read_json(raw))
+        payload = wire.structure(PaymentPayload, wire.decode_json(raw))
         extension = (payload.extensions or {}).get(IDENTIFIER)
         identifier = None if extension is None else wire.structure(_Extension, extension).info.id
     except WireError as error:

@@ -17,7 +17,7 @@ from annotated_types import MaxLen, MinLen
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.wire import Json, Open
+from svc_core.wire import Json, OpenShape
 from svc_core.wire.constraints import Pattern
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ Identifier = Annotated[str, Pattern("[A-Za-z0-9_-]{16,128}", "16 to 128 of A-Z a
 
 
 @frozen
-class PaymentRequirements(Open):
+class PaymentRequirements(OpenShape):
     """One way to pay: `amount` in the smallest unit of `asset`, to `pay_to`, on `network`.
 
     `extra` has the name and version of the EIP-712 domain that the asset is signed under.
@@ -67,7 +67,7 @@ class PaymentRequirements(Open):
 
 
 @frozen
-class PaidResource(Open):
+class PaidResource(OpenShape):
     """What is paid for, by its address; the rest is for people."""
 
     url: Url
@@ -103,7 +103,7 @@ class SignedTransfer:
 
 
 @frozen
-class PaymentPayload(Open):
+class PaymentPayload(OpenShape):
     """What `PAYMENT-SIGNATURE` says: the way to pay that was taken, and the signed transfer."""
 
     x402_version: Version
@@ -117,7 +117,7 @@ class PaymentPayload(Open):
 
 
 @frozen
-class Verdict(Open):
+class Verdict(OpenShape):
     """A facilitator's answer to `/verify`."""
 
     is_valid: bool
@@ -127,7 +127,7 @@ class Verdict(Open):
 
 
 @frozen
-class SettlementResponse(Open):
+class SettlementResponse(OpenShape):
     """A facilitator's answer to `/settle`, and what `PAYMENT-RESPONSE` says to the client.
 
     `transaction` is "" where there is none; of a failure with the reason `settlement_pending` it
@@ -145,11 +145,11 @@ class SettlementResponse(Open):
 
     def header(self) -> str:
         """The value of `PAYMENT-RESPONSE`: what is not known is left out."""
-        return encoded(said(self))
+        return encode_field(message_members(self))
 
 
 @frozen
-class Kind(Open):
+class Kind(OpenShape):
     """A scheme and a network that a facilitator takes."""
 
     x402_version: int
@@ -158,7 +158,7 @@ class Kind(Open):
 
 
 @frozen
-class Supported(Open):
+class SupportedKinds(OpenShape):
     """A facilitator's answer to `/supported`."""
 
     kinds: tuple[Kind, ...]
@@ -175,13 +175,13 @@ def facilitator_request(payload: Json) -> dict[str, Any]:
     }
 
 
-def heard(class_: type[T], body: bytes) -> T:
+def facilitator_reply(class_: type[T], body: bytes) -> T:
     """Parse a facilitator's answer; a null member counts as absent.
 
     Raises:
         ValueError: the body is not a message of this class.
     """
-    members = wire.read_json(body)
+    members = wire.decode_json(body)
     if isinstance(members, dict):
         members = {name: value for name, value in members.items() if value is not None}
     return wire.structure(class_, members)
@@ -190,12 +190,12 @@ def heard(class_: type[T], body: bytes) -> T:
 # -- writing -----------------------------------------------------------------------------------
 
 
-def said(message: Any) -> dict[str, Any]:
+def message_members(message: Any) -> dict[str, Any]:
     """The members of a message that are not None, by wire name."""
     members: Any = wire.to_json(message)
     return {name: value for name, value in members.items() if value is not None}
 
 
-def encoded(members: Mapping[str, Any]) -> str:
+def encode_field(members: Mapping[str, Any]) -> str:
     """The value of a field: standard base64, padded, of the JSON in UTF-8."""
-    return b64encode(wire.dumps(dict(members))).decode("ascii")
+    return b64encode(wire.to_bytes(dict(members))).decode("ascii")

@@ -43,5 +43,5 @@ NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
 """Every network by its name, production first. An offer names one of them, never both: test
 money must not buy what real money buys."""
 
-NOBODY: Final = "0x000000000000000000000000000000000000dEaD"
+BURN_ADDRESS: Final = "0x000000000000000000000000000000000000dEaD"
 """The default payee, an address that nobody has the key of; an operator must name a real one."""

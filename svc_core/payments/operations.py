@@ -15,7 +15,7 @@ from svc_core import wire
 from svc_core.base.ids import EXAMPLE_DIGITS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One, Page
+from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import CallContext
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation, local
@@ -24,9 +24,9 @@ from svc_core.operation.units import WorkContext
 from svc_core.payments import decisions, receipts, store
 from svc_core.payments.admission import USD_UNITS, Limits
 from svc_core.payments.messages import Bytes32
-from svc_core.payments.outcomes import Outcome, transaction_of
+from svc_core.payments.outcomes import PaymentOutcome, transaction_of
+from svc_core.payments.payment_rows import RECEIPT_PREFIX, Payment, PaymentRow
 from svc_core.payments.receipts import Receipt
-from svc_core.payments.records import RECEIPT_PREFIX, Payment, PaymentRow
 from svc_core.payments.states import IN_DOUBT, Event, State
 from svc_core.payments.steps import Checkout
 from svc_core.payments.store import PAYMENTS, REVENUE
@@ -56,16 +56,18 @@ class GetReceipt:
     ]
 
 
-async def get_receipt(ctx: CallContext, request: GetReceipt) -> One[Receipt]:
+async def get_receipt(ctx: CallContext, request: GetReceipt) -> Single[Receipt]:
     """The receipt of a settled payment.
 
     Raises:
         Problem: RECEIPT_NOT_FOUND, the same whatever the reason.
     """
-    reference = receipts.reference(request.receipt_id, of_all=ctx.host.receipts_by_transaction)
-    store_ = ctx.host.lends.get(Receipts)
+    reference = receipts.receipt_reference(
+        request.receipt_id, of_all=ctx.host.receipts_by_transaction
+    )
+    store_ = ctx.host.providers.get(Receipts)
     payment: Payment | None = None if store_ is None else await store_.receipt(reference)
-    return One(wire.dumps(receipts.public(payment)))
+    return Single(wire.to_bytes(receipts.public(payment)))
 
 
 # -- of the operator ---------------------------------------------------------------------------
@@ -127,13 +129,13 @@ async def list_payments(ctx: Context, request: ListPayments) -> Page[PaymentRow]
     return _page(payments)
 
 
-async def show_payment(ctx: Context, request: ShowPayment) -> One[PaymentRow]:
+async def show_payment(ctx: Context, request: ShowPayment) -> Single[PaymentRow]:
     """One payment.
 
     Raises:
         Problem: NOT_FOUND.
     """
-    return One(wire.dumps((await _payment(ctx, request.id)).row))
+    return Single(wire.to_bytes((await _payment(ctx, request.id)).row))
 
 
 async def reconcile_payments(ctx: WorkContext, request: ReconcilePayments) -> Page[PaymentRow]:
@@ -145,25 +147,29 @@ async def reconcile_payments(ctx: WorkContext, request: ReconcilePayments) -> Pa
     """
     hash_ = transaction_of(request.settled or "")
     if request.id is None and not request.settled and not request.failed:
-        if Checkout not in ctx.host.lends:
+        if Checkout not in ctx.host.providers:
             raise Problem(problem.SERVICE_UNAVAILABLE, "This service takes no payments.")
         return _page(await ctx.borrow(Checkout).reconcile(at_once=True))
     if request.id is None or bool(hash_) is request.failed:
         detail = "/: name one payment with either --settled TRANSACTION or --failed"
         raise Problem(problem.VALIDATION_FAILED, detail)
-    outcome = Outcome(Event.OBSERVE, None, hash_) if hash_ else Outcome(Event.REJECT, BY_HAND)
+    outcome = (
+        PaymentOutcome(Event.OBSERVE, None, hash_)
+        if hash_
+        else PaymentOutcome(Event.REJECT, BY_HAND)
+    )
     payment = await ctx.work.write(SYSTEM, partial(_resolve, id_=request.id, outcome=outcome))
     return _page((payment,))
 
 
-async def _resolve(ctx: Context, *, id_: str, outcome: Outcome) -> Payment:
+async def _resolve(ctx: Context, *, id_: str, outcome: PaymentOutcome) -> Payment:
     payment = await _payment(ctx, id_)
     if payment.state not in IN_DOUBT:
         detail = f"The payment is {payment.state}, so there is nothing to say of it."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
     limits = Limits()  # of them a rejection needs how many are remembered
     _, after = await store.update(
-        ctx.tx, payment.place, lambda rows: decisions.move(rows, outcome, ctx.now, limits)
+        ctx.tx, payment.keys, lambda rows: decisions.move(rows, outcome, ctx.now, limits)
     )
     return after
 
@@ -175,19 +181,19 @@ async def list_revenue(ctx: Context, request: ListRevenue) -> Page[RevenueRow]:
         RevenueRow(row.day, row.operation, row.payments, str(Decimal(row.units) / USD_UNITS))
         for row in rows
     ]
-    return Page(tuple(map(wire.dumps, revenue)))
+    return Page(tuple(map(wire.to_bytes, revenue)))
 
 
 async def _payment(ctx: Context, id_: str) -> Payment:
     """Raises: Problem NOT_FOUND."""
-    payment = await ctx.find(PAYMENTS, id_) or await store.receipt(ctx.tx, id_.lower())
+    payment = await ctx.find(PAYMENTS, id_) or await store.stored_receipt(ctx.tx, id_.lower())
     if payment is None:
         raise Problem(problem.NOT_FOUND, "There is no such payment.")
     return payment
 
 
 def _page(payments: tuple[Payment, ...]) -> Page[PaymentRow]:
-    return Page(tuple(wire.dumps(payment.row) for payment in payments))
+    return Page(tuple(wire.to_bytes(payment.row) for payment in payments))
 
 
 # -- declarations ------------------------------------------------------------------------------
@@ -206,7 +212,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "payment that is unknown or not settled answers 404 `RECEIPT_NOT_FOUND`."
         ),
         request=GetReceipt,
-        response=One[Receipt],
+        response=Single[Receipt],
         run=get_receipt,
         auth="public",
         pool="address",

@@ -18,8 +18,8 @@ from typing import Final
 from attrs import frozen
 
 from svc_core.payments.messages import SettlementResponse
-from svc_core.payments.ports import Sighting, Transfer
-from svc_core.payments.records import Payment
+from svc_core.payments.payment_ports import Sighting, Transfer
+from svc_core.payments.payment_rows import Payment
 from svc_core.payments.states import Event
 
 PENDING: Final = "settlement_pending"
@@ -45,7 +45,7 @@ looking at a payment. Others, those that nobody knows among them, leave doubt.""
 
 
 @frozen
-class Outcome:
+class PaymentOutcome:
     """The event that happened to a payment, with its reason and its transaction."""
 
     event: Event
@@ -53,7 +53,9 @@ class Outcome:
     transaction: str | None = None
 
 
-def judge(response: SettlementResponse | None, payment: Payment, *, is_first: bool) -> Outcome:
+def judge_settlement(
+    response: SettlementResponse | None, payment: Payment, *, is_first: bool
+) -> PaymentOutcome:
     """The outcome of a facilitator's answer; None is no answer. `is_first`: no attempt came before.
 
     Where the money moved the event is OBSERVE: whether a client still waits is not known here.
@@ -61,35 +63,41 @@ def judge(response: SettlementResponse | None, payment: Payment, *, is_first: bo
     if response is None:
         # Who named a transfer that is under way, and says nothing now, took nothing back.
         is_under_way = payment.reason == PENDING
-        return Outcome(Event.PEND, PENDING) if is_under_way else Outcome(Event.LOSE, UNKNOWN)
+        return (
+            PaymentOutcome(Event.PEND, PENDING)
+            if is_under_way
+            else PaymentOutcome(Event.LOSE, UNKNOWN)
+        )
     transaction = transaction_of(response.transaction)
     if response.success:
         payer = response.payer or payment.payer
         is_ours = response.network == payment.network and payer.lower() == payment.payer
         if is_ours and transaction is not None:
-            return Outcome(Event.OBSERVE, None, transaction)
-        return Outcome(Event.LOSE, UNKNOWN, transaction)
+            return PaymentOutcome(Event.OBSERVE, None, transaction)
+        return PaymentOutcome(Event.LOSE, UNKNOWN, transaction)
     if response.error_reason == PENDING:
-        return Outcome(Event.PEND, PENDING, transaction)
+        return PaymentOutcome(Event.PEND, PENDING, transaction)
     reason = response.error_reason or UNKNOWN
     if is_first and not response.transaction and _BEFORE_SENDING.fullmatch(reason):
-        return Outcome(Event.REJECT, reason)
-    return Outcome(Event.LOSE, reason, transaction)
+        return PaymentOutcome(Event.REJECT, reason)
+    return PaymentOutcome(Event.LOSE, reason, transaction)
 
 
-def judge_chain(sighting: Sighting, transfer: Transfer | None, payment: Payment) -> Outcome | None:
+def judge_chain(
+    sighting: Sighting, transfer: Transfer | None, payment: Payment
+) -> PaymentOutcome | None:
     """The outcome of a look at the chain; None where it settles nothing yet.
 
     `transfer` is the one found for a used authorization, or None.
     """
     if not sighting.is_used:
         is_over = payment.valid_before + EXPIRY_MARGIN_SECONDS <= sighting.at.timestamp()
-        return Outcome(Event.REJECT, EXPIRED) if is_over else None
+        return PaymentOutcome(Event.REJECT, EXPIRED) if is_over else None
     if transfer is None:
-        return Outcome(Event.REJECT, CANCELLED)
+        return PaymentOutcome(Event.REJECT, CANCELLED)
     if transfer.at < payment.reserved_at - CLOCK_SKEW_MAX:
-        return Outcome(Event.REJECT, NONCE_USED)
-    return Outcome(Event.OBSERVE, None, transfer.transaction)
+        return PaymentOutcome(Event.REJECT, NONCE_USED)
+    return PaymentOutcome(Event.OBSERVE, None, transfer.transaction)
 
 
 def transaction_of(text: str) -> str | None:

@@ -16,13 +16,13 @@ from svc_core import wire
 from svc_core.operation.declaration import TIERS, Operation, Tier
 from svc_core.payments.challenge import Terms, requirements
 from svc_core.payments.messages import VERSION
-from svc_core.payments.records import RECEIPTS_PATH
+from svc_core.payments.payment_rows import RECEIPTS_PATH
 
 CENTS_MAX: Final = 10_000
 """In cents. Common clients refuse more than 100 unless they are told to accept it."""
 
 
-def priced(
+def apply_prices(
     operations: Iterable[Operation[Any, Any]], cents: Mapping[str, int]
 ) -> tuple[Operation[Any, Any], ...]:
     """The operations with these prices in place of the usual ones, by tier or operation id.
@@ -41,19 +41,21 @@ def priced(
 def _apply_price(operation: Operation[Any, Any], cents: Mapping[str, int]) -> Operation[Any, Any]:
     tier = operation.tier
     if tier is None:
-        return unsold(operation)
+        return without_price(operation)
     current = Tier(tier.name, cents.get(operation.id, cents.get(tier.name, tier.cents)))
     return operation if current == tier else attrs.evolve(operation, tier=current)
 
 
-def unsold(operation: Operation[Any, Any]) -> Operation[Any, Any]:
+def without_price(operation: Operation[Any, Any]) -> Operation[Any, Any]:
     """The operation without a price: callable with an API key only."""
     if operation.auth != "bearer-or-x402":
         return operation
     return attrs.evolve(operation, auth="bearer", tier=None)
 
 
-def offered(operations: Iterable[Operation[Any, Any]], terms: Terms, origin: str) -> dict[str, Any]:
+def price_list(
+    operations: Iterable[Operation[Any, Any]], terms: Terms, origin: str
+) -> dict[str, Any]:
     """The price list of `/.well-known/x402`.
 
     A resource whose address has a name in braces is one of many; its challenge names the one that

@@ -22,7 +22,7 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.host import Signer
 from svc_core.payments.messages import RECEIPT, SCHEME, VERSION, SettlementResponse
 from svc_core.payments.outcomes import transaction_of
-from svc_core.payments.records import RECEIPT_PREFIX, Payment
+from svc_core.payments.payment_rows import RECEIPT_PREFIX, Payment
 from svc_core.payments.states import State
 from svc_core.wire.constraints import Doc
 
@@ -51,7 +51,7 @@ class Receipt:
     delivered: Annotated[bool, Doc("Whether the answer was sent.")]
 
 
-def reference(text: str, *, of_all: bool = True) -> str:
+def receipt_reference(text: str, *, of_all: bool = True) -> str:
     """The normalised key of a receipt lookup: an identifier, or with `of_all` a transaction hash.
 
     Raises:

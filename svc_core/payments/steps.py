@@ -27,23 +27,35 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Ids
 from svc_core.payments import decisions, header, outcomes, receipts
 from svc_core.payments.admission import Limits
-from svc_core.payments.decisions import Attempt, PriorAnswer, Purchase, in_progress, payment_refusal
-from svc_core.payments.evm import Judge, checksummed
+from svc_core.payments.decisions import (
+    PaymentAttempt,
+    PriorAnswer,
+    Purchase,
+    in_progress,
+    payment_refusal,
+)
+from svc_core.payments.evm import Judge, checksum_address
 from svc_core.payments.messages import PAYMENT_RESPONSE, SettlementResponse
-from svc_core.payments.outcomes import Outcome
-from svc_core.payments.ports import ChainReader, Facilitator, PaymentStore, Rule, Unavailable
-from svc_core.payments.receipts import Signing
-from svc_core.payments.records import (
+from svc_core.payments.outcomes import PaymentOutcome
+from svc_core.payments.payment_ports import (
+    ChainReader,
+    Facilitator,
+    PaymentStore,
+    Rule,
+    Unavailable,
+)
+from svc_core.payments.payment_rows import (
     RECEIPT_PREFIX,
-    KeptAnswer,
-    Known,
+    HeldAnswer,
     Lease,
     Payment,
+    PaymentRows,
     Writes,
 )
+from svc_core.payments.receipts import Signing
 from svc_core.payments.states import IN_DOUBT, IN_FLIGHT, WATCHED, Event, State, Superseded
 
-Work = Callable[[], Awaitable[KeptAnswer]]
+Work = Callable[[], Awaitable[HeldAnswer]]
 """Runs the request itself, without its payment."""
 
 Gate = Callable[[str], Awaitable[None]]
@@ -61,7 +73,7 @@ _DOUBTS: Final = {Event.PEND: problem.SETTLEMENT_PENDING, Event.LOSE: problem.SE
 
 
 @frozen
-class Policy:
+class PaymentPolicy:
     """The settings of the checkout.
 
     `verifies`: ask a facilitator before the work as well, because otherwise an empty wallet gets
@@ -76,14 +88,14 @@ class Policy:
 
 
 @frozen
-class Served:
+class PaidReply:
     """The answer to send; `receipt_id` is None where nothing was charged for it."""
 
-    answer: KeptAnswer
+    answer: HeldAnswer
     receipt_id: str | None = None
 
 
-class Abandoned(Exception):  # noqa: N818 - says what happened
+class ClientGone(Exception):  # noqa: N818 - says what happened
     """The client has left: nothing was charged, or it is owed the answer."""
 
 
@@ -103,11 +115,11 @@ class Checkout:
     chain: ChainReader | None = None
     gate: Gate = _open_gate
     signing: Signing | None = None
-    policy: Policy = field(factory=Policy)
+    policy: PaymentPolicy = field(factory=PaymentPolicy)
 
     # -- a request -----------------------------------------------------------------------------
 
-    async def serve(self, purchase: Purchase, work: Work) -> Served:
+    async def serve(self, purchase: Purchase, work: Work) -> PaidReply:
         """Serve a request with a payment; the answer is returned once it is paid.
 
         An answer with a status of 400 or more, and an exception of `work`, is passed on and nothing
@@ -118,7 +130,7 @@ class Checkout:
                 that the answer must carry.
             Abandoned: nobody waits for the answer.
         """
-        attempt = Attempt(purchase, header.read(purchase.values))
+        attempt = PaymentAttempt(purchase, header.parse_payment(purchase.values))
         rows = await self.store.look(attempt.keys)
         try:
             decisions.recall(rows, attempt, self.clock())
@@ -127,15 +139,15 @@ class Checkout:
             return await self._repeat(prior.payment, prior.answer, purchase)
         return await self._work(payment, purchase, work)
 
-    async def _repeat(self, payment: Payment, answer: KeptAnswer, purchase: Purchase) -> Served:
+    async def _repeat(self, payment: Payment, answer: HeldAnswer, purchase: Purchase) -> PaidReply:
         """Go on with a payment whose answer is stored already."""
         if payment.state is State.SETTLED:
-            return Served(answer, payment.receipt_id)
+            return PaidReply(answer, payment.receipt_id)
         if payment.state is State.OWED:
-            return await self._send(payment, answer, Outcome(Event.DELIVER), purchase)
+            return await self._send(payment, answer, PaymentOutcome(Event.DELIVER), purchase)
         return await self._settle(payment, answer, purchase, is_first=False)
 
-    async def _reserve(self, attempt: Attempt, rows: Known) -> Payment:
+    async def _reserve(self, attempt: PaymentAttempt, rows: PaymentRows) -> Payment:
         reason = decisions.fault(attempt, self.judge, self.clock())
         if reason:
             raise payment_refusal(problem.PAYMENT_INVALID, reason, attempt.purchase)
@@ -158,18 +170,18 @@ class Checkout:
             except Problem as error:
                 is_invalid = error.type is problem.PAYMENT_INVALID
                 event = Event.REJECT if is_invalid else Event.FAIL
-                await self._give_up(payment, Outcome(event, error.detail.rstrip(".")))
+                await self._give_up(payment, PaymentOutcome(event, error.detail.rstrip(".")))
                 raise
         return payment
 
-    async def _verify(self, attempt: Attempt) -> None:
+    async def _verify(self, attempt: PaymentAttempt) -> None:
         """Ask the facilitator whether the payment could be settled.
 
         Raises:
             Problem: PAYMENT_INVALID, or SERVICE_UNAVAILABLE where there is no answer.
         """
         try:
-            verdict = await self.facilitator.verify(wire.read_json(attempt.payment.text.encode()))
+            verdict = await self.facilitator.verify(wire.decode_json(attempt.payment.text.encode()))
         except Unavailable as error:
             detail = "Payments cannot be checked at present; nothing was charged."
             retry = {"Retry-After": DOUBT_SECONDS}
@@ -180,8 +192,8 @@ class Checkout:
             response = SettlementResponse(False, "", network, payer, reason)
             raise payment_refusal(problem.PAYMENT_INVALID, reason, attempt.purchase, response)
 
-    async def _work(self, payment: Payment, purchase: Purchase, work: Work) -> Served:
-        outcome = Outcome(Event.FAIL, "request_failed")
+    async def _work(self, payment: Payment, purchase: Purchase, work: Work) -> PaidReply:
+        outcome = PaymentOutcome(Event.FAIL, "request_failed")
         try:
             answer = await work()
         except Exception:
@@ -192,18 +204,18 @@ class Checkout:
             return await self._settle(payment, answer, purchase, is_first=True)
         await self._give_up(payment, outcome)
         if is_good:
-            raise Abandoned
-        return Served(answer)
+            raise ClientGone
+        return PaidReply(answer)
 
-    async def _give_up(self, payment: Payment, outcome: Outcome) -> None:
+    async def _give_up(self, payment: Payment, outcome: PaymentOutcome) -> None:
         with suppress(Superseded):
             await self.resolve(payment, outcome, holder=payment.holder)
 
     # -- settling ------------------------------------------------------------------------------
 
     async def _settle(
-        self, payment: Payment, answer: KeptAnswer, purchase: Purchase, *, is_first: bool
-    ) -> Served:
+        self, payment: Payment, answer: HeldAnswer, purchase: Purchase, *, is_first: bool
+    ) -> PaidReply:
         try:
             payment = await self._begin(payment, answer if is_first else None)
         except Superseded as error:
@@ -216,12 +228,12 @@ class Checkout:
         try:
             await self.resolve(payment, outcome, holder=payment.holder)
         except Superseded:
-            outcome = Outcome(Event.LOSE, outcomes.UNKNOWN, outcome.transaction)
+            outcome = PaymentOutcome(Event.LOSE, outcomes.UNKNOWN, outcome.transaction)
         if is_paid:
-            raise Abandoned
+            raise ClientGone
         raise _settlement_problem(payment, outcome, purchase)
 
-    async def _begin(self, payment: Payment, answer: KeptAnswer | None) -> Payment:
+    async def _begin(self, payment: Payment, answer: HeldAnswer | None) -> Payment:
         """Store that a facilitator is going to be asked, with the answer if it is new.
 
         Raises:
@@ -230,11 +242,13 @@ class Checkout:
         now, is_first = self.clock(), answer is not None
         holder = payment.holder if is_first else None
         lease = self._lease(now, self.policy.lease)
-        move = self._move_rule(Outcome(Event.SETTLE), holder=holder, lease=lease, answer=answer)
+        move = self._move_rule(
+            PaymentOutcome(Event.SETTLE), holder=holder, lease=lease, answer=answer
+        )
         rule = move if is_first else lambda rows: move(_in_doubt(rows, payment, now))
-        return await self.store.update(payment.place, rule)
+        return await self.store.update(payment.keys, rule)
 
-    async def _ask_until_certain(self, payment: Payment, *, is_first: bool) -> Outcome:
+    async def _ask_until_certain(self, payment: Payment, *, is_first: bool) -> PaymentOutcome:
         """Ask the facilitator, in doubt a second time, and then the chain."""
         outcome = await self._settle_once(payment, is_first=is_first)
         if outcome.event in _DOUBTS:
@@ -246,14 +260,14 @@ class Checkout:
             outcome = await self._chain_outcome(payment) or outcome
         return outcome
 
-    async def _settle_once(self, payment: Payment, *, is_first: bool) -> Outcome:
+    async def _settle_once(self, payment: Payment, *, is_first: bool) -> PaymentOutcome:
         try:
-            response = await self.facilitator.settle(wire.read_json(payment.payload.encode()))
+            response = await self.facilitator.settle(wire.decode_json(payment.payload.encode()))
         except Unavailable:
             response = None
-        return outcomes.judge(response, payment, is_first=is_first)
+        return outcomes.judge_settlement(response, payment, is_first=is_first)
 
-    async def _chain_outcome(self, payment: Payment) -> Outcome | None:
+    async def _chain_outcome(self, payment: Payment) -> PaymentOutcome | None:
         """The outcome of a look at the chain; None where it cannot be read."""
         if self.chain is None:
             return None
@@ -265,31 +279,31 @@ class Checkout:
         return outcomes.judge_chain(sighting, transfer, payment)
 
     async def _send(
-        self, payment: Payment, answer: KeptAnswer, outcome: Outcome, purchase: Purchase
-    ) -> Served:
+        self, payment: Payment, answer: HeldAnswer, outcome: PaymentOutcome, purchase: Purchase
+    ) -> PaidReply:
         """Store that the answer is sent and return it, or the one that another process sent."""
         now, move = self.clock(), self._move_rule(outcome)
 
-        def with_receipt(payment: Payment) -> KeptAnswer:
-            payer = checksummed(payment.payer, self.judge.crypto)
+        def with_receipt(payment: Payment) -> HeldAnswer:
+            payer = checksum_address(payment.payer, self.judge.crypto)
             response = receipts.response(payment, payer, self.signing, now)
             return attrs.evolve(answer, payment_response=response.header())
 
-        def rule(rows: Known) -> Writes:
+        def rule(rows: PaymentRows) -> Writes:
             writes = move(rows)
             if writes.payment.identifier is None:
                 return attrs.evolve(writes, forget=True)
             return attrs.evolve(writes, answer=with_receipt(writes.payment))
 
         try:
-            settled_payment = await self.store.update(payment.place, rule)
+            settled_payment = await self.store.update(payment.keys, rule)
         except Superseded:
-            rows = await self.store.look(payment.place)
+            rows = await self.store.look(payment.keys)
             answer_ = rows.answers.get(payment.id)
             if payment.identifier is None or answer_ is None:
                 raise decisions.replay_refusal(rows.payment or payment, purchase) from None
-            return Served(answer_, payment.receipt_id)
-        return Served(with_receipt(settled_payment), settled_payment.receipt_id)
+            return PaidReply(answer_, payment.receipt_id)
+        return PaidReply(with_receipt(settled_payment), settled_payment.receipt_id)
 
     # -- what was cut off ----------------------------------------------------------------------
 
@@ -306,7 +320,7 @@ class Checkout:
     async def resolve(
         self,
         payment: Payment,
-        outcome: Outcome,
+        outcome: PaymentOutcome,
         *,
         holder: str | None = None,
         lease: Lease | None = None,
@@ -320,16 +334,16 @@ class Checkout:
             Superseded: the holder no longer holds it, or it is not in doubt.
         """
         rule = self._move_rule(outcome, holder=holder, lease=lease)
-        return await self.store.update(payment.place, rule)
+        return await self.store.update(payment.keys, rule)
 
     async def recover(self, payment: Payment, *, at_once: bool = False) -> Payment | None:
         """Recover one payment that no process holds; None where its state did not change."""
         now = self.clock()
-        move = self._move_rule(Outcome(Event.LAPSE), lease=self._pause(payment))
+        move = self._move_rule(PaymentOutcome(Event.LAPSE), lease=self._pause(payment))
         # The lease of a payment in doubt is only a pause, which `at_once` cuts short.
         leased_states = IN_FLIGHT if at_once else WATCHED
 
-        def rule(rows: Known) -> Writes:
+        def rule(rows: PaymentRows) -> Writes:
             current = rows.payment
             if current is None or current.state not in WATCHED:
                 raise Superseded("There is nothing to look after.")
@@ -339,7 +353,7 @@ class Checkout:
 
         outcome = None
         try:
-            current = await self.store.update(payment.place, rule)
+            current = await self.store.update(payment.keys, rule)
             if current.state is State.PENDING and self.chain is None:
                 # The facilitator said that a transfer is under way.
                 current = await self._begin(current, None)
@@ -353,7 +367,7 @@ class Checkout:
             return None
         return current if current.state is not payment.state else None
 
-    def _move_rule(self, outcome: Outcome, **how: Any) -> Rule:
+    def _move_rule(self, outcome: PaymentOutcome, **how: Any) -> Rule:
         """The store rule that applies an outcome now."""
         now, limits = self.clock(), self.policy.limits
         return partial(decisions.move, outcome=outcome, now=now, limits=limits, **how)
@@ -367,7 +381,7 @@ class Checkout:
         return Lease(self.ids.random(HOLDER_BYTES).hex(), now + length)
 
 
-def _in_doubt(rows: Known, payment: Payment, now: datetime) -> Known:
+def _in_doubt(rows: PaymentRows, payment: Payment, now: datetime) -> PaymentRows:
     """The rows of a payment in doubt that no process holds.
 
     Raises:
@@ -378,13 +392,13 @@ def _in_doubt(rows: Known, payment: Payment, now: datetime) -> Known:
     if current is None or current.receipt_id != payment.receipt_id:
         raise Superseded("Another reservation was made since.")
     if current.state is State.SETTLING and not current.is_worked_on(now):
-        current = current.moved(Event.LAPSE, now)
+        current = current.after(Event.LAPSE, now)
     if current.state not in IN_DOUBT:
         raise Superseded("The payment is not in doubt.")
     return attrs.evolve(rows, payment=current)
 
 
-def _settlement_problem(payment: Payment, outcome: Outcome, purchase: Purchase) -> Problem:
+def _settlement_problem(payment: Payment, outcome: PaymentOutcome, purchase: Purchase) -> Problem:
     """The problem of an unsettled payment; in doubt it contains no new challenge."""
     reason, kind = outcome.reason or outcomes.UNKNOWN, _DOUBTS.get(outcome.event)
     transaction = outcome.transaction or payment.transaction or ""

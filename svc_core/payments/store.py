@@ -19,12 +19,12 @@ from svc_core.access.limits import DAY_SECONDS
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Collection, Position, Storage, Transaction
 from svc_core.payments import bodies
-from svc_core.payments.ports import Rule
-from svc_core.payments.records import (
+from svc_core.payments.payment_ports import Rule
+from svc_core.payments.payment_rows import (
     PREFIX,
-    Known,
     Payment,
-    Place,
+    PaymentKeys,
+    PaymentRows,
     Wallet,
     identifier_key,
 )
@@ -128,11 +128,11 @@ class StoredPayments:
     storage: Storage
     listener: PaymentListener = _ignore
 
-    async def look(self, place: Place) -> Known:
+    async def look(self, place: PaymentKeys) -> PaymentRows:
         """The rows of a place, as of one moment."""
         return await self.storage.read(SYSTEM, lambda tx: _rows(tx, place))
 
-    async def update(self, place: Place, rule: Rule) -> Payment:
+    async def update(self, place: PaymentKeys, rule: Rule) -> Payment:
         """Read the rows, apply the rule and store its writes; the new payment."""
         before, after = await self.storage.write(SYSTEM, lambda tx: update(tx, place, rule))
         self.listener(before, after)
@@ -140,7 +140,7 @@ class StoredPayments:
 
     async def receipt(self, reference: str) -> Payment | None:
         """The payment with this receipt identifier, or with this transaction hash."""
-        return await self.storage.read(SYSTEM, lambda tx: receipt(tx, reference))
+        return await self.storage.read(SYSTEM, lambda tx: stored_receipt(tx, reference))
 
     async def due(
         self, now: datetime, *, states: frozenset[State] = WATCHED, limit: int
@@ -151,7 +151,7 @@ class StoredPayments:
         scan = partial(_scan, order="looked_at", ranges=ranges, where=filters, limit=limit)
         return await self.storage.read(SYSTEM, scan)
 
-    async def listed(
+    async def list_payments(
         self, *, states: frozenset[State] = frozenset(), limit: int, after: str | None = None
     ) -> tuple[Payment, ...]:
         """Payments, newest reservation first, of these states or of all; `after` is the identifier
@@ -186,12 +186,12 @@ class StoredPayments:
 # -- in a unit of the system -------------------------------------------------------------------
 
 
-async def update(tx: Transaction, place: Place, rule: Rule) -> tuple[Payment | None, Payment]:
+async def update(tx: Transaction, place: PaymentKeys, rule: Rule) -> tuple[Payment | None, Payment]:
     """Apply a rule to the rows and store its writes; the payment before and after."""
     current = await _rows(tx, place)
     writes = rule(current)
     before, after = current.payment, writes.payment
-    if before is None and await receipt(tx, after.receipt_id) is not None:
+    if before is None and await stored_receipt(tx, after.receipt_id) is not None:
         raise AssertionError("two payments have one receipt identifier")
     await tx.documents.put(PAYMENTS, after.id, after)
     if writes.wallet is not None:
@@ -209,7 +209,7 @@ async def update(tx: Transaction, place: Place, rule: Rule) -> tuple[Payment | N
     return before, after
 
 
-async def receipt(tx: Transaction, reference: str) -> Payment | None:
+async def stored_receipt(tx: Transaction, reference: str) -> Payment | None:
     """The payment with this receipt identifier, or with this transaction hash."""
     return await _first(tx, "transaction" if reference.startswith("0x") else "receipt", reference)
 
@@ -234,7 +234,7 @@ async def _first(tx: Transaction, key: str, value: str) -> Payment | None:
     return next(iter(await _scan(tx, where={key: (value,)}, limit=1)), None)
 
 
-async def _rows(tx: Transaction, place: Place) -> Known:
+async def _rows(tx: Transaction, place: PaymentKeys) -> PaymentRows:
     document = await tx.documents.get(PAYMENTS, place.id)
     payment = None if document is None else PAYMENTS.decode(document.raw)
     namesake = None
@@ -245,7 +245,7 @@ async def _rows(tx: Transaction, place: Place) -> Known:
     ids = tuple(dict.fromkeys(row.id for row in (payment, namesake) if row is not None))
     rows = await tx.documents.get_many(PAID_ANSWERS, ids)
     answers = {id_: bodies.unpack(PAID_ANSWERS.decode(row.raw).packed) for id_, row in rows.items()}
-    return Known(payment, namesake, wallet, answers)
+    return PaymentRows(payment, namesake, wallet, answers)
 
 
 async def _add_revenue(tx: Transaction, payment: Payment, day: date) -> None:

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
-from svc_core.base.unset import UNSET, Maybe, Unset, named
+from svc_core.base.unset import UNSET, Maybe, Unset, patch_members
 from svc_core.contract import problem
-from svc_core.contract.result import Created, One, Page
+from svc_core.contract.result import Created, Page, Single
 from svc_core.operation import crud
 from svc_core.operation.context import Context
-from svc_core.operation.crud import changed
+from svc_core.operation.crud import update_row
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, ProjectId
 from svc_core.projects.model import (
@@ -28,7 +28,7 @@ from svc_core.projects.model import (
     ProjectPatch,
 )
 from svc_core.reports.model import REPORTS
-from svc_core.wire import Fault
+from svc_core.wire import InputFault
 from svc_core.wire.constraints import Doc
 
 # -- requests ----------------------------------------------------------------------------------
@@ -52,21 +52,21 @@ class CreateProject:
 
 
 @frozen
-class OneProject:
+class ProjectRequest:
     """One project."""
 
     project_id: Annotated[ProjectId, PATH]
 
 
 @frozen
-class ReplaceProject(OneProject):
+class ReplaceProject(ProjectRequest):
     """One project, replaced whole."""
 
     body: Annotated[ProjectInput, BODY]
 
 
 @frozen
-class PatchProject(OneProject):
+class PatchProject(ProjectRequest):
     """One project, changed in part."""
 
     body: Annotated[ProjectPatch, BODY]
@@ -87,17 +87,17 @@ async def list_projects(ctx: Context, request: ListProjects) -> Page[Project]:
 
 async def create_project(ctx: Context, request: CreateProject) -> Created[Project]:
     """Begin a project of the caller's own."""
-    members = named(request.body, ProjectInput)
+    members = patch_members(request.body, ProjectInput)
     await _check(ctx, members)
-    project = crud.made(ctx, PROJECTS, **members)
+    project = crud.new_row(ctx, PROJECTS, **members)
     return await crud.create_own(ctx, PROJECTS, project, PROJECTS_MAX)
 
 
-async def change_project(ctx: Context, request: ReplaceProject | PatchProject) -> One[Project]:
+async def change_project(ctx: Context, request: ReplaceProject | PatchProject) -> Single[Project]:
     """Change the members that are sent; a replacement sends its defaults too."""
-    before, members = PROJECTS.decode(ctx.row.raw), named(request.body, ProjectInput)
+    before, members = PROJECTS.decode(ctx.row.raw), patch_members(request.body, ProjectInput)
     await _check(ctx, members, before.report_ids, before.subject_ids)
-    return await ctx.rewrite(PROJECTS, changed(before, ctx.now, **members))
+    return await ctx.rewrite(PROJECTS, update_row(before, ctx.now, **members))
 
 
 async def _check(
@@ -112,21 +112,21 @@ async def _check(
         Problem: VALIDATION_FAILED, naming every one that is not.
     """
     ids, subject_ids = members.get("report_ids", ()), members.get("subject_ids", ())
-    faults = await ctx.missing(REPORTS, ids, pointer="/reportIds", known=reports)
+    faults = await ctx.missing_faults(REPORTS, ids, pointer="/reportIds", earlier=reports)
     visible = {*subjects, *await ctx.tx.ledger.get_many(subject_ids)}
     faults += [
-        Fault(f"/subjectIds/{index}", "is no subject of this workspace")
+        InputFault(f"/subjectIds/{index}", "is no subject of this workspace")
         for index, id_ in enumerate(subject_ids)
         if id_ not in visible
     ]
     problem.refuse(faults)
 
 
-def _set_members(**members: Any) -> Callable[[Context, OneProject], Awaitable[One[Project]]]:
+def _set_members(**members: Any) -> Callable[[Context, ProjectRequest], Awaitable[Single[Project]]]:
     """A use case that sets these members of a project."""
 
-    async def run(ctx: Context, request: OneProject) -> One[Project]:  # noqa: ARG001
-        after = changed(PROJECTS.decode(ctx.row.raw), ctx.now, **members)
+    async def run(ctx: Context, request: ProjectRequest) -> Single[Project]:  # noqa: ARG001
+        after = update_row(PROJECTS.decode(ctx.row.raw), ctx.now, **members)
         return await ctx.rewrite(PROJECTS, after)
 
     return run
@@ -140,7 +140,7 @@ _EXAMPLE = {
     "notes": "Ask the port authority for its figures.",
 }
 _READ, _WRITE = frozenset({"projects:read"}), frozenset({"projects:write"})
-_ROWS = crud.Rows(PROJECTS, "project_id", _READ, _WRITE, idempotency="optional")
+_ROWS = crud.RowOperations(PROJECTS, "project_id", _READ, _WRITE, idempotency="optional")
 _PATH, _REPEAT = "/projects/{projectId}", " Where it is so already, nothing is written."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -166,7 +166,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "projects show",
         f"GET {_PATH}",
         "Read a project",
-        OneProject,
+        ProjectRequest,
         description="One project of the person behind the key.",
     ),
     _ROWS.operation(

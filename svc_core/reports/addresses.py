@@ -31,14 +31,14 @@ class Opening:
     ends_at: datetime
 
 
-def seal(keyring: Keyring, opening: Opening, nonce: bytes) -> str:
+def seal_report_link(keyring: Keyring, opening: Opening, nonce: bytes) -> str:
     """The token of a link, which expires on a whole second; `nonce` is 12 random bytes."""
     ends = int(opening.ends_at.timestamp())
     fields = [opening.tenant, opening.report_id, ends]
     return cursor.seal(_keys(keyring), fields, b"", nonce)
 
 
-def opened(keyring: Keyring, token: str, now: datetime) -> Opening:
+def open_report_link(keyring: Keyring, token: str, now: datetime) -> Opening:
     """What the link with this token opens now.
 
     Raises:

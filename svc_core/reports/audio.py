@@ -80,7 +80,7 @@ class Audio:
 
 
 @frozen
-class Speaking:
+class SpeechRequest:
     """A request to speak a report: when it is tried next, and how often it was tried.
 
     One that a worker has claimed is due again when the claim lapses.
@@ -101,7 +101,7 @@ class FileCheck:
 
 
 @frozen
-class Turn:
+class FileLease:
     """A lease on a file, to store or remove it; after `until` it lapses and the file is checked."""
 
     name: str
@@ -127,9 +127,9 @@ AUDIO: Collection[Audio] = Collection(
     keys={"file": lambda audio: audio.recording.name},
 )
 
-SPEAKING: Collection[Speaking] = Collection(
+SPEECH_REQUESTS: Collection[SpeechRequest] = Collection(
     name="speaking",
-    model=Speaking,
+    model=SpeechRequest,
     prefix="rpt",
     order=lambda speaking: micros(speaking.due_at),
     # A server that starts finds the claims of the one before it by this key.
@@ -137,9 +137,9 @@ SPEAKING: Collection[Speaking] = Collection(
 )
 """One row for each report that waits to be spoken, under the report's id."""
 
-TURNS: Collection[Turn] = Collection(
+FILE_LEASES: Collection[FileLease] = Collection(
     name="media_turns",
-    model=Turn,
+    model=FileLease,
     prefix="med",
     order=lambda turn: micros(turn.until),
     scope="system",
@@ -155,9 +155,9 @@ PIECES: Collection[Piece] = Collection(
 )
 """The files that the database stores: a head for each, numbered 0, and its pieces from 1."""
 
-DOUBTS: Collection[FileCheck] = Collection(
+FILE_CHECKS: Collection[FileCheck] = Collection(
     name="media_doubts", model=FileCheck, prefix="med", order=lambda doubt: micros(doubt.look_at)
 )
 """One row for each file to be checked; the sweep reads the earliest."""
 
-COLLECTIONS = (AUDIO, SPEAKING, DOUBTS, TURNS, PIECES)
+COLLECTIONS = (AUDIO, SPEECH_REQUESTS, FILE_CHECKS, FILE_LEASES, PIECES)

@@ -20,16 +20,16 @@ from textwrap import shorten
 from attrs import field, frozen
 
 from svc_core.reports.model import Period, ReportSource, ReportWords, Section, Statement
-from svc_core.reports.telling import NarrationLine, Narrator, StoryPlan, in_order
-from svc_core.text.evidence import Evidence, Scored, readings
+from svc_core.reports.narration import NarrationLine, Narrator, StoryPlan, reading_order
+from svc_core.text.containment import TextWords
+from svc_core.text.evidence import EvidenceTexts, ScoredItem, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
-from svc_core.text.marks import Words
 from svc_core.text.query import Query
 from svc_core.text.ranking import rank
-from svc_core.text.stories import Story, stories
+from svc_core.text.stories import Story, group_stories
 from svc_core.text.templates import Templates
-from svc_core.text.wording import Wording, days, frame, wording
+from svc_core.text.wording import Wording, days, frame, wording_of
 
 SOURCES_MAX = 500
 """Items of one report: the best matches. People read a tenth of them, programs all."""
@@ -38,23 +38,23 @@ _TOPIC_QUOTED_MAX = 160
 
 
 @frozen
-class Draft:
+class ReportDraft:
     """A report before it is rendered.
 
-    `summary` is the text of the opening, `cited` are the items by their numbers, and `stories` are
+    `summary` is the text of the opening, `items` are the items by their numbers, and `stories` are
     those that it covers.
     """
 
     title: str
     summary: str
     words: ReportWords
-    cited: tuple[Evidence, ...] = field(repr=False)
+    items: tuple[EvidenceTexts, ...] = field(repr=False)
     stories: tuple[Story, ...] = field(repr=False)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The number of each cited item by its id."""
-        return {item.id: number for number, item in enumerate(self.cited, 1)}
+        return {item.id: number for number, item in enumerate(self.items, 1)}
 
     def citations(self, story: Story) -> tuple[int, ...]:
         """The numbers of a story's cited items."""
@@ -63,7 +63,7 @@ class Draft:
 
     def marks(self, story: Story, *sentences: str) -> tuple[int, ...]:
         """The numbers of those of a story's items that hold every one of some sentences."""
-        claims = [Words.of(text) for text in sentences]
+        claims = [TextWords.of(text) for text in sentences]
         return tuple(
             number
             for number in self.citations(story)
@@ -71,12 +71,12 @@ class Draft:
         )
 
     @cached_property
-    def _words(self) -> list[Words]:
-        return [Words.of(f"{item.title} {item.text}") for item in self.cited]
+    def _words(self) -> list[TextWords]:
+        return [TextWords.of(f"{item.title} {item.text}") for item in self.items]
 
 
 @frozen
-class Told:
+class StorySelection:
     """The stories about a subject in reading order, or the nearest misses where there are none.
 
     `match_count` counts all matching items, also those beyond the bound of a report; `pool` are all
@@ -84,13 +84,13 @@ class Told:
     """
 
     stories: tuple[Story, ...]
-    nearest: tuple[Evidence, ...] = ()
+    nearest: tuple[EvidenceTexts, ...] = ()
     match_count: int = 0
     frequencies: Frequencies = field(factory=Frequencies, repr=False)
-    pool: tuple[Evidence, ...] = field(default=(), repr=False)
+    pool: tuple[EvidenceTexts, ...] = field(default=(), repr=False)
 
     @property
-    def members(self) -> list[Scored]:
+    def members(self) -> list[ScoredItem]:
         """The items of its stories."""
         return [member for story in self.stories for member in story.members]
 
@@ -101,36 +101,36 @@ class Told:
         return [at for at in dates if at is not None]
 
 
-def tell(
+def select_stories(
     query: Query,
-    evidence: Iterable[Evidence],
+    evidence: Iterable[EvidenceTexts],
     frequencies: Frequencies,
     *,
     language: str = "en",
     likeness: Mapping[str, float] | None = None,
-) -> Told:
+) -> StorySelection:
     """Rank evidence by a query and group what matches into stories."""
     items = readings(item for item in evidence if item.title.strip() or item.text.strip())
     if not frequencies.total:
         frequencies = Frequencies.of(item.counts for item in items)
     ranking = rank(query, items, frequencies, likeness)
-    hits = [Scored(hit.reading, hit.score) for hit in ranking.chosen[:SOURCES_MAX]]
-    order = in_order(stories(hits, frequencies), language)
+    hits = [ScoredItem(hit.reading, hit.score) for hit in ranking.hits[:SOURCES_MAX]]
+    order = reading_order(group_stories(hits, frequencies), language)
     nearest = tuple(hit.reading.evidence for hit in ranking.nearest)
     pool = tuple(item.evidence for item in items)
-    return Told(tuple(order), nearest, len(ranking.chosen), frequencies, pool)
+    return StorySelection(tuple(order), nearest, len(ranking.hits), frequencies, pool)
 
 
-def draft(
-    name: str, topic: str, period: Period | None, selection: Told, language: str = "en"
-) -> Draft:
+def draft_report(
+    name: str, topic: str, period: Period | None, selection: StorySelection, language: str = "en"
+) -> ReportDraft:
     """The draft of a selection of stories.
 
     Without a period, its title spans the dates of the items.
     """
     words = frame(language)
     span = days(period.start, period.end) if period else _ends(selection.dates)
-    items: tuple[Evidence, ...] = ()
+    items: tuple[EvidenceTexts, ...] = ()
     if selection.stories:
         content, items = _words_of(selection, language)
     else:
@@ -138,16 +138,18 @@ def draft(
         opening = tuple(Statement(text, ()) for text in lines)
         notes = tuple(_language_notes(language))
         content = ReportWords(opening, (), (), (), (), notes=notes, language=language)
-    return Draft(
+    return ReportDraft(
         title=f"{name}: {words.span(*span)}" if span else name,
         summary=" ".join(statement.text for statement in content.opening),
         words=content,
-        cited=items,
+        items=items,
         stories=selection.stories,
     )
 
 
-def _words_of(selection: Told, language: str) -> tuple[ReportWords, tuple[Evidence, ...]]:
+def _words_of(
+    selection: StorySelection, language: str
+) -> tuple[ReportWords, tuple[EvidenceTexts, ...]]:
     """The text of the stories, and the items in the order of their numbers."""
     forms = Templates(selection.pool or (member.evidence for member in selection.members))
     teller = Narrator(
@@ -171,7 +173,7 @@ class _Numbers:
     """Numbers items in the order in which they are first cited."""
 
     def __init__(self) -> None:
-        self.items: list[Evidence] = []
+        self.items: list[EvidenceTexts] = []
         self._numbers: dict[str, int] = {}
 
     def statements(self, lines: Iterable[NarrationLine]) -> tuple[Statement, ...]:
@@ -192,17 +194,17 @@ class _Numbers:
             topics=plan.lead.evidence.topics,
         )
 
-    def _numbers_of(self, items: Iterable[Evidence]) -> tuple[int, ...]:
+    def _numbers_of(self, items: Iterable[EvidenceTexts]) -> tuple[int, ...]:
         return tuple(dict.fromkeys(map(self._number, items)))
 
-    def _number(self, item: Evidence) -> int:
+    def _number(self, item: EvidenceTexts) -> int:
         if item.id not in self._numbers:
             self.items.append(item)
             self._numbers[item.id] = len(self.items)
         return self._numbers[item.id]
 
 
-def _source(number: int, item: Evidence) -> ReportSource:
+def _source(number: int, item: EvidenceTexts) -> ReportSource:
     return ReportSource(
         number=number,
         id=item.id,
@@ -213,18 +215,20 @@ def _source(number: int, item: Evidence) -> ReportSource:
     )
 
 
-def _label(item: Evidence) -> str:
+def _label(item: EvidenceTexts) -> str:
     return " ".join(item.title.split()) or shorten(item.text, LABEL_CHARS, placeholder="…")
 
 
-def _notes(selection: Told, opening: Iterable[NarrationLine], language: str) -> Iterable[str]:
+def _notes(
+    selection: StorySelection, opening: Iterable[NarrationLine], language: str
+) -> Iterable[str]:
     """Notes on the sources as a whole: language, missing dates, and how many were left out."""
     words, own = frame(language), (primary(language), None)
     members = selection.members
     undated_count = len(members) - len(selection.dates)
-    if not any(member.reading.tongue in own for member in members):
+    if not any(member.reading.language in own for member in members):
         yield words["foreign"]
-    elif not any(line.sources[0].tongue in own for line in opening):
+    elif not any(line.sources[0].primary_language in own for line in opening):
         yield words["foreign_opening"]
     if undated_count:
         yield words.say("undated", count=undated_count, sources=len(members))
@@ -234,7 +238,7 @@ def _notes(selection: Told, opening: Iterable[NarrationLine], language: str) -> 
 
 
 def _language_notes(language: str) -> Iterable[str]:
-    if wording(language) is None:
+    if wording_of(language) is None:
         yield frame(language)["untranslated"]
 
 
@@ -253,7 +257,7 @@ def _no_match(topic: str, span: tuple[datetime, datetime] | None, words: Wording
     return words.say("nothing", topic=line, start=start, end=end)
 
 
-def _nearest(items: Sequence[Evidence], words: Wording) -> Iterable[str]:
+def _nearest(items: Sequence[EvidenceTexts], words: Wording) -> Iterable[str]:
     """The sentence that names the nearest misses: headline, publisher and date of each."""
     if items:
         names = (
@@ -263,5 +267,5 @@ def _nearest(items: Sequence[Evidence], words: Wording) -> Iterable[str]:
         yield words.say("nearest", items="; ".join(names))
 
 
-def _date(item: Evidence, words: Wording) -> str:
+def _date(item: EvidenceTexts, words: Wording) -> str:
     return words["no_date"] if item.published_at is None else words.day(item.published_at)

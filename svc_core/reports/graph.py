@@ -15,11 +15,11 @@ from itertools import chain, combinations
 from attrs import evolve
 
 from svc_core.intel.entities import directory
-from svc_core.intel.linking.references import of_text
+from svc_core.intel.linking.references import text_references
 from svc_core.operation.context import Context
-from svc_core.reports.draft import Draft
+from svc_core.reports.draft import ReportDraft
 from svc_core.reports.model import GraphCounts, IncidentAnchor, ReportEdge, ReportGraph, ReportNode
-from svc_core.text.entities import OTHER, Mention
+from svc_core.text.name_mentions import OTHER, Mention
 from svc_core.text.stories import Story
 
 NODES_MAX = 200
@@ -30,7 +30,7 @@ CO_MENTIONS_MIN = 2
 REPORT, INCIDENT, ENTITY, SOURCE = "report", "incident", "entity", "source"
 
 
-def build(draft: Draft, names: Mapping[str, Sequence[Mention]]) -> ReportGraph:
+def build_graph(draft: ReportDraft, names: Mapping[str, Sequence[Mention]]) -> ReportGraph:
     """The graph of a draft, over its stories with a cited item.
 
     `names` are the mentions of each story by its key (`entities.names_of`).
@@ -54,7 +54,7 @@ def build(draft: Draft, names: Mapping[str, Sequence[Mention]]) -> ReportGraph:
         edges=tuple(edges),
         incident_anchors=anchors,
         citations=draft.words.sources,
-        counts=GraphCounts(len(nodes), len(edges), len(anchors), len(draft.cited)),
+        counts=GraphCounts(len(nodes), len(edges), len(anchors), len(draft.items)),
         truncated=len(candidates) > NODES_MAX or len(all_edges) > EDGES_MAX,
     )
 
@@ -62,8 +62,8 @@ def build(draft: Draft, names: Mapping[str, Sequence[Mention]]) -> ReportGraph:
 async def with_entity_ids(ctx: Context, graph: ReportGraph, day: date) -> ReportGraph:
     """The graph with the ids of the entities that its names mean on a day."""
     names = {node.label for node in graph.nodes if node.type == ENTITY}
-    links = {name: tuple(of_text(name, day)) for name in names}
-    rows = await directory.named(ctx, chain.from_iterable(links.values()))
+    links = {name: tuple(text_references(name, day)) for name in names}
+    rows = await directory.rows_by_reference(ctx, chain.from_iterable(links.values()))
     ids = {
         name: next((rows[link].id for link in links[name] if link in rows), None) for name in names
     }
@@ -84,7 +84,7 @@ def _node(
     return ReportNode(id_, type_, kind, label, country_code, degree=0)
 
 
-def _anchor(story: Story, draft: Draft) -> IncidentAnchor:
+def _anchor(story: Story, draft: ReportDraft) -> IncidentAnchor:
     return IncidentAnchor(
         node_id=_id(INCIDENT, story.key),
         story_id=story.key,
@@ -96,7 +96,7 @@ def _anchor(story: Story, draft: Draft) -> IncidentAnchor:
 
 
 def _headline(story: Story) -> str:
-    return story.best.headline or next(iter(story.best.sentences), story.key)
+    return story.best_reading.headline or next(iter(story.best_reading.sentences), story.key)
 
 
 def _specific(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
@@ -104,8 +104,8 @@ def _specific(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     return tuple(specific[:ENTITIES_PER_STORY_MAX])
 
 
-def _sources(draft: Draft) -> list[ReportNode]:
-    names = {item.source_id: item.source_name for item in draft.cited}
+def _sources(draft: ReportDraft) -> list[ReportNode]:
+    names = {item.source_id: item.source_name for item in draft.items}
     return [_node(_id(SOURCE, key), name, SOURCE) for key, name in names.items()]
 
 
@@ -118,7 +118,7 @@ def _entities(mentions: Mapping[str, Sequence[Mention]]) -> list[ReportNode]:
 
 
 def _edges(
-    draft: Draft, stories: Sequence[Story], mentions: Mapping[str, Sequence[Mention]]
+    draft: ReportDraft, stories: Sequence[Story], mentions: Mapping[str, Sequence[Mention]]
 ) -> list[ReportEdge]:
     """All edges, the weightiest kinds first."""
     edges: list[ReportEdge] = []

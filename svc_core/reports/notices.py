@@ -6,7 +6,7 @@ Rule 2: it goes to the enabled webhooks of the profile's active subscription tha
 Rule 3: the body is bounded and compact: identifiers, counts, links and a short summary; no HTML,
         storage ids, model names, prompts or costs.
 Rule 4: where a report is to be spoken, its event waits for the recording
-(`svc_core.outbox.events`).
+(`svc_core.outbox.cloud_events`).
 """
 
 from typing import Any, Final
@@ -15,10 +15,10 @@ import attrs
 
 from svc_core import wire
 from svc_core.base import instants
-from svc_core.formats.reading.text import clip, fold
+from svc_core.formats.reading.markup_text import clip, fold_space
 from svc_core.operation.context import Context
 from svc_core.operation.ports import ChangeType
-from svc_core.outbox.events import cloud_event, enabled_webhooks, publish
+from svc_core.outbox.cloud_events import cloud_event, enabled_webhooks, publish
 from svc_core.outbox.model import REPORT_GENERATED, StoredWebhook
 from svc_core.reports.model import REPORTS, ReportFacets, ReportRow
 from svc_core.reports.profiles.followers import FollowerTask, subscriber
@@ -47,7 +47,7 @@ async def notify(
     if subscription.status != "active":
         return False
     targets = [webhook for webhook in await enabled_webhooks(ctx) if wants(webhook, subscription)]
-    is_spoken = ctx.host.speaks and subscription.delivery.include_audio
+    is_spoken = ctx.host.has_voice and subscription.delivery.include_audio
     waits = may_wait and is_spoken and not row.has_audio
     until = ctx.now + ctx.host.audio_wait if waits else None
     id_, origin = ctx.ids.new("evt"), ctx.host.origin
@@ -111,8 +111,8 @@ def notice(
         "reportId": row.id,
         "profileId": row.profile_id,
         "subscriptionIds": [subscription.id],
-        "title": clip(fold(row.title), TITLE_CHARS_MAX),
-        "summary": clip(fold(row.summary), SUMMARY_CHARS_MAX),
+        "title": clip(fold_space(row.title), TITLE_CHARS_MAX),
+        "summary": clip(fold_space(row.summary), SUMMARY_CHARS_MAX),
         "language": row.language,
         "period": wire.to_json(row.period),
         "generatedAtISO": stamp,

@@ -14,10 +14,10 @@ from attrs import frozen
 
 from svc_core import data, wire
 from svc_core.base import canonical, passes
-from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Bare, Content, One, Page, Redirect
+from svc_core.contract.result import Bare, Content, Page, Redirect, Single
 from svc_core.operation import crud
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
@@ -36,7 +36,7 @@ from svc_core.operation.declaration import (
     Operation,
 )
 from svc_core.operation.members import Cursor, Limit, ProfileId, ReportId
-from svc_core.operation.ports import Document
+from svc_core.operation.ports import StoredRow
 from svc_core.reports import page, publications, render, rules
 from svc_core.reports.audio import AUDIO, AudioFacet
 from svc_core.reports.model import FACETS, REPORTS, ReportDetail, ReportFacets, ReportRow
@@ -106,38 +106,38 @@ class GetAudio:
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
     """A page of the caller's reports; for who has no workspace, of those of public profiles."""
     profile_id, limit = request.profile_id, request.limit
-    return await publications.page(ctx, profile_id, after=request.cursor, limit=limit)
+    return await publications.reports_page(ctx, profile_id, after=request.cursor, limit=limit)
 
 
 async def get_report(
     ctx: Context, request: GetReport
-) -> One[ReportDetail] | One[AgentReport] | Content:
+) -> Single[ReportDetail] | Single[AgentReport] | Content:
     """One report as compact JSON, as the agent's view, as Markdown, or as a page for people."""
     ctx, document = await find_report(ctx, request.report_id)
-    tag, expansions = document.tag, frozenset(given(request.include, ()))
+    tag, expansions = document.tag, frozenset(or_default(request.include, ()))
     is_json, is_view = ctx.format == JSON.format, not isinstance(request.view, Unset)
     if expansions and is_view:
         raise Problem(problem.INVALID_PARAMETER, "include: cannot be combined with view")
     if is_json and not (is_view or expansions):
-        return One(document.raw, tag)
+        return Single(document.raw, tag)
     row, facets = REPORTS.decode(document.raw), await ctx.value(FACETS, request.report_id)
     if ctx.format == MARKDOWN.format:
         return Content(_UTF8_MARKDOWN, facets.content.markdown.encode(), tag)
     if ctx.format == HTML.format:
         return await _page(ctx, row, facets)
     if is_view:
-        return One(wire.dumps(rules.agent_view(row, facets)), (*tag, "agent"))
+        return Single(wire.to_bytes(rules.agent_view(row, facets)), (*tag, "agent"))
     audio = await audio_facet(ctx, request.report_id) if "audio" in expansions else None
-    detail = wire.dumps(rules.expand(row, facets, expansions, audio))
+    detail = wire.to_bytes(rules.expand(row, facets, expansions, audio))
     if audio is None:
-        return One(detail, (*tag, *sorted(expansions)))
-    return One(detail, (*tag, *sorted(expansions), audio.url), fleeting=True)
+        return Single(detail, (*tag, *sorted(expansions)))
+    return Single(detail, (*tag, *sorted(expansions), audio.url), fleeting=True)
 
 
 async def _page(ctx: Context, row: ReportRow, facets: ReportFacets) -> Content:
     """The report's HTML page; its tag is of its bytes, for not all markup comes from the report."""
     audio = await audio_facet(ctx, row.id)
-    content = ctx.borrow(Typesetter).report(page.view(row, facets, audio))
+    content = ctx.borrow(Typesetter).report(page.page_view(row, facets, audio))
     digest = sha256(content.body).hexdigest()
     return attrs.evolve(content, tag=(digest,), fleeting=audio is not None)
 
@@ -145,13 +145,13 @@ async def _page(ctx: Context, row: ReportRow, facets: ReportFacets) -> Content:
 async def get_report_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
     """The structured emergent signals of one report."""
     document, facets = await _with_facets(ctx, request)
-    return Bare(wire.dumps(rules.signals_facet(facets)), document.tag)
+    return Bare(wire.to_bytes(rules.signals_facet(facets)), document.tag)
 
 
 async def get_report_graph(ctx: Context, request: GetFacet) -> Bare[GraphFacet]:
     """The report-local graph."""
     document, facets = await _with_facets(ctx, request)
-    return Bare(wire.dumps(rules.graph_facet(facets)), document.tag)
+    return Bare(wire.to_bytes(rules.graph_facet(facets)), document.tag)
 
 
 async def get_report_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | Content:
@@ -165,14 +165,14 @@ async def get_report_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | 
         word_count=render.word_count(facets.text),
         reading_time_seconds=render.reading_seconds(facets.text),
     )
-    return Bare(wire.dumps(facet), document.tag)
+    return Bare(wire.to_bytes(facet), document.tag)
 
 
 async def get_report_audio_text(ctx: Context, request: GetFacet) -> Bare[AudioTextFacet]:
     """The report's words as a voice reads them; the tag is that of what is said."""
     document, facets = await _with_facets(ctx, request)
     facet = rules.audio_text(REPORTS.decode(document.raw), facets)
-    return Bare(wire.dumps(facet), (*document.tag, canonical.hex_digest(facet.text)))
+    return Bare(wire.to_bytes(facet), (*document.tag, canonical.hex_digest(facet.text)))
 
 
 async def get_report_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] | Redirect:
@@ -187,7 +187,7 @@ async def get_report_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] 
         raise Problem(problem.AUDIO_NOT_AVAILABLE)
     if request.redirect:
         return Redirect(facet.url)
-    return Bare(wire.dumps(facet), (*document.tag, facet.url, int(ctx.aliases)))
+    return Bare(wire.to_bytes(facet), (*document.tag, facet.url, int(ctx.aliases)))
 
 
 async def audio_facet(ctx: Context, report_id: str) -> AudioFacet | None:
@@ -218,16 +218,18 @@ def media_address(ctx: Context, name: str) -> str:
     return f"{ctx.origin}{MEDIA_PATH}/{name}?{query}"
 
 
-async def _with_facets(ctx: Context, request: GetFacet) -> tuple[Document[ReportRow], ReportFacets]:
+async def _with_facets(
+    ctx: Context, request: GetFacet
+) -> tuple[StoredRow[ReportRow], ReportFacets]:
     home, document = await find_report(ctx, request.report_id)
     return document, await home.value(FACETS, request.report_id)
 
 
 # -- declarations ------------------------------------------------------------------------------
 
-_EXAMPLES = json.loads(data.read("report_examples.json"))
+_EXAMPLES = json.loads(data.table_bytes("report_examples.json"))
 _report_operation = partial(
-    crud.Rows(REPORTS, "report_id", READ, READ).operation, auth="bearer-or-x402"
+    crud.RowOperations(REPORTS, "report_id", READ, READ).operation, auth="bearer-or-x402"
 )
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

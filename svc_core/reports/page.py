@@ -98,7 +98,7 @@ class Typesetter(Protocol):
         """The page of a report, with the header fields that belong to it."""
 
 
-def view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> ReportPage:
+def page_view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> ReportPage:
     """The content of a report's page."""
     sources = tuple(map(_source, facets.sources))
     sections = tuple(_section(section, sources) for section in facets.sections)

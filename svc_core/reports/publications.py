@@ -23,12 +23,12 @@ from svc_core.access.plans import PlanTable
 from svc_core.base.unset import Maybe, Unset
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One, Page
+from svc_core.contract.result import Page, Single
 from svc_core.operation.context import Context
-from svc_core.operation.crud import changed
+from svc_core.operation.crud import update_row
 from svc_core.operation.declaration import MANAGERS, Operation, local
 from svc_core.operation.members import ProfileId
-from svc_core.operation.ports import SYSTEM, Collection, Document, Position
+from svc_core.operation.ports import SYSTEM, Collection, Position, StoredRow
 from svc_core.operation.units import WorkContext
 from svc_core.reports.model import REPORTS, ReportRow
 from svc_core.reports.profiles.followers import end_all
@@ -65,7 +65,7 @@ READS_MAX: Final = 10
 # -- reading -----------------------------------------------------------------------------------
 
 
-async def find_report(ctx: Context, report_id: str) -> tuple[Context, Document[ReportRow]]:
+async def find_report(ctx: Context, report_id: str) -> tuple[Context, StoredRow[ReportRow]]:
     """A report that the caller may read, and the context in which its parts are read.
 
     Raises:
@@ -74,14 +74,14 @@ async def find_report(ctx: Context, report_id: str) -> tuple[Context, Document[R
     try:
         return ctx, await load_report(ctx, report_id)
     except Problem as missing:
-        for place, _ in await of_everybody(ctx):
+        for place, _ in await publishers(ctx):
             document = await place.tx.documents.get(REPORTS, report_id)
             if document is not None and await _visible(ctx, place, [document]):
                 return place, document
         raise missing from None
 
 
-async def page(
+async def reports_page(
     ctx: Context, profile_id: Maybe[str], *, after: Maybe[str], limit: int
 ) -> Page[ReportRow]:
     """One page of the reports of the profiles that the caller's workspace subscribes to.
@@ -114,7 +114,7 @@ async def _merge(
     ctx: Context, places: Sequence[_Owner], after: Position | None, limit: int
 ) -> tuple[list[bytes], Position | None]:
     """The visible ones of the newest reports of several tenants, and where the next page begins."""
-    hits: list[tuple[int, str, Context, Document[ReportRow]]] = []
+    hits: list[tuple[int, str, Context, StoredRow[ReportRow]]] = []
     for place, ids in places:
         filters = None if place is ctx and not ids else {"profile_id": ids}
         page = await place.tx.documents.scan(REPORTS, where=filters, after=after, limit=limit + 1)
@@ -127,12 +127,14 @@ async def _merge(
     return [hit[3].raw for hit in hits[:limit] if hit[3].raw in visible], last
 
 
-async def _visible(ctx: Context, place: Context, rows: Sequence[Document[ReportRow]]) -> set[bytes]:
+async def _visible(
+    ctx: Context, place: Context, rows: Sequence[StoredRow[ReportRow]]
+) -> set[bytes]:
     """Those of some reports of one tenant that may be shown now."""
     if place is ctx:
         return set(await visible_reports(ctx, [row.raw for row in rows]))
     owners = {row.raw: REPORTS.decode(row.raw).profile_id for row in rows}
-    profiles = await public(place, owners.values()) if owners else {}
+    profiles = await public_among(place, owners.values()) if owners else {}
     return {raw for raw, owner in owners.items() if owner in profiles}
 
 
@@ -151,12 +153,12 @@ def _places(ctx: Context, rows: Iterable[Follow | Publication]) -> list[_Owner]:
     ]
 
 
-async def of_everybody(ctx: Context) -> list[_Owner]:
+async def publishers(ctx: Context) -> list[_Owner]:
     """The context and the profiles of each tenant in the directory of public profiles."""
     return _places(ctx, await _rows(ctx, PUBLICATIONS))
 
 
-async def public(place: Context, ids: Iterable[str]) -> dict[str, Profile]:
+async def public_among(place: Context, ids: Iterable[str]) -> dict[str, Profile]:
     """Those of some profiles of a tenant that are public."""
     profiles = await place.find_many(PROFILES, ids)
     return {id_: profile for id_, profile in profiles.items() if profile.visibility == "public"}
@@ -171,7 +173,10 @@ async def followed_profiles(
     """The public profiles of others to which the caller subscribes, with their due rows."""
     pairs: dict[str, tuple[Profile, Due | None]] = {}
     for place, profile_ids in _places(ctx, (await ctx.find_many(FOLLOWS, ids)).values()):
-        profiles, runs = await public(place, profile_ids), await place.find_many(DUE, profile_ids)
+        profiles, runs = (
+            await public_among(place, profile_ids),
+            await place.find_many(DUE, profile_ids),
+        )
         pairs |= {id_: (profile, runs.get(id_)) for id_, profile in profiles.items()}
     return pairs
 
@@ -179,20 +184,20 @@ async def followed_profiles(
 async def public_page(ctx: Context, *, after: Maybe[str], limit: int) -> Page[PublicProfile]:
     """One page of the public profiles of all workspaces, the newest publication first."""
     filters = {"visibility": ("public",)}
-    page = await ctx.page(PUBLICATIONS, after=after, limit=limit, asked=filters)
+    page = await ctx.page(PUBLICATIONS, after=after, limit=limit, raw_filters=filters)
     rows, by_id = [PUBLICATIONS.decode(raw) for raw in page.rows], dict[str, Profile]()
     for place, ids in _places(ctx, rows):
-        by_id |= await public(place, ids)
+        by_id |= await public_among(place, ids)
     profiles = (by_id[row.profile_id] for row in rows if row.profile_id in by_id)
     views = (PublicProfile(**public_members(profile)) for profile in profiles)
-    return Page(tuple(map(wire.dumps, views)), page.next_cursor)
+    return Page(tuple(map(wire.to_bytes, views)), page.next_cursor)
 
 
 async def follow_offer(ctx: Context, profile_id: str) -> tuple[str, int] | None:
     """A public profile's owner, and how many such profiles the caller's plan allows; else None."""
     row = await ctx.find(PUBLICATIONS, profile_id)
     for place, ids in _places(ctx, [row] if row else []):
-        if await public(place, ids):
+        if await public_among(place, ids):
             plan = await plan_name(ctx.tx.beside(SYSTEM), ctx.actor.tenant) or ""
             return place.tx.tenant, ctx.borrow(PlanTable).plan(plan).subscriptions
     return None
@@ -208,7 +213,7 @@ class ChosenProfile:
     profile_id: Annotated[ProfileId, Arg(positional=True)]
 
 
-async def publish_profile(ctx: WorkContext, request: ChosenProfile) -> One[Profile]:
+async def publish_profile(ctx: WorkContext, request: ChosenProfile) -> Single[Profile]:
     """Let everybody read the reports of a profile.
 
     Raises:
@@ -234,7 +239,7 @@ async def publish_profile(ctx: WorkContext, request: ChosenProfile) -> One[Profi
     return answer
 
 
-async def unpublish_profile(ctx: WorkContext, request: ChosenProfile) -> One[Profile]:
+async def unpublish_profile(ctx: WorkContext, request: ChosenProfile) -> Single[Profile]:
     """Keep the reports of a profile to its workspace again.
 
     Raises:
@@ -259,7 +264,7 @@ class Deletion:
     subscribers: Annotated[int, Doc("Other workspaces that subscribe to it.")]
 
 
-async def foresee_deletion(ctx: WorkContext, request: ChosenProfile) -> One[Deletion]:
+async def foresee_deletion(ctx: WorkContext, request: ChosenProfile) -> Single[Deletion]:
     """What goes with a profile when it is deleted.
 
     Raises:
@@ -277,27 +282,27 @@ async def foresee_deletion(ctx: WorkContext, request: ChosenProfile) -> One[Dele
     follows = await work.storage.across(
         FOLLOWS, after=(place, "", ""), end=place, limit=COUNTED_MAX
     )
-    return One(wire.dumps(Deletion(name, len(audio_flags), sum(audio_flags), len(follows))))
+    return Single(wire.to_bytes(Deletion(name, len(audio_flags), sum(audio_flags), len(follows))))
 
 
 async def _all_public(ctx: Context) -> dict[str, str]:
     """The tenant of every public profile, by profile id."""
     owners: dict[str, str] = {}
-    for place, ids in await of_everybody(ctx):
-        owners |= dict.fromkeys(await public(place, ids), place.tx.tenant)
+    for place, ids in await publishers(ctx):
+        owners |= dict.fromkeys(await public_among(place, ids), place.tx.tenant)
     return owners
 
 
-async def _write(ctx: WorkContext, id_: str, visibility: Visibility) -> One[Profile]:
-    async def unit(own: Context) -> One[Profile]:
+async def _write(ctx: WorkContext, id_: str, visibility: Visibility) -> Single[Profile]:
+    async def unit(own: Context) -> Single[Profile]:
         document = await own.load(PROFILES, id_)
         before = PROFILES.decode(document.raw)
-        after = changed(before, own.now, visibility=visibility)
+        after = update_row(before, own.now, visibility=visibility)
         if after is not before:
             if visibility == "private":
                 await end_all(own, before)
             document = await own.save(PROFILES, id_, after, expect=document.version)
-        return One(wire.dumps(after), document.tag)
+        return Single(wire.to_bytes(after), document.tag)
 
     return await ctx.work.write(ctx.actor.tenant, unit)
 

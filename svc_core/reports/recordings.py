@@ -18,55 +18,62 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Document
-from svc_core.outbox import events
-from svc_core.reports.audio import AUDIO, DOUBTS, SPEAKING, TURNS, FileCheck, Turn
-from svc_core.reports.indexing import forget_reports as unindex
+from svc_core.operation.ports import StoredRow
+from svc_core.outbox import cloud_events as events
+from svc_core.reports.audio import (
+    AUDIO,
+    FILE_CHECKS,
+    FILE_LEASES,
+    SPEECH_REQUESTS,
+    FileCheck,
+    FileLease,
+)
 from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import followers as following
 from svc_core.reports.profiles.model import LEAVING, Leaving
+from svc_core.reports.report_index import unindex_reports as unindex
 
 FORGET_AT_ONCE: Final = 25
 """Reports removed in one unit of work: about 20 ms, and 100 where each is as long as can be."""
-TURN: Final = timedelta(minutes=5)
+LEASE: Final = timedelta(minutes=5)
 """How long the lease of a killed worker lasts: far longer than storing a file takes."""
 
 
 async def check_file(ctx: Context, name: str) -> None:
     """Have a file checked: it is removed unless a row names it."""
-    await ctx.save(DOUBTS, _id(name), FileCheck(name, ctx.now))
+    await ctx.save(FILE_CHECKS, _id(name), FileCheck(name, ctx.now))
 
 
-async def trust(ctx: Context, name: str) -> None:
+async def cancel_check(ctx: Context, name: str) -> None:
     """Cancel the check of a file: a row names it, or somebody holds its lease."""
-    await ctx.tx.documents.delete(DOUBTS, _id(name))
+    await ctx.tx.documents.delete(FILE_CHECKS, _id(name))
 
 
-async def take_turn(ctx: Context, name: str) -> Document[Turn] | None:
+async def take_lease(ctx: Context, name: str) -> StoredRow[FileLease] | None:
     """Take the lease on a file, to store or remove it; None while another process holds it.
 
     A lease that is not ended lapses after `LEASE`, and the file is checked.
     """
-    before = await ctx.tx.documents.get(TURNS, _id(name))
+    before = await ctx.tx.documents.get(FILE_LEASES, _id(name))
     if before is not None and before.order > micros(ctx.now):
         return None
-    return await ctx.save(TURNS, _id(name), Turn(name, ctx.now + TURN))
+    return await ctx.save(FILE_LEASES, _id(name), FileLease(name, ctx.now + LEASE))
 
 
-def is_early(lease: Document[Turn], now: datetime) -> bool:
+def is_early(lease: StoredRow[FileLease], now: datetime) -> bool:
     """Whether the lease is in its first half: there is time to name the file, or to remove it."""
-    return now < TURNS.decode(lease.raw).until - TURN / 2
+    return now < FILE_LEASES.decode(lease.raw).until - LEASE / 2
 
 
-async def end_turn(ctx: Context, turn: Document[Turn], *, is_settled: bool) -> None:
+async def end_lease(ctx: Context, lease: StoredRow[FileLease], *, is_settled: bool) -> None:
     """End a lease, so that others may take it; the file is checked unless it `is_settled`."""
-    current = await ctx.unchanged(TURNS, turn)
+    current = await ctx.if_unchanged(FILE_LEASES, lease)
     if current is None:
         return  # it had lapsed, and another process has taken it
     if is_settled:
-        await ctx.tx.documents.delete(TURNS, turn.id)
+        await ctx.tx.documents.delete(FILE_LEASES, lease.id)
     else:
-        await ctx.save(TURNS, turn.id, Turn(current.name, ctx.now))
+        await ctx.save(FILE_LEASES, lease.id, FileLease(current.name, ctx.now))
 
 
 async def announce(ctx: Context, report_id: str, audio: str | None) -> None:
@@ -74,8 +81,10 @@ async def announce(ctx: Context, report_id: str, audio: str | None) -> None:
 
     `audio` is the path of the recording; None where there will be none.
     """
-    await following.note(ctx, report_id)
-    await events.release(ctx, report_id, partial(_with_audio, path=audio) if audio else None)
+    await following.note_news(ctx, report_id)
+    await events.release_waiting(
+        ctx, report_id, partial(_with_audio, path=audio) if audio else None
+    )
 
 
 def _with_audio(members: dict[str, Any], path: str) -> dict[str, Any]:
@@ -87,7 +96,7 @@ def _with_audio(members: dict[str, Any], path: str) -> dict[str, Any]:
 
 async def give_up(ctx: Context, report_id: str) -> None:
     """Drop the request for a report's audio; its event waits no longer."""
-    await ctx.tx.documents.delete(SPEAKING, report_id)
+    await ctx.tx.documents.delete(SPEECH_REQUESTS, report_id)
     await announce(ctx, report_id, None)
 
 
@@ -112,7 +121,7 @@ async def forget_reports(ctx: Context, profile_id: str) -> None:
         await ctx.remove(REPORTS, row.id)
         await ctx.remove(FACETS, row.id)
         await forget_audio(ctx, row.id)
-    if not page.more:
+    if not page.has_more:
         await ctx.tx.documents.delete(LEAVING, profile_id)
     elif await ctx.find(LEAVING, profile_id) is None:
         await ctx.save(LEAVING, profile_id, Leaving(profile_id, ctx.now))
@@ -133,7 +142,7 @@ async def leaving(ctx: Context, profile_ids: Iterable[str]) -> frozenset[str]:
     return frozenset(await ctx.tx.documents.get_many(LEAVING, list(dict.fromkeys(profile_ids))))
 
 
-async def load_report(ctx: Context, report_id: str) -> Document[ReportRow]:
+async def load_report(ctx: Context, report_id: str) -> StoredRow[ReportRow]:
     """A report whose profile is not deleted.
 
     Raises:

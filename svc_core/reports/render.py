@@ -52,7 +52,7 @@ def markdown(title: str, words: ReportWords) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def page(title: str, words: ReportWords) -> str:
+def html_fragment(title: str, words: ReportWords) -> str:
     """An HTML fragment: headings, paragraphs, lists and links, without scripts."""
     own, sources = frame(words.language), {source.number: source for source in words.sources}
     blocks = [f"<h1>{_h(title)}</h1>", *_h_passage(words.opening, (), sources, own)]
@@ -70,7 +70,7 @@ def page(title: str, words: ReportWords) -> str:
     return "\n".join(blocks)
 
 
-def text(title: str, words: ReportWords) -> str:
+def report_text(title: str, words: ReportWords) -> str:
     """Plain text without HTML or citations (Spec: text facet)."""
     blocks = [bare(title), _plain(words.opening), *map(bare, words.notes)]
     blocks += [bare(point.text) for point in words.key_points]

@@ -202,18 +202,18 @@ def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:
     ]
     period, counts = row.period, row.counts
     text = speech.narrate(
-        speech.Script(
+        speech.NarrationScript(
             title=row.title,
             start=period.start,
             end=period.end,
             sources=counts.sources,
             publishers=None if isinstance(counts.publishers, Unset) else counts.publishers,
             language=row.language,
-            told=tuple(texts),
+            paragraphs=tuple(texts),
         )
     )
     count = word_count(text)
-    return AudioTextFacet(row.id, text, count, speech.seconds(count))
+    return AudioTextFacet(row.id, text, count, speech.spoken_seconds(count))
 
 
 def _list_texts(name: str, statements: tuple[Statement, ...]) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ import attrs
 from attrs import define, field, frozen
 
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Collection, Document, Filters, Scope
+from svc_core.operation.ports import Collection, Filters, Scope, StoredRow
 from svc_core.text.frequencies import Frequencies
 
 T = TypeVar("T")
@@ -199,7 +199,7 @@ class Merge:
     lines: tuple[str, ...] = field(repr=False)
     corpus: Corpus
 
-    def made(self) -> str:
+    def sum_lines(self) -> str:
         """The counts of all parts added up; runs outside of units of work."""
         counts: dict[str, int] = {}
         for lines in self.lines:
@@ -207,7 +207,7 @@ class Merge:
         return _lines(counts)
 
 
-async def to_merge(ctx: Context, corpus: Corpus) -> Merge | None:
+async def next_merge(ctx: Context, corpus: Corpus) -> Merge | None:
     """The next merge of a corpus; None where no level has `FAN` segments."""
     state = await ctx.find(corpus.state, _STATE) or TermState()
     for level in sorted({segment.level for segment in state.segments}):
@@ -218,7 +218,7 @@ async def to_merge(ctx: Context, corpus: Corpus) -> Merge | None:
     return None
 
 
-async def merged(ctx: Context, merge: Merge, lines: str) -> bool:
+async def apply_merge(ctx: Context, merge: Merge, lines: str) -> bool:
     """Replace the parts of a merge by one segment; False where another worker was first."""
     corpus = merge.corpus
     state = await ctx.find(corpus.state, _STATE) or TermState()
@@ -252,10 +252,10 @@ _TABLES_MAX: Final = 16
 """Tables that a process remembers: the shared ones, and those of the last tenants that searched."""
 
 
-async def frequencies(ctx: Context, corpus: Corpus) -> Frequencies:
+async def term_frequencies(ctx: Context, corpus: Corpus) -> Frequencies:
     """The frequencies of terms among the items that are stored now."""
     state = await ctx.find(corpus.state, _STATE) or TermState()
-    tables: Tables = ctx.host.lends.get(Tables) or Tables()
+    tables: Tables = ctx.host.providers.get(Tables) or Tables()
     owner = (corpus.state.name, ctx.actor.tenant if corpus.state.scope == "tenant" else "")
     before, table = tables.by_owner.get(owner, ({}, Frequencies(version=state.mark)))
     missing = [segment.id for segment in state.segments if segment.id not in before]
@@ -276,7 +276,7 @@ async def frequencies(ctx: Context, corpus: Corpus) -> Frequencies:
     return table
 
 
-async def candidates(
+async def candidate_ids(
     ctx: Context,
     terms: Mapping[str, float],
     table: Frequencies,
@@ -284,7 +284,7 @@ async def candidates(
     texts: Collection[T],
     limit: int,
     **filters: Unpack[Filters],
-) -> tuple[Document[T], ...]:
+) -> tuple[StoredRow[T], ...]:
     """At most `limit` items that hold any of the terms, ranked by the weight of their terms.
 
     `terms` maps each term of a question to a factor of its weight; `filters` are those of
@@ -297,12 +297,12 @@ async def candidates(
         share = 1.0 if items >= WINDOW_MAX else items / max(items, table.total, 1)
     if items >= WINDOW_MAX:
         limit = min(limit, BEST_MAX)
-    weights = weighed(_rarest(terms, table, share), table)
+    weights = term_weights(_rarest(terms, table, share), table)
     page = await documents.search(texts, weights, limit=limit, **filters)
     return page.rows
 
 
-def weighed(terms: Mapping[str, float], table: Frequencies) -> dict[str, int]:
+def term_weights(terms: Mapping[str, float], table: Frequencies) -> dict[str, int]:
     """The weight of each term in millionths: its rarity among all items times its factor."""
     return {
         term: max(1, min(WEIGHT_MAX, round(table.idf(term) * factor * WEIGHT)))

@@ -18,12 +18,12 @@ from svc_core.operation.context import Context
 from svc_core.operation.members import ProfileId, ReportId, micros
 from svc_core.operation.ports import Collection, Scope
 from svc_core.search.corpus import Corpus, TermChange, count
-from svc_core.search.embeddings import Vector
-from svc_core.text.evidence import TEXT_MAX, places
+from svc_core.search.vector_likeness import Vector
+from svc_core.text.evidence import TEXT_MAX, term_lines
 
 FORM: Final = 2
 """The form of indexed texts; 2 has the tags of signals. An index of another form is rebuilt."""
-ALL: Final = "all"
+WHOLE_INDEX: Final = "all"
 """The id of the marker that waits for a whole index."""
 NEVER: Final = 2**62
 """The order of a marker that waits for nothing: behind all that wait."""
@@ -31,7 +31,8 @@ NEVER: Final = 2**62
 
 @frozen
 class IndexedText:
-    """The indexed text of a row of some kind; `terms` is made by `svc_core.text.evidence.places`.
+    """The indexed text of a row of some kind; `terms` is made by
+    `svc_core.text.evidence.term_lines`.
 
     `report_id` and `profile_id` name the report that the row belongs to; None for shared rows.
     """
@@ -134,8 +135,10 @@ class Index:
         await count(ctx, changes, self.corpus)
 
 
-def indexed(kind: str, id_: str, words: tuple[str, str], at: datetime, **owner: str) -> IndexedText:
+def text_row(
+    kind: str, id_: str, words: tuple[str, str], at: datetime, **owner: str
+) -> IndexedText:
     """The indexed text of a row, with its terms; `owner` holds its report and profile id."""
     title, text = words[0], words[1].strip()[:TEXT_MAX]
-    terms = places(title, text, owner.get("language"))
+    terms = term_lines(title, text, owner.get("language"))
     return IndexedText(id_, kind, title, text, at, terms, **owner)

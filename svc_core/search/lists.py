@@ -37,21 +37,21 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.base.unset import Maybe, Unset, given
+from svc_core.base.unset import Maybe, Unset, or_default
 from svc_core.contract.result import Page
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import QUERY
-from svc_core.operation.filters import Listed
+from svc_core.operation.filters import UnboundedValues
 from svc_core.operation.members import NOT_BLANK
-from svc_core.operation.ports import Bounds, Collection, Document, Position, Slice
+from svc_core.operation.ports import Collection, Position, RowBounds, Slice, StoredRow
 from svc_core.operation.ports.documents import NO_NUMBER, Filters
-from svc_core.search.listing import WEIGHT, Indexed, Match, TokenQuery, WeightedQuery
+from svc_core.search.field_index import WEIGHT, FieldIndex, Match, TokenQuery, WeightedQuery
 from svc_core.text.frequencies import Frequencies
 from svc_core.wire.constraints import Doc, Example, MaxLen
 
 T = TypeVar("T")
-_Pair = tuple[Document[T], Document[Any]]  # a row, and what holds its words
-_Hit = tuple[Document[T], Match | None]
+_Pair = tuple[StoredRow[T], StoredRow[Any]]  # a row, and what holds its words
+_Hit = tuple[StoredRow[T], Match | None]
 _HitPage = tuple[list[_Hit[T]], Position | None]
 
 COUNTED_MAX = 10_000  # rows that are counted for one word; a word in so many rows is common
@@ -70,14 +70,16 @@ Q = Annotated[
     ),
     Example("container port"),
 ]
-Include = Annotated[Listed[Literal["match"]], Doc("`match` tells with `q` why each row was found.")]
+Include = Annotated[
+    UnboundedValues[Literal["match"]], Doc("`match` tells with `q` why each row was found.")
+]
 
 
 @frozen(kw_only=True)
-class Wanted(Generic[T]):
+class RowQuery(Generic[T]):
     """What a list is narrowed to beside a question, as `Context.page` takes it.
 
-    `keep` says of a row whether it is one; `asked` are filters as they were sent whose values are
+    `keep` says of a row whether it is one; `binding` are filters as they were sent whose values are
     looked up, or that `keep` goes by. It `is_sorted` where the order was asked for. `text_rows` are
     the rows that hold the words of these, by the same ids and no earlier in order.
     """
@@ -86,8 +88,8 @@ class Wanted(Generic[T]):
     order: str | None = None
     is_sorted: bool = False
     keep: Callable[[T], bool] | None = None
-    asked: Mapping[str, tuple[str, ...]] = field(factory=dict)
-    bounds: Bounds = field(factory=Bounds)
+    binding: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    bounds: RowBounds = field(factory=RowBounds)
     text_rows: Collection[Any] | None = None
 
     @property
@@ -105,8 +107,12 @@ class Wanted(Generic[T]):
         return {"where": self.key_filters, **self.bounds}
 
 
-async def page(
-    ctx: Context, collection: Collection[T], index: Indexed[Any], request: Any, query: Wanted[T]
+async def list_page(
+    ctx: Context,
+    collection: Collection[T],
+    index: FieldIndex[Any],
+    request: Any,
+    query: RowQuery[T],
 ) -> Page[T]:
     """One page of a list, by the `q`, `include`, `cursor` and `limit` of a request.
 
@@ -115,10 +121,10 @@ async def page(
     Raises:
         Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
     """
-    text = given(request.q, None)
-    identity = {**query.key_filters, **query.asked, "q": (text or "", str(query.is_sorted))}
+    text = or_default(request.q, None)
+    identity = {**query.key_filters, **query.binding, "q": (text or "", str(query.is_sorted))}
     binding = ctx.list_binding(identity, query.order, **query.bounds)
-    carry = [] if isinstance(request.cursor, Unset) else ctx.unsealed(request.cursor, binding)
+    carry = [] if isinstance(request.cursor, Unset) else ctx.unseal_cursor(request.cursor, binding)
     after = Position(*carry[:3]) if carry else None
     question = None
     if text is not None:
@@ -129,14 +135,14 @@ async def page(
     else:
         rows, end = await _scan(ctx, search, after, request.limit)
     next_carry = [] if end is None else [end.rank, *search.weights]
-    has_match = "match" in given(request.include, ())
+    has_match = "match" in or_default(request.include, ())
     lines = tuple(with_match(row.raw, match) if has_match else row.raw for row, match in rows)
     return Page(lines, ctx.seal_cursor(end, binding, next_carry))
 
 
 def with_match(row: bytes, match: Match | None) -> bytes:
     """The row with its `match`; null where the list was not searched."""
-    return b'%b,"match":%b}' % (row[:-1], wire.dumps(match))
+    return b'%b,"match":%b}' % (row[:-1], wire.to_bytes(match))
 
 
 @frozen
@@ -144,8 +150,8 @@ class _ListSearch(Generic[T]):
     """One search of a list: the collection, how its rows are indexed, filters and question."""
 
     collection: Collection[T]
-    index: Indexed[Any]
-    query: Wanted[T]
+    index: FieldIndex[Any]
+    query: RowQuery[T]
     question: WeightedQuery | None
 
     @property
@@ -209,10 +215,10 @@ class _ListSearch(Generic[T]):
             return False, None
         return self.query.keep is None or self.query.keep(self.collection.decode(row.raw)), match
 
-    def _words(self, words: Document[Any]) -> Any:
+    def _words(self, words: StoredRow[Any]) -> Any:
         return (self.text_rows or self.collection).decode(words.raw)
 
-    def _is_within(self, document: Document[T]) -> bool:
+    def _is_within(self, document: StoredRow[T]) -> bool:
         """Whether a row meets the filters, for rows that the store could not filter."""
         row, filters = self.collection.decode(document.raw), self.query.filters
         numbers = [(document.order, (filters.get("start"), filters.get("end")))]
@@ -310,7 +316,7 @@ async def _token_weights(ctx: Context, collection: Collection[Any], query: Token
         for token in query.shares
     }
     is_common = all(counts[token] >= COUNTED_MAX for token in query.tokens)
-    table = Frequencies(total, counts, behind=None)
+    table = Frequencies(total, counts, base=None)
     return [
         is_common and bool(query.tokens),
         *(

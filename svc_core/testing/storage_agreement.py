@@ -22,9 +22,9 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from svc_core.operation.ports import (
     SYSTEM,
-    Box,
     Collection,
     FeedPosition,
+    GeoBox,
     Ledger,
     Position,
     Transaction,
@@ -33,7 +33,7 @@ from svc_core.testing import storage_steps as steps
 from svc_core.testing import strategies
 from svc_core.testing.rules import explain_failures
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
-from svc_core.testing.sealing import at
+from svc_core.testing.sealed_lines import record_time
 from svc_core.testing.sync_store import Run, Store, SyncStore
 
 _sizes = st.none() | st.integers(0, 9) | st.integers(240, 260)
@@ -57,7 +57,7 @@ _narrowing = st.fixed_dictionaries(
         "start": _bounds,
         "end": _bounds,
         "ranges": st.fixed_dictionaries({"weight": st.tuples(_numbers, _numbers)}),
-        "box": st.builds(Box, _places, st.just(-90), _places, st.sampled_from((0, 90))),
+        "box": st.builds(GeoBox, _places, st.just(-90), _places, st.sampled_from((0, 90))),
         "words": st.lists(strategies.words, max_size=2).map(tuple),
     },
 )
@@ -75,18 +75,18 @@ def agreement_machine(
     makers: Mapping[str, Callable[[], Store]],
     run: Run,
     *,
-    again: Mapping[str, Callable[[Store], Store]] | None = None,
+    reopen: Mapping[str, Callable[[Store], Store]] | None = None,
 ) -> type[RuleBasedStateMachine]:
     """A state machine class over new stores, which `makers` open for `SAMPLES`, by name.
 
-    `run` runs one coroutine to its end. `again` holds, for each durable store, a function that
+    `run` runs one coroutine to its end. `reopen` holds, for each durable store, a function that
     opens the content of a closed store again.
     """
 
     class Agreement(_Agreement):
         def __init__(self) -> None:
             stores = {name: SyncStore(make(), run) for name, make in makers.items()}
-            super().__init__(stores, again or {})
+            super().__init__(stores, reopen or {})
 
     return Agreement
 
@@ -194,7 +194,7 @@ class _Agreement(RuleBasedStateMachine):
         self, tenant: str, after: FeedPosition, types: tuple[str, ...] | None, limit: int
     ) -> FeedPosition | None:
         _, part = self.agree(lambda sync: sync.feed(tenant, after, types=types, limit=limit))
-        return part.position if part.more else None
+        return part.position if part.has_more else None
 
     @rule(collection=_collections, where=_filters, end=_bounds, limit=_limits)
     @explain_failures
@@ -258,7 +258,7 @@ class _Agreement(RuleBasedStateMachine):
     )
     @explain_failures
     def tree(self, tenant: str, time: int, level: int, start: int, count: int) -> None:
-        self._ask(tenant, lambda ledger: ledger.size_at(at(time)))
+        self._ask(tenant, lambda ledger: ledger.size_at(record_time(time)))
         self._ask(tenant, lambda ledger: ledger.hashes(level, start, start + count))
 
     def _ask(self, tenant: str, question: Callable[[Ledger], Awaitable[object]]) -> None:

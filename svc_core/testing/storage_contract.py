@@ -25,14 +25,14 @@
 `make_others` opens more stores over the same rows, for a store that several processes share.
 """
 
-from svc_core.testing.promises.answers import AnswerPromises
-from svc_core.testing.promises.feed import FeedPromises
-from svc_core.testing.promises.ledger import LedgerPromises, LedgerReadingPromises
-from svc_core.testing.promises.lists import ListPromises
-from svc_core.testing.promises.rows import RowPromises
-from svc_core.testing.promises.search import SearchPromises
-from svc_core.testing.promises.together import TogetherPromises
-from svc_core.testing.promises.units import UnitPromises
+from svc_core.testing.promises.answer_promises import AnswerPromises
+from svc_core.testing.promises.concurrency_promises import ConcurrencyPromises
+from svc_core.testing.promises.feed_promises import FeedPromises
+from svc_core.testing.promises.ledger_promises import LedgerPromises, LedgerReadingPromises
+from svc_core.testing.promises.list_promises import ListPromises
+from svc_core.testing.promises.row_promises import RowPromises
+from svc_core.testing.promises.search_promises import SearchPromises
+from svc_core.testing.promises.unit_promises import UnitPromises
 from svc_core.testing.sync_store import Store, SyncStore
 
 __all__ = ["StorageContract", "Store", "SyncStore"]
@@ -41,7 +41,7 @@ __all__ = ["StorageContract", "Store", "SyncStore"]
 class StorageContract(
     RowPromises,
     UnitPromises,
-    TogetherPromises,
+    ConcurrencyPromises,
     ListPromises,
     SearchPromises,
     FeedPromises,

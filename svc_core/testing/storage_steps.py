@@ -23,7 +23,7 @@ from svc_core.operation.ports import (
 )
 from svc_core.testing import strategies
 from svc_core.testing.sample import NOTES, NOTICES, SECRETS, Note
-from svc_core.testing.sealing import a_line, growth
+from svc_core.testing.sealed_lines import a_line, growth
 
 Step = Callable[[Transaction], Awaitable[Any]]
 
@@ -179,7 +179,7 @@ def _steps(tenant: str) -> st.SearchStrategy[Step]:
         _step(delete, collections, ids, _expected_versions),
         _step(
             _append_change,
-            scopes.flatmap(lambda everybody: strategies.changes(everybody=everybody)),
+            scopes.flatmap(lambda everybody: strategies.feed_changes(everybody=everybody)),
         ),
         _step(_keep_answer, st.sampled_from(("k1", "k2")), strategies.answers),
         _seals,

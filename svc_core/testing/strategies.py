@@ -38,7 +38,7 @@ def notes(id_: str) -> st.SearchStrategy[Note]:
     )
 
 
-def changes(*, everybody: bool) -> st.SearchStrategy[Change]:
+def feed_changes(*, everybody: bool) -> st.SearchStrategy[Change]:
     """A strategy for change records, of the feed of everybody or of one tenant."""
     return st.builds(
         Change,

@@ -8,15 +8,15 @@ from svc_core.operation.ports import (
     Change,
     ChangeSlice,
     Collection,
-    Document,
     FeedPosition,
-    Owned,
     Slice,
     Storage,
+    StoredRow,
+    TenantRow,
     Transaction,
 )
 from svc_core.testing.clock import START
-from svc_core.testing.sealing import Growth
+from svc_core.testing.sealed_lines import Growth
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -55,25 +55,25 @@ class SyncStore:
         """Runs a unit that writes and returns its result."""
         return self._run(self.store.write(tenant, unit))
 
-    def get(self, tenant: str, collection: Collection[T], id_: str) -> Document[T] | None:
+    def get(self, tenant: str, collection: Collection[T], id_: str) -> StoredRow[T] | None:
         """The row with this identifier, None where there is none."""
         return self.read(tenant, lambda tx: tx.documents.get(collection, id_))
 
     def get_many(
         self, tenant: str, collection: Collection[T], ids: Sequence[str]
-    ) -> dict[str, Document[T]]:
+    ) -> dict[str, StoredRow[T]]:
         """The rows with these identifiers that exist."""
         return self.read(tenant, lambda tx: tx.documents.get_many(collection, ids))
 
     def put(
         self, tenant: str, collection: Collection[T], id_: str, value: T, **options: Any
-    ) -> Document[T]:
+    ) -> StoredRow[T]:
         """Writes a row and returns it."""
         return self.write(tenant, lambda tx: tx.documents.put(collection, id_, value, **options))
 
     def delete(
         self, tenant: str, collection: Collection[T], id_: str, **options: Any
-    ) -> Document[T] | None:
+    ) -> StoredRow[T] | None:
         """Deletes a row and returns it, None where there was none."""
         return self.write(tenant, lambda tx: tx.documents.delete(collection, id_, **options))
 
@@ -114,7 +114,7 @@ class SyncStore:
         """The position at the end of the feed."""
         return self.read(tenant, lambda tx: tx.changes.head())
 
-    def across(self, collection: Collection[T], **query: Any) -> tuple[Owned[T], ...]:
+    def across(self, collection: Collection[T], **query: Any) -> tuple[TenantRow[T], ...]:
         """One page of the rows of every tenant, as workers read them."""
         return self._run(self.store.across(collection, **{"limit": 100, **query}))
 

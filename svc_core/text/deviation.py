@@ -51,12 +51,12 @@ def spread(numbers: Iterable[float]) -> Spread:
     return Spread(count, mean, squares)
 
 
-def reached(thresholds: Sequence[float], z_score: float | None) -> float | None:
+def highest_threshold(thresholds: Sequence[float], z_score: float | None) -> float | None:
     """The highest of the thresholds that a deviation reaches; None for none."""
     return max((level for level in thresholds if z_score and abs(z_score) >= level), default=None)
 
 
-def apart(reports: Iterable[tuple[str, str]]) -> set[str]:
+def matched_names(reports: Iterable[tuple[str, str]]) -> set[str]:
     """A largest set of names each of which can be given a source of its own.
 
     `reports` are pairs of a name and a source that mentions it. One article reports one event, so
@@ -79,7 +79,7 @@ def apart(reports: Iterable[tuple[str, str]]) -> set[str]:
     return {name for name in sorted(sources) if is_placed(name, set())}
 
 
-def moved(points: Sequence[Point], last: Point, window: timedelta) -> Point | None:
+def furthest_point(points: Sequence[Point], last: Point, window: timedelta) -> Point | None:
     """The point in the window before `last` that differs most from it; None without any.
 
     The window includes its beginning. Of points that differ equally it is the earliest.
@@ -89,7 +89,7 @@ def moved(points: Sequence[Point], last: Point, window: timedelta) -> Point | No
     return max(candidates, key=lambda point: abs(last[1] - point[1]), default=None)
 
 
-def thinned(points: Sequence[Point], last: Point) -> tuple[Point, ...]:
+def thin_points(points: Sequence[Point], last: Point) -> tuple[Point, ...]:
     """The points with `last` added; older ones lie `POINT_GAP` apart and reach back about a day."""
     history = [point for point in points if point[0] != last[0]]
     if len(history) > 1 and history[-1][0] - history[-2][0] < POINT_GAP:

@@ -11,7 +11,7 @@ from functools import cached_property
 from attrs import define, field, frozen
 
 from svc_core.text.language import guess
-from svc_core.text.sentences import headline, sentences
+from svc_core.text.sentences import clean_headline, split_sentences
 from svc_core.text.words import terms
 
 TEXT_MAX = 6_000  # characters of a text that are read: a long article; the lead tells what it is
@@ -20,11 +20,12 @@ TITLE, LEAD, REST = 3, 2, 1  # how often a term counts by where it stands
 
 
 @frozen
-class Evidence:
+class EvidenceTexts:
     """One stored item. `published_at` and `retrieved_at` are aware UTC; `text` is plain text.
 
     `story` is the key of the story that it was assigned to when it was stored; None before that.
-    `terms` are those of its three places as `places` gives them; None where they were not stored.
+    `terms` are those of its three places as `term_lines` gives them; None where they were not
+    stored.
     """
 
     id: str
@@ -47,7 +48,7 @@ class Evidence:
         return self.published_at or self.retrieved_at
 
     @property
-    def tongue(self) -> str | None:
+    def primary_language(self) -> str | None:
         """The primary subtag of its language, stated or guessed."""
         return guess(f"{self.title} {self.text}", self.language)
 
@@ -64,15 +65,15 @@ class Reading:
     `title` are the terms of the headline, `lead` the first terms of the text, `rest` the others.
     """
 
-    evidence: Evidence
+    evidence: EvidenceTexts
     title: tuple[str, ...] = field(repr=False)
     lead: tuple[str, ...] = field(repr=False)
     rest: tuple[str, ...] = field(repr=False)
 
     @cached_property
-    def tongue(self) -> str | None:
+    def language(self) -> str | None:
         """The primary subtag of its language, stated or guessed."""
-        return self.evidence.tongue
+        return self.evidence.primary_language
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
@@ -101,50 +102,50 @@ class Reading:
     @cached_property
     def headline(self) -> str:
         """Its title as a reader would quote it."""
-        return headline(self.evidence.title)
+        return clean_headline(self.evidence.title)
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:
         """The sentences of its text, as far as that is read, as a reader would quote them."""
-        return tuple(sentences(self.evidence.text[:TEXT_MAX]))
+        return tuple(split_sentences(self.evidence.text[:TEXT_MAX]))
 
 
 @frozen
-class Scored:
+class ScoredItem:
     """An item and its relevance to the query."""
 
     reading: Reading
     score: float
 
     @property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> EvidenceTexts:
         """The item itself."""
         return self.reading.evidence
 
 
-def places(title: str, text: str, language: str | None) -> str:
+def term_lines(title: str, text: str, language: str | None) -> str:
     """The terms of a headline, of the lead and of the rest of a text, on one line each.
 
     `language` is the BCP 47 tag that both are in, where it is known.
     """
     subtag = guess(f"{title} {text}", language)
     body = terms(text[:TEXT_MAX], subtag)
-    groups = terms(headline(title), subtag), body[:LEAD_TERMS], body[LEAD_TERMS:]
+    groups = terms(clean_headline(title), subtag), body[:LEAD_TERMS], body[LEAD_TERMS:]
     return "\n".join(map(" ".join, groups))
 
 
-def read(evidence: Evidence) -> Reading:
+def reading_of(evidence: EvidenceTexts) -> Reading:
     """The reading of one item."""
     lines = evidence.terms
     if lines is None:
-        lines = places(evidence.title, evidence.text, evidence.language)
+        lines = term_lines(evidence.title, evidence.text, evidence.language)
     title, lead, rest = lines.split("\n")
     return Reading(evidence, tuple(title.split()), tuple(lead.split()), tuple(rest.split()))
 
 
-def readings(evidence: Iterable[Evidence]) -> list[Reading]:
+def readings(evidence: Iterable[EvidenceTexts]) -> list[Reading]:
     """The readings of some items, by id; of items with the same id the first by title and text."""
-    unique: dict[str, Evidence] = {}
+    unique: dict[str, EvidenceTexts] = {}
     for item in sorted(evidence, key=lambda item: (item.id, item.title, item.text)):
         unique.setdefault(item.id, item)
-    return [read(item) for item in unique.values()]
+    return [reading_of(item) for item in unique.values()]

@@ -11,7 +11,7 @@ from math import exp, log, sqrt
 
 from attrs import field, frozen
 
-from svc_core.text.evidence import Scored
+from svc_core.text.evidence import ScoredItem
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.sentences import is_faulty, is_whole, names_subjects, stands_alone
 from svc_core.text.words import terms
@@ -46,23 +46,25 @@ class Extract:
     """
 
     text: str
-    item: Scored
+    item: ScoredItem
     place: int
-    alone: bool
-    about: bool
+    is_standalone: bool
+    matches_headline: bool
     score: float
     vector: Vector = field(repr=False)
 
     def repeats(self, other: "Extract") -> bool:
         """Whether another sentence of the same event says the same."""
         cut = SAME_MIN if self.item is other.item else SAME_EVENT_MIN
-        return likeness(self.vector, other.vector) >= cut
+        return unit_cosine(self.vector, other.vector) >= cut
 
 
-def extracts(items: Sequence[Scored], headline: Vector, frequencies: Frequencies) -> list[Extract]:
+def extract_sentences(
+    items: Sequence[ScoredItem], headline: Vector, frequencies: Frequencies
+) -> list[Extract]:
     """The whole sentences of some items, item by item, scored among each other."""
     candidates = [
-        (text, item, place, vector_of(text, item.reading.tongue, frequencies))
+        (text, item, place, vector_of(text, item.reading.language, frequencies))
         for item in items
         for place, text in enumerate(item.reading.sentences[:SENTENCES_MAX])
         if is_whole(text)
@@ -70,12 +72,12 @@ def extracts(items: Sequence[Scored], headline: Vector, frequencies: Frequencies
     centre = _sum(vector for *_, vector in candidates)
     sentences = []
     for text, item, place, vector in candidates:
-        language = item.reading.tongue
+        language = item.reading.language
         words = len(text.split()) if " " in text else len(text) / 2
-        closeness = likeness(vector, headline)
+        closeness = unit_cosine(vector, headline)
         score = (
             _PLACE * exp(-place / _PLACES)
-            + _CENTRAL * likeness(vector, centre)
+            + _CENTRAL * unit_cosine(vector, centre)
             + _LENGTH * min(1.0, words / _WORDS_FULL)
             + _HEADLINE * closeness
             - _FAULT * is_faulty(text, language)
@@ -95,7 +97,7 @@ def vector_of(text: str, language: str | None, frequencies: Frequencies) -> Vect
     return _unit({t: (1 + log(n)) * frequencies.idf(t) for t, n in counts.items()})
 
 
-def likeness(left: Vector, right: Vector) -> float:
+def unit_cosine(left: Vector, right: Vector) -> float:
     """The cosine of two vectors of length 1."""
     return sum(weight * right[term] for term, weight in left.items() if term in right)
 

@@ -19,7 +19,7 @@ from svc_core import data
 from svc_core.text.frequencies import shares
 from svc_core.text.language import guess
 from svc_core.text.sentences import breaks
-from svc_core.text.words import fold, raw_words, stop_words, terms, words
+from svc_core.text.words import fold_case, raw_words, split_words, stop_words, terms
 
 WORDS_PER_NEW_WORD: Final = 8
 """One word in so many may be new; of fewer none may, since one changes too much."""
@@ -37,15 +37,15 @@ SPACES: Final = re.compile(r"[^\S\n]{2,}")
 @cache
 def _word_places(kind: str) -> Mapping[str, int]:
     """The words of one kind in the table of sentences, each with its place in the list."""
-    rows = (row for row in data.rows("sentences.tsv") if row[0] == kind)
+    rows = (row for row in data.table_rows("sentences.tsv") if row[0] == kind)
     return {word: place for _, _, line in rows for place, word in enumerate(line.split())}
 
 
 @cache
 def months() -> Mapping[str, int]:
     """The months by their folded names."""
-    rows = (row for row in data.rows("calendar.tsv") if row[0] == "month")
-    return {fold(name): int(number) for _, number, names in rows for name in names.split("|")}
+    rows = (row for row in data.table_rows("calendar.tsv") if row[0] == "month")
+    return {fold_case(name): int(number) for _, number, names in rows for name in names.split("|")}
 
 
 def _month_names(date: str) -> set[str]:
@@ -58,7 +58,7 @@ def _month_names(date: str) -> set[str]:
 def _date() -> re.Pattern[str]:
     month = "|".join(
         re.escape(name)
-        for kind, _, names in data.rows("calendar.tsv")
+        for kind, _, names in data.table_rows("calendar.tsv")
         if kind == "month"
         for name in sorted(names.split("|"), key=len, reverse=True)
     )
@@ -75,7 +75,7 @@ def _date() -> re.Pattern[str]:
 def _date_forms(match: re.Match[str]) -> list[str]:
     """A date in all forms that it implies, the most exact first."""
     parts = {name[0]: part for name, part in match.groupdict().items() if part}
-    month = int(parts["m"]) if parts["m"].isdigit() else months()[fold(parts["m"])]
+    month = int(parts["m"]) if parts["m"].isdigit() else months()[fold_case(parts["m"])]
     day, year = f"{month}-{int(parts.get('d', 0))}", parts.get("y")
     if "d" not in parts:
         return [f"{year}-{month}"]
@@ -94,7 +94,7 @@ class _Passage:
 
     @classmethod
     def of(cls, text: str, language: str | None) -> "_Passage":
-        vocabulary = set(words(text))
+        vocabulary = set(split_words(text))
         order = tuple(next(_numbers([term]), term) for term in terms(text, language))
         return cls(
             order,
@@ -114,7 +114,7 @@ class _Passage:
 
 
 @frozen
-class Facts:
+class TextFacts:
     """The parts of a text that are compared with a sentence; see the rules of this module.
 
     `numbers` holds plain numbers and dates in every form that they imply. `pairs` holds two terms
@@ -129,14 +129,14 @@ class Facts:
     pairs: frozenset[tuple[str, str, int]] = field(repr=False)
 
     @classmethod
-    def of(cls, text: str) -> "Facts":
+    def of(cls, text: str) -> "TextFacts":
         """The facts of a text, each line of which is a paragraph."""
         text = SPACES.sub(" ", _NOISE.sub(" ", text))
         language = guess(text)
         dates = {form for match in _date().finditer(text) for form in _date_forms(match)}
         bare = _date().sub(" ", text)
-        folded_words = words(bare)
-        passages = frozenset(_Passage.of(run, language) for run in runs(bare))
+        folded_words = split_words(bare)
+        passages = frozenset(_Passage.of(run, language) for run in token_runs(bare))
         return cls(
             frozenset(folded_words).union(*map(_month_names, dates)),
             frozenset().union(*(passage.terms for passage in passages)),
@@ -146,12 +146,12 @@ class Facts:
         )
 
     @classmethod
-    def all(cls, facts: Iterable["Facts"]) -> "Facts":
+    def union(cls, facts: Iterable["TextFacts"]) -> "TextFacts":
         """The facts of several texts together; at least one is needed."""
         rows = [attrs.astuple(item, recurse=False) for item in facts]
         return cls(*(part.union(*parts) for part, *parts in zip(*rows, strict=True)))
 
-    def say(self, sentence: str) -> bool:
+    def entail(self, sentence: str) -> bool:
         """Whether the text states all that a sentence says. Linear in the sentence's length."""
         language = guess(sentence)
         bare = _date().sub(" ", sentence)
@@ -161,7 +161,7 @@ class Facts:
         content = {term for term in _content_terms(claim.terms, language) if not _is_number(term)}
         return (
             not claim.terms.isdisjoint(self.terms)
-            and _word_places("binding").keys() & words(bare) <= self.words
+            and _word_places("binding").keys() & split_words(bare) <= self.words
             and all(_date_forms(match)[0] in self.numbers for match in _date().finditer(sentence))
             and self._has_exactly(bare, language)
             and len(content - self.terms - self.words) <= len(content) // WORDS_PER_NEW_WORD
@@ -175,10 +175,10 @@ class Facts:
         A first word has a capital anyhow, as every noun has in German, so its terms suffice.
         """
         tokens = raw_words(bare)
-        if not set(_numbers(map(fold, tokens))) <= self.numbers:
+        if not set(_numbers(map(fold_case, tokens))) <= self.numbers:
             return False
         for place, word in enumerate(tokens):
-            folded_word = fold(word)
+            folded_word = fold_case(word)
             is_exact = word[0].isupper() or any(letter.isdigit() for letter in word)
             if not is_exact or folded_word in self.words or _is_number(folded_word):
                 continue
@@ -260,7 +260,7 @@ def _plain(number: str, scale: int) -> str:
     return (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
 
 
-def runs(text: str) -> Iterator[str]:
+def token_runs(text: str) -> Iterator[str]:
     """The sentences of a text and what stands between them, line by line."""
     for line in text.splitlines():
         start = 0

@@ -30,13 +30,13 @@ def _default_base() -> "Frequencies | None":
 class Frequencies:
     """How many items contain each term: `counts[term]` of `total`; `version` names the state.
 
-    `behind` is the table whose counts are added; None is this table alone.
+    `base` is the table whose counts are added; None is this table alone.
     """
 
     total: int = 0
     counts: Mapping[str, int] = field(factory=dict, repr=False)
     version: str = "0"
-    behind: "Frequencies | None" = field(factory=_default_base, repr=False)
+    base: "Frequencies | None" = field(factory=_default_base, repr=False)
     weights: Mapping[str, float] = field(init=False, repr=False, eq=False)
     """The weight of each term (`idf`); the weights of terms in the table are cached."""
 
@@ -47,9 +47,9 @@ class Frequencies:
     def idf(self, term: str) -> float:
         """The weight of a term: `ln(1 + (N - df + 0.5) / (df + 0.5))`, above 0."""
         holders, total = self.counts.get(term, 0), self.total
-        if self.behind is not None:
-            holders += self.behind.counts.get(term, 0)
-            total += self.behind.total
+        if self.base is not None:
+            holders += self.base.counts.get(term, 0)
+            total += self.base.total
         return log(1 + (max(total, holders) - holders + 0.5) / (holders + 0.5))
 
     @classmethod
@@ -67,7 +67,7 @@ class Frequencies:
         counts = dict(self.counts)
         for term, count in other.counts.items():
             counts[term] = counts.get(term, 0) + count
-        return Frequencies(self.total + other.total, counts, self.version, self.behind)
+        return Frequencies(self.total + other.total, counts, self.version, self.base)
 
 
 class _Weights(dict[str, float]):
@@ -105,11 +105,11 @@ def background() -> Frequencies:
         term: round(BACKGROUND_ITEMS / 2 * (english.get(term, 0.0) + foreign.get(term, 0.0)))
         for term in [*english, *foreign]
     }
-    return Frequencies(BACKGROUND_ITEMS, counts, behind=None)
+    return Frequencies(BACKGROUND_ITEMS, counts, base=None)
 
 
 def shares() -> Iterator[tuple[str, int, list[str]]]:
     """Each language, step and terms: `10 ** (-step / STEPS)` is a term's share of its words."""
-    for line in zlib.decompress(data.read("frequencies.tsv.z")).decode().splitlines():
+    for line in zlib.decompress(data.table_bytes("frequencies.tsv.z")).decode().splitlines():
         language, step, terms = line.split("\t")
         yield language, int(step), terms.split(" ")

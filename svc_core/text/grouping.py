@@ -28,7 +28,7 @@ from operator import itemgetter
 
 from attrs import define, field
 
-from svc_core.text.evidence import Evidence, Reading
+from svc_core.text.evidence import EvidenceTexts, Reading
 from svc_core.text.frequencies import Frequencies
 
 SPAN = timedelta(days=5)
@@ -63,7 +63,7 @@ _Vector = Mapping[str, float]
 _Near = Sequence[tuple[float, int]]
 
 
-def grouped(items: Sequence[Reading], frequencies: Frequencies) -> list[list[list[Reading]]]:
+def group_readings(items: Sequence[Reading], frequencies: Frequencies) -> list[list[list[Reading]]]:
     """The events in some items, each as its developments; every item is in exactly one.
 
     Events and developments are in the order of their first items' ids.
@@ -117,7 +117,7 @@ def _vectors(
     total = len(groups) + SPREAD
     repeats = len(bags) - len(groups)
     counts = {term: max(0, store.counts.get(term, 0) - items[term] + units[term]) for term in units}
-    table = Frequencies(max(0, store.total - repeats), counts, behind=store.behind)
+    table = Frequencies(max(0, store.total - repeats), counts, base=store.base)
     weights = {
         term: table.idf(term)
         * min(1.0, log(total / holders) / log(_FADING))
@@ -179,7 +179,7 @@ def _holders(vectors: Iterable[Iterable[str]]) -> dict[str, int]:
     return counts
 
 
-def _meets(left: Evidence, right: Evidence) -> bool:
+def _meets(left: EvidenceTexts, right: EvidenceTexts) -> bool:
     """Whether two items are close enough in time to report the same event."""
     if left.published_at is not None and right.published_at is not None:
         return abs(left.published_at - right.published_at) <= SPAN

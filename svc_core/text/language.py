@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from svc_core.text.frequencies import STEPS, shares
-from svc_core.text.words import cut, words
+from svc_core.text.words import split_words, term_of
 
 CHARS_READ = 500  # a headline and the beginning of its text tell the language
 _RAREST = 6 * STEPS  # no term of the table is rarer than a millionth of a language's words
@@ -43,8 +43,8 @@ def _by_words(text: str) -> str | None:
     """The language whose common words weigh most in the text; commoner words weigh more."""
     languages = _common_terms()
     weights: dict[str, int] = defaultdict(int)
-    for word in words(text):
-        for language, weight in languages.get(cut(word), ()):
+    for word in split_words(text):
+        for language, weight in languages.get(term_of(word), ()):
             weights[language] += weight
     ranking = sorted(((weight, language) for language, weight in weights.items()), reverse=True)
     (first, language), (second, _) = [*ranking, (0, ""), (0, "")][:2]

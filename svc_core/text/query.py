@@ -7,11 +7,11 @@ from itertools import pairwise
 
 from attrs import evolve, field, frozen
 
-from svc_core.text.demonyms import Run, same
+from svc_core.text.country_names import Run, country_synonyms
 from svc_core.text.language import guess
 from svc_core.text.words import terms
 
-OTHER = 0.5  # the weight of a synonym where candidates are sought
+SYNONYM_FACTOR = 0.5  # the weight of a synonym where candidates are sought
 NAME_FACTOR = 1.75  # the weight of a capitalised word of a subject (ADR 24)
 
 _QUOTATION = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
@@ -26,23 +26,25 @@ _OPENERS = "\"'“«„(["
 class Query:
     """A search query. A `Run` is one or more terms that stand side by side.
 
-    `asked` are the terms of the subject, each with a factor on its weight; `others` are runs of
+    `factors` are the terms of the subject, each with a factor on its weight; `synonyms` are runs of
     them with the runs that mean the same; `phrases` raise the score of an item that has them; an
-    item that has one of `excluded` is dropped. `parts` are the queries of a topic with several.
+    item that has one of `exclusions` is dropped. `parts` are the queries of a topic with several.
     """
 
-    asked: Mapping[str, float]
-    others: tuple[tuple[Run, tuple[Run, ...]], ...] = field(default=(), repr=False)
+    factors: Mapping[str, float]
+    synonyms: tuple[tuple[Run, tuple[Run, ...]], ...] = field(default=(), repr=False)
     phrases: tuple[Run, ...] = ()
-    excluded: tuple[Run, ...] = ()
+    exclusions: tuple[Run, ...] = ()
     parts: "tuple[Query, ...]" = field(default=(), repr=False)
 
     @property
     def terms(self) -> Mapping[str, float]:
         """Every term of which a candidate has at least one, with a factor on its weight."""
-        equivalents = (term for _, runs in self.others for run in runs for term in run)
+        equivalents = (term for _, runs in self.synonyms for run in runs for term in run)
         phrase_terms = (term for run in self.phrases for term in run)
-        return dict.fromkeys([*self.asked, *phrase_terms, *equivalents], OTHER) | dict(self.asked)
+        return dict.fromkeys([*self.factors, *phrase_terms, *equivalents], SYNONYM_FACTOR) | dict(
+            self.factors
+        )
 
     @classmethod
     def of(
@@ -69,7 +71,7 @@ class Query:
         phrases = _runs(map(terms_of, boosts))
         return cls(
             factors,
-            () if whole else tuple(same(terms_of(subject))),
+            () if whole else tuple(country_synonyms(terms_of(subject))),
             phrases,
             _runs(terms_of(_group_text(match)) for match in _EXCLUSION.finditer(topic)),
             () if whole else _parts(subject, phrases, subtag),
@@ -81,7 +83,9 @@ def _parts(subject: str, phrases: Iterable[Run], language: str | None) -> tuple[
     subjects = [part for part in _LIST_BREAK.split(subject) if terms(part, language)][:_PARTS_MAX]
     queries = [Query.of(part, (), language) for part in subjects if len(subjects) > 1]
     return tuple(
-        evolve(part, phrases=tuple(run for run in phrases if not part.asked.keys().isdisjoint(run)))
+        evolve(
+            part, phrases=tuple(run for run in phrases if not part.factors.keys().isdisjoint(run))
+        )
         for part in queries
     )
 

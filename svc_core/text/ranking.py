@@ -50,7 +50,7 @@ class Hit:
 class Ranking:
     """The relevant items, best first, and, where there are none, the nearest misses."""
 
-    chosen: tuple[Hit, ...] = field(repr=False)
+    hits: tuple[Hit, ...] = field(repr=False)
     nearest: tuple[Hit, ...] = field(repr=False)
 
 
@@ -63,10 +63,10 @@ def rank(
     """The items of `readings` that are relevant to a query, best first; ties by id.
 
     `likeness` gives, by item id, how near its meaning is to the query: see
-    `svc_core.search.embeddings`. An item without one is judged by its words alone, with the
+    `svc_core.search.vector_likeness`. An item without one is judged by its words alone, with the
     cut-off for that case. Items near in meaning seed the feedback, as items with the words do.
     """
-    candidates = [item for item in readings if not any(map(item.holds, query.excluded))]
+    candidates = [item for item in readings if not any(map(item.holds, query.exclusions))]
     candidates.sort(key=lambda reading: reading.evidence.id)
     best: dict[str, Hit] = {}
     for part in query.parts or (query,):
@@ -85,7 +85,7 @@ def _hits(
     frequencies: Frequencies,
     likeness: Mapping[str, float],
 ) -> list[Hit]:
-    shares = answers(query, candidates, frequencies)
+    shares = answer_shares(query, candidates, frequencies)
     near = [likeness.get(reading.evidence.id) for reading in candidates]
     scores = [soft + _LIKENESS * (like or 0.0) for soft, like in zip(shares, near, strict=True)]
     rows = [row for row in zip(candidates, scores, shares, near, strict=True) if row[1] > 0]
@@ -96,12 +96,14 @@ def _hits(
     ]
 
 
-def answers(query: Query, readings: Sequence[Reading], frequencies: Frequencies) -> list[float]:
+def answer_shares(
+    query: Query, readings: Sequence[Reading], frequencies: Frequencies
+) -> list[float]:
     """The share of the query that each item answers by its words, 0 to 1 (`soft`)."""
-    idf = {term: frequencies.idf(term) * factor for term, factor in query.asked.items()}
+    idf = {term: frequencies.idf(term) * factor for term, factor in query.factors.items()}
     phrase_weights = {run: _PHRASE_WEIGHT * sum(map(frequencies.idf, run)) for run in query.phrases}
     total = sum(idf.values()) or sum(phrase_weights.values())
-    synonyms = frozenset(term for _, runs in query.others for run in runs for term in run)
+    synonyms = frozenset(term for _, runs in query.synonyms for run in runs for term in run)
     shares = []
     for reading in readings:
         norm = _K1 * (1 - _B + _B * reading.length / _USUAL_LENGTH)
@@ -114,10 +116,10 @@ def answers(query: Query, readings: Sequence[Reading], frequencies: Frequencies)
 
 def _counts(query: Query, synonyms: frozenset[str], counts: Mapping[str, int]) -> dict[str, float]:
     """The weighted frequency in an item of each query term, or of a synonym of it."""
-    tally: dict[str, float] = {t: counts[t] for t in query.asked if t in counts}
+    tally: dict[str, float] = {t: counts[t] for t in query.factors if t in counts}
     present = synonyms & counts.keys()
     if present:
-        for run, names in query.others:
+        for run, names in query.synonyms:
             minima = (min(counts[term] for term in name) for name in names if present >= {*name})
             weight = _SYNONYM_WEIGHT * max(minima, default=0)
             for term in run if weight else ():

@@ -20,7 +20,7 @@ _SEPARATORS = ("|", "•", "·")
 @cache
 def _table() -> dict[tuple[str, str], list[str]]:
     table: dict[tuple[str, str], list[str]] = {}
-    for kind, language, words in data.rows("sentences.tsv"):
+    for kind, language, words in data.table_rows("sentences.tsv"):
         table.setdefault((kind, language), []).append(words)
     return table
 
@@ -75,10 +75,12 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _UNSPACED_SCRIPT = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
 
-def sentences(text: str, words_min: int = _WORDS_MIN, *, tails: bool = False) -> list[str]:
+def split_sentences(
+    text: str, words_min: int = _WORDS_MIN, *, fragments: bool = False
+) -> list[str]:
     """The quotable sentences of `text`, in order, without repeats.
 
-    Each has at least `words_min` words. Runs without a full stop are left out unless `tails`.
+    Each has at least `words_min` words. Runs without a full stop are left out unless `fragments`.
 
     A line is a paragraph, and no sentence runs from one into the next.
 
@@ -89,12 +91,12 @@ def sentences(text: str, words_min: int = _WORDS_MIN, *, tails: bool = False) ->
     quotable = list(dict.fromkeys(run for run in runs if _is_quotable(run, words_min)))
     complete = [run for run in quotable if _FULL_STOP.search(run)]
     whole = [run for run in quotable if not run.endswith(("...", "…"))]
-    if tails:
+    if fragments:
         complete = [run for run in whole if run in complete or len(run.split()) >= _WORDS_MIN]
     return complete or whole or quotable
 
 
-def headline(title: str) -> str:
+def clean_headline(title: str) -> str:
     """`title` with white space folded and a feed's section label ("World › ") dropped."""
     line = _fold_space(_MARKUP.sub(" ", title))
     bare = _SECTION.sub("", line, count=1)
@@ -193,7 +195,7 @@ def is_faulty(text: str, language: str | None) -> bool:
     return len(words) < _FAULTLESS_WORDS_MIN or not _has_verb(words, language)
 
 
-def leans(text: str, language: str | None) -> bool:
+def is_anaphoric(text: str, language: str | None) -> bool:
     """Whether the first two words of a sentence refer back to the sentence before it."""
     words = [word.casefold() for word in _WORD.findall(text[:_BEGINNING])][:2]
     anaphors = _words("leaning", language or "en")
@@ -211,7 +213,7 @@ def stands_alone(text: str, language: str | None) -> bool:
     is_short = len(text.split()) <= _ALONE_WORDS_MAX
     return is_short and not (
         is_faulty(text, language)
-        or leans(text, language)
+        or is_anaphoric(text, language)
         or _is_first_person(text, language)
         or _is_clause(text, language)
     )
@@ -236,7 +238,7 @@ def _is_clause(text: str, language: str | None) -> bool:
     return not _has_verb(_WORD.findall(rest), language, surely=True)
 
 
-def ended(text: str) -> str:
+def with_full_stop(text: str) -> str:
     """A headline as a sentence: with the full stop of its script, unless it already has an end."""
     if _FULL_STOP.search(text) or text.endswith(("...", "…")):
         return text

@@ -17,7 +17,7 @@ from itertools import pairwise
 from attrs import frozen
 
 from svc_core import data
-from svc_core.text import linear
+from svc_core.text import linear_models as linear
 from svc_core.text.language import primary
 
 NEUTRAL_BELOW = 0.35  # chosen on the development halves, see ADR 27
@@ -46,7 +46,7 @@ class Tone:
     value: float
 
 
-def sentiment(title: str, text: str = "", language: str | None = "en") -> Tone | None:
+def sentiment_of(title: str, text: str = "", language: str | None = "en") -> Tone | None:
     """The tone of an item, or `None` where `language` (BCP 47) is unknown or not English."""
     if language is None or primary(language) != "en":
         return None
@@ -59,8 +59,8 @@ def sentiment(title: str, text: str = "", language: str | None = "en") -> Tone |
 
 
 def _value(text: str) -> float:
-    reading = read(text)
-    scores = _model().scores(terms(reading), cues(reading))
+    reading = tone_text(text)
+    scores = _model().scores(tone_terms(reading), cues(reading))
     pair = scores[:2] if reading.is_trade else scores[2:]
     up, down = (math.exp(min(_SCORE_MAX, score)) for score in pair)
     model_score = (up - down) / (1.0 + up + down)
@@ -81,7 +81,7 @@ class ToneText:
     bad: float
 
 
-def read(text: str) -> ToneText:
+def tone_text(text: str) -> ToneText:
     """The text as the tone models need it."""
     tokens = _WORD.findall(text.casefold().replace("’", "'"))
     words = tuple(
@@ -90,7 +90,7 @@ def read(text: str) -> ToneText:
     return ToneText(text, words, _is_trade(text, words), *_sums(words))
 
 
-def terms(reading: ToneText) -> set[str]:
+def tone_terms(reading: ToneText) -> set[str]:
     """The terms that the model weighs: the beginnings of words, and pairs of neighbours."""
     stems = [word[:_STEM] for word in reading.words]
     return {*stems, *(f"{left} {right}" for left, right in pairwise(stems))}
@@ -173,11 +173,11 @@ def _model() -> linear.Linear:
 
 @cache
 def _valences() -> Mapping[str, float]:
-    pairs = (line.split("\t") for line in data.lines("sentiment_words.tsv"))
+    pairs = (line.split("\t") for line in data.table_lines("sentiment_words.tsv"))
     return {word: float(valence) for valence, words in pairs for word in words.split()}
 
 
 @cache
 def _kinds() -> Mapping[str, frozenset[str]]:
-    pairs = (line.split("\t") for line in data.lines("sentiment_cues.tsv"))
+    pairs = (line.split("\t") for line in data.table_lines("sentiment_cues.tsv"))
     return {kind: frozenset(words.split()) for kind, words in pairs}

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from attrs import frozen
 
-from svc_core.text.evidence import Reading, Scored
+from svc_core.text.evidence import Reading, ScoredItem
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.grouping import grouped
+from svc_core.text.grouping import group_readings
 
 
 @frozen
@@ -19,8 +19,8 @@ class Story:
     """
 
     key: str
-    members: tuple[Scored, ...]
-    developments: tuple[tuple[Scored, ...], ...] = ()
+    members: tuple[ScoredItem, ...]
+    developments: tuple[tuple[ScoredItem, ...], ...] = ()
 
     @property
     def score(self) -> float:
@@ -28,7 +28,7 @@ class Story:
         return max(member.score for member in self.members)
 
     @property
-    def best(self) -> Reading:
+    def best_reading(self) -> Reading:
         """The most relevant of the items, as it was read."""
         return max(self.members, key=lambda member: (member.score, member.evidence.id)).reading
 
@@ -58,7 +58,9 @@ class Story:
         return tuple(sorted({member.evidence.publisher for member in self.members}))
 
 
-def stories(items: Iterable[Scored], frequencies: Frequencies | None = None) -> list[Story]:
+def group_stories(
+    items: Iterable[ScoredItem], frequencies: Frequencies | None = None
+) -> list[Story]:
     """The stories of some items, best first (score, then newest, then key).
 
     Items that were assigned to a story when they were stored stay together; the others are grouped
@@ -71,7 +73,7 @@ def stories(items: Iterable[Scored], frequencies: Frequencies | None = None) -> 
     table = frequencies or Frequencies.of(item.reading.counts for item in by_id.values())
     stories: list[Story] = []
     for key, pool in pools.items():
-        events = grouped(pool, table)
+        events = group_readings(pool, table)
         if key is not None:
             events = [[part for event in events for part in event]]
         stories.extend(_story(key, event, by_id) for event in events)
@@ -79,7 +81,7 @@ def stories(items: Iterable[Scored], frequencies: Frequencies | None = None) -> 
 
 
 def _story(
-    key: str | None, parts: Iterable[Iterable[Reading]], by_id: Mapping[str, Scored]
+    key: str | None, parts: Iterable[Iterable[Reading]], by_id: Mapping[str, ScoredItem]
 ) -> Story:
     developments = sorted(
         (_by_time(by_id[reading.evidence.id] for reading in part) for part in parts), key=_start
@@ -88,9 +90,9 @@ def _story(
     return Story(key or members[0].evidence.id, members, tuple(developments))
 
 
-def _by_time(items: Iterable[Scored]) -> tuple[Scored, ...]:
+def _by_time(items: Iterable[ScoredItem]) -> tuple[ScoredItem, ...]:
     return tuple(sorted(items, key=lambda item: (item.evidence.at, item.evidence.id)))
 
 
-def _start(part: tuple[Scored, ...]) -> tuple[datetime, str]:
+def _start(part: tuple[ScoredItem, ...]) -> tuple[datetime, str]:
     return part[0].evidence.at, part[0].evidence.id

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from svc_core.text.evidence import Evidence
+from svc_core.text.evidence import EvidenceTexts
 
 SHARE_MIN = 0.4
 ITEMS_MIN = 3
@@ -23,7 +23,7 @@ _Run = tuple[str, ...]
 class Templates:
     """The templates of the sources of some items."""
 
-    def __init__(self, items: Iterable[Evidence]) -> None:
+    def __init__(self, items: Iterable[EvidenceTexts]) -> None:
         """Take items in a fixed order, because only the first ones of a source are compared."""
         self._texts: dict[str, dict[str, str]] = {}
         for item in items:
@@ -32,7 +32,7 @@ class Templates:
                 texts.setdefault(item.title, item.text)
         self._counts: dict[str, Counter[_Run]] = {}
 
-    def hold(self, text: str, source_id: str) -> bool:
+    def match(self, text: str, source_id: str) -> bool:
         """Whether a sentence belongs to a template of its source."""
         if source_id not in self._counts:
             texts = self._texts.get(source_id, {})

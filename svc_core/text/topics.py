@@ -13,9 +13,9 @@ from functools import cache
 from attrs import frozen
 
 from svc_core import data
-from svc_core.text import linear
+from svc_core.text import linear_models as linear
 from svc_core.text.language import guess
-from svc_core.text.words import terms, words
+from svc_core.text.words import split_words, terms
 
 TOPICS_PER_ITEM_MAX = 5  # an item about everything is about nothing
 LANGUAGES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})  # with a model of their own
@@ -45,7 +45,7 @@ def _topic(line: str) -> Topic:
     return Topic(id_, name, group, description, f"medtop:{code}000000" if code else None)
 
 
-TOPICS: tuple[Topic, ...] = tuple(map(_topic, data.lines("topics.tsv")))
+TOPICS: tuple[Topic, ...] = tuple(map(_topic, data.table_lines("topics.tsv")))
 TOPIC_IDS: frozenset[str] = frozenset(topic.id for topic in TOPICS)
 
 
@@ -62,13 +62,13 @@ def assign(
     `categories` are the feed's own labels, `defaults` the topics of its source; those unknown to
     the catalogue are ignored. `language` is a BCP 47 tag; where none is given it is guessed.
     """
-    labels = {name for name in defaults if name in TOPIC_IDS} | named(categories)
+    labels = {name for name in defaults if name in TOPIC_IDS} | topics_of_labels(categories)
     lead = text[:_LEAD]
     ids = labels | {*_model_topics(title, lead, language), *_phrase_topics(title, lead)}
     return tuple(topic.id for topic in TOPICS if topic.id in ids)
 
 
-def named(categories: Iterable[str]) -> set[str]:
+def topics_of_labels(categories: Iterable[str]) -> set[str]:
     """The topics that these labels name by id or by name, however they are spelled."""
     by_label = _labels()
     return {id_ for label in categories for id_ in by_label.get(" ".join(terms(label)), ())}
@@ -120,7 +120,7 @@ def _phrase_topics(title: str, text: str) -> list[str]:
 def _phrases() -> Mapping[str, list[tuple[tuple[str, ...], dict[str, bool]]]]:
     """Phrases that indicate topics, by their first word; the flag says that one is enough."""
     by_phrase: dict[tuple[str, ...], dict[str, bool]] = {}
-    for line in data.lines("topic_seeds.tsv"):
+    for line in data.table_lines("topic_seeds.tsv"):
         id_, _, seeds = line.partition("\t")
         for seed in seeds.split():
             phrase = tuple(_singular(seed.lstrip("+").replace("_", " ")))
@@ -134,7 +134,7 @@ def _phrases() -> Mapping[str, list[tuple[tuple[str, ...], dict[str, bool]]]]:
 def _singular(text: str) -> list[str]:
     return [
         word[:-1] if len(word) >= _SINGULAR_MIN and word[-1] == "s" and word[-2] != "s" else word
-        for word in words(text)
+        for word in split_words(text)
     ]
 
 

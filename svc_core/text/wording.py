@@ -59,19 +59,19 @@ class Wording:
 @cache
 def _wordings() -> Mapping[str, Wording]:
     texts_by_language: dict[str, dict[str, str]] = {}
-    for language, name, text in data.rows("frame.tsv"):
+    for language, name, text in data.table_rows("frame.tsv"):
         texts_by_language.setdefault(language, {})[name] = text
     return {language: Wording(language, texts) for language, texts in texts_by_language.items()}
 
 
-def wording(language: str) -> Wording | None:
+def wording_of(language: str) -> Wording | None:
     """The words of a language (BCP 47); None where there are none."""
     return _wordings().get(primary(language))
 
 
 def frame(language: str) -> Wording:
     """The fixed words of a report: in its language, or else in English."""
-    return wording(language) or _wordings()[_FALLBACK]
+    return wording_of(language) or _wordings()[_FALLBACK]
 
 
 MONTHS = _wordings()[_FALLBACK]["months"].split()

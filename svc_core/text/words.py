@@ -41,7 +41,7 @@ _WORD = re.compile(
 _UNSPACED_START = re.compile(rf"[{UNSPACED_CHARS}]")
 
 
-def fold(text: str) -> str:
+def fold_case(text: str) -> str:
     """`text` without case, width, accents and ligatures; letters of every script survive."""
     if text.isascii():
         return text.casefold()
@@ -61,13 +61,13 @@ def terms(text: str, language: str | None = None, *, whole: bool = False) -> lis
     is_shouted = _is_shouted(spellings)
     for word in spellings:
         if _UNSPACED_START.match(word):
-            tokens.extend(_pairs(fold(word)))
+            tokens.extend(_pairs(fold_case(word)))
             continue
-        folded_word = fold(word)
+        folded_word = fold_case(word)
         is_acronym = not is_shouted and len(word) > 1 and word.isupper()
         is_term = len(folded_word) > 1 or folded_word.isdigit()
         if is_acronym or (is_term and folded_word not in stops):
-            tokens.append(folded_word[:_LENGTH_MAX] if whole else cut(folded_word))
+            tokens.append(folded_word[:_LENGTH_MAX] if whole else term_of(folded_word))
     return tokens
 
 
@@ -80,9 +80,9 @@ def spans(text: str) -> Iterator[tuple[int, int, str]]:
         start, end = match.span()
         if _UNSPACED_START.match(match[0]) and end - start > 2:
             pairs = range(start, end - 1)
-            yield from ((index, index + 2, fold(text[index : index + 2])) for index in pairs)
+            yield from ((index, index + 2, fold_case(text[index : index + 2])) for index in pairs)
         else:
-            yield start, end, cut(fold(match[0]))
+            yield start, end, term_of(fold_case(match[0]))
 
 
 def raw_words(text: str) -> list[str]:
@@ -90,12 +90,12 @@ def raw_words(text: str) -> list[str]:
     return _WORD.findall(_rejoin(text))
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of `text`, folded and whole."""
-    return [fold(word) for word in raw_words(text)]
+    return [fold_case(word) for word in raw_words(text)]
 
 
-def cut(word: str) -> str:
+def term_of(word: str) -> str:
     """The term of a folded word."""
     if not word.isalpha():
         return word[:_LENGTH_MAX]
@@ -111,7 +111,7 @@ def stop_words(language: str | None) -> frozenset[str]:
 @cache
 def stop_words_by_language() -> Mapping[str, frozenset[str]]:
     """Every list of stop words by its language."""
-    rows = (line.split("\t") for line in data.lines("stopwords.tsv"))
+    rows = (line.split("\t") for line in data.table_lines("stopwords.tsv"))
     return {language: frozenset(words.split()) for language, words in rows}
 
 

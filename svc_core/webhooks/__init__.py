@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from svc_core.base.exports import exports
+from svc_core.base.public_names import lazy_names
 
 if TYPE_CHECKING:
     from svc_core.webhooks import signing as signing
 else:
-    globals().update(exports(__name__, {"": "signing"}))
+    globals().update(lazy_names(__name__, {"": "signing"}))

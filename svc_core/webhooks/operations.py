@@ -7,18 +7,18 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, named
+from svc_core.base.unset import UNSET, Maybe, patch_members
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Created, Empty, One, Page
+from svc_core.contract.result import Created, Empty, Page, Single
 from svc_core.operation import crud
 from svc_core.operation.context import Context
-from svc_core.operation.crud import changed
+from svc_core.operation.crud import update_row
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, WebhookId
-from svc_core.operation.period import When, bounds
-from svc_core.operation.ports import Document
-from svc_core.outbox.events import enqueue, publish, queue_of
+from svc_core.operation.period import TimeFilter, time_bounds
+from svc_core.operation.ports import StoredRow
+from svc_core.outbox.cloud_events import enqueue, publish, queue_of
 from svc_core.outbox.model import (
     DEFAULT_EVENTS,
     DELIVERIES,
@@ -31,9 +31,9 @@ from svc_core.outbox.model import (
     Delivery,
     DeliveryStatus,
     Description,
-    Event,
     EventId,
     Events,
+    OutboxEvent,
     ProfileIds,
     Queue,
     StoredWebhook,
@@ -42,7 +42,8 @@ from svc_core.outbox.model import (
     delivery_id,
 )
 from svc_core.reports.profiles.model import FOLLOWS, PROFILES
-from svc_core.webhooks import keys, rules
+from svc_core.webhooks import rules
+from svc_core.webhooks import webhook_secrets as keys
 from svc_core.webhooks.signing import SECRET_BYTES, SECRET_PATTERN, secret_key, secret_text
 from svc_core.wire.constraints import Arg, Doc, Example, Pattern, WriteOnly
 
@@ -129,35 +130,35 @@ class CreateWebhook:
 
 
 @frozen
-class OneWebhook:
+class WebhookRequest:
     """One webhook."""
 
     webhook_id: Annotated[WebhookId, PATH]
 
 
 @frozen
-class ReplaceWebhook(OneWebhook):
+class ReplaceWebhook(WebhookRequest):
     """One webhook, replaced whole."""
 
     body: Annotated[WebhookInput, BODY]
 
 
 @frozen
-class PatchWebhook(OneWebhook):
+class PatchWebhook(WebhookRequest):
     """One webhook, changed in part."""
 
     body: Annotated[WebhookPatch, BODY]
 
 
 @frozen
-class RotateSecret(OneWebhook):
+class RotateSecret(WebhookRequest):
     """One webhook, to be signed for by another secret."""
 
     body: Annotated[WebhookSecret, BODY]
 
 
 @frozen
-class ListDeliveries(OneWebhook):
+class ListDeliveries(WebhookRequest):
     """The deliveries of a webhook, newest first."""
 
     status: Annotated[
@@ -167,13 +168,13 @@ class ListDeliveries(OneWebhook):
         Example(["failed", "skipped"]),
     ] = UNSET
     event_id: Annotated[Maybe[EventId], QUERY, Doc("Only this event.")] = UNSET
-    datetime: When = UNSET
+    datetime: TimeFilter = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
 
 @frozen
-class RedeliverEvent(OneWebhook):
+class RedeliverEvent(WebhookRequest):
     """One event, to be sent again to one webhook."""
 
     event_id: Annotated[EventId, PATH]
@@ -191,14 +192,14 @@ async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
         rules.webhook_view(webhook, queues.get(webhook.id, Queue(webhook.id, None)))
         for webhook in webhooks
     ]
-    return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
+    return Page(tuple(map(wire.to_bytes, rows)), page.next_cursor)
 
 
 async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Webhook]:
     """Register an address with the secret that signs its deliveries."""
-    members = named(request.body, WebhookInput)
+    members = patch_members(request.body, WebhookInput)
     key = secret_key(members.pop("secret"))
-    webhook = crud.made(ctx, WEBHOOKS, **members)
+    webhook = crud.new_row(ctx, WEBHOOKS, **members)
     rules.check_url(webhook.url, loopback=ctx.host.is_development)
     await _check(ctx, members)
     page = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
@@ -211,7 +212,7 @@ async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Webhoo
     document = await ctx.create(WEBHOOKS, webhook.id, webhook)
     await keys.store_secret(ctx, webhook.id, key)
     view = rules.webhook_view(webhook, Queue(webhook.id, None))
-    return Created(wire.dumps(view), document.tag, str(WEBHOOKS.address(webhook.id)))
+    return Created(wire.to_bytes(view), document.tag, str(WEBHOOKS.address(webhook.id)))
 
 
 async def _check(ctx: Context, members: Mapping[str, Any], earlier: Sequence[str] = ()) -> None:
@@ -222,30 +223,34 @@ async def _check(ctx: Context, members: Mapping[str, Any], earlier: Sequence[str
     """
     ids = members.get("profile_ids", ())
     earlier = [*earlier, *await ctx.tx.documents.get_many(FOLLOWS, ids)]
-    problem.refuse(await ctx.missing(PROFILES, ids, pointer="/profileIds", known=earlier))
+    problem.refuse(await ctx.missing_faults(PROFILES, ids, pointer="/profileIds", earlier=earlier))
 
 
-async def get_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
+async def get_webhook(ctx: Context, request: WebhookRequest) -> Single[Webhook]:
     """One webhook, without its secret."""
     return await _answer(ctx, await ctx.load(WEBHOOKS, request.webhook_id))
 
 
-async def _answer(ctx: Context, row: Document[StoredWebhook] | One[StoredWebhook]) -> One[Webhook]:
+async def _answer(
+    ctx: Context, row: StoredRow[StoredWebhook] | Single[StoredWebhook]
+) -> Single[Webhook]:
     """The webhook with the state of its deliveries, which its ETag does not cover."""
     webhook = WEBHOOKS.decode(row.raw)
-    return One(wire.dumps(rules.webhook_view(webhook, await queue_of(ctx, webhook.id))), row.tag)
+    return Single(
+        wire.to_bytes(rules.webhook_view(webhook, await queue_of(ctx, webhook.id))), row.tag
+    )
 
 
 async def change_webhook(
     ctx: Context, request: ReplaceWebhook | PatchWebhook | RotateSecret
-) -> One[Webhook]:
+) -> Single[Webhook]:
     """Change the members that are sent; a replacement sends its defaults too.
 
     Status stays, and so does the secret unless one is sent.
     """
-    members, before = named(request.body, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
+    members, before = patch_members(request.body, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
     secret = members.pop("secret", None)
-    after = changed(before, ctx.now, **members)
+    after = update_row(before, ctx.now, **members)
     if secret is not None and await keys.replace(ctx, before.id, secret_key(secret)):
         # The row is written, so that its version tells of the new secret, which it does not show.
         after = attrs.evolve(after, updated_at=ctx.now)
@@ -258,7 +263,7 @@ async def change_webhook(
     return await _answer(ctx, document)
 
 
-async def delete_webhook(ctx: Context, request: OneWebhook) -> Empty:
+async def delete_webhook(ctx: Context, request: WebhookRequest) -> Empty:
     """Remove the webhook with its secret; what waits for it is never sent."""
     await ctx.remove(WEBHOOKS, request.webhook_id)
     await ctx.remove(WEBHOOK_SECRETS, request.webhook_id)
@@ -267,7 +272,7 @@ async def delete_webhook(ctx: Context, request: OneWebhook) -> Empty:
     return Empty()
 
 
-async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
+async def enable_webhook(ctx: Context, request: WebhookRequest) -> Single[Webhook]:
     """Enable a webhook and reset its failure count."""
     queue = await queue_of(ctx, request.webhook_id)
     if queue.consecutive_failures:
@@ -276,12 +281,12 @@ async def enable_webhook(ctx: Context, request: OneWebhook) -> One[Webhook]:
     return await _answer(ctx, await ctx.rewrite(WEBHOOKS, webhook))
 
 
-async def test_webhook(ctx: Context, request: OneWebhook) -> Created[Delivery]:
+async def test_webhook(ctx: Context, request: WebhookRequest) -> Created[Delivery]:
     """Queue a test event, signed and counted like any other."""
     webhook = await ctx.value(WEBHOOKS, request.webhook_id)
     if webhook.status == "disabled":
         raise rules.disabled_problem()
-    event = rules.trial(ctx.ids.new("evt"), webhook, ctx.host.origin, ctx.now)
+    event = rules.trial_event(ctx.ids.new("evt"), webhook, ctx.host.origin, ctx.now)
     await publish(ctx, event, (webhook,))
     return await _delivery(ctx, webhook.id, event)
 
@@ -296,7 +301,7 @@ async def list_deliveries(ctx: Context, request: ListDeliveries) -> Page[Deliver
             "status": request.status,
             "event_id": request.event_id,
         },
-        **bounds(request.datetime),
+        **time_bounds(request.datetime),
         after=request.cursor,
         limit=request.limit,
     )
@@ -312,7 +317,7 @@ async def redeliver(ctx: Context, request: RedeliverEvent) -> Created[Delivery]:
     return Created(document.raw, document.tag, _deliveries(webhook.id, request.event_id))
 
 
-async def _delivery(ctx: Context, webhook_id: str, event: Event) -> Created[Delivery]:
+async def _delivery(ctx: Context, webhook_id: str, event: OutboxEvent) -> Created[Delivery]:
     document = await ctx.load(DELIVERIES, delivery_id(webhook_id, event.id))
     return Created(document.raw, document.tag, _deliveries(webhook_id, event.id))
 
@@ -324,7 +329,7 @@ def _deliveries(webhook_id: str, event_id: str) -> str:
 # -- declarations ------------------------------------------------------------------------------
 
 _PATH = "/webhooks/{webhookId}"
-_ROWS = crud.Rows(WEBHOOKS, "webhook_id", MANAGE, MANAGE)
+_ROWS = crud.RowOperations(WEBHOOKS, "webhook_id", MANAGE, MANAGE)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(

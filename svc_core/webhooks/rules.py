@@ -17,8 +17,8 @@ from attrs import frozen
 from svc_core.base.egress import EgressError, check_callback
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.crud import changed
-from svc_core.outbox.events import cloud_event
+from svc_core.operation.crud import update_row
+from svc_core.outbox.cloud_events import cloud_event
 from svc_core.outbox.model import (
     ATTEMPTS_KEPT,
     FAILURES_MAX,
@@ -26,9 +26,9 @@ from svc_core.outbox.model import (
     Attempt,
     Delivery,
     DeliveryStatus,
-    Event,
     Hold,
     LastDelivery,
+    OutboxEvent,
     Queue,
     StoredWebhook,
     Webhook,
@@ -40,7 +40,7 @@ worker loses it."""
 
 
 @frozen
-class Outcome:
+class AttemptOutcome:
     """How an attempt ended: the receiver's status, or the reason why there is none."""
 
     response_status: int | None
@@ -53,11 +53,11 @@ class Outcome:
         return self.error is None
 
 
-def outcome(status: int, duration_ms: int) -> Outcome:
+def attempt_outcome(status: int, duration_ms: int) -> AttemptOutcome:
     """The outcome of an attempt that was answered; redirects are not followed, so they fail."""
     if 200 <= status < 300:
-        return Outcome(status, None, duration_ms)
-    return Outcome(status, f"HTTP {status}", duration_ms)
+        return AttemptOutcome(status, None, duration_ms)
+    return AttemptOutcome(status, f"HTTP {status}", duration_ms)
 
 
 def check_url(url: str, *, loopback: bool) -> None:
@@ -86,14 +86,14 @@ def webhook_view(webhook: StoredWebhook, queue: Queue) -> Webhook:
 
 def enable(webhook: StoredWebhook, now: datetime) -> StoredWebhook:
     """The webhook, notified of events again."""
-    return changed(webhook, now, status="enabled", disabled_at=None)
+    return update_row(webhook, now, status="enabled", disabled_at=None)
 
 
 def after_attempt(webhook: StoredWebhook, queue: Queue, now: datetime) -> StoredWebhook:
     """The webhook after an attempt; disabled after too many failures in a row."""
     if queue.consecutive_failures < FAILURES_MAX or webhook.status == "disabled":
         return webhook
-    return changed(webhook, now, status="disabled", disabled_at=now)
+    return update_row(webhook, now, status="disabled", disabled_at=now)
 
 
 # -- its queue ---------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def expired_holds(queue: Queue, now: datetime) -> tuple[Hold, ...]:
     return tuple(hold for hold in queue.holds if hold.until <= now)
 
 
-def count_outcome(queue: Queue, event_id: str, result: Outcome, now: datetime) -> Queue:
+def count_outcome(queue: Queue, event_id: str, result: AttemptOutcome, now: datetime) -> Queue:
     """The queue with the outcome of an attempt in its count."""
     newest = LastDelivery(
         event_id=event_id,
@@ -144,7 +144,7 @@ def with_wake_time(queue: Queue, now: datetime, upcoming: datetime | None) -> Qu
     return attrs.evolve(queue, wake_at=min(times, default=None))
 
 
-def trial(id_: str, webhook: StoredWebhook, origin: str, now: datetime) -> Event:
+def trial_event(id_: str, webhook: StoredWebhook, origin: str, now: datetime) -> OutboxEvent:
     """The event of a test delivery."""
     data = {"webhookId": webhook.id}
     return cloud_event(id_, TEST, webhook.id, source=origin, at=now, data=data)
@@ -160,7 +160,9 @@ def begin_attempt(delivery: Delivery, attempt_id: str, now: datetime) -> Deliver
     return attrs.evolve(delivery, status="delivering", attempts=attempts, updated_at=now)
 
 
-def end_attempt(delivery: Delivery, attempt_id: str, result: Outcome, now: datetime) -> Delivery:
+def end_attempt(
+    delivery: Delivery, attempt_id: str, result: AttemptOutcome, now: datetime
+) -> Delivery:
     """The delivery with the end of one of its attempts."""
     attempts = tuple(
         attrs.evolve(

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Final
 
 from svc_core.base import instants
-from svc_core.outbox.model import Event
+from svc_core.outbox.model import OutboxEvent
 
 CONTENT_TYPE: Final = "application/cloudevents+json"
 SECRET_BYTES: Final = 32
@@ -57,7 +57,7 @@ def secret_key(text: str) -> bytes:
 
 
 def fields(
-    event: Event, *, attempt_id: str, number: int, at: datetime, keys: Sequence[bytes]
+    event: OutboxEvent, *, attempt_id: str, number: int, at: datetime, keys: Sequence[bytes]
 ) -> dict[str, str]:
     """The header fields of one attempt; `keys` sign, the present one first."""
     body = event.body.encode()
@@ -81,7 +81,7 @@ def _standard_signature(key: bytes, message: bytes) -> str:
     return b64encode(hmac.new(key, message, sha256).digest()).decode()
 
 
-def verify(headers: Mapping[str, str], body: bytes, key: bytes, now: datetime) -> None:
+def verify_delivery(headers: Mapping[str, str], body: bytes, key: bytes, now: datetime) -> None:
     """Check a delivery as a receiver does; `headers` has lower-case names.
 
     Raises:

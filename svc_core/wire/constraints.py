@@ -26,10 +26,10 @@ __all__ = [
     "Le",
     "MaxLen",
     "MinLen",
-    "Named",
     "Pattern",
+    "UnionName",
     "WriteOnly",
-    "check",
+    "check_constraint",
 ]
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -108,7 +108,7 @@ class Doc:
 
 
 @frozen
-class Named:
+class UnionName:
     """The name of a union of classes in the documents; a class has its own."""
 
     name: str
@@ -150,7 +150,7 @@ class WriteOnly:
     fresh: Callable[[bytes], str]
 
 
-def check(constraint: object, value: object) -> str | None:
+def check_constraint(constraint: object, value: object) -> str | None:
     """Why `value` fails `constraint` ("must be at least 1"), or None where it does not.
 
     Metadata that restricts nothing (`Doc`, `Example`, the place of an input) passes every value.

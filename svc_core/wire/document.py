@@ -47,7 +47,7 @@ class JsonError(ValueError):
         return JsonError(self.kind, f"{pointer or '(body)'}: {self}")
 
 
-def read_json(body: bytes, *, exact: bool = False) -> Json:
+def decode_json(body: bytes, *, exact: bool = False) -> Json:
     """The one JSON value in `body`; `exact` refuses numbers that a double cannot give back.
 
     Raises:

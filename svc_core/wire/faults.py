@@ -12,26 +12,26 @@ NAME_SHOWN_MAX = 64  # a stranger chose the name; the answer need not repeat a m
 
 
 @frozen
-class Fault:
-    """One fault: `where` is a JSON Pointer into the body ("" is all of it) or a parameter name."""
+class InputFault:
+    """One fault: `place` is a JSON Pointer into the body ("" is all of it) or a parameter name."""
 
-    where: str
+    place: str
     reason: str = "is not valid"
 
     def __str__(self) -> str:
-        return f"{self.where or '(body)'}: {self.reason}"
+        return f"{self.place or '(body)'}: {self.reason}"
 
 
 class WireError(ValueError):
     """The value does not have the declared shape; `faults` holds every reason, in field order."""
 
-    def __init__(self, faults: list[Fault]) -> None:
+    def __init__(self, faults: list[InputFault]) -> None:
         """Refuse for all of `faults`."""
         super().__init__("; ".join(map(str, faults)))
         self.faults = faults
 
 
-def flatten(error: Exception, place: str = "") -> Iterator[Fault]:
+def flatten(error: Exception, place: str = "") -> Iterator[InputFault]:
     """The faults in the nested groups that structuring raises.
 
     Raises:
@@ -49,13 +49,13 @@ def flatten(error: Exception, place: str = "") -> Iterator[Fault]:
         case ForbiddenExtraKeysError():
             bare = []
             for name in sorted(error.extra_fields)[:FAULTS_KEPT_MAX]:
-                yield Fault(f"{place}/{escape(name)}", "is not a known member")
+                yield InputFault(f"{place}/{escape(name)}", "is not a known member")
         case KeyError():
             bare = []
-            yield Fault(place, "is required")
+            yield InputFault(place, "is required")
         case ValueError():
             bare = []
-            yield Fault(place, str(error))
+            yield InputFault(place, str(error))
         case _:
             raise error
     for inner in bare:

@@ -114,7 +114,7 @@ def _default_tag(name: str, choices: list[Any]) -> Any:
     fields = (
         field
         for choice in choices
-        if shapes.is_model(inner := shapes.split(choice)[0])
+        if shapes.is_model(inner := shapes.split_annotation(choice)[0])
         for field in attrs.fields(get_origin(inner) or inner)
         if camel(field.name) == name
     )

@@ -30,8 +30,8 @@ from svc_core.wire.constraints import (
     Le,
     MaxLen,
     MinLen,
-    Named,
     Pattern,
+    UnionName,
     WriteOnly,
 )
 from svc_core.wire.hooks import discriminator
@@ -103,8 +103,8 @@ class Schemas:
         Raises:
             TypeError: the annotation has no JSON form, or two classes have one name.
         """
-        inner, metadata = shapes.split(annotation)
-        name = next((item.name for item in metadata if isinstance(item, Named)), None)
+        inner, metadata = shapes.split_annotation(annotation)
+        name = next((item.name for item in metadata if isinstance(item, UnionName)), None)
         if name is not None:
             return self._shared(_direction_name(name, direction), annotation, direction)
         if metadata:
@@ -124,7 +124,7 @@ class Schemas:
                 return make(inner, direction)
         raise TypeError(f"{annotation!r} has no JSON form.")
 
-    def widened(self, name: str, annotation: Any, members: Mapping[str, Schema]) -> Schema:
+    def widen(self, name: str, annotation: Any, members: Mapping[str, Schema]) -> Schema:
         """A reference to the schema of a request class with `members` added to its own."""
         schema = self._object(annotation, "input")
         return self.add(name, {**schema, "properties": {**schema["properties"], **members}})
@@ -175,7 +175,7 @@ class Schemas:
 
     def _shared(self, name: str, annotation: Any, direction: Direction) -> Schema:
         """A reference to the schema of a union that has a name of its own."""
-        union, metadata = shapes.split(annotation)
+        union, metadata = shapes.split_annotation(annotation)
         return self.add(name, _describe(self._union(union, direction), metadata))
 
     def _array(self, annotation: Any, direction: Direction) -> Schema:
@@ -303,7 +303,7 @@ def _optional(schema: Schema, default: Any) -> Schema:
 
     No `default` says so, for generators of clients take such a member for one that is always there.
     """
-    words = f"Default: `{wire.dumps(default).decode()}`."
+    words = f"Default: `{wire.to_bytes(default).decode()}`."
     return {**schema, "description": " ".join(filter(None, (schema.get("description"), words)))}
 
 

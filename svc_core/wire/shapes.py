@@ -22,25 +22,25 @@ _KINDS: Mapping[Any, tuple[type, ...]] = {
 }
 
 
-class Open:
+class OpenShape:
     """A base class of requests in a foreign format: unknown members are ignored, not refused."""
 
     __slots__ = ()
 
 
-def split(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+def split_annotation(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """The type inside `Annotated` and its metadata, in written order."""
     if is_annotated(annotation):
         return annotation.__origin__, annotation.__metadata__
     return annotation, ()
 
 
-def said(annotation: Any) -> tuple[Any, ...]:
+def metadata_of(annotation: Any) -> tuple[Any, ...]:
     """All metadata of an annotation, outside a `Maybe` or a list and inside it."""
-    inner, outer = split(annotation)
+    inner, outer = split_annotation(annotation)
     if not is_union(inner) and not is_tuple(inner):
         return outer
-    return outer + tuple(item for arg in get_args(inner) for item in said(arg))
+    return outer + tuple(item for arg in get_args(inner) for item in metadata_of(arg))
 
 
 def is_annotated(annotation: Any) -> bool:
@@ -80,12 +80,12 @@ def is_model(annotation: Any) -> bool:
 
 def is_open(annotation: Any) -> bool:
     """Whether a request of this class may have members that the class does not know."""
-    return issubclass(get_origin(annotation) or annotation, Open)
+    return issubclass(get_origin(annotation) or annotation, OpenShape)
 
 
 def may_be_unset(annotation: Any) -> bool:
     """Whether the member may be left out (`Maybe[...]`), inside `Annotated` as well."""
-    inner, _ = split(annotation)
+    inner, _ = split_annotation(annotation)
     return is_union(inner) and Unset in get_args(inner)
 
 
@@ -101,7 +101,7 @@ def json_types(annotation: Any) -> tuple[type, ...]:
     Raises:
         TypeError: the annotation has no JSON form.
     """
-    inner, _ = split(annotation)
+    inner, _ = split_annotation(annotation)
     if inner in _KINDS:
         return _KINDS[inner]
     if is_literal(inner):
@@ -123,7 +123,7 @@ def items_of(annotation: Any) -> tuple[Any, ...]:
 
 def literals(annotation: Any) -> dict[str, tuple[Any, ...]]:
     """The values of each literal member that a class has, or that all classes of a union have."""
-    inner, _ = split(annotation)
+    inner, _ = split_annotation(annotation)
     if is_union(inner):
         tables = [literals(member) for member in get_args(inner)]
         common = [name for name in tables[0] if all(name in table for table in tables)]
@@ -134,7 +134,7 @@ def literals(annotation: Any) -> dict[str, tuple[Any, ...]]:
     if not is_model(inner):
         return {}
     fields = attrs.fields(get_origin(inner) or inner)
-    bases = {camel(item.name): split(item.type)[0] for item in fields}
+    bases = {camel(item.name): split_annotation(item.type)[0] for item in fields}
     return {name: get_args(base) for name, base in bases.items() if is_literal(base)}
 
 

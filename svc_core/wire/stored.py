@@ -25,7 +25,7 @@ T = TypeVar("T")
 Writer = Callable[[Any], Any]
 
 
-def dumps(value: object) -> bytes:
+def to_bytes(value: object) -> bytes:
     """Compact UTF-8 JSON of an object, or of plain JSON values that may hold objects.
 
     Names are camelCase, members that are `UNSET` are left out, instants end in `Z`.
@@ -38,18 +38,18 @@ def dumps(value: object) -> bytes:
 
 
 def to_json(value: object) -> Json:
-    """What `dumps` writes, as plain values.
+    """What `to_bytes` writes, as plain values.
 
     Raises:
         ValueError: a number is infinite or not a number.
         TypeError: something in it has no JSON form.
     """
-    result: Json = json.loads(dumps(value))
+    result: Json = json.loads(to_bytes(value))
     return result
 
 
-def loads(class_: type[T], raw: bytes) -> T:
-    """The object behind bytes that `dumps` wrote; members unknown to `class_` are ignored."""
+def from_bytes(class_: type[T], raw: bytes) -> T:
+    """The object behind bytes that `to_bytes` wrote; members unknown to `class_` are ignored."""
     return from_json(class_, json.loads(raw))
 
 
@@ -70,7 +70,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form.")
 
 
-_text = compact.encoder(default=_plain)
+_text = compact.compact_encoder(default=_plain)
 
 
 def _read_model(class_: Any, converter: Converter) -> Hook:
@@ -82,7 +82,7 @@ def _write_model(class_: Any, converter: Converter) -> Writer:
 
 
 def _read_annotated(annotation: Any, converter: Converter) -> Hook:
-    return inner_hook(shapes.split(annotation)[0], converter)
+    return inner_hook(shapes.split_annotation(annotation)[0], converter)
 
 
 def _read_tuple(annotation: Any, converter: Converter) -> Hook:

@@ -96,14 +96,14 @@ def literal_hook(annotation: Any) -> Hook:
 
 def constrained_hook(annotation: Any, hook: Hook) -> Hook:
     """A hook that reads by `hook` and then checks the constraints of the annotation."""
-    inner, metadata = shapes.split(annotation)
+    inner, metadata = shapes.split_annotation(annotation)
     # Metadata that restricts nothing is dropped here once; testing it on each call is slow.
     limits = [item for item in metadata if isinstance(item, _LIMITS)]
 
     def read(value: Any, _: Any) -> Any:
         result = hook(value, inner)
         for constraint in limits:
-            reason = constraints.check(constraint, result)
+            reason = constraints.check_constraint(constraint, result)
             if reason is not None:
                 raise ValueError(reason)
         return result
@@ -112,7 +112,7 @@ def constrained_hook(annotation: Any, hook: Hook) -> Hook:
 
 
 def _annotated_hook(annotation: Any, converter: Converter) -> Hook:
-    inner, _ = shapes.split(annotation)
+    inner, _ = shapes.split_annotation(annotation)
     return constrained_hook(annotation, converter.get_structure_hook(inner))
 
 

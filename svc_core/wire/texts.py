@@ -33,7 +33,7 @@ def reader(annotation: Any) -> TextReader:
     Raises:
         TypeError: the annotation cannot travel as text.
     """
-    inner, metadata = shapes.split(annotation)
+    inner, metadata = shapes.split_annotation(annotation)
     if metadata:
         read = reader(inner)
         hook = constrained_hook(annotation, lambda text, _: read(text))

@@ -12,7 +12,7 @@ from starlette.types import Lifespan, Receive, Scope, Send
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.http_exchange import Exchange
 from svc_http.exchange.resource import NO_VALUES, Resource
 
 

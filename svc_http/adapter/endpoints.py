@@ -18,24 +18,24 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from svc_core.access.authorize import ANONYMOUS, Facts, Grant, OperationAccess
+from svc_core.access.authorization import ANONYMOUS, Facts, Grant, OperationAccess
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, Trait
 from svc_core.operation.executor import Execution
-from svc_core.operation.parsing import Call, Prepared, Site, declaration, prepare
+from svc_core.operation.parsing import Call, Invocation, Site, prepare, request_shape
 from svc_core.operation.ports import Transaction
 from svc_core.operation.stream import Stream
-from svc_core.payments.records import KeptAnswer
-from svc_core.payments.steps import Served
+from svc_core.payments.payment_rows import HeldAnswer
+from svc_core.payments.steps import PaidReply
 from svc_http.adapter.paywall import Paywall
 from svc_http.adapter.surroundings import Surroundings
-from svc_http.exchange import answers
-from svc_http.exchange.answers import Ready
-from svc_http.exchange.exchange import Exchange, Header
+from svc_http.exchange import sending as answers
 from svc_http.exchange.flow import Flow
+from svc_http.exchange.http_exchange import Exchange, Header
 from svc_http.exchange.resource import Resource
+from svc_http.exchange.sending import Ready
 
 
 class _Case(NamedTuple):
@@ -51,7 +51,7 @@ class Endpoint:
 
     def __init__(self, operation: Operation[Any, Any], runtime: Surroundings) -> None:
         settings = runtime.settings
-        declared_inputs = declaration(operation)
+        declared_inputs = request_shape(operation)
         self._operation = operation
         self._runtime = runtime
         self._paywall = Paywall.of(operation, settings)
@@ -93,12 +93,12 @@ class Endpoint:
     def _keyless(
         self, exchange: Exchange, values: Mapping[str, str], paywall: Paywall, now: datetime
     ) -> Awaitable[None]:
-        till, block = self._runtime.till, self._runtime.gate.block(exchange)
+        till, block = self._runtime.checkout, self._runtime.gate.block(exchange)
         if till is not None and paywall.is_paid(exchange):
             case = _Case(ANONYMOUS, now, self._runtime.site(now, exchange))
             purchase = paywall.purchase(exchange)
 
-            async def work() -> KeptAnswer:
+            async def work() -> HeldAnswer:
                 with exchange.working():
                     execution = await self._execution(exchange, values, case)
                     return answers.stored_answer(await self._run(exchange, execution))
@@ -108,7 +108,7 @@ class Endpoint:
             till.note_challenge(block)
         raise paywall.ask(exchange, takes=till is not None)
 
-    async def _sell(self, exchange: Exchange, sale: Awaitable[Served]) -> None:
+    async def _sell(self, exchange: Exchange, sale: Awaitable[PaidReply]) -> None:
         exchange.fields.pop(b"if-none-match", None)  # nobody should pay for a 304
         await answers.send_sale(exchange, await sale)
 
@@ -151,8 +151,8 @@ class Endpoint:
             await answers.send(exchange, answer)
         else:
             # The request body is not kept in memory for as long as the stream lasts.
-            read = attrs.evolve(execution.prepared, body=b"")
-            execution = attrs.evolve(execution, prepared=read)
+            read = attrs.evolve(execution.invocation, body=b"")
+            execution = attrs.evolve(execution, invocation=read)
             await self._flow(exchange, execution, answer, answer.stream)
 
     async def _flow(
@@ -180,7 +180,7 @@ class Endpoint:
             watch=runtime.watch(actor.tenant, context),
             begin=lambda: answers.begin_stream(exchange, answer, limits),
             room=streams.room(**holders),
-            still=still,
+            check_access=still,
             drain=runtime.drain,
             origin=runtime.settings.origin,
         )
@@ -204,14 +204,14 @@ class Endpoint:
     async def _run(self, exchange: Exchange, execution: Execution) -> Ready:
         async with self._lock(exchange, execution):
             reply = await execution.reply()
-        return answers.ready(self._operation, reply, self._deprecation_fields(execution.prepared))
+        return answers.ready(self._operation, reply, self._deprecation_fields(execution.invocation))
 
     async def _execution(
         self, exchange: Exchange, values: Mapping[str, str], case: _Case
     ) -> Execution:
         """The parsed request with its caller and its body, ready to run."""
         if self._access.pool == "address":
-            await self._runtime.count_stranger(exchange, case.now)
+            await self._runtime.count_keyless(exchange, case.now)
         call = Call(values, exchange.query.decode("ascii"), exchange.header)
         request = prepare(self._operation, call, case.site)
         execution = Execution(request, case.grant.actor, case.now, self._runtime.service)
@@ -223,20 +223,20 @@ class Endpoint:
             # A fault of the body is reported only after the faults of what it is sent to.
             await execution.examine()
             raise
-        return attrs.evolve(execution, prepared=attrs.evolve(request, body=body))
+        return attrs.evolve(execution, invocation=attrs.evolve(request, body=body))
 
     def _lock(self, exchange: Exchange, execution: Execution) -> AbstractAsyncContextManager[None]:
         """A lock for requests with the same Idempotency-Key, or for all of a queued operation."""
-        turns, tenant, key = self._runtime.turns, execution.actor.tenant, execution.prepared.key
+        turns, tenant, key = self._runtime.locks, execution.actor.tenant, execution.invocation.key
         if key is not None:
             return turns.take((tenant, self._id, key), exchange)
         if self._operation.unit.is_queued:
             return turns.take((tenant, self._id), exchange, problem.OVERLOADED)
         return nullcontext()
 
-    def _deprecation_fields(self, request: Prepared) -> tuple[Header, ...]:
+    def _deprecation_fields(self, request: Invocation) -> tuple[Header, ...]:
         names = self._inputs.traits[Trait.DEPRECATED]
-        return () if names.isdisjoint(request.query.given) else self._deprecation
+        return () if names.isdisjoint(request.query.parameters) else self._deprecation
 
 
 def resources(operations: Iterable[Operation[Any, Any]], runtime: Surroundings) -> list[Resource]:

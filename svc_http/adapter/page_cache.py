@@ -8,7 +8,7 @@ Rule 3: the cache is bounded in number and in bytes, and drops the least recentl
 from collections import OrderedDict
 from collections.abc import Hashable
 
-from svc_http.exchange.answers import Ready
+from svc_http.exchange.sending import Ready
 
 ENTRIES_MAX = 1_000
 BYTES_MAX = 64 * 1024 * 1024

@@ -12,7 +12,7 @@ from svc_core.operation.declaration import Operation, Tier
 from svc_core.payments.challenge import ERROR_UNPAID, ERROR_UNSETTLED, Offer, Terms, offer
 from svc_core.payments.decisions import Purchase
 from svc_core.payments.networks import NETWORKS
-from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.http_exchange import Exchange
 from svc_http.settings import Settings
 
 PAYMENT = b"payment-signature"

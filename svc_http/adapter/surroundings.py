@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
-from svc_core.access.authorize import Facts, Grant, OperationAccess
+from svc_core.access.authorization import Facts, Grant, OperationAccess
 from svc_core.contract.problem import ProblemType
 from svc_core.operation.context import Context
 from svc_core.operation.parsing import Site
@@ -18,9 +18,9 @@ from svc_core.operation.ports import Storage, Transaction
 from svc_core.operation.stream import Watch
 from svc_core.operation.units import Units
 from svc_core.payments.decisions import Purchase
-from svc_core.payments.steps import Served, Work
+from svc_core.payments.steps import PaidReply, Work
 from svc_http.adapter.page_cache import PageCache
-from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.http_exchange import Exchange
 from svc_http.settings import Settings
 
 
@@ -74,7 +74,7 @@ class CheckoutPort(Protocol):
 
     async def serve(
         self, exchange: Exchange, address: str, purchase: Purchase, work: Work
-    ) -> Served:
+    ) -> PaidReply:
         """The answer to a request that brings a payment."""
 
 
@@ -92,7 +92,7 @@ class Surroundings(Protocol):
         """Decides which requests may run."""
 
     @property
-    def turns(self) -> LocksPort:
+    def locks(self) -> LocksPort:
         """The locks of requests that must run one after another."""
 
     @property
@@ -100,7 +100,7 @@ class Surroundings(Protocol):
         """The bounds on open streams, by rate pool."""
 
     @property
-    def till(self) -> CheckoutPort | None:
+    def checkout(self) -> CheckoutPort | None:
         """Takes payments; None where nothing is sold."""
 
     @property
@@ -113,5 +113,5 @@ class Surroundings(Protocol):
     def watch(self, tenant: str, context: Callable[[Transaction, datetime], Context]) -> Watch:
         """A view of the store for a stream of this tenant."""
 
-    def count_stranger(self, exchange: Exchange, now: datetime) -> Awaitable[None]:
+    def count_keyless(self, exchange: Exchange, now: datetime) -> Awaitable[None]:
         """Count a request that shows no key; or RATE_LIMITED is raised."""

@@ -28,7 +28,7 @@ from svc_core.contract.problem import Problem, ProblemType
 from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.operation.stream import Stream, Watch
 from svc_http import system
-from svc_http.exchange.exchange import SLOW_SECONDS, ClientGoneError, Exchange, busy
+from svc_http.exchange.http_exchange import SLOW_SECONDS, ClientGoneError, Exchange, busy
 
 HEARTBEAT_SECONDS: Final = 15.0
 """The longest silence: proxies close what is quiet for 30 to 60 seconds."""
@@ -82,7 +82,7 @@ class Flow:
     watch: Watch
     begin: Callable[[], Awaitable[None]]
     room: AbstractContextManager[None]
-    still: Callable[[], Awaitable[object]]
+    check_access: Callable[[], Awaitable[object]]
     drain: asyncio.Event
     origin: str
     recheck_seconds: float = RECHECK_SECONDS
@@ -180,7 +180,9 @@ class Flow:
                 async for part in parts:
                     if part:
                         self._buffer = part
-                        await self.still()  # the key may have been revoked since the last part
+                        await (
+                            self.check_access()
+                        )  # the key may have been revoked since the last part
                         self._pending, self._buffer = self._pending + part, b""
                         self._is_empty.clear()
                         self._has_parts.set()
@@ -234,7 +236,7 @@ class Flow:
         try:
             while True:
                 await asyncio.sleep(self.recheck_seconds)
-                await self.still()
+                await self.check_access()
         except Problem as refusal:
             return End(has_last_frame=True, failure=refusal)
 

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.parsing import MERGE_PATCH
-from svc_http.exchange.exchange import Exchange, Header
+from svc_http.exchange.http_exchange import Exchange, Header
 
 Handler = Callable[[Exchange, Mapping[str, str]], Awaitable[None]]
 """Answers one request, given the values of the path variables."""

@@ -11,7 +11,7 @@ from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Counters, Pool, SharedUnavailable
-from svc_http.exchange.exchange import busy
+from svc_http.exchange.http_exchange import busy
 
 PER_MINUTE: Final = 120
 PER_DAY: Final = 20_000

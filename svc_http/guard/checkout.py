@@ -22,17 +22,17 @@ from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Counters, Ids, Pool, Storage
-from svc_core.payments.admission import Limits, limited
+from svc_core.payments.admission import Limits, rate_limit_problem
 from svc_core.payments.challenge import atomic
 from svc_core.payments.decisions import Purchase
 from svc_core.payments.evm import Judge
 from svc_core.payments.networks import NETWORKS
-from svc_core.payments.ports import ChainReader, Facilitator
+from svc_core.payments.payment_ports import ChainReader, Facilitator
+from svc_core.payments.payment_rows import Payment, minute_of
 from svc_core.payments.receipts import Signing
-from svc_core.payments.records import Payment, minute_of
-from svc_core.payments.steps import Abandoned, Checkout, Policy, Served, Work
+from svc_core.payments.steps import Checkout, ClientGone, PaidReply, PaymentPolicy, Work
 from svc_core.payments.store import StoredPayments
-from svc_http.exchange.exchange import ClientGoneError, Exchange, busy
+from svc_http.exchange.http_exchange import ClientGoneError, Exchange, busy
 from svc_http.guard.address_limits import wait_seconds
 from svc_http.settings import Settings
 
@@ -84,7 +84,7 @@ class Addresses:
             self._refusals.clear()
         if self._refusals[address] >= self._size:
             wait = self._minute + MINUTE_SECONDS - now.timestamp()
-            raise limited("This address was told too often what to pay.", wait)
+            raise rate_limit_problem("This address was told too often what to pay.", wait)
 
     def note(self, address: str) -> None:
         """Count one refusal."""
@@ -113,7 +113,7 @@ class PaymentCheckout:
         self._counters = counters
         self._admits = settings.counters_down == "admit"
         self._limits = limits_of(settings) if settings.rate_limits else None
-        self._under_way: set[asyncio.Task[Served]] = set()
+        self._under_way: set[asyncio.Task[PaidReply]] = set()
         self._per_address: Counter[str] = Counter()
         self._addresses = Addresses(
             _NO_LIMIT if self._limits is None else self._limits.address_minute
@@ -131,7 +131,7 @@ class PaymentCheckout:
             clock=now,
             chain=chain,
             gate=self._count_operation,
-            policy=Policy(self._limits or no_limits),
+            policy=PaymentPolicy(self._limits or no_limits),
         )
 
     @property
@@ -152,7 +152,7 @@ class PaymentCheckout:
 
     async def serve(
         self, exchange: Exchange, address: str, purchase: Purchase, work: Work
-    ) -> Served:
+    ) -> PaidReply:
         """The answer to a request that brings a payment.
 
         Raises:
@@ -169,7 +169,7 @@ class PaymentCheckout:
         self._under_way.add(serving)
         self._per_address[address] += 1
 
-        def on_end(task: asyncio.Task[Served]) -> None:
+        def on_end(task: asyncio.Task[PaidReply]) -> None:
             departure.cancel()
             self._under_way.discard(task)
             self._per_address -= Counter((address,))  # subtraction drops counts of zero
@@ -182,7 +182,7 @@ class PaymentCheckout:
         except asyncio.CancelledError:
             departure.cancel()  # the request was cancelled: nobody waits for the client any more
             raise
-        except Abandoned as left_alone:
+        except ClientGone as left_alone:
             raise ClientGoneError from left_alone
         except Problem as refusal:
             if refusal.type in _COUNTED_FIELDS:
@@ -213,7 +213,7 @@ class PaymentCheckout:
         )
         wait = await wait_seconds(self._counters, pools, self._now(), admits=self._admits)
         if wait is not None:
-            raise limited("This operation was paid for too often in this minute.", wait)
+            raise rate_limit_problem("This operation was paid for too often in this minute.", wait)
 
     def _note_move(self, before: Payment | None, after: Payment) -> None:
         """Count a change of state of a payment, after it was stored."""

@@ -20,9 +20,9 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import NO_SPACE, Overloaded, StorageUnavailable
 from svc_http import system
-from svc_http.exchange import answers
-from svc_http.exchange.exchange import CLIENT_CLOSED, ClientGoneError, Exchange, busy
-from svc_http.exchange.load import Load
+from svc_http.exchange import sending as answers
+from svc_http.exchange.http_exchange import CLIENT_CLOSED, ClientGoneError, Exchange, busy
+from svc_http.exchange.waiting_room import Load
 from svc_http.guard import authority
 from svc_http.settings import Settings
 
@@ -100,7 +100,7 @@ class EdgeHost(Protocol):
         """Start the background tasks; the first call does, later ones return."""
 
 
-class Edge:
+class ServerEdge:
     """The ASGI application around the router.
 
     At the paths in `lenient`, some refusals have another problem type. `pages` makes the HTML

@@ -15,8 +15,8 @@ from attrs import frozen
 
 from svc_core.access import address, lockout
 from svc_core.access import operations as accounts
-from svc_core.access.address import ClientAddress, Forwarded, Trusted
-from svc_core.access.authorize import Facts, Grant, OperationAccess, Principal, authorize
+from svc_core.access.address import ClientAddress, ForwardingHeaders, TrustedPeers
+from svc_core.access.authorization import Facts, Grant, OperationAccess, Principal, authorize
 from svc_core.access.keys import Bearer, parse_bearer
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.model import KEYS, USERS, WORKSPACES
@@ -26,9 +26,9 @@ from svc_core.access.quotas import MemoryCounters
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import SYSTEM, Storage, Transaction
-from svc_http.exchange.exchange import VOUCH, Exchange, busy
-from svc_http.exchange.load import WaitingRoom
-from svc_http.guard.key_uses import Uses
+from svc_http.exchange.http_exchange import VOUCH, Exchange, busy
+from svc_http.exchange.waiting_room import WaitingRoom
+from svc_http.guard.use_log import Uses
 
 # The order of the gate
 # ---------------------
@@ -172,7 +172,7 @@ class Gate:
     def __init__(
         self,
         principals: Principals,
-        proxies: Trusted,
+        proxies: TrustedPeers,
         lockouts: MemoryLockouts | None = None,
     ) -> None:
         self._principals = principals
@@ -291,5 +291,5 @@ class Gate:
         peer = exchange.scope.get("client")
         proxy_fields = None
         if not exchange.fields.keys().isdisjoint(_FORWARDING):
-            proxy_fields = Forwarded(*map(exchange.lines, _FORWARDING))
+            proxy_fields = ForwardingHeaders(*map(exchange.lines, _FORWARDING))
         return address.resolve(peer[0] if peer else None, proxy_fields, self._proxies)

@@ -12,8 +12,8 @@ from weakref import WeakValueDictionary
 
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
-from svc_http.exchange.exchange import Exchange, busy
-from svc_http.exchange.load import WaitingRoom
+from svc_http.exchange.http_exchange import Exchange, busy
+from svc_http.exchange.waiting_room import WaitingRoom
 
 WAIT_SECONDS_MAX = 5.0
 """How long a request waits for another with its key; clients time out not much later."""

@@ -14,18 +14,12 @@ from datetime import datetime
 import attrs
 
 from svc_core.access import lockout
-from svc_core.access.address import Trusted
-from svc_core.access.authorize import (
-    Facts,
-    Grant,
-    OperationAccess,
-    authorize,
-    authorize_shared,
-)
+from svc_core.access.address import TrustedPeers
+from svc_core.access.authorization import Facts, Grant, OperationAccess, authorize, authorize_shared
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Counters, Failures, Lockouts, SharedUnavailable
-from svc_http.exchange.exchange import RETRY_SECONDS, Exchange
+from svc_http.exchange.http_exchange import RETRY_SECONDS, Exchange
 from svc_http.guard.gate import Gate, Principals
 
 READ_SECONDS = 1.0
@@ -46,7 +40,7 @@ class SharedGate(Gate):
     def __init__(
         self,
         principals: Principals,
-        proxies: Trusted,
+        proxies: TrustedPeers,
         counters: Counters,
         lockouts: Lockouts,
         *,
@@ -76,7 +70,7 @@ class SharedGate(Gate):
             grant = await self._authorize(access, facts, now)
         except Problem as refusal:
             if refusal.type is problem.INVALID_API_KEY:
-                lockout.check(await self._record(address, now), now)
+                lockout.check_lockout(await self._record(address, now), now)
             raise
         return self._note_grant(exchange, facts, grant, now)
 
@@ -105,7 +99,7 @@ class SharedGate(Gate):
         except SharedUnavailable as down:
             self._refuse(down)
             return self._lockouts.note(address, now)
-        self._remember(address, lockout.record(before, now))
+        self._remember(address, lockout.record_failure(before, now))
         return before
 
     def _remember(self, address: str, failures: Failures) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_http.exchange.exchange import RETRY_SECONDS
+from svc_http.exchange.http_exchange import RETRY_SECONDS
 
 STREAMS_MAX: Final = 100
 STREAMS_PER_KEY_MAX: Final = 5

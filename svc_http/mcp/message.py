@@ -9,16 +9,16 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import CallToolResult
 from starlette.types import Message
 
-from svc_core.access.authorize import OperationAccess
+from svc_core.access.authorization import OperationAccess
 from svc_core.catalog import tools
 from svc_core.catalog.tools import TOOLS, Tool
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_http.adapter.surroundings import Surroundings
-from svc_http.exchange import answers
-from svc_http.exchange.exchange import Exchange, Header, length
-from svc_http.mcp.server import call_result, mcp_server, tool_refusal
+from svc_http.exchange import sending as answers
+from svc_http.exchange.http_exchange import Exchange, Header, length
+from svc_http.mcp.protocol import call_result, mcp_server, tool_refusal
 
 _CALLER: Final = "svc.mcp"
 _NO_STORE: Final[Header] = (b"cache-control", b"private, no-store")
@@ -75,7 +75,7 @@ class _Answer:
 
 @define(eq=False)
 class KeyCaller:
-    """Calls tools for the holder of an API key (implements `svc_http.mcp.server.Caller`).
+    """Calls tools for the holder of an API key (implements `svc_http.mcp.protocol.Caller`).
 
     `headers` are the header fields of a refusal, which the HTTP answer carries.
     """
@@ -101,7 +101,7 @@ class KeyCaller:
         try:
             actor = await self._let_in(tool)
             site = runtime.site(runtime.now())
-            reply = await tools.reply(tool, arguments, runtime.service, actor, site)
+            reply = await tools.tool_reply(tool, arguments, runtime.service, actor, site)
         except Problem as refusal:
             return self._refusal(refusal)
         except Exception as failure:  # kept for the edge: the SDK would log it in a form of its own

@@ -13,21 +13,21 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from svc_core.agent.completions import Call, Completion, Frames, UpstreamFailed, refusal
-from svc_core.agent.dialogue import NOTHING, Dialogue
-from svc_core.agent.events import (
+from svc_core.agent.agent_ports import Backend, ToolAnswer, Toolbox, Turn
+from svc_core.agent.answer_events import (
+    AnswerDone,
+    AnswerFailure,
     Event,
-    Failed,
-    Finished,
     Step,
     Text,
     ToolCall,
     Usage,
 )
-from svc_core.agent.ports import Answered, Backend, Toolbox, Turn
+from svc_core.agent.completions import Completion, Frames, ModelCall, UpstreamFailure, refusal
+from svc_core.agent.dialogue import NO_ANSWER, Dialogue
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.text.citing import Sieve
+from svc_core.text.citations import Sieve
 from svc_http.outside.upstream import NoAnswer, Upstream
 
 OPENAI: Final = "api.openai.com"
@@ -43,7 +43,7 @@ PASSAGES_AT_ONCE: Final = 4
 
 
 @frozen
-class Place:
+class ChatEndpoint:
     """The address, name and key of a language model, and the bounds of one answer."""
 
     url: str
@@ -53,7 +53,7 @@ class Place:
     tokens_max: int = 2_000
 
     @property
-    def said(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """The parameters of every request; OpenAI's newest models need other ones than the rest."""
         if OPENAI in self.url:
             return {"model": self.model, "max_completion_tokens": self.tokens_max}
@@ -61,7 +61,7 @@ class Place:
 
 
 @frozen
-class Waits:
+class ChatTimeouts:
     """How long the model may be silent, and how long an answer may take, in seconds."""
 
     idle: float = 60.0
@@ -76,13 +76,17 @@ class Chat:
     """
 
     def __init__(
-        self, endpoint: Place, *, waits: Waits | None = None, fallback: Backend | None = None
+        self,
+        endpoint: ChatEndpoint,
+        *,
+        timeouts: ChatTimeouts | None = None,
+        fallback: Backend | None = None,
     ) -> None:
         self._endpoint = endpoint
-        self._timeouts = waits or Waits()
+        self._timeouts = timeouts or ChatTimeouts()
         self._fallback = fallback
         self._upstream = Upstream(f"{endpoint.url}/chat/completions", endpoint.key, "svc-agent")
-        self.told: Callable[[BaseException], None] = lambda _: None
+        self.on_failure: Callable[[BaseException], None] = lambda _: None
 
     async def open(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
         """Begin an answer.
@@ -94,7 +98,7 @@ class Chat:
         try:
             await anext(events)
             return events
-        except UpstreamFailed as failure:
+        except UpstreamFailure as failure:
             self._report(failure)
             if self._fallback is None or failure.type is problem.PROVIDER_CREDITS_EXHAUSTED:
                 raise
@@ -120,7 +124,7 @@ class Chat:
                     ) as deltas,
                 ):
                     return "".join([text async for text in deltas])
-            except UpstreamFailed as failure:
+            except UpstreamFailure as failure:
                 self._report(failure)
                 return None
 
@@ -131,9 +135,11 @@ class Chat:
         """Close all connections."""
         await self._upstream.aclose()
 
-    def _report(self, failure: UpstreamFailed) -> None:
+    def _report(self, failure: UpstreamFailure) -> None:
         """Report a failure to `on_failure`, without the key."""
-        self.told(NoAnswer(f"{self._upstream.url} {self._upstream.without_key(failure.said)}"))
+        self.on_failure(
+            NoAnswer(f"{self._upstream.url} {self._upstream.without_key(failure.diagnosis)}")
+        )
 
     def _deadline(self) -> float:
         return asyncio.get_running_loop().time() + self._timeouts.total
@@ -149,7 +155,7 @@ class Chat:
             UpstreamFailed: it was refused, cut short, filtered or too late.
         """
         question = {
-            **self._endpoint.said,
+            **self._endpoint.parameters,
             **request,
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -172,7 +178,7 @@ class Chat:
                         chunk = await anext(chunks, None)
                     size += len(chunk or b"")
                     if size > ANSWER_BYTES:
-                        raise UpstreamFailed(f"answers more than {ANSWER_BYTES} bytes")
+                        raise UpstreamFailure(f"answers more than {ANSWER_BYTES} bytes")
                     for data in frames.end() if chunk is None else frames.feed(chunk):
                         yield completion.feed(data)
                     if chunk is None:
@@ -182,7 +188,7 @@ class Chat:
                 reason = (
                     str(error) if isinstance(error, NoAnswer) else "is silent, or takes too long"
                 )
-                raise UpstreamFailed(reason) from error
+                raise UpstreamFailure(reason) from error
         completion.end()
 
     def _timeout(self, deadline: float, completion: Completion | None = None) -> asyncio.Timeout:
@@ -202,9 +208,9 @@ class Chat:
             try:
                 async for event in events:
                     yield event
-            except UpstreamFailed as failure:
+            except UpstreamFailure as failure:
                 self._report(failure)
-                yield Failed(failure.type.code, failure.detail)
+                yield AnswerFailure(failure.type.code, failure.detail)
 
     async def _events(self, turn: Turn, tools: Toolbox) -> AsyncGenerator[Event]:
         """Yield the events of an answer: text, steps, tool calls and their results."""
@@ -230,10 +236,10 @@ class Chat:
                     yield event
         if dialogue.is_silent:
             if not completion.pieces:
-                raise UpstreamFailed("said no word in its answer")
-            yield Text(NOTHING)
+                raise UpstreamFailure("said no word in its answer")
+            yield Text(NO_ANSWER)
         is_cut = dialogue.is_full or completion.finish == "length"
-        yield Finished("length" if is_cut else "stop", used)
+        yield AnswerDone("length" if is_cut else "stop", used)
 
 
 async def _sentence_events(
@@ -246,21 +252,21 @@ async def _sentence_events(
             if not is_begun and text.strip():
                 is_begun = True
                 yield Step()
-            for event in dialogue.said(sieve.feed(text), step):
+            for event in dialogue.text_events(sieve.feed(text), step):
                 yield event
             if dialogue.is_full:
                 return
-    for event in dialogue.said(sieve.end(), step):
+    for event in dialogue.text_events(sieve.end(), step):
         yield event
 
 
 async def _tool_events(
-    calls: Sequence[Call], dialogue: Dialogue, tools: Toolbox
+    calls: Sequence[ModelCall], dialogue: Dialogue, tools: Toolbox
 ) -> AsyncGenerator[Event]:
     """Run all tool calls; yield the calls, then the result of each."""
     turns = asyncio.Semaphore(TOOLS_AT_ONCE)
 
-    async def run(call: Call) -> Answered | str:
+    async def run(call: ModelCall) -> ToolAnswer | str:
         if call.arguments is None:
             return "The arguments are no JSON object."
         try:
@@ -271,14 +277,14 @@ async def _tool_events(
         except TimeoutError:
             return f"It took longer than {TOOL_SECONDS:g} seconds."
 
-    dialogue.called(calls)
+    dialogue.add_calls(calls)
     for call in calls:
-        yield ToolCall(call.id, dialogue.shown(call.name), call.arguments or {})
+        yield ToolCall(call.id, dialogue.public_name(call.name), call.arguments or {})
     async with asyncio.TaskGroup() as group:
         running = [group.create_task(run(call)) for call in calls]
     for call, task in zip(calls, running, strict=True):
         outcome = task.result()
         if isinstance(outcome, str):
-            yield dialogue.failed(call, outcome)
+            yield dialogue.add_failure(call, outcome)
         else:
-            yield dialogue.answered(call, outcome)
+            yield dialogue.add_answer(call, outcome)

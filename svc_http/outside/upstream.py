@@ -18,8 +18,8 @@ from attrs import field, frozen
 from httpx2 import URL
 
 from svc_core.base.egress import PRIVATE
-from svc_http.outside.fetch.guard import Guard, connection_pool, pool_url
-from svc_http.outside.fetch.model import FetchRefused
+from svc_http.outside.fetch.guarded_network import GuardedNetwork, connection_pool, pool_url
+from svc_http.outside.fetch.model import FetchRefusal
 
 CONNECT_SECONDS: Final = 3.0
 MESSAGE_CHARS: Final = 200
@@ -114,7 +114,7 @@ class Upstream:
         if self._pool is None:
             # Reading the root certificates takes 0.1 s, and plain http needs none.
             no_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self.url.scheme == "http" else None
-            self._pool = connection_pool(Guard(PRIVATE), no_tls)
+            self._pool = connection_pool(GuardedNetwork(PRIVATE), no_tls)
         fields = self._fields(accept, body)
         timeouts = {"timeout": {"connect": CONNECT_SECONDS}}
         try:
@@ -122,7 +122,7 @@ class Upstream:
                 method, pool_url(self.url), headers=fields, content=body, extensions=timeouts
             ) as response:
                 yield OpenAnswer(response.status, _retry_seconds(response.headers), response)
-        except FetchRefused as refusal:
+        except FetchRefusal as refusal:
             raise NoAnswer(f"cannot be asked: {refusal.message}") from refusal
         except httpcore2.TimeoutException as error:
             raise TimeoutError from error

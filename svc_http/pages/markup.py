@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
-from svc_core.catalog.openapi import document as openapi
-from svc_core.contract.media import Representation
+from svc_core.catalog.openapi import openapi_document as openapi
+from svc_core.contract.negotiation import Representation
 from svc_core.contract.result import Content
 from svc_core.reports.model import Period
 from svc_core.reports.page import ReportPage

@@ -15,7 +15,7 @@ from typing import Protocol
 from svc_core.contract import problem
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import SYSTEM, Ids, Storage, Transaction
-from svc_http.exchange.exchange import RETRY_SECONDS, busy
+from svc_http.exchange.http_exchange import RETRY_SECONDS, busy
 
 TRIAL_BYTES = 32 * 1024
 """How much a probe writes: more than a page of the database can have free."""

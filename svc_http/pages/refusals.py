@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from svc_core.contract import media, problem
-from svc_core.contract.media import Representation
+from svc_core.contract import negotiation as media
+from svc_core.contract import problem
+from svc_core.contract.negotiation import Representation
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import JSON
-from svc_http.exchange.answers import Page
-from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.http_exchange import Exchange
+from svc_http.exchange.sending import Page
 from svc_http.pages.markup import HTML, POLICY, REFERRER, render_template, site_root
 
 _REFUSALS: Final = (Representation("problem", problem.MEDIA_TYPE), JSON, HTML)

@@ -17,33 +17,34 @@ from starlette.routing import BaseRoute
 
 from svc_http.run.control.channel import socket_path
 from svc_http.run.control.control_socket import Control
-from svc_http.run.control.services import operator
-from svc_http.service.equipment import checked
+from svc_http.run.control.services import operator_of
+from svc_http.service.equipment import validate_settings
 from svc_http.service.runtime import application
-from svc_http.service.runtime.assembly import assembled
+from svc_http.service.runtime.assembly import open_application
 from svc_http.settings import Settings
 
 
 @asynccontextmanager
 async def opened(
     settings: Settings, *, routes: Iterable[BaseRoute] = ()
-) -> AsyncIterator[application.Service]:
+) -> AsyncIterator[application.Application]:
     """The service of the settings, from its start to its end; `routes` are asked after its own.
 
     `base_url` of the settings is where it is mounted. Under `service.admin` commands reach it.
 
     Raises:
-        SettingsError, StoreBusy, Newer, Unusable, DriverMissing, Unsafe: it cannot start, and why.
+        SettingsError, StoreBusy, StoreNewer, StoreUnusable, DriverMissing, Unsafe: it cannot start,
+        and why.
     """
     async with (
-        assembled(checked(settings), routes=routes) as service,
+        open_application(validate_settings(settings), routes=routes) as service,
         service.router.lifespan_context(service),
         controlled(service),
     ):
         yield service
 
 
-def mount(host: Starlette, path: str, service: application.Service) -> None:
+def mount(host: Starlette, path: str, service: application.Application) -> None:
     """Put the service under `path` of a Starlette (or FastAPI) host, lifespans joined.
 
     While both run, commands reach it at `service.admin`. `opened` brings the rest of what
@@ -62,7 +63,9 @@ def mount(host: Starlette, path: str, service: application.Service) -> None:
 
 
 @asynccontextmanager
-async def controlled(service: application.Service, number: int | None = None) -> AsyncIterator[str]:
+async def controlled(
+    service: application.Application, number: int | None = None
+) -> AsyncIterator[str]:
     """The address at which commands reach the service, for as long as they can.
 
     Raises:
@@ -71,7 +74,7 @@ async def controlled(service: application.Service, number: int | None = None) ->
     runtime = service.runtime
     control = await Control.open(
         socket_path(runtime.settings.file, number),
-        operator(runtime, partial(runtime.journal.failure, "command")),
+        operator_of(runtime, partial(runtime.journal.failure, "command")),
     )
     service.admin = control.text
     try:

@@ -42,7 +42,7 @@ class Commits:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: set[asyncio.Future[None]] = set()
         self._is_wake_scheduled = False
-        storage.watch(self._heard)
+        storage.watch(self._wake)
 
     @property
     def version(self) -> int:
@@ -79,7 +79,7 @@ class Commits:
             if await self.after(version, look_seconds):
                 await asyncio.sleep(gather_seconds)
 
-    def _heard(self, _names: frozenset[str]) -> None:
+    def _wake(self, _names: frozenset[str]) -> None:
         """Schedule one wake-up on the event loop; called on the thread that committed."""
         loop = self._loop
         if loop is None or self._is_wake_scheduled or not self._waiting:
@@ -95,7 +95,7 @@ class Commits:
                 waiter.set_result(None)
 
 
-class Following:
+class StoreWatch:
     """Reads the store as one tenant and waits for its next commit (`operation.stream.Watch`)."""
 
     def __init__(

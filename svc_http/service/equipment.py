@@ -3,31 +3,31 @@
 import shlex
 from pathlib import Path
 
-from svc_core.agent.embedded import Embedded
+from svc_core.agent.rule_backend import RuleBackend
 from svc_core.base.egress import PRIVATE
 from svc_core.operation.ports import Storage
 from svc_http import stores
 from svc_http.outside import chat as chats
 from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings import model as embedding
-from svc_http.outside.embeddings.endpoint import EmbeddingEndpoint, RemoteModel
-from svc_http.outside.embeddings.model import Embeddings, Local
-from svc_http.outside.fetch.client import USER_AGENT, Fetcher
-from svc_http.outside.fetch.post import Poster
-from svc_http.outside.speech import espeak
-from svc_http.outside.speech.command import CommandSpeech
-from svc_http.outside.speech.espeak import EspeakSpeech
-from svc_http.outside.speech.port import Speech
+from svc_http.outside.embeddings.model import Embeddings, LocalModel
+from svc_http.outside.embeddings.remote_model import EmbeddingEndpoint, RemoteModel
+from svc_http.outside.fetch.document_fetcher import USER_AGENT, Fetcher
+from svc_http.outside.fetch.webhook_poster import Poster
+from svc_http.outside.voices import espeak
+from svc_http.outside.voices.command import CommandSpeech
+from svc_http.outside.voices.espeak import EspeakSpeech
+from svc_http.outside.voices.speech_port import Speech
 from svc_http.service import secret
-from svc_http.service.workers.recordings import Recorder
+from svc_http.service.workers.report_recordings import Recorder
 from svc_http.settings import Settings, SettingsError
-from svc_http.stores import Store, Unusable
-from svc_http.stores.counters.memory import Shared, in_memory
-from svc_http.stores.media.places import media_of
-from svc_http.stores.media.port import Media
+from svc_http.stores import ClosableStore, StoreUnusable
+from svc_http.stores.counters.in_process import Coordination, in_memory
+from svc_http.stores.media.media_choice import media_of
+from svc_http.stores.media.media_port import Media
 
 
-def fetcher(settings: Settings) -> Fetcher:
+def fetcher_of(settings: Settings) -> Fetcher:
     """The client that fetches source documents; an async context manager, not entered yet."""
     is_allowed = settings.allow_private_fetch
     if is_allowed is None:
@@ -41,11 +41,11 @@ def poster_of(settings: Settings) -> Poster:
     return Poster(loopback=settings.env == "development")
 
 
-def gaps(settings: Settings) -> dict[str, str]:
+def missing_providers(settings: Settings) -> dict[str, str]:
     """The optional providers that are off: setting name -> the reason and its cure, in one line."""
     reasons: dict[str, str] = {}
     for name, is_installed, cure in (
-        ("speech", espeak.is_installed, espeak.CURE),
+        ("speech", espeak.has_espeak, espeak.CURE),
         ("embeddings", embedding.has_semantic_extra, embedding.CURE),
     ):
         choice = getattr(settings, name)
@@ -58,34 +58,34 @@ def gaps(settings: Settings) -> dict[str, str]:
     return reasons
 
 
-def speech(settings: Settings) -> Speech | None:
+def voice_of(settings: Settings) -> Speech | None:
     """The voice that reads reports aloud, or None (`missing_providers` says why).
 
     Raises:
         SettingsError: it is not installed; the message has the line that cures it.
     """
-    if "speech" in gaps(settings):
+    if "speech" in missing_providers(settings):
         return None
     if settings.speech_command is not None and settings.speech == "command":
         return CommandSpeech(tuple(shlex.split(settings.speech_command)), settings.speech_voice)
-    if not espeak.is_installed():
+    if not espeak.has_espeak():
         raise SettingsError(f"setting 'speech' is espeak, which is not installed: {espeak.CURE}")
     return EspeakSpeech(settings.speech_voice)
 
 
-def embedder(settings: Settings) -> Embeddings | None:
+def embedder_of(settings: Settings) -> Embeddings | None:
     """The embedding model, or None (`missing_providers` says why); the caller closes it.
 
     Raises:
         SettingsError: it is not installed; the message has the line that cures it.
     """
-    if "embeddings" in gaps(settings):
+    if "embeddings" in missing_providers(settings):
         return None
     if settings.embeddings != "openai":
         if not embedding.has_semantic_extra():
             reason = f"is minilm, which is not installed: {embedding.CURE}"
             raise SettingsError(f"setting 'embeddings' {reason}")
-        return Embeddings(Local())
+        return Embeddings(LocalModel())
     place = EmbeddingEndpoint(
         settings.embeddings_url,
         settings.embeddings_model,
@@ -95,60 +95,62 @@ def embedder(settings: Settings) -> Embeddings | None:
     return Embeddings(RemoteModel(place))
 
 
-def chat(settings: Settings) -> Chat | None:
+def chat_of(settings: Settings) -> Chat | None:
     """The language model that answers questions, or None without one; the caller closes it."""
     if settings.agent_url is None or settings.agent_model is None:
         return None
-    place = chats.Place(
+    place = chats.ChatEndpoint(
         settings.agent_url,
         settings.agent_model,
         settings.agent_key,
         settings.agent_max_steps,
         settings.agent_max_output_tokens,
     )
-    return Chat(place, fallback=Embedded() if settings.agent_fallback == "embedded" else None)
+    return Chat(place, fallback=RuleBackend() if settings.agent_fallback == "embedded" else None)
 
 
-def recorder(settings: Settings, storage: Storage, place: Media | None = None) -> Recorder:
+def recorder_of(settings: Settings, storage: Storage, place: Media | None = None) -> Recorder:
     """The recorder of reports, which writes to `place` or else to the media store of the settings.
 
     Raises:
         SettingsError: the settings have no voice, or one that is not installed.
     """
-    voice, media = speech(settings), place or media_of(settings, storage)
+    voice, media = voice_of(settings), place or media_of(settings, storage)
     if voice is None or media is None:
-        raise SettingsError(f"setting 'speech': {gaps(settings)['speech']}")
+        raise SettingsError(f"setting 'speech': {missing_providers(settings)['speech']}")
     return Recorder(voice, media)
 
 
-def checked(settings: Settings) -> Settings:
+def validate_settings(settings: Settings) -> Settings:
     """Check that a database and its master secret can exist with these settings; return them.
 
     Nothing is created. After the store is open, `secret.with_secret` creates the secret.
 
     Raises:
         SettingsError: the secret is weak, or missing where one must be set.
-        Unusable: the folder of the file is missing.
+        StoreUnusable: the folder of the file is missing.
     """
     folder = Path(settings.db).absolute().parent
     if settings.file is not None and not folder.is_dir():
-        raise Unusable(f"there is no folder {folder} for the database; make it, or choose --db")
-    return secret.checked(settings)
+        raise StoreUnusable(
+            f"there is no folder {folder} for the database; make it, or choose --db"
+        )
+    return secret.validate_secret(settings)
 
 
-async def open_store(settings: Settings, shared: Shared | None = None) -> Store:
+async def open_store(settings: Settings, shared: Coordination | None = None) -> ClosableStore:
     """Open the store of the settings, and create or migrate it where that is due.
 
     With `shared` counters, the processes of one database announce their commits to each other.
 
     Raises:
-        StoreBusy, Newer, Unusable, DriverMissing: as `storage.open`.
+        StoreBusy, StoreNewer, StoreUnusable, DriverMissing: as `storage.open`.
     """
     is_shared = shared is not None and settings.counting_place != "memory"
     return await stores.open(settings.db, signals=shared.signals if shared and is_shared else None)
 
 
-def open_shared(settings: Settings) -> Shared:
+def open_shared(settings: Settings) -> Coordination:
     """The counters of requests that the settings name; they connect when they are first used.
 
     Raises:
@@ -160,10 +162,10 @@ def open_shared(settings: Settings) -> Shared:
     extra = "redis" if place.startswith("redis") else "postgres"
     try:
         if extra == "redis":
-            from svc_http.stores.counters.redis import on_redis  # noqa: PLC0415 - of an extra
+            from svc_http.stores.counters.redis_coordination import on_redis  # noqa: PLC0415 - of an extra
 
             return on_redis(place)
-        from svc_http.stores.counters.postgres import on_postgres  # noqa: PLC0415 - of an extra
+        from svc_http.stores.counters.postgres_coordination import on_postgres  # noqa: PLC0415 - of an extra
 
         return on_postgres(place)
     except ModuleNotFoundError as error:

@@ -21,14 +21,14 @@ from prometheus_client.registry import Collector
 from svc_core.intel.folding.model import SOURCES, HealthStatus, Source
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Collection, Overloaded, StorageUnavailable
-from svc_core.outbox.model import QUEUES, WAITING
-from svc_core.reports.audio import SPEAKING
+from svc_core.outbox.model import QUEUED_DELIVERIES, QUEUES
+from svc_core.reports.audio import SPEECH_REQUESTS
 from svc_core.reports.profiles.model import DUE
 from svc_http import system
-from svc_http.service.metrics import Metrics
-from svc_http.service.service import Service
+from svc_http.service.process_metrics import Metrics
+from svc_http.service.service_units import Service
 from svc_http.settings import Settings
-from svc_http.stores.errors import Unusable
+from svc_http.stores.errors import StoreUnusable
 
 REUSE_SECONDS: Final = 5.0
 """How long a measurement is reused: Prometheus asks every 15 seconds, people in between."""
@@ -43,7 +43,7 @@ WORK_QUEUES: Final[dict[str, Collection[Any]]] = {
     "ingest": SOURCES,
     "schedule": DUE,
     "deliver": QUEUES,
-    "speak": SPEAKING,
+    "speak": SPEECH_REQUESTS,
 }
 """Worker name -> the collection that it takes work from, ordered by due time."""
 
@@ -112,7 +112,7 @@ class StoreGauges:
         for worker, collection in WORK_QUEUES.items():
             due = await storage.across(collection, end=now, limit=1)
             lags.add_metric((worker,), (now - due[0].document.order) / 1e6 if due else 0.0)
-        waiting = await storage.across(WAITING, limit=ROWS_MAX)
+        waiting = await storage.across(QUEUED_DELIVERIES, limit=ROWS_MAX)
         text = f"Deliveries that wait for an attempt; {ROWS_MAX} stands for as many or more."
         return [lags, _gauge("svc_deliveries_pending", text, len(waiting))]
 
@@ -153,7 +153,7 @@ async def _size(file: str | None, dsn: str | None) -> int | None:
     if dsn is not None:
         from svc_http.stores import postgres  # noqa: PLC0415 - of an extra
 
-        return await postgres.size(dsn)
+        return await postgres.database_bytes(dsn)
     if file is None:
         return None
     paths = (Path(file), Path(f"{file}-wal"))
@@ -172,7 +172,7 @@ async def serve_metrics(
     Of several processes the first has that port, the second the next one, and so on.
 
     Raises:
-        Unusable: the address cannot be listened on.
+        StoreUnusable: the address cannot be listened on.
     """
     if settings.metrics_port is None:
         yield
@@ -186,7 +186,7 @@ async def serve_metrics(
     try:
         server, thread = start_http_server(port, settings.metrics_host, _LiveRegistry(ask))
     except OSError as error:
-        raise Unusable(
+        raise StoreUnusable(
             f"metrics_port {port} on {settings.metrics_host} cannot be listened on: "
             f"{error.strerror}; choose another"
         ) from error

@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple, TextIO, get_args
 
 from svc_http import system
-from svc_http.exchange.exchange import Exchange
+from svc_http.exchange.http_exchange import Exchange
 from svc_http.settings import Settings
 
 LINES_MAX = 64

@@ -13,8 +13,8 @@ from itertools import islice
 
 from svc_core.access import operations as accounts
 from svc_core.operation.ports import Overloaded, StorageUnavailable
-from svc_http.guard.key_uses import Uses
-from svc_http.service.service import Service
+from svc_http.guard.use_log import Uses
+from svc_http.service.service_units import Service
 
 WRITE_SECONDS = 60.0
 """How far the time that `svc keys show` prints may lie behind."""

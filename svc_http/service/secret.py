@@ -28,7 +28,7 @@ _ID_LABEL = b"svc key id\x00"
 """The prefix under which a secret is hashed to its id: cursors show the id, never the key."""
 
 
-def checked(settings: Settings) -> Settings:
+def validate_secret(settings: Settings) -> Settings:
     """Check that `with_secret` would accept the settings now, and return them; nothing is created.
 
     Raises:
@@ -38,14 +38,14 @@ def checked(settings: Settings) -> Settings:
     return settings
 
 
-def secured(settings: Settings) -> Settings:
+def with_secret(settings: Settings) -> Settings:
     """The settings with a usable master secret, which is created if there is none yet.
 
     Raises:
         SettingsError: the secret is weak, missing where one must be set, or cannot be kept; or
             one of before cannot be used beside it.
     """
-    secret = _existing_secret(settings) or _made(settings)
+    secret = _existing_secret(settings) or _new_secret(settings)
     _check_previous(secret, settings.secret_previous)
     return attrs.evolve(settings, secret=secret)
 
@@ -56,7 +56,7 @@ def keyring_of(settings: Settings) -> Keyring | None:
     Raises:
         SettingsError: as `with_secret` does, but for a secret that cannot be kept.
     """
-    secret = _existing_secret(checked(settings))
+    secret = _existing_secret(validate_secret(settings))
     return None if secret is None else keyring(secret, settings.secret_previous)
 
 
@@ -82,7 +82,7 @@ def _read_secret(path: Path) -> str:
     return secret
 
 
-def _made(settings: Settings) -> str:
+def _new_secret(settings: Settings) -> str:
     secret = system.new_secret()
     if settings.file is None:
         return secret

@@ -6,26 +6,26 @@ the others.
 
 from typing import TYPE_CHECKING
 
-from svc_core.base.exports import exports
+from svc_core.base.public_names import lazy_names
 
 if TYPE_CHECKING:
-    from svc_http.stores.errors import Newer as Newer
     from svc_http.stores.errors import StoreBusy as StoreBusy
-    from svc_http.stores.errors import Unusable as Unusable
+    from svc_http.stores.errors import StoreNewer as StoreNewer
+    from svc_http.stores.errors import StoreUnusable as StoreUnusable
+    from svc_http.stores.factory import ClosableStore as ClosableStore
+    from svc_http.stores.factory import ThreadedStore as ThreadedStore
+    from svc_http.stores.factory import open as open
+    from svc_http.stores.factory import open_threaded as open_threaded
     from svc_http.stores.memory.storage import MemoryStorage as MemoryStorage
-    from svc_http.stores.opening import Store as Store
-    from svc_http.stores.opening import ThreadedStore as ThreadedStore
-    from svc_http.stores.opening import open as open
-    from svc_http.stores.opening import threaded as threaded
     from svc_http.stores.sqlite import SqliteStorage as SqliteStorage
 else:
     globals().update(
-        exports(
+        lazy_names(
             __name__,
             {
-                "errors": "Newer StoreBusy Unusable",
+                "errors": "StoreBusy StoreNewer StoreUnusable",
+                "factory": "ClosableStore ThreadedStore open open_threaded",
                 "memory.storage": "MemoryStorage",
-                "opening": "Store ThreadedStore open threaded",
                 "sqlite": "SqliteStorage",
             },
         )

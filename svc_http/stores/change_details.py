@@ -10,7 +10,7 @@ from typing import Any
 from svc_core.base import compact
 from svc_core.operation.ports import Change
 
-_json = compact.encoder(ascii_only=True)
+_json = compact.compact_encoder(ascii_only=True)
 
 
 def details_text(change: Change) -> str | None:

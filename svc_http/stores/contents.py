@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 
 from attrs import evolve
 
-from svc_core.operation.ports import Collection, Record
+from svc_core.operation.ports import Collection, IndexedRow
 
 CHANGES: Final = "changes"
 ANSWERS: Final = "answers"
@@ -53,7 +53,7 @@ Part = Collection[Any] | str
 Row = tuple[Any, ...]
 
 
-class Held(Protocol):
+class CopySource(Protocol):
     """A consistent snapshot of a store that can be read part by part."""
 
     async def epoch(self) -> bytes:
@@ -66,7 +66,7 @@ class Held(Protocol):
         """The rows of a part, in their order, in batches of at most `BATCH_ROWS`."""
 
 
-class Filled(Held, Protocol):
+class CopyTarget(CopySource, Protocol):
     """A store that a copy is written to; nobody else sees its rows until the copy is complete."""
 
     async def add(self, part: Part, rows: Sequence[Row]) -> None:
@@ -99,6 +99,6 @@ def select_statement(part: Part, columns: str | None = None) -> str:
     return f"SELECT {columns or columns_of(part)} FROM {table_of(part)} ORDER BY {order}"
 
 
-def record_of(collection: Collection[Any], raw: bytes) -> Record:
+def record_of(collection: Collection[Any], raw: bytes) -> IndexedRow:
     """The index data of a stored row by the present declaration, with the row's bytes unchanged."""
     return evolve(collection.record(collection.decode(raw)), raw=raw)

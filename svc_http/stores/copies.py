@@ -15,13 +15,22 @@ from typing import Any
 import attrs
 from attrs import field, frozen
 
-from svc_core.ledger.log.seal import TreeHead
+from svc_core.ledger.log.record_seals import TreeHead
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.sweep import Sweep
-from svc_core.operation.host import Progress, Tell
+from svc_core.operation.host import Progress, ProgressListener
 from svc_core.operation.ports import Collection
-from svc_http.stores.contents import LEDGERS, LINES, Filled, Held, Part, Row, part_name, parts_of
-from svc_http.stores.errors import Unfit
+from svc_http.stores.contents import (
+    LEDGERS,
+    LINES,
+    CopySource,
+    CopyTarget,
+    Part,
+    Row,
+    part_name,
+    parts_of,
+)
+from svc_http.stores.errors import CopyRefused
 
 PartOwner = tuple[str, str]
 """The name of a part and the tenant that owns rows of it; in the feed, the scope."""
@@ -47,7 +56,7 @@ class Tally:
 
 
 @frozen
-class Copied:
+class CopyReport:
     """The result of a verified copy: the tallies of both sides, and the head of every ledger whose
     seals were recomputed, by tenant."""
 
@@ -56,21 +65,21 @@ class Copied:
     ledgers: dict[str, TreeHead]
 
 
-async def copy(
-    source: Held,
-    target: Filled,
+async def copy_store(
+    source: CopySource,
+    target: CopyTarget,
     collections: Iterable[Collection[Any]],
     *,
     with_seals: bool,
-    tell: Tell,
-) -> Copied:
+    tell: ProgressListener,
+) -> CopyReport:
     """Copy all rows of the source to the target, then compare both sides.
 
     `with_seals` also recomputes the seals of every ledger from the lines of the target and compares
     the root of their Merkle tree with the stored head. `tell` receives the progress.
 
     Raises:
-        Unfit: the sides differ, or the lines of a ledger do not match its head.
+        CopyRefused: the sides differ, or the lines of a ledger do not match its head.
     """
     parts = parts_of(collections)
     total = 2 * sum([await source.count(part) for part in parts])
@@ -89,11 +98,15 @@ async def copy(
         tell(Progress(done, total, f"{part_name(part)} compared"))
     names = source_tally.differing_parts(target_tally)
     if names:
-        raise Unfit(f"the copy was given up: {_difference(source_tally, target_tally, names)}")
-    return Copied(source_tally, target_tally, checker.heads())
+        raise CopyRefused(
+            f"the copy was given up: {_difference(source_tally, target_tally, names)}"
+        )
+    return CopyReport(source_tally, target_tally, checker.heads())
 
 
-async def _walk(store: Held, parts: Iterable[Part]) -> AsyncIterator[tuple[Part, Sequence[Row]]]:
+async def _walk(
+    store: CopySource, parts: Iterable[Part]
+) -> AsyncIterator[tuple[Part, Sequence[Row]]]:
     for part in parts:
         async for rows in store.rows(part):
             yield part, rows
@@ -129,7 +142,7 @@ class _Seals:
         """The verified head of every ledger, by tenant.
 
         Raises:
-            Unfit: the lines of a ledger do not produce its head.
+            CopyRefused: the lines of a ledger do not produce its head.
         """
         for tenant, (head, sweep) in self._ledgers.items():
             outcome = sweep.finish()
@@ -147,8 +160,8 @@ def _start_sweep(tenant: str, state: bytes) -> tuple[TreeHead, Sweep]:
     return head, Sweep(gather(level="integrity", ledger=head.ledger, anchors=anchors))
 
 
-def _damage_error(tenant: str) -> Unfit:
-    return Unfit(
+def _damage_error(tenant: str) -> CopyRefused:
+    return CopyRefused(
         f"the ledger of {tenant} is not what was sealed, in the source as in the copy, which was "
         f"given up; see what is wrong: svc ledger export FILE --workspace {tenant}, then svc "
         "ledger verify FILE"

@@ -13,7 +13,7 @@ class StoreBusy(Exception):  # noqa: N818 - named after the state
         self.owner = owner
 
 
-class Unfit(Exception):  # noqa: N818 - named after the state
+class CopyRefused(Exception):  # noqa: N818 - named after the state
     """A store cannot be copied from or to; the message is one line that names a remedy."""
 
     exit_code = 1
@@ -25,13 +25,13 @@ class DriverMissing(Exception):  # noqa: N818 - named after the state
     exit_code = 1
 
 
-class Unusable(Exception):  # noqa: N818 - named after the state
+class StoreUnusable(Exception):  # noqa: N818 - named after the state
     """The database cannot be used; the message is one line that names a remedy."""
 
     exit_code = 1
 
 
-class Newer(Unusable):
+class StoreNewer(StoreUnusable):
     """A newer version of this program wrote the database."""
 
     def __init__(self, version: object, newest: int) -> None:

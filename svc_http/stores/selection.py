@@ -8,9 +8,9 @@ from svc_core.operation.ports import (
     LATITUDE,
     LONGITUDE,
     NO_NUMBER,
-    Box,
     Collection,
     Filters,
+    GeoBox,
 )
 
 ValueFilters = Mapping[str, tuple[str, ...]]
@@ -75,7 +75,7 @@ class Criteria(NamedTuple):
         )
 
 
-def asked(
+def criteria_of(
     collection: Collection[Any], order: str | None = None, **filters: Unpack[Filters]
 ) -> Criteria:
     """The criteria of a list of this collection, from its filters.
@@ -124,6 +124,6 @@ def _bounds(low: int | None, high: int | None) -> tuple[int, int]:
     return NUMBER_MIN if low is None else low, NUMBER_MAX if high is None else high
 
 
-def _edges(box: Box) -> tuple[NumberSpan, NumberSpan]:
+def _edges(box: GeoBox) -> tuple[NumberSpan, NumberSpan]:
     west, south, east, north = (round(degrees * DEGREE) for degrees in box)
     return NumberSpan(LONGITUDE, west, east, west > east), NumberSpan(LATITUDE, south, north)

@@ -17,27 +17,27 @@ from pathlib import Path
 from svc_core import catalog
 from svc_core.contract import cursor
 from svc_http import system
-from svc_http.stores.errors import Unfit
-from svc_http.stores.media.files import MediaFiles
-from svc_http.stores.sqlite import renew_epoch
-from svc_http.stores.sqlite.connection import LOGS, connect_reader
-from svc_http.stores.sqlite.copies import check
-from svc_http.stores.sqlite.lock import FileLock
+from svc_http.stores.errors import CopyRefused
+from svc_http.stores.media.folder import MediaFiles
+from svc_http.stores.sqlite import renew_sqlite_epoch
+from svc_http.stores.sqlite.file_connection import LOGS, connect_reader
+from svc_http.stores.sqlite.file_copy import check_database_file
+from svc_http.stores.sqlite.file_lock import FileLock
 
 READERS_SECONDS = 5.0
 """How long a restore waits for readers of the file that it replaces."""
 
 
-def backup(source: Path, target: Path) -> None:
+def back_up_file(source: Path, target: Path) -> None:
     """Copy the database as of this moment, with the secret and the media files beside it.
 
     Media are copied after the database, so every file that the copy refers to exists by then. Media
     in a folder that the operator has chosen are not copied.
 
     Raises:
-        Unfit: there is no database at `source`, or `target` exists.
+        CopyRefused: there is no database at `source`, or `target` exists.
     """
-    check(source, catalog.COLLECTIONS)
+    check_database_file(source, catalog.COLLECTIONS)
     _copy(source, target)
     copy_beside(source, target)
 
@@ -48,21 +48,21 @@ def copy_beside(source: Path, target: Path) -> None:
     _copy_media(source, target)
 
 
-def restore(source: Path, target: Path) -> Path | None:
+def restore_file(source: Path, target: Path) -> Path | None:
     """Replace the database by a copy of `source`; return the new path of the replaced file, if any.
 
     Raises:
-        Unfit: `source` is no database of this service, or a process still reads `target`.
+        CopyRefused: `source` is no database of this service, or a process still reads `target`.
         StoreBusy: a server uses the file that is to be replaced.
     """
-    check(source, catalog.COLLECTIONS)
+    check_database_file(source, catalog.COLLECTIONS)
     lock = FileLock(target)
     try:
         fresh = Path(f"{target}.new")
         for part in ("", *LOGS, ".lock"):  # of a restore that was killed
             Path(f"{fresh}{part}").unlink(missing_ok=True)
         _copy(source, fresh)
-        renew_epoch(fresh, system.SystemIds().random(cursor.EPOCH_BYTES))
+        renew_sqlite_epoch(fresh, system.SystemIds().random(cursor.EPOCH_BYTES))
         Path(f"{fresh}.lock").unlink()
         _checkpoint(target)
         old_path = _set_aside(target)
@@ -80,16 +80,16 @@ def _copy(source: Path, target: Path) -> None:
     try:
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError as failure:
-        raise Unfit(f"{target} exists; move it away, or choose another name") from failure
+        raise CopyRefused(f"{target} exists; move it away, or choose another name") from failure
     except OSError as error:
-        raise Unfit(f"{target} cannot be made: {error.strerror}") from error
+        raise CopyRefused(f"{target} cannot be made: {error.strerror}") from error
     try:
         with closing(connect_reader(source)) as connection:
             # Into an empty file, which keeps the permissions that it was created with.
             connection.execute("VACUUM INTO ?", (str(target),))
     except sqlite3.Error as fault:
         target.unlink()
-        raise Unfit(f"{source} cannot be copied: {fault}") from fault
+        raise CopyRefused(f"{source} cannot be copied: {fault}") from fault
     _sync(target)
 
 
@@ -124,7 +124,7 @@ def _checkpoint(path: Path) -> None:
     restore, and SQLite discards a log whose database it cannot read.
 
     Raises:
-        Unfit: a process still reads the database.
+        CopyRefused: a process still reads the database.
     """
     if not path.exists() or not _has_log(path):
         return
@@ -134,7 +134,7 @@ def _checkpoint(path: Path) -> None:
     except sqlite3.Error:
         return
     if is_busy:
-        raise Unfit(f"{path} is being read; end the commands that look at it")
+        raise CopyRefused(f"{path} is being read; end the commands that look at it")
 
 
 def _has_log(path: Path) -> bool:

@@ -54,7 +54,7 @@ def declarations(root: Path) -> dict[str, set[str]]:
 def _kind(module: str) -> str:
     if module.startswith("svc_core.testing"):
         return "testing"
-    if module == "svc_http.outside.speech.espeak_process":
+    if module == "svc_http.outside.voices.espeak_process":
         return "speech"  # a program of its own, which imports nothing of ours
     if module in {
         "svc_http.outside.embeddings.matrix",
@@ -63,13 +63,16 @@ def _kind(module: str) -> str:
         return "semantic"  # where numpy is there; a program of its own
     if module.startswith("svc_http.stores.postgres"):
         return "postgres"  # loaded where the settings name a database on a server
-    if module in {"svc_http.stores.counters.postgres", "svc_http.stores.counters.redis"}:
-        return module.rpartition(".")[2]  # which is loaded where the settings name it
+    if module in {
+        "svc_http.stores.counters.postgres_coordination",
+        "svc_http.stores.counters.redis_coordination",
+    }:
+        return module.rpartition(".")[2].removesuffix("_coordination")  # where settings name it
     if module == "svc_http.stores.media.bucket":
         return "s3"  # loaded when a bucket is used, and says which extra it needs
     if module == "svc_http.outside.facilitators.ethereum":
         return "x402"  # loaded where the settings name whom payments go to
-    if module in {"svc_http.mcp.server", "svc_http.mcp.message", "svc_http.run.cli.callers"}:
+    if module in {"svc_http.mcp.protocol", "svc_http.mcp.message", "svc_http.run.cli.tool_callers"}:
         return "mcp"  # loaded by the first message, or by `svc mcp`
     # The feed reader is loaded when a feed is read, and says which extra it needs; so is what
     # compares names.

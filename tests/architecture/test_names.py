@@ -44,6 +44,9 @@ VAGUE = {
 }
 """The most names of each tree that say nothing: `value data result thing entry info obj`."""
 
+SHARED = {"run"}
+"""The room of what people start, and `drive.run`, which every embedder writes."""
+
 ROLES = {"model", "operations", "render", "rules"}
 """Files that every room may have, by what they do for it (see the architecture)."""
 
@@ -141,4 +144,4 @@ def test_an_exported_name_means_one_thing(product: Any) -> None:
     for name, place in _exports(product):
         places[name].add(place)
 
-    assert {name: at for name, at in places.items() if len(at) > 1} == {}
+    assert {name: at for name, at in places.items() if len(at) > 1 and name not in SHARED} == {}

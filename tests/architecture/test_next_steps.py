@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_core.contract import problem
-from svc_http.run.cli.app import tree
+from svc_http.run.cli.app import command_tree
 
 
 def _problems(product: Any) -> Iterator[tuple[str, str | None, str]]:
@@ -46,7 +46,7 @@ _LABELS = {"svc ledger salt", "svc counters"}
 
 
 def test_every_command_that_a_text_names_exists(product: Any) -> None:
-    app = tree()
+    app = command_tree()
     commands = {
         (module.name, match[0], match[1], match[2])
         for module in product

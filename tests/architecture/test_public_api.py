@@ -20,7 +20,7 @@ FACES = ("svc_core", "svc_core.ledger", "svc_core.payments", "svc_core.webhooks"
 SERVER = {"svc_http.run.hosting", "svc_http.settings", "svc_http.stores", "svc_http.system"}
 """The modules of the server that a host may use."""
 
-EXPORTS = "svc_core.base.exports"
+EXPORTS = "svc_core.base.public_names"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

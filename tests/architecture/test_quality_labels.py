@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.formats.model import DocumentRefused
 from svc_core.text.topics import TOPIC_IDS
 

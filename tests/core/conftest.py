@@ -16,7 +16,8 @@ from svc_core.contract.problem import Problem
 from svc_core.formats.feeds.model import ParsedFeed
 from svc_core.formats.table import Document
 from svc_core.intel.folding.model import Source
-from svc_core.intel.intake import documents, registry
+from svc_core.intel.intake import record_intake as documents
+from svc_core.intel.intake import registry
 from svc_core.intel.news.model import NEWS, NEWS_TEXTS, NewsItem, NewsText
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
@@ -44,7 +45,7 @@ class House:
         self.keyring = Keyring({1: b"k" * 32}, 1)
         self.store = MemoryStorage(catalog.COLLECTIONS)
         self.site = Site(base_url="https://api.example")
-        self.host = Host(lends={PlanTable: DEFAULT_PLANS})
+        self.host = Host(providers={PlanTable: DEFAULT_PLANS})
         self.user: str | None = None
         """The person behind the key."""
         self.operations = {operation.id: operation for operation in catalog.OPERATIONS}
@@ -86,7 +87,7 @@ class House:
         actor = Actor(tenant, user_id=self.user)
         return drive.run(Execution(invocation, actor, self.clock.now(), self.hands).reply())
 
-    def refused(self, operation_id: str, **arguments: Any) -> Problem:
+    def refusal(self, operation_id: str, **arguments: Any) -> Problem:
         with pytest.raises(Problem) as failure:
             self.send(operation_id, **arguments)
         return failure.value
@@ -116,7 +117,7 @@ class House:
 
     def add(self, location: str = "https://pier.org/feed", **members: Any) -> Source:
         wish = registry.SourceWish(location, **members)
-        return self.run(lambda ctx: registry.add_source(ctx, wish))
+        return self.run(lambda ctx: registry.register_source(ctx, wish))
 
     def take(self, source: Source, document: ParsedFeed | Document) -> Any:
         """All of a document, whatever of it is known."""
@@ -132,7 +133,7 @@ class House:
         page = self.run(lambda ctx: ctx.tx.documents.scan(NEWS_TEXTS, limit=10_000))
         return [NEWS_TEXTS.decode(row.raw) for row in page.rows]
 
-    def recorded(self) -> list[Change]:
+    def change_records(self) -> list[Change]:
         page = self.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=10_000))
         return list(page.changes)
 

@@ -4,19 +4,19 @@ import json
 from typing import Any
 
 from svc_core.base import instants
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import Document, read, recognised
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import Document, read_document, recognise_format
 from svc_core.intel.folding.model import Source
-from svc_core.intel.intake import documents as intake
 from svc_core.intel.intake import health, registry
+from svc_core.intel.intake import record_intake as intake
 from svc_core.operation.context import Context
-from svc_http.run.demo.documents import DemoDocument, data_documents, documents
+from svc_http.run.demo.demo_feeds import DemoDocument, data_documents, demo_documents
 
 
 def take_all(house: Any) -> None:
     """Take in every document of the demo."""
-    for document in (*documents(house.clock.now()), *data_documents(house.clock.now())):
+    for document in (*demo_documents(house.clock.now()), *data_documents(house.clock.now())):
         house.run(lambda ctx, document=document: _take(ctx, document))
 
 
@@ -27,21 +27,21 @@ async def _take(ctx: Context, document: DemoDocument) -> None:
         document.topics,
         options=document.options,
     )
-    source = await registry.add_source(ctx, wish)
+    source = await registry.register_source(ctx, wish)
     await intake.take_document(ctx, source.id, _read(source, document))
 
 
 def _read(source: Source, document: DemoDocument) -> Document:
     body = Body(document.body)
     zone, country_zone = health.zones(source)
-    given = Given(
+    given = Origin(
         options=source.options,
         base_url=source.location,
         name=document.file_name,
         zone=zone,
         country_zone=country_zone,
     )
-    return read(body, recognised(body), given)
+    return read_document(body, recognise_format(body), given)
 
 
 def json_of(body: bytes) -> Any:

@@ -7,15 +7,17 @@ from typing import Any
 import pytest
 
 from svc_core.formats.feeds.model import FeedItem, ParsedFeed
-from svc_core.formats.feeds.news import told
+from svc_core.formats.feeds.news_formats import feed_contents
 from svc_core.formats.model import Rejection
-from svc_core.formats.table import FORMATS, Document, whole
+from svc_core.formats.table import FORMATS, Document, assemble
 from svc_core.intel.folding.model import Source, source_id
 
 
 def document_of(feed: ParsedFeed) -> Document:
     """The document that a feed was read from."""
-    return whole(FORMATS["rss" if feed.format == "rss-json" else feed.format], told(feed))
+    return assemble(
+        FORMATS["rss" if feed.format == "rss-json" else feed.format], feed_contents(feed)
+    )
 
 
 def entry(key: str, **members: Any) -> FeedItem:

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from svc_core.text.evidence import Evidence
+from svc_core.text.evidence import EvidenceTexts
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
-def item(title: str, text: str = "", **members: Any) -> Evidence:
+def item(title: str, text: str = "", **members: Any) -> EvidenceTexts:
     """An English item of one publisher; its id is its title, unless `members` say otherwise."""
     told = {
         "id": title,
@@ -20,4 +20,4 @@ def item(title: str, text: str = "", **members: Any) -> Evidence:
         "retrieved_at": NOON,
         "language": "en",
     }
-    return Evidence(title=title, text=text, **(told | members))
+    return EvidenceTexts(title=title, text=text, **(told | members))

@@ -20,7 +20,7 @@ import pytest
 from attrs import frozen
 
 from svc_http import settings
-from svc_http.run.cli.app import tree
+from svc_http.run.cli.app import command_tree
 from tests.nursery import NURSERY
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -192,7 +192,7 @@ def test_every_command_in_the_documents_exists(documents: dict[str, str]) -> Non
     ]
     commands = [(name, words) for name, line in lines for words in _commands(line)]
 
-    app = tree()
+    app = command_tree()
     assert len(commands) > 15
     for name, words in commands:
         command, *_ = app.parse_args(words, exit_on_error=False, print_error=False)
@@ -206,7 +206,7 @@ def test_every_command_that_a_sentence_names_exists(documents: dict[str, str]) -
         for match in re.finditer(r"`svc ((?:[a-z]+(?:-[a-z]+)* ?)+)", FENCE.sub("", text))
     }
 
-    app = tree()
+    app = command_tree()
     assert commands
     for name, words in commands:
         assert app.parse_commands(list(words))[2] == [], (name, words)

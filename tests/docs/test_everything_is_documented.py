@@ -16,13 +16,13 @@ from svc_core.contract.problem import CATALOGUE
 from svc_core.intel.intake import registry
 from svc_core.operation import ports
 from svc_core.text.topics import TOPIC_IDS
-from svc_http.pages.documents import Pages
+from svc_http.pages.service_documents import Pages
 from svc_http.service import secret
 from svc_http.service.runtime.application import build
-from svc_http.service.workers import intake as ingest
+from svc_http.service.workers import source_pulls as ingest
 from svc_http.settings import MEMBERS, MEMORY, Settings
 from svc_http.stores import MemoryStorage
-from svc_http.stores.sqlite import threads
+from svc_http.stores.sqlite import _threads as threads
 
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -100,10 +100,10 @@ def test_every_setting_that_the_guide_names_exists(documents: dict[str, str]) ->
 
 def test_every_page_of_the_server_has_its_row(documents: dict[str, str]) -> None:
     async def page_paths() -> list[str]:
-        settings = secret.secured(Settings(db=MEMORY))
+        settings = secret.with_secret(Settings(db=MEMORY))
         service = build(settings, MemoryStorage(catalog.COLLECTIONS))
         pages = Pages(
-            catalog.OPERATIONS, service.runtime, None, service.looks.exposition
+            catalog.OPERATIONS, service.runtime, None, service.gauges.exposition
         ).resources()
         return [page.path for page in pages if not page.path.startswith("/static/")]
 

@@ -4,8 +4,8 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from svc_core.operation.schedule import TIMED, Schedule, next_run
-from svc_core.reports.making import RETRY_MAX, RETRY_MIN, SETTLING
+from svc_core.operation.schedule import TIMED_FREQUENCIES, Schedule, next_run
+from svc_core.reports.composition import RETRY_MAX, RETRY_MIN, SETTLING
 
 PAGE = (Path(__file__).parents[2] / "docs" / "schedules.md").read_text("utf-8")
 ROW = re.compile(r"^\| `([a-z]+)([^`|]*)` \| (20[^|]+) \| (20[^|]+) \|", re.MULTILINE)
@@ -16,7 +16,7 @@ def parse(frequency: str, rest: str) -> Schedule:
     zone = re.search(r"[A-Z]\S+", rest)
     day = re.search(r" (\d+)$", rest)
     assert zone is not None
-    assert (time is not None) is (frequency in TIMED)
+    assert (time is not None) is (frequency in TIMED_FREQUENCIES)
     return Schedule(
         frequency,  # type: ignore[arg-type]
         time and time[0],

@@ -10,8 +10,8 @@ from attrs import frozen
 
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import Ed25519Signer, to_base64
-from svc_core.ledger.log.seal import TreeHead, seal_batch
-from svc_core.ledger.records import Draft, Op, encode_line, split
+from svc_core.ledger.log.record_seals import TreeHead, seal_batch
+from svc_core.ledger.records import Draft, Op, encode_line, split_line
 
 PAGE = "docs/verify-export.md"
 LEDGER = "led_0123456789abcdef01234567"
@@ -50,7 +50,7 @@ def export(tmp_path: Path) -> Export:
             signer = Ed25519Signer.from_seed(b"s" * 32)
             note = sign(Checkpoint(f"ledger.example/{LEDGER}", 8, head.root), signer)
             (tmp_path / "checkpoint").write_text(note, "utf-8")
-    parts = split(lines[5])
+    parts = split_line(lines[5])
     lines[5] = encode_line(parts.head, None, parts.seal.decode())
     return Export(tuple(lines), tmp_path / "checkpoint", tmp_path)
 
@@ -144,7 +144,7 @@ def test_the_program_finds_content_that_a_record_erases(
         head, target = batch.head, batch.records[0].id if number else None
         log += batch.lines
     (tmp_path / "checkpoint").write_text(f"x\n3\n{to_base64(head.root)}\n")
-    parts = split(log[1])
+    parts = split_line(log[1])
     erasure = encode_line(parts.head, None, parts.seal.decode())
     for second, code, message in (
         (log[1], 1, "line 2 has content that line 3 erases"),

@@ -13,7 +13,7 @@ from urllib.error import HTTPError
 import httpx2
 import pytest
 
-from svc_core.outbox.model import REPORT_GENERATED, Event
+from svc_core.outbox.model import REPORT_GENERATED, OutboxEvent
 from svc_core.webhooks import signing
 from svc_http import system
 
@@ -40,7 +40,7 @@ def program(documents: dict[str, str]) -> dict[str, Any]:
 
 def _delivery(*, minutes: int = 0, keys: tuple[bytes, ...] = (KEY,)) -> tuple[dict[str, str], str]:
     at = system.now() - timedelta(minutes=minutes)
-    event = Event("evt_65f1c0de8badf00d12345678", REPORT_GENERATED, "rpt_1", '{"a":"é"}', at)
+    event = OutboxEvent("evt_65f1c0de8badf00d12345678", REPORT_GENERATED, "rpt_1", '{"a":"é"}', at)
     fields = signing.fields(event, attempt_id="att_1", number=1, at=at, keys=keys)
     return {name.lower(): value for name, value in fields.items()}, event.body
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from svc_core import catalog
-from tests.disks import mounted
+from tests.disks import mount
 from tests.fleet.fleet import Fleet, Reply, ask, changes, every, profile, until
 from tests.postgres import PostgresServer
 
@@ -18,7 +18,7 @@ PROFILES = "/api/v1/profiles"
 @pytest.fixture(scope="module")
 def disk() -> Iterator[Path]:
     """A small disk of its own, for the files of tables and not for the log of the server."""
-    with mounted("64m") as folder:
+    with mount("64m") as folder:
         shutil.chown(folder, "nobody")
         yield folder
 

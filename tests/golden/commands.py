@@ -11,7 +11,7 @@ from typing import Any
 from cyclopts import App
 from rich.console import Console
 
-from svc_http.run.cli.app import tree
+from svc_http.run.cli.app import command_tree
 
 _USAGE = re.compile(r"(?:^|(?<= ))(?:\[|--|[A-Z]).*")
 """What a line of usage asks for, after the name of the command."""
@@ -21,7 +21,7 @@ def texts() -> dict[str, str]:
     """A text for each group of commands, and one for the program itself."""
     pages: dict[str, list[str]] = {}
     # All of them before the first is told: those that stand by hand are loaded when they are met.
-    for words, command in list(_walk(tree(), ())):
+    for words, command in list(_walk(command_tree(), ())):
         file = f"commands/{words[0] if words else 'svc'}.txt"
         pages.setdefault(file, []).append(_help(words, command))
     return {file: "\n\n".join(texts_of_page) + "\n" for file, texts_of_page in pages.items()}

@@ -19,10 +19,10 @@ import httpx2
 from attrs import frozen
 
 from svc_core import COLLECTIONS
-from svc_http.outside.facilitators.x402 import paying
-from svc_http.outside.fetch.model import Fetched
-from svc_http.run.demo.seed import seed
-from svc_http.service.runtime.application import Service, build
+from svc_http.outside.facilitators.x402 import payment_provider
+from svc_http.outside.fetch.model import FetchedDocument
+from svc_http.run.demo.seed import seed_demo
+from svc_http.service.runtime.application import Application, build
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 from tests.golden.pretty import pretty
@@ -87,8 +87,8 @@ class Shelf:
     def __truediv__(self, name: str) -> "Sheet":
         return Sheet(f"/demo/feeds/{name}", self._bodies)
 
-    async def fetch(self, location: str, **_: Any) -> Fetched:
-        return Fetched(self._bodies[location], None, None, None, location, None)
+    async def fetch(self, location: str, **_: Any) -> FetchedDocument:
+        return FetchedDocument(self._bodies[location], None, None, None, location, None)
 
 
 @frozen
@@ -120,13 +120,13 @@ class House:
             speech="none",
             x402_pay_to=PAYEE if sells else None,
         )
-        self.service: Service = build(
+        self.service: Application = build(
             settings,
             MemoryStorage(COLLECTIONS, epoch=b"12345678"),
             clock=lambda: NOW,
             monotonic=lambda: 0.0,
             ids=Ids(),
-            paying=paying(settings),
+            payments=payment_provider(settings),
         )
         transport = httpx2.ASGITransport(self.service, client=("127.0.0.1", 5000))
         self._client = httpx2.AsyncClient(transport=transport, base_url=ORIGIN)
@@ -134,7 +134,7 @@ class House:
         self.ask("GET", "/livez")  # it starts at its first request
         if has_rows:
             shelf: Any = Shelf()
-            account = self._runner.run(seed(self.service.runtime.service, shelf, shelf))
+            account = self._runner.run(seed_demo(self.service.runtime.service, shelf, shelf))
             self.key = account.key
 
     def close(self) -> None:

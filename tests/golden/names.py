@@ -18,11 +18,11 @@ import svc_core.testing
 from tests.golden.pretty import WIDTH
 
 SERVER = {
-    "svc_http.service.runtime.application": ("Service", "build"),
+    "svc_http.service.runtime.application": ("Application", "build"),
     "svc_http.run.cli": ("main",),
     "svc_http.run.hosting": ("controlled", "mount", "opened"),
     "svc_http.settings": ("Settings", "SettingsError", "load"),
-    "svc_http.stores": ("MemoryStorage", "SqliteStorage"),
+    "svc_http.stores": ("MemoryStorage", "SqliteStorage", "open", "open_threaded"),
 }
 """What documents and examples take from the server."""
 

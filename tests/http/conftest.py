@@ -20,10 +20,10 @@ from svc_core.access import plans
 from svc_core.access.creation import KeyWish
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
 from svc_core.base.seals import Keyring
-from svc_core.base.unset import UNSET, Maybe, given
+from svc_core.base.unset import UNSET, Maybe, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Content, Created, Empty, One, Page
+from svc_core.contract.result import Content, Created, Empty, Page, Single
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
@@ -35,13 +35,13 @@ from svc_core.operation.declaration import (
     Operation,
     Target,
     Trait,
-    header,
+    header_field,
 )
 from svc_core.operation.ports import SYSTEM, Collection, Transaction
 from svc_core.wire.constraints import Ge, IdOf, Le, MaxLen, MinLen
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application as service_app
-from svc_http.service.runtime.application import Service
+from svc_http.service.runtime.application import Application
 from svc_http.settings import Settings
 from tests import files
 from tests.backends import make_store
@@ -66,7 +66,7 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session", autouse=True)
 def quick_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """New files of this process are copies of a first one."""
-    with files.copied(tmp_path_factory.mktemp("files")):
+    with files.copies(tmp_path_factory.mktemp("files")):
         yield
 
 
@@ -110,7 +110,7 @@ class ListNotes:
     topic: Annotated[Maybe[str], QUERY] = UNSET
     since: Annotated[Maybe[str], QUERY, Trait.DEPRECATED] = UNSET
     cursor: Annotated[Maybe[str], QUERY] = UNSET
-    flavour: Annotated[Maybe[str], header("X-Flavour")] = UNSET
+    flavour: Annotated[Maybe[str], header_field("X-Flavour")] = UNSET
 
 
 @frozen
@@ -130,36 +130,36 @@ class PatchNote:
 
 
 @frozen
-class Nothing:
+class NoInputs:
     pass
 
 
 async def list_notes(ctx: Context, request: ListNotes) -> Page[Note]:
-    filters = {} if request.topic is UNSET else {"topic": (given(request.topic, ""),)}
+    filters = {} if request.topic is UNSET else {"topic": (or_default(request.topic, ""),)}
     return await ctx.page(NOTES, where=filters, after=request.cursor, limit=request.limit)
 
 
 async def create_note(ctx: Context, request: CreateNote) -> Created[Note]:
     id_ = ctx.ids.new("obs")
     micros = int(ctx.now.timestamp() * 1_000_000) + len(id_)
-    note = Note(id_, request.body.text, given(request.body.topic, "none"), micros)
+    note = Note(id_, request.body.text, or_default(request.body.topic, "none"), micros)
     document = await ctx.create(NOTES, id_, note)
     return Created(document.raw, (id_, document.version), f"/api/v1/notes/{id_}")
 
 
-async def get_note(ctx: Context, request: NoteAt) -> One[Note] | Content:
+async def get_note(ctx: Context, request: NoteAt) -> Single[Note] | Content:
     document = await ctx.load(NOTES, request.note_id)
     if ctx.format == MARKDOWN.format:
         text = NOTES.decode(document.raw).text
         return Content("text/markdown", text.encode(), (document.id, document.version))
-    return One(document.raw, (document.id, document.version))
+    return Single(document.raw, (document.id, document.version))
 
 
-async def patch_note(ctx: Context, request: PatchNote) -> One[Note]:
+async def patch_note(ctx: Context, request: PatchNote) -> Single[Note]:
     assert ctx.target is not None
     note = attrs.evolve(NOTES.decode(ctx.target.raw), text=request.body.text)
     document = await ctx.save(NOTES, note.id, note)
-    return One(document.raw, (document.id, document.version))
+    return Single(document.raw, (document.id, document.version))
 
 
 async def delete_note(ctx: Context, request: NoteAt) -> Empty:
@@ -167,11 +167,11 @@ async def delete_note(ctx: Context, request: NoteAt) -> Empty:
     return Empty()
 
 
-async def explode(ctx: Context, request: Nothing) -> Page[Note]:
+async def explode(ctx: Context, request: NoInputs) -> Page[Note]:
     raise RuntimeError(f"disk on fire at /secret/path with svc_{'ab' * 32}")
 
 
-async def empty_page(ctx: Context, request: Nothing) -> Page[Note]:
+async def empty_page(ctx: Context, request: NoInputs) -> Page[Note]:
     return Page(())
 
 
@@ -201,21 +201,21 @@ SAMPLE: tuple[Any, ...] = (
     ),
     operation(
         "getNote", "GET", "/notes/{noteId}", NoteAt, get_note,
-        scopes=READ, timeless=True, media=(JSON, MARKDOWN), response=One[Note] | Content,
+        scopes=READ, timeless=True, media=(JSON, MARKDOWN), response=Single[Note] | Content,
     ),
     operation(
         "patchNote", "PATCH", "/notes/{noteId}", PatchNote, patch_note,
-        scopes=WRITE, target=Target(NOTES, "note_id"), response=One[Note],
+        scopes=WRITE, target=Target(NOTES, "note_id"), response=Single[Note],
     ),
     operation(
         "deleteNote", "DELETE", "/notes/{noteId}", NoteAt, delete_note,
         scopes=WRITE, response=Empty,
     ),
-    operation("explode", "GET", "/explode", Nothing, explode, scopes=READ),
-    operation("latest", "GET", "/notes/latest", Nothing, empty_page, scopes=READ),
-    operation("priced", "GET", "/priced", Nothing, empty_page, auth="bearer-or-x402"),
-    operation("open", "GET", "/open", Nothing, empty_page, auth="public", version="2.0"),
-    operation("ours", "GET", "/ours", Nothing, empty_page, binding="workspace", version="2.0"),
+    operation("explode", "GET", "/explode", NoInputs, explode, scopes=READ),
+    operation("latest", "GET", "/notes/latest", NoInputs, empty_page, scopes=READ),
+    operation("priced", "GET", "/priced", NoInputs, empty_page, auth="bearer-or-x402"),
+    operation("open", "GET", "/open", NoInputs, empty_page, auth="public", version="2.0"),
+    operation("ours", "GET", "/ours", NoInputs, empty_page, binding="workspace", version="2.0"),
 )  # fmt: skip
 
 COLLECTIONS = (WORKSPACES, USERS, MEMBERS, KEYS, NOTES)
@@ -260,7 +260,7 @@ class House:
         self.ticks = 100.0
         self.log = LogFile()
         self.storage = parts.pop("storage", None) or make_store(COLLECTIONS)
-        self.service: Service = service_app.build(
+        self.service: Application = service_app.build(
             settings,
             self.storage,
             operations=parts.pop("operations", SAMPLE),
@@ -418,7 +418,7 @@ def house(make_house: Callable[..., House]) -> House:
 
 
 @pytest.fixture
-def refused() -> Callable[..., Any]:
+def check_problem() -> Callable[..., Any]:
     """Asserts the shape that every refusal has."""
 
     def check(response: httpx2.Response, kind: problem.ProblemType) -> Any:
@@ -550,11 +550,13 @@ def sample_operation() -> Callable[[str], Any]:
     class Facet:
         report_id: Annotated[str, PATH, IdOf("rpt")]
 
-    async def missing(ctx: Context, request: Facet) -> One[Note]:
+    async def missing(ctx: Context, request: Facet) -> Single[Note]:
         raise Problem(problem.NOT_FOUND)
 
     def make(path: str) -> Any:
         scopes = frozenset({"reports:read"})
-        return operation("sample", "GET", path, Facet, missing, scopes=scopes, response=One[Note])
+        return operation(
+            "sample", "GET", path, Facet, missing, scopes=scopes, response=Single[Note]
+        )
 
     return make

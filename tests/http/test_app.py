@@ -10,10 +10,10 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Mount, Route
 
 from svc_core import catalog
-from svc_core.catalog.openapi import document as openapi
+from svc_core.catalog.openapi import openapi_document as openapi
 from svc_core.contract import problem
 from svc_core.operation.host import silent
-from svc_http.exchange.exchange import EXPOSED_FIELDS
+from svc_http.exchange.http_exchange import EXPOSED_FIELDS
 from svc_http.run import hosting
 from svc_http.run.control import channel
 from svc_http.service.runtime import application as app
@@ -103,7 +103,7 @@ def test_whoever_starts_second_starts_nothing(make_house, diary):
 
 
 def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkeypatch):
-    monkeypatch.setattr("svc_http.service.runtime.parts.RESTART_SECONDS", 0.01)
+    monkeypatch.setattr("svc_http.service.runtime.runtime_state.RESTART_SECONDS", 0.01)
     house = make_house(parts={"workers": [diary.failing]})
 
     async def during():
@@ -157,7 +157,7 @@ def host():
 
 
 def test_a_mounted_service_answers_below_its_path_and_stops_with_its_host(
-    make_house, diary, host, refused
+    make_house, diary, host, check_problem
 ):
     house = make_house(parts={"workers": [diary.patient], "closing": [diary.close]})
     hosting.mount(host, "/svc", house.service)
@@ -175,25 +175,27 @@ def test_commands_reach_a_mounted_service(house, host):
     hosting.mount(host, "/svc", house.service)
 
     async def during():
-        path = channel.parse(house.service.admin)
-        answer = await asyncio.to_thread(channel.ask, path, {"operation": "listPlans"}, silent)
+        path = channel.parse_socket_address(house.service.admin)
+        answer = await asyncio.to_thread(
+            channel.ask_server, path, {"operation": "listPlans"}, silent
+        )
         assert "elite" in str(answer["body"]["data"])
 
     house.run(lifespan(host, during))
-    assert not channel.parse(house.service.admin).exists()
+    assert not channel.parse_socket_address(house.service.admin).exists()
 
 
-def test_a_mounted_service_and_its_host_keep_to_their_paths(house, host, refused):
+def test_a_mounted_service_and_its_host_keep_to_their_paths(house, host, check_problem):
     hosting.mount(host, "/svc", house.service)
     key = house.key()
     assert house.ask("GET", "/own", app=host).text == "own"
     assert house.ask("GET", "/svc/api/v1/notes", key, app=host).json()["data"] == []
     assert house.ask("GET", "/svc/", app=host).json()["name"]
-    refused(house.ask("GET", "/svc/own", app=host), problem.ROUTE_NOT_FOUND)
+    check_problem(house.ask("GET", "/svc/own", app=host), problem.ROUTE_NOT_FOUND)
     assert house.ask("GET", "/svc/livez", app=host).headers["x-svc-api-version"] == "1.0"
 
 
-def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house, refused):
+def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house, check_problem):
     async def chunks():
         yield b"one "
         yield b"two"
@@ -225,12 +227,12 @@ def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house
     assert house.ask("GET", "/stream").text == "one two"
     echo_answer = house.ask("POST", "/echo", content=b"abc")
     assert (echo_answer.text, echo_answer.headers["x-svc-api-version"]) == ("abc", "9")
-    refused(house.ask("POST", "/echo", content=b"x" * 1_048_577), problem.BODY_TOO_LARGE)
+    check_problem(house.ask("POST", "/echo", content=b"x" * 1_048_577), problem.BODY_TOO_LARGE)
     method = house.ask("GET", "/echo")
-    refused(method, problem.METHOD_NOT_ALLOWED)
+    check_problem(method, problem.METHOD_NOT_ALLOWED)
     assert method.headers["allow"] == "POST"
-    refused(house.ask("GET", "/nowhere"), problem.ROUTE_NOT_FOUND)
-    refused(house.ask("GET", "/broken"), problem.INTERNAL_ERROR)
+    check_problem(house.ask("GET", "/nowhere"), problem.ROUTE_NOT_FOUND)
+    check_problem(house.ask("GET", "/broken"), problem.INTERNAL_ERROR)
     answer = house.raw({"path": "/late/x"})
     assert [message["type"] for message in answer.events] == ["http.response.start"]
     assert "too late to say so" in house.log.text
@@ -251,14 +253,14 @@ def test_routes_of_a_host_stand_beside_ours_and_get_the_common_fields(make_house
     ],
 )
 def test_what_a_route_of_a_host_refuses_is_a_problem_of_the_same_kind(
-    make_house, refused, status, kind
+    make_house, check_problem, status, kind
 ):
     async def never(request):
         raise HTTPException(status, headers={"X-Why": "because"})
 
     house = make_house(parts={"routes": [Route("/never", never)]})
     answer = house.ask("GET", "/never")
-    refused(answer, kind)
+    check_problem(answer, kind)
     assert answer.headers["x-why"] == "because"
 
 
@@ -322,7 +324,7 @@ def test_the_real_catalogue_is_served(make_house):
 
 
 def test_pages_of_other_origins_may_read_every_field_that_is_described():
-    document = openapi.document(catalog.OPERATIONS, base_url="https://api.example.org")
+    document = openapi.build_openapi(catalog.OPERATIONS, base_url="https://api.example.org")
     safe_fields = {"cache-control", "content-language", "content-length", "content-type"}
     names = {name.lower() for name in document["components"]["headers"]} - safe_fields
     assert names - {"www-authenticate"} <= {name.lower() for name in EXPOSED_FIELDS.split(", ")}

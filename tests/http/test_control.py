@@ -18,7 +18,7 @@ from attrs import frozen
 from svc_core import catalog, wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One
+from svc_core.contract.result import Single
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.host import Progress, silent
 from svc_core.operation.ports import Overloaded, StorageUnavailable
@@ -27,9 +27,9 @@ from svc_core.operation.units import WorkContext
 from svc_http import system
 from svc_http.run.control import channel, control_socket, operator
 from svc_http.run.control import services as lends
-from svc_http.run.control.channel import BrokeOff, Refused, Unreachable, Unsafe
+from svc_http.run.control.channel import BrokeOff, OperationRefused, Unreachable, Unsafe
 from svc_http.run.control.control_socket import Control
-from svc_http.service.runtime.parts import Runtime
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import MEMORY, Settings
 from svc_http.stores.memory.storage import MemoryStorage
 
@@ -70,41 +70,41 @@ class House:
         runtime = Runtime(
             settings, MemoryStorage(catalog.COLLECTIONS), now=system.now, ids=system.SystemIds()
         )
-        answering = lends.operator(runtime, self.defects.append)
+        answering = lends.operator_of(runtime, self.defects.append)
         return await Control.open(self.path, answering)
 
     def operations(self) -> dict[str, Operation[Any, Any]]:
         """Operations that end in every way there is."""
 
-        async def echo(_ctx: WorkContext, request: Echo) -> One[Echo]:
-            return One(wire.dumps(request))
+        async def echo(_ctx: WorkContext, request: Echo) -> Single[Echo]:
+            return Single(wire.to_bytes(request))
 
-        async def refuse(_ctx: WorkContext, _request: Echo) -> One[Echo]:
+        async def refuse(_ctx: WorkContext, _request: Echo) -> Single[Echo]:
             raise Problem(problem.NOT_FOUND, "There is no such thing.")
 
-        async def steps(ctx: WorkContext, request: Echo) -> One[Echo]:
+        async def steps(ctx: WorkContext, request: Echo) -> Single[Echo]:
             for done in range(1, 4):
                 ctx.work.tell(Progress(done, 3, f"step {done}"))
-            return One(wire.dumps(request))
+            return Single(wire.to_bytes(request))
 
-        async def flood(ctx: WorkContext, _request: Echo) -> One[Echo]:
+        async def flood(ctx: WorkContext, _request: Echo) -> Single[Echo]:
             for done in range(20_000):
                 ctx.work.tell(Progress(done, 20_000, "x" * 100))
             self.ended.release()
-            return One(wire.dumps(Echo("whole")))
+            return Single(wire.to_bytes(Echo("whole")))
 
-        async def wait(_ctx: WorkContext, request: Echo) -> One[Echo]:
+        async def wait(_ctx: WorkContext, request: Echo) -> Single[Echo]:
             self.waiting.release()
             try:
                 await self.go.wait()
                 self.heard.append(request.text)
-                return One(wire.dumps(request))
+                return Single(wire.to_bytes(request))
             finally:
                 self.ended.release()
 
-        async def lend(ctx: WorkContext, request: Echo) -> One[Echo]:
+        async def lend(ctx: WorkContext, request: Echo) -> Single[Echo]:
             ctx.borrow(House)
-            return One(wire.dumps(request))
+            return Single(wire.to_bytes(request))
 
         def streaming(parts: Any, seconds: float | None) -> Any:
             async def settled() -> None:
@@ -133,7 +133,7 @@ class House:
             raise Problem(problem.CHAT_CREDITS_EXHAUSTED, "None are left.")
 
         def raising(failure: Exception) -> Any:
-            async def run(_ctx: WorkContext, _request: Echo) -> One[Echo]:
+            async def run(_ctx: WorkContext, _request: Echo) -> Single[Echo]:
                 raise failure
 
             return run
@@ -194,7 +194,7 @@ def requests(operation: str, **members: Any) -> dict[str, Any]:
 
 
 def ask(house: House, operation: str, **members: Any) -> Any:
-    return channel.ask(house.path, requests(operation, **members), silent)["body"]["data"]
+    return channel.ask_server(house.path, requests(operation, **members), silent)["body"]["data"]
 
 
 # -- asking ------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_a_command_is_answered(house: House) -> None:
 
 def test_progress_comes_in_order_before_the_answer(house: House) -> None:
     report: list[Progress] = []
-    channel.ask(house.path, requests("steps"), report.append)
+    channel.ask_server(house.path, requests("steps"), report.append)
     assert report == [Progress(1, 3, "step 1"), Progress(2, 3, "step 2"), Progress(3, 3, "step 3")]
 
 
@@ -222,7 +222,7 @@ def test_progress_that_nobody_reads_is_dropped_and_the_answer_is_not(house: Hous
 
 def parts_of(house: House, operation: str) -> list[str]:
     parts: list[str] = []
-    answer = channel.ask(house.path, requests(operation), silent, parts.append)
+    answer = channel.ask_server(house.path, requests(operation), silent, parts.append)
     assert (answer["status"], answer["body"]) == (200, None)
     return parts
 
@@ -238,13 +238,13 @@ def test_a_stream_that_has_had_its_time_says_goodbye(house: House) -> None:
 
 
 def test_a_stream_that_is_refused_is_a_refusal(house: House) -> None:
-    with pytest.raises(Refused, match="None are left"):
+    with pytest.raises(OperationRefused, match="None are left"):
         parts_of(house, "refusing")
     assert house.ended.acquire(timeout=10)
 
 
 def test_a_stream_without_an_end_is_given_over_http_alone(house: House) -> None:
-    with pytest.raises(Refused, match="over HTTP alone"):
+    with pytest.raises(OperationRefused, match="over HTTP alone"):
         parts_of(house, "tail")
 
 
@@ -274,7 +274,7 @@ REFUSALS = [
 def test_a_refusal_is_a_problem_with_the_eight_members(
     house: House, command: str, arguments: dict[str, Any], code: str, words: str
 ) -> None:
-    with pytest.raises(Refused) as error:
+    with pytest.raises(OperationRefused) as error:
         ask(house, command, **arguments)
     report = error.value.problem
     assert list(report) == EIGHT
@@ -284,7 +284,7 @@ def test_a_refusal_is_a_problem_with_the_eight_members(
 
 
 def test_a_defect_is_heard_by_the_server_and_told_to_nobody(house: House) -> None:
-    with pytest.raises(Refused) as error:
+    with pytest.raises(OperationRefused) as error:
         ask(house, "break")
     assert [str(defect) for defect in house.defects] == ["secret words"]
     assert "secret" not in json.dumps(error.value.problem)
@@ -351,7 +351,7 @@ def crowd(house: House) -> Iterator[list[socket.socket]]:
 @pytest.mark.parametrize("size", [0, 4_000_000])  # the second is more than a socket holds unread
 def test_more_commands_at_once_than_are_allowed_are_refused(house: House, size: int) -> None:
     with crowd(house) as running:
-        with pytest.raises(Refused) as error:
+        with pytest.raises(OperationRefused) as error:
             ask(house, "echo", text="x" * size)
         assert error.value.problem["code"] == "OVERLOADED"
         house.release()
@@ -405,7 +405,7 @@ def test_a_server_that_ends_within_its_answer_broke_off(tmp_path: Path, message:
         server = threading.Thread(target=serve)
         server.start()
         with pytest.raises(BrokeOff):
-            channel.ask(path, requests("echo"), silent)
+            channel.ask_server(path, requests("echo"), silent)
         server.join(10)
 
 
@@ -421,7 +421,7 @@ def test_a_reset_connection_broke_off(tmp_path: Path) -> None:
         server = threading.Thread(target=serve)
         server.start()
         with pytest.raises(BrokeOff):
-            channel.ask(path, requests("echo", text="x" * 1_000_000), silent)
+            channel.ask_server(path, requests("echo", text="x" * 1_000_000), silent)
         server.join(10)
 
 
@@ -439,10 +439,10 @@ def test_what_an_ended_server_left_is_replaced(
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as rest:
         rest.bind(str(path))
     with pytest.raises(Unreachable):
-        channel.ask(path, requests("echo"), silent)
+        channel.ask_server(path, requests("echo"), silent)
     home = House(path, monkeypatch)
     assert ask(home, "echo") == {"text": ""}
-    assert channel.parse(home.control.text) == path
+    assert channel.parse_socket_address(home.control.text) == path
     home.stop()
     made_again_is_harmless = home.control.close()
     asyncio.run(made_again_is_harmless)
@@ -482,7 +482,7 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(
         path = channel.socket_path(None)
         path.parent.mkdir(mode=0o755)
         with pytest.raises(Unsafe):
-            channel.ask(path, requests("echo"), silent)
+            channel.ask_server(path, requests("echo"), silent)
         with pytest.raises(Unsafe):
             control_socket._bind(path)
 
@@ -495,7 +495,7 @@ def test_a_socket_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) 
 @pytest.mark.parametrize("text", ["", "unix:", "/run/svc.sock", "http://127.0.0.1:8000"])
 def test_an_address_is_unix_and_a_path(text: str) -> None:
     with pytest.raises(channel.BadSocketAddress, match="unix:PATH"):
-        channel.parse(text)
+        channel.parse_socket_address(text)
 
 
 def test_a_socket_that_another_process_took_over_is_left_to_it(

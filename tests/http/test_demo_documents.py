@@ -18,16 +18,16 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.formats.feeds.feeds import parse_feed
-from svc_core.operation.schedule import TIMED
+from svc_core.formats.feeds.feed_document import parse_feed
+from svc_core.operation.schedule import TIMED_FREQUENCIES
 from svc_core.reports.profiles.model import ProfileInput
-from svc_core.text.evidence import Evidence, readings
+from svc_core.text.evidence import EvidenceTexts, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
 from svc_core.text.ranking import rank
 from svc_core.text.topics import assign
-from svc_http.run.demo.documents import AGE_MAX, DemoDocument, documents
-from svc_http.run.demo.profiles import PROFILES
+from svc_http.run.demo.demo_feeds import AGE_MAX, DemoDocument, demo_documents
+from svc_http.run.demo.demo_profiles import PROFILES
 from tests.sampling import examples
 
 NOW = datetime(2026, 3, 2, 9, 30, 15, 250_000, tzinfo=UTC)
@@ -165,7 +165,7 @@ def items_of(document: DemoDocument) -> list[Item]:
     return read(document)
 
 
-DOCUMENTS = documents(NOW)
+DOCUMENTS = demo_documents(NOW)
 ITEMS = [item for document in DOCUMENTS for item in items_of(document)]
 
 
@@ -275,14 +275,14 @@ def test_a_mentioned_weekday_is_the_day_of_the_event() -> None:
 
 def test_the_same_moment_gives_the_same_bytes_in_any_time_zone() -> None:
     tokyo = NOW.astimezone(timezone(timedelta(hours=9))).replace(microsecond=0)
-    assert documents(NOW) == documents(tokyo) == DOCUMENTS
+    assert demo_documents(NOW) == demo_documents(tokyo) == DOCUMENTS
 
 
 @examples(15)
 @given(st.timedeltas(timedelta(days=-15_000), timedelta(days=25_000)))
 def test_ids_never_depend_on_the_day_and_dates_follow_it(later: timedelta) -> None:
     now = NOW + later
-    later_items = [item for document in documents(now) for item in items_of(document)]
+    later_items = [item for document in demo_documents(now) for item in items_of(document)]
     assert [item.key for item in later_items] == [item.key for item in ITEMS]
     whole = now.replace(microsecond=0)
     base = NOW.replace(microsecond=0)
@@ -322,9 +322,9 @@ def test_four_items_are_near_copies_of_the_wire() -> None:
 
 
 @cache
-def demo_evidence() -> list[Evidence]:
+def demo_evidence() -> list[EvidenceTexts]:
     return [
-        Evidence(
+        EvidenceTexts(
             id=item.url or "",
             title=item.title,
             text=item.text,
@@ -342,11 +342,11 @@ def demo_evidence() -> list[Evidence]:
     ]
 
 
-def matches(profile: ProfileInput) -> list[Evidence]:
+def matches(profile: ProfileInput) -> list[EvidenceTexts]:
     query = Query.of(profile.topic, profile.keywords, profile.language)
     articles = readings(demo_evidence())
     frequencies = Frequencies.of(reading.counts for reading in articles)
-    return [hit.reading.evidence for hit in rank(query, articles, frequencies).chosen]
+    return [hit.reading.evidence for hit in rank(query, articles, frequencies).hits]
 
 
 def test_our_own_parser_reads_every_item_whole() -> None:
@@ -394,7 +394,9 @@ def test_the_last_profile_has_a_subject_nobody_writes_about() -> None:
 def test_profiles_have_names_of_their_own_and_a_valid_schedule() -> None:
     assert len(PROFILES) == len({profile.name for profile in PROFILES}) == 6
     for profile in PROFILES:
-        assert (profile.schedule_time_of_day is not None) == (profile.frequency in TIMED)
+        assert (profile.schedule_time_of_day is not None) == (
+            profile.frequency in TIMED_FREQUENCIES
+        )
         if profile.schedule_time_of_day:
             assert re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", profile.schedule_time_of_day)
         assert ZoneInfo(profile.timezone).key == profile.timezone

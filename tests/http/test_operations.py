@@ -149,7 +149,7 @@ def test_a_browser_of_any_origin_may_call_with_a_key(house):
 
 
 @pytest.mark.parametrize("path", ["/api/v1/nothing", f"{NOTES}/", "//api", "/api/v1", "/static/"])
-def test_an_unknown_path_is_no_redirect(house, refused, path):
+def test_an_unknown_path_is_no_redirect(house, check_problem, path):
     answer = house.raw({"path": path, "headers": [(b"host", b"evil.example")]})
     assert answer.status == 404
     assert answer.json()["code"] == "ROUTE_NOT_FOUND"
@@ -160,9 +160,9 @@ def test_a_fixed_segment_is_preferred_to_a_value(house):
     assert house.ask("GET", f"{NOTES}/latest", house.key()).json()["data"] == []
 
 
-def test_a_failure_tells_nothing_and_is_logged_once_without_secrets(house, refused):
+def test_a_failure_tells_nothing_and_is_logged_once_without_secrets(house, check_problem):
     answer = house.ask("GET", "/api/v1/explode", house.key())
-    body = refused(answer, problem.INTERNAL_ERROR)
+    body = check_problem(answer, problem.INTERNAL_ERROR)
     assert "fire" not in answer.text
     failures = [line for line in house.log.lines if line["event"] == "failure"]
     assert [line["requestId"] for line in failures] == [body["requestId"]]
@@ -191,7 +191,7 @@ class Failing(MemoryStorage):
         (Overloaded("queue"), problem.OVERLOADED),
     ],
 )
-def test_a_store_in_trouble_is_a_retryable_answer(make_house, house, refused, error, kind):
+def test_a_store_in_trouble_is_a_retryable_answer(make_house, house, check_problem, error, kind):
     storage = Failing(house.service_collections, error)
     house_in_trouble = make_house(parts={"storage": storage})
     key = house_in_trouble.key()
@@ -199,7 +199,7 @@ def test_a_store_in_trouble_is_a_retryable_answer(make_house, house, refused, er
     storage.error = error
     for path in (NOTES + "?limit=3", "/readyz"):
         answer = house_in_trouble.ask("GET", path, key)
-        refused(answer, kind)
+        check_problem(answer, kind)
         assert answer.headers["retry-after"] == "1"
         assert "/secret" not in answer.text
 
@@ -236,12 +236,12 @@ def test_everything_an_answer_depends_on_keeps_pages_apart(house, headers):
     assert len(house.service.runtime.pages) == 3
 
 
-def test_a_remembered_page_is_still_admitted_and_counted(house, refused):
+def test_a_remembered_page_is_still_admitted_and_counted(house, check_problem):
     key = house.key(per_minute=2)
     remaining = [house.ask("GET", NOTES, key).headers["x-ratelimit-remaining-minute"] for _ in "ab"]
     assert remaining == ["1", "0"]
-    refused(house.ask("GET", NOTES, key), problem.RATE_LIMITED)
-    refused(house.ask("GET", NOTES), problem.MISSING_API_KEY)
+    check_problem(house.ask("GET", NOTES, key), problem.RATE_LIMITED)
+    check_problem(house.ask("GET", NOTES), problem.MISSING_API_KEY)
 
 
 def test_the_end_of_the_alias_window_changes_remembered_pages_too(make_house):

@@ -15,7 +15,8 @@ from svc_core.contract import problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.outbox.model import EVENTS
-from svc_core.reports import notices, render, speaking
+from svc_core.reports import notices, render
+from svc_core.reports import speech_tasks as speaking
 from svc_core.reports.audio import Recording
 from svc_core.reports.model import (
     FACETS,
@@ -69,9 +70,9 @@ def legacy_report(at):
         signals=None,
         graph=None,
         content=ReportContent(
-            html=render.page(title, words), markdown=render.markdown(title, words)
+            html=render.html_fragment(title, words), markdown=render.markdown(title, words)
         ),
-        text=render.text(title, words),
+        text=render.report_text(title, words),
     )
     return row, facets
 
@@ -111,7 +112,7 @@ def serve(make_house):
     return make
 
 
-def test_the_words_for_speech_are_read_with_the_right_to_read_reports(serve, refused):
+def test_the_words_for_speech_are_read_with_the_right_to_read_reports(serve, check_problem):
     house, keys = serve()
     answer = house.ask("GET", AUDIO_TEXT, keys["reports:read"])
     assert answer.status_code == 200
@@ -123,15 +124,15 @@ def test_the_words_for_speech_are_read_with_the_right_to_read_reports(serve, ref
     assert body["estimatedDurationSeconds"] == -(-body["wordCount"] * 60 // 150)
     for scope in ("reports:audio", "news:read"):
         answer = house.ask("GET", AUDIO_TEXT, keys[scope])
-        detail = refused(answer, problem.INSUFFICIENT_SCOPE)["detail"]
+        detail = check_problem(answer, problem.INSUFFICIENT_SCOPE)["detail"]
         assert "reports:read" in detail
 
 
-def test_the_operator_may_ask_for_the_right_to_audio_instead(serve, refused):
+def test_the_operator_may_ask_for_the_right_to_audio_instead(serve, check_problem):
     house, keys = serve(audio_text_scope="reports:audio")
     assert house.ask("GET", AUDIO_TEXT, keys["reports:audio"]).status_code == 200
     answer = house.ask("GET", AUDIO_TEXT, keys["reports:read"])
-    assert "reports:audio" in refused(answer, problem.INSUFFICIENT_SCOPE)["detail"]
+    assert "reports:audio" in check_problem(answer, problem.INSUFFICIENT_SCOPE)["detail"]
     assert house.ask("GET", f"{PATH}/text", keys["reports:read"]).status_code == 200
     operation = house.ask("GET", "/openapi.json").json()["paths"]["/reports/{reportId}/audio-text"]
     assert operation["get"]["x-required-scopes"] == ["reports:audio"]
@@ -165,7 +166,9 @@ def speak(house):
 
     async def adopt(tx, tenant):
         ctx = Context(house.clock(), house.ids, Actor(tenant), "test", keyring=None, tx=tx)
-        assert await speaking.adopt(ctx, await speaking.ask(ctx, ID), RECORDING, "a voice")
+        assert await speaking.attach_audio(
+            ctx, await speaking.speech_task(ctx, ID), RECORDING, "a voice"
+        )
 
     (row,) = house.run(house.storage.across(REPORTS, limit=2))
     house.run(house.storage.write(row.tenant, lambda tx: adopt(tx, row.tenant)))

@@ -12,7 +12,7 @@ from svc_core.wire.constraints import Doc
 from svc_http import settings
 from svc_http.service import secret
 from svc_http.service.equipment import open_shared
-from svc_http.service.secret import checked, secured
+from svc_http.service.secret import validate_secret, with_secret
 from svc_http.settings import MEMBERS, Settings, SettingsError, load
 
 STRONG = "0123456789abcdef" * 4
@@ -333,42 +333,42 @@ def test_a_secret_is_not_shown():
 @pytest.mark.parametrize("secret", ["short", "a" * 64, "abcdefg" * 10])
 def test_a_weak_secret_is_refused_with_a_good_one(env, secret):
     with pytest.raises(SettingsError) as error:
-        secured(Settings(env=env, secret=secret))
+        with_secret(Settings(env=env, secret=secret))
     fresh = str(error.value).rpartition("SVC_SECRET=")[2]
-    assert secured(Settings(env="production", secret=fresh)).secret == fresh
+    assert with_secret(Settings(env="production", secret=fresh)).secret == fresh
 
 
 def test_production_needs_a_secret():
     with pytest.raises(SettingsError, match="is missing"):
-        secured(Settings(env="production"))
-    assert secured(Settings(env="production", secret=STRONG)).secret == STRONG
+        with_secret(Settings(env="production"))
+    assert with_secret(Settings(env="production", secret=STRONG)).secret == STRONG
 
 
 def test_processes_over_one_database_need_a_secret_that_is_set(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     config = Settings(db="postgresql://h/d")
-    for refuses in (checked, secured):
+    for refuses in (validate_secret, with_secret):
         with pytest.raises(SettingsError, match="is missing; here is a fresh one: SVC_SECRET="):
             refuses(config)
-    assert secured(attrs.evolve(config, secret=STRONG)).secret == STRONG
+    assert with_secret(attrs.evolve(config, secret=STRONG)).secret == STRONG
     assert list(tmp_path.iterdir()) == []
 
 
 def test_development_keeps_its_secret_beside_the_database_for_its_owner_alone(tmp_path):
     config = Settings(db=str(tmp_path / "svc.db"))
-    first = secured(config)
-    assert secured(config) == first
+    first = with_secret(config)
+    assert with_secret(config) == first
     assert first.secret
     secret_file = tmp_path / "svc.db.secret"
     assert stat.S_IMODE(secret_file.stat().st_mode) == 0o600
     secret_file.write_text("short")
     with pytest.raises(SettingsError, match="characters"):
-        secured(config)
+        with_secret(config)
 
 
 def test_a_look_at_the_settings_makes_no_secret(tmp_path):
     config = Settings(db=str(tmp_path / "svc.db"))
-    assert checked(config) == config
+    assert validate_secret(config) == config
     assert list(tmp_path.iterdir()) == []
     for wrong in (
         Settings(env="production"),
@@ -376,31 +376,31 @@ def test_a_look_at_the_settings_makes_no_secret(tmp_path):
         Settings(db=config.db, secret_previous=("short",)),
     ):
         with pytest.raises(SettingsError):
-            checked(wrong)
-    config_with_secret = secured(config)
-    assert checked(config_with_secret) == config_with_secret
+            validate_secret(wrong)
+    config_with_secret = with_secret(config)
+    assert validate_secret(config_with_secret) == config_with_secret
 
 
 def test_a_secret_that_another_process_made_meanwhile_is_taken(tmp_path):
     config = Settings(db=str(tmp_path / "svc.db"))
     (tmp_path / "svc.db.secret").write_text(STRONG)
-    assert secret._made(config) == STRONG
+    assert secret._new_secret(config) == STRONG
 
 
 def test_a_secret_that_cannot_be_read_is_refused(tmp_path):
     (tmp_path / "svc.db.secret").write_bytes(b"\xff" * 64)
     with pytest.raises(SettingsError, match="cannot be read"):
-        checked(Settings(db=str(tmp_path / "svc.db")))
+        validate_secret(Settings(db=str(tmp_path / "svc.db")))
 
 
 def test_memory_keeps_no_secret():
     config = Settings(db=settings.MEMORY)
-    assert secured(config).secret != secured(config).secret
+    assert with_secret(config).secret != with_secret(config).secret
 
 
 def test_a_secret_that_cannot_be_kept_is_refused(tmp_path):
     with pytest.raises(SettingsError, match="set SVC_SECRET instead"):
-        secured(Settings(db=str(tmp_path / "none" / "svc.db")))
+        with_secret(Settings(db=str(tmp_path / "none" / "svc.db")))
 
 
 def test_settings_are_never_altered():

@@ -10,15 +10,15 @@ from svc_core.base.unset import UNSET, Unset
 from svc_core.contract import problem
 from svc_core.contract.result import Page
 from svc_core.operation.declaration import Operation
-from svc_core.operation.period import Area, Since, Until, When, period
+from svc_core.operation.period import AreaFilter, Since, TimeFilter, Until, requested_interval
 
 PLACES = {"Suva": (178.44, -18.14), "Lagoon": (-179.5, -18.0), "Antwerp": (4.4, 51.2)}
 
 
 @frozen
 class ListPlaces:
-    bbox: Area = UNSET
-    datetime: When = UNSET
+    bbox: AreaFilter = UNSET
+    datetime: TimeFilter = UNSET
     since: Since = UNSET
     until: Until = UNSET
 
@@ -26,7 +26,7 @@ class ListPlaces:
 async def list_places(_ctx, request):
     area = request.bbox
     names = [n for n, at in PLACES.items() if isinstance(area, Unset) or area.contains(*at)]
-    span = period(request.datetime, request.since, request.until)
+    span = requested_interval(request.datetime, request.since, request.until)
     sides = [None if side is None else instants.render(side) for side in (span.start, span.end)]
     return Page(tuple(json.dumps(row).encode() for row in (*names, sides)))
 
@@ -88,8 +88,8 @@ def test_rows_lie_where_and_when_they_were_asked_for(ask, query, rows):
         ("datetime=2026-01-01T00:00:00Z/..&until=1", problem.CONFLICTING_PARAMETERS),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_named(ask, refused, query, kind):
-    detail = refused(ask(query), kind)
+def test_what_makes_no_sense_is_refused_and_named(ask, check_problem, query, kind):
+    detail = check_problem(ask(query), kind)
     assert query.partition("=")[0] in detail["detail"]
 
 

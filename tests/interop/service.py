@@ -20,21 +20,21 @@ from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.access.creation import KeyWish
 from svc_core.access.scopes import SCOPES
-from svc_core.agent.events import (
+from svc_core.agent.agent_ports import Backend, Toolbox, Turn
+from svc_core.agent.answer_events import (
+    AnswerDone,
+    AnswerFailure,
+    AnswerSource,
     Event,
-    Failed,
-    Finished,
-    Source,
     Step,
     Text,
     ToolCall,
-    ToolDone,
+    ToolResult,
     Usage,
 )
-from svc_core.agent.ports import Backend, Toolbox, Turn
 from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS, OPERATIONS
-from svc_core.catalog.openapi.document import document
+from svc_core.catalog.openapi.openapi_document import build_openapi
 from svc_core.contract import problem
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.caller import Actor
@@ -65,17 +65,17 @@ class Part:
     async def _play(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
         yield Step()
         yield ToolCall("a", "search_reports", {"limit": 5})
-        (report,) = (await tools.call("search_reports", {"limit": 5})).found
-        source = Source(1, report.id, report.title, f"{tools.origin}{report.path}")
-        yield ToolDone("a", (source,))
+        (report,) = (await tools.call("search_reports", {"limit": 5})).hits
+        source = AnswerSource(1, report.id, report.title, f"{tools.origin}{report.path}")
+        yield ToolResult("a", (source,))
         yield Step()
         yield source
-        yield Source(2, "clm_65f1c0de8badf00d12345678", "The registry lists Zug", None)
+        yield AnswerSource(2, "clm_65f1c0de8badf00d12345678", "The registry lists Zug", None)
         for words in ("Dockers ", "struck [1]. ", "Zug is \u2028 listed [2]. \U0001f6a2"):
             yield Text(words)
         if "fail" in turn.question.lower():
-            yield Failed(problem.UPSTREAM_UNAVAILABLE.code, "The provider is gone.")
-        yield Finished(usage=Usage(len(turn.question.split()), 8))
+            yield AnswerFailure(problem.UPSTREAM_UNAVAILABLE.code, "The provider is gone.")
+        yield AnswerDone(usage=Usage(len(turn.question.split()), 8))
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ def main() -> None:
     own = {"SVC_BASE_URL": origin, "SVC_DB": ":memory:", "SVC_SECRET": SECRET}
     service = build(settings.load({**own, **options}), storage)
     runtime = service.runtime
-    runtime.host = attrs.evolve(runtime.host, lends={**runtime.host.lends, Backend: Part()})
+    runtime.host = attrs.evolve(runtime.host, providers={**runtime.host.providers, Backend: Part()})
     with asyncio.Runner() as runner:
         key, report_id = runner.run(_fill(storage))
 
@@ -124,7 +124,7 @@ async def _open_account(ctx: Context) -> Any:
 
 
 async def _add_report(ctx: Context) -> str:
-    row = REPORTS.decode(wire.dumps(_example("listReports")["data"][0]))
+    row = REPORTS.decode(wire.to_bytes(_example("listReports")["data"][0]))
     signals = _example("getReportSignals")["signals"]
     graph = {
         name: value for name, value in _example("getReportGraph").items() if name != "reportId"
@@ -137,8 +137,8 @@ async def _add_report(ctx: Context) -> str:
         sections=(),
         briefs=(),
         sources=(),
-        signals=wire.loads(tuple[ReportSignal, ...], wire.dumps(signals)),
-        graph=wire.loads(ReportGraph, wire.dumps(graph)),
+        signals=wire.from_bytes(tuple[ReportSignal, ...], wire.to_bytes(signals)),
+        graph=wire.from_bytes(ReportGraph, wire.to_bytes(graph)),
         content=ReportContent(html="<h1>Port strikes</h1>\n", markdown="# Port strikes\n"),
         text=_example("getReportText")["text"],
     )
@@ -148,12 +148,12 @@ async def _add_report(ctx: Context) -> str:
 
 
 async def _add_news(ctx: Context) -> None:
-    item = NEWS.decode(wire.dumps(_example("listNews")["data"][0]))
+    item = NEWS.decode(wire.to_bytes(_example("listNews")["data"][0]))
     await ctx.create(NEWS, item.id, item)
 
 
 def _example(operation_id: str) -> Any:
-    openapi = document(OPERATIONS, base_url="http://127.0.0.1")
+    openapi = build_openapi(OPERATIONS, base_url="http://127.0.0.1")
     items = [item for path in openapi["paths"].values() for item in path.values()]
     (item_of_operation,) = [item for item in items if item["operationId"] == operation_id]
     return item_of_operation["responses"]["200"]["content"]["application/json"]["example"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from svc_core.catalog import OPERATIONS
-from svc_core.catalog.openapi.document import document
+from svc_core.catalog.openapi.openapi_document import build_openapi
 
 FOLDER = Path(__file__).parent
 
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 @pytest.mark.needs("openapi_python_client")
 def test_a_generated_python_client_works(service: dict[str, str], tmp_path: Path) -> None:
     source = tmp_path / "openapi.flat.json"
-    openapi = document(OPERATIONS, base_url=service["origin"], flat=True)
+    openapi = build_openapi(OPERATIONS, base_url=service["origin"], flat=True)
     source.write_text(json.dumps(openapi), encoding="utf-8")
     config = tmp_path / "config.yml"
     config.write_text("literal_enums: true\npost_hooks: []\n", encoding="utf-8")

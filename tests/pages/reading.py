@@ -6,7 +6,7 @@ from itertools import pairwise
 VOID = frozenset({"meta", "link", "img", "br"})
 
 
-class Seen(HTMLParser):
+class Page(HTMLParser):
     """The elements of a page with their fields, its words, and its outline."""
 
     def __init__(self, text: str) -> None:
@@ -29,7 +29,7 @@ class Seen(HTMLParser):
         if self.open:
             self.words[self.open[-1]] = self.words.get(self.open[-1], "") + data
 
-    def all(self, tag: str) -> list[dict[str, str | None]]:
+    def find_all(self, tag: str) -> list[dict[str, str | None]]:
         """The fields of every element of this kind."""
         return [fields for name, fields in self.elements if name == tag]
 
@@ -41,11 +41,11 @@ class Seen(HTMLParser):
         """Assert what every page has to be."""
         names = [name for name, _ in self.elements]
         assert self.open == []
-        assert self.all("html")[0]["lang"]
+        assert self.find_all("html")[0]["lang"]
         assert self.words["title"].strip()
         for landmark in ("h1", "main", "header"):
             assert names.count(landmark) == 1, landmark
-        assert all(nav["aria-label"] for nav in self.all("nav"))
+        assert all(nav["aria-label"] for nav in self.find_all("nav"))
         levels = [int(name[1]) for name in names if name in {"h1", "h2", "h3", "h4"}]
         assert levels[0] == 1
         for above, below in pairwise(levels):

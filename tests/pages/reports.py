@@ -85,9 +85,9 @@ def hostile(at: datetime, *, language: str = "en") -> tuple[ReportRow, ReportFac
         signals=(_signal(at),),
         graph=None,
         content=ReportContent(
-            html=render.page(TITLE, words), markdown=render.markdown(TITLE, words)
+            html=render.html_fragment(TITLE, words), markdown=render.markdown(TITLE, words)
         ),
-        text=render.text(TITLE, words),
+        text=render.report_text(TITLE, words),
     )
     return row, facets
 

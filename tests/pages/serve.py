@@ -36,7 +36,7 @@ def main() -> None:
     service = build(Settings(base_url=origin, db=":memory:", secret="s" * 64), storage)
     runtime, now = service.runtime, system.now()
     opening = Opening("wsp_a", ID, now + timedelta(hours=1))
-    token = addresses.seal(runtime.keyring, opening, bytes(12))
+    token = addresses.seal_report_link(runtime.keyring, opening, bytes(12))
 
     async def fill(tx: Transaction) -> None:
         ctx = Context(now, runtime.ids, Actor("wsp_a"), "pages", runtime.keyring, tx=tx)

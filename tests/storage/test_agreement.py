@@ -53,7 +53,7 @@ def test_all_stores_say_the_same(
             "postgres": lambda: connect(postgres.made_for(SAMPLES)),
         },
         runner.run,
-        again={
+        reopen={
             "sqlite": lambda store: open_file(paths.pop(store)),
             "postgres": lambda store: connect(names.pop(store)),
         },

@@ -17,9 +17,9 @@ from hypothesis import HealthCheck
 from hypothesis.stateful import run_state_machine_as_test
 
 from svc_core.contract.answer import Answer
-from svc_core.ledger.append.append import stored_line
-from svc_core.ledger.log.seal import TreeHead, seal_batch
-from svc_core.ledger.records import Draft, encode_line, split
+from svc_core.ledger.append.batches import stored_line
+from svc_core.ledger.log.record_seals import TreeHead, seal_batch
+from svc_core.ledger.records import Draft, encode_line, split_line
 from svc_core.operation.host import Progress, silent
 from svc_core.operation.ports import (
     Change,
@@ -31,18 +31,18 @@ from svc_core.operation.ports import (
 )
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
-from svc_core.testing.sealing import Growth, at
+from svc_core.testing.sealed_lines import Growth, record_time
 from svc_core.testing.storage_agreement import agreement_machine
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import MemoryStorage, SqliteStorage, StoreBusy
 from svc_http.stores import copies as copying
-from svc_http.stores.contents import BATCH_ROWS, CHANGES, LINES, Filled, Part, Row
-from svc_http.stores.copies import Copied
-from svc_http.stores.errors import Unfit
+from svc_http.stores.contents import BATCH_ROWS, CHANGES, LINES, CopyTarget, Part, Row
+from svc_http.stores.copies import CopyReport
+from svc_http.stores.errors import CopyRefused
 from svc_http.stores.postgres import PostgresStorage
-from svc_http.stores.postgres import copies as tables
-from svc_http.stores.sqlite import copies as files
-from svc_http.stores.sqlite.lock import FileLock
+from svc_http.stores.postgres import database_copy as tables
+from svc_http.stores.sqlite import file_copy as files
+from svc_http.stores.sqlite.file_lock import FileLock
 from tests.nursery import program
 from tests.postgres import EPOCH, PostgresServer
 from tests.sampling import examples
@@ -69,19 +69,19 @@ Place = Path | str
 
 def reading(place: Place) -> Any:
     if isinstance(place, Path):
-        return files.reading(place, SAMPLES, is_alone=True)
-    return tables.reading(place)
+        return files.file_source(place, SAMPLES, is_alone=True)
+    return tables.database_source(place)
 
 
 def filling(place: Place, epoch: bytes = EPOCH) -> Any:
     if isinstance(place, Path):
-        return files.filling(place, SAMPLES, epoch)
-    return tables.filling(place, SAMPLES, epoch)
+        return files.file_target(place, SAMPLES, epoch)
+    return tables.database_target(place, SAMPLES, epoch)
 
 
-async def copy(source: Place, target: Place, **how: Any) -> Copied:
+async def copy(source: Place, target: Place, **how: Any) -> CopyReport:
     async with reading(source) as reader, filling(target, await reader.epoch()) as writer:
-        return await copying.copy(
+        return await copying.copy_store(
             reader, writer, SAMPLES, **{"with_seals": False, "tell": silent, **how}
         )
 
@@ -139,7 +139,7 @@ def test_a_store_says_the_same_wherever_it_is_copied(
             "postgres": lambda: places.open_store(places.database()),
         },
         runner.run,
-        again={
+        reopen={
             "sqlite": lambda store: places.move(store, places.database, places.file),
             "postgres": lambda store: places.move(store, places.database),
         },
@@ -179,7 +179,7 @@ def draft(number: int, subject: str | None = None, target: str | None = None) ->
 
 def seal(head: TreeHead, *drafts: Draft) -> tuple[Growth, TreeHead]:
     """An append, and the head after it."""
-    batch = seal_batch(head, drafts, at(head.size))
+    batch = seal_batch(head, drafts, record_time(head.size))
     lines = [
         stored_line(*parts) for parts in zip(batch.records, batch.seals, batch.lines, strict=True)
     ]
@@ -206,7 +206,7 @@ def fill_place(places: Places, runner: asyncio.Runner) -> Callable[[Place], Tree
         sync.seal("ann", first)
         victim = first.lines[7]
         growth, head = seal(head, draft(LINES_MADE, victim.subject, victim.id))
-        parts = split(victim.line)
+        parts = split_line(victim.line)
         blank = encode_line(parts.head, None, parts.seal.decode())
         sync.seal("ann", growth)
         sync.write("ann", lambda tx: tx.ledger.erase(victim.id, blank))
@@ -287,7 +287,7 @@ def test_a_restored_feed_has_another_life(
 
     async def restore() -> None:
         async with reading(source) as reader, filling(target, b"restored") as writer:
-            await copying.copy(reader, writer, SAMPLES, with_seals=False, tell=silent)
+            await copying.copy_store(reader, writer, SAMPLES, with_seals=False, tell=silent)
 
     runner.run(restore())
     sync = SyncStore(places.open_store(target), runner.run)
@@ -303,17 +303,17 @@ def test_a_store_is_read_as_it_was_when_the_copy_began(
     fill_place(source)
     sync = SyncStore(places.open_store(source), runner.run)
 
-    async def backed_up() -> Copied:
+    async def backed_up() -> CopyReport:
         alone: Any = {"is_alone": False}
         shared = (
-            tables.reading(source)
+            tables.database_source(source)
             if kind == "database"
-            else files.reading(source, SAMPLES, **alone)
+            else files.file_source(source, SAMPLES, **alone)
         )
         async with shared as reader, filling(target, await reader.epoch()) as writer:
             await sync.store.write("ann", lambda tx: tx.documents.delete(NOTES, "n0001"))
             await sync.store.write("ann", lambda tx: tx.changes.append(a_change(5)))
-            return await copying.copy(reader, writer, SAMPLES, with_seals=True, tell=silent)
+            return await copying.copy_store(reader, writer, SAMPLES, with_seals=True, tell=silent)
 
     counts = runner.run(backed_up()).target.counts
     assert (counts["sample_notes", "ann"], counts["changes", "/ann"]) == (NOTES_MADE, 4)
@@ -333,7 +333,7 @@ def test_a_place_with_something_in_it_is_left_alone(
     sync.append("bob", a_change(1))
     sync.close()
 
-    with pytest.raises(Unfit, match="not empty"):
+    with pytest.raises(CopyRefused, match="not empty"):
         runner.run(copy(source, target))
 
     sync = SyncStore(places.open_store(target), runner.run)
@@ -354,9 +354,9 @@ def test_a_file_with_nothing_in_it_is_filled(
         runner.run(copy(source, target))
         assert stat.S_IMODE(target.stat().st_mode) == 0o600
     for target in (spare, spare.parent):
-        with pytest.raises(Unfit, match="not empty"):
+        with pytest.raises(CopyRefused, match="not empty"):
             runner.run(copy(source, target))
-    with pytest.raises(Unfit, match="cannot be used: No such file or directory"):
+    with pytest.raises(CopyRefused, match="cannot be used: No such file or directory"):
         runner.run(copy(source, places.file() / "no" / "such.db"))
     assert spare.read_text() == "Of somebody else."
 
@@ -382,7 +382,7 @@ def test_a_database_is_filled_by_one_copy_at_a_time(
 
     async def twice() -> None:
         async with reading(source) as reader, filling(target) as writer:
-            await copying.copy(reader, writer, SAMPLES, with_seals=False, tell=silent)
+            await copying.copy_store(reader, writer, SAMPLES, with_seals=False, tell=silent)
             with pytest.raises(StorageUnavailable):
                 async with filling(target):
                     pass
@@ -395,7 +395,7 @@ class FaultyTarget:
     """A place that is being filled, with a fault."""
 
     def __init__(
-        self, target: Filled, fault: Callable[[Part, Sequence[Row]], Sequence[Row]]
+        self, target: CopyTarget, fault: Callable[[Part, Sequence[Row]], Sequence[Row]]
     ) -> None:
         self._target = target
         self._fault = fault
@@ -436,11 +436,11 @@ def test_a_copy_that_says_something_else_is_given_up(
 
     async def work() -> None:
         async with reading(source) as reader, filling(target) as writer:
-            await copying.copy(
+            await copying.copy_store(
                 reader, FaultyTarget(writer, fault), SAMPLES, with_seals=True, tell=silent
             )
 
-    with pytest.raises(Unfit, match=words):
+    with pytest.raises(CopyRefused, match=words):
         runner.run(work())
     runner.run(copy(source, target))
 
@@ -463,7 +463,7 @@ def test_a_ledger_that_is_not_what_was_sealed_is_told_and_not_moved(
     with closing(sqlite3.connect(source)) as connection:
         connection.execute(damage)
         connection.commit()
-    with pytest.raises(Unfit, match="ledger of ann is not what was sealed"):
+    with pytest.raises(CopyRefused, match="ledger of ann is not what was sealed"):
         runner.run(copy(source, target, with_seals=True))
     assert not target.exists()
     assert runner.run(copy(source, target)).ledgers == {}  # as a backup, which keeps what is there
@@ -495,9 +495,11 @@ def test_a_copy_that_is_killed_is_no_database_until_it_was_repeated(
     for rows in (1, NOTES_MADE + 10, 2 * NOTES_MADE):
         process = program(KILL_SCRIPT, source, target, rows)
         assert (*process.communicate(), process.returncode) == ("", "", -signal.SIGKILL)
-        with pytest.raises((sqlite3.DatabaseError, Unfit), match=r"not a database|not finished"):
+        with pytest.raises(
+            (sqlite3.DatabaseError, CopyRefused), match=r"not a database|not finished"
+        ):
             places.open_store(target)
-        with pytest.raises((Unfit, sqlite3.DatabaseError)):
+        with pytest.raises((CopyRefused, sqlite3.DatabaseError)):
             runner.run(copy(target, places.file()))
     runner.run(copy(source, target))
     sync = SyncStore(places.open_store(target), runner.run)
@@ -521,11 +523,11 @@ def test_a_server_that_goes_away_is_told_and_leaves_a_copy_that_is_not_finished(
             connection = await asyncpg.connect(target)
             await connection.execute(f"SELECT pg_terminate_backend(pid) {sessions}")
             await connection.close()
-            await copying.copy(reader, writer, SAMPLES, with_seals=False, tell=silent)
+            await copying.copy_store(reader, writer, SAMPLES, with_seals=False, tell=silent)
 
     with pytest.raises(StorageUnavailable, match="PostgreSQL: "):
         runner.run(cut())
-    with pytest.raises(Unfit, match="not finished"):
+    with pytest.raises(CopyRefused, match="not finished"):
         places.open_store(target)
     runner.run(copy(source, target))
     SyncStore(places.open_store(target), runner.run).close()

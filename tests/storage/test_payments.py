@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from svc_core.payments.records import (
-    KeptAnswer,
-    Known,
+from svc_core.payments.payment_rows import (
+    HeldAnswer,
     Lease,
     Payment,
-    Place,
+    PaymentKeys,
+    PaymentRows,
     Wallet,
     Writes,
     fingerprint,
@@ -28,7 +28,7 @@ from tests.sampling import examples
 
 START = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 NETWORK, ASSET, PAYEE = "eip155:84532", "0x" + "ab" * 20, "0x" + "ee" * 20
-ANSWER = KeptAnswer(200, "application/json", (("ETag", '"a"'),), b'{"data":\xff\n1}', "e30=")
+ANSWER = HeldAnswer(200, "application/json", (("ETag", '"a"'),), b'{"data":\xff\n1}', "e30=")
 
 
 def payment(number: int, *, payer: int = 1, **members: Any) -> Payment:
@@ -73,7 +73,7 @@ class Rows:
         return lambda *args, **how: self._runner.run(getattr(self.port, name)(*args, **how))
 
     def keep(self, row: Payment, **writes: Any) -> None:
-        assert self.update(row.place, lambda _: Writes(payment=row, **writes)) == row
+        assert self.update(row.keys, lambda _: Writes(payment=row, **writes)) == row
 
 
 @pytest.fixture(params=NAMES)
@@ -86,40 +86,40 @@ def rows(request: pytest.FixtureRequest) -> Iterator[Rows]:
 
 def test_a_rule_is_told_what_is_known_and_what_it_says_is_kept(rows: Rows) -> None:
     first = payment(1, identifier="a" * 16)
-    assert rows.look(first.place) == Known()
+    assert rows.look(first.keys) == PaymentRows()
 
     wallet = Wallet(first.payer, 60, 1, 0, 10_000, (START,))
     rows.keep(first, wallet=wallet, answer=ANSWER)
-    facts = Known(first, first, wallet, {first.id: ANSWER})
-    assert rows.look(first.place) == facts
-    assert rows.look(first.place).payment.state is State.RESERVED
-    calls: list[Known] = []
-    assert rows.update(first.place, lambda now: calls.append(now) or Writes(first)) == first
+    facts = PaymentRows(first, first, wallet, {first.id: ANSWER})
+    assert rows.look(first.keys) == facts
+    assert rows.look(first.keys).payment.state is State.RESERVED
+    calls: list[PaymentRows] = []
+    assert rows.update(first.keys, lambda now: calls.append(now) or Writes(first)) == first
     assert calls == [facts]
 
     second = payment(2, identifier="a" * 16)  # a new authorization for what was named before
-    assert rows.look(second.place) == Known(None, first, wallet, {first.id: ANSWER})
-    stranger = Place(second.id, "0x" + "9" * 40, "a" * 16)  # nobody else's name
-    assert rows.look(stranger) == Known()
-    rows.update(first.place, lambda _: Writes(first, forget=True))
-    assert rows.look(first.place).answers == {}
+    assert rows.look(second.keys) == PaymentRows(None, first, wallet, {first.id: ANSWER})
+    stranger = PaymentKeys(second.id, "0x" + "9" * 40, "a" * 16)  # nobody else's name
+    assert rows.look(stranger) == PaymentRows()
+    rows.update(first.keys, lambda _: Writes(first, forget=True))
+    assert rows.look(first.keys).answers == {}
     rows.keep(attrs.evolve(first, state=State.RELEASED))
-    assert rows.look(second.place).namesake is None  # the name is free again
+    assert rows.look(second.keys).namesake is None  # the name is free again
 
 
 def test_what_a_rule_raises_undoes_all(rows: Rows) -> None:
     row = payment(1)
 
-    def refuse(_: Known) -> Writes:
+    def refuse(_: PaymentRows) -> Writes:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        rows.update(row.place, refuse)
-    assert rows.look(row.place) == Known()
+        rows.update(row.keys, refuse)
+    assert rows.look(row.keys) == PaymentRows()
     rows.keep(row)
     with pytest.raises(AssertionError, match="one receipt"):
         rows.keep(payment(2, receipt_id=row.receipt_id))
-    assert rows.look(payment(2).place).payment is None
+    assert rows.look(payment(2).keys).payment is None
 
 
 def test_a_payment_is_found_by_its_receipt_and_its_transaction(rows: Rows) -> None:
@@ -134,12 +134,12 @@ def test_an_answer_that_is_held_back_is_never_forgotten(rows: Rows) -> None:
     rows.keep(row, answer=ANSWER)
     late = START + timedelta(days=400)
     assert rows.forget(late, limit=9) == 0
-    after = row.moved(Event.CONFIRM, START + timedelta(days=1))
+    after = row.after(Event.CONFIRM, START + timedelta(days=1))
     rows.keep(after)  # the answer is not said again
     assert rows.forget(START + timedelta(days=1), limit=9) == 0
-    assert rows.look(row.place).answers == {row.id: ANSWER}
+    assert rows.look(row.keys).answers == {row.id: ANSWER}
     assert rows.forget(late, limit=9) == 1
-    assert rows.look(row.place) == Known(after)
+    assert rows.look(row.keys) == PaymentRows(after)
 
 
 def test_wallets_are_forgotten_once_their_day_is_over(rows: Rows) -> None:
@@ -148,9 +148,9 @@ def test_wallets_are_forgotten_once_their_day_is_over(rows: Rows) -> None:
     rows.keep(row, wallet=Wallet(row.payer, 60, 1, int(midnight.timestamp()), 10_000))
     day = timedelta(days=1)
     assert rows.forget(midnight + day - timedelta(seconds=1), limit=9) == 0
-    assert rows.look(row.place).wallet is not None
+    assert rows.look(row.keys).wallet is not None
     assert rows.forget(midnight + day, limit=9) == 1
-    assert rows.look(row.place) == Known(row)
+    assert rows.look(row.keys) == PaymentRows(row)
 
 
 _MOMENTS = st.integers(0, 9).map(lambda second: START + timedelta(seconds=second))
@@ -190,7 +190,9 @@ def test_lists_are_those_of_a_plain_look_at_every_payment(
     matches = [row for row in every if not states or row.state in states]
     newest = sorted(matches, key=lambda row: (row.reserved_at, row.id), reverse=True)
     pages: list[Payment] = []
-    while page := rows.listed(states=states, limit=limit, after=pages[-1].id if pages else None):
+    while page := rows.list_payments(
+        states=states, limit=limit, after=pages[-1].id if pages else None
+    ):
         pages += page
     assert pages == newest
 
@@ -200,7 +202,7 @@ def test_lists_are_those_of_a_plain_look_at_every_payment(
         if row.state is State.RELEASED and row.valid_before < int(now.timestamp())
     ]
     assert rows.forget(now, limit=limit) == min(limit, len(expiries))
-    listing = rows.listed(limit=99)
+    listing = rows.list_payments(limit=99)
     assert len(listing) == len(every) - min(limit, len(expiries))
     assert {row.id for row in every} - {row.id for row in listing} <= {row.id for row in expiries}
     for row in every:  # the next example begins anew

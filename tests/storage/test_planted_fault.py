@@ -8,7 +8,7 @@ import pytest
 
 from svc_core.base import drive
 from svc_core.operation.ports import SYSTEM, Transaction
-from svc_core.testing.promises.together import TogetherPromises
+from svc_core.testing.promises.concurrency_promises import ConcurrencyPromises
 from svc_core.testing.sample import SAMPLES
 from svc_http.stores import MemoryStorage
 
@@ -40,7 +40,7 @@ class _Part:
         return call
 
 
-class _Promises(TogetherPromises):
+class _Promises(ConcurrencyPromises):
     def make_store(self) -> MemoryStorage:
         return FaultyStorage(SAMPLES)
 
@@ -74,5 +74,5 @@ def test_the_planted_store_is_right_where_units_are_alone() -> None:
     promises = _Promises()
     promises.setup_method()
     promises.note("a")
-    assert promises.listed() == ["a"]
+    assert promises.list_ids() == ["a"]
     assert drive.run(MemoryStorage(SAMPLES).read(SYSTEM, lambda tx: tx.changes.epoch()))

@@ -11,9 +11,15 @@ from attrs import evolve
 from svc_core.operation.ports import Collection, FeedPosition, StorageUnavailable, Transaction
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import a_change
-from svc_http.stores.postgres import PostgresStorage, filling, migrate, renew_epoch, status
-from svc_http.stores.postgres import storage as storing
-from tests.postgres import EPOCH, PostgresServer, opened, until
+from svc_http.stores.postgres import (
+    PostgresStorage,
+    migrate_postgres,
+    postgres_status,
+    renew_postgres_epoch,
+)
+from svc_http.stores.postgres import _backfill as filling
+from svc_http.stores.postgres import _storage as storing
+from tests.postgres import EPOCH, PostgresServer, open_store, until
 
 FIXED_STEPS = ("feed, answers and ledgers", "details of changes")
 BARE: Collection[Note] = evolve(NOTES, keys={}, facets={}, numbers={}, place=None, search=None)
@@ -69,7 +75,7 @@ async def finds_all(store: PostgresStorage) -> None:
 
 def test_an_empty_database_lacks_every_step(dsn: str) -> None:
     async def main() -> None:
-        state = await status(dsn, SAMPLES)
+        state = await postgres_status(dsn, SAMPLES)
         assert state.applied == ()
         assert state.pending == (*FIXED_STEPS, *(f"collection {step.name}" for step in SAMPLES))
 
@@ -78,16 +84,16 @@ def test_an_empty_database_lacks_every_step(dsn: str) -> None:
 
 def test_steps_are_numbered_and_taken_once(dsn: str) -> None:
     async def main() -> None:
-        steps = await migrate(dsn, [NOTES], epoch=EPOCH)
-        assert [(entry.number, entry.step) for entry in steps] == [
+        steps = await migrate_postgres(dsn, [NOTES], epoch=EPOCH)
+        assert [(step.number, step.step) for step in steps] == [
             (1, FIXED_STEPS[0]),
             (2, FIXED_STEPS[1]),
             (3, "collection sample_notes"),
         ]
-        assert await migrate(dsn, [NOTES], epoch=EPOCH) == ()
-        steps = await migrate(dsn, SAMPLES, epoch=EPOCH)
-        assert [entry.number for entry in steps] == [4, 5]
-        assert (await status(dsn, SAMPLES)).pending == ()
+        assert await migrate_postgres(dsn, [NOTES], epoch=EPOCH) == ()
+        steps = await migrate_postgres(dsn, SAMPLES, epoch=EPOCH)
+        assert [step.number for step in steps] == [4, 5]
+        assert (await postgres_status(dsn, SAMPLES)).pending == ()
 
     asyncio.run(main())
 
@@ -96,7 +102,7 @@ def test_processes_that_start_at_once_take_each_step_once(dsn: str) -> None:
     async def main() -> None:
         opening = (PostgresStorage.open(dsn, SAMPLES, epoch=bytes([n]) * 8) for n in range(4))
         stores = await asyncio.gather(*opening)
-        assert len((await status(dsn, SAMPLES)).applied) == 5
+        assert len((await postgres_status(dsn, SAMPLES)).applied) == 5
         epochs = [await store.read("ann", lambda tx: tx.changes.epoch()) for store in stores]
         assert len({*epochs}) == 1
         for store in stores:
@@ -109,14 +115,14 @@ def test_a_database_of_before_keeps_its_changes_and_takes_more_of_them(dsn: str)
     change = evolve(a_change("b"), change_type="updated", changed_fields=("name",))
 
     async def main() -> None:
-        async with opened(dsn, NOTES) as store:
+        async with open_store(dsn, NOTES) as store:
             await store.write("ann", lambda tx: tx.changes.append(a_change("a")))
         connection = await asyncpg.connect(dsn)
         await connection.execute("ALTER TABLE changes DROP COLUMN details")
         await connection.execute("DELETE FROM schema_migrations WHERE step = $1", FIXED_STEPS[1])
         await connection.close()
-        assert (await status(dsn, [NOTES])).pending == (FIXED_STEPS[1],)
-        async with opened(dsn, NOTES) as store:
+        assert (await postgres_status(dsn, [NOTES])).pending == (FIXED_STEPS[1],)
+        async with open_store(dsn, NOTES) as store:
             assert await store.read("ann", lambda tx: tx.changes.epoch()) == EPOCH
             await store.write("ann", lambda tx: tx.changes.append(change))
             feed = await store.read("ann", lambda tx: tx.changes.read(FeedPosition(), limit=9))
@@ -127,7 +133,7 @@ def test_a_database_of_before_keeps_its_changes_and_takes_more_of_them(dsn: str)
 
 def test_filters_are_added_while_an_older_process_writes(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn, BARE) as older:
+        async with open_store(dsn, BARE) as older:
             await fill(older, BARE)
             stop = asyncio.Event()
 
@@ -140,15 +146,15 @@ def test_filters_are_added_while_an_older_process_writes(dsn: str) -> None:
                 return turn
 
             writing = [asyncio.ensure_future(write(number)) for number in range(3)]
-            assert (await status(dsn, [NOTES])).pending == (
+            assert (await postgres_status(dsn, [NOTES])).pending == (
                 f"collection sample_notes: {ALL_STEPS}",
             )
-            async with opened(dsn, NOTES) as newer:
+            async with open_store(dsn, NOTES) as newer:
                 stop.set()
                 turns = await asyncio.gather(*writing)
                 assert sum(turns) > 20
                 await finds_all(newer)
-                assert (await status(dsn, [NOTES])).applied[-1].step.endswith(ALL_STEPS)
+                assert (await postgres_status(dsn, [NOTES])).applied[-1].step.endswith(ALL_STEPS)
                 # The older one goes on, and what it wrote last is found once it was looked for.
                 await older.write("ann", lambda tx: tx.documents.put(BARE, "new", note(9999)))
                 await sweep(dsn, newer)
@@ -177,7 +183,7 @@ def test_a_store_looks_by_itself_for_what_older_processes_wrote(
     monkeypatch.setattr(storing, "MAINTENANCE_SECONDS", 0.01)
 
     async def main() -> None:
-        async with opened(dsn, BARE) as older, opened(dsn, NOTES) as newer:
+        async with open_store(dsn, BARE) as older, open_store(dsn, NOTES) as newer:
             await older.write("ann", lambda tx: tx.documents.put(BARE, "new", note(1)))
 
             async def is_found() -> bool:
@@ -192,16 +198,16 @@ def test_an_older_release_starts_beside_a_newer_one_and_its_rows_are_found(dsn: 
     """A release is taken back, and comes again."""
 
     async def main() -> None:
-        async with opened(dsn, NOTES) as newer:
+        async with open_store(dsn, NOTES) as newer:
             await fill(newer, NOTES, 9)
-        steps = (await status(dsn, [NOTES])).applied
-        async with opened(dsn, BARE) as older:
-            assert (await status(dsn, [BARE])).pending == (
+        steps = (await postgres_status(dsn, [NOTES])).applied
+        async with open_store(dsn, BARE) as older:
+            assert (await postgres_status(dsn, [BARE])).pending == (
                 f"collection sample_notes: {ALL_STEPS.replace('+', '-')}",
             )
             await older.write("ann", lambda tx: tx.documents.put(BARE, "n0001", note(77)))
-        async with opened(dsn, NOTES) as newer:
-            assert (await status(dsn, [NOTES])).applied == steps
+        async with open_store(dsn, NOTES) as newer:
+            assert (await postgres_status(dsn, [NOTES])).applied == steps
             await sweep(dsn, newer)
             assert await search(newer, "word77") == [("n0001", 2)]
             assert await search(newer, "word1") == []
@@ -215,12 +221,12 @@ def test_stored_bytes_and_versions_do_not_change(dsn: str) -> None:
     raw = b'{"id": "n0001", "text": "spaced out", "written": 1}'
 
     async def main() -> None:
-        async with opened(dsn, BARE) as store:
+        async with open_store(dsn, BARE) as store:
             await fill(store, BARE, 3)
         connection = await asyncpg.connect(dsn)
         await connection.execute("UPDATE c_sample_notes SET body = $1 WHERE id = 'n0001'", raw)
         await connection.close()
-        async with opened(dsn, NOTES) as store:
+        async with open_store(dsn, NOTES) as store:
             row = await store.read("ann", lambda tx: tx.documents.get(NOTES, "n0001"))
             assert row is not None
             assert (row.raw, row.version) == (raw, 1)
@@ -231,20 +237,20 @@ def test_stored_bytes_and_versions_do_not_change(dsn: str) -> None:
 
 def test_what_is_declared_no_longer_goes_when_it_is_asked_for(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn, NOTES) as store:
+        async with open_store(dsn, NOTES) as store:
             await fill(store, NOTES)
         subset: Collection[Note] = evolve(
             NOTES, keys={"status": NOTES.keys["status"]}, facets={}, search=None
         )
-        async with opened(dsn, subset) as store:
+        async with open_store(dsn, subset) as store:
             await store.write("ann", lambda tx: tx.documents.put(subset, "n0000", note(0)))
-        (step,) = await migrate(dsn, [subset], epoch=EPOCH)
+        (step,) = await migrate_postgres(dsn, [subset], epoch=EPOCH)
         assert step.step == "collection sample_notes: -author -topic text index"
-        assert (await status(dsn, [subset])).pending == ()
-        async with opened(dsn, subset) as store:
+        assert (await postgres_status(dsn, [subset])).pending == ()
+        async with open_store(dsn, subset) as store:
             assert await count_notes(store, where={}) == ROWS
             await store.write("ann", lambda tx: tx.documents.put(subset, "n0001", note(1)))
-        async with opened(dsn, NOTES) as store:
+        async with open_store(dsn, NOTES) as store:
             assert await count_notes(store, where={"topic": ("u",)}) == ROWS // 3
             assert await search(store, "word1") == [("n0001", 2)]
 
@@ -262,16 +268,16 @@ def test_a_step_that_was_cut_off_is_taken_up_again(dsn: str) -> None:
         return value.status
 
     async def main() -> None:
-        async with opened(dsn, BARE) as older:
+        async with open_store(dsn, BARE) as older:
             await fill(older, BARE)
             fault: Collection[Note] = evolve(NOTES, keys={**NOTES.keys, "status": cut})
             with pytest.raises(ZeroDivisionError):
                 await PostgresStorage.open(dsn, [fault], epoch=EPOCH)
-            before = (await status(dsn, [NOTES])).applied
+            before = (await postgres_status(dsn, [NOTES])).applied
             await cut_off_while_an_index_is_built(dsn, fault)
-            assert (await status(dsn, [NOTES])).applied == before
+            assert (await postgres_status(dsn, [NOTES])).applied == before
             await older.write("ann", lambda tx: tx.documents.put(BARE, "n0000", note(0)))
-            async with opened(dsn, fault) as newer:
+            async with open_store(dsn, fault) as newer:
                 assert await count_notes(newer, where={"status": ("open",)}) == ROWS // 2
                 assert await count_notes(newer, where={"topic": ("t",)}) == ROWS // 3
             # The rows that were filled once are not filled again.
@@ -317,12 +323,12 @@ def test_another_declaration_does_not_go_on_with_what_was_cut_off(dsn: str) -> N
         return value.status
 
     async def main() -> None:
-        async with opened(dsn, BARE) as older:
+        async with open_store(dsn, BARE) as older:
             await fill(older, BARE)
         fault: Collection[Note] = evolve(BARE, keys={"status": cut})
         with pytest.raises(ZeroDivisionError):
             await PostgresStorage.open(dsn, [fault], epoch=EPOCH)
-        async with opened(dsn, NOTES) as newer:
+        async with open_store(dsn, NOTES) as newer:
             await finds_all(newer)
 
     asyncio.run(main())
@@ -330,13 +336,13 @@ def test_another_declaration_does_not_go_on_with_what_was_cut_off(dsn: str) -> N
 
 def test_the_epoch_stays_until_it_is_renewed(dsn: str) -> None:
     async def epoch() -> bytes:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             return await store.read("ann", lambda tx: tx.changes.epoch())
 
     async def main() -> None:
-        await migrate(dsn, SAMPLES, epoch=b"another.")
+        await migrate_postgres(dsn, SAMPLES, epoch=b"another.")
         assert await epoch() == b"another."
-        await renew_epoch(dsn, b"restored")
+        await renew_postgres_epoch(dsn, b"restored")
         assert await epoch() == b"restored"
 
     asyncio.run(main())

@@ -9,13 +9,14 @@ from typing import Any
 import asyncpg
 import pytest
 
-from svc_core.operation.ports import Heard
+from svc_core.operation.ports import CommitListener
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, SECRETS, Note
-from svc_core.testing.sealing import plain
+from svc_core.testing.sealed_lines import plain_growth
 from svc_http.stores import errors
-from svc_http.stores.postgres import PostgresStorage, notices
-from svc_http.stores.postgres import storage as storing
-from tests.postgres import PostgresServer, opened, until
+from svc_http.stores.postgres import PostgresStorage
+from svc_http.stores.postgres import _notices as notices
+from svc_http.stores.postgres import _storage as storing
+from tests.postgres import PostgresServer, open_store, until
 
 EVERY = frozenset({NOTES.name, NOTICES.name, SECRETS.name})
 
@@ -37,7 +38,7 @@ def heard_by(store: PostgresStorage) -> list[frozenset[str]]:
 
 def test_another_process_hears_what_was_written_to_and_the_writer_once(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn) as first, opened(dsn) as two:
+        async with open_store(dsn) as first, open_store(dsn) as two:
             at_one, at_two, version = heard_by(first), heard_by(two), two.version
             await first.write("ann", put("a"))
             assert at_one == [frozenset({NOTES.name})]
@@ -58,7 +59,7 @@ def test_many_commits_are_few_notices(dsn: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(notices, "PAUSE_SECONDS", 0.2)
 
     async def main() -> None:
-        async with opened(dsn) as first, opened(dsn) as two:
+        async with open_store(dsn) as first, open_store(dsn) as two:
             at_two = heard_by(two)
             for number in range(50):
                 await first.write(f"t{number}", put("a"))
@@ -78,7 +79,7 @@ def test_a_commit_that_nobody_told_of_is_heard_all_the_same(
     monkeypatch.setattr(notices, "LOOK_SECONDS", 0.05)
 
     async def main() -> None:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             at_store = heard_by(store)
             session = await asyncpg.connect(dsn)
             await session.execute("DELETE FROM c_sample_notes")
@@ -94,7 +95,7 @@ def test_a_commit_that_nobody_told_of_is_heard_all_the_same(
 
 
 def test_what_a_process_wrote_itself_it_does_not_take_for_another_s() -> None:
-    original = notices._ended
+    original = notices._commits_between
     assert original("10:10:", "13:13:") == 3
     assert original("10:12:10", "13:13:") is original("10:10:", "11:13:11") is None
 
@@ -105,7 +106,7 @@ def test_a_listener_that_was_cut_off_listens_again_and_takes_all_to_have_changed
     monkeypatch.setattr(notices, "RETRY_SECONDS", 0.01)
 
     async def main() -> None:
-        async with opened(dsn) as first, opened(dsn) as two:
+        async with open_store(dsn) as first, open_store(dsn) as two:
             at_two = heard_by(two)
             session = await asyncpg.connect(dsn)
             await session.execute(
@@ -138,7 +139,7 @@ class StuckSignals:
             await asyncio.Event().wait()
         self.told.append(names)
 
-    async def hear(self, heard: Heard) -> None:
+    async def hear(self, heard: CommitListener) -> None:
         pass
 
 
@@ -163,8 +164,8 @@ def test_the_lines_of_a_ledger_are_vacuumed_after_an_erasure(
     monkeypatch.setattr(storing, "SNAPSHOT_SECONDS", 0.05)
 
     async def main() -> None:
-        async with opened(dsn) as store:
-            growth = plain(0, "a", "b")
+        async with open_store(dsn) as store:
+            growth = plain_growth(0, "a", "b")
             await store.write("ann", lambda tx: tx.ledger.append(*growth[:3], expect=0))
             await store.write("ann", lambda tx: tx.ledger.erase("a", b"erased"))
             looking = await asyncpg.connect(dsn)

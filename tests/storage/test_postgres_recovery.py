@@ -11,10 +11,11 @@ import pytest
 from svc_core.operation.ports import FeedPosition, StorageUnavailable, Transaction
 from svc_core.testing.promises.bench import an_answer
 from svc_core.testing.sample import NOTES, SAMPLES, Note
-from svc_core.testing.sealing import plain
+from svc_core.testing.sealed_lines import plain_growth
 from svc_core.testing.sync_store import a_change
-from svc_http.stores.postgres import PostgresStorage, connection, migrate, status
-from tests.postgres import EPOCH, PostgresServer, opened, until
+from svc_http.stores.postgres import PostgresStorage, migrate_postgres, postgres_status
+from svc_http.stores.postgres import _connection as connection
+from tests.postgres import EPOCH, PostgresServer, open_store, until
 
 KILLS = 4
 
@@ -34,7 +35,7 @@ def create(id_: str) -> Any:
         await tx.answers.put("op", id_, an_answer(id_.encode()))
         head = await tx.ledger.head()
         size = 0 if head is None else head.size
-        await tx.ledger.append(*plain(size, id_)[:3], expect=size)
+        await tx.ledger.append(*plain_growth(size, id_)[:3], expect=size)
         return id_
 
     return unit
@@ -66,7 +67,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed_under_load(
                 await asyncio.sleep(0.01)
 
     async def main(dsn: str) -> None:
-        async with opened(dsn) as first, opened(dsn) as two:
+        async with open_store(dsn) as first, open_store(dsn) as two:
             stop = asyncio.Event()
             clients = [
                 asyncio.ensure_future(client(store, f"{place}-{number}", stop))
@@ -81,7 +82,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed_under_load(
             await _wait_for_growth(acks, 60)
             stop.set()
             await asyncio.gather(*clients)
-            async with opened(dsn) as fresh:
+            async with open_store(dsn) as fresh:
                 await _check(fresh, acks)
 
     asyncio.run(main(server.made_for(SAMPLES)))
@@ -118,7 +119,7 @@ async def _check(store: PostgresStorage, acks: set[str]) -> None:
 
 def test_a_server_that_is_down_refuses_soon_and_is_found_again(server: PostgresServer) -> None:
     async def main(dsn: str) -> None:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             await store.write("ann", create("before"))
             await asyncio.to_thread(server.kill)
             version = store.version
@@ -129,7 +130,7 @@ def test_a_server_that_is_down_refuses_soon_and_is_found_again(server: PostgresS
             with pytest.raises(StorageUnavailable):
                 await PostgresStorage.open(dsn, SAMPLES, epoch=EPOCH)
             with pytest.raises(StorageUnavailable):
-                await status(dsn, SAMPLES)
+                await postgres_status(dsn, SAMPLES)
             await asyncio.to_thread(server.start)
             await until(lambda: works(store))
             await store.write("ann", create("after"))
@@ -141,7 +142,7 @@ def test_a_server_that_is_down_refuses_soon_and_is_found_again(server: PostgresS
 
 def test_connections_that_were_ended_are_made_again_without_a_word(server: PostgresServer) -> None:
     async def main(dsn: str) -> None:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             await store.write("ann", create("a"))
             await store.read("ann", lambda tx: tx.changes.head())
             session = await asyncpg.connect(server.dsn())
@@ -171,7 +172,7 @@ def test_a_connection_that_is_lost_within_a_unit_has_it_run_again_once(
                 await asyncio.to_thread(server.do, f"SELECT pg_terminate_backend({pid})")
             await tx.documents.get(NOTES, "a")
 
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             fault_at = {1}
             await store.write("ann", cut)
             assert len(runs) == 2
@@ -187,7 +188,7 @@ def test_a_connection_that_is_lost_within_a_unit_has_it_run_again_once(
 
 def test_a_server_that_hangs_is_given_up_and_found_again(server: PostgresServer) -> None:
     async def main(dsn: str) -> None:
-        async with opened(dsn, stall_seconds=0.3, wait_seconds=1.0) as store:
+        async with open_store(dsn, stall_seconds=0.3, wait_seconds=1.0) as store:
             await store.write("ann", create("before"))
             await store.read("ann", lambda tx: tx.changes.head())
             server.signal(signal.SIGSTOP)
@@ -228,7 +229,7 @@ def test_a_commit_of_which_nobody_knows_is_told_so_and_not_done_again(
 
             tx._session.connection = Cut()
 
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             version = store.version
             with pytest.raises(StorageUnavailable):
                 await store.write("ann", unit)
@@ -254,7 +255,7 @@ def test_deadlocks_are_tried_again_and_then_told(server: PostgresServer) -> None
 
             return unit
 
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             await store.write("ann", deadlocks(2))
             assert len(runs) == 3
             runs.clear()
@@ -276,7 +277,7 @@ def test_what_the_server_refuses_is_told_by_what_it_means(
         async def unit(tx: Any) -> None:
             await tx._session.rows(f"DO $$ BEGIN RAISE SQLSTATE '{code}'; END $$")
 
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             for run in (store.write, store.read):
                 with pytest.raises(Exception) as failure:  # noqa: PT011
                     await run("ann", unit)
@@ -289,12 +290,12 @@ def test_what_the_server_refuses_is_told_by_what_it_means(
 def test_a_statement_and_a_lock_take_a_limited_time(
     server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short = {**connection.SERVES, "statement_timeout": "100ms", "lock_timeout": "200ms"}
+    short = {**connection.UNIT_SETTINGS, "statement_timeout": "100ms", "lock_timeout": "200ms"}
 
     async def main(dsn: str) -> None:
-        async with opened(dsn) as second:
+        async with open_store(dsn) as second:
             monkeypatch.setattr(connection.connect, "__defaults__", (short,))
-            async with opened(dsn) as store:
+            async with open_store(dsn) as store:
                 with pytest.raises(StorageUnavailable, match="statement timeout"):
                     await store.read("ann", lambda tx: _session(tx).rows("SELECT pg_sleep(9)"))
                 release, ready = asyncio.Event(), asyncio.Event()
@@ -327,7 +328,7 @@ def test_a_database_that_cannot_be_reached_is_told_in_one_line(
     async def main(dsn: str) -> None:
         for ask in (
             PostgresStorage.open(dsn, SAMPLES, epoch=EPOCH),
-            migrate(dsn, SAMPLES, epoch=EPOCH),
+            migrate_postgres(dsn, SAMPLES, epoch=EPOCH),
         ):
             with pytest.raises(StorageUnavailable) as failure:
                 await ask

@@ -9,13 +9,13 @@ from typing import Any
 import asyncpg
 import pytest
 
-from svc_core.operation.ports import Box, Position
+from svc_core.operation.ports import GeoBox, Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES
-from svc_http.stores.postgres.connection import SERVES
-from svc_http.stores.postgres.query import Lists, Query
-from svc_http.stores.postgres.session import numbered, statements
-from svc_http.stores.postgres.table import Table
-from svc_http.stores.selection import asked
+from svc_http.stores.postgres._connection import UNIT_SETTINGS
+from svc_http.stores.postgres._query import Lists, Query
+from svc_http.stores.postgres._session import number_parameters, statements
+from svc_http.stores.postgres._table import Table
+from svc_http.stores.selection import criteria_of
 from tests.postgres import PostgresServer
 
 AFTER = Position(5, "x")
@@ -42,7 +42,7 @@ def plan(dsn: str, text: str) -> str:
     """The plan for whatever values."""
 
     async def main() -> str:
-        connection = await asyncpg.connect(dsn, server_settings=SERVES)
+        connection = await asyncpg.connect(dsn, server_settings=UNIT_SETTINGS)
         count = len((await connection.prepare(text)).get_parameters())
         await connection.execute(f"PREPARE asked AS {text}")
         values = ", ".join(["NULL"] * count)
@@ -54,11 +54,11 @@ def plan(dsn: str, text: str) -> str:
 
 
 def lists(**filters: Any) -> Lists:
-    return Lists(Table(NOTES), "ann", asked(NOTES, **filters))
+    return Lists(Table(NOTES), "ann", criteria_of(NOTES, **filters))
 
 
 def plan_of(dsn: str, query: Query) -> str:
-    return plan(dsn, numbered(query.text))
+    return plan(dsn, number_parameters(query.text))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_words_are_found_by_index_and_a_box_by_its_numbers(dsn: str) -> None:
         plan_text = plan_of(dsn, query)
         assert "i_c_sample_notes " in plan_text
         assert "tokens" not in plan_text.replace("c_1.tokens", "").replace("w.tokens", "")
-    box_query = lists(box=Box(1, 1, 2, 2)).scan("longitude", None, None, 9)
+    box_query = lists(box=GeoBox(1, 1, 2, 2)).scan("longitude", None, None, 9)
     assert "i_c_sample_notes_n_longitude" in plan_of(dsn, box_query)
 
 
@@ -181,10 +181,10 @@ def pages(dsn: str, queries: list[Query]) -> list[tuple[int, int]]:
     """How many pages and how many rows of tables each looks at."""
 
     async def main() -> list[tuple[int, int]]:
-        connection = await asyncpg.connect(dsn, server_settings=SERVES)
+        connection = await asyncpg.connect(dsn, server_settings=UNIT_SETTINGS)
         counts = []
         for query in queries:
-            text = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {numbered(query.text)}"
+            text = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {number_parameters(query.text)}"
             (row,) = await connection.fetch(text, *query.values)
             plan = json.loads(row[0])[0]["Plan"]
             counts.append((plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], rows_read(plan)))

@@ -17,10 +17,10 @@ from svc_core.operation.ports import (
 )
 from svc_core.testing.promises.bench import Mishap, an_answer
 from svc_core.testing.sample import NOTES, Note
-from svc_core.testing.sealing import plain
+from svc_core.testing.sealed_lines import plain_growth
 from svc_core.testing.sync_store import a_change
 from svc_http.stores.postgres import PostgresStorage
-from tests.postgres import SAMPLES, PostgresServer, opened
+from tests.postgres import SAMPLES, PostgresServer, open_store
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ async def outcomes_of(*works: Awaitable[Any]) -> list[Any]:
 
 def test_units_that_wait_together_are_committed_together(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             version = store.version
             await outcomes_of(
                 *(store.write("ann", create(f"n{number:03}")) for number in range(200))
@@ -86,7 +86,7 @@ def test_a_unit_runs_again_only_when_one_of_its_commit_fails_after_it_has_writte
         return unit
 
     async def main() -> None:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             early = [count_run("a"), count_run("lost", "early"), count_run("b")]
             results = await outcomes_of(*(store.write("ann", unit) for unit in early))
             assert (results[0], type(results[1]), results[2]) == ("a", Mishap, "b")
@@ -115,7 +115,7 @@ def test_a_statement_that_fails_takes_back_its_unit_alone_even_when_that_is_swal
             await fail(tx)
 
     async def main() -> None:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             units = [create("a"), fail, swallow, create("b")]
             results = await outcomes_of(*(store.write("ann", unit) for unit in units))
             assert results[0] is results[3] is None
@@ -133,7 +133,7 @@ def test_a_record_that_is_there_already_is_refused_to_its_unit_and_the_others_co
         async def unit(tx: Transaction) -> int:
             head = await tx.ledger.head()
             size = 0 if head is None else head.size
-            await tx.ledger.append(*plain(size, id_)[:3], expect=size)
+            await tx.ledger.append(*plain_growth(size, id_)[:3], expect=size)
             await tx.changes.append(a_change(id_))
             return size
 
@@ -148,7 +148,7 @@ def test_a_record_that_is_there_already_is_refused_to_its_unit_and_the_others_co
             await seal("d")(tx)
 
     async def main() -> None:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             await store.write("ann", seal("a"))
             results = await outcomes_of(*(store.write("ann", seal(id_)) for id_ in "bab"))
             assert [type(outcome) for outcome in results] == [
@@ -167,7 +167,7 @@ def test_a_record_that_is_there_already_is_refused_to_its_unit_and_the_others_co
 
 def test_a_unit_whose_waiter_is_gone_runs_whole(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             for turn in range(5):
                 works = [
                     asyncio.ensure_future(store.write("ann", create(f"{turn}-{number}")))
@@ -200,7 +200,7 @@ def test_a_tenant_with_much_to_do_holds_up_nobody(dsn: str) -> None:
 
     async def main() -> None:
         for run in ("read", "write"):
-            async with opened(dsn, writers=1, readers=1) as store:
+            async with open_store(dsn, writers=1, readers=1) as store:
                 order.clear()
                 tasks = [getattr(store, run)("ann", note_unit("ann")) for _ in range(1000)]
                 few = [getattr(store, run)("bob", note_unit("bob")) for _ in range(3)]
@@ -218,7 +218,7 @@ def test_a_tenant_that_waits_for_another_process_holds_up_nobody(dsn: str) -> No
             ready.set()
             await release.wait()
 
-        async with opened(dsn) as second, opened(dsn) as store:
+        async with open_store(dsn) as second, open_store(dsn) as store:
             holding = asyncio.ensure_future(second.write("ann", hold))
             await ready.wait()
             waiting = asyncio.ensure_future(store.write("ann", create("late")))
@@ -239,7 +239,7 @@ def test_a_full_queue_refuses_at_once_and_one_tenant_fills_half_of_it(dsn: str) 
             ready.set()
             await release.wait()
 
-        async with opened(dsn, writers=1, units_waiting=8) as store:
+        async with open_store(dsn, writers=1, units_waiting=8) as store:
             holding = asyncio.ensure_future(store.write("ann", hold))
             await ready.wait()
             waiting = []
@@ -268,7 +268,7 @@ def test_a_wait_that_is_too_long_ends(dsn: str) -> None:
             ready.set()
             await release.wait()
 
-        async with opened(dsn, writers=1, wait_seconds=0.1) as store:
+        async with open_store(dsn, writers=1, wait_seconds=0.1) as store:
             holding = asyncio.ensure_future(store.write("ann", hold))
             await ready.wait()
             for tenant in ("ann", "bob"):
@@ -288,7 +288,7 @@ def test_a_unit_that_waits_for_something_else_is_given_up(dsn: str) -> None:
         await asyncio.Event().wait()
 
     async def main() -> None:
-        async with opened(dsn, stall_seconds=0.2) as store:
+        async with open_store(dsn, stall_seconds=0.2) as store:
             for run in (store.write, store.read):
                 with pytest.raises(StorageUnavailable, match="does not answer"):
                     await run("ann", forever)
@@ -300,7 +300,7 @@ def test_a_unit_that_waits_for_something_else_is_given_up(dsn: str) -> None:
 
 def test_a_closed_store_refuses_and_one_that_closes_finishes(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             works = [
                 asyncio.ensure_future(store.write(f"t{n % 9}", create(f"{n}"))) for n in range(50)
             ]
@@ -321,7 +321,7 @@ def test_a_unit_that_is_known_to_ask_once_still_sees_one_snapshot_when_it_asks_a
     """A unit of the same code asks once, then several times, while rows change in between."""
 
     async def main() -> None:
-        async with opened(dsn) as store:
+        async with open_store(dsn) as store:
             between: list[Callable[[], Awaitable[None]]] = []
 
             def look(*ids: str) -> Callable[[Transaction], Awaitable[list[int]]]:
@@ -365,7 +365,7 @@ def test_a_unit_that_is_known_to_ask_once_still_sees_one_snapshot_when_it_asks_a
 
 def test_a_statement_that_fails_ends_only_its_own_reading_unit(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn, readers=1) as store:
+        async with open_store(dsn, readers=1) as store:
             await store.write("ann", create("a"))
             good = [store.read("ann", lambda tx: tx.documents.get(NOTES, "a")) for _ in range(3)]
             bad = store.read("ann", lambda tx: tx.documents.get(NOTES, "\x00"))
@@ -382,7 +382,7 @@ def test_a_statement_that_fails_ends_only_its_own_reading_unit(dsn: str) -> None
 
 def test_a_stale_write_is_told_the_version_that_is_there(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn) as first, opened(dsn) as two:
+        async with open_store(dsn) as first, open_store(dsn) as two:
             await first.write("ann", create("a"))
 
             async def claim(tx: Transaction) -> None:
@@ -399,7 +399,7 @@ def test_a_stale_write_is_told_the_version_that_is_there(dsn: str) -> None:
 
 def test_a_reader_of_the_feed_follows_twelve_writers_of_three_processes(dsn: str) -> None:
     async def main() -> None:
-        async with opened(dsn) as first, opened(dsn) as two, opened(dsn) as three:
+        async with open_store(dsn) as first, open_store(dsn) as two, open_store(dsn) as three:
             stores, total = (first, two, three), 12 * 25
             ids: list[str] = []
 

@@ -11,8 +11,8 @@ from svc_core.operation.ports import Position
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import MemoryStorage
-from svc_http.stores.postgres import documents as of_postgres
-from svc_http.stores.sqlite import documents as of_sqlite
+from svc_http.stores.postgres import _documents as of_postgres
+from svc_http.stores.sqlite import _documents as of_sqlite
 from tests.backends import store_of
 
 WORDS = ("flood", "köln", "大雨", "o'neil", '"and"', "common")

@@ -24,7 +24,7 @@ from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore, a_change
 from svc_http.stores import SqliteStorage, StoreBusy
-from svc_http.stores.sqlite.threads import UNITS_PER_SNAPSHOT
+from svc_http.stores.sqlite._threads import UNITS_PER_SNAPSHOT
 from tests.nursery import DEVNULL, program
 
 KILLS = 20

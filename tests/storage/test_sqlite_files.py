@@ -9,7 +9,7 @@ import pytest
 from svc_core.operation.ports import SYSTEM
 from svc_core.testing.sample import SAMPLES
 from svc_http.stores import SqliteStorage
-from svc_http.stores.sqlite import migrate
+from svc_http.stores.sqlite import migrate_sqlite
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077])
@@ -40,12 +40,12 @@ def test_the_file_its_log_and_its_lock_are_the_owners_alone(tmp_path):
 
 @pytest.mark.usefixtures("umask")
 def test_a_file_made_by_a_migration_is_the_owners_alone(tmp_path):
-    migrate(tmp_path / "svc.db", SAMPLES, epoch=bytes(8))
+    migrate_sqlite(tmp_path / "svc.db", SAMPLES, epoch=bytes(8))
     assert modes(tmp_path) == {"svc.db": 0o600, "svc.db.lock": 0o600}
 
 
 def test_the_mode_of_a_file_that_is_there_is_kept(tmp_path):
-    migrate(tmp_path / "svc.db", SAMPLES, epoch=bytes(8))
+    migrate_sqlite(tmp_path / "svc.db", SAMPLES, epoch=bytes(8))
     (tmp_path / "svc.db").chmod(0o640)
     asyncio.run(SqliteStorage.open(tmp_path / "svc.db", SAMPLES, epoch=bytes(8)).close())
     assert modes(tmp_path)["svc.db"] == 0o640

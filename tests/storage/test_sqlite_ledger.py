@@ -14,12 +14,12 @@ import pytest
 
 from svc_core.operation.ports import LedgerNode, SealedLine
 from svc_core.testing.sample import SAMPLES
-from svc_core.testing.sealing import a_line, growth, plain
+from svc_core.testing.sealed_lines import a_line, growth, plain_growth
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage, snapshots
-from svc_http.stores.sqlite import migrate, status
-from svc_http.stores.sqlite.connection import connect_reader, connect_writer
-from svc_http.stores.sqlite.traces import RETRY_SECONDS, Traces
+from svc_http.stores.sqlite import migrate_sqlite, sqlite_status
+from svc_http.stores.sqlite._traces import RETRY_SECONDS, Traces
+from svc_http.stores.sqlite.file_connection import connect_reader, connect_writer
 
 TENANTS = 5
 BLANK = b"head and seal, no content"
@@ -90,14 +90,14 @@ def test_content_goes_when_the_reader_in_the_way_has_gone(
     runner: asyncio.Runner, path: Path
 ) -> None:
     sync = at_desk(runner, path)
-    sync.seal("ann", plain(0, "a")._replace(lines=(marked_line(0, "<secret>", 900),)))
+    sync.seal("ann", plain_growth(0, "a")._replace(lines=(marked_line(0, "<secret>", 900),)))
     with closing(connect_reader(path)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM ledger_lines").fetchone()
         sync.write("ann", lambda tx: tx.ledger.erase("r<secret>", BLANK))
         assert b"<secret><secret>" in files(path)
         # Nobody waits for it, and others go on writing.
-        sync.seal("bob", plain(0, "a"))
+        sync.seal("bob", plain_growth(0, "a"))
         reader.execute("COMMIT")
         assert until_gone(path, b"<secret><secret>")
     sync.close()
@@ -112,7 +112,7 @@ def until_gone(path: Path, mark: bytes) -> bool:
 def test_a_process_that_died_before_it_could_clear_leaves_it_to_the_next(
     runner: asyncio.Runner, path: Path, tmp_path: Path
 ) -> None:
-    migrate(path, SAMPLES, epoch=bytes(8))
+    migrate_sqlite(path, SAMPLES, epoch=bytes(8))
     crash_dir = tmp_path / "fallen" / "svc.db"
     crash_dir.parent.mkdir()
     with closing(connect_writer(path)) as writer:
@@ -131,10 +131,10 @@ def test_a_log_that_cannot_be_cut_off_is_tried_again(path: Path) -> None:
         traces = Traces(writer)
         writer.execute("BEGIN IMMEDIATE")
         traces.clear()
-        assert traces.left
+        assert traces.may_remain
         writer.execute("COMMIT")
         traces.clear()
-        assert not traces.left
+        assert not traces.may_remain
 
 
 def test_nodes_above_the_tiles_are_kept(runner: asyncio.Runner, path: Path) -> None:
@@ -153,7 +153,7 @@ def test_nodes_above_the_tiles_are_kept(runner: asyncio.Runner, path: Path) -> N
 def test_a_file_made_before_there_were_ledgers_gets_them(
     runner: asyncio.Runner, path: Path
 ) -> None:
-    migrate(path, SAMPLES, epoch=bytes(8))
+    migrate_sqlite(path, SAMPLES, epoch=bytes(8))
     with closing(sqlite3.connect(path)) as old:
         names = [row[0] for row in old.execute("SELECT name FROM sqlite_schema WHERE type='table'")]
         for name in names:
@@ -161,11 +161,11 @@ def test_a_file_made_before_there_were_ledgers_gets_them(
                 old.execute(f"DROP TABLE {name}")
         old.execute("DELETE FROM schema_migrations WHERE step = 'ledger'")
         old.commit()
-    assert status(path, SAMPLES).pending == ("ledger",)
+    assert sqlite_status(path, SAMPLES).pending == ("ledger",)
     sync = at_desk(runner, path)
-    sync.seal("ann", plain(0, "a"))
+    sync.seal("ann", plain_growth(0, "a"))
     sync.close()
-    assert status(path, SAMPLES).pending == ()
+    assert sqlite_status(path, SAMPLES).pending == ()
 
 
 def test_a_ledger_comes_back_from_a_copy_byte_for_byte(
@@ -195,13 +195,13 @@ def test_a_ledger_comes_back_from_a_copy_byte_for_byte(
     sync.write("ann", lambda tx: tx.ledger.keep_checkpoint("2026-01-01", 300, b"note"))
     was, epoch = sync.read("ann", read_all), sync.read("ann", lambda tx: tx.changes.epoch())
     copy = tmp_path / "copy.db"
-    snapshots.backup(path, copy)
-    sync.seal("ann", plain(300, "later"))
+    snapshots.back_up_file(path, copy)
+    sync.seal("ann", plain_growth(300, "later"))
     sync.close()
-    snapshots.restore(copy, path)
+    snapshots.restore_file(copy, path)
     sync = at_desk(runner, path)
     assert sync.read("ann", read_all) == was
     assert sync.read("ann", lambda tx: tx.changes.epoch()) != epoch
-    sync.seal("ann", plain(300, "later"))
+    sync.seal("ann", plain_growth(300, "later"))
     assert b"<c><c>" not in files(path) + copy.read_bytes()
     sync.close()

@@ -2,7 +2,7 @@
 
 import os
 
-from svc_http.stores.sqlite.lock import FileLock
+from svc_http.stores.sqlite.file_lock import FileLock
 
 
 def test_a_lock_given_back_twice_closes_nobody_elses_descriptor(tmp_path):

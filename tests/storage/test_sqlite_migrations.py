@@ -13,7 +13,7 @@ from svc_core.operation.ports import Collection
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore, a_change
 from svc_http.stores import SqliteStorage, StoreBusy
-from svc_http.stores.sqlite import migrate, renew_epoch, status
+from svc_http.stores.sqlite import migrate_sqlite, renew_sqlite_epoch, sqlite_status
 
 EPOCH = b"8 bytes."
 DETAILS = "details of changes"
@@ -60,7 +60,7 @@ def at_desk(runner: asyncio.Runner, path: Path, *collections: Collection[Note]) 
 
 def test_a_missing_file_lacks_every_step_and_is_not_made_by_asking(tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
-    state = status(path, SAMPLES)
+    state = sqlite_status(path, SAMPLES)
     assert state.applied == ()
     assert state.pending == (*FIXED_STEPS, *(f"collection {step.name}" for step in SAMPLES))
     assert not path.exists()
@@ -68,26 +68,26 @@ def test_a_missing_file_lacks_every_step_and_is_not_made_by_asking(tmp_path: Pat
 
 def test_steps_are_numbered_and_taken_once(tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
-    steps = migrate(path, [NOTES], epoch=EPOCH)
-    assert [entry.number for entry in steps] == [1, 2, 3, 4, 5, 6, 7]
-    assert migrate(path, [NOTES], epoch=EPOCH) == ()
-    assert [entry.step for entry in migrate(path, SAMPLES, epoch=EPOCH)] == [
+    steps = migrate_sqlite(path, [NOTES], epoch=EPOCH)
+    assert [step.number for step in steps] == [1, 2, 3, 4, 5, 6, 7]
+    assert migrate_sqlite(path, [NOTES], epoch=EPOCH) == ()
+    assert [step.step for step in migrate_sqlite(path, SAMPLES, epoch=EPOCH)] == [
         "collection sample_notices",
         "collection sample_secrets",
     ]
-    state = status(path, SAMPLES)
-    assert [entry.number for entry in state.applied] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    state = sqlite_status(path, SAMPLES)
+    assert [step.number for step in state.applied] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert state.pending == ()
 
 
 def test_a_file_of_before_loses_the_queue_that_nothing_used(tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
-    migrate(path, [NOTES], epoch=EPOCH)
+    migrate_sqlite(path, [NOTES], epoch=EPOCH)
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("UPDATE schema_migrations SET step = 'outbox' WHERE step = 'outbox dropped'")
     connection.execute("CREATE TABLE outbox (seq INTEGER PRIMARY KEY, tenant TEXT)")
     connection.execute("CREATE INDEX i_outbox ON outbox (tenant)")
-    assert [entry.step for entry in migrate(path, [NOTES], epoch=EPOCH)] == ["outbox dropped"]
+    assert [step.step for step in migrate_sqlite(path, [NOTES], epoch=EPOCH)] == ["outbox dropped"]
     tables = connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE '%outbox'")
     assert tables.fetchall() == []
     connection.close()
@@ -104,7 +104,7 @@ def test_a_file_of_before_keeps_its_changes_and_takes_more_of_them(
         connection.execute("ALTER TABLE changes DROP COLUMN details")
         connection.execute("DELETE FROM schema_migrations WHERE step = ?", (DETAILS,))
     connection.close()
-    assert status(path, [NOTES]).pending == (DETAILS,)
+    assert sqlite_status(path, [NOTES]).pending == (DETAILS,)
     change = evolve(a_change("b"), change_type="updated", changed_fields=("name",))
     sync = at_desk(runner, path, NOTES)
     sync.append("ann", change)
@@ -115,7 +115,7 @@ def test_a_file_of_before_keeps_its_changes_and_takes_more_of_them(
 def test_a_new_filter_is_filled_from_stored_rows(runner: asyncio.Runner, tmp_path: Path) -> None:
     path = tmp_path / "svc.db"
     fill(runner, path, BARE)
-    assert status(path, [NOTES]).pending == (
+    assert sqlite_status(path, [NOTES]).pending == (
         "collection sample_notes: +author +latitude +longitude +status +topic +weight text index",
     )
     sync = at_desk(runner, path, NOTES)
@@ -155,7 +155,7 @@ def test_a_filter_that_went_and_came_back_is_filled_again(
     sync = at_desk(runner, path, BARE)
     sync.put("ann", BARE, "n0001", Note("n0001", "new words", 5000, "done", topics=("t",)))
     sync.close()
-    assert status(path, [NOTES]).applied[-1].step == (
+    assert sqlite_status(path, [NOTES]).applied[-1].step == (
         "collection sample_notes: -author -latitude -longitude -status -topic -weight text index"
     )
     sync = at_desk(runner, path, NOTES)
@@ -171,7 +171,7 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
 ) -> None:
     path = tmp_path / "svc.db"
     fill(runner, path, BARE)
-    before = status(path, [BARE])
+    before = sqlite_status(path, [BARE])
 
     def fail(_: Note) -> str:
         raise ZeroDivisionError
@@ -179,7 +179,7 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
     fault: Collection[Note] = evolve(NOTES, keys={"status": fail})
     with pytest.raises(ZeroDivisionError):
         SqliteStorage.open(path, [NOTICES, fault], epoch=EPOCH)
-    assert status(path, [BARE]) == before
+    assert sqlite_status(path, [BARE]) == before
     sync = at_desk(runner, path, BARE)
     assert len(sync.scan("ann", BARE, limit=9999).rows) == 1200
     sync.close()
@@ -205,7 +205,7 @@ def test_the_epoch_stays_until_it_is_renewed(runner: asyncio.Runner, tmp_path: P
             sync.close()
 
     assert epoch() == EPOCH
-    renew_epoch(path, b"restored")
+    renew_sqlite_epoch(path, b"restored")
     assert epoch() == b"restored"
 
 
@@ -214,14 +214,14 @@ def test_a_file_in_use_is_looked_at_but_not_migrated(
 ) -> None:
     path = tmp_path / "svc.db"
     sync = at_desk(runner, path, NOTES)
-    assert status(path, SAMPLES).pending == (
+    assert sqlite_status(path, SAMPLES).pending == (
         "collection sample_notices",
         "collection sample_secrets",
     )
     with pytest.raises(StoreBusy):
-        migrate(path, SAMPLES, epoch=EPOCH)
+        migrate_sqlite(path, SAMPLES, epoch=EPOCH)
     with pytest.raises(StoreBusy):
-        renew_epoch(path, EPOCH)
+        renew_sqlite_epoch(path, EPOCH)
     sync.close()
 
 
@@ -241,4 +241,4 @@ def test_a_name_that_is_no_identifier_is_refused(
 ) -> None:
     with pytest.raises(AssertionError):
         SqliteStorage.open(tmp_path / "svc.db", [collection], epoch=EPOCH)
-    migrate(tmp_path / "svc.db", [NOTES], epoch=EPOCH)
+    migrate_sqlite(tmp_path / "svc.db", [NOTES], epoch=EPOCH)

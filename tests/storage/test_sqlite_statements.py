@@ -15,10 +15,11 @@ from svc_core.operation.ports import Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage
-from svc_http.stores.sqlite import has_wal_reset_fault, ledger, migrate
-from svc_http.stores.sqlite.changes import _APPEND, _HEAD, _READ, _READ_TYPE
-from svc_http.stores.sqlite.documents import SqliteDocuments
-from svc_http.stores.sqlite.table import Shape, Table, table
+from svc_http.stores.sqlite import _ledger as ledger
+from svc_http.stores.sqlite import has_wal_reset_fault, migrate_sqlite
+from svc_http.stores.sqlite._changes import _APPEND, _HEAD, _READ, _READ_TYPE
+from svc_http.stores.sqlite._documents import SqliteDocuments
+from svc_http.stores.sqlite._table import Shape, Table, build_table
 
 DRIVERS = (None, "status", "topic")
 CHECKS: tuple[tuple[tuple[str, int], ...], ...] = (
@@ -31,7 +32,7 @@ CHECKS: tuple[tuple[tuple[str, int], ...], ...] = (
 @pytest.fixture(scope="module")
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Any:
     path = tmp_path_factory.mktemp("plans") / "svc.db"
-    migrate(path, SAMPLES, epoch=bytes(8))
+    migrate_sqlite(path, SAMPLES, epoch=bytes(8))
     database = sqlite3.connect(path)
     yield database
     database.close()
@@ -62,7 +63,7 @@ def test_every_listing_walks_an_index_that_ends_in_the_sort_key(
         has_end=upper == "end",
         has_after=upper == "after",
     )
-    plan_text = plan(connection, table(NOTES).scan(shape))
+    plan_text = plan(connection, build_table(NOTES).scan(shape))
     assert "SCAN" not in plan_text
     assert "TEMP B-TREE" not in plan_text
     # A bound that is looked at row by row would make the last page dearer than the first.
@@ -79,7 +80,7 @@ def test_a_listing_by_a_number_walks_the_index_of_that_number(
     connection: sqlite3.Connection, spans: tuple[tuple[str, bool], ...]
 ) -> None:
     shape = Shape("weight", (("topic", 1),), spans, has_after=True, order="weight")
-    plan_text = plan(connection, table(NOTES).scan(shape))
+    plan_text = plan(connection, build_table(NOTES).scan(shape))
     assert "i_c_sample_notes_weight" in plan_text
     assert "TEMP B-TREE" not in plan_text
     assert "n_weight" in plan_text
@@ -91,7 +92,7 @@ def test_a_count_walks_the_index_of_its_filter(
     connection: sqlite3.Connection, driver: str, is_several: bool
 ) -> None:
     shape = Shape(driver, has_start=True, has_end=True, is_several=is_several)
-    plan_text = plan(connection, table(NOTES).count(shape))
+    plan_text = plan(connection, build_table(NOTES).count(shape))
     leads = {"status": r"SEARCH c USING \w* ?INDEX i_c_sample_notes_status", "topic": "SEARCH f "}
     assert re.match(leads[driver], plan_text[plan_text.index("SEARCH") :])
     assert not re.search(r"SCAN [cf]\b", plan_text)
@@ -133,7 +134,7 @@ def databases(tmp_path_factory: pytest.TempPathFactory) -> Any:
     connections = []
     for rows in (2_000, 20_000):
         path = tmp_path_factory.mktemp("filled") / "svc.db"
-        migrate(path, SAMPLES, epoch=bytes(8))
+        migrate_sqlite(path, SAMPLES, epoch=bytes(8))
         connection = sqlite3.connect(path)
         for statement in FILL:
             connection.execute(statement, (rows,))
@@ -151,7 +152,7 @@ def steps(connection: sqlite3.Connection, usecase: Any) -> tuple[int, Any]:
         nonlocal count
         count += 1
 
-    documents = SqliteDocuments(connection, {NOTES.name: table(NOTES)}, "ann", None)
+    documents = SqliteDocuments(connection, {NOTES.name: build_table(NOTES)}, "ann", None)
     connection.set_progress_handler(step, 1)
     answer = drive.run(usecase(documents))
     connection.set_progress_handler(None, 1)
@@ -184,7 +185,9 @@ def test_a_row_with_two_of_the_values_is_counted_once(databases: Any) -> None:
             assert steps(databases[0], lambda docs: docs.count(NOTES, limit=9, **how))[1] == 9  # noqa: B023
 
 
-@pytest.mark.parametrize("schema", [table(NOTES), table(NOTICES)], ids=["tenant", "global"])
+@pytest.mark.parametrize(
+    "schema", [build_table(NOTES), build_table(NOTICES)], ids=["tenant", "global"]
+)
 def test_rows_are_found_by_index(connection: sqlite3.Connection, schema: Table) -> None:
     for statement in (
         schema.get,
@@ -203,7 +206,7 @@ def test_rows_are_found_by_index(connection: sqlite3.Connection, schema: Table) 
 
 def test_the_workers_view_walks_an_index(connection: sqlite3.Connection) -> None:
     plan_text = plan(
-        connection, table(NOTES).across((("status", 1),), has_after=True, has_end=True)
+        connection, build_table(NOTES).across((("status", 1),), has_after=True, has_end=True)
     )
     assert "a_c_sample_notes" in plan_text
     assert "TEMP B-TREE" not in plan_text

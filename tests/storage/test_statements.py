@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
-from svc_core.intel.intake import documents
+from svc_core.intel.intake import record_intake as documents
 from tests.backends import NAMES, store_of
 from tests.core.conftest import House
 from tests.core.intel.intake.test_statements import (
@@ -43,7 +43,7 @@ def house_store(request: pytest.FixtureRequest) -> Iterator[StoredHouse]:
 
 def test_a_store_keeps_the_order_of_filing_as_every_other_does(house_store: Any) -> None:
     house = House()
-    earlier = [fact for fact in FACTS if fact.filed <= FIRST + timedelta(days=1)]
+    earlier = [fact for fact in FACTS if fact.filing_date <= FIRST + timedelta(days=1)]
     for store in (house_store, house):
         take(store, companyfacts(FACTS), "/a", [slice(5, None), slice(0, 5)])
         take(store, companyfacts(earlier), "/b", [slice(None)])
@@ -51,7 +51,7 @@ def test_a_store_keeps_the_order_of_filing_as_every_other_does(house_store: Any)
     assert len(rows_of(house_store)) == len(FACTS)
     for store in (house_store, house):
         id_ = store.add("/a").id
-        row = store.run(lambda ctx, id_=id_: documents.absent(ctx, id_, set()))[0]
+        row = store.run(lambda ctx, id_=id_: documents.absent_contributions(ctx, id_, set()))[0]
         store.run(lambda ctx, row=row: documents.withdraw(ctx, row))
     assert rows_of(house_store) == rows_of(house)
     assert len(rows_of(house_store)) == len(earlier)

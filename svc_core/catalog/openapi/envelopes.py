@@ -7,17 +7,17 @@ from typing import Annotated, Any, Literal, get_args
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
-from svc_core.contract.media import Representation
+from svc_core.contract.negotiation import Representation
 from svc_core.contract.result import (
     Accepted,
     Bare,
     Content,
     Created,
     Empty,
-    One,
     Page,
-    Paged,
+    PagedResource,
     Redirect,
+    Single,
 )
 from svc_core.knowledge.rows import Mode, RetrievalBounds
 from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, SSE, Operation
@@ -130,9 +130,9 @@ def _json_bodies(operation: Operation[Any, Any], schemas: Schemas) -> Iterator[S
     for kind, model in operation.results:
         if kind is Page:
             yield _page_envelope(model, schemas)
-        elif kind is Paged:
+        elif kind is PagedResource:
             yield _paged_envelope(model, schemas)
-        elif kind in (One, Created, Accepted):
+        elif kind in (Single, Created, Accepted):
             yield _one_envelope(model, schemas)
         elif kind is Bare:
             yield schemas.of(model, "output")

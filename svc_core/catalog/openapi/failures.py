@@ -6,12 +6,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from svc_core.catalog.openapi.words import is_tagged
+from svc_core.catalog.openapi.descriptions import is_tagged
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
 from svc_core.operation.declaration import Operation, Trait
-from svc_core.operation.inputs import inputs
-from svc_core.operation.parsing import declaration
+from svc_core.operation.inputs import inputs_of
+from svc_core.operation.parsing import request_shape
 
 EVENT_STREAM = "text/event-stream"
 
@@ -59,7 +59,7 @@ _ALWAYS = (
 )
 
 
-def failures(operation: Operation[Any, Any]) -> tuple[ProblemType, ...]:
+def failure_responses(operation: Operation[Any, Any]) -> tuple[ProblemType, ...]:
     """Every problem type of an operation, in the order of the catalogue."""
     codes = {kind.code for kind in _problem_types(operation)}
     return tuple(kind for code, kind in problem.CATALOGUE.items() if code in codes)
@@ -90,17 +90,17 @@ def _problem_types(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
 
 
 def _of_inputs(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
-    places = {item.place for item in inputs(operation.request)}
+    places = {item.place for item in inputs_of(operation.request)}
     # A query may always hold a name that is not known, or one twice, or be too long.
     yield problem.UNKNOWN_PARAMETER
     yield problem.DUPLICATE_PARAMETER
     yield problem.INVALID_PARAMETER
     yield problem.URI_TOO_LONG
-    yield from {item.refusal for item in inputs(operation.request)}
+    yield from {item.refusal for item in inputs_of(operation.request)}
     if "path" in places:
         yield problem.NOT_FOUND
     if "body" in places:
-        foreign = problem.LENIENT if declaration(operation).has(Trait.FOREIGN) else {}
+        foreign = problem.LENIENT if request_shape(operation).has(Trait.FOREIGN) else {}
         yield from (foreign.get(kind, kind) for kind in _BODY)
     # An `Accept` that excludes every offer is refused, but never on the agent streams.
     if any(offer.media_type != EVENT_STREAM for offer in operation.media):

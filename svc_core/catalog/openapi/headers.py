@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from svc_core.catalog.openapi import words
+from svc_core.catalog.openapi import descriptions as words
 from svc_core.catalog.openapi.failures import KEY, PAYMENT, SCOPE
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
-from svc_core.contract.result import Accepted, Created, Page, Paged
+from svc_core.contract.result import Accepted, Created, Page, PagedResource
 from svc_core.operation.declaration import Operation, Trait
-from svc_core.operation.parsing import declaration
+from svc_core.operation.parsing import request_shape
 from svc_core.operation.stream import Stream
 from svc_core.wire.schema import Schema
 
@@ -87,7 +87,9 @@ _HEADER_OF = {401: "WWW-Authenticate", 412: "ETag"} | dict.fromkeys((409, 429, 5
 _SETTLEMENT_CODES = frozenset({"SETTLEMENT_FAILED", "SETTLEMENT_PENDING", "SETTLEMENT_UNKNOWN"})
 
 
-UNCOUNTED = frozenset({*KEY, *PAYMENT, *SCOPE, problem.URI_TOO_LONG, problem.SHUTTING_DOWN})
+UNCOUNTED_PROBLEMS = frozenset(
+    {*KEY, *PAYMENT, *SCOPE, problem.URI_TOO_LONG, problem.SHUTTING_DOWN}
+)
 """The refusals of requests that were not counted, which carry no rate-limit fields."""
 
 
@@ -125,14 +127,14 @@ def for_success(operation: Operation[Any, Any], results: Iterable[type]) -> list
     names = [*common_headers(operation), *_limits_of(operation)]
     if Created in results or Accepted in results:
         names.append("Location")
-    if Page in results or Paged in results:
+    if Page in results or PagedResource in results:
         names.append("Link")
-    is_untagged = operation.success == 204 or not {Page, Paged, Stream}.isdisjoint(results)
+    is_untagged = operation.success == 204 or not {Page, PagedResource, Stream}.isdisjoint(results)
     if words.is_tagged(operation) or not (operation.method == "GET" or is_untagged):
         names.append("ETag")
     if operation.idempotency != "none":
         names += ["Idempotency-Key", "Idempotency-Replayed"]
-    if declaration(operation).has(Trait.DEPRECATED):
+    if request_shape(operation).has(Trait.DEPRECATED):
         names += ["Deprecation", "Sunset"]
     names += for_payment(operation)
     return [*names, *operation.fields]
@@ -149,5 +151,5 @@ def for_failure(operation: Operation[Any, Any], kinds: Collection[ProblemType]) 
         names.add("PAYMENT-REQUIRED")
     if not _SETTLEMENT_CODES.isdisjoint(kind.code for kind in kinds):
         names.add("PAYMENT-RESPONSE")
-    limits = () if UNCOUNTED.issuperset(kinds) else _limits_of(operation)
+    limits = () if UNCOUNTED_PROBLEMS.issuperset(kinds) else _limits_of(operation)
     return [*common_headers(operation), *limits, *sorted(names)]

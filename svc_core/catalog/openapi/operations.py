@@ -8,16 +8,17 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET
-from svc_core.catalog.openapi import headers, words
+from svc_core.catalog.openapi import descriptions as words
+from svc_core.catalog.openapi import headers
 from svc_core.catalog.openapi.envelopes import success_bodies
-from svc_core.catalog.openapi.failures import failures
-from svc_core.catalog.openapi.samples import NoSampleError, sample
+from svc_core.catalog.openapi.failures import failure_responses
+from svc_core.catalog.openapi.schema_samples import NoSampleError, schema_sample
 from svc_core.contract import idempotency, problem
 from svc_core.contract.problem import Problem, ProblemType
-from svc_core.contract.result import Paged, Redirect
+from svc_core.contract.result import PagedResource, Redirect
 from svc_core.operation import readonly
 from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, Operation, Tier, Trait
-from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.inputs import Input, inputs_of
 from svc_core.payments import challenge, header, messages
 from svc_core.payments import networks as payments
 from svc_core.wire.constraints import IdOf
@@ -64,7 +65,7 @@ class OperationWriter:
             "tags": [operation.tag],
             "parameters": self.parameters(operation),
         }
-        body = next((item for item in inputs(operation.request) if item.place == "body"), None)
+        body = next((item for item in inputs_of(operation.request) if item.place == "body"), None)
         if body is not None:
             item["requestBody"] = self.request_body(operation, body)
         item["responses"] = self.responses(operation)
@@ -77,7 +78,7 @@ class OperationWriter:
 
     def parameters(self, operation: Operation[Any, Any]) -> list[dict[str, Any]]:
         """The path, query and header parameters, with those that the declaration implies."""
-        items = inputs(operation.request)
+        items = inputs_of(operation.request)
         parameters = [self.parameter(item) for item in items if item.place != "body"]
         names = {parameter["name"] for parameter in parameters}
         return parameters + [item for item in _implicit(operation) if item["name"] not in names]
@@ -127,19 +128,19 @@ class OperationWriter:
         """The schema of a body, with the members of the answer that it may repeat."""
         members: dict[str, Schema] = {
             name: {"readOnly": True, "description": readonly.readonly_description(member.name)}
-            for name, member in readonly.members(operation).items()
+            for name, member in readonly.readonly_members(operation).items()
         }
         if not members:
             return self.schemas.of(body.annotation, "input")
         name = f"{operation.id[:1].upper()}{operation.id[1:]}Input"
-        return self.schemas.widened(name, body.annotation, members)
+        return self.schemas.widen(name, body.annotation, members)
 
     def media(self, schema: Schema, examples: Mapping[str, Any], name: str) -> dict[str, Any]:
         """A media type object: the schema with the declared example, or one made from it."""
         if name in examples:
             return {"schema": schema, "example": wire.to_json(examples[name])}
         try:
-            return {"schema": schema, "example": sample(schema, self.schemas.components)}
+            return {"schema": schema, "example": schema_sample(schema, self.schemas.components)}
         except NoSampleError:
             return {"schema": schema}
 
@@ -160,7 +161,7 @@ class OperationWriter:
                     [*headers.for_redirect(operation), "ETag", *operation.fields]
                 ),
             }
-        kinds = failures(operation)
+        kinds = failure_responses(operation)
         for status in sorted({kind.status for kind in kinds}):
             group = [kind for kind in kinds if kind.status == status]
             answers[str(status)] = self.failure(operation, group)
@@ -208,7 +209,7 @@ class OperationWriter:
                 contents[media_type]["example"] = operation.examples[media_type]
         rows = contents.get(JSON.media_type, {}).get("example", {}).get("data")
         if NDJSON.media_type in contents and rows is not None:
-            lines = b"".join(wire.dumps(row) + b"\n" for row in rows)
+            lines = b"".join(wire.to_bytes(row) + b"\n" for row in rows)
             contents[NDJSON.media_type]["example"] = lines.decode()
         return contents
 
@@ -301,7 +302,7 @@ def _security(operation: Operation[Any, Any]) -> list[dict[str, list[str]]]:
 def _pagination(operation: Operation[Any, Any]) -> dict[str, Any]:
     """Hints for generators of clients: how one page leads to the next."""
     name = words.cursor_of(operation)
-    if name is None or any(kind is Paged for kind, _ in operation.results):
+    if name is None or any(kind is PagedResource for kind, _ in operation.results):
         return {}  # generated clients join lists alone
     return {
         "x-speakeasy-pagination": {

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from svc_core.formats.companies import leis
-from svc_core.formats.model import About, Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Metadata, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.identifiers import isin
-from svc_core.formats.reading.values import as_list, moment, records, require
+from svc_core.formats.reading.values import as_list, moment, record_list, require
 
 Item = dict[str, Any]
 
@@ -39,12 +39,12 @@ def _recognise(body: Body) -> bool:
     return first["type"] in [*_READERS, "isins"]
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     document, securities = body.whole_json(), defaultdict[str, list[str]](list)
-    yield About(stamp=moment(_path_value(document, "meta/goldenCopy/publishDate")))
+    yield Metadata(stamp=moment(_path_value(document, "meta/goldenCopy/publishDate")))
     parent = _CHILDREN.search(" ".join(map(str, (document.get("links") or {}).values())))
     data = [item for item in as_list(document["data"]) if item is not None]
-    yield from records(data, partial(_read, parent, securities), lambda item: item["id"])
+    yield from record_list(data, partial(_read, parent, securities), lambda item: item["id"])
     for number, isins in securities.items():
         yield leis.lei_record(number, {}, [("isin", code) for code in isins])
 

@@ -6,24 +6,24 @@ A window: a golden copy is published in parts and in deltas, under the record co
 from xml.etree.ElementTree import Element
 
 from svc_core.formats.companies import leis
-from svc_core.formats.model import About, Contents, Given, Record, Rejection
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Metadata, Origin, Record, Rejection
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import moment, records
+from svc_core.formats.reading.values import moment, record_list
 
 _HEADERS = ("LEIHeader", "Header")
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     relations: list[Record | Rejection] = []
     for element in body.elements(*_HEADERS, "LEIRecord", "RelationshipRecord"):
         name = element.tag.rpartition("}")[2]
         if name in _HEADERS:
-            yield About(stamp=moment(_text(element, "ContentDate")))
+            yield Metadata(stamp=moment(_text(element, "ContentDate")))
         elif name == "LEIRecord":
-            yield from records([element], _entity, lambda item: _text(item, "LEI"))
+            yield from record_list([element], _entity, lambda item: _text(item, "LEI"))
         else:
-            relations += records([element], _relation, lambda item: _facts(item, leis.RELATION))
+            relations += record_list([element], _relation, lambda item: _facts(item, leis.RELATION))
     yield from sorted(relations, key=leis.nearest_last)
 
 

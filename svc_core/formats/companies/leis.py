@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from svc_core.formats.model import Members, Record
-from svc_core.formats.reading import parties, relations
+from svc_core.formats.reading import entity_keys as parties
+from svc_core.formats.reading import relation_records as relations
+from svc_core.formats.reading.entity_keys import designator_keys
 from svc_core.formats.reading.identifiers import lei
-from svc_core.formats.reading.parties import designator_keys
-from svc_core.formats.reading.values import countries, day, moment, require, text
+from svc_core.formats.reading.values import country_members, day, moment, require, text_member
 
 _TYPES = {
     **dict.fromkeys(("GENERAL", "BRANCH", "SOLE_PROPRIETOR"), "company"),
@@ -77,18 +78,18 @@ def legal_entity(
     is_succeeded: bool,
 ) -> Record:
     """The record of a legal entity; `other_names` are its names beside the legal one."""
-    code, legal = require_lei(facts["lei"]), require(text(facts["name"]), "a legal name")
-    home = text(facts["jurisdiction"]) or ""
+    code, legal = require_lei(facts["lei"]), require(text_member(facts["name"]), "a legal name")
+    home = text_member(facts["jurisdiction"]) or ""
     status = _STATUSES.get(str(facts["status"]), "unknown")
     validity = {"from": day(facts["created"]), "to": day(facts["expired"])}
-    names = dict.fromkeys(map(text, other_names))
+    names = dict.fromkeys(map(text_member, other_names))
     members = {
         "type": _TYPES.get(str(facts["category"]), "organization"),
         "name": legal,
         "aliases": [name for name in names if name and name != legal],
         "jurisdiction": home if _JURISDICTION.fullmatch(home) else None,
-        "registered": parties.registered(legal, home or None) if status == "active" else None,
-        "countryCodes": countries([home[:2], facts["legalCountry"], facts["country"]]),
+        "registered": parties.register_key(legal, home or None) if status == "active" else None,
+        "countryCodes": country_members([home[:2], facts["legalCountry"], facts["country"]]),
         "status": "merged" if is_succeeded and status == "inactive" else status,
         "validity": validity if any(validity.values()) else None,
     }
@@ -119,9 +120,11 @@ def lei_relation(facts: Mapping[str, Any]) -> Record:
     }
     keys, stamp = [f"lei:{end}" for end in ends], moment(facts.get("changed"))
     url = _PAGE + ends[0]
-    return relations.relation(kind, keys, members, stamp=stamp, record_id="/".join(ends), url=url)
+    return relations.relation_record(
+        kind, keys, members, stamp=stamp, record_id="/".join(ends), url=url
+    )
 
 
 def nearest_last(item: object) -> bool:
     """A sort key that puts direct relations last, so that they replace ultimate ones."""
-    return isinstance(item, Record) and item.said["attributes"]["level"] == "direct"
+    return isinstance(item, Record) and item.members["attributes"]["level"] == "direct"

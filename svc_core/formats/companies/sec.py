@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 
 from svc_core.formats.model import Record
-from svc_core.formats.reading import parties
+from svc_core.formats.reading import entity_keys as parties
+from svc_core.formats.reading.entity_keys import ranked_keys
 from svc_core.formats.reading.identifiers import cik
-from svc_core.formats.reading.parties import ranked_keys
-from svc_core.formats.reading.values import country_named, moment, require, text
+from svc_core.formats.reading.values import country_named, moment, require, text_member
 
 _ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
 _COMPANY = "https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK="
@@ -50,7 +50,7 @@ def filer(
 
 
 def _listing(ticker: str, exchange: object) -> dict[str, Any]:
-    name = text(exchange)
+    name = text_member(exchange)
     return {"ticker": ticker, "exchangeName": name, "mic": _MICS.get(name or "")}
 
 

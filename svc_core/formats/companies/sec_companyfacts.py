@@ -21,10 +21,10 @@ from attrs import Factory, frozen
 
 from svc_core.formats.companies import sec, xbrl
 from svc_core.formats.companies.fiscal import FiscalYears, annual_ends, month_count
-from svc_core.formats.model import FAULTS, About, Contents, Given, Record, Unusable
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import FAULTS, Contents, Metadata, Origin, Record, RecordRefused
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import day, midnight, number, records, require, text
+from svc_core.formats.reading.values import day, midnight, number, record_list, require, text_member
 
 Fact = dict[str, Any]
 
@@ -54,19 +54,21 @@ def _recognise(body: Body) -> bool:
     return body.has("cik", "facts") or body.has("cik", "taxonomy", "tag", "units")
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     reply = body.whole_json()
     cik = sec.require_cik(reply["cik"])
     taxonomies = reply["facts"] if "facts" in reply else {reply["taxonomy"]: {reply["tag"]: reply}}
-    all_series = list(xbrl.series(taxonomies))
+    all_series = list(xbrl.metric_series(taxonomies))
     facts = [fact for series in all_series for fact in series.facts if isinstance(fact, dict)]
-    yield About(stamp=sec.latest(fact.get("filed") for fact in facts))
-    yield sec.filer(cik, {"name": text(reply.get("entityName"))})
+    yield Metadata(stamp=sec.latest(fact.get("filed") for fact in facts))
+    yield sec.filer(cik, {"name": text_member(reply.get("entityName"))})
     period = cache(partial(_period, FiscalYears(annual_ends(facts))))
     states = _Statements(period, all_series).holds
     filer = Company(cik, period, cache(partial(_filing, cik)), states)
     for series in all_series:
-        yield from records(series.facts, partial(_record, filer, series), lambda fact: fact["accn"])
+        yield from record_list(
+            series.facts, partial(_record, filer, series), lambda fact: fact["accn"]
+        )
 
 
 def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
@@ -76,7 +78,7 @@ def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
     start, end = period["periodStart"], period["periodEnd"]
     company.filings[series.key, start, end] += 1
     if company.filings[series.key, start, end] > FILINGS_MAX:
-        raise Unusable(f"is reported by more than {FILINGS_MAX} filings")
+        raise RecordRefused(f"is reported by more than {FILINGS_MAX} filings")
     members = {
         "entity": f"cik:{company.cik}",
         **series.members,
@@ -84,7 +86,7 @@ def _record(company: Company, series: xbrl.Series, fact: Fact) -> Record:
         "metric": series.metric if company.states(series, fact) else None,
         **period,
         "filing": filing,
-        "frame": text(fact.get("frame")),
+        "frame": text_member(fact.get("frame")),
     }
     key = f"{company.cik}|{series.key}|{start or ''}|{end}|{accession}"
     return Record("financialObservation", key, members, stamp, (), accession, filing["url"], stamp)
@@ -113,7 +115,7 @@ class _Statements:
     def _stated_facts(self, all_series: Sequence[xbrl.Series]) -> Iterator[tuple[str, Any, Fact]]:
         for series in all_series:
             for fact in series.facts if series.metric else ():
-                with suppress(Unusable, *FAULTS):  # such a fact is rejected in its turn
+                with suppress(RecordRefused, *FAULTS):  # such a fact is rejected in its turn
                     xbrl.exact(fact["val"])
                     yield series.key, self._statement_keys(series, fact), fact
 
@@ -141,7 +143,7 @@ class _Statements:
 def _period(years: FiscalYears, start: str | None, end: str) -> dict[str, Any]:
     first, last = date.fromisoformat(start) if start else None, date.fromisoformat(end)
     if first and first > last:
-        raise Unusable("ends before it begins")
+        raise RecordRefused("ends before it begins")
     return {
         "periodType": "duration" if first else "instant",
         "periodStart": first and first.isoformat(),
@@ -153,13 +155,13 @@ def _period(years: FiscalYears, start: str | None, end: str) -> dict[str, Any]:
 
 def _filing(cik: str, *cells: Any) -> tuple[dict[str, Any], datetime | None]:
     accession, form, filed_on, year, period = cells
-    filing_id = require(text(accession), "accn")
+    filing_id = require(text_member(accession), "accn")
     members = {
         "accession": filing_id,
-        "form": text(form),
+        "form": text_member(form),
         "filedDate": day(filed_on),
         "fiscalYear": number(year),
-        "fiscalPeriod": text(period),
+        "fiscalPeriod": text_member(period),
         "url": sec.filing_page(cik, filing_id),
     }
     return members, midnight(filed_on)

@@ -11,21 +11,21 @@ from itertools import zip_longest
 from typing import Any
 
 from svc_core.formats.companies import sec
-from svc_core.formats.model import About, Contents, DocumentRefused, Given, Record
-from svc_core.formats.reading import parties
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, DocumentRefused, Metadata, Origin, Record
+from svc_core.formats.reading import entity_keys as parties
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.identifiers import cik
 from svc_core.formats.reading.values import (
-    at,
     comma_parts,
     day,
     midnight,
     moment,
-    records,
+    record_list,
     require,
+    rfc3339,
     strings,
-    text,
+    text_member,
 )
 
 _FILE = re.compile(r"CIK(\d{10})")
@@ -36,17 +36,17 @@ def _recognise(body: Body) -> bool:
     return body.has("cik", "filings") or body.has("accessionNumber", "form")
 
 
-def _parse(body: Body, origin: Given) -> Contents:
+def _parse(body: Body, origin: Origin) -> Contents:
     reply = body.whole_json()
     columns = reply if "filings" not in reply else (reply["filings"] or {}).get("recent") or {}
     number, rows = _company(reply, origin), _rows(columns)
-    yield About(stamp=sec.latest(row.get("acceptanceDateTime") for row in rows))
+    yield Metadata(stamp=sec.latest(row.get("acceptanceDateTime") for row in rows))
     if columns is not reply:
-        yield from records([reply], partial(_entity, number))
-    yield from records(rows, partial(_filing, number), lambda row: row["accessionNumber"])
+        yield from record_list([reply], partial(_entity, number))
+    yield from record_list(rows, partial(_filing, number), lambda row: row["accessionNumber"])
 
 
-def _company(document: dict[str, Any], origin: Given) -> str:
+def _company(document: dict[str, Any], origin: Origin) -> str:
     file_match = _FILE.search(origin.name)
     number = cik(document.get("cik") or origin.options.get("cik") or (file_match and file_match[1]))
     if number is None:
@@ -64,17 +64,20 @@ def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
 def _entity(number: str, document: dict[str, Any]) -> Record:
     tickers, homes = strings(document.get("tickers")), _homes(document)
     exchanges = (document.get("exchanges") or ())[: len(tickers)]
-    name, sic = require(text(document.get("name")), "a name"), text(document.get("sic"))
-    industry = {"scheme": "SIC", "code": sic, "label": text(document.get("sicDescription"))}
+    name, sic = (
+        require(text_member(document.get("name")), "a name"),
+        text_member(document.get("sic")),
+    )
+    industry = {"scheme": "SIC", "code": sic, "label": text_member(document.get("sicDescription"))}
     former_names = strings([former.get("name") for former in document.get("formerNames") or ()])
     is_person = _is_person(document)
     members = {
         "type": "person" if is_person else "company",
         "name": name,
         "aliases": [former for former in dict.fromkeys(former_names) if former != name],
-        "description": text(document.get("description")),
+        "description": text_member(document.get("description")),
         "jurisdiction": homes[0],
-        "registered": None if is_person else parties.registered(name, homes[0]),
+        "registered": None if is_person else parties.register_key(name, homes[0]),
         "countryCodes": list(dict.fromkeys(home[:2] for home in homes if home)),
         "industry": industry if sic else None,
     }
@@ -97,10 +100,12 @@ def _homes(document: dict[str, Any]) -> list[str | None]:
 
 
 def _filing(number: str, row: dict[str, Any]) -> Record:
-    accession, form = (require(text(row[name]), name) for name in ("accessionNumber", "form"))
+    accession, form = (
+        require(text_member(row[name]), name) for name in ("accessionNumber", "form")
+    )
     filed_on = require(day(row["filingDate"]), "filingDate")
     accepted_at = moment(row.get("acceptanceDateTime"))
-    url = sec.filing_page(number, accession, text(row.get("primaryDocument")))
+    url = sec.filing_page(number, accession, text_member(row.get("primaryDocument")))
     members = {
         "entity": f"cik:{number}",
         "cik": number,
@@ -108,9 +113,9 @@ def _filing(number: str, row: dict[str, Any]) -> Record:
         "form": form,
         "filedDate": filed_on,
         "reportDate": day(row.get("reportDate")),
-        "acceptedAt": at(accepted_at),
+        "acceptedAt": rfc3339(accepted_at),
         "items": None if row.get("items") is None else comma_parts(row["items"]),
-        "description": text(row.get("primaryDocDescription")),
+        "description": text_member(row.get("primaryDocDescription")),
         "url": url,
     }
     stamp = accepted_at or midnight(filed_on)

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from svc_core.formats.companies import sec
-from svc_core.formats.model import Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.identifiers import cik
-from svc_core.formats.reading.values import records, text
+from svc_core.formats.reading.values import record_list, text_member
 
 Row = dict[str, Any]
 
@@ -31,17 +31,17 @@ def _cik(row: Row) -> Any:
     return row.get("cik_str", row.get("cik"))
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     companies: dict[Any, list[Row]] = defaultdict(list)
     for place, row in enumerate(_rows(body.whole_json())):
         number = cik(_cik(row)) if isinstance(row, dict) else None
         companies[number or place].append(row)
-    yield from records(companies.values(), _record, lambda rows: rows[0])
+    yield from record_list(companies.values(), _record, lambda rows: rows[0])
 
 
 def _record(rows: list[Row]) -> Record:
     first = rows[0]
-    members = {"name": text(first.get("title") or first.get("name"))}
+    members = {"name": text_member(first.get("title") or first.get("name"))}
     exchanges = {str(row["ticker"]): row.get("exchange") for row in rows if row["ticker"]}
     return sec.filer(sec.require_cik(_cik(first)), members, exchanges)
 

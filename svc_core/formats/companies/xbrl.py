@@ -8,7 +8,7 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.formats.reading.codes import currency
-from svc_core.formats.reading.values import number, require, text
+from svc_core.formats.reading.values import number, require, text_member
 
 _UNITS = {"shares": "{share}", "pure": "1", "Year": "a", "Month": "mo", "Day": "d"}
 """UCUM units by the units of reports; any other unit becomes a UCUM annotation."""
@@ -28,7 +28,7 @@ class Series:
     facts: list[dict[str, Any]]
 
 
-def series(taxonomies: dict[str, Any]) -> Iterator[Series]:
+def metric_series(taxonomies: dict[str, Any]) -> Iterator[Series]:
     """Yields the series of all concepts, better concepts of a metric before worse ones.
 
     A part that has not the form of a taxonomy, a concept or a unit is passed on as a fact, so that
@@ -44,7 +44,7 @@ def series(taxonomies: dict[str, Any]) -> Iterator[Series]:
         concept, about = concepts[full_name]
         description = about if isinstance(about, dict) else {"units": about}
         units = description.get("units")
-        members = {"concept": concept | {"label": text(description.get("label"))}}
+        members = {"concept": concept | {"label": text_member(description.get("label"))}}
         for unit, facts in (units if isinstance(units, dict) else {"": [units]}).items():
             key = f"{concept['taxonomy']}|{concept['name']}|{unit}"
             fact_list: list[Any] = facts if isinstance(facts, list) else [facts]
@@ -65,7 +65,7 @@ def substitutes() -> frozenset[str]:
 
 
 def _table() -> list[tuple[str, str, str]]:
-    rows = [line.split("\t") for line in data.lines("metrics.tsv")]
+    rows = [line.split("\t") for line in data.table_lines("metrics.tsv")]
     return [(metric, *concepts.partition("|")[::2]) for metric, concepts in rows]
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from svc_core.formats.cyber.csaf_products import Product, affected_products, products_by_id
-from svc_core.formats.cyber.vulnerabilities import (
+from svc_core.formats.cyber.cve_fields import (
     collect,
     cve_id,
     cve_record,
@@ -13,28 +13,30 @@ from svc_core.formats.cyber.vulnerabilities import (
     score,
     weaknesses,
 )
-from svc_core.formats.model import About, Contents, Given
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Metadata, Origin
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import moment, objects, records, text, web_url
+from svc_core.formats.reading.values import moment, objects, record_list, text_member, web_url
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     advisory = body.whole_json()
     document = advisory["document"]
     tracking, publisher = document["tracking"], document.get("publisher") or {}
     links = [link for link in objects(document.get("references")) if link.get("category") == "self"]
     stamp = moment(tracking.get("current_release_date"))
-    yield About(stamp, text(document.get("title"), 300), web_url(publisher.get("namespace")))
+    yield Metadata(
+        stamp, text_member(document.get("title"), 300), web_url(publisher.get("namespace"))
+    )
     of_advisory: dict[str, Any] = {
         "stamp": stamp,
-        "record_id": text(tracking["id"], 200),
+        "record_id": text_member(tracking["id"], 200),
         "url": next((web_url(link.get("url")) for link in reversed(links)), None),
         "published_at": moment(tracking.get("initial_release_date")),
     }
     products = products_by_id(advisory.get("product_tree") or {})
     make_members = partial(_members, products, publisher)
-    yield from records(
+    yield from record_list(
         advisory.get("vulnerabilities") or (),
         lambda item: cve_record(cve_id(item.get("cve")), make_members(item), **of_advisory),
         lambda item: item["cve"],
@@ -42,14 +44,14 @@ def _parse(body: Body, _: Given) -> Contents:
 
 
 def _members(tree: Mapping[Any, Product], publisher: dict[str, Any], item: dict[str, Any]) -> Any:
-    title = text(item.get("title"), 500)
+    title = text_member(item.get("title"), 500)
     notes = {note.get("category"): note.get("text") for note in objects(item.get("notes"))}
     cwes = [item["cwe"]] if item.get("cwe") else item.get("cwes")
     role = "primary" if publisher.get("category") == "vendor" else "secondary"
     return {
         "title": None if title == item["cve"] else title,
-        "description": text(notes.get("description") or notes.get("summary")),
-        "scores": _scores(item, text(publisher.get("name"), 200), role),
+        "description": text_member(notes.get("description") or notes.get("summary")),
+        "scores": _scores(item, text_member(publisher.get("name"), 200), role),
         "weaknesses": weaknesses(
             [cwes and [{"cweId": cwe["id"], "value": cwe.get("name")} for cwe in cwes]]
         ),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from svc_core.formats.cyber import vulnerabilities
+from svc_core.formats.cyber import cve_fields as vulnerabilities
 from svc_core.formats.model import Members
 from svc_core.formats.reading.values import objects
 

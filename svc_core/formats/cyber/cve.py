@@ -5,7 +5,7 @@ What CISA and others add stands in the same record, in containers of their own.
 
 from typing import Any
 
-from svc_core.formats.cyber.vulnerabilities import (
+from svc_core.formats.cyber.cve_fields import (
     affected_product,
     collect,
     cve_entry,
@@ -16,16 +16,16 @@ from svc_core.formats.cyber.vulnerabilities import (
     ssvc,
     weaknesses,
 )
-from svc_core.formats.model import Contents, Given, Record, Unusable
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Origin, Record, RecordRefused
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import objects, records, text
+from svc_core.formats.reading.values import objects, record_list, text_member
 
 PAGE = "https://www.cve.org/CVERecord?id="
 
 
-def _parse(body: Body, _: Given) -> Contents:
-    yield from records(_items(body), _record, lambda item: item["cveMetadata"]["cveId"])
+def _parse(body: Body, _: Origin) -> Contents:
+    yield from record_list(_items(body), _record, lambda item: item["cveMetadata"]["cveId"])
 
 
 def _items(body: Body) -> list[Any]:
@@ -39,7 +39,7 @@ def _record(item: dict[str, Any]) -> Record:
     head, sections = item["cveMetadata"], item["containers"]
     cve, state = cve_id(head["cveId"]), str(head.get("state") or "PUBLISHED").upper()
     if state not in {"PUBLISHED", "REJECTED"}:
-        raise Unusable("is not published")
+        raise RecordRefused("is not published")
     cna = sections.get("cna") or {}
     containers = [cna, *(sections.get("adp") or ())]
     metrics = _metrics(containers)
@@ -47,7 +47,7 @@ def _record(item: dict[str, Any]) -> Record:
     assigner = {"shortName": head.get("assignerShortName"), "orgId": head.get("assignerOrgId")}
     members = {
         "state": state,
-        "title": text(cna.get("title"), 500),
+        "title": text_member(cna.get("title"), 500),
         "description": english(cna.get("descriptions") or cna.get("rejectedReasons")),
         "assigner": assigner,
         "scores": collect([metrics or None], _score),
@@ -70,7 +70,7 @@ def _metrics(containers: list[Any]) -> list[tuple[str, Any, str | None, str]]:
 
 
 def _provider(container: dict[str, Any]) -> str | None:
-    return text((container.get("providerMetadata") or {}).get("shortName"), 100)
+    return text_member((container.get("providerMetadata") or {}).get("shortName"), 100)
 
 
 def _score(metric: tuple[str, Any, str | None, str]) -> Any:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from svc_core.formats.cyber.vulnerabilities import cve_id
-from svc_core.formats.model import About, Contents, Given, Members, Record, Unusable
-from svc_core.formats.reading.body import Body
+from svc_core.formats.cyber.cve_fields import cve_id
+from svc_core.formats.model import Contents, Members, Metadata, Origin, Record, RecordRefused
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import at, moment, objects, records, require
+from svc_core.formats.reading.values import moment, objects, record_list, require, rfc3339
 
 HOME = "https://www.first.org/epss/"
 FIELDS = ("cve", "epss", "percentile")
@@ -27,12 +27,12 @@ def _is_page(body: Body) -> bool:
     return any({*FIELDS} <= row.keys() for row in objects(body.json["data"]))
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     if _is_csv(body):
         yield from _list_contents(body.rows())
     else:
-        yield About(home_url=HOME)
-        yield from records(body.json["data"], _page_record, lambda row: row["cve"])
+        yield Metadata(home_url=HOME)
+        yield from record_list(body.json["data"], _page_record, lambda row: row["cve"])
 
 
 def _list_contents(rows: Iterator[list[str]]) -> Contents:
@@ -42,10 +42,10 @@ def _list_contents(rows: Iterator[list[str]]) -> Contents:
         banner = dict(part.lstrip("# ").split(":", 1) for part in header)
         header = next(rows, [])
     stamp = moment(banner.get("score_date"))
-    yield About(stamp, home_url=HOME)
-    day_members = {"modelVersion": banner.get("model_version"), "scoreDate": at(stamp)}
+    yield Metadata(stamp, home_url=HOME)
+    day_members = {"modelVersion": banner.get("model_version"), "scoreDate": rfc3339(stamp)}
     cve, score, percentile = map(header.index, FIELDS)
-    yield from records(
+    yield from record_list(
         rows,
         lambda row: _record((row[cve], row[score], row[percentile]), day_members, stamp),
         lambda row: row[cve],
@@ -54,7 +54,7 @@ def _list_contents(rows: Iterator[list[str]]) -> Contents:
 
 def _page_record(row: dict[str, Any]) -> Record:
     stamp = moment(row.get("date"))
-    day_members = {"modelVersion": None, "scoreDate": at(stamp)}
+    day_members = {"modelVersion": None, "scoreDate": rfc3339(stamp)}
     return _record(tuple(row[name] for name in FIELDS), day_members, stamp)
 
 
@@ -68,7 +68,7 @@ def _record(fields: tuple[Any, ...], day_members: Members, stamp: datetime | Non
 def _share(value: Any) -> float:
     share = float(require(value, "a score"))
     if not 0 <= share <= 1:
-        raise Unusable("has a score that is no probability")
+        raise RecordRefused("has a score that is no probability")
     return share
 
 

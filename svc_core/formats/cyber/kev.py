@@ -6,11 +6,11 @@ CISA has published truncated files, so the count in the file must be that of its
 import re
 from typing import Any
 
-from svc_core.formats.cyber.vulnerabilities import cve_id, cve_record, reference_links, weaknesses
-from svc_core.formats.model import About, Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.cyber.cve_fields import cve_id, cve_record, reference_links, weaknesses
+from svc_core.formats.model import Contents, Metadata, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import day, midnight, moment, records, text
+from svc_core.formats.reading.values import day, midnight, moment, record_list, text_member
 
 PAGE = "https://www.cisa.gov/known-exploited-vulnerabilities-catalog"
 
@@ -22,17 +22,17 @@ _WORDS = {
 }  # fmt: skip
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     catalog = body.whole_json()
     release = moment(catalog.get("dateReleased"))
-    yield About(release, catalog.get("title"), PAGE, records=catalog.get("count"))
-    yield from records(catalog["vulnerabilities"], _record, lambda entry: entry["cveID"])
+    yield Metadata(release, catalog.get("title"), PAGE, records=catalog.get("count"))
+    yield from record_list(catalog["vulnerabilities"], _record, lambda entry: entry["cveID"])
 
 
 def _record(entry: dict[str, Any]) -> Record:
     cve, added_on = cve_id(entry["cveID"]), entry["dateAdded"]
     links = [{"url": address} for address in _LINKS.findall(entry.get("notes") or "")]
-    words = {name: text(entry.get(column)) for name, column in _WORDS.items()}
+    words = {name: text_member(entry.get(column)) for name, column in _WORDS.items()}
     members = {
         "kev": {"dateAdded": day(added_on), "dueDate": day(entry.get("dueDate")), **words},
         "weaknesses": weaknesses([entry.get("cwes")]),

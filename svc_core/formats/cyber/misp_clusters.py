@@ -9,16 +9,16 @@ from typing import Any
 from svc_core.formats.cyber.misp_keys import Cluster, cluster_key, type_of
 from svc_core.formats.cyber.stix_keys import attack_id
 from svc_core.formats.model import Contents, Members, Record
-from svc_core.formats.reading.parties import entity
-from svc_core.formats.reading.relations import relation
+from svc_core.formats.reading.entity_keys import entity
+from svc_core.formats.reading.relation_records import relation_record
 from svc_core.formats.reading.values import (
     countries_named,
     country,
     objects,
-    records,
+    record_list,
     require,
     strings,
-    text,
+    text_member,
 )
 
 # Estimative language, as the taxonomy of that name gives its ranges: their middles.
@@ -33,17 +33,17 @@ _MUTUAL = {"similar", "related-to", "overlaps", "linked-to", "associated-with"}
 
 def cluster_records(clusters: list[tuple[Any, str]]) -> Contents:
     """The entities of clusters, each with its kind of galaxy, and the relations between them."""
-    yield from records(clusters, _entity, lambda pair: pair[0]["value"])
+    yield from record_list(clusters, _entity, lambda pair: pair[0]["value"])
     for cluster, kind in clusters:
         if isinstance(cluster, dict):
             links = [(link, cluster, kind) for link in objects(cluster.get("related"))]
-            yield from records(links, _relation, lambda triple: triple[1]["value"])
+            yield from record_list(links, _relation, lambda triple: triple[1]["value"])
 
 
 def _entity(pair: tuple[Cluster, str]) -> Record:
     cluster, kind = pair
     key, meta, type_ = cluster_key(cluster, kind), cluster.get("meta") or {}, type_of(kind)
-    name = require(text(cluster.get("value"), 500), "a name")
+    name = require(text_member(cluster.get("value"), 500), "a name")
     synonyms = strings(meta.get("synonyms"))
     attack_ids = [synonym for synonym in synonyms if attack_id([synonym], str(type_))]
     # Some clusters are two groups of ATT&CK in one, and are neither of them.
@@ -55,7 +55,7 @@ def _entity(pair: tuple[Cluster, str]) -> Record:
         "type": type_,
         "name": name.removesuffix(f" - {key.partition(':')[2]}"),
         "aliases": [synonym for synonym in synonyms if synonym not in {name, *attack_ids}] or None,
-        "description": text(cluster.get("description")),
+        "description": text_member(cluster.get("description")),
         "topics": strings(meta.get("cfr-type-of-incident")) or None,
     }
     if type_ == "threatActor":
@@ -75,7 +75,9 @@ def _relation(triple: tuple[Cluster, Cluster, str]) -> Record:
     type_, ends = link["type"], (cluster_key(cluster, kind), f"misp-galaxy:{link['dest-uuid']}")
     members = {"confidence": _confidence(strings(link.get("tags")))}
     is_directed = type_ not in _MUTUAL
-    return relation(type_, ends, members, is_directed=is_directed, record_id=cluster.get("uuid"))
+    return relation_record(
+        type_, ends, members, is_directed=is_directed, record_id=cluster.get("uuid")
+    )
 
 
 def _confidence(tags: Iterable[str]) -> float | None:

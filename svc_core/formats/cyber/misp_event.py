@@ -12,21 +12,21 @@ from typing import Any
 from svc_core.formats.cyber import misp_names as names
 from svc_core.formats.cyber.misp_clusters import cluster_records
 from svc_core.formats.cyber.misp_names import Object
-from svc_core.formats.model import Contents, Given, Record, Unusable
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Origin, Record, RecordRefused
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.relations import relation
-from svc_core.formats.reading.text import fold
+from svc_core.formats.reading.markup_text import fold_space
+from svc_core.formats.reading.relation_records import relation_record
 from svc_core.formats.reading.values import (
-    at,
     designator,
     epoch_moment,
     midnight,
     number,
     objects,
-    records,
+    record_list,
     require,
-    text,
+    rfc3339,
+    text_member,
 )
 
 # Of `threat_level_id`, where 4 is undefined; of `analysis`: initial, ongoing, complete.
@@ -36,16 +36,16 @@ VALUE_CHARS = 1_000
 EVENT_MEMBERS = ("info", "date", "threat_level_id", "analysis")
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     for wrapper in _events(body):
-        incident = next(records([wrapper], _incident, lambda wrapper: wrapper["Event"]["info"]))
+        incident = next(record_list([wrapper], _incident, lambda wrapper: wrapper["Event"]["info"]))
         yield incident
         if isinstance(incident, Record):
             event = wrapper["Event"]
             yield from cluster_records(names.event_clusters(event))
             marks = [mark for mark in names.attributes(event) if names.is_set(mark.get("to_ids"))]
             make = partial(_indicator, incident.key)
-            yield from records(marks, make, lambda mark: mark["value"])
+            yield from record_list(marks, make, lambda mark: mark["value"])
 
 
 def _events(body: Body) -> list[Any]:
@@ -59,16 +59,16 @@ def _events(body: Body) -> list[Any]:
 def _incident(wrapper: Object) -> Record:
     event = wrapper["Event"]
     if str(event.get("published")).lower() in {"false", "0"}:
-        raise Unusable("is not published")
+        raise RecordRefused("is not published")
     uuid, level = require(event.get("uuid"), "a uuid"), str(event.get("threat_level_id"))
     basis = {"provider": "misp", "scale": "threat_level_id", "value": level}
     members = {
-        "title": require(text(event.get("info"), 500), "info"),
+        "title": require(text_member(event.get("info"), 500), "info"),
         "category": "cyber",
         "status": STATUSES.get(str(event.get("analysis"))),
         "severity": SEVERITIES.get(level),
         "severityBasis": basis if level in SEVERITIES else None,
-        "startedAt": at(midnight(event.get("date"))),
+        "startedAt": rfc3339(midnight(event.get("date"))),
         "datePrecision": "day",
         "designators": [designator("misp", uuid)],
         "entities": list({row["name"]: row for row in names.event_mentions(event)}.values()),
@@ -88,14 +88,17 @@ def _indicator(event: str, item: Object) -> Iterator[Record]:
 
     The key holds type and value, so that the indicators of two events meet.
     """
-    kind, value = (require(item["type"], "a type"), fold(str(require(item["value"], "a value"))))
+    kind, value = (
+        require(item["type"], "a type"),
+        fold_space(str(require(item["value"], "a value"))),
+    )
     # Rules of detectors are long, and begin alike.
     key = f"misp:{kind}={value if len(value) <= VALUE_CHARS else item['uuid']}"
     members = {"type": "indicator", "name": value[:VALUE_CHARS]}
     traits = {"kind": kind, "category": item.get("category")}
     meta: dict[str, Any] = {"stamp": _moment(item.get("timestamp")), "record_id": item.get("uuid")}
-    yield Record("entity", key, members | {"description": text(item.get("comment"))}, **meta)
-    yield relation("indicates", (key, event), {"attributes": traits}, **meta)
+    yield Record("entity", key, members | {"description": text_member(item.get("comment"))}, **meta)
+    yield relation_record("indicates", (key, event), {"attributes": traits}, **meta)
 
 
 MISP_EVENT = make_format(

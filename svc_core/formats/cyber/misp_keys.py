@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from svc_core.formats.cyber.stix_keys import TYPES, attack_id
-from svc_core.formats.model import Unusable
+from svc_core.formats.model import RecordRefused
 from svc_core.formats.reading.values import country, strings
 
 Cluster = dict[str, Any]
@@ -39,7 +39,7 @@ def cluster_key(cluster: Cluster, kind: str) -> str:
     """
     type_, meta = type_of(kind), cluster.get("meta") or {}
     if type_ is None:
-        raise Unusable(f"is of a galaxy that holds no entities: {kind[:60]}")
+        raise RecordRefused(f"is of a galaxy that holds no entities: {kind[:60]}")
     attack = attack_id(strings(meta.get("external_id")), type_)
     codes = map(country, strings(meta.get("ISO") or meta.get("iso-code")))
     if attack is not None:

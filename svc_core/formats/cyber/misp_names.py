@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from svc_core.formats.cyber.cve_fields import CVE_ID
 from svc_core.formats.cyber.misp_keys import cluster_key, type_of
-from svc_core.formats.cyber.vulnerabilities import CVE_ID
-from svc_core.formats.reading.values import objects, text
+from svc_core.formats.reading.values import objects, text_member
 
 Object = dict[str, Any]
 
@@ -43,7 +43,7 @@ def event_mentions(event: Object) -> Iterator[Object]:
 
 def _mention(key: str | None, kind: str, name: str) -> Object:
     role = ROLES.get(type_of(kind) or "", "mentioned")
-    return {"key": key, "role": role, "name": text(name, 500)}
+    return {"key": key, "role": role, "name": text_member(name, 500)}
 
 
 def attributes(event: Object) -> list[Object]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from svc_core.formats.cyber.vulnerabilities import (
+from svc_core.formats.cyber.cve_fields import (
     collect,
     cve_entry,
     cve_id,
@@ -20,10 +20,10 @@ from svc_core.formats.cyber.vulnerabilities import (
     ssvc,
     weaknesses,
 )
-from svc_core.formats.model import About, Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Metadata, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import MEBI, make_format
-from svc_core.formats.reading.values import moment, records
+from svc_core.formats.reading.values import moment, record_list
 
 PAGE = "https://nvd.nist.gov/vuln/detail/"
 OWN = "nvd@nist.gov"
@@ -32,10 +32,10 @@ _PARTS = re.compile(r"(?<!\\):")
 _ESCAPE = re.compile(r"\\(.)")
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     page = body.whole_json()
-    yield About(stamp=moment(page.get("timestamp")), home_url="https://nvd.nist.gov/")
-    yield from records(page["vulnerabilities"], _record, lambda item: item["cve"]["id"])
+    yield Metadata(stamp=moment(page.get("timestamp")), home_url="https://nvd.nist.gov/")
+    yield from record_list(page["vulnerabilities"], _record, lambda item: item["cve"]["id"])
 
 
 def _record(item: dict[str, Any]) -> Record:

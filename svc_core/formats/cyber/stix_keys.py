@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from svc_core.formats.cyber.vulnerabilities import CVE_ID
+from svc_core.formats.cyber.cve_fields import CVE_ID
 from svc_core.formats.reading.values import country, objects
 
 Object = dict[str, Any]

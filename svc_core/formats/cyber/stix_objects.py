@@ -3,20 +3,20 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from svc_core.formats.cyber.cve_fields import CVE_ID, cve_record
 from svc_core.formats.cyber.stix_keys import TYPES, Object, external_references, key_of, outer_key
-from svc_core.formats.cyber.vulnerabilities import CVE_ID, cve_record
 from svc_core.formats.model import Members, Record
-from svc_core.formats.reading.parties import entity
-from svc_core.formats.reading.relations import evidence_links, relation
+from svc_core.formats.reading.entity_keys import entity
+from svc_core.formats.reading.relation_records import evidence_links, relation_record
 from svc_core.formats.reading.values import (
-    at,
     day,
     designator,
     moment,
     number,
     require,
+    rfc3339,
     strings,
-    text,
+    text_member,
     web_url,
 )
 
@@ -43,7 +43,7 @@ def object_records(
         refs = (item["source_ref"], item["target_ref"])
         ends = [key for ref in refs if (key := keys.get(ref, outer_key(ref)))]
         if len(ends) == len(refs):
-            yield relation(item["relationship_type"], ends, _tie(item), **_source(item))
+            yield relation_record(item["relationship_type"], ends, _tie(item), **_source(item))
     elif (key := key_of(item)) is not None:
         is_cve = CVE_ID.fullmatch(key)
         successor = new_keys.get(item["id"])
@@ -54,13 +54,13 @@ def _entity(item: Object, key: str, successor: str | None) -> Record:
     kind, own = item["type"], f"stix:{item['id']}"
     scheme, _, value = key.partition(":")
     label = item.get("name") or item.get("pattern") or (value if kind == "location" else None)
-    name = require(text(label, 500), "a name")
+    name = require(text_member(label, 500), "a name")
     aliases = item.get("aliases", item.get("x_mitre_aliases"))
     members = {
         "type": IDENTITIES.get(item.get("identity_class", ""), TYPES[kind]),
         "name": name,
         "aliases": aliases if aliases is None else [a for a in strings(aliases) if a != name],
-        "description": text(item.get("description")),
+        "description": text_member(item.get("description")),
         "revoked": item.get("revoked") is True,
         "deprecated": item.get("x_mitre_deprecated") is True,
     }
@@ -90,7 +90,7 @@ def _facet(item: Object, attack: str | None) -> Members:
 
 
 def _vulnerability(item: Object, cve: str) -> Record:
-    own, words = f"stix:{item['id']}", text(item.get("description"))
+    own, words = f"stix:{item['id']}", text_member(item.get("description"))
     designators = [designator("cve", cve), designator("stix", item["id"])]
     members = {"description": words, "designators": designators}
     return cve_record(cve, members, **_source(item), other_keys=(own,))
@@ -101,9 +101,12 @@ def _tie(item: Object) -> Members:
     is_revoked = item.get("revoked") is True or item.get("x_mitre_deprecated") is True
     return {
         "confidence": confidence and min(max(confidence, 0), 100) / 100,
-        "validFrom": at(moment(item.get("start_time"))),
-        "validTo": at(moment(item.get("stop_time"))),
-        "attributes": {"description": text(item.get("description"), 2_000), "revoked": is_revoked},
+        "validFrom": rfc3339(moment(item.get("start_time"))),
+        "validTo": rfc3339(moment(item.get("stop_time"))),
+        "attributes": {
+            "description": text_member(item.get("description"), 2_000),
+            "revoked": is_revoked,
+        },
         "evidence": evidence_links(reference.get("url") for reference in external_references(item)),
     }
 

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import evolve
 
 from svc_core.formats.feeds.census import too_many_items
-from svc_core.formats.feeds.entries import (
+from svc_core.formats.feeds.entry_drafts import (
     NOT_AN_OBJECT,
     Channel,
     EntryDraft,
@@ -27,7 +27,7 @@ from svc_core.formats.feeds.model import FeedFormat, ParsedFeed
 from svc_core.formats.model import DocumentRefused
 from svc_core.formats.reading.dates import parse_date
 from svc_core.formats.reading.languages import language_tag
-from svc_core.formats.reading.text import clip, fold, plain_text
+from svc_core.formats.reading.markup_text import clip, fold_space, plain_text
 
 _VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.\d{1,2})?/?")
 _NOT_A_FEED = "This is JSON, but neither JSON Feed nor RSS-in-JSON."
@@ -80,7 +80,9 @@ def _feed(feed: Fields, items: list[Any], kind: FeedFormat, channel: Channel) ->
     authors = plain_names(_authors(feed), limits)
     inner = evolve(channel, home_url=home_url, language=language, authors=authors)
     feed_items, rejections = batch([_outcome(item, kind) for item in items], inner)
-    title = clip(fold(plain_text(string(feed, "title")[: limits.markup_chars])), limits.name_chars)
+    title = clip(
+        fold_space(plain_text(string(feed, "title")[: limits.markup_chars])), limits.name_chars
+    )
     return ParsedFeed(kind, title or None, home_url, language, feed_items, rejections)
 
 

@@ -12,8 +12,8 @@ from xml.sax.saxutils import escape, quoteattr
 from attrs import frozen
 
 from svc_core.formats.model import DocumentRefused
-from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.text import fold
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.reading.markup_text import fold_space
 
 FEEDS_MAX = 10_000
 LABEL_CHARS = 200
@@ -29,7 +29,7 @@ class Outline:
     home_url: str | None = None
 
 
-def outlines(body: Body) -> tuple[Outline, ...]:
+def opml_outlines(body: Body) -> tuple[Outline, ...]:
     """The feeds of a list, each URL once with the labels of all its occurrences.
 
     Raises:
@@ -59,7 +59,7 @@ def _feeds(body: Body) -> Iterator[Outline]:
             folders.pop()
             element.clear()
             continue
-        attributes = {name.lower(): fold(value) for name, value in element.attrib.items()}
+        attributes = {name.lower(): fold_space(value) for name, value in element.attrib.items()}
         name = (attributes.get("title") or attributes.get("text") or "")[:LABEL_CHARS]
         url = attributes.get("xmlurl")
         if url:
@@ -73,12 +73,12 @@ def _categories(attributes: Mapping[str, str]) -> Iterator[str]:
         yield from (name.strip()[:LABEL_CHARS] for name in path.split("/") if name.strip())
 
 
-def written(title: str, feeds: Iterable[Outline]) -> str:
+def render_opml(title: str, feeds: Iterable[Outline]) -> str:
     """Renders a list of feeds as OPML 2.0."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<opml version="2.0">',
-        f"  <head><title>{escape(fold(title))}</title></head>",
+        f"  <head><title>{escape(fold_space(title))}</title></head>",
         "  <body>",
         *(f"    <outline{''.join(_attributes(feed))}/>" for feed in feeds),
         "  </body>",
@@ -97,4 +97,4 @@ def _attributes(feed: Outline) -> Iterator[str]:
         "htmlUrl": feed.home_url,
         "category": ",".join(feed.labels),
     }
-    return (f" {key}={quoteattr(fold(value))}" for key, value in attributes.items() if value)
+    return (f" {key}={quoteattr(fold_space(value))}" for key, value in attributes.items() if value)

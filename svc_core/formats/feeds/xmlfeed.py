@@ -14,7 +14,7 @@ from html.entities import html5
 from attrs import evolve, frozen
 
 from svc_core.formats.feeds.census import Census, check_root, entity_bomb, html_page, too_many_items
-from svc_core.formats.feeds.entries import (
+from svc_core.formats.feeds.entry_drafts import (
     Channel,
     EntryDraft,
     Fields,
@@ -27,7 +27,7 @@ from svc_core.formats.feeds.model import FeedFormat, FeedLimits, ParsedFeed
 from svc_core.formats.model import DocumentRefused, MissingExtra
 from svc_core.formats.reading.dates import parse_date
 from svc_core.formats.reading.languages import language_tag
-from svc_core.formats.reading.text import clip, fold
+from svc_core.formats.reading.markup_text import clip, fold_space
 
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, 2.2
@@ -172,7 +172,9 @@ def _feed(reading: _Reading, channel: Channel) -> ParsedFeed:
     )
     kind = _format(reading.version)
     items, rejections = batch([_draft(entry, kind) for entry in reading.entries], inner)
-    title = clip(fold(_markup(feed, "title", kind).text(limits.markup_chars)), limits.name_chars)
+    title = clip(
+        fold_space(_markup(feed, "title", kind).text(limits.markup_chars)), limits.name_chars
+    )
     return ParsedFeed(kind, title or None, home_url, language, items, rejections)
 
 

@@ -3,23 +3,22 @@
 The terms of ACLED forbid redistribution: whoever adds the source needs a licence.
 """
 
-from svc_core.formats.hazards.events import (
+from svc_core.formats.hazards.event_fields import (
     SUMMARY_CHARS,
     Row,
-    actors,
     count_measurements,
+    event_actors,
+    event_kind,
     event_record,
     first_object,
     headline,
-    kind,
     severity,
     table_records,
 )
-from svc_core.formats.model import Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
-    at,
     country,
     country_named,
     epoch_moment,
@@ -28,7 +27,8 @@ from svc_core.formats.reading.values import (
     place,
     point,
     require,
-    text,
+    rfc3339,
+    text_member,
 )
 
 _PLACE_PRECISION = {"1": "exact", "2": "locality", "3": "admin1"}
@@ -41,13 +41,13 @@ def _recognise(body: Body) -> bool:
     return body.json is None and "event_id_cnty" in body.first_line.lower()
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     yield from table_records(body, "data", _record)
 
 
 def _record(row: Row) -> Record:
-    kinds = kind("acled", row.get("event_type"))
-    parties = actors((row.get("actor1"), "actor", None), (row.get("actor2"), "target", None))
+    kinds = event_kind("acled", row.get("event_type"))
+    parties = event_actors((row.get("actor1"), "actor", None), (row.get("actor2"), "target", None))
     location = place(
         name=row.get("location") or row.get("admin1") or row.get("country"),
         country_code=country(row.get("iso"), "numeric") or country_named(row.get("country")),
@@ -57,12 +57,12 @@ def _record(row: Row) -> Record:
     changed_seconds = number(row.get("timestamp"))
     return event_record(
         "acled",
-        text(row["event_id_cnty"]),
+        text_member(row["event_id_cnty"]),
         {
             **kinds,
             "title": headline(kinds["type"], parties, location),
-            "summary": text(row.get("notes"), SUMMARY_CHARS),
-            "occurredAt": at(require(moment(row.get("event_date")), "event_date")),
+            "summary": text_member(row.get("notes"), SUMMARY_CHARS),
+            "occurredAt": rfc3339(require(moment(row.get("event_date")), "event_date")),
             "datePrecision": _DATE_PRECISION.get(str(row.get("time_precision"))),
             "place": location,
             **severity("acled", "deathsBest", number(row.get("fatalities"))),

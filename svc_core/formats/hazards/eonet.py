@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from svc_core.formats.hazards.events import (
+from svc_core.formats.hazards.event_fields import (
     SUMMARY_CHARS,
+    event_kind,
     event_record,
     features,
     first_object,
@@ -17,21 +18,20 @@ from svc_core.formats.hazards.events import (
     has_features,
     headline,
     is_empty,
-    kind,
     measures,
     optional_list,
 )
-from svc_core.formats.model import About, Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Metadata, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
-    at,
     designator,
     moment,
     objects,
     place,
-    records,
-    text,
+    record_list,
+    rfc3339,
+    text_member,
     web_url,
 )
 
@@ -54,14 +54,16 @@ def _is_event(event: Any) -> bool:
     return "categories" in names and ("geometry" in names or "geometries" in names)
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     document = body.whole_json()
-    yield About(title=text(document.get("title")))
+    yield Metadata(title=text_member(document.get("title")))
     if document.get("type") in {"Feature", "FeatureCollection"}:
         events = group_by(features(document), lambda row: str(row["properties"]["id"]))
-        yield from records(events, lambda fragments: _record(_join(fragments)))
+        yield from record_list(events, lambda fragments: _record(_join(fragments)))
     else:
-        yield from records(document.get("events", [document]), _record, lambda event: event["id"])
+        yield from record_list(
+            document.get("events", [document]), _record, lambda event: event["id"]
+        )
 
 
 def _join(fragments: list[dict[str, Any]]) -> Any:
@@ -88,21 +90,26 @@ def _record(event: dict[str, Any]) -> Record:
     last = track[-1] if track else {"at": None, "geometry": None}
     measures = [position["measurement"] for position in track if position["measurement"]]
     closed_at = moment(event.get("closed"))
-    kinds = kind("eonet", *(category["id"] for category in optional_list(event["categories"])))
+    kinds = event_kind(
+        "eonet", *(category["id"] for category in optional_list(event["categories"]))
+    )
     return event_record(
         "eonet",
-        text(event["id"]),
+        text_member(event["id"]),
         {
             **kinds,
-            "title": text(event.get("title")) or headline(kinds["type"]),
-            "summary": text(event.get("description"), SUMMARY_CHARS),
+            "title": text_member(event.get("title")) or headline(kinds["type"]),
+            "summary": text_member(event.get("description"), SUMMARY_CHARS),
             "occurredAt": track[0]["at"] if track else None,
-            "endedAt": at(closed_at),
+            "endedAt": rfc3339(closed_at),
             "datePrecision": "instant",
             "place": place(geometry=last["geometry"]),
             "track": track,
             "measurements": measures[-1:],
-            "designators": [designator("eonet", text(event["id"]), "eonet"), *_sources(event)],
+            "designators": [
+                designator("eonet", text_member(event["id"]), "eonet"),
+                *_sources(event),
+            ],
         },
         url=web_url(event.get("link")),
         stamp=max(filter(None, (closed_at, moment(last["at"]))), default=None),
@@ -121,7 +128,7 @@ def _sources(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _position(position: dict[str, Any]) -> dict[str, Any]:
-    date = at(moment(position.get("date")))
+    date = rfc3339(moment(position.get("date")))
     value, unit = position.get("magnitudeValue"), position.get("magnitudeUnit")
     return {
         "at": date,

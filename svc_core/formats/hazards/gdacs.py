@@ -5,12 +5,18 @@ An event is split into about six features: its centre, circles, cones and lines.
 
 from typing import Any
 
-from svc_core.formats.hazards.events import features, geometry, group_by, has_features, is_empty
+from svc_core.formats.hazards.event_fields import (
+    features,
+    geometry,
+    group_by,
+    has_features,
+    is_empty,
+)
 from svc_core.formats.hazards.gdacs_alert import alert
-from svc_core.formats.model import Contents, Given, Record, Unusable
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Origin, Record, RecordRefused
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import records
+from svc_core.formats.reading.values import record_list
 
 CENTRE = "Point_Centroid"
 
@@ -21,9 +27,9 @@ def _recognise(body: Body) -> bool:
     return is_list or has_features(body, "eventtype", "eventid")
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     events = group_by(features(body.whole_json()), _event_name)
-    yield from records(events, _record, lambda event: _event_name(event[0]))
+    yield from record_list(events, _record, lambda event: _event_name(event[0]))
 
 
 def _event_name(feature: dict[str, Any]) -> str:
@@ -60,7 +66,7 @@ def _class(feature: dict[str, Any]) -> str:
 def _footprint(polygons: list[dict[str, Any]]) -> dict[str, Any] | None:
     try:
         shapes = [geometry(polygon) for polygon in polygons]
-    except Unusable:  # circles over the antimeridian run beyond 180 degrees
+    except RecordRefused:  # circles over the antimeridian run beyond 180 degrees
         return None
     parts = [
         part

@@ -6,25 +6,25 @@ A 0 without a unit stands for no number. Dates without a zone are in UTC.
 import re
 from typing import Any
 
-from svc_core.formats.hazards.events import (
+from svc_core.formats.hazards.event_fields import (
     SUMMARY_CHARS,
     count_measurements,
+    event_kind,
     event_record,
     first_object,
     headline,
-    kind,
     measures,
     severity,
 )
 from svc_core.formats.model import Record
 from svc_core.formats.reading.values import (
-    at,
     country,
     designator,
     moment,
     place,
     require,
-    text,
+    rfc3339,
+    text_member,
     web_url,
 )
 
@@ -33,7 +33,9 @@ _DEPTH = re.compile(r"Depth:\s*([\d.]+)\s*km", re.IGNORECASE)
 
 def alert(fields: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Record:
     """The record of an alert with these properties, its position and the area that it covers."""
-    own_id = "".join(require(text(fields[name]), name).upper() for name in ("eventtype", "eventid"))
+    own_id = "".join(
+        require(text_member(fields[name]), name).upper() for name in ("eventtype", "eventid")
+    )
     measure, url = fields.get("severitydata") or {}, fields.get("url")
     depth = _DEPTH.search(str(measure.get("severitytext")))
     other_ids = {"glide": fields.get("glide")}
@@ -49,12 +51,16 @@ def alert(fields: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Re
         geometry=position,
     )
     members = {
-        **kind("glide", fields["eventtype"]),
-        "summary": text(fields.get("htmldescription") or fields.get("description"), SUMMARY_CHARS),
-        "occurredAt": at(moment(fields.get("fromdate"))),
-        "endedAt": None if _is_true(fields.get("iscurrent")) else at(moment(fields.get("todate"))),
+        **event_kind("glide", fields["eventtype"]),
+        "summary": text_member(
+            fields.get("htmldescription") or fields.get("description"), SUMMARY_CHARS
+        ),
+        "occurredAt": rfc3339(moment(fields.get("fromdate"))),
+        "endedAt": None
+        if _is_true(fields.get("iscurrent"))
+        else rfc3339(moment(fields.get("todate"))),
         "datePrecision": "instant",
-        "reportedAt": at(moment(fields.get("dateadded"))),
+        "reportedAt": rfc3339(moment(fields.get("dateadded"))),
         "place": location,
         "footprint": footprint,
         **severity("gdacs", "alertLevel", fields.get("alertlevel")),
@@ -81,7 +87,9 @@ def alert(fields: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Re
 
 
 def _name(label: object) -> str | None:
-    return (text(label) or "").rstrip(", ") or None  # a country without a name leaves its comma
+    return (text_member(label) or "").rstrip(
+        ", "
+    ) or None  # a country without a name leaves its comma
 
 
 def _is_true(flag: object) -> bool:

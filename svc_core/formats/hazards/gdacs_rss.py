@@ -5,10 +5,10 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from svc_core.formats.hazards.gdacs_alert import alert
-from svc_core.formats.model import About, Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Metadata, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import moment, point, records
+from svc_core.formats.reading.values import moment, point, record_list
 
 _BUILD_DATE = re.compile(r"<(?:pubDate|lastBuildDate)>([^<]+)<")
 
@@ -17,10 +17,10 @@ def _recognise(body: Body) -> bool:
     return body.root == "rss" and "xmlns:gdacs=" in body.head
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     build_date = _BUILD_DATE.search(body.head.partition("<item")[0])
-    yield About(stamp=moment(build_date and build_date[1]), home_url="https://www.gdacs.org/")
-    yield from records(body.elements("item"), _record, lambda item: item.findtext("guid"))
+    yield Metadata(stamp=moment(build_date and build_date[1]), home_url="https://www.gdacs.org/")
+    yield from record_list(body.elements("item"), _record, lambda item: item.findtext("guid"))
 
 
 def _record(item: Element) -> Record:

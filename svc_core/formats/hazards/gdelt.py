@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from svc_core.formats.hazards.events import Row, actors, event_record, headline, kind, severity
+from svc_core.formats.hazards.event_fields import (
+    Row,
+    event_actors,
+    event_kind,
+    event_record,
+    headline,
+    severity,
+)
 from svc_core.formats.hazards.gdelt_lines import (
     Layout,
     event_id,
@@ -18,8 +25,8 @@ from svc_core.formats.hazards.gdelt_lines import (
     has_columns,
     has_row,
 )
-from svc_core.formats.model import Contents, Given, Members, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Members, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import country, number, place, point, require, web_url
 
@@ -48,7 +55,7 @@ def _recognise(body: Body) -> bool:
     )
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     yield from gdelt_records(body, _LAYOUTS, _record)
 
 
@@ -93,7 +100,9 @@ def _location(*cells: str | None) -> Mapping[str, Any] | None:
 
 @lru_cache(maxsize=4_096)
 def _party(name: str | None, code: str | None, land: str | None, role: str) -> list[dict[str, Any]]:
-    return actors((name or code, role, _CAMEO_ONLY.get(land or "") or country(land, "alpha3")))
+    return event_actors(
+        (name or code, role, _CAMEO_ONLY.get(land or "") or country(land, "alpha3"))
+    )
 
 
 @lru_cache(maxsize=4_096)
@@ -104,7 +113,7 @@ def _event_codes(*cells: str | None) -> Members:
     quad, scale = map(number, cells[2:])
     class_ = None if quad is None else int(quad)
     cameo = {"eventCode": code, "rootCode": root, "quadClass": class_, "goldstein": scale}
-    return {**kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
+    return {**event_kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
 
 
 GDELT_EVENTS = make_format("gdelt-events", _recognise, _parse)

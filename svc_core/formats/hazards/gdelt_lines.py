@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from operator import itemgetter
 
-from svc_core.formats.hazards.events import Row
-from svc_core.formats.model import Record, Rejection, Unusable
-from svc_core.formats.reading.body import Body
-from svc_core.formats.reading.values import at, records
+from svc_core.formats.hazards.event_fields import Row
+from svc_core.formats.model import Record, RecordRefused, Rejection
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.reading.values import record_list, rfc3339
 
 Layout = Mapping[str, int]
 """The index of each column that a parser uses, by its name."""
@@ -32,14 +32,14 @@ def gdelt_time(digits: str | None) -> datetime | None:
     try:
         moment = datetime.fromisoformat(f"{digits[:8]}T{digits[8:] or '000000'}")
     except ValueError as fault:
-        raise Unusable("has a date that is none") from fault
+        raise RecordRefused("has a date that is none") from fault
     return moment.replace(tzinfo=UTC)
 
 
 @lru_cache(maxsize=4_096)
 def gdelt_timestamp(digits: str | None) -> str | None:
     """The instant that `YYYYMMDD` or `YYYYMMDDHHMMSS` names, as rows write it."""
-    return at(gdelt_time(digits))
+    return rfc3339(gdelt_time(digits))
 
 
 def gdelt_records(
@@ -56,10 +56,10 @@ def gdelt_records(
     def record(row: list[str]) -> Record:
         layout = layouts.get(len(row))
         if layout is None:
-            raise Unusable("has a number of columns that its format does not have")
+            raise RecordRefused("has a number of columns that its format does not have")
         return make({name: row[index] for name, index in layout.items() if row[index]})
 
-    yield from records(rows, record, itemgetter(0))
+    yield from record_list(rows, record, itemgetter(0))
 
 
 def has_columns(body: Body, *columns: str) -> bool:
@@ -75,7 +75,7 @@ def event_id(row: Row) -> str:
     """
     number: str = row["GLOBALEVENTID"].strip()
     if not number.isdecimal():
-        raise Unusable("has an id that is none")
+        raise RecordRefused("has an id that is none")
     return number
 
 

@@ -1,9 +1,9 @@
 """Parses GDELT 2.0 mentions: which article mentions which event, with what confidence."""
 
 from svc_core.formats.hazards import gdelt_lines as lines
-from svc_core.formats.hazards.events import Row
-from svc_core.formats.model import Contents, Given, Record, Unusable
-from svc_core.formats.reading.body import Body
+from svc_core.formats.hazards.event_fields import Row
+from svc_core.formats.model import Contents, Origin, Record, RecordRefused
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import number, web_url
 
@@ -24,7 +24,7 @@ def _recognise(body: Body) -> bool:
     )
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     yield from lines.gdelt_records(body, _LAYOUTS, _record)
 
 
@@ -32,7 +32,7 @@ def _record(row: Row) -> Record:
     event, article = lines.event_id(row), row["MentionIdentifier"].strip()
     confidence = number(row.get("Confidence"))
     if confidence is not None and not 0 <= confidence <= 100:
-        raise Unusable("has a confidence beyond 100")
+        raise RecordRefused("has a confidence beyond 100")
     mention_time = lines.gdelt_time(row["MentionTimeDate"])
     url = web_url(article)
     return Record(

@@ -6,27 +6,27 @@ A list has only the fields that its URL requests; a GLIDE number also holds kind
 import re
 from typing import Any
 
-from svc_core.formats.hazards.events import (
+from svc_core.formats.hazards.event_fields import (
     SUMMARY_CHARS,
+    event_kind,
     event_record,
     first_object,
     headline,
-    kind,
     optional_list,
     severity,
 )
-from svc_core.formats.model import About, Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Metadata, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
-    at,
     country,
     designator,
     moment,
     place,
     point,
-    records,
-    text,
+    record_list,
+    rfc3339,
+    text_member,
     web_url,
 )
 
@@ -44,32 +44,34 @@ def _items(document: Any) -> Any:
     return document.get("data") if isinstance(document, dict) else document
 
 
-def _parse(body: Body, _: Given) -> Contents:
-    yield About(home_url="https://reliefweb.int/disasters")
-    yield from records(_items(body.whole_json()), _record, lambda item: item["id"])
+def _parse(body: Body, _: Origin) -> Contents:
+    yield Metadata(home_url="https://reliefweb.int/disasters")
+    yield from record_list(_items(body.whole_json()), _record, lambda item: item["id"])
 
 
 def _record(item: dict[str, Any]) -> Record:
     fields = item["fields"]
-    own_id = text(item.get("id") or fields.get("id"))
-    glide = text(fields.get("glide")) or ""
+    own_id = text_member(item.get("id") or fields.get("id"))
+    glide = text_member(fields.get("glide")) or ""
     parts = _GLIDE.fullmatch(glide)
     hazard, area = parts.groups() if parts else ("", "")
     dates = fields.get("date") or {}
     created_at = moment(dates.get("created"))
     types = [*optional_list(fields.get("primary_type")), *optional_list(fields.get("type"))]
-    kinds = kind("glide", *(row.get(name) for row in types for name in ("code", "name")), hazard)
+    kinds = event_kind(
+        "glide", *(row.get(name) for row in types for name in ("code", "name")), hazard
+    )
     url = web_url(fields.get("url_alias")) or web_url(fields.get("url"))
     return event_record(
         "reliefweb",
         own_id,
         {
             **kinds,
-            "title": text(fields.get("name")) or headline(kinds["type"]),
-            "summary": text(fields.get("description"), SUMMARY_CHARS),
-            "occurredAt": at(moment(dates.get("event")) or created_at),
+            "title": text_member(fields.get("name")) or headline(kinds["type"]),
+            "summary": text_member(fields.get("description"), SUMMARY_CHARS),
+            "occurredAt": rfc3339(moment(dates.get("event")) or created_at),
             "datePrecision": "day" if dates else None,
-            "reportedAt": at(created_at),
+            "reportedAt": rfc3339(created_at),
             "place": _place(fields, area),
             **severity("reliefweb", "status", fields.get("status")),
             "designators": [

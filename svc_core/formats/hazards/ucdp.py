@@ -3,22 +3,29 @@
 `where_prec` and `date_prec` are codes of the codebook, not numbers of anything.
 """
 
-from svc_core.formats.hazards.events import (
+from svc_core.formats.hazards.event_fields import (
     Row,
-    actors,
     count_measurements,
     day_start,
+    event_actors,
+    event_kind,
     event_record,
     first_object,
     headline,
-    kind,
     severity,
     table_records,
 )
-from svc_core.formats.model import Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import country, country_named, number, place, point, text
+from svc_core.formats.reading.values import (
+    country,
+    country_named,
+    number,
+    place,
+    point,
+    text_member,
+)
 
 _PLACE_PRECISION = {"1": "exact", "2": "locality", "3": "locality", "4": "admin1", "6": "country"}
 _DATE_PRECISION = {"1": "day", "2": "week", "3": "week", "4": "month", "5": "year"}
@@ -32,14 +39,14 @@ def _recognise(body: Body) -> bool:
     return is_table and "type_of_violence" in columns and "date_start" in columns
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     yield from table_records(body, "Result", _record)
 
 
 def _record(row: Row) -> Record:
-    kinds = kind("ucdp", row.get("type_of_violence"))
+    kinds = event_kind("ucdp", row.get("type_of_violence"))
     rival = "victim" if kinds["type"] == "oneSidedViolence" else "actor"
-    parties = actors((row.get("side_a"), "actor", None), (row.get("side_b"), rival, None))
+    parties = event_actors((row.get("side_a"), "actor", None), (row.get("side_b"), rival, None))
     location = place(
         name=row.get("where_coordinates") or row.get("adm_1") or row.get("country"),
         country_code=country(row.get("iso3"), "alpha3") or country_named(row.get("country")),
@@ -48,7 +55,7 @@ def _record(row: Row) -> Record:
     )
     return event_record(
         "ucdp",
-        text(row.get("id")),
+        text_member(row.get("id")),
         {
             **kinds,
             "title": headline(kinds["type"], parties, location),

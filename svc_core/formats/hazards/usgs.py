@@ -6,27 +6,27 @@ or by a lower magnitude, so only `status: deleted` means that it was withdrawn.
 
 from typing import Any
 
-from svc_core.formats.hazards.events import (
+from svc_core.formats.hazards.event_fields import (
+    event_kind,
     event_record,
     features,
     has_features,
     is_empty,
-    kind,
     measures,
     severity,
 )
-from svc_core.formats.model import About, Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Metadata, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
-    at,
     designator,
     epoch_moment,
     number,
     place,
     point,
-    records,
-    text,
+    record_list,
+    rfc3339,
+    text_member,
     web_url,
 )
 
@@ -36,16 +36,16 @@ def _recognise(body: Body) -> bool:
     return has_features(body, "mag", "ids") or (isinstance(meta, dict) and "generated" in meta)
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     document = body.whole_json()
     meta = document.get("metadata") or {}
-    yield About(stamp=epoch_moment(meta.get("generated")), title=text(meta.get("title")))
-    yield from records(features(document), _record, lambda event: event["id"])
+    yield Metadata(stamp=epoch_moment(meta.get("generated")), title=text_member(meta.get("title")))
+    yield from record_list(features(document), _record, lambda event: event["id"])
 
 
 def _record(event: dict[str, Any]) -> Record:
     properties = event["properties"]
-    own_id = text(event.get("id")) or ""
+    own_id = text_member(event.get("id")) or ""
     ids = [id_ for id_ in (properties.get("ids") or "").split(",") if id_]
     is_deleted = properties.get("status") == "deleted"
     return event_record(
@@ -65,9 +65,10 @@ def _members(event: dict[str, Any], properties: dict[str, Any], ids: list[str]) 
     magnitude = number(properties.get("mag"))
     location = place(name=properties.get("place"), geometry=point(position[0], position[1]))
     return {
-        "title": text(properties.get("title")) or f"M {magnitude} - {properties.get('place')}",
-        **kind("usgs", properties.get("type")),
-        "occurredAt": at(epoch_moment(properties.get("time"))),
+        "title": text_member(properties.get("title"))
+        or f"M {magnitude} - {properties.get('place')}",
+        **event_kind("usgs", properties.get("type")),
+        "occurredAt": rfc3339(epoch_moment(properties.get("time"))),
         "datePrecision": "instant",
         "place": location,
         **(
@@ -76,7 +77,7 @@ def _members(event: dict[str, Any], properties: dict[str, Any], ids: list[str]) 
             or severity("usgs", "magnitude", magnitude)
         ),
         "measurements": [
-            *measures("usgs", magnitude, "M", basis=text(properties.get("magType"))),
+            *measures("usgs", magnitude, "M", basis=text_member(properties.get("magType"))),
             *measures("usgs", position[2], "km"),
         ],
         "designators": [designator("usgs", id_, "usgs") for id_ in ids],

@@ -4,11 +4,11 @@ Prices are text in dollars (`yes_bid_dollars`), quantities text in contracts (`v
 that nobody quoted has a bid of 0, an ask of 1 or 0 and a last trade of 0, and no probability.
 """
 
-from svc_core.formats.markets.market import Row, amounts, binary, market, market_rows
-from svc_core.formats.model import Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.markets.market_record import Row, amounts, binary, market_row, market_rows
+from svc_core.formats.model import Contents, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import moment, number, records, require, text
+from svc_core.formats.reading.values import moment, number, record_list, require, text_member
 
 SITE = "https://kalshi.com/markets"
 SPREAD_MAX = 0.10  # wider quotes say little: the last trade says more
@@ -29,8 +29,8 @@ def _recognise(body: Body) -> bool:
     return "event_ticker" in first[0]
 
 
-def _parse(body: Body, _: Given) -> Contents:
-    yield from records(market_rows(body.whole_json()), _record, lambda pair: pair[0]["ticker"])
+def _parse(body: Body, _: Origin) -> Contents:
+    yield from record_list(market_rows(body.whole_json()), _record, lambda pair: pair[0]["ticker"])
 
 
 def _dollars(row: Row, name: str) -> float | None:
@@ -63,7 +63,10 @@ def _state(row: Row) -> tuple[str, float | None, str | None, str | None]:
 
 def _question(row: Row, event: Row) -> str | None:
     """The title, followed by the label of yes where the title does not contain it."""
-    title, label = text(row.get("title") or event.get("title")), text(row.get("yes_sub_title"))
+    title, label = (
+        text_member(row.get("title") or event.get("title")),
+        text_member(row.get("yes_sub_title")),
+    )
     if title is None or label is None or label.casefold() in title.casefold():
         return title or label
     return f"{title} ({label})"
@@ -92,7 +95,7 @@ def _record(pair: tuple[Row, Row]) -> Record:
         "resolvesAt": moment(ends),
     }
     stamp, end = moment(row.get("updated_time")), moment(row.get("settlement_ts"))
-    return market("kalshi", ticker, members, stamp=stamp, winner=winner, end=end)
+    return market_row("kalshi", ticker, members, stamp=stamp, winner=winner, end=end)
 
 
 KALSHI = make_format("kalshi", _recognise, _parse)

@@ -10,17 +10,17 @@ from functools import partial
 from typing import Any
 
 from svc_core.base.instants import InstantError
-from svc_core.formats.markets.market import Outcomes, Row, amounts, binary, market
-from svc_core.formats.model import Contents, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.markets.market_record import Outcomes, Row, amounts, binary, market_row
+from svc_core.formats.model import Contents, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
     as_list,
     epoch_moment,
     number,
     objects,
-    records,
-    text,
+    record_list,
+    text_member,
     web_url,
 )
 
@@ -37,11 +37,11 @@ def _recognise(body: Body) -> bool:
     return {"question", "outcomeType", "createdTime"}.issubset(as_list(body.json)[0])
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     rows = as_list(body.whole_json())
     times = [row.get(name) for row in objects(rows) for name in _TIMES]
     latest = max((time for time in times if isinstance(time, int | float)), default=0)
-    yield from records(rows, partial(_record, latest), lambda row: row["id"])
+    yield from record_list(rows, partial(_record, latest), lambda row: row["id"])
 
 
 def _status(row: Row, latest: float) -> str:
@@ -66,12 +66,15 @@ def _answer(item: Row, row: Row, status: str) -> Row:
     if status == "resolved":
         shares = row.get("resolutions") or {row.get("resolution"): 100}
         share = _RESULTS.get(item.get("resolution"), (number(shares.get(item["id"])) or 0) / 100)
-    return {"label": text(item["text"]), "probability": None if status == "cancelled" else share}
+    return {
+        "label": text_member(item["text"]),
+        "probability": None if status == "cancelled" else share,
+    }
 
 
 def _label(row: Row) -> str | None:
     """The winning outcome of a question; None where several outcomes share the win."""
-    labels = {outcome["id"]: text(outcome["text"]) for outcome in row.get("answers") or ()}
+    labels = {outcome["id"]: text_member(outcome["text"]) for outcome in row.get("answers") or ()}
     return (_LABELS | labels).get(row.get("resolution"))
 
 
@@ -88,14 +91,16 @@ def _record(latest: float, row: Row) -> Record:
         "outcomes": outcomes,
         "mutuallyExclusive": None if is_binary else row.get("shouldAnswersSumToOne"),
         "priceBasis": basis if has_share else None,
-        **amounts(row, _AMOUNTS, unit=text(row.get("token"), 20) or "MANA", provider="manifold"),
+        **amounts(
+            row, _AMOUNTS, unit=text_member(row.get("token"), 20) or "MANA", provider="manifold"
+        ),
         "rules": row.get("textDescription"),
         "url": web_url(row.get("url")) or f"{SITE}/{row.get('creatorUsername')}/{row.get('slug')}",
         "opensAt": _time(row, "createdTime"),
         "closesAt": _time(row, "closeTime"),
     }
     stamp, end = _time(row, "lastUpdatedTime"), _time(row, "resolutionTime")
-    return market("manifold", row["id"], members, stamp=stamp, winner=_label(row), end=end)
+    return market_row("manifold", row["id"], members, stamp=stamp, winner=_label(row), end=end)
 
 
 def _time(row: Row, name: str) -> datetime | None:

@@ -6,11 +6,11 @@ An event is a group of markets. Outcomes and prices are JSON texts within JSON.
 import json
 from typing import Any
 
-from svc_core.formats.markets.market import Row, amounts, market, market_rows
-from svc_core.formats.model import Contents, Given, Record, Unusable
-from svc_core.formats.reading.body import Body
+from svc_core.formats.markets.market_record import Row, amounts, market_row, market_rows
+from svc_core.formats.model import Contents, Origin, Record, RecordRefused
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import moment, number, records, text
+from svc_core.formats.reading.values import moment, number, record_list, text_member
 
 SITE = "https://polymarket.com"
 FINAL = 0.99  # a price at which a market that was decided has paid, dust of old ones aside
@@ -26,8 +26,8 @@ def _recognise(body: Body) -> bool:
     return is_market or "negRisk" in event or body.has("events", "pagination")
 
 
-def _parse(body: Body, _: Given) -> Contents:
-    yield from records(market_rows(body.whole_json()), _record, lambda pair: pair[0]["id"])
+def _parse(body: Body, _: Origin) -> Contents:
+    yield from record_list(market_rows(body.whole_json()), _record, lambda pair: pair[0]["id"])
 
 
 def _items(value: Any) -> list[Any] | None:
@@ -39,7 +39,7 @@ def _prices(row: Row, labels: list[str]) -> list[float | None]:
     """A probability for each outcome; None for all where the prices do not sum to about one."""
     prices = [number(price) for price in _items(row.get("outcomePrices")) or [None] * len(labels)]
     if len(prices) != len(labels):
-        raise Unusable("has prices that do not match its outcomes")
+        raise RecordRefused("has prices that do not match its outcomes")
     odds = [price for price in prices if price is not None and 0 <= price <= 1]
     is_off = len(odds) == 2 and abs(sum(odds) - 1) > SPREAD_MAX
     return prices if any(odds) and len(odds) == len(prices) and not is_off else [None] * len(labels)
@@ -74,7 +74,7 @@ def _record(pair: tuple[Row, Row]) -> Record:
     outcomes = map(_outcome, labels, prices, [*tokens, *[None] * len(labels)])
     tags = group.get("tags") or row.get("tags") or [{}]
     path = f"event/{group['slug']}" if group.get("slug") else "market"
-    condition = text(row.get("conditionId"))  # a search may leave out the id
+    condition = text_member(row.get("conditionId"))  # a search may leave out the id
     members = {
         "question": row["question"],
         "category": row.get("category") or group.get("category") or tags[0].get("label"),
@@ -91,7 +91,7 @@ def _record(pair: tuple[Row, Row]) -> Record:
     }
     own_id, stamp = row.get("id") or condition, moment(row.get("updatedAt"))
     end = moment(row.get("closedTime")) or moment(row.get("umaEndDate"))
-    return market(
+    return market_row(
         "polymarket", own_id, members, stamp=stamp, winner=winner, end=end, other_id=condition
     )
 

@@ -2,23 +2,23 @@
 
 from collections.abc import Iterator
 
-from svc_core.formats.model import Contents, Given, Record
-from svc_core.formats.places.countries import country_record, numeric
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Origin, Record
+from svc_core.formats.places.country_facts import country_record, numeric
 from svc_core.formats.reading.codes import calling_codes, currencies
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
     amount,
     comma_parts,
-    countries,
     country,
+    country_members,
     midnight,
     place,
     point,
-    records,
+    record_list,
     require,
     strings,
-    text,
+    text_member,
 )
 
 PROVIDER = "geonames"
@@ -47,8 +47,8 @@ def _rows(body: Body) -> Iterator[list[str]]:
     return (row for row in rows if row[0] not in _HEADERS)
 
 
-def _parse(body: Body, _: Given) -> Contents:
-    yield from records(_rows(body), _record, lambda row: " ".join(row[:2]))
+def _parse(body: Body, _: Origin) -> Contents:
+    yield from record_list(_rows(body), _record, lambda row: " ".join(row[:2]))
 
 
 def _record(row: list[str]) -> Record:
@@ -59,15 +59,15 @@ def _country(row: list[str]) -> Record:
     alpha2, alpha3, number, _, name, capital, area, population, _, tld, money, _, phone = row[:13]
     languages, geonames_id, neighbours = [*row, "", ""][15:18]
     members = {
-        "alpha3": text(alpha3),
+        "alpha3": text_member(alpha3),
         "numeric": numeric(number),
-        "name": text(name),
+        "name": text_member(name),
         "capital": strings(capital) or None,
         "languages": comma_parts(languages) or None,
         "currencies": currencies([money]) or None,
         "population": amount("population", population, unit="1", provider=PROVIDER),
         "area": amount("area", area, unit="km2", provider=PROVIDER),
-        "borders": countries(neighbours.split(",")),
+        "borders": country_members(neighbours.split(",")),
         "callingCodes": calling_codes(phone) or None,
         "tld": comma_parts(tld) or None,
     }

@@ -9,12 +9,12 @@ from svc_core import data
 
 @cache
 def _currencies() -> frozenset[str]:
-    return frozenset(" ".join(data.lines("currencies.txt")).split())
+    return frozenset(" ".join(data.table_lines("currencies.txt")).split())
 
 
 @cache
 def _languages() -> dict[str, str]:
-    return dict(line.split("\t") for line in data.lines("languages.tsv"))
+    return dict(line.split("\t") for line in data.table_lines("languages.tsv"))
 
 
 def currency(code: object) -> str | None:
@@ -28,7 +28,7 @@ def currencies(codes: Iterable[object]) -> list[str]:
     return list(dict.fromkeys(filter(None, map(currency, codes))))
 
 
-def language(code: str) -> str:
+def language_code(code: str) -> str:
     """The BCP 47 tag of a language: of several codes the shortest (RFC 5646, 2.2.1)."""
     return _languages().get(code, code)
 

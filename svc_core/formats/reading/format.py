@@ -7,8 +7,8 @@ from typing import Any, Literal
 from attrs import field, frozen
 
 from svc_core import data
-from svc_core.formats.model import FAULTS, Contents, DocumentRefused, Given
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import FAULTS, Contents, DocumentRefused, Origin
+from svc_core.formats.reading.document_body import Body
 
 Kind = Literal["snapshot", "window", "delta"]
 """What absence from a document means.
@@ -39,18 +39,19 @@ class Format:
     """One upstream format: how it is recognised, how it is parsed, and what it brings.
 
     `provider` is who publishes it, None where each document or an option names the publisher.
-    `brings` are the kinds of rows in it. `options` are what `svc sources add --option` takes, with
-    their help texts; those in `required` must be given. `license` and `attribution` are those of
-    the data, None where each publisher has its own. `bytes_max` and `records_max` bound a document.
+    `resources` are the kinds of rows in it. `options` are what `svc sources add --option` takes,
+    with their help texts; those in `required` must be given. `license` and `attribution` are those
+    of the data, None where each publisher has its own. `bytes_max` and `records_max` bound a
+    document.
     """
 
     id: str
     title: str
     kind: Kind
     provider: str | None
-    brings: tuple[str, ...]
+    resources: tuple[str, ...]
     recognise: Callable[[Body], bool] = field(converter=_total_recogniser)
-    parse: Callable[[Body, Given], Contents]
+    parse: Callable[[Body, Origin], Contents]
     options: Mapping[str, str] = field(factory=dict)
     required: frozenset[str] = frozenset()
     cadence_seconds: int = 3_600
@@ -63,7 +64,7 @@ class Format:
 def make_format(
     id_: str,
     recognise: Callable[[Body], bool],
-    parse: Callable[[Body, Given], Contents],
+    parse: Callable[[Body, Origin], Contents],
     **fields: Any,
 ) -> Format:
     """Makes the format that a row of `formats.tsv` describes; `fields` are its other members."""
@@ -71,9 +72,11 @@ def make_format(
     fields |= {"license": license_ or None, "attribution": attribution or None}
     fields |= {"kind": kind, "cadence_seconds": int(seconds), "provider": provider or None}
     resources = tuple(brings.split(","))
-    return Format(id=id_, title=title, brings=resources, recognise=recognise, parse=parse, **fields)
+    return Format(
+        id=id_, title=title, resources=resources, recognise=recognise, parse=parse, **fields
+    )
 
 
 @cache
 def _rows_by_id() -> Mapping[str, list[str]]:
-    return {id_: members for id_, *members in data.rows("formats.tsv")}
+    return {id_: members for id_, *members in data.table_rows("formats.tsv")}

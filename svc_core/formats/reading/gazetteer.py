@@ -54,7 +54,7 @@ def _is_near(left: Point, right: Point) -> bool:
 def _table() -> Mapping[tuple[str, str], tuple[str, Point | None]]:
     """GeoNames numbers and positions by country and name; both are empty for a country itself."""
     table: dict[tuple[str, str], tuple[str, Point | None]] = {}
-    for line in zlib.decompress(data.read("gazetteer.tsv.z")).decode().splitlines():
+    for line in zlib.decompress(data.table_bytes("gazetteer.tsv.z")).decode().splitlines():
         number, country, *city = line.split("\t")
         centre = (float(city[1]), float(city[0])) if city else None
         for name in city[2].split("|") if city else [""]:

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 from svc_core import data
 from svc_core.base import instants
-from svc_core.formats.model import FAULTS, Record, Rejection, Unusable
+from svc_core.formats.model import FAULTS, Record, RecordRefused, Rejection
 from svc_core.formats.reading import gazetteer
 from svc_core.formats.reading.dates import in_utc, parse_date
-from svc_core.formats.reading.text import clip, fold, plain_text
+from svc_core.formats.reading.markup_text import clip, fold_space, plain_text
 from svc_core.text import words
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-~]*)?")  # nea
 SAFE_INTEGER = 2**53 - 1  # RFC 8259, 6: beyond it readers disagree
 
 
-def records(
+def record_list(
     items: Iterable[T],
     make: Callable[[T], Record | Iterable[Record]],
     name: Callable[[T], Any] = str,
@@ -42,7 +42,7 @@ def records(
         try:
             outcome = make(item)
             batch = (outcome,) if isinstance(outcome, Record) else tuple(outcome)
-        except Unusable as fault:
+        except RecordRefused as fault:
             yield Rejection(str(fault), 1, _sample(item, name))
         except KeyError as fault:
             yield Rejection(f"lacks {fault.args[0]!r}", 1, _sample(item, name))
@@ -55,20 +55,20 @@ def records(
 
 def _sample(item: T, name: Callable[[T], Any]) -> str:
     try:
-        return fold(str(name(item)))[:SAMPLE_CHARS]
+        return fold_space(str(name(item)))[:SAMPLE_CHARS]
     except FAULTS:
-        return fold(str(item)[: SAMPLE_CHARS * 4])[:SAMPLE_CHARS]
+        return fold_space(str(item)[: SAMPLE_CHARS * 4])[:SAMPLE_CHARS]
 
 
 # -- text and numbers --------------------------------------------------------------------------
 
 
-def text(value: object, chars_max: int = TEXT_CHARS) -> str | None:
+def text_member(value: object, chars_max: int = TEXT_CHARS) -> str | None:
     """Plain text on one line, without tags and entities; None for no text."""
     if value is None:
         return None
     raw = str(value)
-    return clip(fold(plain_text(raw) if "<" in raw or "&" in raw else raw), chars_max) or None
+    return clip(fold_space(plain_text(raw) if "<" in raw or "&" in raw else raw), chars_max) or None
 
 
 def objects(value: object) -> list[dict[str, Any]]:
@@ -88,7 +88,9 @@ def comma_parts(value: object) -> list[str]:
 
 def strings(value: object, chars_max: int = 300) -> list[str]:
     """The texts of a list, or of a single value written without one; empty texts are left out."""
-    return [string for string in (text(item, chars_max) for item in as_list(value)) if string]
+    return [
+        string for string in (text_member(item, chars_max) for item in as_list(value)) if string
+    ]
 
 
 def require(value: T | None, name: str) -> T:
@@ -98,7 +100,7 @@ def require(value: T | None, name: str) -> T:
         Unusable: the value is None or an empty text.
     """
     if value is None or value == "":
-        raise Unusable(f"lacks {name}")
+        raise RecordRefused(f"lacks {name}")
     return value
 
 
@@ -117,11 +119,11 @@ def number(value: object) -> int | float | None:
         try:
             value = int(value) if value.lstrip("+-").isdecimal() else float(value)
         except ValueError as fault:
-            raise Unusable("has a number that is none") from fault
+            raise RecordRefused("has a number that is none") from fault
     if not isinstance(value, int | float) or not math.isfinite(value):
-        raise Unusable("has a number that is none")
+        raise RecordRefused("has a number that is none")
     if isinstance(value, int) and abs(value) > SAFE_INTEGER:
-        raise Unusable("has a whole number beyond 2^53")
+        raise RecordRefused("has a whole number beyond 2^53")
     return value
 
 
@@ -143,7 +145,7 @@ def epoch_moment(value: object) -> datetime | None:
     return None if milliseconds is None else instants.from_millis(int(milliseconds))
 
 
-def at(value: datetime | None) -> str | None:
+def rfc3339(value: datetime | None) -> str | None:
     """An instant as rows write it: RFC 3339 in UTC with `Z`."""
     return None if value is None else instants.render(value)
 
@@ -160,7 +162,7 @@ def day(value: object) -> str | None:
     try:
         return date.fromisoformat(digits if digits[:8].isdecimal() else digits[:10]).isoformat()
     except ValueError as fault:
-        raise Unusable("has a date that is none") from fault
+        raise RecordRefused("has a date that is none") from fault
 
 
 def midnight(value: object) -> datetime | None:
@@ -175,7 +177,7 @@ def midnight(value: object) -> datetime | None:
 @cache
 def _countries() -> Mapping[str, Mapping[str, str]]:
     codes: dict[str, dict[str, str]] = {"alpha2": {}, "alpha3": {}, "numeric": {}, "fips": {}}
-    for alpha2, alpha3, numeric, fips, *_ in data.rows("countries.tsv"):
+    for alpha2, alpha3, numeric, fips, *_ in data.table_rows("countries.tsv"):
         codes["alpha2"][alpha2] = alpha2
         codes["alpha3"][alpha3] = codes["numeric"][numeric] = alpha2
         codes["fips"] |= dict.fromkeys(fips.split(","), alpha2)
@@ -196,7 +198,7 @@ def country(code: object, scheme: str | None = None) -> str | None:
     return _countries()[scheme].get(key.zfill(3) if scheme == "numeric" else key) or None
 
 
-def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
+def country_members(codes: Iterable[object], scheme: str | None = None) -> list[str]:
     """The alpha-2 codes of the countries with these codes, each once, unknown ones left out."""
     alpha2_codes = (country(code, scheme) for code in codes)
     return list(dict.fromkeys(code for code in alpha2_codes if code))
@@ -205,15 +207,15 @@ def countries(codes: Iterable[object], scheme: str | None = None) -> list[str]:
 @cache
 def _names() -> Mapping[str, str]:
     """Alpha-2 codes by the names that exactly one country has."""
-    places = (line.partition("\t") for line in data.lines("places.tsv"))
+    places = (line.partition("\t") for line in data.table_lines("places.tsv"))
     own_names = [rest for kind, _, rest in places if kind == "country"]
     owners: dict[str, set[str]] = {}
-    for line in (*data.lines("country_names.tsv"), *own_names):
+    for line in (*data.table_lines("country_names.tsv"), *own_names):
         code, _, names = line.partition("\t")
         for name in names.casefold().split("|"):
             owners.setdefault(name, set()).update([code] if country(code, "alpha2") else ())
     alone = {name: min(codes) for name, codes in owners.items() if len(codes) == 1}
-    rows = (line.split("\t") for line in data.lines("countries.tsv"))
+    rows = (line.split("\t") for line in data.table_lines("countries.tsv"))
     return alone | {name: code for code, _, _, _, *names in rows for name in names}
 
 
@@ -250,7 +252,7 @@ def point(longitude: object, latitude: object) -> dict[str, Any] | None:
     if west is None or north is None:
         return None
     if abs(west) > 180 or abs(north) > 90:
-        raise Unusable("has coordinates out of range")
+        raise RecordRefused("has coordinates out of range")
     return {"type": "Point", "coordinates": [west, north]}
 
 
@@ -271,7 +273,9 @@ def place_id(
         local_name, name_country = f"{local_name}, {last}", country_code
     point = (geometry or {}).get("coordinates") if (geometry or {}).get("type") == "Point" else None
     at = point and (point[0], point[1])
-    return gazetteer.place_id_by_name(name_country, admin1, words.fold(local_name.strip(", ")), at)
+    return gazetteer.place_id_by_name(
+        name_country, admin1, words.fold_case(local_name.strip(", ")), at
+    )
 
 
 def place(
@@ -287,7 +291,7 @@ def place(
 
     `geonames` is the number of the place at GeoNames, where a source gives it.
     """
-    label = text(name, 300)
+    label = text_member(name, 300)
     if label is None and country_code is None and geometry is None:
         return None
     own_id = gazetteer.place_id_by_designator("geonames", geonames) if geonames else None

@@ -13,10 +13,18 @@ from typing import Any
 
 from attrs import evolve
 
-from svc_core.formats.model import FAULTS, About, Contents, DocumentRefused, Given, Record, Unusable
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import (
+    FAULTS,
+    Contents,
+    DocumentRefused,
+    Metadata,
+    Origin,
+    Record,
+    RecordRefused,
+)
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import moment, records
+from svc_core.formats.reading.values import moment, record_list
 from svc_core.formats.sanctions.ftm_model import CollectionIndex, things
 from svc_core.formats.sanctions.ftm_rows import entity_records, withdrawals
 
@@ -29,7 +37,7 @@ def _object(line: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise Unusable("is no JSON object")
+        raise RecordRefused("is no JSON object")
     return value
 
 
@@ -45,12 +53,12 @@ def _lines(body: Body) -> list[str]:
     lines = [line for line in body.text.split("\n") if line.strip()]
     try:
         _object(lines[-1])
-    except Unusable as cut:
+    except RecordRefused as cut:
         raise DocumentRefused("truncated", "The document ends within a line.") from cut
     return lines
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     lines, index, is_delta = _lines(body), CollectionIndex(), "op" in _first(body)
     for line in lines:
         with suppress(*FAULTS):  # its record says what is wrong
@@ -59,15 +67,15 @@ def _parse(body: Body, _: Given) -> Contents:
                 index.note(thing)
     # A collection without its latest change is not older, so `last_change` only dates deltas.
     last_seen, last_change = index.latest.get("last_seen"), index.latest.get("last_change")
-    yield About(moment(last_seen or (last_change if is_delta else None)))
+    yield Metadata(moment(last_seen or (last_change if is_delta else None)))
     make = _change_records if is_delta else entity_records
-    yield from records(lines, lambda line: make(index, _object(line)))
+    yield from record_list(lines, lambda line: make(index, _object(line)))
 
 
 def _change_records(index: CollectionIndex, value: dict[str, Any]) -> Iterator[Record]:
     change, entity = str(value["op"]), value["entity"]
     if change not in _CHANGES:
-        raise Unusable("is a change of an unknown kind")
+        raise RecordRefused("is a change of an unknown kind")
     if change == "DEL":
         yield from withdrawals(entity)
         return
@@ -76,8 +84,8 @@ def _change_records(index: CollectionIndex, value: dict[str, Any]) -> Iterator[R
         # The id is the key, so that a deletion finds the record. Of the records of a relation with
         # several ends only the first can have it.
         key = f"ftm:{record.record_id}"
-        other_keys = (alias for alias in (record.key, *record.also) if alias != key)
-        yield record if key in used_keys else evolve(record, key=key, also=tuple(other_keys))
+        other_keys = (alias for alias in (record.key, *record.other_keys) if alias != key)
+        yield record if key in used_keys else evolve(record, key=key, other_keys=tuple(other_keys))
         used_keys.add(key)
 
 

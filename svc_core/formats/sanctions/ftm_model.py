@@ -11,7 +11,7 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core.formats.model import Members
-from svc_core.formats.reading.parties import identifier, ranked_keys
+from svc_core.formats.reading.entity_keys import identifier, ranked_keys
 from svc_core.formats.reading.values import TEXT_CHARS, country, require
 
 Entity = Mapping[str, Any]

@@ -7,16 +7,16 @@ from typing import Any
 
 from attrs import evolve
 
-from svc_core.formats.model import Record, Unusable
-from svc_core.formats.reading.parties import entity
-from svc_core.formats.reading.relations import evidence_links, relation
+from svc_core.formats.model import Record, RecordRefused
+from svc_core.formats.reading.entity_keys import entity
+from svc_core.formats.reading.relation_records import evidence_links, relation_record
 from svc_core.formats.reading.values import (
-    countries,
     country,
+    country_members,
     moment,
     number,
     require,
-    text,
+    text_member,
     web_url,
 )
 from svc_core.formats.sanctions import ftm_model as ftm
@@ -39,7 +39,7 @@ def entity_records(index: CollectionIndex, source: Entity) -> Iterator[Record]:
         elif thing.schema in ftm.EDGES:
             yield from _relations(index, thing)
         elif thing.source is source and thing.schema not in ftm.SHARED:
-            raise Unusable("is of a schema that no row shows")
+            raise RecordRefused("is of a schema that no row shows")
 
 
 def withdrawals(entity: Entity) -> Iterator[Record]:
@@ -52,13 +52,13 @@ def withdrawals(entity: Entity) -> Iterator[Record]:
     key, kind = f"ftm:{thing.id}", entity.get("schema")
     for resource, schemas in (("entity", ftm.TYPES), ("relation", ftm.EDGES)):
         if kind is None or kind in schemas:
-            yield Record(resource, key, {}, record_id=thing.id, gone=True)
+            yield Record(resource, key, {}, record_id=thing.id, is_withdrawn=True)
 
 
 def _party(index: CollectionIndex, thing: Thing) -> Record:
     names = thing.values("name", "alias", "previousName")
     caption = thing.source.get("caption") or next(iter(names), None)
-    name = require(text(caption, 1_000), "a name")
+    name = require(text_member(caption, 1_000), "a name")
     start, end = thing.first("incorporationDate"), thing.first("dissolutionDate")
     no_market = {"exchangeName": None, "mic": None}
     tickers = [{"ticker": ticker, **no_market} for ticker in thing.values("ticker")]
@@ -67,9 +67,9 @@ def _party(index: CollectionIndex, thing: Thing) -> Record:
         "name": name,
         "aliases": [alias for alias in names if alias != name],
         "weakAliases": thing.values("weakAlias"),
-        "description": text(thing.first("summary", "notes", "description")),
+        "description": text_member(thing.first("summary", "notes", "description")),
         "jurisdiction": country(thing.first("jurisdiction"), "alpha2"),
-        "countryCodes": countries(thing.values(*_COUNTRIES), "alpha2"),
+        "countryCodes": country_members(thing.values(*_COUNTRIES), "alpha2"),
         "status": "inactive" if end else None,
         "listings": tickers or None,
         "sanctions": index.listings(thing.id),
@@ -105,7 +105,7 @@ def _relations(around: CollectionIndex, thing: Thing) -> Iterator[Record]:
     }
     for ends in product(sources, targets):
         keys = [around.keys(end)[0] for end in ends]
-        record = relation(kind, keys, members, is_directed=is_directed, **_provenance(thing))
+        record = relation_record(kind, keys, members, is_directed=is_directed, **_provenance(thing))
         # Several payments between the same two parties are several rows.
         yield evolve(record, key=f"{record.key}|{thing.id}") if kind == "paid" else record
 

@@ -8,14 +8,14 @@ Rule 2: all lines with one `ent_num` belong to one entity, and to one record of 
 import csv
 from collections.abc import Callable
 
-from svc_core.formats.model import About, Contents, DocumentRefused, Given, Rejection
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, DocumentRefused, Metadata, Origin, Rejection
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.sanctions.ofac_rows import PAGE, addresses, aliases, entities
+from svc_core.formats.sanctions.ofac_rows import PAGE, addresses, aliases, ofac_entities
 
 Part = tuple[str, Callable[..., Contents]]
 
-_PARTS: dict[int, Part] = {12: ("sdn", entities), 5: ("alt", aliases), 6: ("add", addresses)}
+_PARTS: dict[int, Part] = {12: ("sdn", ofac_entities), 5: ("alt", aliases), 6: ("add", addresses)}
 _NO_VALUE = {"-0-", "-0", ""}
 _DOS_END = "\x1a"  # the whole last line of some releases
 
@@ -25,7 +25,7 @@ def _recognise(body: Body) -> bool:
     return "-0-" in body.head and len(first) in _PARTS and first[0].isdecimal()
 
 
-def _parse(body: Body, origin: Given) -> Contents:
+def _parse(body: Body, origin: Origin) -> Contents:
     rows = [row for row in body.rows() if row != [_DOS_END]]
     width = len(rows[0])
     (part, rows_of), option = _PARTS[width], origin.options.get("part", "").lower()
@@ -34,7 +34,7 @@ def _parse(body: Body, origin: Given) -> Contents:
     if len(rows[-1]) != width or body.text.count('"') % 2:
         raise DocumentRefused("truncated", "The document ends within a line.")
     list_name = "Consolidated List" if "cons" in origin.name.lower() else "SDN List"
-    yield About(title=f"OFAC {list_name}: {part}", home_url=PAGE)
+    yield Metadata(title=f"OFAC {list_name}: {part}", home_url=PAGE)
     for row in (row for row in rows if len(row) != width):
         yield Rejection("has not the columns of its file", 1, ",".join(row)[:200])
     whole = [[_field(value) for value in row] for row in rows if len(row) == width]

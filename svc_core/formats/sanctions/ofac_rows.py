@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from svc_core.formats.model import Contents, Members, Record
-from svc_core.formats.reading.parties import entity, identifier, ranked_keys
-from svc_core.formats.reading.relations import relation
-from svc_core.formats.reading.values import countries_named, records, require, text
+from svc_core.formats.reading.entity_keys import entity, identifier, ranked_keys
+from svc_core.formats.reading.relation_records import relation_record
+from svc_core.formats.reading.values import countries_named, record_list, require, text_member
 from svc_core.formats.sanctions import remarks as parts
 
 Designator = tuple[str, object]
@@ -29,11 +29,11 @@ def _record(number: str | None, members: Members, names: Iterable[Designator] = 
 # -- SDN and the consolidated list -------------------------------------------------------------
 
 
-def entities(rows: Sequence[Row], list_name: str) -> Contents:
+def ofac_entities(rows: Sequence[Row], list_name: str) -> Contents:
     """The listed entities; a link is kept where exactly one entity of the part has its name."""
     names = Counter(_plain(row[1]) for row in rows)
     ids = {name: row[0] for row in rows if names[name := _plain(row[1])] == 1}
-    yield from records(rows, partial(_entity, ids, list_name), lambda row: row[0])
+    yield from record_list(rows, partial(_entity, ids, list_name), lambda row: row[0])
 
 
 def _plain(name: str | None) -> str:
@@ -45,18 +45,18 @@ def _entity(ids: Mapping[str, str | None], list_name: str, row: Row) -> Iterator
     notes = parts.parse_remarks(remarks)
     members = parts.party_members(notes, flag) | {
         "type": _TYPES.get(str(kind).lower(), "organization"),
-        "name": require(text(name, 1_000), "a name"),
-        "description": text(title or vessel),
-        "sanctions": parts.sanctions(program, notes, list_name),
+        "name": require(text_member(name, 1_000), "a name"),
+        "description": text_member(title or vessel),
+        "sanctions": parts.remark_sanctions(program, notes, list_name),
     }
     if call_sign:
         members["identifiers"].append(identifier("callSign", call_sign))
-    yield _record(number, members, parts.designators(notes))
+    yield _record(number, members, parts.remark_designators(notes))
     labels = parts.notes_of(notes, "Linked To:")
     for target in sorted({ids.get(_plain(label)) or "" for label in labels} - {""}):
         ends = (f"ofac-uid:{number}", f"ofac-uid:{target}")
         about = {"attributes": {"role": "Linked To"}}
-        yield relation("associate", ends, about, is_directed=False, record_id=number)
+        yield relation_record("associate", ends, about, is_directed=False, record_id=number)
 
 
 # -- ALT and ADD -------------------------------------------------------------------------------
@@ -68,13 +68,13 @@ def _group_records(
     groups: dict[str | None, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row[0]].append(row)
-    yield from records(groups.items(), lambda group: make(*group), lambda group: group[0])
+    yield from record_list(groups.items(), lambda group: make(*group), lambda group: group[0])
 
 
 def _aliases(number: str | None, rows: list[Row]) -> Record:
     names: dict[bool, list[str]] = {False: [], True: []}
     for _, _, _, name, remarks in rows:
-        names["weak" in str(remarks).lower()].append(require(text(name, 1_000), "a name"))
+        names["weak" in str(remarks).lower()].append(require(text_member(name, 1_000), "a name"))
     return _record(number, {"aliases": names[False], "weakAliases": names[True] or None})
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from svc_core.formats.model import Members
-from svc_core.formats.reading.parties import identifier
+from svc_core.formats.reading.entity_keys import identifier
 from svc_core.formats.reading.values import countries_named, country_named
 
 Notes = Mapping[str, list[str]]
@@ -58,13 +58,13 @@ def party_members(notes: Notes, flag: str | None = None) -> dict[str, Any]:
     """The members of a party that remarks state; `flag` is the country of a vessel."""
     registrations = notes_of(notes, "Nationality of Registration")
     lands = [*notes_of(notes, "nationality", "citizen"), *registrations, flag]
-    founding = next(dates(notes_of(notes, "Organization Established Date")), None)
+    founding = next(remark_dates(notes_of(notes, "Organization Established Date")), None)
     return {
         # Names in quotation marks: too common or too short to know somebody by.
         "weakAliases": list(dict.fromkeys(name.strip("' ") for name in notes_of(notes, *_ALIASES))),
         "jurisdiction": next(map(country_named, registrations), None),
         "countryCodes": countries_named(lands) or None,
-        "birthDates": list(dates(notes_of(notes, "DOB"))) or None,
+        "birthDates": list(remark_dates(notes_of(notes, "DOB"))) or None,
         "birthPlaces": notes_of(notes, "POB") or None,
         "gender": next(map(str.lower, notes_of(notes, "Gender")), None),
         "validity": founding and {"from": founding, "to": None},
@@ -72,7 +72,7 @@ def party_members(notes: Notes, flag: str | None = None) -> dict[str, Any]:
     }
 
 
-def designators(notes: Notes) -> list[tuple[str, object]]:
+def remark_designators(notes: Notes) -> list[tuple[str, object]]:
     """The designators in remarks, as pairs of scheme and value."""
     return [(scheme, value) for scheme, value, _ in _numbers(notes, _SCHEMES)]
 
@@ -85,7 +85,7 @@ def _numbers(notes: Notes, kinds: Mapping[str, str]) -> Iterator[tuple[str, str,
             yield kinds[label], _AFTER_NUMBER.split(text, 1)[0], land
 
 
-def dates(texts: list[str]) -> Iterator[str]:
+def remark_dates(texts: list[str]) -> Iterator[str]:
     """Dates as exact as stated: `1967-08-25`, `1967-08`, `1967`, or an interval of two."""
     for text in texts:
         ends = [_date(end) for end in text.replace("-", " to ").split(" to ")]
@@ -101,11 +101,13 @@ def _date(text: str) -> str | None:
     return "-".join(filter(None, (year, month and f"{_MONTHS.index(month) + 1:02}", day)))
 
 
-def sanctions(program: str | None, notes: Notes, list_name: str) -> list[Members]:
+def remark_sanctions(program: str | None, notes: Notes, list_name: str) -> list[Members]:
     """A sanction listing for each program; a listing date belongs to the program that it names."""
     matches = map(_LISTING.fullmatch, notes_of(notes, "Listing Date"))
     listing_dates = [match.groups("") for match in matches if match]
-    days = {f"{order}{number}": next(dates([day]), None) for order, number, day in listing_dates}
+    days = {
+        f"{order}{number}": next(remark_dates([day]), None) for order, number, day in listing_dates
+    }
     return [
         {
             "programId": code.strip("[] ") or None,

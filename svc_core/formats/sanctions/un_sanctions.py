@@ -7,18 +7,18 @@ Rule: an alias of quality `Low` is weak. One of quality `Good`, and the `a.k.a.`
 import re
 from xml.etree.ElementTree import Element
 
-from svc_core.formats.model import About, Contents, Given, Members, Record, Unusable
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Contents, Members, Metadata, Origin, Record, RecordRefused
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.reading.entity_keys import entity, identifier
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.parties import entity, identifier
 from svc_core.formats.reading.values import (
     countries_named,
     country_named,
     day,
     moment,
-    records,
+    record_list,
     require,
-    text,
+    text_member,
 )
 
 LIST = "UN Security Council Consolidated List"
@@ -29,11 +29,13 @@ _PLACE = ("STREET", "CITY", "STATE_PROVINCE", "ZIP_CODE", "COUNTRY")
 _GENERATED_AT = re.compile(r"\bdateGenerated\s*=\s*[\"']([^\"']+)")
 
 
-def _parse(body: Body, _: Given) -> Contents:
+def _parse(body: Body, _: Origin) -> Contents:
     match = _GENERATED_AT.search(body.head)
-    yield About(moment(match and match[1]), LIST, PAGE)
+    yield Metadata(moment(match and match[1]), LIST, PAGE)
     rows = body.elements(*_TYPES)
-    yield from records(rows, _record, lambda item: _field(item, "DATAID") or _field(item, *_NAMES))
+    yield from record_list(
+        rows, _record, lambda item: _field(item, "DATAID") or _field(item, *_NAMES)
+    )
 
 
 def _elements(element: Element, *path: str) -> list[Element]:
@@ -42,7 +44,7 @@ def _elements(element: Element, *path: str) -> list[Element]:
 
 
 def _texts(element: Element, *path: str) -> list[str]:
-    return [string for child in _elements(element, *path) if (string := text(child.text))]
+    return [string for child in _elements(element, *path) if (string := text_member(child.text))]
 
 
 def _field(element: Element, *names: str, separator: str = " ") -> str | None:
@@ -102,7 +104,7 @@ def _day(string: str | None) -> str | None:
     """A date; None for the few that are written in another form."""
     try:
         return day(string)
-    except Unusable:
+    except RecordRefused:
         return None
 
 

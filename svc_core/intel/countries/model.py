@@ -7,9 +7,9 @@ from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.economy.indicator import Indicator
-from svc_core.operation.facts import Geometry, Measurement, SourceRef
 from svc_core.operation.ports import Collection
-from svc_core.text.words import fold, words
+from svc_core.operation.source_members import Geometry, Measurement, SourceRef
+from svc_core.text.words import fold_case, split_words
 from svc_core.wire.constraints import Doc, Example
 
 _LETTERS = 12  # of a name, five bits each: enough to tell all countries apart but a few islands
@@ -92,7 +92,7 @@ def by_name(name: str) -> int:
 
     It packs the first twelve letters into 60 bits and negates them, as orders are whole numbers.
     """
-    letters = fold(name)[:_LETTERS].ljust(_LETTERS)
+    letters = fold_case(name)[:_LETTERS].ljust(_LETTERS)
     places = [ord(letter) - 96 if "a" <= letter <= "z" else 0 for letter in letters]
     return -sum(place << 5 * index for index, place in enumerate(reversed(places)))
 
@@ -101,7 +101,7 @@ def _prefixes(row: CountryData) -> set[str]:
     """Every beginning of every word of a country's names and codes, as its search tokens."""
     names = (row.name, row.official_name, row.country_code, row.alpha3)
     whole = " ".join(map(str, filter(None, (*names, *(row.native_names or {}).values()))))
-    return {word[:end] for word in words(whole) for end in range(1, len(word) + 1)}
+    return {word[:end] for word in split_words(whole) for end in range(1, len(word) + 1)}
 
 
 def _casefold(name: str | None) -> str | None:

@@ -8,21 +8,21 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, given
-from svc_core.contract.result import One, Page
+from svc_core.base.unset import UNSET, Maybe, or_default
+from svc_core.contract.result import Page, Single
 from svc_core.formats.reading.values import country
 from svc_core.intel.countries.model import COUNTRIES, CountryData, CountryRisk
 from svc_core.intel.economy.indicator import FININT, Indicator
 from svc_core.intel.economy.indicators import newest
 from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
-from svc_core.intel.folding.declaration import osint
+from svc_core.intel.folding.read_declarations import osint
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
-from svc_core.operation.facts import SEVERITIES
-from svc_core.operation.filters import Listed, sent
+from svc_core.operation.filters import UnboundedValues, sent_filters
 from svc_core.operation.members import Cursor, Limit, micros
-from svc_core.operation.ports.documents import Bounds
-from svc_core.text.words import words
+from svc_core.operation.ports.documents import RowBounds
+from svc_core.operation.source_members import SEVERITIES
+from svc_core.text.words import split_words
 from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen, Pattern
 
 SERIES_MAX = 100  # of one country in one answer; the list of indicators has them all
@@ -37,8 +37,10 @@ Name = Annotated[str, MinLen(1), MaxLen(100)]
 class ListCountries:
     """Countries by name."""
 
-    region: Annotated[Listed[Name], Doc("Comma list of regions."), Example(["Europe"])] = UNSET
-    subregion: Annotated[Listed[Name], Doc("Comma list of parts of regions.")] = UNSET
+    region: Annotated[UnboundedValues[Name], Doc("Comma list of regions."), Example(["Europe"])] = (
+        UNSET
+    )
+    subregion: Annotated[UnboundedValues[Name], Doc("Comma list of parts of regions.")] = UNSET
     q: Annotated[
         Maybe[Name],
         QUERY,
@@ -67,7 +69,7 @@ class GetCountry:
         Example("BE"),
     ]
     include: Annotated[
-        Listed[Literal["indicators", "risk"]],
+        UnboundedValues[Literal["indicators", "risk"]],
         Doc("`indicators` adds the newest value of each series about it, `risk` what events say."),
     ] = UNSET
 
@@ -76,31 +78,31 @@ async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryDa
     """A page of countries."""
     return await ctx.page(
         COUNTRIES,
-        where=sent(request, "region", "subregion"),
+        where=sent_filters(request, "region", "subregion"),
         order=None if request.sort == "name" else request.sort,
-        words=tuple(words(given(request.q, ""))),
+        words=tuple(split_words(or_default(request.q, ""))),
         after=request.cursor,
         limit=request.limit,
     )
 
 
-async def get_country(ctx: Context, request: GetCountry) -> One[CountryData]:
+async def get_country(ctx: Context, request: GetCountry) -> Single[CountryData]:
     """One country with the parts that `include` asks for.
 
     Raises:
         Problem: NOT_FOUND.
     """
     document = await ctx.load(COUNTRIES, country(request.code) or request.code.upper())
-    parts = given(request.include, ())
+    parts = or_default(request.include, ())
     if not parts:
-        return One(document.raw, document.tag)
+        return Single(document.raw, document.tag)
     row = COUNTRIES.decode(document.raw)
     if "indicators" in parts:
         row = attrs.evolve(row, indicators=await _indicators(ctx, row.country_code))
     if "risk" in parts:
         row = attrs.evolve(row, risk=await _risk(ctx, row.country_code))
-    raw = wire.dumps(row)
-    return One(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
+    raw = wire.to_bytes(row)
+    return Single(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
 
 
 async def _indicators(ctx: Context, code: str) -> tuple[Indicator, ...]:
@@ -111,7 +113,7 @@ async def _indicators(ctx: Context, code: str) -> tuple[Indicator, ...]:
 async def _risk(ctx: Context, code: str) -> CountryRisk:
     if not (await ctx.tx.documents.scan(OSINT_EVENTS, limit=1)).rows:
         return CountryRisk(None, None, None)
-    span: Bounds = {"start": micros(ctx.now - RISK_DAYS), "end": micros(ctx.now)}
+    span: RowBounds = {"start": micros(ctx.now - RISK_DAYS), "end": micros(ctx.now)}
     scope: dict[str, tuple[str, ...]] = {"country": (code,)}
     total = await ctx.tx.documents.count(OSINT_EVENTS, where=scope, limit=EVENTS_COUNTED, **span)
     by_severity: dict[str, int] = {
@@ -122,7 +124,9 @@ async def _risk(ctx: Context, code: str) -> CountryRisk:
     }
     by_severity["unknown"] = total - sum(by_severity.values())
     page = await ctx.tx.documents.scan(OSINT_EVENTS, where=scope, limit=EVENTS_READ, **span)
-    deaths = None if page.more else sum(_deaths(OSINT_EVENTS.decode(row.raw)) for row in page.rows)
+    deaths = (
+        None if page.has_more else sum(_deaths(OSINT_EVENTS.decode(row.raw)) for row in page.rows)
+    )
     return CountryRisk(total, deaths, by_severity)
 
 

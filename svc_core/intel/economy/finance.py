@@ -24,13 +24,13 @@ from svc_core.intel.economy.statement import (
     PeriodType,
 )
 from svc_core.intel.entities import directory
-from svc_core.intel.folding.declaration import FININT, bound
+from svc_core.intel.folding.read_declarations import FININT, workspace_reading
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, In, Operation
-from svc_core.operation.filters import ALTERNATIVES, Range, Several, sent
+from svc_core.operation.filters import ALTERNATIVES, FilterValues, Range, sent_filters
 from svc_core.operation.members import Cursor, EntityId, Limit
-from svc_core.operation.period import Moment, Period, moment, spanned
-from svc_core.operation.ports.documents import Bounds
+from svc_core.operation.period import Moment, Period, parse_moment, parse_period
+from svc_core.operation.ports.documents import RowBounds
 from svc_core.wire.constraints import Doc, Example, Pattern
 
 TAXONOMIES = ("us-gaap", "ifrs-full", "dei", "srt", "invest", "ecd", "cyd", "ffd")
@@ -45,14 +45,22 @@ class ListFinancialObservations:
     """What was reported of one company."""
 
     entity_id: Annotated[EntityId, PATH]
-    metric: Annotated[Several[Metric], Doc("Comma list of metrics."), Example(["revenue"])] = UNSET
+    metric: Annotated[FilterValues[Metric], Doc("Comma list of metrics."), Example(["revenue"])] = (
+        UNSET
+    )
     concept: Annotated[
-        Several[Annotated[str, Pattern("(?:[a-z0-9-]{1,40}:)?[A-Za-z0-9]{1,250}", "a concept")]],
+        FilterValues[
+            Annotated[str, Pattern("(?:[a-z0-9-]{1,40}:)?[A-Za-z0-9]{1,250}", "a concept")]
+        ],
         Doc("Comma list of concepts, each with its taxonomy or without."),
         Example(["us-gaap:Revenues", "Assets"]),
     ] = UNSET
-    period_type: Annotated[Several[PeriodType], Doc("Comma list of `duration`, `instant`.")] = UNSET
-    months: Annotated[Several[Literal["3", "6", "9", "12"]], Doc("Comma list of lengths.")] = UNSET
+    period_type: Annotated[
+        FilterValues[PeriodType], Doc("Comma list of `duration`, `instant`.")
+    ] = UNSET
+    months: Annotated[FilterValues[Literal["3", "6", "9", "12"]], Doc("Comma list of lengths.")] = (
+        UNSET
+    )
     from_: Annotated[Period, In("query", "from"), Doc("Ends in it or later.")] = UNSET
     to: Annotated[Period, QUERY, Doc("Ends in it or before."), Example("2024-Q3")] = UNSET
     as_of: Annotated[Moment, Doc("As filed by this date (of an instant, in UTC).")] = UNSET
@@ -75,10 +83,10 @@ async def list_financial_observations(
         Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
     """
     entity_id = request.entity_id
-    entity = await directory.one(ctx, entity_id)
+    entity = await directory.answering_row(ctx, entity_id)
     page = await ctx.page(
         OBSERVATIONS,
-        where=_filters(request) | {"entity": await directory.keys(ctx, [entity_id])},
+        where=_filters(request) | {"entity": await directory.keys_of_ids(ctx, [entity_id])},
         order="filed" if request.sort == "filedDate" else None,
         after=request.cursor,
         limit=request.limit,
@@ -102,7 +110,7 @@ def public_row(raw: bytes, entity_id: str) -> bytes:
 
 
 def _filters(request: ListFinancialObservations) -> dict[str, tuple[str, ...]]:
-    filters = sent(request, "metric")
+    filters = sent_filters(request, "metric")
     if not isinstance(request.concept, Unset):
         filters["concept"] = tuple(
             name
@@ -120,9 +128,9 @@ def _filters(request: ListFinancialObservations) -> dict[str, tuple[str, ...]]:
     return filters
 
 
-def _bounds(request: ListFinancialObservations) -> Bounds:
-    day = moment("asOf", request.as_of)
-    first, last = spanned("from", request.from_), spanned("to", request.to)
+def _bounds(request: ListFinancialObservations) -> RowBounds:
+    day = parse_moment("asOf", request.as_of)
+    first, last = parse_period("from", request.from_), parse_period("to", request.to)
     return {
         "start": None if first is None else first.start.toordinal(),
         "end": None if last is None else last.end.toordinal(),
@@ -170,7 +178,7 @@ async def filings(
     """
     page = await ctx.tx.documents.scan(
         FILINGS,
-        where={**filters, "entity": await directory.keys(ctx, entity_ids)},
+        where={**filters, "entity": await directory.keys_of_ids(ctx, entity_ids)},
         start=None if since is None else since.toordinal(),
         end=None if until is None else until.toordinal(),
         limit=limit,
@@ -181,7 +189,7 @@ async def filings(
 # -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    bound(
+    workspace_reading(
         "entities financials",
         "/entities/{entityId}/financial-observations",
         list_financial_observations,

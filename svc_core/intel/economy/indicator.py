@@ -9,9 +9,9 @@ from attrs import frozen
 
 from svc_core.base import ids
 from svc_core.base.unset import UNSET, Maybe
-from svc_core.operation.facts import SourceRef
 from svc_core.operation.members import CountryCode, CreatedAt, UpdatedAt, micros
 from svc_core.operation.ports import Collection
+from svc_core.operation.source_members import SourceRef
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf
 
 IndicatorId = Annotated[str, IdOf("fin")]

@@ -15,10 +15,10 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One, Page
+from svc_core.contract.result import Page, Single
 from svc_core.intel.economy.indicator import (
     FININT,
     FININT_SERIES,
@@ -28,22 +28,29 @@ from svc_core.intel.economy.indicator import (
     first_sort_key,
     last_sort_key,
 )
-from svc_core.intel.folding.declaration import FININT as FININT_SCOPES
-from svc_core.intel.folding.declaration import osint, reading
+from svc_core.intel.folding.read_declarations import FININT as FININT_SCOPES
+from svc_core.intel.folding.read_declarations import osint, reading
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, NDJSON, PATH, QUERY, Operation
-from svc_core.operation.filters import ALTERNATIVES, Code, Listed, Name, narrowed, sent
+from svc_core.operation.filters import (
+    ALTERNATIVES,
+    Code,
+    Name,
+    UnboundedValues,
+    present_ranges,
+    sent_filters,
+)
 from svc_core.operation.members import Cursor, Limit
-from svc_core.operation.period import Period, UpdatedSince, after, spanned
+from svc_core.operation.period import Period, UpdatedSince, parse_period, range_after
 from svc_core.operation.ports import Position
-from svc_core.operation.ports.documents import Bounds
+from svc_core.operation.ports.documents import RowBounds
 from svc_core.wire.constraints import Doc, Example
 
 LOOKBACK_ROWS = 10  # earlier rows looked at for one with a value: markets close for a week at most
 PERCENT_DIGITS = 6
 SERIES_SCAN_MAX = 200  # for one page: some 20 ms
 
-Include = Annotated[Listed[Literal["change"]], Doc("`change` adds the value before it.")]
+Include = Annotated[UnboundedValues[Literal["change"]], Doc("`change` adds the value before it.")]
 
 _FILTERS = ("indicator", "provider", "area", "country", "frequency")
 
@@ -55,11 +62,17 @@ _FILTERS = ("indicator", "provider", "area", "country", "frequency")
 class ListIndicators:
     """Values of indicators, newest period first."""
 
-    indicator: Annotated[Listed[Name], Doc("Comma list of codes of indicators.")] = UNSET
-    provider: Annotated[Listed[Name], Doc("Comma list of providers."), Example(["fred"])] = UNSET
-    area: Annotated[Listed[Name], Doc("Comma list of area codes of their providers.")] = UNSET
-    country: Annotated[Listed[Code], Doc("Comma list of countries."), Example(["BE", "FR"])] = UNSET
-    frequency: Annotated[Listed[Frequency], Doc("Comma list of frequencies.")] = UNSET
+    indicator: Annotated[UnboundedValues[Name], Doc("Comma list of codes of indicators.")] = UNSET
+    provider: Annotated[
+        UnboundedValues[Name], Doc("Comma list of providers."), Example(["fred"])
+    ] = UNSET
+    area: Annotated[UnboundedValues[Name], Doc("Comma list of area codes of their providers.")] = (
+        UNSET
+    )
+    country: Annotated[
+        UnboundedValues[Code], Doc("Comma list of countries."), Example(["BE", "FR"])
+    ] = UNSET
+    frequency: Annotated[UnboundedValues[Frequency], Doc("Comma list of frequencies.")] = UNSET
     period_from: Annotated[Period, QUERY, Doc("Begins then or later."), Example("2024-Q3")] = UNSET
     period_to: Annotated[Period, QUERY, Doc("Ends then or before."), Example("2025")] = UNSET
     vintage: Annotated[Maybe[date], QUERY, Doc("Values as they were given on this day.")] = UNSET
@@ -93,8 +106,8 @@ async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicat
         Problem: INVALID_PARAMETER for a period that is none; CONFLICTING_PARAMETERS for `sort`
             with `latest`.
     """
-    filters, bounds = sent(request, *_FILTERS), _bounds(request)
-    order = {"updatedAt": "updated"}.get(given(request.sort, ""))
+    filters, bounds = sent_filters(request, *_FILTERS), _bounds(request)
+    order = {"updatedAt": "updated"}.get(or_default(request.sort, ""))
     if request.latest:
         if not isinstance(request.sort, Unset):
             raise Problem(
@@ -115,11 +128,11 @@ async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicat
     if isinstance(request.include, Unset):
         return page
     rows = [FININT.decode(raw) for raw in page.rows]
-    lines = [wire.dumps(await _with_change(ctx, row)) for row in rows]
+    lines = [wire.to_bytes(await _with_change(ctx, row)) for row in rows]
     return attrs.evolve(page, rows=tuple(lines))
 
 
-async def get_indicator(ctx: Context, request: GetIndicator) -> One[Indicator]:
+async def get_indicator(ctx: Context, request: GetIndicator) -> Single[Indicator]:
     """One value.
 
     Raises:
@@ -127,15 +140,15 @@ async def get_indicator(ctx: Context, request: GetIndicator) -> One[Indicator]:
     """
     document = await ctx.load(FININT, request.indicator_id)
     if isinstance(request.include, Unset):
-        return One(document.raw, document.tag)
+        return Single(document.raw, document.tag)
     row = await _with_change(ctx, FININT.decode(document.raw))
-    return One(wire.dumps(row), (*document.tag, str(row.previous_value)))
+    return Single(wire.to_bytes(row), (*document.tag, str(row.previous_value)))
 
 
 async def newest(
     ctx: Context,
     filters: Mapping[str, tuple[str, ...]],
-    bounds: Bounds,
+    bounds: RowBounds,
     *,
     after: Position | None = None,
     limit: int,
@@ -162,18 +175,18 @@ async def newest(
 # -- rules -------------------------------------------------------------------------------------
 
 
-def _bounds(request: ListIndicators) -> Bounds:
-    since = spanned("periodFrom", request.period_from)
-    until = spanned("periodTo", request.period_to)
-    day = given(request.vintage, None)
+def _bounds(request: ListIndicators) -> RowBounds:
+    since = parse_period("periodFrom", request.period_from)
+    until = parse_period("periodTo", request.period_to)
+    day = or_default(request.vintage, None)
     return {
         "start": None if since is None else first_sort_key(since.start),
         "end": None if until is None else last_sort_key(until.end),
-        "ranges": narrowed(
+        "ranges": present_ranges(
             period_end=until and (None, until.end.toordinal()),
             vintage_start=day and (None, day.toordinal()),
             vintage_end=day and (day.toordinal(), None),
-            updated=after(request.updated_since),
+            updated=range_after(request.updated_since),
         ),
     }
 

@@ -7,11 +7,11 @@ from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.entities.model import EntityRef, keys_of
-from svc_core.intel.linking.references import of_text
-from svc_core.operation.facts import Measurement, SourceRef
+from svc_core.intel.linking.references import text_references
 from svc_core.operation.members import CreatedAt, IncidentId, Share, UpdatedAt, micros
 from svc_core.operation.ports import BASE_V2, Collection
-from svc_core.search.listing import Indexed, Matched
+from svc_core.operation.source_members import Measurement, SourceRef
+from svc_core.search.field_index import FieldIndex, MatchMember
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf
 
 MarketId = Annotated[str, IdOf("mkt")]
@@ -79,7 +79,7 @@ class Market:
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-    match: Matched = UNSET
+    match: MatchMember = UNSET
 
 
 def volume_steps(volume: float) -> int:
@@ -101,7 +101,7 @@ def _labels(market: Market) -> tuple[str, ...]:
     return tuple(label_key(outcome.label) for outcome in market.outcomes or () if outcome.label)
 
 
-WORDS: Indexed[Market] = Indexed(
+WORDS: FieldIndex[Market] = FieldIndex(
     lambda market: {
         "question": [market.question],
         "outcomes": [outcome.label or "" for outcome in market.outcomes or ()],
@@ -116,7 +116,7 @@ def question_references(market: Market) -> dict[str, str]:
 
     Names are resolved as of the day on which the market opened, else was first stored.
     """
-    return of_text(market.question, (market.opens_at or market.created_at).date())
+    return text_references(market.question, (market.opens_at or market.created_at).date())
 
 
 MARKETS: Collection[Market] = Collection(

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from svc_core.intel.economy.indicator import FININT_SERIES, series_of
-from svc_core.intel.folding.kind import Written
+from svc_core.intel.folding.kind import RowChange
 from svc_core.operation.context import Context
 
 
-async def follow(ctx: Context, rows: Sequence[Written]) -> None:
+async def note_series(ctx: Context, rows: Sequence[RowChange]) -> None:
     """Store the series of these values that are not stored yet."""
     series = {item.id: item for item in (series_of(row.after) for row in rows if row.after)}
     present = await ctx.tx.documents.get_many(FININT_SERIES, list(series))
@@ -16,7 +16,7 @@ async def follow(ctx: Context, rows: Sequence[Written]) -> None:
         await ctx.tx.documents.put(FININT_SERIES, id_, series[id_])
 
 
-def asked_again(names: Sequence[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+def is_refetch(names: Sequence[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Whether a row changed only in the day on which its unchanged value was fetched.
 
     `names` are the members that differ. A vintage of one day only says when the provider was

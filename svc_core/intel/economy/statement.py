@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 
 from attrs import frozen
 
-from svc_core.operation.facts import SourceRef
 from svc_core.operation.members import CreatedAt, EntityId, ObservationId, UpdatedAt
 from svc_core.operation.ports import BASE_V2, Collection
+from svc_core.operation.source_members import SourceRef
 from svc_core.wire.constraints import Doc, Example, Ge
 
 Metric = Literal[

@@ -23,23 +23,23 @@ from svc_core.intel.economy.statement import OBSERVATIONS, StoredObservation
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.context import Context
-from svc_core.operation.members import revised
-from svc_core.operation.ports import Document
+from svc_core.operation.members import next_revision
+from svc_core.operation.ports import StoredRow
 
-KEPT = ("restated", "supersedesId", "supersededById", "supersededDate", "repeatedDate")
+DERIVED_MEMBERS = ("restated", "supersedesId", "supersededById", "supersededDate", "repeatedDate")
 """Members of a row that follow from other rows of its fact, so that no source states them."""
 
 FACTS_AT_ONCE = 100
 ROWS_SCANNED = 1_000
 """Rows of one batch of facts: a company files a fact some dozen times, and 1,000 take 50 ms."""
 
-Pair = tuple[Document[Any] | None, Any]
+Pair = tuple[StoredRow[Any] | None, Any]
 
 
 # -- members -----------------------------------------------------------------------------------
 
 
-def observed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any]:
+def observation_members(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any]:
     """The members of the row of one reported fact, with its entity and the key of its fact."""
     entity, concept = id_of(members["entity"]), members["concept"]
     name = f"{concept['taxonomy']}:{concept['name']}"
@@ -48,7 +48,7 @@ def observed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, An
     return members | {"entityId": entity, "fact": "|".join(part or "" for part in fact)}
 
 
-def filed(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
+def filing_members(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
     """The members of the row of one filing; None where no source states whose filing it is."""
     if members.get("entity") is None:
         return None
@@ -118,7 +118,9 @@ def _place(row: StoredObservation) -> tuple[date, bool, str, int]:
 # -- in the store ------------------------------------------------------------------------------
 
 
-async def settled(ctx: Context, pairs: Mapping[str, Pair]) -> dict[str, StoredObservation]:
+async def settle_succession(
+    ctx: Context, pairs: Mapping[str, Pair]
+) -> dict[str, StoredObservation]:
     """The rows that are about to be written, with their place in the succession of their fact.
 
     `pairs` holds, by row id, the stored document (None for a new row) and the row to write (None
@@ -138,7 +140,7 @@ async def settled(ctx: Context, pairs: Mapping[str, Pair]) -> dict[str, StoredOb
             if row.id in pairs:
                 rows[row.id] = row
             elif row != by_id[row.id]:
-                newer = revised(row, ctx.now)
+                newer = next_revision(row, ctx.now)
                 await ctx.tx.documents.put(OBSERVATIONS, row.id, newer)
     return rows
 
@@ -154,6 +156,6 @@ async def _scan_facts(ctx: Context, facts: Sequence[str]) -> list[StoredObservat
     """The stored rows of these facts, at most `ROWS_SCANNED` of a single fact."""
     filters = {"fact": tuple(facts)}
     page = await ctx.tx.documents.scan(OBSERVATIONS, where=filters, limit=ROWS_SCANNED)
-    if page.more and len(facts) > 1:
+    if page.has_more and len(facts) > 1:
         return [row for fact in facts for row in await _scan_facts(ctx, (fact,))]
     return [OBSERVATIONS.decode(row.raw) for row in page.rows]

@@ -23,7 +23,7 @@ Links = Maybe[tuple[ActorLink, ...]]
 
 
 @frozen(kw_only=True, slots=False)
-class Actor(ActorFacet, EntityCore):  # whose aliases say who uses each
+class ThreatActor(ActorFacet, EntityCore):  # whose aliases say who uses each
     """A threat actor, with the members of its facet beside those of all entities."""
 
     __schema_name__ = "Actor"

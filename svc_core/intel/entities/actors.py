@@ -7,28 +7,28 @@ from typing import Annotated, Any, Literal
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Unset, given
+from svc_core.base.unset import UNSET, Unset, or_default
 from svc_core.contract.result import Page
 from svc_core.intel.entities import directory, render
-from svc_core.intel.entities.actor import Actor
+from svc_core.intel.entities.actor import ThreatActor
 from svc_core.intel.entities.model import ENTITIES, WORDS, Entity
 from svc_core.intel.entities.relation import RELATIONS
-from svc_core.intel.folding.declaration import CYBER, reading
+from svc_core.intel.folding.read_declarations import CYBER, reading
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
 from svc_core.operation.filters import (
     ALTERNATIVES,
     Countries,
+    FilterValues,
+    IncludeRevoked,
     LatestFirst,
     Name,
-    Revoked,
-    Several,
-    sent,
+    sent_filters,
 )
 from svc_core.operation.members import Cursor, Limit
-from svc_core.operation.period import UpdatedSince, after
-from svc_core.operation.ports import Document
+from svc_core.operation.period import UpdatedSince, range_after
+from svc_core.operation.ports import StoredRow
 from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Pattern
 
@@ -63,41 +63,47 @@ class ListActors:
 
     country: Annotated[Countries, Doc("Comma list of countries they are attributed to.")] = UNSET
     targets_country: Annotated[Countries, Doc("Comma list of countries they target.")] = UNSET
-    targets_sector: Annotated[Several[Name], Doc("Comma list of sectors, in any case.")] = UNSET
+    targets_sector: Annotated[FilterValues[Name], Doc("Comma list of sectors, in any case.")] = (
+        UNSET
+    )
     technique: Annotated[
-        Several[Annotated[str, Pattern("[Tt][0-9]{4}(?:[.][0-9]{3})?", "a technique of ATT&CK")]],
+        FilterValues[
+            Annotated[str, Pattern("[Tt][0-9]{4}(?:[.][0-9]{3})?", "a technique of ATT&CK")]
+        ],
         Doc("Comma list of techniques of ATT&CK that they use."),
         Example(["T1566"]),
     ] = UNSET
-    include_revoked: Revoked = False
+    include_revoked: IncludeRevoked = False
     updated_since: UpdatedSince = UNSET
-    include: Annotated[Several[Include], Doc("Theirs, and with `q` why each was found.")] = UNSET
+    include: Annotated[FilterValues[Include], Doc("Theirs, and with `q` why each was found.")] = (
+        UNSET
+    )
     q: lists.Q = UNSET
     sort: LatestFirst = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET
 
 
-async def list_actors(ctx: Context, request: ListActors) -> Page[Actor]:
+async def list_actors(ctx: Context, request: ListActors) -> Page[ThreatActor]:
     """A page of threat actors."""
-    clause = sent(request, "targets_country", "targets_sector")
-    extra = sent(request, "country", "technique")
+    clause = sent_filters(request, "targets_country", "targets_sector")
+    extra = sent_filters(request, "country", "technique")
     keys = {"key": extra["technique"]} if "technique" in extra else {}
     if keys:
         clause["key"] = await _users_of(ctx, keys["key"])
     if "country" in extra:
         clause["attributed"] = extra["country"]
-    query = lists.Wanted[Entity](
+    query = lists.RowQuery[Entity](
         where={**clause, **_ACTORS, **({} if request.include_revoked else {"revoked": ("no",)})},
         is_sorted=not isinstance(request.sort, Unset),
-        asked=keys,
-        bounds={"start": (after(request.updated_since) or (None,))[0]},
+        binding=keys,
+        bounds={"start": (range_after(request.updated_since) or (None,))[0]},
     )
-    page = await lists.page(ctx, ENTITIES, WORDS, request, query)
+    page = await lists.list_page(ctx, ENTITIES, WORDS, request, query)
     rows = [flat(json.loads(row)) for row in await render.whole(ctx, page.rows)]
-    links = [name for name in given(request.include, ()) if name != "match"]
+    links = [name for name in or_default(request.include, ()) if name != "match"]
     await _add_links(ctx, rows, links)
-    return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
+    return Page(tuple(map(wire.to_bytes, rows)), page.next_cursor)
 
 
 def flat(row: Row) -> Row:
@@ -108,7 +114,9 @@ def flat(row: Row) -> Row:
 
 async def _users_of(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
     """References to the actors that use these techniques."""
-    keys = await directory.keys(ctx, [id_of(f"attack:{technique}") for technique in techniques])
+    keys = await directory.keys_of_ids(
+        ctx, [id_of(f"attack:{technique}") for technique in techniques]
+    )
     relations = await ctx.tx.documents.scan(
         RELATIONS, where={"target": keys, "type": ("uses",), **_LIVE}, limit=USERS_MAX
     )
@@ -118,7 +126,9 @@ async def _users_of(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
 async def _add_links(ctx: Context, rows: Sequence[Row], include: Sequence[LinkName]) -> None:
     """Add to actors' rows the techniques and software they use, and their campaigns."""
     ends = {row["id"]: await _ends_of(ctx, row, include) for row in rows} if include else {}
-    documents = await directory.named(ctx, (ref for refs in ends.values() for ref in refs))
+    documents = await directory.rows_by_reference(
+        ctx, (ref for refs in ends.values() for ref in refs)
+    )
     entities = {ref: _entity_of(document) for ref, document in documents.items()}
     for row in rows:
         links = {item["id"]: item for ref in ends.get(row["id"], ()) if (item := entities.get(ref))}
@@ -140,7 +150,7 @@ async def _ends_of(ctx: Context, row: Row, include: Sequence[LinkName]) -> list[
     return refs
 
 
-def _entity_of(document: Document[Any]) -> Row:
+def _entity_of(document: StoredRow[Any]) -> Row:
     row: Row = json.loads(document.raw)
     attack = (item["value"] for item in row["designators"] if item["scheme"] == "attack")
     return {**row, "attackId": next(attack, None)}

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from svc_core.intel.entities.model import ENTITIES, EntityType
 from svc_core.intel.entities.settlement import distinct_from
-from svc_core.intel.linking.matching import Match, Party, party
+from svc_core.intel.linking.matching import NameMatch, Party, party
 from svc_core.intel.linking.screening import Screening, index_tokens
 from svc_core.operation.context import Context
 from svc_core.operation.members import EntityId, Share
@@ -35,14 +35,14 @@ class Candidate:
     reasons: Annotated[tuple[str, ...], Doc("The same in words.")]
 
 
-def candidate(id_: str, party: Party, match: Match) -> Candidate:
+def candidate(id_: str, party: Party, match: NameMatch) -> Candidate:
     """The candidate that a match describes."""
     type_: Any = party.type  # that of a row
     name = next(iter(party.names.spellings), id_)
     return Candidate(id_, name, type_, match.score, match.features, match.reasons)
 
 
-async def candidates(ctx: Context, row: bytes) -> tuple[Candidate, ...]:
+async def candidates_of(ctx: Context, row: bytes) -> tuple[Candidate, ...]:
     """The entities that may be the same as a stored one, the likest first."""
     facts: dict[str, Any] = json.loads(row)
     if "cveId" in facts:
@@ -58,5 +58,5 @@ async def candidates(ctx: Context, row: bytes) -> tuple[Candidate, ...]:
     screening = Screening([query])
     for document in neighbours.rows:
         if document.id not in excluded_ids:
-            screening.pass_by(document.id, party(json.loads(document.raw)))
+            screening.offer(document.id, party(json.loads(document.raw)))
     return tuple(candidate(*match) for match in screening.candidates(0, MATCHES_MAX))

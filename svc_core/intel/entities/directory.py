@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from svc_core import wire
 from svc_core.intel.entities.model import ENTITIES, EntityRef
 from svc_core.intel.entities.vulnerability import CVES
-from svc_core.intel.linking import guard
-from svc_core.intel.linking.references import is_id
+from svc_core.intel.linking import plausibility as guard
+from svc_core.intel.linking.references import is_entity_id
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Collection, Document
+from svc_core.operation.ports import Collection, StoredRow
 
 IDS_AT_ONCE = 500
 ALIKE_READ = 50
@@ -28,14 +28,14 @@ HOLDERS: tuple[Collection[Any], ...] = (ENTITIES, CVES)
 
 
 class _Holder(NamedTuple):
-    document: Document[Any]
+    document: StoredRow[Any]
     facts: Mapping[str, Any]
 
 
-async def rows_by_id(ctx: Context, ids: Iterable[str]) -> dict[str, Document[Any]]:
+async def rows_by_id(ctx: Context, ids: Iterable[str]) -> dict[str, StoredRow[Any]]:
     """The rows that answer to these ids, by the ids as given; unknown ids are left out."""
     missing = list(dict.fromkeys(ids))
-    rows: dict[str, Document[Any]] = {}
+    rows: dict[str, StoredRow[Any]] = {}
     for holder in HOLDERS:
         if missing:
             rows |= await ctx.tx.documents.get_many(holder, missing)
@@ -51,7 +51,7 @@ async def rows_by_id(ctx: Context, ids: Iterable[str]) -> dict[str, Document[Any
     return rows
 
 
-async def one(ctx: Context, id_: str) -> Document[Any]:
+async def answering_row(ctx: Context, id_: str) -> StoredRow[Any]:
     """The row that answers to an id.
 
     Raises:
@@ -61,7 +61,7 @@ async def one(ctx: Context, id_: str) -> Document[Any]:
     return await ctx.load(ENTITIES, id_) if row is None else row
 
 
-async def keys(ctx: Context, ids: Iterable[str]) -> tuple[str, ...]:
+async def keys_of_ids(ctx: Context, ids: Iterable[str]) -> tuple[str, ...]:
     """All ids of the entities that these ids mean, for a filter; unknown ids stay in the list."""
     keys = dict.fromkeys(ids)
     for row in (await rows_by_id(ctx, keys)).values():
@@ -69,33 +69,35 @@ async def keys(ctx: Context, ids: Iterable[str]) -> tuple[str, ...]:
     return tuple(keys)
 
 
-async def named(ctx: Context, refs: Iterable[str]) -> dict[str, Document[Any]]:
+async def rows_by_reference(ctx: Context, refs: Iterable[str]) -> dict[str, StoredRow[Any]]:
     """The rows that these references mean; those that mean nobody or several are left out."""
     all_refs = list(dict.fromkeys(refs))
-    rows = await rows_by_id(ctx, filter(is_id, all_refs))
-    rest = [ref for ref in all_refs if not is_id(ref)]
+    rows = await rows_by_id(ctx, filter(is_entity_id, all_refs))
+    rest = [ref for ref in all_refs if not is_entity_id(ref)]
     for start in range(0, len(rest), IDS_AT_ONCE):
         batch = rest[start : start + IDS_AT_ONCE]
         holders = await _holders(ctx, batch)
         for ref in batch:
-            matches = [row for row in holders.values() if guard.has(ref, row.facts)]
-            if len(matches) == 1 and guard.suffices(ref, matches[0].facts):
+            matches = [row for row in holders.values() if guard.bears_name(ref, row.facts)]
+            if len(matches) == 1 and guard.is_sufficient(ref, matches[0].facts):
                 rows[ref] = matches[0].document
     return rows
 
 
-async def references(ctx: Context, ids: Iterable[str]) -> tuple[str, ...]:
+async def entity_references(ctx: Context, ids: Iterable[str]) -> tuple[str, ...]:
     """All ids and names by which rows may mean these entities, for a filter; unknown ids stay."""
     refs = dict.fromkeys(ids)
     rows = {row.id: row for row in (await rows_by_id(ctx, refs)).values()}
     for row in rows.values():
         refs |= dict.fromkeys(_keys(row))
-    candidates = [ref for row in rows.values() for ref in guard.references(json.loads(row.raw))]
-    entities = await named(ctx, candidates)
+    candidates = [
+        ref for row in rows.values() for ref in guard.name_references(json.loads(row.raw))
+    ]
+    entities = await rows_by_reference(ctx, candidates)
     return (*refs, *(ref for ref, row in entities.items() if row.id in rows))
 
 
-async def telling(
+async def with_mentions(
     ctx: Context,
     rows: Sequence[bytes],
     mentions: Sequence[Mapping[str, str]],
@@ -105,20 +107,24 @@ async def telling(
 
     Their member `entities` is stored `blank`, and nothing else of a row can look like that.
     """
-    docs = await named(ctx, chain.from_iterable(mentions))
+    docs = await rows_by_reference(ctx, chain.from_iterable(mentions))
     return [
-        row.replace(b'"entities":%b' % blank, b'"entities":%b' % wire.dumps(_refs(refs, docs)), 1)
+        row.replace(
+            b'"entities":%b' % blank, b'"entities":%b' % wire.to_bytes(_refs(refs, docs)), 1
+        )
         for row, refs in zip(rows, mentions, strict=True)
     ]
 
 
-async def taking_part(ctx: Context, rows: Sequence[dict[str, Any]], reference: str) -> None:
+async def name_participants(ctx: Context, rows: Sequence[dict[str, Any]], reference: str) -> None:
     """Replace the references in rows by the entities that they mean, each once in each role.
 
     `reference` is the member in which the entities of rows have it; unknown ones are left out. A
     `subject` has its own name: a filing names its company by a number alone.
     """
-    docs = await named(ctx, (party[reference] for row in rows for party in row["entities"]))
+    docs = await rows_by_reference(
+        ctx, (party[reference] for row in rows for party in row["entities"])
+    )
     for row in rows:
         parties: dict[tuple[str, str], dict[str, str]] = {}
         for party in row["entities"]:
@@ -129,7 +135,7 @@ async def taking_part(ctx: Context, rows: Sequence[dict[str, Any]], reference: s
         row["entities"] = list(parties.values())
 
 
-def _refs(mentions: Mapping[str, str], docs: Mapping[str, Document[Any]]) -> tuple[EntityRef, ...]:
+def _refs(mentions: Mapping[str, str], docs: Mapping[str, StoredRow[Any]]) -> tuple[EntityRef, ...]:
     """Each entity once, under the first name that it has there."""
     names: dict[str, str] = {}
     for reference, name in mentions.items():
@@ -145,16 +151,16 @@ async def _holders(ctx: Context, refs: Iterable[str]) -> Mapping[str, _Holder]:
     return {row.id: _Holder(row, json.loads(row.raw)) for row in rows}
 
 
-async def _rows_with(ctx: Context, facet: str, values: Sequence[str]) -> Sequence[Document[Any]]:
+async def _rows_with(ctx: Context, facet: str, values: Sequence[str]) -> Sequence[StoredRow[Any]]:
     """The entities that have one of these values in a facet; of very many only some."""
     limit = IDS_AT_ONCE if len(values) > 1 else ALIKE_READ
     page = await ctx.tx.documents.scan(ENTITIES, where={facet: tuple(values)}, limit=limit)
-    if page.more and len(values) > 1:
+    if page.has_more and len(values) > 1:
         half = len(values) // 2
         first_half = await _rows_with(ctx, facet, values[:half])
         return [*first_half, *await _rows_with(ctx, facet, values[half:])]
     return page.rows
 
 
-def _keys(row: Document[Any]) -> list[str]:
+def _keys(row: StoredRow[Any]) -> list[str]:
     return [row.id, *json.loads(row.raw)["mergedIds"]]

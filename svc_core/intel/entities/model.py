@@ -9,12 +9,12 @@ from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.linking.matching import Names, Party
-from svc_core.intel.linking.names import labels, normal
+from svc_core.intel.linking.name_forms import labels, normal_name
 from svc_core.intel.linking.screening import index_tokens
-from svc_core.operation.facts import Designator, SourceRef
 from svc_core.operation.members import CreatedAt, EntityId, Share, UpdatedAt, micros
 from svc_core.operation.ports import BASE_V2, Collection
-from svc_core.search.listing import Indexed, Matched
+from svc_core.operation.source_members import Designator, SourceRef
+from svc_core.search.field_index import FieldIndex, MatchMember
 from svc_core.wire.constraints import Doc, Example, Ge
 
 EntityType = Literal[
@@ -161,7 +161,7 @@ class EntityCore:
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-    match: Matched = UNSET
+    match: MatchMember = UNSET
 
     @property
     def names(self) -> Iterator[str]:
@@ -187,14 +187,14 @@ def _labels(entity: Entity) -> tuple[str, ...]:
     return tuple(chain.from_iterable(labels(name, entity.type) for name in entity.names))
 
 
-WORDS: Indexed[Entity] = Indexed(
+WORDS: FieldIndex[Entity] = FieldIndex(
     lambda entity: {
         "name": [entity.name],
         "aliases": entity.aliases,
         "weakAliases": entity.weak_aliases,
     },
     is_names=True,
-    bare=normal,
+    bare=normal_name,
 )
 """Whole words of names, folded (`svc_core.text.words`)."""
 

@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
-from svc_core.formats.reading.relations import TYPE_FORM
-from svc_core.operation.facts import Designator
+from svc_core.formats.reading.relation_records import TYPE_FORM
 from svc_core.operation.members import (
     CountryCode,
     CreatedAt,
@@ -23,6 +22,7 @@ from svc_core.operation.members import (
     UpdatedAt,
 )
 from svc_core.operation.ports import Collection
+from svc_core.operation.source_members import Designator
 from svc_core.wire.constraints import Doc, Example, Ge, Le, Pattern
 
 RelationType = Annotated[str, Pattern(TYPE_FORM, "a type such as `owns` or `attributed-to`")]

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from svc_core.base import ids
-from svc_core.formats.cyber.vulnerabilities import CVE_ID
+from svc_core.formats.cyber.cve_fields import CVE_ID
 from svc_core.intel.folding.contributions import Contribution, Members
 from svc_core.intel.folding.rules import Rules, live_contributions
 from svc_core.intel.linking.references import id_of

@@ -38,9 +38,10 @@ class EntityRow(Entity):
 
 async def whole(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """Rows of entities and of CVEs with everything that is looked up on reading."""
-    cves = iter(await exploitation.whole(ctx, [row for row in rows if _OF_CVE in row]))
+    cves = iter(await exploitation.full_cve_rows(ctx, [row for row in rows if _OF_CVE in row]))
     docs = [
-        wire.dumps(exploitation.nested_row(next(cves))) if _OF_CVE in row else row for row in rows
+        wire.to_bytes(exploitation.nested_row(next(cves))) if _OF_CVE in row else row
+        for row in rows
     ]
     return await with_sanctions(ctx, [await _with_replacement(ctx, row) for row in docs])
 
@@ -68,7 +69,7 @@ async def _with_replacement(ctx: Context, row: bytes) -> bytes:
     facet = entity["actor"]
     rows = await directory.rows_by_id(ctx, [facet["replacedById"]])
     facet["replacedById"] = next((document.id for document in rows.values()), None)
-    return wire.dumps(entity)
+    return wire.to_bytes(entity)
 
 
 def tag(id_: str, body: bytes) -> tuple[str | int, ...]:

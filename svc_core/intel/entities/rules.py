@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import date
 from typing import Any
 
-from svc_core.formats.reading.parties import EXCLUSIVE, STRENGTH
+from svc_core.formats.reading.entity_keys import EXCLUSIVE, STRENGTH
 from svc_core.intel.entities.model import ENTITIES
 from svc_core.intel.folding.contributions import PAIRS, Contribution, Members
 from svc_core.intel.folding.kind import RowKind
@@ -24,7 +24,7 @@ RULES = Rules(
             "ftm ftm-delta", "sec-companyfacts", "stix", "misp-event", "un-sanctions",
         ),
     },
-    joined={
+    item_keys={
         "designators": ("scheme", "value"),
         "listings": ("ticker", "mic", "exchangeName"),
         "sanctions": ("authority", "listName", "programId"),
@@ -94,7 +94,7 @@ def _sanctions(listings: Sequence[Members], endings: Sequence[Contribution]) -> 
     """Sanctions listings, ended ones last; one that another source still states has not ended."""
     past = sorted(endings, key=lambda claim: claim.id)
     all_listings = [*listings, *(listing for claim in past for listing in claim.ended_listings)]
-    parts = RULES.joined["sanctions"]
+    parts = RULES.item_keys["sanctions"]
     return [_with_date(listing) for listing in list_union([all_listings], parts)]
 
 

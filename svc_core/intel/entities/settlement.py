@@ -3,7 +3,7 @@
 Rule 1: a decision is stored as a contribution that names both, so it holds in whatever order
         sources are read again; of a pair the last decision counts.
 Rule 2: a merge joins nothing that exclusive designators hold apart, and a split parts nothing that
-        designators of sources join (`svc_core.intel.folding.union`).
+        designators of sources join (`svc_core.intel.folding.row_union`).
 """
 
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One
-from svc_core.formats.reading.parties import EXCLUSIVE
+from svc_core.contract.result import Single
+from svc_core.formats.reading.entity_keys import EXCLUSIVE
 from svc_core.intel.entities import directory, rules
 from svc_core.intel.entities.model import ENTITIES, Entity, keys_of
 from svc_core.intel.folding import writing
@@ -81,7 +81,7 @@ class Settlement:
 # -- use cases ---------------------------------------------------------------------------------
 
 
-async def merge_entities(ctx: Context, request: MergeEntities) -> One[Settlement]:
+async def merge_entities(ctx: Context, request: MergeEntities) -> Single[Settlement]:
     """Make two entities one; those that are one already stay as they are.
 
     Raises:
@@ -104,7 +104,7 @@ async def merge_entities(ctx: Context, request: MergeEntities) -> One[Settlement
     return _settled(into, row.id, row.name, "merged", is_new=True)
 
 
-async def part_entity(ctx: Context, request: PartEntity) -> One[Settlement]:
+async def part_entity(ctx: Context, request: PartEntity) -> Single[Settlement]:
     """Take back that an entity was merged; one that stands alone stays as it is.
 
     Raises:
@@ -130,7 +130,7 @@ async def part_entity(ctx: Context, request: PartEntity) -> One[Settlement]:
     return _settled(alone, row.id, row.name, "parted", is_new=True)
 
 
-async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> One[Settlement]:
+async def distinguish_entities(ctx: Context, request: DistinguishEntities) -> Single[Settlement]:
     """Say that two entities are not one: neither is merged into the other, nor proposed to be.
 
     Raises:
@@ -168,7 +168,7 @@ def _word_of(ctx: Context, pair: str, first: str, second: str) -> Contribution:
         resource="entity",
         format=pair,
         key=f"operator:{key}",
-        digest=words_digest(wire.dumps([pair, first, second]), ()),
+        digest=words_digest(wire.to_bytes([pair, first, second]), ()),
         said={},
         ref=_REF,
         read_at=ctx.now,
@@ -237,8 +237,8 @@ async def _advice(ctx: Context, row: str, id_: str) -> str:
 
 def _settled(
     entity: Entity, other_id: str | None, name: str | None, status: Status, *, is_new: bool
-) -> One[Settlement]:
-    return One(wire.dumps(Settlement(entity.id, entity.name, other_id, name, status, is_new)))
+) -> Single[Settlement]:
+    return Single(wire.to_bytes(Settlement(entity.id, entity.name, other_id, name, status, is_new)))
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -10,7 +10,17 @@ from attrs import frozen
 from svc_core.base import ids
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.linking.articles import incident_of_article
-from svc_core.operation.facts import (
+from svc_core.operation.filters import FilterValues
+from svc_core.operation.members import (
+    CountryCode,
+    CreatedAt,
+    IncidentId,
+    ObservationId,
+    UpdatedAt,
+    micros,
+)
+from svc_core.operation.ports import Collection
+from svc_core.operation.source_members import (
     SEVERITIES,
     Confidence,
     Designator,
@@ -22,16 +32,6 @@ from svc_core.operation.facts import (
     cells_at,
     point_at,
 )
-from svc_core.operation.filters import Several
-from svc_core.operation.members import (
-    CountryCode,
-    CreatedAt,
-    IncidentId,
-    ObservationId,
-    UpdatedAt,
-    micros,
-)
-from svc_core.operation.ports import Collection
 from svc_core.wire.constraints import Doc, Example, Ge
 
 Category = Literal[
@@ -49,7 +49,7 @@ Category = Literal[
     "other",
 ]
 Categories = Annotated[
-    Several[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
+    FilterValues[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
 ]
 DatePrecision = Literal["instant", "day", "week", "month", "year"]
 MACHINE = "gdelt"

@@ -5,40 +5,40 @@ from typing import Annotated, Any, Literal
 from attrs import evolve, frozen
 
 from svc_core.base.instants import Interval
-from svc_core.base.unset import UNSET, Maybe, Unset, given
-from svc_core.contract.result import One, Page
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.contract.result import Page, Single
 from svc_core.intel.events import render
 from svc_core.intel.events.model import CONFIDENCE_STEPS, OSINT_EVENTS, Categories, OsintEvent
 from svc_core.intel.events.rules import RULES
-from svc_core.intel.folding.declaration import osint
 from svc_core.intel.folding.identity import survivor
+from svc_core.intel.folding.read_declarations import osint
 from svc_core.intel.folding.writing import strongest_of
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
-from svc_core.operation.facts import SEVERITIES, Severity
 from svc_core.operation.filters import (
     Countries,
+    FilterValues,
     MinConfidence,
     MinSeverity,
     Providers,
     Range,
-    Several,
     Types,
     at_least,
-    narrowed,
-    sent,
+    present_ranges,
+    sent_filters,
 )
 from svc_core.operation.members import Cursor, Limit, ObservationId
 from svc_core.operation.period import (
     ALL_TIMES,
-    Area,
+    AreaFilter,
+    TimeFilter,
     UpdatedSince,
-    When,
-    after,
-    bounds,
-    cells,
-    lying,
+    box_bounds,
+    cell_filter,
+    range_after,
+    time_bounds,
 )
+from svc_core.operation.source_members import SEVERITIES, Severity
 from svc_core.wire.constraints import Doc, Example, MaxLen
 
 Include = Annotated[
@@ -64,12 +64,12 @@ class ListEvents:
     category: Categories = UNSET
     country: Countries = UNSET
     severity: Annotated[
-        Several[Severity], Doc("Comma list of severities."), Example(["high", "critical"])
+        FilterValues[Severity], Doc("Comma list of severities."), Example(["high", "critical"])
     ] = UNSET
     min_severity: MinSeverity = UNSET
     min_confidence: MinConfidence = UNSET
-    bbox: Area = UNSET
-    datetime: When = UNSET
+    bbox: AreaFilter = UNSET
+    datetime: TimeFilter = UNSET
     updated_since: UpdatedSince = UNSET
     sort: Annotated[Sort, QUERY, Doc("What comes first: the latest, or the gravest.")] = (
         "occurredAt"
@@ -97,14 +97,14 @@ def severity_filter(
     if isinstance(least, Unset):
         return severities
     upper = SEVERITIES[SEVERITIES.index(least) :]
-    return tuple(severity for severity in given(severities, upper) if severity in upper)
+    return tuple(severity for severity in or_default(severities, upper) if severity in upper)
 
 
 async def event_page(
     ctx: Context, request: Any, span: Interval, *, order: str | None = None, **ranges: Range | None
 ) -> Page[OsintEvent]:
     """A page of the events that match the filters of a request; absent filters match all."""
-    edges = bounds(span)
+    edges = time_bounds(span)
     if span != ALL_TIMES:
         # The order is bounded as well, so that the scan begins where the time span ends.
         ranges["occurred"] = (edges["start"], edges["end"])
@@ -112,14 +112,14 @@ async def event_page(
         OSINT_EVENTS,
         # The store scans the index of the first filter here, so the most selective come first.
         where={
-            "cell": cells(request.bbox),
-            **sent(request, "country", "type", "provider", "category"),
+            "cell": cell_filter(request.bbox),
+            **sent_filters(request, "country", "type", "provider", "category"),
             "severity": severity_filter(getattr(request, "severity", UNSET), request.min_severity),
         },
         order=order,
         after=request.cursor,
         limit=request.limit,
-        **(edges | {"ranges": narrowed(**ranges), "box": lying(request.bbox)}),
+        **(edges | {"ranges": present_ranges(**ranges), "box": box_bounds(request.bbox)}),
     )
 
 
@@ -131,9 +131,9 @@ async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEven
     page = await event_page(
         ctx,
         request,
-        given(request.datetime, ALL_TIMES),
+        or_default(request.datetime, ALL_TIMES),
         order=_ORDERS.get(request.sort),
-        updated=after(request.updated_since),
+        updated=range_after(request.updated_since),
         confidence=at_least(request.min_confidence, CONFIDENCE_STEPS),
     )
     if isinstance(request.include, Unset):
@@ -144,7 +144,7 @@ async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEven
     return evolve(page, rows=tuple(map(render.with_raw, page.rows, raws)))
 
 
-async def get_osint_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
+async def get_osint_event(ctx: Context, request: GetEvent) -> Single[OsintEvent]:
     """One event; the id of one that another took up names that other.
 
     Raises:
@@ -152,12 +152,12 @@ async def get_osint_event(ctx: Context, request: GetEvent) -> One[OsintEvent]:
     """
     document = await ctx.load(OSINT_EVENTS, await survivor(ctx, request.event_id))
     if isinstance(request.include, Unset):
-        return One(document.raw, document.tag)
+        return Single(document.raw, document.tag)
     strongest = (await strongest_of(ctx, RULES, [document.id])).get(document.id)
     # The published record may change in members that the row does not show, so the tag has its
     # digest too.
     tag = (*document.tag, 0 if strongest is None else strongest.digest)
-    return One(render.with_raw(document.raw, strongest and strongest.raw), tag)
+    return Single(render.with_raw(document.raw, strongest and strongest.raw), tag)
 
 
 # -- declarations ------------------------------------------------------------------------------

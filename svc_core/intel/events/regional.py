@@ -10,20 +10,20 @@ from svc_core.contract.result import Page
 from svc_core.intel.events import render
 from svc_core.intel.events.model import OsintEvent
 from svc_core.intel.events.operations import event_page
-from svc_core.intel.folding.declaration import osint
+from svc_core.intel.folding.read_declarations import osint
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import GEOJSON, JSON, Operation
 from svc_core.operation.filters import Countries, MinSeverity, Providers, Types
 from svc_core.operation.members import Cursor, Limit
-from svc_core.operation.period import Area, Since, Until, When, period
+from svc_core.operation.period import AreaFilter, Since, TimeFilter, Until, requested_interval
 
 
 @frozen
 class ListRegional:
     """Events of an area and a time, the latest first."""
 
-    bbox: Area = UNSET
-    datetime: When = UNSET
+    bbox: AreaFilter = UNSET
+    datetime: TimeFilter = UNSET
     since: Since = UNSET
     until: Until = UNSET
     provider: Providers = UNSET
@@ -40,7 +40,7 @@ async def list_regional_osint(ctx: Context, request: ListRegional) -> Page[Osint
     Raises:
         Problem: CONFLICTING_PARAMETERS or INVALID_PARAMETER for a time that makes no sense.
     """
-    span = period(request.datetime, request.since, request.until)
+    span = requested_interval(request.datetime, request.since, request.until)
     page = await event_page(ctx, request, span)
     if ctx.format != GEOJSON.format:
         return page

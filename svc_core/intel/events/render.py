@@ -9,7 +9,7 @@ from typing import Any
 from svc_core import wire
 from svc_core.base import compact
 
-_text = compact.encoder()
+_text = compact.compact_encoder()
 _PLACE = ("name", "countryCode", "admin1Code", "precision")
 
 
@@ -20,7 +20,7 @@ def event_id_of(row: bytes) -> str:
 
 def with_raw(row: bytes, raw: Any) -> bytes:
     """The row with `raw`, the record that its source published; null where it is not stored."""
-    return b'%b,"raw":%b}' % (row[:-1], wire.dumps(raw))
+    return b'%b,"raw":%b}' % (row[:-1], wire.to_bytes(raw))
 
 
 def feature(row: bytes) -> bytes:

@@ -8,10 +8,10 @@ from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.rules import Rules
 
 _UNION_KEYS = {"designators": ("scheme", "value"), "actors": ("name", "role")}
-RULES = Rules(("gdacs", "gdacs-rss"), joined=_UNION_KEYS)
+RULES = Rules(("gdacs", "gdacs-rss"), item_keys=_UNION_KEYS)
 
 
-def finished(
+def event_members(
     members: dict[str, Any], contributions: Sequence[Contribution]
 ) -> dict[str, Any] | None:
     """The members of an event's row, with the incident that it makes by itself."""

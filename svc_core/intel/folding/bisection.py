@@ -11,7 +11,7 @@ FAULTS_MAX = 10
 """Faults after which a pass ends: so many are not the fault of single rows."""
 
 
-async def each(
+async def attempt_in_halves(
     rows: Sequence[T],
     attempt: Callable[[Sequence[T]], Awaitable[int]],
     put_off: Callable[[T], Awaitable[None]],
@@ -37,7 +37,7 @@ async def each(
     return done
 
 
-def tell(faults: Sequence[Exception]) -> None:
+def raise_faults(faults: Sequence[Exception]) -> None:
     """Report the faults of the rows that a pass put off.
 
     Raises:

@@ -9,7 +9,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.operation.ports import Collection, Record
+from svc_core.operation.ports import Collection, IndexedRow
 
 Members = dict[str, Any]
 """The members of a row, by their wire names."""
@@ -90,7 +90,7 @@ class PreparedContribution:
     """A contribution with its stored form, encoded before the transaction begins."""
 
     contribution: Contribution
-    record: Record = field(repr=False)
+    record: IndexedRow = field(repr=False)
 
 
 def prepare_contribution(claim: Contribution, words: bytes | None = None) -> PreparedContribution:
@@ -101,7 +101,7 @@ def prepare_contribution(claim: Contribution, words: bytes | None = None) -> Pre
     if words is None:
         return PreparedContribution(claim, CONTRIBUTIONS.record(claim))
     members = {wire.camel(name): getattr(claim, name) for name in _LATE_MEMBERS}
-    raw = words[:-1] + b"," + wire.dumps(members)[1:]
+    raw = words[:-1] + b"," + wire.to_bytes(members)[1:]
     return PreparedContribution(claim, CONTRIBUTIONS.record(claim, raw))
 
 
@@ -111,7 +111,7 @@ _LATE_MEMBERS = ("digest", "read_at", "stamp", "since", "earlier")
 
 @frozen(eq=False)
 class _PreparedCollection(Collection[Any]):
-    def record(self, value: PreparedContribution, _: bytes | None = None) -> Record:
+    def record(self, value: PreparedContribution, _: bytes | None = None) -> IndexedRow:
         return value.record
 
 
@@ -152,5 +152,5 @@ def words_digest(words: bytes, context: Any) -> int:
     """A 63-bit digest by which a repeated reading is recognised."""
     hasher = sha256(words)
     if context:
-        hasher.update(wire.dumps(context))
+        hasher.update(wire.to_bytes(context))
     return int.from_bytes(hasher.digest()[:8], "big") >> 1

@@ -1,8 +1,8 @@
 """Finds the row of each contribution where rows may have several keys; merges and restores rows.
 
 Rule 1: the row of a contribution is a pure function of all contributions that may be connected
-        with it (`svc_core.intel.folding.union`), so a row comes apart again when the source that
-        joined it withdraws.
+        with it (`svc_core.intel.folding.row_union`), so a row comes apart again when the source
+        that joined it withdraws.
 Rule 2: a row that was merged into another is remembered, so that its id keeps answering.
 """
 
@@ -13,9 +13,9 @@ from attrs import define, field, frozen
 
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, MERGED_ROWS, Contribution, MergedRow
 from svc_core.intel.folding.kind import RowKind
-from svc_core.intel.folding.union import ALIKE_MAX, Grouping, group_claims, shared_names
+from svc_core.intel.folding.row_union import ALIKE_MAX, Grouping, group_claims, shared_names
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Document
+from svc_core.operation.ports import StoredRow
 
 ROWS_SCANNED = 500  # contributions that are read at once
 JOINED_MAX = 5_000
@@ -147,7 +147,7 @@ async def contributions_of(
 
 
 def _decode(
-    rows: Iterable[Document[Contribution]], cache: dict[str, Contribution]
+    rows: Iterable[StoredRow[Contribution]], cache: dict[str, Contribution]
 ) -> dict[str, Contribution]:
     """Decodes contributions, each once: decoding takes most of the time here."""
     claims = {row.id: cache.get(row.id) or CONTRIBUTIONS.decode(row.raw) for row in rows}

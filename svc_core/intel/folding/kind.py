@@ -18,7 +18,7 @@ from svc_core.operation.ports import Collection
 
 
 @frozen
-class Written:
+class RowChange:
     """A row before and after a write, None for none, and the words that its kind made of it."""
 
     before: Any
@@ -27,7 +27,7 @@ class Written:
 
 
 Finish = Callable[[Members, Sequence[Contribution]], Members | None]
-Follow = Callable[[Context, Sequence[Written]], Awaitable[None]]
+Follow = Callable[[Context, Sequence[RowChange]], Awaitable[None]]
 Listen = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
 Settle = Callable[[Context, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 RowPredicate = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
@@ -83,7 +83,7 @@ class RowKind:
     is_idle: RowPredicate = _never
     complete: Callable[[bytes], bytes] = _as_stored
 
-    def derived(self, key: str) -> str:
+    def id_of_key(self, key: str) -> str:
         """The id of the row with a key."""
         if self.identify is not None:
             return self.identify(key)
@@ -91,7 +91,7 @@ class RowKind:
 
     def row_id(self, source: Source, record: Record) -> str:
         """The id of the row that a source's record is about."""
-        return self.derived(record.key) if self.locate is None else self.locate(source, record)
+        return self.id_of_key(record.key) if self.locate is None else self.locate(source, record)
 
     def row_members(self, row: str, contributions: Sequence[Contribution]) -> dict[str, Any] | None:
         """The members of the row that contributions make; None where they make none.
@@ -114,8 +114,8 @@ class RowKind:
         """
         if not self.is_joined:
             return ()
-        keys = dict.fromkeys((record.key, *record.also))
-        return tuple(map(self.derived, sorted(keys, key=self.strength)))
+        keys = dict.fromkeys((record.key, *record.other_keys))
+        return tuple(map(self.id_of_key, sorted(keys, key=self.strength)))
 
     def strength(self, key: str) -> int:
         """The rank of a key's scheme: 0 for the strongest."""

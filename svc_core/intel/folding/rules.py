@@ -68,14 +68,14 @@ class Rules:
     """How the contributions to one kind of row are folded.
 
     `precedence` lists formats, the strongest first, equally strong ones in one string with spaces;
-    `prefer` has the order of single members that differ. `joined` are the list members to unite,
+    `prefer` has the order of single members that differ. `item_keys` are the list members to unite,
     each with the members that identify an item (none: the whole item). With `is_single` only the
     strongest contribution makes the row. Contributions of `silent_formats` alone make no row.
     """
 
     precedence: tuple[str, ...] = ()
     prefer: Mapping[str, tuple[str, ...]] = field(factory=dict)
-    joined: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    item_keys: Mapping[str, tuple[str, ...]] = field(factory=dict)
     is_single: bool = False
     silent_formats: frozenset[str] = frozenset()
 
@@ -94,7 +94,7 @@ def fold_contributions(rules: Rules, claims: Sequence[Contribution]) -> dict[str
     members = dict(_members(order[:1] if rules.is_single else order))
     for name, formats in rules.prefer.items():
         members |= {k: v for k, v in _members(_by_precedence(claims, formats)).items() if k == name}
-    for name, keys in rules.joined.items():
+    for name, keys in rules.item_keys.items():
         lists = [claim.said[name] for claim in order if claim.said.get(name) is not None]
         if lists:
             members[name] = list_union(lists, keys)

@@ -26,16 +26,16 @@ from svc_core.intel.folding.contributions import (
     prepare_contribution,
 )
 from svc_core.intel.folding.identity import Claims, Placement, assign_rows, contributions_of
-from svc_core.intel.folding.kind import RowKind, Written
+from svc_core.intel.folding.kind import RowChange, RowKind
 from svc_core.intel.folding.model import LastRun
 from svc_core.intel.folding.rules import Rules, strongest_contribution
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Collection, Document
+from svc_core.operation.ports import Collection, StoredRow
 from svc_core.wire import shapes
 
 
 @frozen
-class Taken:
+class RowCounts:
     """How many rows a document, or a part of it, created, updated, left and deleted."""
 
     created: int = 0
@@ -43,12 +43,12 @@ class Taken:
     unchanged: int = 0
     deleted: int = 0
 
-    def __add__(self, other: "Taken") -> "Taken":
+    def __add__(self, other: "RowCounts") -> "RowCounts":
         """The sums of both."""
         left, right = attrs.astuple(self), attrs.astuple(other)
-        return Taken(*map(sum, zip(left, right, strict=True)))
+        return RowCounts(*map(sum, zip(left, right, strict=True)))
 
-    def run(self, rejected: int) -> LastRun:
+    def last_run(self, rejected: int) -> LastRun:
         """The same as a source's last run, with the records that were rejected."""
         return LastRun(self.created, self.updated, self.unchanged, self.deleted, rejected)
 
@@ -61,7 +61,7 @@ async def write(
     *,
     forms: Mapping[str, PreparedContribution] = MappingProxyType({}),
     words: Mapping[str, Any] = MappingProxyType({}),
-) -> tuple[Taken, dict[str, Contribution]]:
+) -> tuple[RowCounts, dict[str, Contribution]]:
     """Replace the contributions `before` by those `after`, and refold the rows that change.
 
     `forms` are contributions that are encoded already, `words` the words of news items by row. The
@@ -87,11 +87,11 @@ async def write(
     return counts, {id_: placement.after[id_] for id_ in after}
 
 
-def _claim_counts(before: Claims, after: Claims) -> Taken:
+def _claim_counts(before: Claims, after: Claims) -> RowCounts:
     """Counts contributions in place of rows, for a kind that has no rows."""
     old = {id_: claim.digest for id_, claim in before.items() if not claim.gone}
     new = {id_: claim.digest for id_, claim in after.items() if not claim.gone}
-    return Taken(
+    return RowCounts(
         created=len(new.keys() - old.keys()),
         updated=sum(old[id_] != new[id_] for id_ in new.keys() & old.keys()),
         deleted=len(old.keys() - new.keys()),
@@ -106,7 +106,7 @@ async def strongest_of(ctx: Context, rules: Rules, ids: Sequence[str]) -> dict[s
 
 async def _refold(
     ctx: Context, kind: RowKind, placement: Placement, words: Mapping[str, Any]
-) -> Taken:
+) -> RowCounts:
     """Fold the touched rows again, and write those that differ."""
     collection: Any = kind.collection
     ids = sorted(placement.row_ids)
@@ -114,7 +114,7 @@ async def _refold(
     claims = await _row_claims(ctx, kind, placement, [row for row in ids if row in documents])
     drafts: dict[str, tuple[Any, Any]] = {}
     all_members: dict[str, Mapping[str, Any] | None] = {}
-    quiet_changes: list[Written] = []
+    quiet_changes: list[RowChange] = []
     for row in ids:
         before, value = documents.get(row), None
         all_members[row] = members = kind.row_members(row, claims.get(row, ()))
@@ -122,12 +122,12 @@ async def _refold(
             value, is_quiet = _build(kind, collection, members | {"id": row}, before, ctx.now)
             if is_quiet and before is not None:
                 await ctx.tx.documents.put(collection, row, value)
-                quiet_changes.append(Written(collection.decode(before.raw), value))
+                quiet_changes.append(RowChange(collection.decode(before.raw), value))
                 continue
         if value is not None or (members is None and before is not None):
             drafts[row] = (before, value)
     settlements = {} if kind.settle is None else await kind.settle(ctx, drafts)
-    changes: list[Written] = []
+    changes: list[RowChange] = []
     for row, (before, draft) in drafts.items():
         value = settlements.get(row, draft)
         if value is not None:
@@ -135,10 +135,12 @@ async def _refold(
         else:
             await _remove(ctx, collection, before, placement.survivors.get(row))
         old = None if before is None else collection.decode(before.raw)
-        changes.append(Written(old, value, words.get(row) or _words(kind, all_members[row], value)))
+        changes.append(
+            RowChange(old, value, words.get(row) or _words(kind, all_members[row], value))
+        )
     for follow in kind.follows:
         await follow(ctx, [*changes, *quiet_changes])
-    return Taken(
+    return RowCounts(
         created=sum(change.before is None for change in changes),
         updated=sum(change.before is not None and change.after is not None for change in changes),
         deleted=sum(change.after is None for change in changes),
@@ -175,7 +177,7 @@ async def _write(
     collection: Collection[Any],
     row: str,
     value: Any,
-    before: Document[Any] | None,
+    before: StoredRow[Any] | None,
     *,
     is_back: bool,
 ) -> None:
@@ -187,7 +189,7 @@ async def _write(
 
 
 async def _remove(
-    ctx: Context, collection: Collection[Any], row: Document[Any], merged_into: str | None
+    ctx: Context, collection: Collection[Any], row: StoredRow[Any], merged_into: str | None
 ) -> None:
     if merged_into is None:
         await ctx.remove(collection, row.id)
@@ -200,7 +202,7 @@ def _build(
     kind: RowKind,
     collection: Collection[Any],
     members: Mapping[str, Any],
-    before: Document[Any] | None,
+    before: StoredRow[Any] | None,
     now: datetime,
 ) -> tuple[Any, bool]:
     """The row of these members, and whether its change is quiet; None where it does not differ."""
@@ -218,7 +220,7 @@ def _build(
     value = wire.from_json(collection.model, draft)
     if before is None:
         return value, False
-    names = changed_fields(kind.complete(before.raw), wire.dumps(value))
+    names = changed_fields(kind.complete(before.raw), wire.to_bytes(value))
     if not names or kind.is_idle(names, old, draft):
         return None, False
     if kind.is_quiet(names, old, draft):
@@ -231,7 +233,9 @@ def _build(
 def _blank(model: Any) -> Mapping[str, Any]:
     """The members of a row that no source states: null, and lists empty."""
     return {
-        wire.camel(member.name): [] if get_origin(shapes.split(member.type)[0]) is tuple else None
+        wire.camel(member.name): []
+        if get_origin(shapes.split_annotation(member.type)[0]) is tuple
+        else None
         for member in attrs.fields(model)
         if member.default is attrs.NOTHING
     }

@@ -12,8 +12,8 @@ from svc_core.intel.economy.statement import Filing, FinancialObservation
 from svc_core.intel.entities.model import Entity
 from svc_core.intel.entities.vulnerability import Cve
 from svc_core.intel.incidents.model import Incident
-from svc_core.operation.facts import Measurement
 from svc_core.operation.members import Share, SourceId
+from svc_core.operation.source_members import Measurement
 from svc_core.wire.constraints import Doc, Example, Ge
 
 Coverage = Literal["loaded", "empty", "notLoaded"]

@@ -8,24 +8,24 @@ from attrs import frozen
 
 from svc_core.base import compact
 from svc_core.base.instants import Interval
-from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One, Paged
+from svc_core.contract.result import PagedResource, Single
 from svc_core.intel.entities import directory
 from svc_core.intel.entities.model import ENTITIES
-from svc_core.intel.folding.declaration import EXPLORER, bound
+from svc_core.intel.folding.read_declarations import EXPLORER, workspace_reading
 from svc_core.intel.fusion.model import Fusion
 from svc_core.intel.fusion.parts import FirmWindow, fusion_of
 from svc_core.intel.fusion.rules import ROWS_MAX, fusion_page
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, In, Operation
 from svc_core.operation.members import Cursor, EntityId, PageLimit
-from svc_core.operation.period import When
+from svc_core.operation.period import TimeFilter
 from svc_core.operation.ports import Position
 from svc_core.wire.constraints import Doc, Example
 
-_text = compact.encoder()
+_text = compact.compact_encoder()
 
 
 @frozen
@@ -33,7 +33,7 @@ class GetFusion:
     """What is known of one company together."""
 
     entity_id: Annotated[EntityId, PATH]
-    datetime: When = UNSET
+    datetime: TimeFilter = UNSET
     from_: Annotated[
         Maybe[date],
         In("query", "from"),
@@ -49,7 +49,7 @@ class GetFusion:
     cursor: Cursor = UNSET
 
 
-async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion] | Paged[Fusion]:
+async def get_fusion(ctx: Context, request: GetFusion) -> Single[Fusion] | PagedResource[Fusion]:
     """The fusion of one company, by any of its ids, or a page of its timeline and links.
 
     Raises:
@@ -57,20 +57,20 @@ async def get_fusion(ctx: Context, request: GetFusion) -> One[Fusion] | Paged[Fu
             where the window ends before it starts; INVALID_CURSOR.
     """
     window = window_of(request, ctx.now)
-    entity = await ctx.load(ENTITIES, (await directory.one(ctx, request.entity_id)).id)
+    entity = await ctx.load(ENTITIES, (await directory.answering_row(ctx, request.entity_id)).id)
     period = f"{request.datetime} {request.from_} {request.to}"
     binding = ctx.list_binding({"entity": (entity.id,), "window": (period,)})
     after = ctx.open_cursor(request.cursor, binding)
     fusion = await fusion_of(await FirmWindow.of(ctx, window, entity))
     if isinstance(request.limit, Unset) and after is None:
         raw = _text(fusion).encode()
-        return One(raw, (entity.id, sha256(raw).hexdigest()))
+        return Single(raw, (entity.id, sha256(raw).hexdigest()))
     page, keys, last = fusion_page(
-        fusion, after.id if after else "", given(request.limit, ROWS_MAX)
+        fusion, after.id if after else "", or_default(request.limit, ROWS_MAX)
     )
     end = None if last is None else Position(0, last)
     rows = tuple(key.encode() for key in keys)
-    return Paged(rows, ctx.seal_cursor(end, binding), raw=_text(page).encode())
+    return PagedResource(rows, ctx.seal_cursor(end, binding), raw=_text(page).encode())
 
 
 def window_of(request: GetFusion, now: datetime) -> Interval:
@@ -87,8 +87,8 @@ def window_of(request: GetFusion, now: datetime) -> Interval:
                 resolution="Use datetime or from/to, not both.",
             )
         return request.datetime
-    last = given(request.to, now.date())
-    first = given(request.from_, None)
+    last = or_default(request.to, now.date())
+    first = or_default(request.from_, None)
     if first is not None and first > last:
         raise Problem(problem.INVALID_PARAMETER, "from: must not be later than to")
     start = None if first is None else datetime.combine(first, time(), UTC)
@@ -96,7 +96,7 @@ def window_of(request: GetFusion, now: datetime) -> Interval:
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    bound(
+    workspace_reading(
         "entities fusion",
         "/entities/{entityId}/fusion",
         get_fusion,

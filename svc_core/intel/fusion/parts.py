@@ -16,14 +16,15 @@ from attrs import define, field, frozen
 from svc_core import wire
 from svc_core.base import instants
 from svc_core.base.instants import Interval
-from svc_core.intel.economy import finance, markets
+from svc_core.intel.economy import finance
+from svc_core.intel.economy import market_lists as markets
 from svc_core.intel.economy.indicators import newest
 from svc_core.intel.economy.market import MARKETS
 from svc_core.intel.economy.statement import OBSERVATIONS, Metric
 from svc_core.intel.entities import directory, exploitation, render
 from svc_core.intel.entities.model import Entity
 from svc_core.intel.entities.relation import RELATIONS
-from svc_core.intel.entities.vulnerability import CVES, day_of
+from svc_core.intel.entities.vulnerability import CVES, vendor_day
 from svc_core.intel.folding.model import SOURCES
 from svc_core.intel.fusion.rules import (
     ALIAS,
@@ -32,19 +33,19 @@ from svc_core.intel.fusion.rules import (
     NAME,
     FusionRows,
     exposure,
+    fusion_links,
     instant_of,
     is_in,
-    links,
     timeline,
 )
 from svc_core.intel.incidents import operations
 from svc_core.intel.incidents.model import INCIDENTS
-from svc_core.intel.linking.references import is_id, of_vendor
+from svc_core.intel.linking.references import is_entity_id, vendor_references
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.context import Context
-from svc_core.operation.facts import SEVERITIES
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Collection, Document
+from svc_core.operation.ports import Collection, StoredRow
+from svc_core.operation.source_members import SEVERITIES
 
 Row = dict[str, Any]
 _KeyFilters = Mapping[str, tuple[str, ...]]
@@ -78,16 +79,16 @@ class FirmWindow:
     references: tuple[str, ...]
 
     @classmethod
-    async def of(cls, ctx: Context, window: Interval, entity: Document[Entity]) -> "FirmWindow":
+    async def of(cls, ctx: Context, window: Interval, entity: StoredRow[Entity]) -> "FirmWindow":
         """The window of an entity, with all references that may mean it."""
         (row,) = await render.whole(ctx, [entity.raw])
-        references = await directory.references(ctx, [entity.id])
+        references = await directory.entity_references(ctx, [entity.id])
         return cls(ctx, window, json.loads(row), references)
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The references that are ids."""
-        return tuple(filter(is_id, self.references))
+        return tuple(filter(is_entity_id, self.references))
 
     @property
     def span(self) -> tuple[int, int | None]:
@@ -130,7 +131,7 @@ async def fusion_of(firm: FirmWindow) -> Row:
         "cyber": cyber,
         "market": market,
         "timeline": timeline(rows),
-        "links": links(rows),
+        "links": fusion_links(rows),
         "exposure": exposure(coverage, cyber, market["filings"]),
         "caveat": CAVEAT,
     }
@@ -171,7 +172,7 @@ async def _cyber(firm: FirmWindow) -> Row:
     best = [row for _, row in sorted(tally.best, reverse=True)]
     rows = {row["id"]: row for row in (*kevs, *best)}
     top = [json.dumps(row).encode() for row in list(rows.values())[:CVES_MAX]]
-    cves = await exploitation.whole(firm.ctx, top)
+    cves = await exploitation.full_cve_rows(firm.ctx, top)
     use = [row["kev"].get("knownRansomwareCampaignUse") for row in kevs]
     return {
         "cveCount": tally.severities.total(),
@@ -213,12 +214,12 @@ def owners(references: Sequence[str], cves: Sequence[Row]) -> dict[str, tuple[st
     vendors: dict[str, tuple[str, float]] = {}
     for row in cves:
         time = row["publishedAt"]
-        day = day_of(row["cveId"], time and instants.parse(time))
+        day = vendor_day(row["cveId"], time and instants.parse(time))
         kev_vendors = [row["kev"].get("vendorProject")] if row.get("kev") else []
         for vendor in filter(None, [*(item["vendor"] for item in row["affected"]), *kev_vendors]):
-            refs = [ref for ref in of_vendor(vendor, day) if ref in references]
+            refs = [ref for ref in vendor_references(vendor, day) if ref in references]
             if refs:
-                certainty = ALIAS if is_id(refs[0]) else NAME
+                certainty = ALIAS if is_entity_id(refs[0]) else NAME
                 vendors.setdefault(row["id"], (f"vendor {vendor} as of {day}", certainty))
     return vendors
 
@@ -227,7 +228,7 @@ async def _incidents(firm: FirmWindow) -> list[Row]:
     rows = await firm.rows(
         INCIDENTS, {"entity": firm.references}, ROWS_MAX, ranges={"started": firm.span}
     )
-    return [json.loads(row) for row in await operations.shown(firm.ctx, rows)]
+    return [json.loads(row) for row in await operations.current_incidents(firm.ctx, rows)]
 
 
 async def _actors(firm: FirmWindow, cves: Sequence[Row]) -> list[Row]:
@@ -235,7 +236,7 @@ async def _actors(firm: FirmWindow, cves: Sequence[Row]) -> list[Row]:
     targets: _KeyFilters = {"target": firm.ids, "type": ("targets",), "surface": ("cyber:live",)}
     actors = [json.loads(row)["source"] for row in await firm.rows(RELATIONS, targets, ROWS_MAX)]
     exploiters = [item["entityId"] for row in cves for item in row["exploitedBy"]]
-    entities = await directory.named(firm.ctx, [*actors, *exploiters])
+    entities = await directory.rows_by_reference(firm.ctx, [*actors, *exploiters])
     raws = {entity.id: entity.raw for entity in entities.values()}
     rows = [json.loads(row) for row in await render.whole(firm.ctx, list(raws.values()))]
     live = [row for row in rows if row["type"] in _ACTORS and not row["revoked"]]
@@ -281,7 +282,7 @@ async def _filings(firm: FirmWindow) -> list[Row]:
     filings: dict[str, Row] = {}
     for items in (span | {"item": (CYBER_ITEM,)}, span):
         for filing in await finance.filings(firm.ctx, [firm.entity["id"]], **items):
-            row = json.loads(wire.dumps(filing)) | {"entityId": firm.entity["id"]}
+            row = json.loads(wire.to_bytes(filing)) | {"entityId": firm.entity["id"]}
             filings.setdefault(filing.id, row)
     top = list(filings.values())[:FILINGS_MAX]
     return sorted(top, key=lambda row: (row["filedDate"], row["id"]), reverse=True)

@@ -159,7 +159,7 @@ def _of_financial(row: Row) -> dict[str, Any]:
 # -- links -------------------------------------------------------------------------------------
 
 
-def links(rows: FusionRows) -> list[dict[str, Any]]:
+def fusion_links(rows: FusionRows) -> list[dict[str, Any]]:
     """The links between the rows; of those by dates the nearest `TEMPORAL_MAX`."""
     firm, cyber, owners = rows.entity["id"], rows.cyber, rows.owners
     near = sorted(_temporal(rows), key=lambda link: (abs(link["lagDays"]), link["toId"]))

@@ -17,13 +17,13 @@ from svc_core.formats.reading import values
 from svc_core.intel.entities.model import EntityType
 from svc_core.intel.entities.vulnerability import CVES, Cve, makers
 from svc_core.intel.incidents.model import INCIDENTS
-from svc_core.intel.linking import guard
+from svc_core.intel.linking import plausibility as guard
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection
 
 Row = Mapping[str, Any]
 
-AFFECTED_BY, MENTIONED_WITH, LOCATED = TYPES = ("affectedBy", "mentionedWith", "locatedIn")
+AFFECTED_BY, MENTIONED_WITH, LOCATED_IN = TYPES = ("affectedBy", "mentionedWith", "locatedIn")
 EVIDENCE_MAX = 20  # sources of one row: an incident may have a hundred
 
 
@@ -64,13 +64,13 @@ async def facet_rows(
     refs = {ref: None for row in rows for ref in row_references(row) if facet.takes(ref)}
     filters = {facet.name: tuple(refs)}
     page = await ctx.tx.documents.scan(facet.collection, where=filters, limit=limit)
-    return [json.loads(row.raw) for row in page.rows], page.more
+    return [json.loads(row.raw) for row in page.rows], page.has_more
 
 
 def row_references(row: Row) -> Iterator[str]:
     """All references that may mean the entity of a row: its ids and its unambiguous names."""
     yield from (row["id"], *row["mergedIds"])
-    yield from guard.references(row)
+    yield from guard.name_references(row)
 
 
 def edges(row: Row) -> Iterator[dict[str, Any]]:
@@ -79,9 +79,9 @@ def edges(row: Row) -> Iterator[dict[str, Any]]:
         yield from _maker_edges(row)
     elif row["id"].startswith("inc_"):
         yield from _participants(row)
-        place = row["place"] and place_id(row["place"])
+        place = row["place"] and location_id(row["place"])
         if place is not None:
-            yield _edge(row, LOCATED, row["id"], place)
+            yield _edge(row, LOCATED_IN, row["id"], place)
 
 
 def _maker_edges(row: Row) -> Iterator[dict[str, Any]]:
@@ -101,7 +101,7 @@ def label_of(place: Row | None) -> str | None:
     return next(filter(None, names), None)
 
 
-def place_id(place: Row) -> str | None:
+def location_id(place: Row) -> str | None:
     """The id of a place; it is derived where the place was stored before places had ids."""
     parts = (place["name"], place["countryCode"], place["admin1Code"], place["geometry"])
     return place["id"] or values.place_id(*parts)

@@ -14,10 +14,10 @@ from attrs import define, field
 from svc_core.intel.entities import directory
 from svc_core.intel.entities.relation import RELATIONS
 from svc_core.intel.graphs import derivation
-from svc_core.intel.graphs.rules import Edge, Walk, Wanted, in_turn, joined
+from svc_core.intel.graphs.rules import Edge, EdgeCriteria, Walk, merge_edges, round_robin
 from svc_core.intel.incidents.model import INCIDENTS
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Document
+from svc_core.operation.ports import StoredRow
 
 NODES_AT_ONCE = 20
 SCANNED_MAX = 2_000  # edges looked at for one step of a walk: some 30 ms
@@ -56,14 +56,14 @@ class Neighbours:
     """
 
     ctx: Context
-    criteria: Wanted
+    criteria: EdgeCriteria
     accepts: Callable[[Node, Edge], bool] = lambda *_: True
     root: str | None = None
     nodes: dict[str, Node] = field(factory=dict)
     is_cut: bool = False
     _lookup: dict[str, Node | None] = field(factory=dict)
 
-    async def meant(self, references: Iterable[str]) -> dict[str, Node]:
+    async def resolve(self, references: Iterable[str]) -> dict[str, Node]:
         """The nodes that these references mean; references to unknown entities are left out."""
         unique = list(dict.fromkeys(references))
         new = [ref for ref in unique if ref not in self._lookup]
@@ -79,11 +79,11 @@ class Neighbours:
         """The graph around a node, up to a depth and a number of nodes."""
         self.root, walk = root, Walk(root, depth, nodes_max)
         while walk.frontier:
-            walk.take(await self.at(walk.frontier, nodes_max - len(walk.nodes)))
-        walk.truncated = walk.truncated or self.is_cut
+            walk.take(await self.edges_at(walk.frontier, nodes_max - len(walk.nodes)))
+        walk.is_truncated = walk.is_truncated or self.is_cut
         return walk
 
-    async def at(self, nodes: Sequence[str], room: int) -> list[Edge]:
+    async def edges_at(self, nodes: Sequence[str], room: int) -> list[Edge]:
         """The edges at these resolved nodes, leading to about `room` new nodes at most."""
         share = max(SCANNED_MIN, SCANNED_MAX // len(nodes))
         edges: list[RawEdge] = []
@@ -101,12 +101,12 @@ class Neighbours:
     ) -> list[RawEdge]:
         """The edges that there is room for, in turn by node; ends beyond are not looked up."""
         owners = {ref: node for node in nodes for ref in self.nodes[node].references()}
-        edges = in_turn(filter(self.criteria.holds, relations), ENDS, owners)
+        edges = round_robin(filter(self.criteria.matches, relations), ENDS, owners)
         new: set[str] = set()
         at, before = 0, set(self.nodes)
         while at < len(edges) and len(new) <= room:
             batch = edges[at : at + LOOKUP_BATCH]
-            ends = await self.meant(edge[end] for edge in batch for end in ENDS)
+            ends = await self.resolve(edge[end] for edge in batch for end in ENDS)
             new |= {node.id for node in ends.values()} - before
             at += LOOKUP_BATCH
         rest = [edge for edge in edges[at:] if all(self._lookup.get(edge[end]) for end in ENDS)]
@@ -119,9 +119,9 @@ class Neighbours:
         if self.criteria.types is not None:
             filters["type"] = tuple(self.criteria.types)
         page = await self.ctx.tx.documents.scan(RELATIONS, where=filters, limit=share * len(nodes))
-        if page.more and len(nodes) > 1:
+        if page.has_more and len(nodes) > 1:
             return [edge for node in nodes for edge in await self._scan_end(end, [node], share)]
-        self.is_cut = self.is_cut or page.more
+        self.is_cut = self.is_cut or page.has_more
         return [edge_of(row.raw) for row in page.rows]
 
     async def _derive(self, type_: str, nodes: Sequence[Node], share: int) -> list[RawEdge]:
@@ -141,7 +141,7 @@ class Neighbours:
     def _own_edges(self, node: Node) -> Iterator[RawEdge]:
         """The edges that follow from a node's own row; registers the place of an incident."""
         for edge in derivation.edges(node.row):
-            if edge["type"] == derivation.LOCATED:
+            if edge["type"] == derivation.LOCATED_IN:
                 place = _place(node.row, edge["target"])
                 self._lookup[place.id] = self.nodes[place.id] = place
             yield edge
@@ -149,8 +149,8 @@ class Neighbours:
     async def between(self, relations: Sequence[RawEdge]) -> list[Edge]:
         """The relations as edges between resolved nodes, each edge once."""
         ends = (relation[end] for relation in relations for end in ENDS)
-        nodes = await self.meant(ends)
-        return joined(self._between(relations, nodes))
+        nodes = await self.resolve(ends)
+        return merge_edges(self._between(relations, nodes))
 
     def _between(self, relations: Iterable[RawEdge], nodes: Mapping[str, Node]) -> Iterator[Edge]:
         for relation in relations:
@@ -177,9 +177,11 @@ def edge_of(raw: bytes) -> RawEdge:
     return edge
 
 
-async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, Document[Any]]:
+async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, StoredRow[Any]]:
     incidents = tuple(ref for ref in references if ref.startswith("inc_"))
-    rows = await directory.named(ctx, [ref for ref in references if ref not in incidents])
+    rows = await directory.rows_by_reference(
+        ctx, [ref for ref in references if ref not in incidents]
+    )
     if incidents:
         filters = {"key": incidents}
         page = await ctx.tx.documents.scan(INCIDENTS, where=filters, limit=len(incidents))
@@ -189,7 +191,7 @@ async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, Document[A
     return rows
 
 
-def node_of(row: Document[Any]) -> Node:
+def node_of(row: StoredRow[Any]) -> Node:
     """The row of an entity or an incident as a node."""
     body = json.loads(str(row.raw, "utf-8"))
     ids: tuple[str, ...] = (row.id, *body["mergedIds"])

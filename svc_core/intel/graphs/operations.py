@@ -10,29 +10,31 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.base import compact, instants
-from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Content, One, Paged
+from svc_core.contract.result import Content, PagedResource, Single
 from svc_core.intel.entities import directory, render
-from svc_core.intel.entities.candidates import candidates
+from svc_core.intel.entities.candidates import candidates_of
 from svc_core.intel.entities.relation import EntityGraph, RelationType
 from svc_core.intel.entities.render import EntityRow
-from svc_core.intel.folding.declaration import EXPLORER, reading
-from svc_core.intel.graphs import stix
+from svc_core.intel.folding.read_declarations import EXPLORER, reading
+from svc_core.intel.graphs import entity_bundle as stix
 from svc_core.intel.graphs.neighbours import Neighbours, Node
-from svc_core.intel.graphs.rules import DEPTH_MAX, EDGES_MAX, NODES_MAX, Edge, Walk, Wanted
+from svc_core.intel.graphs.rules import DEPTH_MAX, EDGES_MAX, NODES_MAX, Edge, EdgeCriteria, Walk
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, PATH, QUERY, STIX, Operation
-from svc_core.operation.filters import Revoked, Several, sent
+from svc_core.operation.filters import FilterValues, IncludeRevoked, sent_filters
 from svc_core.operation.members import Cursor, EntityId, PageLimit, Share
-from svc_core.operation.period import Moment, moment
+from svc_core.operation.period import Moment, parse_moment
 from svc_core.operation.ports import Position
 from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen
 
-text = compact.encoder()
+text = compact.compact_encoder()
 
-RelationTypes = Annotated[Several[RelationType], Doc("Comma list of types."), Example(["owns"])]
+RelationTypes = Annotated[
+    FilterValues[RelationType], Doc("Comma list of types."), Example(["owns"])
+]
 Depth = Annotated[int, Ge(1), Le(DEPTH_MAX)]
 
 _EDGE = (
@@ -63,46 +65,48 @@ class GetEntityGraph:
     types: RelationTypes = UNSET
     min_confidence: Annotated[Share, QUERY, Doc("Only edges at least as sure."), Example(0.5)] = 0
     at: Annotated[Moment, Doc("Only what held then, if told."), Example("2026-01-31")] = UNSET
-    include_revoked: Revoked = False
+    include_revoked: IncludeRevoked = False
     limit_nodes: Annotated[int, QUERY, Ge(1), Le(NODES_MAX), Doc("The nearest.")] = NODES_MAX
     limit: Annotated[PageLimit, Doc("Edges in one page. Default: all of them.")] = UNSET
     cursor: Cursor = UNSET
 
 
-async def get_entity(ctx: Context, request: GetEntity) -> One[EntityRow] | Content:
+async def get_entity(ctx: Context, request: GetEntity) -> Single[EntityRow] | Content:
     """One entity; an id of one that it took up names it too.
 
     Raises:
         Problem: NOT_FOUND.
     """
-    document = await directory.one(ctx, request.entity_id)
+    document = await directory.answering_row(ctx, request.entity_id)
     if ctx.format == STIX.format:
         return await stix_content(ctx, document.id)
     (body,) = await render.whole(ctx, [document.raw])
     if not isinstance(request.include, Unset):
-        lookalikes = await candidates(ctx, document.raw)
-        body = b'%b,"candidates":%b}' % (body[:-1], wire.dumps(lookalikes))
-    return One(body, render.tag(document.id, body))
+        lookalikes = await candidates_of(ctx, document.raw)
+        body = b'%b,"candidates":%b}' % (body[:-1], wire.to_bytes(lookalikes))
+    return Single(body, render.tag(document.id, body))
 
 
 async def get_entity_graph(
     ctx: Context, request: GetEntityGraph
-) -> One[EntityGraph] | Paged[EntityGraph]:
+) -> Single[EntityGraph] | PagedResource[EntityGraph]:
     """The graph around an entity, by any of its ids, or a page of its edges with their ends.
 
     Raises:
         Problem: NOT_FOUND; INVALID_PARAMETER for a time that is none; INVALID_CURSOR.
     """
-    day = moment("at", request.at)
+    day = parse_moment("at", request.at)
     at = instants.render(day) if isinstance(day, datetime) else str(day) if day else None
     neighbours = Neighbours(
         ctx,
-        Wanted(given(request.types, None), request.min_confidence, at, request.include_revoked),
+        EdgeCriteria(
+            or_default(request.types, None), request.min_confidence, at, request.include_revoked
+        ),
     )
-    root = (await neighbours.meant([request.entity_id])).get(request.entity_id)
+    root = (await neighbours.resolve([request.entity_id])).get(request.entity_id)
     if root is None:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    filters = sent(request, "types") | {
+    filters = sent_filters(request, "types") | {
         "around": (root.id, str(request.depth), str(request.min_confidence)),
         "edges": (str(at), str(request.include_revoked), str(request.limit_nodes)),
     }
@@ -113,12 +117,12 @@ async def get_entity_graph(
         edges = sorted(walk.edges.values(), key=lambda edge: (-edge["confidence"], edge["id"]))
         nodes = [neighbours.nodes[id_] for id_ in walk.nodes]
         raw = text(_graph(walk, nodes, edges, at)).encode()
-        return One(raw, (root.id, sha256(raw).hexdigest()))
-    edges, end = edge_page(walk, after, given(request.limit, EDGES_MAX))
+        return Single(raw, (root.id, sha256(raw).hexdigest()))
+    edges, end = edge_page(walk, after, or_default(request.limit, EDGES_MAX))
     ends = {edge[end]: None for edge in edges for end in ("sourceId", "targetId")}
     raw = text(_graph(walk, [neighbours.nodes[id_] for id_ in ends], edges, at)).encode()
     rows = tuple(edge["id"].encode() for edge in edges)
-    return Paged(rows, ctx.seal_cursor(end, binding), raw=raw)
+    return PagedResource(rows, ctx.seal_cursor(end, binding), raw=raw)
 
 
 def edge_page(walk: Walk, after: Position | None, limit: int) -> tuple[list[Edge], Position | None]:
@@ -134,11 +138,11 @@ def edge_page(walk: Walk, after: Position | None, limit: int) -> tuple[list[Edge
 
 async def stix_content(ctx: Context, id_: str) -> Content:
     """A stored entity and what it is directly connected to, as a STIX bundle."""
-    neighbours = Neighbours(ctx, Wanted())
-    (root,) = (await neighbours.meant([id_])).values()
+    neighbours = Neighbours(ctx, EdgeCriteria())
+    (root,) = (await neighbours.resolve([id_])).values()
     walk = await neighbours.walk_from(root.id, 1, NODES_MAX)
     nodes = [neighbours.nodes[id_] for id_ in walk.nodes]
-    raw = stix.bundle(root, nodes, list(walk.edges.values()))
+    raw = stix.graph_bundle(root, nodes, list(walk.edges.values()))
     return Content(STIX.media_type, raw, (root.id, sha256(raw).hexdigest()))
 
 
@@ -165,7 +169,7 @@ def _graph(
         ],
         "edges": list(map(public_edge, edges)),
         "counts": {"nodes": len(nodes), "edges": len(edges)},
-        "truncated": walk.truncated,
+        "truncated": walk.is_truncated,
         "asOf": _newest(nodes, edges) if at is None else _midnight(at),
     }
 

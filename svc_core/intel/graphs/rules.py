@@ -30,7 +30,7 @@ DISTINCT_TYPES = frozenset({"paid"})
 
 
 @frozen
-class Wanted:
+class EdgeCriteria:
     """The criteria that an edge must meet; None is no criterion.
 
     `at` is a date or a time in UTC at which the edge must have been valid.
@@ -46,7 +46,7 @@ class Wanted:
         """Whether edges of this type may match."""
         return self.types is None or type_ in self.types
 
-    def holds(self, edge: Edge) -> bool:
+    def matches(self, edge: Edge) -> bool:
         """Whether an edge meets all criteria."""
         return (
             self.allows(edge["type"])
@@ -87,7 +87,7 @@ def edge_identity(edge: Edge) -> tuple[str, ...]:
     return (edge["type"], *(ends if edge["directed"] else sorted(ends)), *own)
 
 
-def joined(edges: Iterable[Edge]) -> list[Edge]:
+def merge_edges(edges: Iterable[Edge]) -> list[Edge]:
     """The edges with equal ones merged into the oldest of them, which gains what others report."""
     groups: dict[tuple[str, ...], dict[str, Edge]] = defaultdict(dict)
     for edge in edges:
@@ -143,7 +143,7 @@ class Walk:
     #
     # After the first edge without room the walk ends although later levels might have edges
     # between known nodes: going on would make the result depend on which of them come first. The
-    # answer is then the nearest part of the graph, and says that it is cut (`truncated`).
+    # answer is then the nearest part of the graph, and says that it is cut (`is_truncated`).
     #
     # In which order edges compete for room is the matter of `round_robin`: strongest first would
     # let one node with very many strong edges fill the graph, so the nodes take turns.
@@ -155,7 +155,7 @@ class Walk:
     nodes: dict[str, int] = field(factory=dict)
     edges: dict[str, Edge] = field(factory=dict)
     frontier: list[str] = field(factory=list)
-    truncated: bool = False
+    is_truncated: bool = False
 
     def __attrs_post_init__(self) -> None:
         """Begin at the root."""
@@ -166,23 +166,23 @@ class Walk:
         """Add all edges at the frontier; the new nodes that they lead to are the next frontier."""
         nodes: list[str] = []
         owners = {node: node for node in self.frontier}
-        for edge in in_turn(edges, ("sourceId", "targetId"), owners):
+        for edge in round_robin(edges, ("sourceId", "targetId"), owners):
             ends = (edge["sourceId"], edge["targetId"])
             new = [end for end in ends if end not in self.nodes]
             if edge["id"] in self.edges:
                 continue
             if len(self.edges) >= self.edges_max or len(self.nodes) + len(new) > self.nodes_max:
-                self.truncated = True
+                self.is_truncated = True
                 continue
             self.edges[edge["id"]] = edge
             for end in new:
                 self.nodes[end] = self.nodes[self.frontier[0]] + 1
                 nodes.append(end)
-        is_done = self.truncated or self.nodes[self.frontier[0]] + 1 >= self.depth
+        is_done = self.is_truncated or self.nodes[self.frontier[0]] + 1 >= self.depth
         self.frontier = [] if is_done else nodes
 
 
-def in_turn(edges: Iterable[E], ends: Sequence[str], owners: Mapping[str, str]) -> list[E]:
+def round_robin(edges: Iterable[E], ends: Sequence[str], owners: Mapping[str, str]) -> list[E]:
     """The edges in turn by node: the strongest edge of each node, then the second of each.
 
     `ends` are the members that name the ends of an edge; `owners` maps such a name to its node.

@@ -14,7 +14,9 @@ from svc_core.intel.events.model import (
     DatePrecision,
 )
 from svc_core.intel.news.model import NewsItem
-from svc_core.operation.facts import (
+from svc_core.operation.members import CreatedAt, EntityId, IncidentId, Share, UpdatedAt, micros
+from svc_core.operation.ports import BASE_V2, Collection
+from svc_core.operation.source_members import (
     SEVERITIES,
     Designator,
     Geometry,
@@ -26,9 +28,7 @@ from svc_core.operation.facts import (
     cells_at,
     point_at,
 )
-from svc_core.operation.members import CreatedAt, EntityId, IncidentId, Share, UpdatedAt, micros
-from svc_core.operation.ports import BASE_V2, Collection
-from svc_core.search.listing import Indexed, Matched
+from svc_core.search.field_index import FieldIndex, MatchMember
 from svc_core.wire.constraints import Doc, Example, Ge
 
 Status = Literal["emerging", "active", "monitoring", "closed"]
@@ -121,7 +121,7 @@ class Incident:
     created_at: CreatedAt
     updated_at: UpdatedAt
     revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-    match: Matched = UNSET
+    match: MatchMember = UNSET
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ def _gravity(incident: Incident) -> int:
     return SEVERITIES.index(incident.severity) * SEVERITY_STEP + micros(incident.last_seen_at)
 
 
-WORDS: Indexed[Incident] = Indexed(
+WORDS: FieldIndex[Incident] = FieldIndex(
     lambda incident: {
         "title": [incident.title],
         "summary": [incident.summary or ""],

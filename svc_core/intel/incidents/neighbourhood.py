@@ -16,11 +16,11 @@ from attrs import frozen
 
 from svc_core.base.boxes import Box
 from svc_core.intel.events.model import OSINT_EVENTS
-from svc_core.intel.incidents.members import Member
+from svc_core.intel.incidents.incident_members import Member
 from svc_core.operation.context import Context
-from svc_core.operation.facts import exact_point
 from svc_core.operation.members import micros
-from svc_core.operation.period import lying
+from svc_core.operation.period import box_bounds
+from svc_core.operation.source_members import exact_point
 
 RELATED_MAX = 20
 PLACES_MAX = 5  # of one incident, around which others are sought
@@ -112,7 +112,7 @@ async def _near(
     cells = {} if area.cells is None else {"cell": area.cells}
     types = _STORMS if member.type in _STORMS else (member.type,)
     clause = {**cells, rule.name: types if rule is _HAZARDS else member.categories}
-    page = await scan(where=clause | {"provider": peers}, box=lying(area), limit=EVENTS_READ)
+    page = await scan(where=clause | {"provider": peers}, box=box_bounds(area), limit=EVENTS_READ)
     events = [OSINT_EVENTS.decode(row.raw) for row in page.rows]
     places = [(event.incident_id, exact_point(event.place)) for event in events]
     kms = [

@@ -9,33 +9,41 @@ from typing import Annotated, Any, Literal
 from attrs import evolve, frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, Unset, given
-from svc_core.contract.result import One, Page
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.contract.result import Page, Single
 from svc_core.intel.entities import directory
 from svc_core.intel.events.model import CONFIDENCE_STEPS, Categories
 from svc_core.intel.events.rules import RULES
-from svc_core.intel.folding.declaration import SHARED, reading
 from svc_core.intel.folding.identity import contributions_of
+from svc_core.intel.folding.read_declarations import SHARED, reading
 from svc_core.intel.folding.rules import strongest_contribution
 from svc_core.intel.folding.writing import by_row
+from svc_core.intel.incidents.incident_signals import signals_about
 from svc_core.intel.incidents.model import INCIDENTS, WORDS, Incident, Status
-from svc_core.intel.incidents.signals import signals_about
-from svc_core.intel.news.model import NEWS, mentions, whole
+from svc_core.intel.news.model import NEWS, mentions, with_all_members
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
-from svc_core.operation.facts import SEVERITIES
 from svc_core.operation.filters import (
     Countries,
+    FilterValues,
     MinConfidence,
     MinSeverity,
     Providers,
-    Several,
     at_least,
-    narrowed,
-    sent,
+    present_ranges,
+    sent_filters,
 )
 from svc_core.operation.members import Cursor, EntityId, IncidentId, Limit
-from svc_core.operation.period import Area, UpdatedSince, When, after, bounds, cells, lying
+from svc_core.operation.period import (
+    AreaFilter,
+    TimeFilter,
+    UpdatedSince,
+    box_bounds,
+    cell_filter,
+    range_after,
+    time_bounds,
+)
+from svc_core.operation.source_members import SEVERITIES
 from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Ge, MaxLen
 
@@ -54,15 +62,19 @@ class ListIncidents:
     """Incidents of every kind."""
 
     category: Categories = UNSET
-    status: Annotated[Several[Status], Doc("Statuses."), Example(["emerging", "active"])] = UNSET
+    status: Annotated[FilterValues[Status], Doc("Statuses."), Example(["emerging", "active"])] = (
+        UNSET
+    )
     min_severity: MinSeverity = UNSET
     min_confidence: MinConfidence = UNSET
-    entity_id: Annotated[Several[EntityId], Doc("Comma list of entities that take part.")] = UNSET
+    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities that take part.")] = (
+        UNSET
+    )
     provider: Providers = UNSET
     min_sources: Annotated[Maybe[int], QUERY, Ge(1), Doc("Publishers at least.")] = UNSET
     country: Countries = UNSET
-    bbox: Area = UNSET
-    datetime: When = UNSET
+    bbox: AreaFilter = UNSET
+    datetime: TimeFilter = UNSET
     updated_since: UpdatedSince = UNSET
     q: lists.Q = UNSET
     sort: Annotated[
@@ -95,56 +107,56 @@ class GetIncident:
 async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]:
     """A page of incidents."""
     clause: dict[str, Maybe[tuple[str, ...]]] = {
-        "cell": cells(request.bbox),
-        **sent(request, "country", "category", "status", "provider"),
+        "cell": cell_filter(request.bbox),
+        **sent_filters(request, "country", "category", "status", "provider"),
     }
     if not isinstance(request.min_severity, Unset):
         clause["severity"] = SEVERITIES[SEVERITIES.index(request.min_severity) :]
     if not isinstance(request.entity_id, Unset):
-        clause["entity"] = await directory.references(ctx, request.entity_id)
-    span = bounds(request.datetime)
-    query = lists.Wanted[Incident](
+        clause["entity"] = await directory.entity_references(ctx, request.entity_id)
+    span = time_bounds(request.datetime)
+    query = lists.RowQuery[Incident](
         where=clause,
-        order=_ORDERS.get(given(request.sort, "")),
+        order=_ORDERS.get(or_default(request.sort, "")),
         is_sorted=not isinstance(request.sort, Unset),
-        asked={"entity": given(request.entity_id, ())},
+        binding={"entity": or_default(request.entity_id, ())},
         bounds={
-            "ranges": narrowed(
-                updated=after(request.updated_since),
+            "ranges": present_ranges(
+                updated=range_after(request.updated_since),
                 confidence=at_least(request.min_confidence, CONFIDENCE_STEPS),
                 publishers=at_least(request.min_sources),
                 started=None
                 if isinstance(request.datetime, Unset)
                 else (span["start"], span["end"]),
             ),
-            "box": lying(request.bbox),
+            "box": box_bounds(request.bbox),
         },
     )
-    page = await lists.page(ctx, INCIDENTS, WORDS, request, query)
-    return evolve(page, rows=await shown(ctx, page.rows))
+    page = await lists.list_page(ctx, INCIDENTS, WORDS, request, query)
+    return evolve(page, rows=await current_incidents(ctx, page.rows))
 
 
-async def shown(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
+async def current_incidents(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
     """Rows of incidents with the entities that they name and the signals about them, as of now."""
     incidents = [json.loads(row) for row in rows]
-    await directory.taking_part(ctx, incidents, "reference")
+    await directory.name_participants(ctx, incidents, "reference")
     about = await signals_about(ctx, incidents)
-    return tuple(wire.dumps(row | {"signalIds": about.get(row["id"], [])}) for row in incidents)
+    return tuple(wire.to_bytes(row | {"signalIds": about.get(row["id"], [])}) for row in incidents)
 
 
-async def get_incident(ctx: Context, request: GetIncident) -> One[Incident]:
+async def get_incident(ctx: Context, request: GetIncident) -> Single[Incident]:
     """One incident; an id that it took up names it too.
 
     Raises:
         Problem: NOT_FOUND.
     """
-    document = await ctx.answering(INCIDENTS, request.incident_id)
+    document = await ctx.load_by_key(INCIDENTS, request.incident_id)
     row = INCIDENTS.decode(document.raw)
-    extras = {name: await _EXTRAS[name](ctx, row) for name in given(request.include, ())}
-    (raw,) = await shown(ctx, [document.raw])
+    extras = {name: await _EXTRAS[name](ctx, row) for name in or_default(request.include, ())}
+    (raw,) = await current_incidents(ctx, [document.raw])
     raw = b"".join([raw[:-1], *(b',"%b":%b' % (n.encode(), v) for n, v in extras.items()), b"}"])
     # Entities, items and tracks may change where the row does not.
-    return One(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
+    return Single(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
 
 
 # -- what is added -----------------------------------------------------------------------------
@@ -157,7 +169,7 @@ async def _strongest_member(ctx: Context, row: Incident, member: str) -> bytes:
     for id_ in events:
         candidates = [c for c in claims.get(id_, ()) if c.said.get(member) and not c.gone]
         if candidates:
-            return wire.dumps(strongest_contribution(RULES, candidates).said[member])
+            return wire.to_bytes(strongest_contribution(RULES, candidates).said[member])
     return b"null"
 
 
@@ -165,7 +177,9 @@ async def _articles(ctx: Context, row: Incident) -> bytes:
     stories = tuple(row.keys)
     items = await ctx.tx.documents.scan(NEWS, where={"story": stories}, limit=ARTICLES_MAX)
     refs = [mentions(NEWS.decode(item.raw)) for item in items.rows]
-    items_ = await directory.telling(ctx, [whole(item.raw) for item in items.rows], refs)
+    items_ = await directory.with_mentions(
+        ctx, [with_all_members(item.raw) for item in items.rows], refs
+    )
     return b"[%b]" % b",".join(items_)
 
 

@@ -9,13 +9,13 @@ from svc_core.base import ids
 from svc_core.formats.model import Record
 from svc_core.intel.events.model import OSINT_EVENTS, incident_of
 from svc_core.intel.folding.contributions import Contribution
-from svc_core.intel.folding.kind import Written
+from svc_core.intel.folding.kind import RowChange
 from svc_core.intel.folding.model import Source
 from svc_core.intel.incidents.model import INCIDENTS_DUE, IncidentDue
 from svc_core.operation.context import Context
 
 
-async def note(ctx: Context, incidents: Iterable[str]) -> None:
+async def note_incident(ctx: Context, incidents: Iterable[str]) -> None:
     """Queue these incidents to be folded again."""
     for id_ in sorted(set(incidents)):
         await ctx.save(INCIDENTS_DUE, id_, IncidentDue(id_, ctx.now))
@@ -24,20 +24,20 @@ async def note(ctx: Context, incidents: Iterable[str]) -> None:
 # -- events ------------------------------------------------------------------------------------
 
 
-async def queue_event_incidents(ctx: Context, changes: Sequence[Written]) -> None:
+async def queue_event_incidents(ctx: Context, changes: Sequence[RowChange]) -> None:
     """Queue the incidents of written events."""
     rows = [row for change in changes for row in (change.before, change.after) if row is not None]
     keys = (row.incident_id for row in rows if row.incident_id)
-    await note(ctx, {*keys, *(incident_of(row.id, row.provider, row.url) for row in rows)})
+    await note_incident(ctx, {*keys, *(incident_of(row.id, row.provider, row.url) for row in rows)})
 
 
 # -- news --------------------------------------------------------------------------------------
 
 
-async def queue_story_incidents(ctx: Context, changes: Sequence[Written]) -> None:
+async def queue_story_incidents(ctx: Context, changes: Sequence[RowChange]) -> None:
     """Queue the incidents of the stories of written news items."""
     rows = (row for change in changes for row in (change.before, change.after) if row is not None)
-    await note(ctx, (row.story_id for row in rows if row.story_id is not None))
+    await note_incident(ctx, (row.story_id for row in rows if row.story_id is not None))
 
 
 # -- what makes no rows of its own -------------------------------------------------------------
@@ -55,7 +55,7 @@ def mention_of(_: Source, record: Record) -> str:
 
 async def follow_reports(ctx: Context, claims: Sequence[Contribution]) -> None:
     """Queue the incidents that written reports are about."""
-    await note(ctx, (claim.row for claim in claims))
+    await note_incident(ctx, (claim.row for claim in claims))
 
 
 async def follow_mentions(ctx: Context, claims: Sequence[Contribution]) -> None:
@@ -63,4 +63,4 @@ async def follow_mentions(ctx: Context, claims: Sequence[Contribution]) -> None:
     keys = {claim.key.partition("|")[0] for claim in claims}
     rows = [ids.derived_id("obs", "osintEvent", "", key) for key in keys]
     events = await ctx.find_many(OSINT_EVENTS, rows)
-    await note(ctx, (event.incident_id for event in events.values() if event.incident_id))
+    await note_incident(ctx, (event.incident_id for event in events.values() if event.incident_id))

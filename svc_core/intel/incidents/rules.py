@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import attrs
 
 from svc_core.intel.events.model import MACHINE
-from svc_core.intel.incidents.members import PRESS, REPORT, Member
+from svc_core.intel.incidents.incident_members import PRESS, REPORT, Member
 from svc_core.intel.incidents.model import Incident, Participant, Status
-from svc_core.operation.facts import SEVERITIES, Place
+from svc_core.operation.source_members import SEVERITIES, Place
 from svc_core.text.words import terms
 
 T = TypeVar("T")
@@ -92,11 +92,11 @@ def says_the_same(row: Incident, before: Incident) -> bool:
 def _people(group: Sequence[Member]) -> Iterator[Participant]:
     for member in group:
         yield from member.people
-    for member in texts(group):
+    for member in incident_texts(group):
         yield from member.mentions
 
 
-def texts(group: Iterable[Member]) -> list[Member]:
+def incident_texts(group: Iterable[Member]) -> list[Member]:
     """The members whose texts are searched for names, at most `TEXTS_MAX`."""
     return [member for member in group if member.text][:TEXTS_MAX]
 

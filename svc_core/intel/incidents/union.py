@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set
 
 from svc_core.intel.events.model import mark
-from svc_core.intel.incidents.members import PRESS, Member
+from svc_core.intel.incidents.incident_members import PRESS, Member
 from svc_core.intel.incidents.model import Incident
 
 ALIKE_MAX = 100

@@ -9,15 +9,15 @@ from attrs import frozen
 
 from svc_core import data, wire
 from svc_core.contract import problem
-from svc_core.contract.media import Representation
+from svc_core.contract.negotiation import Representation
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Content, Page
 from svc_core.formats.feeds import opml
-from svc_core.formats.feeds.news import FEEDS
+from svc_core.formats.feeds.news_formats import FEEDS
 from svc_core.formats.model import DocumentRefused
-from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.compression import unpack_document
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import Format
-from svc_core.formats.reading.packed import unpacked
 from svc_core.formats.table import TABLE
 from svc_core.intel.folding.model import HealthError, Source
 from svc_core.intel.intake import health, operations, registry
@@ -26,7 +26,7 @@ from svc_core.intel.intake.registry import SourceWish
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.units import WorkContext
-from svc_core.text.topics import named
+from svc_core.text.topics import topics_of_labels
 from svc_core.wire.constraints import Arg, Doc, MaxLen
 
 OPML = Representation("opml", "text/x-opml")
@@ -74,12 +74,12 @@ class FormatRow:
 
 async def list_formats(_: Context, __: ListFormats) -> Page[FormatRow]:
     """The formats in the order in which they are tried."""
-    return Page(tuple(wire.dumps(_format_row(format_)) for format_ in TABLE))
+    return Page(tuple(wire.to_bytes(_format_row(format_)) for format_ in TABLE))
 
 
 def _format_row(format_: Format) -> FormatRow:
     """A format as the list of formats shows it."""
-    surfaces = [path for kind in format_.brings for path in SURFACES.get(kind, ())]
+    surfaces = [path for kind in format_.resources for path in SURFACES.get(kind, ())]
     members: dict[str, Any] = {n: getattr(format_, n, ()) for n in attrs.fields_dict(FormatRow)}
     members |= {"surfaces": tuple(surfaces), "required": tuple(sorted(format_.required))}
     return FormatRow(**members)
@@ -126,7 +126,7 @@ class PresetRow(Preset):
 
 def presets() -> Mapping[str, Preset]:
     """All presets by name."""
-    return {preset.name: preset for preset in map(_preset, data.lines("presets.tsv"))}
+    return {preset.name: preset for preset in map(_preset, data.table_lines("presets.tsv"))}
 
 
 def _preset(line: str) -> Preset:
@@ -156,7 +156,7 @@ async def list_presets(ctx: WorkContext, request: ListPresets) -> Page[PresetRow
     by_location = {source.location: source for source in await operations.all_sources(ctx)}
     rows = [_preset_row(p, by_location.get(p.location)) for p in requested or by_name.values()]
     is_failed = any(row.error for row in rows if row.name in request.add)
-    return Page(tuple(map(wire.dumps, rows)), failed=is_failed)
+    return Page(tuple(map(wire.to_bytes, rows)), failed=is_failed)
 
 
 def _wish(preset: Preset) -> SourceWish:
@@ -234,15 +234,15 @@ async def import_sources(ctx: WorkContext, request: ImportSources) -> Page[Impor
         ImportedSource(s.id, s.name, s.location, s.topics, names[s.id in known_ids])
         for s in sources
     ]
-    return Page(tuple(map(wire.dumps, (*rows, *refusals))))
+    return Page(tuple(map(wire.to_bytes, (*rows, *refusals))))
 
 
 async def _outlines(reader: SourceReader, location: str) -> Sequence[opml.Outline]:
     try:
-        body = unpacked(await reader.read(location), OPML_BYTES)
+        body = unpack_document(await reader.read(location), OPML_BYTES)
         if len(body) > OPML_BYTES:
             raise ValueError(f"The list is larger than {OPML_BYTES} bytes.")
-        return opml.outlines(Body(body))
+        return opml.opml_outlines(Body(body))
     except ValueError as fault:
         reason = fault.reason if isinstance(fault, DocumentRefused) else fault
         raise Problem(problem.VALIDATION_FAILED, f"/location: {reason}") from fault
@@ -254,7 +254,7 @@ def _wishes(
     wishes: list[SourceWish] = []
     refusals: list[ImportedSource] = []
     for outline in outlines:
-        topics = tuple(sorted(named(outline.labels)))
+        topics = tuple(sorted(topics_of_labels(outline.labels)))
         try:
             if not is_local and not outline.url.lower().startswith(("http://", "https://")):
                 raise ValueError("a list from elsewhere may name web addresses only")
@@ -273,13 +273,13 @@ class ExportSources:
 
 async def export_sources(ctx: Context, _: ExportSources) -> Content:
     """The news feeds among the sources, as an OPML list."""
-    sources = await registry.list_sources(ctx, limit=operations.SOURCES_MAX)
+    sources = await registry.stored_sources(ctx, limit=operations.SOURCES_MAX)
     feeds = [
         opml.Outline(source.location, source.name or None, source.topics, source.home_url)
         for source in sorted(sources, key=lambda source: (source.name, source.location))
         if source.format is None or source.format in _FEEDS
     ]
-    return Content(OPML.media_type, opml.written("Sources", feeds).encode())
+    return Content(OPML.media_type, opml.render_opml("Sources", feeds).encode())
 
 
 _FEEDS = frozenset(format_.id for format_ in FEEDS)

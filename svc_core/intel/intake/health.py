@@ -32,7 +32,7 @@ def zones(source: Source) -> tuple[ZoneInfo | None, ZoneInfo | None]:
 
 @cache
 def _only_zones() -> Mapping[str, str]:
-    return dict(line.split("\t") for line in data.lines("zones.tsv"))
+    return dict(line.split("\t") for line in data.table_lines("zones.tsv"))
 
 
 def domain(location: str, home_url: str | None) -> str:
@@ -44,9 +44,9 @@ def domain(location: str, home_url: str | None) -> str:
     return ""
 
 
-def described(source: Source, document: Document) -> Source:
+def with_description(source: Source, document: Document) -> Source:
     """The source with what its document says of itself, where the operator set nothing else."""
-    about, format_ = document.about, document.format
+    about, format_ = document.metadata, document.format
     is_first = source.format is None and source.every_seconds is None
     home = source.home_url or about.home_url
     return attrs.evolve(
@@ -61,7 +61,7 @@ def described(source: Source, document: Document) -> Source:
     )
 
 
-def begun(source: Source) -> Source:
+def mark_partial(source: Source) -> Source:
     """The source while a document is being written in parts: `partial`, and without validators.
 
     If the run dies, the store holds part of a document, and the next run must not take the same
@@ -71,7 +71,7 @@ def begun(source: Source) -> Source:
     return attrs.evolve(source, etag=None, last_modified=None, digest=None, health=partial)
 
 
-def succeeded(
+def after_success(
     source: Source,
     now: datetime,
     run: LastRun,
@@ -100,7 +100,7 @@ def succeeded(
     return attrs.evolve(source, health=health, last_run=run)
 
 
-def unchanged(source: Source, now: datetime, http_status: int | None = None) -> Source:
+def after_unchanged(source: Source, now: datetime, http_status: int | None = None) -> Source:
     """The source after a run that found the same document as before.
 
     What is known of that document stays: its rejected rows are still rejected.
@@ -109,10 +109,12 @@ def unchanged(source: Source, now: datetime, http_status: int | None = None) -> 
     last = source.last_run or LastRun()
     rows = last.created + last.updated + last.unchanged
     run = LastRun(unchanged=rows, rejected=count)
-    return succeeded(source, now, run, source.health.rejections, http_status)
+    return after_success(source, now, run, source.health.rejections, http_status)
 
 
-def failed(source: Source, now: datetime, code: str, message: str, status: int | None) -> Source:
+def after_failure(
+    source: Source, now: datetime, code: str, message: str, status: int | None
+) -> Source:
     """The source after a run that could not fetch or read its document; attempts grow rarer."""
     before = source.health
     failures = before.consecutive_failures + 1
@@ -149,7 +151,7 @@ def with_staleness(source: Source, now: datetime) -> Source:
 _SECRET = re.compile(".*(?:key|token|secret|password|signature|auth)|sig|appid", re.IGNORECASE)
 
 
-def address(location: str) -> str | None:
+def public_address(location: str) -> str | None:
     """The web address of a source without secrets in it; None for a file."""
     parts = urlsplit(location)
     if parts.scheme not in {"http", "https"}:
@@ -166,16 +168,18 @@ def public_text(location: str, text: str) -> str:
 
     The path of a file becomes its name.
     """
-    return text.replace(location, address(location) or location.rpartition("/")[2])
+    return text.replace(location, public_address(location) or location.rpartition("/")[2])
 
 
-def shown_name(source: Source) -> str:
+def public_name(source: Source) -> str:
     """The name of a source, without its private location."""
     return public_text(source.location, source.name or source.location)
 
 
 def _resolutions(kind: str) -> Mapping[str, str]:
-    return {code: text for subject, code, text in data.rows("resolutions.tsv") if subject == kind}
+    return {
+        code: text for subject, code, text in data.table_rows("resolutions.tsv") if subject == kind
+    }
 
 
 _BY_STATUS = _resolutions("status")

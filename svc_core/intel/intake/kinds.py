@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from svc_core.formats.reading.parties import EXCLUSIVE
+from svc_core.formats.reading.entity_keys import EXCLUSIVE
 from svc_core.intel.countries.model import COUNTRIES
 from svc_core.intel.economy import series, statements
 from svc_core.intel.economy.indicator import FININT
@@ -22,8 +22,8 @@ from svc_core.intel.folding.rules import Rules
 from svc_core.intel.incidents import queue as incidents
 from svc_core.intel.linking.references import id_of
 from svc_core.intel.news import items
-from svc_core.intel.news.model import NEWS, whole
-from svc_core.intel.signals import queue as signals
+from svc_core.intel.news.model import NEWS, with_all_members
+from svc_core.intel.signals import detection_queue as signals
 from svc_core.intel.signals.scores import follow_scores
 from svc_core.intel.vulnerabilities import rules as vulnerabilities
 
@@ -35,17 +35,18 @@ def _market_row(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str,
 
 _TABLE = (
     RowKind("newsItem", "obs", Rules(is_single=True), NEWS, own_members=("retrievedAt", "storyId"),
-            locate=items.row_id, source_context=items.context, words=items.words, complete=whole,
-            follows=(items.follow, incidents.queue_story_incidents, signals.follow_items)),
+            locate=items.row_id, source_context=items.item_context, words=items.item_words,
+            complete=with_all_members, follows=(items.follow_news, incidents.queue_story_incidents,
+            signals.follow_items)),
     RowKind("osintEvent", "obs", events.RULES, OSINT_EVENTS,
-            own_members=("incidentId",), is_joined=True, finish=events.finished,
+            own_members=("incidentId",), is_joined=True, finish=events.event_members,
             follows=(incidents.queue_event_incidents, signals.follow_events)),
     # A country has its code for an id.
     RowKind("country", "", Rules(("countries", "country-codes", "geonames")), COUNTRIES,
             identify=str),
     RowKind("place", "plc"),
-    RowKind("indicator", "fin", Rules(is_single=True), FININT, is_idle=series.asked_again,
-            follows=(series.follow, signals.follow_values)),
+    RowKind("indicator", "fin", Rules(is_single=True), FININT, is_idle=series.is_refetch,
+            follows=(series.note_series, signals.follow_values)),
     entities.KIND,
     RowKind("cve", "ent", vulnerabilities.RULES, CVES, is_joined=True, identify=id_of,
             exclusive=EXCLUSIVE, finish=vulnerabilities.cve_row, is_quiet=vulnerabilities.is_quiet,
@@ -55,9 +56,10 @@ _TABLE = (
             finish=relations.relation_row),
     RowKind("incident", "inc", listen=incidents.follow_reports),
     RowKind("market", "mkt", collection=MARKETS, is_joined=True, finish=_market_row),
-    RowKind("financialObservation", "obs", collection=OBSERVATIONS, own_members=statements.KEPT,
-            finish=statements.observed, settle=statements.settled),
-    RowKind("filing", "obs", collection=FILINGS, finish=statements.filed),
+    RowKind("financialObservation", "obs", collection=OBSERVATIONS,
+    own_members=statements.DERIVED_MEMBERS,
+            finish=statements.observation_members, settle=statements.settle_succession),
+    RowKind("filing", "obs", collection=FILINGS, finish=statements.filing_members),
     RowKind("mention", "obs", locate=incidents.mention_of, listen=incidents.follow_mentions),
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ from attrs import field, frozen
 from svc_core import wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One, Page
+from svc_core.contract.result import Page, Single
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.model import (
     SOURCES,
@@ -25,17 +25,17 @@ from svc_core.intel.folding.model import (
     SourceHealth,
     source_id,
 )
-from svc_core.intel.folding.writing import Taken
-from svc_core.intel.intake import documents as readings
+from svc_core.intel.folding.writing import RowCounts
 from svc_core.intel.intake import health, registry
+from svc_core.intel.intake import record_intake as readings
 from svc_core.intel.intake.registry import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
-from svc_core.operation.host import Tell
+from svc_core.operation.host import ProgressListener
 from svc_core.operation.members import SourceId
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
-from svc_core.wire import Fault
+from svc_core.wire import InputFault
 from svc_core.wire.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen, Pattern
 
 SOURCES_MAX = 10_000
@@ -53,7 +53,7 @@ LOCATIONS_MAX = 1_000  # what a shell's argument list carries without trouble
 
 
 @frozen
-class Outcome:
+class PullOutcome:
     """The outcome of reading one source; `source` is None where it was removed meanwhile."""
 
     status: Literal["taken", "unchanged", "failed", "removed"]
@@ -72,8 +72,8 @@ class SourceReader(Protocol):
         """
 
     async def pull(
-        self, sources: Sequence[Source], tell: Tell, *, force: bool = False
-    ) -> Sequence[Outcome]:
+        self, sources: Sequence[Source], tell: ProgressListener, *, force: bool = False
+    ) -> Sequence[PullOutcome]:
         """Read sources now, due or not; the fault of one source is its outcome.
 
         With `force` a document is read though it is known, and a snapshot though it shrank.
@@ -289,7 +289,7 @@ def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 async def _add(wishes: Sequence[SourceWish], ctx: Context) -> list[Source]:
-    return [await registry.add_source(ctx, wish) for wish in wishes]
+    return [await registry.register_source(ctx, wish) for wish in wishes]
 
 
 async def _again(ctx: WorkContext, sources: Sequence[Source]) -> list[Source]:
@@ -305,17 +305,17 @@ async def _forget(ctx: WorkContext, ids: Sequence[str]) -> None:
 
 def _locations(reader: SourceReader, names: Sequence[str]) -> list[str]:
     locations: list[str] = []
-    faults: list[Fault] = []
+    faults: list[InputFault] = []
     for index, location in enumerate(names):
         try:
             locations += reader.locations(location)
         except ValueError as fault:
-            faults.append(Fault(f"/locations/{index}", str(fault).removesuffix(".")))
+            faults.append(InputFault(f"/locations/{index}", str(fault).removesuffix(".")))
     problem.refuse(faults)
     return list(dict.fromkeys(locations))
 
 
-async def pull_sources(ctx: WorkContext, request: PullSources) -> One[PullReport]:
+async def pull_sources(ctx: WorkContext, request: PullSources) -> Single[PullReport]:
     """Read sources now and report the outcome of each; fails when one of them does.
 
     Raises:
@@ -341,15 +341,17 @@ async def pull_sources(ctx: WorkContext, request: PullSources) -> One[PullReport
         **{name: sum(getattr(run, name) for run in runs) for name in attrs.fields_dict(LastRun)},
         outcomes=tuple(_pulled_source(o, o.source) for o in outcomes if o.source is not None),
     )
-    return One(wire.dumps(report), failed=report.failed > 0)
+    return Single(wire.to_bytes(report), failed=report.failed > 0)
 
 
-async def _pull(ctx: WorkContext, sources: Iterable[Source], *, force: bool) -> Sequence[Outcome]:
+async def _pull(
+    ctx: WorkContext, sources: Iterable[Source], *, force: bool
+) -> Sequence[PullOutcome]:
     enabled = [source for source in sources if not source.is_disabled]
     return await ctx.borrow(SourceReader).pull(enabled, ctx.work.tell, force=force)
 
 
-def _pulled_source(outcome: Outcome, source: Source) -> PulledSource:
+def _pulled_source(outcome: PullOutcome, source: Source) -> PulledSource:
     return PulledSource(
         id=source.id,
         name=source.name,
@@ -380,20 +382,20 @@ async def remove_and_withdraw(ctx: WorkContext, request: RemoveSources) -> Page[
             raise _no_source(id_)
     await _forget(ctx, ids)
     rows = [await _removal(ctx, id_, by_id.get(id_), withdraw=request.withdraw) for id_ in ids]
-    return Page(tuple(map(wire.dumps, rows)))
+    return Page(tuple(map(wire.to_bytes, rows)))
 
 
 async def _removal(
     ctx: WorkContext, id_: str, source: Source | None, *, withdraw: bool
 ) -> RemovedSource:
     """Reports the removal of a source; with `withdraw` it also withdraws what it brought."""
-    counts = await _withdraw(ctx, id_) if withdraw else Taken()
+    counts = await _withdraw(ctx, id_) if withdraw else RowCounts()
     name, location = (source.name, source.location) if source else ("", "")
     return RemovedSource(id_, name, location, True, not withdraw, counts.deleted, counts.updated)
 
 
-async def _withdraw(ctx: WorkContext, id_: str) -> Taken:
-    counts, after = Taken(), None
+async def _withdraw(ctx: WorkContext, id_: str) -> RowCounts:
+    counts, after = RowCounts(), None
     while True:
         scan = partial(readings.contributions_from, source=id_, after=after)
         claims, after = await ctx.work.read(SYSTEM, scan)
@@ -401,15 +403,15 @@ async def _withdraw(ctx: WorkContext, id_: str) -> Taken:
             counts += await ctx.work.write(SYSTEM, partial(_withdraw_part, id_, part))
         if after is None:
             break
-    while (batch := await ctx.work.write(SYSTEM, partial(_withdraw_part, id_, ()))) != Taken():
+    while (batch := await ctx.work.write(SYSTEM, partial(_withdraw_part, id_, ()))) != RowCounts():
         counts += batch
     return counts
 
 
-async def _withdraw_part(id_: str, part: Sequence[Contribution], ctx: Context) -> Taken:
+async def _withdraw_part(id_: str, part: Sequence[Contribution], ctx: Context) -> RowCounts:
     # Somebody may have added it anew meanwhile: what it says then stays.
     if await ctx.find(SOURCES, id_) is not None:
-        return Taken()
+        return RowCounts()
     return await (
         readings.withdraw(ctx, part) if part else readings.withdraw_items(ctx, id_, BATCH_ROWS)
     )
@@ -469,9 +471,9 @@ def _no_source(id_: str) -> Problem:
 # -- showing -----------------------------------------------------------------------------------
 
 
-async def list_source_rows(ctx: Context, _: ListSources) -> Page[SourceRow]:
+async def list_sources(ctx: Context, _: ListSources) -> Page[SourceRow]:
     """Every source with its health, by name."""
-    sources = await registry.list_sources(ctx, limit=SOURCES_MAX)
+    sources = await registry.stored_sources(ctx, limit=SOURCES_MAX)
     return Page(tuple(map(source_row, sorted(sources, key=lambda s: (s.name, s.location)))))
 
 
@@ -479,7 +481,7 @@ async def all_sources(ctx: WorkContext) -> Sequence[Source]:
     """Every source, read in a unit of work of its own."""
 
     async def unit(read: Context) -> Sequence[Source]:
-        return await registry.list_sources(read, limit=SOURCES_MAX)
+        return await registry.stored_sources(read, limit=SOURCES_MAX)
 
     return await ctx.work.read(SYSTEM, unit)
 
@@ -489,7 +491,7 @@ def source_row(source: Source, *, is_kept: bool = True) -> bytes:
     members = {name: getattr(source, name) for name in _ROW_MEMBERS}
     state = {name: getattr(source.health, name) for name in attrs.fields_dict(SourceHealth)}
     health_row = ShownHealth(**state, etag=source.etag, resolution=health.resolution(source.health))
-    return wire.dumps(SourceRow(**{**members, "health": health_row}, kept=is_kept))
+    return wire.to_bytes(SourceRow(**{**members, "health": health_row}, kept=is_kept))
 
 
 _ROW_MEMBERS = attrs.fields_dict(SourceRow).keys() & attrs.fields_dict(Source).keys()
@@ -549,7 +551,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
         "sources status",
         "Show how every source is doing",
-        list_source_rows,
+        list_sources,
         method="GET",
         binding="system",
         columns=(*_COLUMNS, "health.rejectedLastRun", "location", "health.lastSuccessAt"),

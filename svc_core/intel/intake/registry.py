@@ -22,7 +22,7 @@ from svc_core.intel.folding.model import SOURCES, Source, source_id
 from svc_core.intel.intake import health
 from svc_core.operation import schedule
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Document
+from svc_core.operation.ports import StoredRow
 from svc_core.text.topics import TOPIC_IDS
 
 CADENCE_SECONDS = 900  # most publishers ask readers not to come more than four times an hour
@@ -53,7 +53,7 @@ class SourceWish:
         return {name: value for name, value in short.items() if value} | dict(self.options)
 
 
-async def add_source(ctx: Context, wish: SourceWish) -> Source:
+async def register_source(ctx: Context, wish: SourceWish) -> Source:
     """Store the source at a location, new or changed.
 
     Raises:
@@ -181,22 +181,26 @@ async def change_sources(
     return [await save_source(ctx, change(source)) for source in sources]
 
 
-async def claim(
-    ctx: Context, seen: Sequence[Document[Source]], until: datetime
+async def claim_sources(
+    ctx: Context, candidates: Sequence[StoredRow[Source]], until: datetime
 ) -> tuple[Source, ...]:
     """Claim due sources for this worker until a time: those that nobody changed since."""
-    documents = await ctx.tx.documents.get_many(SOURCES, [row.id for row in seen])
-    due = [row for row in seen if row.id in documents and documents[row.id].version == row.version]
+    documents = await ctx.tx.documents.get_many(SOURCES, [row.id for row in candidates])
+    due = [
+        row
+        for row in candidates
+        if row.id in documents and documents[row.id].version == row.version
+    ]
     return tuple([await _reschedule(ctx, SOURCES.decode(row.raw), until) for row in due])
 
 
-async def hold(ctx: Context, ids: Sequence[str], until: datetime) -> None:
+async def hold_sources(ctx: Context, ids: Sequence[str], until: datetime) -> None:
     """Claim sources until a time, for a caller who reads them now, due or not."""
     for source in (await ctx.find_many(SOURCES, ids)).values():
         await _reschedule(ctx, source, until)
 
 
-async def release(ctx: Context, ids: Sequence[str], until: datetime) -> None:
+async def release_sources(ctx: Context, ids: Sequence[str], until: datetime) -> None:
     """Release claims that run until this time: the sources are due at once."""
     for source in (await ctx.find_many(SOURCES, ids)).values():
         if source.health.next_attempt_at == until:
@@ -223,14 +227,14 @@ async def save_source(ctx: Context, source: Source) -> Source:
     return source
 
 
-async def list_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
+async def stored_sources(ctx: Context, *, limit: int) -> tuple[Source, ...]:
     """Sources with their health as of now, those with the latest next attempt first."""
     page = await ctx.tx.documents.scan(SOURCES, limit=limit)
     return tuple(health.with_staleness(SOURCES.decode(row.raw), ctx.now) for row in page.rows)
 
 
 @frozen
-class Copy:
+class DocumentValidators:
     """What recognises a document: the server's validators and the digest of its bytes."""
 
     etag: str | None

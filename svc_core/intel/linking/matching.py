@@ -57,7 +57,7 @@ class Party:
 
 
 @frozen
-class Match:
+class NameMatch:
     """A score from 0 to 1 that two parties are one, with what each feature adds and why."""
 
     score: float
@@ -80,7 +80,7 @@ def party(facts: Mapping[str, Any]) -> Party:
     )
 
 
-def compare(query: Party, candidate: Party) -> Match | None:
+def compare(query: Party, candidate: Party) -> NameMatch | None:
     """Scores two parties; None where their types differ or no feature speaks for a match."""
     if not _fit(query.type, candidate.type):
         return None
@@ -90,7 +90,7 @@ def compare(query: Party, candidate: Party) -> Match | None:
     best = max(evidence, key=lambda feature: feature[1])
     features = [best, *_qualifiers(query, candidate)]
     score = min(1.0, max(0.0, sum(weight for _, weight, _ in features)))
-    return Match(
+    return NameMatch(
         round(score, 3),
         {name: round(weight, 3) for name, weight, _ in features},
         tuple(reason for *_, reason in features),

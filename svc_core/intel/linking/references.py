@@ -11,12 +11,12 @@ from datetime import date
 from itertools import chain
 
 from svc_core.base import ids
-from svc_core.formats.cyber.vulnerabilities import CVE_ID
+from svc_core.formats.cyber.cve_fields import CVE_ID
 from svc_core.formats.reading.identifiers import isin, lei
 from svc_core.intel.linking import aliases
-from svc_core.intel.linking.names import is_uncommon, normal
-from svc_core.intel.linking.runs import CapitalRun, lower_words, runs
-from svc_core.text.words import fold
+from svc_core.intel.linking.name_forms import is_uncommon, normal_name
+from svc_core.intel.linking.runs import CapitalRun, capital_runs, lower_words
+from svc_core.text.words import fold_case
 
 MENTIONS_MAX = 20
 """The most names that count as mentioned by one text: a text with more is a list, about nobody."""
@@ -43,24 +43,24 @@ def id_of(key: str) -> str:
     return ids.derived_id("ent", resource, "", key)
 
 
-def is_id(reference: str) -> bool:
+def is_entity_id(reference: str) -> bool:
     """Whether a reference is an entity id, and no name."""
     return ids.is_id("ent", reference)
 
 
-def of_vendor(vendor: str, day: date | None = None) -> tuple[str, ...]:
+def vendor_references(vendor: str, day: date | None = None) -> tuple[str, ...]:
     """The references that a vendor's name means on a day, the surest first; None is today.
 
     Empty where the name has no words.
     """
-    name = normal(vendor)
+    name = normal_name(vendor)
     key = aliases.maker(vendor, day)
     if key is None:
         return (f"vendor:{name}",) if name else ()
     return (id_of(key), f"vendor:{name}") if key.startswith("cpe-vendor:") else (id_of(key),)
 
 
-def of_text(text: str, day: date | None = None) -> dict[str, str]:
+def text_references(text: str, day: date | None = None) -> dict[str, str]:
     """The references that a text mentions on a day, each with the name as it is written there.
 
     Its first line is a headline. At most `MENTIONS_MAX`, the surest first: numbers, symbols with
@@ -90,12 +90,12 @@ def _symbols(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(text: str, day: date | None) -> Iterator[tuple[str, str]]:
-    spans, lower = list(runs(text)), lower_words(text)
+    spans, lower = list(capital_runs(text)), lower_words(text)
     pairs = [pair for run in spans for pair in _aliases(run, day, lower)]
     yield from pairs
     names = {name for _, name in pairs}
     for name in chain.from_iterable(run.readings() for run in spans):
-        words = normal(name)
+        words = normal_name(name)
         if name in names or _CVE.fullmatch(name):
             continue
         if " " in words or is_uncommon(name):
@@ -109,10 +109,12 @@ def _aliases(run: CapitalRun, day: date | None, lower: Container[str]) -> Iterat
     start = 0
     while start < len(run.words):
         size = 1
-        if fold(run.words[start]) in aliases.first_words():
+        if fold_case(run.words[start]) in aliases.first_words():
             for count in range(min(aliases.WORDS_MAX, len(run.words) - start), 0, -1):
                 name = run.part(start, start + count)
-                is_sure = run.is_telling and count == len(run.words) and fold(name) not in lower
+                is_sure = (
+                    run.is_telling and count == len(run.words) and fold_case(name) not in lower
+                )
                 key = aliases.mention_owner(name, day, is_sure=is_sure)
                 if key is not None:
                     yield id_of(key), name

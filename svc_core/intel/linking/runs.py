@@ -11,7 +11,7 @@ from itertools import chain, dropwhile
 from typing import NamedTuple
 
 from svc_core import data
-from svc_core.text.words import fold, stop_words
+from svc_core.text.words import fold_case, stop_words
 
 _UPPER = "".join(letter for letter in map(chr, range(0x530)) if letter.isupper())
 _REST = r"(?:(?!['’]s\b)[\w&’'.-])*(?<=\w)"
@@ -50,7 +50,7 @@ class CapitalRun(NamedTuple):
             yield self.part(1, size)
 
 
-def runs(text: str) -> Iterator[CapitalRun]:
+def capital_runs(text: str) -> Iterator[CapitalRun]:
     """The runs of capitalised words of a text, in order."""
     for line in _END.split(text):
         yield from _of_line(line)
@@ -76,14 +76,14 @@ def _of_line(line: str) -> Iterator[CapitalRun]:
 
 
 def _is_filler(word: str) -> bool:
-    return fold(word) in _fillers() and not word.isupper()
+    return fold_case(word) in _fillers() and not word.isupper()
 
 
 def _parts(words: list[str]) -> Iterator[list[str]]:
     """Splits words at each "of", except where it belongs to a name as in "Bank of"."""
     begin = 0
     for i, word in enumerate(words):
-        if word == "of" and fold(words[i - 1]) not in _words("of"):
+        if word == "of" and fold_case(words[i - 1]) not in _words("of"):
             yield words[begin:i]
             begin = i + 1
     yield words[begin:]
@@ -91,12 +91,12 @@ def _parts(words: list[str]) -> Iterator[list[str]]:
 
 @cache
 def _words(role: str) -> frozenset[str]:
-    lists = (words.split() for kind, words in data.rows("name_words.tsv") if kind == role)
+    lists = (words.split() for kind, words in data.table_rows("name_words.tsv") if kind == role)
     return frozenset(chain.from_iterable(lists))
 
 
 @cache
 def _fillers() -> frozenset[str]:
     """Words that never begin a name: stop words, page labels, months and week days."""
-    days = (row[2].split("|") for row in data.rows("calendar.tsv") if row[0] != "language")
-    return stop_words("en") | _words("label") | frozenset(map(fold, chain.from_iterable(days)))
+    days = (row[2].split("|") for row in data.table_rows("calendar.tsv") if row[0] != "language")
+    return stop_words("en") | _words("label") | frozenset(map(fold_case, chain.from_iterable(days)))

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from heapq import heappush, heappushpop
 
-from svc_core.intel.linking.matching import SCORE_MIN, Match, Party, compare
+from svc_core.intel.linking.matching import SCORE_MIN, NameMatch, Party, compare
 from svc_core.intel.linking.similarity import rarity, sound_key
 
 NEAREST_MAX = 12
@@ -64,7 +64,7 @@ class Screening:
                     self._words.setdefault(key, {})[len(self._names)] = share
                 self._names.append(i)
 
-    def pass_by(self, id_: str, candidate: Party) -> None:
+    def offer(self, id_: str, candidate: Party) -> None:
         """Offer an entity: each party that it is near keeps it, up to the nearest few."""
         near = {i: _CERTAIN for key in candidate.designators for i in self._numbers.get(key, ())}
         for names in (candidate.names, candidate.weak):
@@ -74,7 +74,7 @@ class Screening:
         for i, share in near.items():
             self._keep(i, share, id_, candidate)
 
-    def candidates(self, index: int, limit: int) -> list[tuple[str, Party, Match]]:
+    def candidates(self, index: int, limit: int) -> list[tuple[str, Party, NameMatch]]:
         """The best matches of one party, at most `limit`; of equal scores the lower id first."""
         matches = {}
         for _, _, id_, candidate in self._nearest[index]:

@@ -15,9 +15,9 @@ from types import MappingProxyType
 
 from svc_core import data
 from svc_core.formats.model import MissingExtra
-from svc_core.intel.linking.names import normal
+from svc_core.intel.linking.name_forms import normal_name
 from svc_core.text.frequencies import background
-from svc_core.text.words import cut
+from svc_core.text.words import term_of
 
 _CACHE_SIZE = 262_144  # words of about a hundred thousand names
 _ALIKE_MIN = 0.8  # of two words; below, they are two words
@@ -37,7 +37,7 @@ _VOWELS = str.maketrans("", "", "aeiouy")
 
 def comparison_words(name: str) -> tuple[str, ...]:
     """The words of a name's normal form, in Latin letters."""
-    return tuple(normal(name).translate(_letters()).split())
+    return tuple(normal_name(name).translate(_letters()).split())
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
@@ -55,7 +55,7 @@ def sound_key(word: str) -> str:
 def rarity(word: str) -> float:
     """How rare a word is in text of any topic, from 0 to 1."""
     table = background()
-    return table.idf(cut(word)) / table.idf("")
+    return table.idf(term_of(word)) / table.idf("")
 
 
 def likeness(left: Sequence[str], right: Sequence[str], *, is_person: bool = False) -> float:
@@ -120,5 +120,5 @@ def _edit_similarity() -> Callable[..., float]:
 
 @cache
 def _letters() -> MappingProxyType[int, str]:
-    pairs = (pair.split("=") for row in data.rows("scripts.tsv") for pair in row[1].split())
+    pairs = (pair.split("=") for row in data.table_rows("scripts.tsv") for pair in row[1].split())
     return MappingProxyType({ord(letter): latin for letter, latin in pairs})

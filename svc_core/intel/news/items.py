@@ -16,29 +16,29 @@ from urllib.parse import urlsplit
 from svc_core.base import ids, instants
 from svc_core.base.egress import is_loopback
 from svc_core.formats.model import Record
-from svc_core.intel.folding.kind import Written
+from svc_core.intel.folding.kind import RowChange
 from svc_core.intel.folding.model import Source
 from svc_core.intel.news.activity import activity_after
-from svc_core.intel.news.indexing import ITEMS
 from svc_core.intel.news.model import (
     NEWS,
     NEWS_TEXTS,
     RECAPS_DUE,
     SUMMARY_MAX,
     TOPIC_ACTIVITY,
-    UNGROUPED,
+    UNGROUPED_ITEMS,
     NewsItem,
     NewsText,
     RecapDue,
     TopicActivity,
-    Ungrouped,
+    UngroupedItem,
 )
+from svc_core.intel.news.news_corpus import ITEMS
 from svc_core.intel.news.vectors import VECTORS
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection
 from svc_core.search import corpus
 from svc_core.text.language import guess
-from svc_core.text.sentiment import sentiment
+from svc_core.text.sentiment import sentiment_of
 from svc_core.text.topics import assign
 
 PROVIDER = "feed"
@@ -50,7 +50,7 @@ STORY_MAX = 100  # items of a story that are grouped again when one of its items
 
 def row_id(source: Source, record: Record) -> str:
     """The id of a record's item: of publisher and permalink, else of source and natural key."""
-    url = record.said.get("url")
+    url = record.members.get("url")
     if url is not None and record.key == url:
         page, location = urlsplit(url), urlsplit(source.location)
         host, own = _bare(page.hostname), _bare(location.hostname)
@@ -64,20 +64,20 @@ def _bare(host: str | None) -> str:
     return (host or "").removeprefix("www.")
 
 
-def context(source: Source) -> list[Any]:
+def item_context(source: Source) -> list[Any]:
     """The settings of a source that its items carry; when they change, its items are read again."""
     return [source.name, source.domain, source.country_code, source.language, list(source.topics),
             dict(source.options)]  # fmt: skip
 
 
-def judged(
+def news_members(
     source: Source, row: str, fields: Mapping[str, Any], now: datetime
 ) -> tuple[dict[str, Any], NewsText]:
     """The members of an item's row and its text, from the fields that a feed states."""
     title, summary = fields["title"], fields["summary"]
     text = fields["text"] or summary
     language = fields["language"] or source.language or guess(f"{title} {summary}")
-    tone = sentiment(title, summary, language)
+    tone = sentiment_of(title, summary, language)
     options = source.options
     tier, affiliation = options.get("tier"), options.get("stateAffiliated")
     members = {
@@ -98,13 +98,13 @@ def judged(
         "language": language,
         "topics": assign(title, text, fields["categories"], source.topics, language=language),
     }
-    return members, NewsText(row, now, title, text, language).read()
+    return members, NewsText(row, now, title, text, language).with_terms()
 
 
 _AS_SAID = ("url", "sourceUrl", "publishedAt", "publishedBasis", "updatedAt", "authors", "imageUrl")
 
 
-def words(members: Mapping[str, Any], row: NewsItem) -> NewsText:
+def item_words(members: Mapping[str, Any], row: NewsItem) -> NewsText:
     """The text of a row whose strongest contribution is now another one."""
     return NewsText(row.id, row.retrieved_at, row.title, members["text"], row.language)
 
@@ -112,7 +112,7 @@ def words(members: Mapping[str, Any], row: NewsItem) -> NewsText:
 # -- what is written beside rows ---------------------------------------------------------------
 
 
-async def follow(ctx: Context, rows: Sequence[Written]) -> None:
+async def follow_news(ctx: Context, rows: Sequence[RowChange]) -> None:
     """Write what belongs to changed items: texts, term counts, story marks, topics and recaps."""
     before = await ctx.find_many(NEWS_TEXTS, [_id(row) for row in rows])
     counts = [await _write_words(ctx, row, before.get(_id(row))) for row in rows]
@@ -134,16 +134,18 @@ async def _note_recaps(ctx: Context, items: Sequence[NewsItem]) -> None:
         await ctx.save(RECAPS_DUE, due.id, due)
 
 
-_COMPANIONS: tuple[Collection[Any], ...] = (NEWS_TEXTS, UNGROUPED, VECTORS)
+_COMPANIONS: tuple[Collection[Any], ...] = (NEWS_TEXTS, UNGROUPED_ITEMS, VECTORS)
 """The collections whose rows are deleted together with an item."""
 
 
-def _id(row: Written) -> str:
+def _id(row: RowChange) -> str:
     id_: str = (row.after or row.before).id
     return id_
 
 
-async def _write_words(ctx: Context, row: Written, previous: NewsText | None) -> corpus.TermChange:
+async def _write_words(
+    ctx: Context, row: RowChange, previous: NewsText | None
+) -> corpus.TermChange:
     old = None if previous is None else previous.terms
     if row.after is None or row.words is None:
         for companion in _COMPANIONS:
@@ -151,9 +153,9 @@ async def _write_words(ctx: Context, row: Written, previous: NewsText | None) ->
         return corpus.TermChange(_id(row), old, None)
     taken_at = row.after.retrieved_at
     words = NewsText(row.after.id, taken_at, row.words.title, row.words.text, row.words.language,
-                    row.words.terms).read()  # fmt: skip
+                    row.words.terms).with_terms()  # fmt: skip
     await ctx.save(NEWS_TEXTS, words.id, words)
-    await ctx.save(UNGROUPED, words.id, Ungrouped(words.id, taken_at))
+    await ctx.save(UNGROUPED_ITEMS, words.id, UngroupedItem(words.id, taken_at))
     return corpus.TermChange(words.id, old, words.terms)
 
 
@@ -163,7 +165,7 @@ async def _regroup_stories(ctx: Context, items: Sequence[NewsItem]) -> None:
     page = await ctx.tx.documents.scan(NEWS, where={"story": tuple(stories)}, limit=STORY_MAX)
     for row in page.rows:
         item = NEWS.decode(row.raw)
-        await ctx.save(UNGROUPED, item.id, Ungrouped(item.id, item.retrieved_at))
+        await ctx.save(UNGROUPED_ITEMS, item.id, UngroupedItem(item.id, item.retrieved_at))
 
 
 async def _note_topics(ctx: Context, arrivals: Sequence[NewsItem]) -> None:

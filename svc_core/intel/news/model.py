@@ -14,8 +14,7 @@ from svc_core import wire
 from svc_core.base.unset import UNSET
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.linking.articles import incident_of_article
-from svc_core.intel.linking.references import of_text
-from svc_core.operation.facts import Place, SourceRef
+from svc_core.intel.linking.references import text_references
 from svc_core.operation.members import (
     CountryCode,
     IncidentId,
@@ -25,8 +24,9 @@ from svc_core.operation.members import (
     micros,
 )
 from svc_core.operation.ports import Collection
-from svc_core.search.listing import Indexed, Matched
-from svc_core.text.evidence import TEXT_MAX, places
+from svc_core.operation.source_members import Place, SourceRef
+from svc_core.search.field_index import FieldIndex, MatchMember
+from svc_core.text.evidence import TEXT_MAX, term_lines
 from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen
 
 SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
@@ -140,7 +140,7 @@ class NewsItem:
         Doc("When this version was written here; null for items of before that was kept."),
         Example("2026-01-31T05:52:11Z"),
     ] = None
-    match: Matched = UNSET
+    match: MatchMember = UNSET
 
     @property
     def dated_at(self) -> datetime | None:
@@ -177,16 +177,16 @@ class NewsText:
     language: str | None = None
     terms: str | None = None
 
-    def read(self) -> "NewsText":
+    def with_terms(self) -> "NewsText":
         """This text with its index terms computed, unless it has them already."""
         if self.terms is not None:
             return self
-        return attrs.evolve(self, terms=places(self.title, self.text, self.language))
+        return attrs.evolve(self, terms=term_lines(self.title, self.text, self.language))
 
 
 def _tokens(words: NewsText) -> str:
     """The distinct index terms of a text, separated by blanks."""
-    return " ".join(dict.fromkeys((words.read().terms or "").split()))
+    return " ".join(dict.fromkeys((words.with_terms().terms or "").split()))
 
 
 def ranges(language: str | None) -> tuple[str, ...]:
@@ -204,7 +204,7 @@ SENTIMENT_STEPS = 1_000  # a sentiment is kept as a whole number of thousandths
 
 def mentions(item: NewsItem) -> dict[str, str]:
     """The entities that an item mentions: their references, each with the name in the text."""
-    return of_text(f"{item.title}\n{item.summary}", item.seen_at.date())
+    return text_references(f"{item.title}\n{item.summary}", item.seen_at.date())
 
 
 NEWS: Collection[NewsItem] = Collection(
@@ -231,9 +231,9 @@ NEWS: Collection[NewsItem] = Collection(
 )
 
 
-def whole(raw: bytes) -> bytes:
+def with_all_members(raw: bytes) -> bytes:
     """A stored item with all members of today; those that are newer than the row are null."""
-    return raw if b'"recordedAt":' in raw else wire.dumps(NEWS.decode(raw))
+    return raw if b'"recordedAt":' in raw else wire.to_bytes(NEWS.decode(raw))
 
 
 NEWS_TEXTS: Collection[NewsText] = Collection(
@@ -249,26 +249,26 @@ NEWS_TEXTS: Collection[NewsText] = Collection(
 
 def _term_places(words: NewsText) -> dict[str, list[str]]:
     """The index terms of an item by field: `title`, and `text` for lead and rest."""
-    title, lead, rest = (words.read().terms or "").split("\n")
+    title, lead, rest = (words.with_terms().terms or "").split("\n")
     return {"title": title.split(), "text": [*lead.split(), *rest.split()]}
 
 
-WORDS: Indexed[NewsText] = Indexed(
+WORDS: FieldIndex[NewsText] = FieldIndex(
     lambda words: {"title": [words.title], "text": [words.text[:TEXT_MAX]]}, terms=_term_places
 )
 
 
 @frozen
-class Ungrouped:
+class UngroupedItem:
     """A marker for an item that was written and is not yet assigned to a story."""
 
     id: ObservationId
     taken_at: datetime
 
 
-UNGROUPED: Collection[Ungrouped] = Collection(
+UNGROUPED_ITEMS: Collection[UngroupedItem] = Collection(
     name="ungrouped",
-    model=Ungrouped,
+    model=UngroupedItem,
     prefix="obs",
     order=lambda item: micros(item.taken_at),
     scope="system",
@@ -385,4 +385,4 @@ RECAPS_DUE: Collection[RecapDue] = Collection(
     name="recaps_due", model=RecapDue, prefix="", order=lambda due: micros(due.day), scope="system"
 )
 
-COLLECTIONS = (NEWS, NEWS_TEXTS, UNGROUPED, STORY_PASSES, RECAPS, RECAPS_DUE, TOPIC_ACTIVITY)
+COLLECTIONS = (NEWS, NEWS_TEXTS, UNGROUPED_ITEMS, STORY_PASSES, RECAPS, RECAPS_DUE, TOPIC_ACTIVITY)

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 from attrs import evolve, frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One, Page
+from svc_core.contract.result import Page, Single
 from svc_core.intel.entities import directory
 from svc_core.intel.news.activity import items_last_day
 from svc_core.intel.news.model import (
@@ -26,7 +26,7 @@ from svc_core.intel.news.model import (
     Recap,
     TopicActivity,
     mentions,
-    whole,
+    with_all_members,
 )
 from svc_core.operation import crud
 from svc_core.operation.context import Context
@@ -41,10 +41,10 @@ from svc_core.operation.members import (
     RecapId,
     SourceId,
 )
-from svc_core.operation.period import UpdatedSince, When, after, bounds
+from svc_core.operation.period import TimeFilter, UpdatedSince, range_after, time_bounds
 from svc_core.operation.ports import BASE_V1
 from svc_core.search import lists
-from svc_core.search.lists import Wanted
+from svc_core.search.lists import RowQuery
 from svc_core.text.topics import TOPICS, Topic
 from svc_core.wire.constraints import Doc, Example, Ge, Le, Pattern
 
@@ -92,7 +92,7 @@ class ListNews:
     max_sentiment: Annotated[
         Maybe[float], QUERY, Ge(-1), Le(1), Doc("Items at most so positive."), Example(0.5)
     ] = UNSET
-    datetime: When = UNSET
+    datetime: TimeFilter = UNSET
     updated_since: UpdatedSince = UNSET
     q: lists.Q = UNSET
     sort: Annotated[
@@ -128,7 +128,7 @@ class ListRecaps:
         Doc("Comma list of languages that a recap may be in."),
         Example(["en", "fr"]),
     ] = UNSET
-    datetime: When = UNSET
+    datetime: TimeFilter = UNSET
     updated_since: UpdatedSince = UNSET
     sort: Annotated[
         Literal["window", "generatedAt"],
@@ -187,29 +187,31 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
     languages = request.language
     if not isinstance(languages, Unset):
         languages = tuple(language.lower() for language in languages)
-    entity_ids = given(request.entity_id, None)
-    query = Wanted[NewsItem](
+    entity_ids = or_default(request.entity_id, None)
+    query = RowQuery[NewsItem](
         where={
             "topics": request.topics,
             "language": languages,
             "source": request.source,
             "story": request.story_id,
-            "entity": UNSET if entity_ids is None else await directory.references(ctx, entity_ids),
+            "entity": UNSET
+            if entity_ids is None
+            else await directory.entity_references(ctx, entity_ids),
         },
-        order=_ORDERS.get(given(request.sort, "")),
+        order=_ORDERS.get(or_default(request.sort, "")),
         is_sorted=not isinstance(request.sort, Unset),
-        asked={"entity": entity_ids or ()},
-        bounds=bounds(request.datetime) | {"ranges": _ranges(request)},
+        binding={"entity": entity_ids or ()},
+        bounds=time_bounds(request.datetime) | {"ranges": _ranges(request)},
         text_rows=NEWS_TEXTS,
     )
-    page = await lists.page(ctx, NEWS, WORDS, request, query)
+    page = await lists.list_page(ctx, NEWS, WORDS, request, query)
     return evolve(page, rows=tuple(await _with_entities(ctx, page.rows)))
 
 
 async def _with_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     """The rows with all their members, and with the entities that their texts mention."""
     references = [mentions(NEWS.decode(row)) for row in rows]
-    return await directory.telling(ctx, list(map(whole, rows)), references)
+    return await directory.with_mentions(ctx, list(map(with_all_members, rows)), references)
 
 
 _ORDERS = {"recordedAt": "recorded", "sentiment": "sentiment"}
@@ -217,17 +219,17 @@ _ORDERS = {"recordedAt": "recorded", "sentiment": "sentiment"}
 
 def _ranges(request: ListNews) -> dict[str, tuple[int | None, int | None]]:
     ranges = {}
-    low, high = given(request.min_sentiment, None), given(request.max_sentiment, None)
+    low, high = or_default(request.min_sentiment, None), or_default(request.max_sentiment, None)
     if low is not None or high is not None:
         ranges["sentiment"] = (
             None if low is None else ceil(low * SENTIMENT_STEPS),
             None if high is None else floor(high * SENTIMENT_STEPS),
         )
-    span = after(request.updated_since)
+    span = range_after(request.updated_since)
     return ranges if span is None else ranges | {"recorded": span}
 
 
-async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
+async def get_news_item(ctx: Context, request: GetNewsItem) -> Single[NewsItem]:
     """One news item.
 
     Raises:
@@ -238,7 +240,7 @@ async def get_news_item(ctx: Context, request: GetNewsItem) -> One[NewsItem]:
     # An entity that the item mentions may be merged or become known while the item's own version
     # stays, so the tag names the entities too.
     ids = [ref["entityId"] for ref in json.loads(row)["entities"]]
-    return One(row, (*document.tag, *ids))
+    return Single(row, (*document.tag, *ids))
 
 
 async def _require_news(ctx: Context) -> None:
@@ -254,12 +256,12 @@ async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
         Problem: NEWS_NOT_READY before the first item was taken in.
     """
     await _require_news(ctx)
-    span = after(request.updated_since)
+    span = range_after(request.updated_since)
     return await ctx.page(
         RECAPS,
         where={"topic": request.topics, "language": request.language},
         order=None if request.sort == "window" else "generated",
-        **(bounds(request.datetime) | {"ranges": span and {"generated": span}}),
+        **(time_bounds(request.datetime) | {"ranges": span and {"generated": span}}),
         after=request.cursor,
         limit=request.limit,
     )
@@ -267,7 +269,7 @@ async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
 
 async def list_news_feeds(ctx: Context, _: ListTopics) -> Page[TopicRow]:
     """The 40 topics, each with its recent activity."""
-    return Page(tuple([wire.dumps(await _topic_row(ctx, topic)) for topic in TOPICS]))
+    return Page(tuple([wire.to_bytes(await _topic_row(ctx, topic)) for topic in TOPICS]))
 
 
 async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
@@ -287,7 +289,7 @@ async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_read = crud.Rows(NEWS, "news_id", READ, READ).operation
+_read = crud.RowOperations(NEWS, "news_id", READ, READ).operation
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
@@ -325,7 +327,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
         fails=(problem.NEWS_NOT_READY,),
     ),
-    crud.Rows(RECAPS, "recap_id", READ, READ).show(
+    crud.RowOperations(RECAPS, "recap_id", READ, READ).show(
         "getRecap",
         "news recap",
         "GET /news/recaps/{recapId}",

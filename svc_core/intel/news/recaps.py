@@ -17,7 +17,6 @@ import attrs
 from attrs import field, frozen
 
 from svc_core.base import ids
-from svc_core.intel.news.indexing import ITEMS, evidence
 from svc_core.intel.news.model import (
     NEWS,
     NEWS_TEXTS,
@@ -29,16 +28,17 @@ from svc_core.intel.news.model import (
     RecapMethod,
     RecapWindow,
 )
+from svc_core.intel.news.news_corpus import ITEMS, news_evidence
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, Document
+from svc_core.operation.ports import SYSTEM, StoredRow
 from svc_core.operation.units import Units
 from svc_core.search import corpus
-from svc_core.text.evidence import Evidence, Scored, readings
-from svc_core.text.extracts import extracts, vector_of
+from svc_core.text.containment import TextWords
+from svc_core.text.evidence import EvidenceTexts, ScoredItem, readings
+from svc_core.text.extracts import extract_sentences, vector_of
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.marks import Words
-from svc_core.text.stories import Story, stories
+from svc_core.text.stories import Story, group_stories
 
 DAY = timedelta(days=1)
 ITEMS_MAX = 300
@@ -55,8 +55,8 @@ METHOD = RecapMethod("extractive", "story-leads", "1")
 class RecapMaterial:
     """What a recap is made from: the topic and day that is due, and the items of that day."""
 
-    due: Document[RecapDue]
-    evidence: tuple[Evidence, ...] = field(repr=False)
+    due: StoredRow[RecapDue]
+    evidence: tuple[EvidenceTexts, ...] = field(repr=False)
     frequencies: Frequencies = field(repr=False)
 
     now: datetime
@@ -73,23 +73,23 @@ def recap_id(due: RecapDue) -> str:
 
 
 def recap_of(
-    due: RecapDue, evidence: Sequence[Evidence], frequencies: Frequencies, now: datetime
+    due: RecapDue, evidence: Sequence[EvidenceTexts], frequencies: Frequencies, now: datetime
 ) -> Recap | None:
     """The recap of some items; None where there are none."""
     if not evidence:
         return None
-    items = [Scored(reading, 1.0) for reading in readings(evidence)]
-    tongues = Counter(item.reading.tongue for item in items)
+    items = [ScoredItem(reading, 1.0) for reading in readings(evidence)]
+    tongues = Counter(item.reading.language for item in items)
     language = min(tongues, key=lambda tongue: (-tongues[tongue], tongue or ""))
-    subset = [item for item in items if item.reading.tongue == language]
-    ranking = sorted(stories(subset, frequencies), key=_weight)[:BULLETS_MAX]
+    subset = [item for item in items if item.reading.language == language]
+    ranking = sorted(group_stories(subset, frequencies), key=_weight)[:BULLETS_MAX]
     bullets = tuple(_bullet(story, frequencies) for story in ranking)
     return Recap(
         id=recap_id(due),
         topic=due.topic,
         window=RecapWindow(due.day, due.day + DAY),
         generated_at=now,
-        headline=ranking[0].best.headline,
+        headline=ranking[0].best_reading.headline,
         text=" ".join(bullet.text for bullet in bullets),
         bullets=bullets,
         item_count=len(evidence),
@@ -104,18 +104,22 @@ def _weight(story: Story) -> tuple[int, int, float, str]:
 
 
 def _bullet(story: Story, frequencies: Frequencies) -> RecapBullet:
-    best = story.best
-    headline = vector_of(best.headline, best.tongue, frequencies)
-    quotes = [quote for quote in extracts(story.members, headline, frequencies) if quote.alone]
+    best = story.best_reading
+    headline = vector_of(best.headline, best.language, frequencies)
+    quotes = [
+        quote
+        for quote in extract_sentences(story.members, headline, frequencies)
+        if quote.is_standalone
+    ]
     quote = max(quotes, key=lambda quote: (quote.score, quote.item.evidence.id), default=None)
     item = best.evidence if quote is None else quote.item.evidence
     text = best.headline if quote is None else quote.text
-    words = Words.of(text)
+    words = TextWords.of(text)
     citations = [
         member.evidence.id
         for member in story.members
         if member.evidence.id != item.id
-        and Words.of(f"{member.evidence.title} {member.evidence.text}").holds(words)
+        and TextWords.of(f"{member.evidence.title} {member.evidence.text}").holds(words)
     ]
     events = {member.evidence.story for member in story.members}
     incident = events.pop() if len(events) == 1 else None
@@ -137,11 +141,11 @@ async def recap_new(work: Units) -> int:
     return count
 
 
-async def _due(ctx: Context) -> tuple[Document[RecapDue], ...]:
+async def _due(ctx: Context) -> tuple[StoredRow[RecapDue], ...]:
     return (await ctx.tx.documents.scan(RECAPS_DUE, limit=PASS_MAX)).rows
 
 
-async def _material(ctx: Context, due: Document[RecapDue]) -> RecapMaterial | None:
+async def _material(ctx: Context, due: StoredRow[RecapDue]) -> RecapMaterial | None:
     """The items of a topic and day; None where its recap was made less than `EVERY` ago."""
     topic_day = RECAPS_DUE.decode(due.raw)
     last = await ctx.find(RECAPS, recap_id(topic_day))
@@ -154,15 +158,15 @@ async def _material(ctx: Context, due: Document[RecapDue]) -> RecapMaterial | No
     words = await ctx.tx.documents.get_many(NEWS_TEXTS, [row.id for row in page.rows])
     return RecapMaterial(
         due=due,
-        evidence=tuple(await evidence(ctx, words.values())),
-        frequencies=await corpus.frequencies(ctx, ITEMS),
+        evidence=tuple(await news_evidence(ctx, words.values())),
+        frequencies=await corpus.term_frequencies(ctx, ITEMS),
         now=ctx.now,
     )
 
 
 async def _write(ctx: Context, material: RecapMaterial, draft: Recap | None) -> bool:
     """Write a recap and clear its mark, unless its items changed again meanwhile."""
-    due = await ctx.unchanged(RECAPS_DUE, material.due)
+    due = await ctx.if_unchanged(RECAPS_DUE, material.due)
     if due is None:
         return False
     id_ = recap_id(due)

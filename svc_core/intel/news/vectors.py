@@ -17,9 +17,9 @@ from attrs import field, frozen
 from svc_core.intel.news.model import NEWS_TEXTS, NewsText
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, Collection, Document, Position
+from svc_core.operation.ports import SYSTEM, Collection, Position, StoredRow
 from svc_core.operation.units import Units
-from svc_core.search.embeddings import (
+from svc_core.search.vector_likeness import (
     BATCH,
     Embedder,
     Likeness,
@@ -46,7 +46,7 @@ VECTORS: Collection[Vector] = Collection(
 
 
 @frozen
-class Lacking:
+class VectorGap:
     """An item without a current vector, and the text that its vector will be computed from."""
 
     id: str
@@ -55,14 +55,14 @@ class Lacking:
     text: str = field(repr=False)
 
 
-async def lacking(
+async def vector_gaps(
     ctx: Context,
     model: str,
     *,
     start: int | None = None,
     end: int | None = None,
     after: Position | None = None,
-) -> tuple[tuple[Lacking, ...], Position | None]:
+) -> tuple[tuple[VectorGap, ...], Position | None]:
     """The items of one page that lack a vector of this model, and the position after the page.
 
     `start` and `end` bound the time of retrieval in microseconds since 1970; the newest come first.
@@ -72,19 +72,19 @@ async def lacking(
 
 
 async def _gaps_of(
-    ctx: Context, model: str, rows: Sequence[Document[NewsText]]
-) -> tuple[Lacking, ...]:
+    ctx: Context, model: str, rows: Sequence[StoredRow[NewsText]]
+) -> tuple[VectorGap, ...]:
     vectors = await ctx.find_many(VECTORS, [row.id for row in rows])
     versions = {id_: (vector.model, vector.version) for id_, vector in vectors.items()}
     return tuple(_gap(row) for row in rows if versions.get(row.id) != (model, row.version))
 
 
-def _gap(row: Document[NewsText]) -> Lacking:
+def _gap(row: StoredRow[NewsText]) -> VectorGap:
     words = NEWS_TEXTS.decode(row.raw)
-    return Lacking(row.id, words.taken_at, row.version, passage(words.title, words.text))
+    return VectorGap(row.id, words.taken_at, row.version, passage(words.title, words.text))
 
 
-async def make(work: Units, embedder: Embedder, gaps: Sequence[Lacking]) -> None:
+async def embed_gaps(work: Units, embedder: Embedder, gaps: Sequence[VectorGap]) -> None:
     """Compute the vectors of some items and store them.
 
     Raises:
@@ -111,7 +111,7 @@ async def _save(ctx: Context, rows: Sequence[Vector]) -> None:
 # -- comparing them ----------------------------------------------------------------------------
 
 
-async def likeness(
+async def item_likeness(
     work: Units,
     embedder: Embedder,
     question: str,
@@ -128,13 +128,13 @@ async def likeness(
     """
     query = (await embedder.embed([question]))[0]
 
-    async def find_gaps(ctx: Context) -> tuple[Lacking, ...]:
+    async def find_gaps(ctx: Context) -> tuple[VectorGap, ...]:
         rows = await ctx.tx.documents.get_many(NEWS_TEXTS, item_ids)
         gaps = await _gaps_of(ctx, embedder.model, tuple(rows.values()))
-        newest, _ = await lacking(ctx, embedder.model, start=span[0], end=span[1])
+        newest, _ = await vector_gaps(ctx, embedder.model, start=span[0], end=span[1])
         return tuple({gap.id: gap for gap in (*gaps, *newest)}.values())[:MADE_MAX]
 
-    await make(work, embedder, await work.read(SYSTEM, find_gaps))
+    await embed_gaps(work, embedder, await work.read(SYSTEM, find_gaps))
     rows = await work.read(SYSTEM, lambda ctx: _candidates(ctx, embedder, item_ids, span))
     vectors = (VECTORS.decode(row.raw) for row in rows)
     return await work.aside(lambda: nearest(embedder, query, vectors, frozenset(item_ids)))
@@ -142,7 +142,7 @@ async def likeness(
 
 async def _candidates(
     ctx: Context, embedder: Embedder, item_ids: Sequence[str], span: tuple[int | None, int | None]
-) -> list[Document[Vector]]:
+) -> list[StoredRow[Vector]]:
     """The vectors of these items, and the newest ones of the time span."""
     rows = await ctx.tx.documents.get_many(VECTORS, item_ids)
     after: Position | None = None

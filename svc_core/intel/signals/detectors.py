@@ -20,7 +20,6 @@ from attrs import field, frozen
 from svc_core import wire
 from svc_core.base import ids, instants
 from svc_core.intel.folding.contributions import Contribution
-from svc_core.intel.signals.indexing import index_signals
 from svc_core.intel.signals.model import (
     SIGNALS,
     Signal,
@@ -29,9 +28,10 @@ from svc_core.intel.signals.model import (
     SignalType,
     SignalWindow,
 )
+from svc_core.intel.signals.signal_index import index_signals
 from svc_core.operation.context import Context
-from svc_core.operation.facts import SourceRef
 from svc_core.operation.members import micros
+from svc_core.operation.source_members import SourceRef
 
 DAY_MAX = 500
 SOURCES_MAX, OBSERVATIONS_MAX = 10, 50
@@ -106,7 +106,7 @@ _TABLE = (
 DETECTORS: Mapping[SignalType, Detector] = MappingProxyType({row.type: row for row in _TABLE})
 
 
-def found(
+def signal_of(
     type_: SignalType, key: str, title: str, at: datetime, *,
     measure: float = 1, tags: Iterable[str] = (), sources: Sequence[SourceRef],
     observation_ids: Sequence[str] = (), **members: Any,
@@ -135,7 +135,7 @@ def _times(type_: SignalType, at: datetime, now: datetime) -> dict[str, Any]:
     return {"detected_at": at, "expires_at": ends, **stamps}
 
 
-def measured(
+def signal_evidence(
     reading: float, baseline: float | None, start: datetime | None, end: datetime | None, *,
     threshold: float | None = None, z_score: float | None = None,
 ) -> SignalEvidence:  # fmt: skip
@@ -150,7 +150,7 @@ def source_of(claim: Contribution) -> SourceRef:
     return wire.from_json(SourceRef, members)
 
 
-async def raised(ctx: Context, signals: Iterable[Signal]) -> int:
+async def write_signals(ctx: Context, signals: Iterable[Signal]) -> int:
     """Write the signals that are not stored yet, and return how many were written."""
     drafts = {signal.id: signal for signal in signals}
     present = await ctx.tx.documents.get_many(SIGNALS, list(drafts))

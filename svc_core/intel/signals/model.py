@@ -8,7 +8,6 @@ from attrs import frozen
 
 from svc_core.intel.economy.market import MarketId
 from svc_core.intel.entities.model import EntityRef
-from svc_core.operation.facts import Place, SourceRef
 from svc_core.operation.members import (
     CreatedAt,
     IncidentId,
@@ -19,7 +18,8 @@ from svc_core.operation.members import (
     micros,
 )
 from svc_core.operation.ports import BASE_V2, Collection
-from svc_core.search.listing import Indexed
+from svc_core.operation.source_members import Place, SourceRef
+from svc_core.search.field_index import FieldIndex
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf
 
 SignalType = Literal[
@@ -103,7 +103,7 @@ def _end(signal: Signal, dismissed_end: int) -> int | None:
     return None if signal.expires_at is None else micros(signal.expires_at)
 
 
-WORDS: Indexed[Signal] = Indexed(
+WORDS: FieldIndex[Signal] = FieldIndex(
     lambda signal: {"title": [signal.title], "summary": [signal.summary or ""]}
 )
 

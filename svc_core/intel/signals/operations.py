@@ -12,24 +12,24 @@ from typing import Annotated, Any
 from attrs import frozen
 
 from svc_core.base import compact
-from svc_core.contract.result import One
+from svc_core.contract.result import Single
 from svc_core.intel.entities import directory
-from svc_core.intel.folding.declaration import SHARED, reading
-from svc_core.intel.signals.indexing import index_signals
+from svc_core.intel.folding.read_declarations import SHARED, reading
 from svc_core.intel.signals.model import (
     SIGNALS,
     Signal,
 )
+from svc_core.intel.signals.signal_index import index_signals
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation, local
 from svc_core.operation.members import (
     SignalId,
-    revised,
+    next_revision,
 )
-from svc_core.operation.ports import Document
+from svc_core.operation.ports import StoredRow
 from svc_core.wire.constraints import Arg
 
-text = compact.encoder()
+text = compact.compact_encoder()
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -58,24 +58,24 @@ def _status(row: Mapping[str, Any], now: datetime) -> str:
     return "expired" if is_over else row["status"]
 
 
-async def shown(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
+async def signal_rows(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
     """Stored signals as JSON members, with the status and the entities of this moment."""
     rows: list[dict[str, Any]] = [json.loads(raw) for raw in raws]
-    await directory.taking_part(ctx, rows, "entityId")
+    await directory.name_participants(ctx, rows, "entityId")
     for row in rows:
         row["status"] = _status(row, ctx.now)
     return rows
 
 
-async def _response(ctx: Context, document: Document[Signal]) -> One[Signal]:
-    (row,) = await shown(ctx, [document.raw])
-    return One(text(row).encode(), (*document.tag, row["status"], text(row["entities"])))
+async def _response(ctx: Context, document: StoredRow[Signal]) -> Single[Signal]:
+    (row,) = await signal_rows(ctx, [document.raw])
+    return Single(text(row).encode(), (*document.tag, row["status"], text(row["entities"])))
 
 
 # -- use cases ---------------------------------------------------------------------------------
 
 
-async def get_signal(ctx: Context, request: GetSignal) -> One[Signal]:
+async def get_signal(ctx: Context, request: GetSignal) -> Single[Signal]:
     """One signal.
 
     Raises:
@@ -84,7 +84,7 @@ async def get_signal(ctx: Context, request: GetSignal) -> One[Signal]:
     return await _response(ctx, await ctx.load(SIGNALS, request.signal_id))
 
 
-async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
+async def dismiss_signal(ctx: Context, request: DismissSignal) -> Single[Signal]:
     """Dismiss a signal; one that is dismissed stays as it is.
 
     Raises:
@@ -93,7 +93,7 @@ async def dismiss_signal(ctx: Context, request: DismissSignal) -> One[Signal]:
     document = await ctx.load(SIGNALS, request.signal_id)
     signal = SIGNALS.decode(document.raw)
     if signal.status != "dismissed":
-        dismissal = revised(signal, ctx.now, status="dismissed")
+        dismissal = next_revision(signal, ctx.now, status="dismissed")
         document = await ctx.save(SIGNALS, signal.id, dismissal, before=document)
         await index_signals(ctx, [dismissal])
     return await _response(ctx, document)

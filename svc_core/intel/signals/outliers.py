@@ -10,13 +10,13 @@ from svc_core.base.boxes import Box
 from svc_core.formats.reading.values import place_id
 from svc_core.intel.economy.indicator import FININT
 from svc_core.intel.events.model import OSINT_EVENTS
-from svc_core.intel.signals.detectors import DETECTORS, found, measured
+from svc_core.intel.signals.detection_queue import cell_of
+from svc_core.intel.signals.detectors import DETECTORS, signal_evidence, signal_of
 from svc_core.intel.signals.model import Signal
-from svc_core.intel.signals.queue import cell_of
 from svc_core.operation.context import Context
-from svc_core.operation.facts import Place
-from svc_core.operation.period import lying
-from svc_core.text.deviation import apart, reached, spread
+from svc_core.operation.period import box_bounds
+from svc_core.operation.source_members import Place
+from svc_core.text.deviation import highest_threshold, matched_names, spread
 
 ROWS_MAX = 500  # of one cell
 _HOUR = timedelta(hours=1)
@@ -46,7 +46,7 @@ async def series_signals(ctx: Context, series: str) -> list[Signal]:
         return []
     usual = spread(changes[1:])
     z_score = usual.z_score(changes[0])
-    threshold = reached(numbers["thresholds"], z_score)
+    threshold = highest_threshold(numbers["thresholds"], z_score)
     if z_score is None or threshold is None:
         return []
     row = FININT.decode(json.dumps(rows[0]).encode())
@@ -54,14 +54,14 @@ async def series_signals(ctx: Context, series: str) -> list[Signal]:
     start, end = (datetime.fromisoformat(f"{day}T00:00:00Z")
                   for day in (row.period_start, row.period_end))  # fmt: skip
     area = row.area.label or row.area.code
-    signal = found(
+    signal = signal_of(
         "indicatorSurprise",
         f"{series}|{row.period}",
         f"{row.name}{f', {area}' if area else ''}: {row.value:g} in {row.period}",
         row.released_at or end,
         direction="up" if z_score > 0 else "down",
         measure=abs(z_score),
-        evidence=measured(
+        evidence=signal_evidence(
             rows[0]["value"], forecast, start, end, threshold=threshold, z_score=z_score
         ),
         observation_ids=(row.id,),
@@ -86,7 +86,7 @@ async def cell_signals(ctx: Context, cell: str) -> list[Signal]:
     east, north = west + size, south + size
     area = Box(west, south, east, north)
     page = await ctx.tx.documents.scan(
-        OSINT_EVENTS, where={"cell": area.cells or ()}, box=lying(area), limit=ROWS_MAX
+        OSINT_EVENTS, where={"cell": area.cells or ()}, box=box_bounds(area), limit=ROWS_MAX
     )
     rows = [OSINT_EVENTS.decode(row.raw) for row in page.rows]
     # The edges of a box belong to it; those in the north and east to the next cell.
@@ -96,19 +96,19 @@ async def cell_signals(ctx: Context, cell: str) -> list[Signal]:
     end = events[0].seen_at
     start = end - numbers["windowHours"] * _HOUR
     events = [event for event in events if event.seen_at > start]
-    types = sorted(apart([(event.type, event.url or event.id) for event in events]))
+    types = sorted(matched_names([(event.type, event.url or event.id) for event in events]))
     if len(types) < numbers["typesMin"]:
         return []
     ring = [[west, south], [east, south], [east, north], [west, north], [west, south]]
     countries = {event.place.country_code for event in events if event.place} - {None}
     country = countries.pop() if len(countries) == 1 else None
-    signal = found(
+    signal = signal_of(
         "convergence",
         f"{cell}|{end:%Y-%m-%d}",
         f"{len(types)} types of events within a degree: {', '.join(types[:5])}",
         end,
         measure=len(types),
-        evidence=measured(len(types), None, start, end, threshold=numbers["typesMin"]),
+        evidence=signal_evidence(len(types), None, start, end, threshold=numbers["typesMin"]),
         place=Place(
             place_id(None, country, None),
             None,

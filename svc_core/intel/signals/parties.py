@@ -6,9 +6,9 @@ from typing import Any
 from svc_core.formats.reading.values import moment
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.linking.references import id_of
-from svc_core.intel.signals.detectors import DETECTORS, measured
-from svc_core.intel.signals.differences import Diff
+from svc_core.intel.signals.detectors import DETECTORS, signal_evidence
 from svc_core.intel.signals.model import Direction, Signal, SignalType
+from svc_core.intel.signals.source_diffs import Diff
 
 # -- sanctions ---------------------------------------------------------------------------------
 
@@ -32,15 +32,17 @@ def sanction_signals(diff: Diff) -> Iterator[Signal]:
         if not keys:
             continue
         entries = [side[key] for key in keys]
-        dates = sorted(filter(None, (entry.get("listedDate") for entry in entries)))
+        dates = sorted(filter(None, (listing.get("listedDate") for listing in entries)))
         since = moment(dates[-1]) if dates and word == "listed" else None
-        lists = sorted({entry.get("listName") or entry.get("authority") or "" for entry in entries})
+        lists = sorted(
+            {listing.get("listName") or listing.get("authority") or "" for listing in entries}
+        )
         yield diff.signal(
             type_,
             "|".join([claim.key, *map(" ".join, keys), *dates[-1:]]),
             f"{name} is {word}: {', '.join(filter(None, lists))}",
             at=since,
-            summary=next(filter(None, (entry.get("reason") for entry in entries)), None),
+            summary=next(filter(None, (listing.get("reason") for listing in entries)), None),
             direction=direction,
             evidence=diff.evidence(len(new), len(old)),
             entities=(EntityRef(reference, name, "target"),),
@@ -70,7 +72,7 @@ def filing_signals(diff: Diff) -> Iterator[Signal]:
         at=at,
         summary=f"Filed by CIK {members.get('cik')}, accession {members.get('accession')}.",
         direction="up",
-        evidence=measured(1, 0, None, at),
+        evidence=signal_evidence(1, 0, None, at),
         entities=(EntityRef(id_of(members["entity"]), f"CIK {members.get('cik')}", "subject"),),
         observation_ids=(diff.claim.row,),
     )

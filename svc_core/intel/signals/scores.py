@@ -9,11 +9,11 @@ from svc_core.formats.reading.values import moment
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.entities.vulnerability import CVES, Cve
 from svc_core.intel.folding.contributions import Contribution
-from svc_core.intel.folding.kind import Written
-from svc_core.intel.linking.references import id_of, of_vendor
-from svc_core.intel.signals.detectors import DETECTORS, found, measured, raised
-from svc_core.intel.signals.differences import Diff
+from svc_core.intel.folding.kind import RowChange
+from svc_core.intel.linking.references import id_of, vendor_references
+from svc_core.intel.signals.detectors import DETECTORS, signal_evidence, signal_of, write_signals
 from svc_core.intel.signals.model import Signal
+from svc_core.intel.signals.source_diffs import Diff
 from svc_core.operation.context import Context
 
 _VENDORS_MAX = 5  # vendors of one vulnerability that are named
@@ -55,7 +55,7 @@ def _entities(
     """The references to a vulnerability and to the vendors of the products that it affects."""
     refs = [EntityRef(id_of(cve), cve, "subject")]
     for vendor in dict.fromkeys(filter(None, vendors)):
-        makers = of_vendor(vendor, day and day.date())
+        makers = vendor_references(vendor, day and day.date())
         refs += [EntityRef(maker, vendor, "vendor") for maker in makers]
     return tuple(refs[: 1 + _VENDORS_MAX])
 
@@ -102,14 +102,14 @@ def _is_new(diff: Diff) -> bool:
     return diff.has_earlier or (date is not None and diff.at - date <= newest)
 
 
-async def follow_scores(ctx: Context, rows: Sequence[Written]) -> None:
+async def follow_scores(ctx: Context, rows: Sequence[RowChange]) -> None:
     """Write the signals of EPSS scores that jumped, whichever of two days was read first."""
     signals = [signal for row in rows if row.after is not None for signal in _jump(row)]
     if signals:
-        await raised(ctx, signals)
+        await write_signals(ctx, signals)
 
 
-def _jump(row: Written) -> Iterator[Signal]:
+def _jump(row: RowChange) -> Iterator[Signal]:
     cve: Cve = row.after
     new = cve.epss
     old = UNSET if new is None else new.previous
@@ -122,7 +122,7 @@ def _jump(row: Written) -> Iterator[Signal]:
     if abs(delta) < numbers["deltaMin"] and bands[1] <= bands[0]:
         return
     is_new = old.model_version != new.model_version
-    yield found(
+    yield signal_of(
         "epssJump",
         f"{cve.cve_id}|{new.score_date}",
         f"{cve.cve_id}: EPSS {old.score:.2f} to {new.score:.2f}",
@@ -130,7 +130,7 @@ def _jump(row: Written) -> Iterator[Signal]:
         summary="The two scores are of different versions of the model." if is_new else None,
         direction="up" if bands[1] > bands[0] or delta > 0 else "down",
         measure=abs(delta),
-        evidence=measured(
+        evidence=signal_evidence(
             new.score, old.score, old.score_date, new.score_date, threshold=numbers["deltaMin"]
         ),
         tags=("modelChanged",) if is_new else (),

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 from attrs import evolve, frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, Unset, given
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract.result import Page
 from svc_core.intel.entities import directory
-from svc_core.intel.entities.exploitation import has_catalogue, whole
+from svc_core.intel.entities.exploitation import full_cve_rows, has_catalogue
 from svc_core.intel.entities.render import with_sanctions
 from svc_core.intel.entities.vulnerability import (
     CVES,
@@ -21,24 +21,24 @@ from svc_core.intel.entities.vulnerability import (
     CvssVersion,
     folded_product,
 )
-from svc_core.intel.folding.declaration import CYBER, reading
+from svc_core.intel.folding.read_declarations import CYBER, reading
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import QUERY, Operation
-from svc_core.operation.facts import Severity
 from svc_core.operation.filters import (
     ALTERNATIVES,
+    FilterValues,
     Flag,
     Name,
-    Part,
     Range,
-    Several,
+    ShareFilter,
     at_least,
-    narrowed,
-    sent,
+    present_ranges,
+    sent_filters,
 )
 from svc_core.operation.members import Cursor, EntityId, Limit, micros
-from svc_core.operation.period import Moment, UpdatedSince, after, moment
+from svc_core.operation.period import Moment, UpdatedSince, parse_moment, range_after
+from svc_core.operation.source_members import Severity
 from svc_core.search import lists
 from svc_core.wire.constraints import Doc, Example, Pattern
 
@@ -56,16 +56,22 @@ class ListCves:
     """Vulnerabilities with a CVE id."""
 
     cve_id: Annotated[
-        Several[Annotated[str, Pattern("[Cc][Vv][Ee]-[0-9]{4}-[0-9]{4,19}", "a CVE id")]],
+        FilterValues[Annotated[str, Pattern("[Cc][Vv][Ee]-[0-9]{4}-[0-9]{4,19}", "a CVE id")]],
         Doc("Comma list of CVE ids."),
         Example(["CVE-2021-44228"]),
     ] = UNSET
-    vendor: Annotated[Several[Name], Doc("Comma list of vendors, as anybody writes them.")] = UNSET
-    product: Annotated[Several[Name], Doc("Comma list of products, likewise.")] = UNSET
-    entity_id: Annotated[Several[EntityId], Doc("Comma list of whose product is affected.")] = UNSET
+    vendor: Annotated[FilterValues[Name], Doc("Comma list of vendors, as anybody writes them.")] = (
+        UNSET
+    )
+    product: Annotated[FilterValues[Name], Doc("Comma list of products, likewise.")] = UNSET
+    entity_id: Annotated[
+        FilterValues[EntityId], Doc("Comma list of whose product is affected.")
+    ] = UNSET
     min_score: Annotated[Least, Doc("The least base score of `score`."), Example(9.0)] = UNSET
-    cvss_version: Annotated[Several[CvssVersion], Doc("Comma list of versions of CVSS.")] = UNSET
-    severity: Annotated[Several[Severity], Doc("Comma list of severities of `score`.")] = UNSET
+    cvss_version: Annotated[FilterValues[CvssVersion], Doc("Comma list of versions of CVSS.")] = (
+        UNSET
+    )
+    severity: Annotated[FilterValues[Severity], Doc("Comma list of severities of `score`.")] = UNSET
     kev: Annotated[
         Flag,
         Doc(
@@ -73,14 +79,16 @@ class ListCves:
         ),
     ] = UNSET
     ransomware: Annotated[Flag, Doc("Whether it tells of use by ransomware; as `kev`.")] = UNSET
-    min_epss: Annotated[Part, Doc("The least EPSS score."), Example(0.5)] = UNSET
-    min_epss_percentile: Annotated[Part, Doc("The least EPSS percentile."), Example(0.95)] = UNSET
+    min_epss: Annotated[ShareFilter, Doc("The least EPSS score."), Example(0.5)] = UNSET
+    min_epss_percentile: Annotated[
+        ShareFilter, Doc("The least EPSS percentile."), Example(0.95)
+    ] = UNSET
     cwe: Annotated[
-        Several[Annotated[str, Pattern("(?:[Cc][Ww][Ee]-)?[0-9]{1,6}", "a CWE id")]],
+        FilterValues[Annotated[str, Pattern("(?:[Cc][Ww][Ee]-)?[0-9]{1,6}", "a CWE id")]],
         Doc("Comma list of weaknesses."),
         Example(["CWE-502"]),
     ] = UNSET
-    state: Annotated[Several[CveState], Doc("Comma list of states.")] = UNSET
+    state: Annotated[FilterValues[CveState], Doc("Comma list of states.")] = UNSET
     published_from: Annotated[Moment, Doc("Published then or later.")] = UNSET
     published_to: Annotated[Moment, Doc("Published then or before."), Example("2026-01-31")] = UNSET
     modified_since: Annotated[Moment, Doc("Changed after this time, or from this day on.")] = UNSET
@@ -113,7 +121,7 @@ def _edge(key: str, text: Maybe[str], *, is_last: bool = False, beyond: bool = F
     Raises:
         Problem: INVALID_PARAMETER for a day or time that does not exist.
     """
-    instant = moment(key, text)
+    instant = parse_moment(key, text)
     if instant is None:
         return None
     if isinstance(instant, datetime):
@@ -125,7 +133,7 @@ def _ranges(request: ListCves) -> dict[str, Range]:
     start = _edge("publishedFrom", request.published_from)
     end = _edge("publishedTo", request.published_to, is_last=True)
     modified = _edge("modifiedSince", request.modified_since, beyond=True)
-    return narrowed(
+    return present_ranges(
         score=at_least(request.min_score, 10),
         epss=at_least(request.min_epss, SHARE_STEPS),
         percentile=at_least(request.min_epss_percentile, SHARE_STEPS),
@@ -136,22 +144,22 @@ def _ranges(request: ListCves) -> dict[str, Range]:
 
 async def _clauses(ctx: Context, request: ListCves) -> dict[str, Any]:
     """The filters, the most selective first: the store walks the first that it can."""
-    ids = [id_of(cve_id.upper()) for cve_id in given(request.cve_id, ())]
-    makers = await directory.references(ctx, given(request.entity_id, ()))
+    ids = [id_of(cve_id.upper()) for cve_id in or_default(request.cve_id, ())]
+    makers = await directory.entity_references(ctx, or_default(request.entity_id, ()))
     asks = not (isinstance(request.kev, Unset) and isinstance(request.ransomware, Unset))
     is_loaded = asks and await has_catalogue(ctx)
-    cwes = [cwe.upper().removeprefix("CWE-") for cwe in given(request.cwe, ())]
+    cwes = [cwe.upper().removeprefix("CWE-") for cwe in or_default(request.cwe, ())]
     filters = {
         "key": (request.cve_id, ids),
         "maker": (request.entity_id, makers),
-        "product": (request.product, map(folded_product, given(request.product, ()))),
+        "product": (request.product, map(folded_product, or_default(request.product, ()))),
         "cwe": (request.cwe, [f"CWE-{cwe}" for cwe in cwes]),
-        "vendor": (request.vendor, map(folded_product, given(request.vendor, ()))),
+        "vendor": (request.vendor, map(folded_product, or_default(request.vendor, ()))),
     }
     return {
         **{n: tuple(ids_) for n, (raw, ids_) in filters.items() if raw is not UNSET},
         "kev": listings(request.kev, request.ransomware, is_loaded=is_loaded),
-        **sent(request, "severity", "cvss_version", "state"),
+        **sent_filters(request, "severity", "cvss_version", "state"),
     }
 
 
@@ -170,16 +178,19 @@ async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
     Raises:
         Problem: INVALID_PARAMETER for a day that does not exist.
     """
-    order = given(request.sort, "updatedAt")
-    query = lists.Wanted[Cve](
+    order = or_default(request.sort, "updatedAt")
+    query = lists.RowQuery[Cve](
         where=await _clauses(ctx, request),
         order=None if order == "updatedAt" else order,
         is_sorted=not isinstance(request.sort, Unset),
-        asked=_lookup_filters(request),
-        bounds={"ranges": _ranges(request), "start": (after(request.updated_since) or (None,))[0]},
+        binding=_lookup_filters(request),
+        bounds={
+            "ranges": _ranges(request),
+            "start": (range_after(request.updated_since) or (None,))[0],
+        },
     )
-    page = await lists.page(ctx, CVES, WORDS, request, query)
-    rows = list(map(wire.dumps, await whole(ctx, page.rows)))
+    page = await lists.list_page(ctx, CVES, WORDS, request, query)
+    rows = list(map(wire.to_bytes, await full_cve_rows(ctx, page.rows)))
     return evolve(page, rows=tuple(await with_sanctions(ctx, rows)))
 
 

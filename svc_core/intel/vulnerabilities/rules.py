@@ -18,7 +18,7 @@ Item = Mapping[str, Any]
 
 RULES = Rules(
     precedence=("cve", "nvd", "csaf", "stix", "kev", "epss"),
-    joined={"designators": ("scheme", "value")},
+    item_keys={"designators": ("scheme", "value")},
     silent_formats=frozenset({"epss"}),
 )
 

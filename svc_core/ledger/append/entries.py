@@ -33,11 +33,11 @@ from svc_core.ledger.append.input import (
     Why,
 )
 from svc_core.ledger.designators.schemes import VALUE_MAX, SchemeName
-from svc_core.ledger.fold.states import Verdict
+from svc_core.ledger.fold.verification_states import Verdict
 from svc_core.ledger.records import Kind, Op
 from svc_core.operation.members import LANGUAGE_TAG, NOT_BLANK
 from svc_core.wire import shapes
-from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen, Named, Pattern
+from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen, Pattern, UnionName
 
 KIND: Final = Doc("What the record is.")
 OP: Final = Doc("What the record does.")
@@ -346,7 +346,7 @@ class ClaimErasure(_EraseOp):
 
 SubjectEntry: TypeAlias = Annotated[
     SubjectAssertion | SubjectRevision | SubjectRetraction | SubjectErasure,
-    Named("SubjectEntry"),
+    UnionName("SubjectEntry"),
     Doc("A record of a subject itself, told apart by `op`."),
 ]
 DesignatorEntry: TypeAlias = Annotated[
@@ -355,7 +355,7 @@ DesignatorEntry: TypeAlias = Annotated[
     | DesignatorRetraction
     | DesignatorVerdict
     | DesignatorErasure,
-    Named("DesignatorEntry"),
+    UnionName("DesignatorEntry"),
     Doc("A record of a designator, told apart by `op`."),
 ]
 ObservationEntry: TypeAlias = Annotated[
@@ -364,17 +364,17 @@ ObservationEntry: TypeAlias = Annotated[
     | ObservationRetraction
     | ObservationVerdict
     | ObservationErasure,
-    Named("ObservationEntry"),
+    UnionName("ObservationEntry"),
     Doc("A record of an observation, told apart by `op`."),
 ]
 ClaimEntry: TypeAlias = Annotated[
     ClaimAssertion | ClaimRevision | ClaimRetraction | ClaimVerdict | ClaimErasure,
-    Named("ClaimEntry"),
+    UnionName("ClaimEntry"),
     Doc("A record of a claim, told apart by `op`."),
 ]
 Entry: TypeAlias = Annotated[
     SubjectEntry | DesignatorEntry | ObservationEntry | ClaimEntry,
-    Named("Entry"),
+    UnionName("Entry"),
     Doc("One record to append, told apart by `kind`."),
 ]
 
@@ -382,8 +382,8 @@ Entry: TypeAlias = Annotated[
 def _classes() -> Mapping[tuple[Kind, Op], type[Any]]:
     return {
         (kind, op): class_
-        for union in get_args(shapes.split(Entry)[0])
-        for class_ in get_args(shapes.split(union)[0])
+        for union in get_args(shapes.split_annotation(Entry)[0])
+        for class_ in get_args(shapes.split_annotation(union)[0])
         for kind in shapes.literals(class_)["kind"]
         for op in shapes.literals(class_)["op"]
     }

@@ -14,14 +14,14 @@ from attrs import define, field
 
 from svc_core import wire
 from svc_core.base import compact
-from svc_core.ledger.records import decode, encode_line, split
+from svc_core.ledger.records import decode, encode_line, split_line
 from svc_core.ledger.repository import SUBJECT_LINES_MAX
 from svc_core.ledger.verify.lines import ERASES, NO_PAYLOAD, read_line
 from svc_core.operation.context import Context
 
 _EMPTY: Final = b',"payload":null,"seal":"'
 
-_text = compact.encoder()
+_text = compact.compact_encoder()
 
 
 def may_erase(ctx: Context) -> bool:
@@ -34,7 +34,7 @@ async def erase_content(ctx: Context, target: str) -> None:
     line = await ctx.tx.ledger.get(target)
     if line is None:
         raise AssertionError("only what the ledger holds is admitted for erasure")
-    parts = split(line.line)
+    parts = split_line(line.line)
     await ctx.tx.ledger.erase(target, encode_line(parts.head, None, parts.seal.decode()))
 
 
@@ -43,7 +43,7 @@ async def redact_answer(ctx: Context, body: bytes) -> bytes:
 
     Without an erasure it is the same answer, byte for byte.
     """
-    answer: Any = wire.read_json(body)
+    answer: Any = wire.decode_json(body)
     rows = answer["data"] if isinstance(answer["data"], list) else [answer["data"]]
     start = rows[0]["seq"]
     records = map(decode, await ctx.tx.ledger.lines(start, start + len(rows)))
@@ -58,7 +58,7 @@ async def redact_answer(ctx: Context, body: bytes) -> bytes:
 
 
 @define
-class Part:
+class LogPart:
     """Tracks, over the lines of part of a log, which records lack content without an erasure.
 
     `size` is the number of lines up to here, those before the part included.

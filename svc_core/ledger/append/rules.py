@@ -25,9 +25,9 @@ from attrs import Factory, frozen
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.ledger.fold.running import RunningStanding
-from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, State
-from svc_core.ledger.records import STATEMENTS, Draft, Op, Record
+from svc_core.ledger.fold.running_standing import RunningStanding
+from svc_core.ledger.fold.verification_states import FOUR_EYES, TRANSITIONS, UNVERIFIED, State
+from svc_core.ledger.records import STATEMENTS, Draft, Op, SealedRecord
 from svc_core.ledger.repository import SUBJECT_RECORDS_MAX
 
 ACTS_ON: Final[Mapping[Op, frozenset[str]]] = {
@@ -55,7 +55,7 @@ class LedgerFacts:
     """
 
     standing: RunningStanding = Factory(RunningStanding)
-    evidence: Mapping[str, Record] = {}
+    evidence: Mapping[str, SealedRecord] = {}
     allow_erasure: bool = False
 
 
@@ -135,7 +135,7 @@ def _check_evidence(draft: Draft, facts: LedgerFacts) -> None:
         raise Problem(problem.UNKNOWN_EVIDENCE, f"/evidence: there is no {', '.join(unknown)}")
 
 
-def _target(draft: Draft, facts: LedgerFacts) -> Record:
+def _target(draft: Draft, facts: LedgerFacts) -> SealedRecord:
     target = facts.standing.records.get(draft.target or "")
     if target is None or (target.subject, target.kind) != (draft.subject, draft.kind):
         raise Problem(
@@ -146,7 +146,7 @@ def _target(draft: Draft, facts: LedgerFacts) -> Record:
     return target
 
 
-def _check_content(target: Record, facts: LedgerFacts) -> None:
+def _check_content(target: SealedRecord, facts: LedgerFacts) -> None:
     # Inside a batch the content may still be there, and its erasure be known already.
     if target.id in facts.standing.erased_ids:
         raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: its content is erased")
@@ -155,7 +155,7 @@ def _check_content(target: Record, facts: LedgerFacts) -> None:
 # -- verdicts ------------------------------------------------------------------------------------
 
 
-def _check_verdict(draft: Draft, target: Record, facts: LedgerFacts) -> None:
+def _check_verdict(draft: Draft, target: SealedRecord, facts: LedgerFacts) -> None:
     _check_content(target, facts)
     verdict: State = draft.payload["state"]
     _check_four_eyes(verdict, draft.author, target)
@@ -168,14 +168,14 @@ def _check_verdict(draft: Draft, target: Record, facts: LedgerFacts) -> None:
         )
 
 
-def _check_four_eyes(verdict: State, author: str, target: Record) -> None:
+def _check_four_eyes(verdict: State, author: str, target: SealedRecord) -> None:
     if verdict in FOUR_EYES and author == target.author:
         raise Problem(
             problem.FOUR_EYES_REQUIRED, f"/state: the author of a record cannot call it {verdict}"
         )
 
 
-def _check_transition(verdict: State, target: Record, facts: LedgerFacts) -> None:
+def _check_transition(verdict: State, target: SealedRecord, facts: LedgerFacts) -> None:
     state = facts.standing.state(target.id)
     if verdict not in TRANSITIONS[state]:
         raise Problem(
@@ -184,7 +184,7 @@ def _check_transition(verdict: State, target: Record, facts: LedgerFacts) -> Non
         )
 
 
-def _is_independent(evidence: Record, target: Record) -> bool:
+def _is_independent(evidence: SealedRecord, target: SealedRecord) -> bool:
     """Whether evidence comes from another author, or from another source, than its target."""
     if evidence.author != target.author:
         return True
@@ -192,7 +192,7 @@ def _is_independent(evidence: Record, target: Record) -> bool:
     return origin is not None and origin != _origin(target)
 
 
-def _origin(record: Record) -> str | None:
+def _origin(record: SealedRecord) -> str | None:
     """Return the publisher of a record's source, or else its host; None if neither is stated."""
     match (record.payload or {}).get("source"):
         case {"publisher": str(publisher)}:
@@ -206,7 +206,7 @@ def _origin(record: Record) -> str | None:
 # -- withdrawals of what is no statement ---------------------------------------------------------
 
 
-def _check_withdrawal(draft: Draft, target: Record, facts: LedgerFacts) -> None:
+def _check_withdrawal(draft: Draft, target: SealedRecord, facts: LedgerFacts) -> None:
     verdict, restores = _verdict_behind(target, facts)
     if verdict is None:
         return
@@ -223,7 +223,7 @@ def _check_withdrawal(draft: Draft, target: Record, facts: LedgerFacts) -> None:
             _check_transition(state, statement, facts)
 
 
-def _verdict_behind(target: Record, facts: LedgerFacts) -> tuple[Record | None, bool]:
+def _verdict_behind(target: SealedRecord, facts: LedgerFacts) -> tuple[SealedRecord | None, bool]:
     """Return the verdict at the end of a chain of retractions, and whether this restores it."""
     restores = False
     while target.op == "retract":
@@ -235,7 +235,7 @@ def _verdict_behind(target: Record, facts: LedgerFacts) -> tuple[Record | None, 
     return (target if target.op == "verify" else None), restores
 
 
-def _is_newest(verdict: Record, facts: LedgerFacts) -> bool:
+def _is_newest(verdict: SealedRecord, facts: LedgerFacts) -> bool:
     """Whether a verdict, if it were in force, would be the one that counts."""
     current = facts.standing.verdict(verdict.target or "")
     return current is None or current.seq <= verdict.seq

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from svc_core import wire
 from svc_core.base.seals import Keyring
-from svc_core.base.unset import UNSET, given
+from svc_core.base.unset import UNSET, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import FAULTS_MAX, Problem, ProblemType
 from svc_core.ledger import predicates
@@ -108,7 +108,7 @@ class _Reader:
             self._faults.attempt(payload_bytes, payload, self._pointer)
         start, end = self._instant("valid_from"), self._instant("valid_to")
         self._faults.attempt(check_interval, start, end, f"{self._pointer}/validTo")
-        subject, target = given(entry.subject, None), given(entry.target, None)
+        subject, target = or_default(entry.subject, None), or_default(entry.target, None)
         return Draft(entry.kind, entry.op, subject, target, start, end, author, payload)
 
     def _payload(self) -> Payload:
@@ -130,7 +130,7 @@ class _Reader:
             self._normalise(payload)
         if "predicate" in payload and "value" in payload and is_sealable:
             for fault in predicates.value_faults(payload["predicate"], payload["value"]):
-                self._faults.add(f"{self._pointer}{fault.where}", fault.reason)
+                self._faults.add(f"{self._pointer}{fault.place}", fault.reason)
         if "observedAt" in payload:
             payload["observedAt"] = self._instant("observed_at")
         if "source" in payload:

@@ -6,7 +6,21 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.ledger.designators import finance, names, network, security, transport
+from svc_core.ledger.designators import (
+    finance_schemes as finance,
+)
+from svc_core.ledger.designators import (
+    name_schemes as names,
+)
+from svc_core.ledger.designators import (
+    network_schemes as network,
+)
+from svc_core.ledger.designators import (
+    security_schemes as security,
+)
+from svc_core.ledger.designators import (
+    transport_schemes as transport,
+)
 from svc_core.ledger.designators.scheme import Scheme
 
 VALUE_MAX: Final = 2_048

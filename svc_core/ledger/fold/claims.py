@@ -12,11 +12,11 @@ from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 from svc_core.ledger.fold.recordset import canonical_form
-from svc_core.ledger.fold.rows import confidence_of, row_head, texts_of
-from svc_core.ledger.fold.states import RANK
+from svc_core.ledger.fold.verification_states import RANK
 from svc_core.ledger.fold.view import CandidateView, ClaimView, SupportView, VerificationView
+from svc_core.ledger.fold.view_rows import confidence_of, row_head, texts_of
 from svc_core.ledger.predicates import is_single
-from svc_core.ledger.records import Payload, Record
+from svc_core.ledger.records import Payload, SealedRecord
 
 REFUTED_RANK: Final = RANK["refuted"]
 
@@ -30,7 +30,7 @@ Groups: TypeAlias = dict[str, Values]
 """The claimed values by predicate."""
 
 
-def add_claim(groups: Groups, record: Record, verification: VerificationView) -> bool:
+def add_claim(groups: Groups, record: SealedRecord, verification: VerificationView) -> bool:
     """Add a claim to its group, oldest first; return False if it cannot be read."""
     payload: Payload = record.payload or {}
     predicate, value = payload.get("predicate"), payload.get("value")
@@ -64,7 +64,7 @@ def value_text(value: Any) -> str | None:
     return None if raw is None else raw.decode()
 
 
-def _support(record: Record, verification: VerificationView, payload: Payload) -> SupportView:
+def _support(record: SealedRecord, verification: VerificationView, payload: Payload) -> SupportView:
     member = payload.get
     return SupportView(
         *row_head(record),

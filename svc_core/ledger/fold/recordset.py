@@ -16,7 +16,7 @@ from typing import Any
 from attrs import frozen
 
 from svc_core.base import canonical
-from svc_core.ledger.records import Record
+from svc_core.ledger.records import SealedRecord
 
 _seq = attrgetter("seq")
 _recorded_at = attrgetter("recorded_at")
@@ -29,11 +29,11 @@ class RecordSet:
     `erased_ids` holds the ids of the records whose content is known to be erased.
     """
 
-    records: tuple[Record, ...] = ()
+    records: tuple[SealedRecord, ...] = ()
     erased_ids: frozenset[str] = frozenset()
 
     @staticmethod
-    def of(records: "Iterable[Record] | RecordSet") -> "RecordSet":
+    def of(records: "Iterable[SealedRecord] | RecordSet") -> "RecordSet":
         """Create the set of these records, in any order and with any repetitions."""
         return records if isinstance(records, RecordSet) else _set(records, frozenset())
 
@@ -56,7 +56,7 @@ class RecordSet:
 # -- making sets -------------------------------------------------------------------------------
 
 
-def _set(records: Iterable[Record], erased_ids: frozenset[str]) -> RecordSet:
+def _set(records: Iterable[SealedRecord], erased_ids: frozenset[str]) -> RecordSet:
     sequence = tuple(sorted(records, key=_seq))
     if _has_copies(sequence):
         sequence = _distinct(sequence)
@@ -67,38 +67,38 @@ def _set(records: Iterable[Record], erased_ids: frozenset[str]) -> RecordSet:
     return RecordSet(_without_content(sequence, ids) if ids else sequence, ids)
 
 
-def _recorded_by(records: tuple[Record, ...], record_time: str) -> tuple[Record, ...]:
+def _recorded_by(records: tuple[SealedRecord, ...], record_time: str) -> tuple[SealedRecord, ...]:
     # Record times rise with `seq` in a ledger that verifies; a set need not come from one.
     if not records or max(map(_recorded_at, records)) <= record_time:
         return records
     return tuple([record for record in records if record.recorded_at <= record_time])
 
 
-def _has_copies(records: tuple[Record, ...]) -> bool:
+def _has_copies(records: tuple[SealedRecord, ...]) -> bool:
     """Whether two have one `seq`: only then can a record be there twice."""
     return len(set(map(_seq, records))) < len(records)
 
 
-def _distinct(records: Iterable[Record]) -> tuple[Record, ...]:
+def _distinct(records: Iterable[SealedRecord]) -> tuple[SealedRecord, ...]:
     """Remove repetitions; sort by all members except the content, which is a total order.
 
     Copies that differ in content alone are one record: the copy whose content was erased is the
     one that counts, and of two contents under one seal, which no ledger holds, the lesser text.
     """
-    copies: dict[Any, Record] = {}
+    copies: dict[Any, SealedRecord] = {}
     for record in records:
         head = _head(record)
         copies[head] = min(record, copies.get(head, record), key=_content)
     return tuple([copies[head] for head in sorted(copies)])
 
 
-def _head(record: Record) -> tuple[Any, ...]:
+def _head(record: SealedRecord) -> tuple[Any, ...]:
     """Return a sort key of all members except the content; null sorts before every text."""
     members = record._replace(payload=None)
     return tuple([(member is not None, member) for member in members])
 
 
-def _content(record: Record) -> bytes:
+def _content(record: SealedRecord) -> bytes:
     """Return a sort key of the content; an erased one is empty and sorts first.
 
     What has no canonical form comes last, told apart by how it is written in the code.
@@ -117,7 +117,9 @@ def canonical_form(value: object) -> bytes | None:
         return None
 
 
-def _without_content(records: tuple[Record, ...], erased_ids: frozenset[str]) -> tuple[Record, ...]:
+def _without_content(
+    records: tuple[SealedRecord, ...], erased_ids: frozenset[str]
+) -> tuple[SealedRecord, ...]:
     return tuple(
         [record._replace(payload=None) if record.id in erased_ids else record for record in records]
     )

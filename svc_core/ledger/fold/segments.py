@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 from attrs import frozen
 
-from svc_core.ledger.records import Record
+from svc_core.ledger.records import SealedRecord
 from svc_core.wire.constraints import Doc, Example
 
 
@@ -48,7 +48,7 @@ NEVER: Final = Periods(False)
 ALWAYS: Final = Periods(True)
 
 
-def union(sets: list[Periods], *, at_least: int = 1) -> Periods:
+def interval_union(sets: list[Periods], *, at_least: int = 1) -> Periods:
     """Return the valid times that are in at least `at_least` of the sets."""
     if len(sets) == at_least == 1:
         return sets[0]
@@ -85,12 +85,12 @@ class Segment:
     ]
 
 
-def breakpoints(records: Iterable[Record]) -> list[str]:
+def breakpoints(records: Iterable[SealedRecord]) -> list[str]:
     """Return the instants at which the interval of a record begins or ends, ascending, unique."""
     bounds = chain.from_iterable([(record.valid_from, record.valid_to) for record in records])
     return sorted({bound for bound in bounds if bound is not None})
 
 
-def segments(records: Iterable[Record]) -> tuple[Segment, ...]:
+def split_segments(records: Iterable[SealedRecord]) -> tuple[Segment, ...]:
     """Partition all of valid time at the breakpoints of the records."""
     return tuple([Segment(*bounds) for bounds in pairwise((None, *breakpoints(records), None))])

@@ -37,11 +37,11 @@ from typing import Final, NamedTuple
 
 from attrs import frozen
 
-from svc_core.ledger.fold import states
+from svc_core.ledger.fold import verification_states as states
 from svc_core.ledger.fold.recordset import RecordSet
-from svc_core.ledger.fold.segments import ALWAYS, NEVER, Periods, union
-from svc_core.ledger.fold.states import RANK, UNVERIFIED
-from svc_core.ledger.records import STATEMENTS, Record
+from svc_core.ledger.fold.segments import ALWAYS, NEVER, Periods, interval_union
+from svc_core.ledger.fold.verification_states import RANK, UNVERIFIED
+from svc_core.ledger.records import STATEMENTS, SealedRecord
 
 DISPLACERS: Final = frozenset({"amend", "supersede", "retract"})
 """The operations of the records that may displace another."""
@@ -50,7 +50,7 @@ DISPLACERS: Final = frozenset({"amend", "supersede", "retract"})
 class Displacement(NamedTuple):
     """The records that displace a record, oldest first, and the valid times at which they do."""
 
-    displacers: tuple[Record, ...]
+    displacers: tuple[SealedRecord, ...]
     periods: Periods
 
     @property
@@ -62,8 +62,8 @@ class Displacement(NamedTuple):
 class RecordVerdicts(NamedTuple):
     """All verdicts on a record, oldest first; those that count; the resulting state."""
 
-    rows: tuple[Record, ...]
-    counting: tuple[Record, ...]
+    rows: tuple[SealedRecord, ...]
+    counting: tuple[SealedRecord, ...]
     state: states.State
 
 
@@ -74,11 +74,11 @@ NO_VERDICTS: Final = RecordVerdicts((), (), UNVERIFIED)
 class Standing:
     """The records of a subject and their effects on each other, whatever the present time is."""
 
-    records: tuple[Record, ...]
+    records: tuple[SealedRecord, ...]
 
     @staticmethod
     def of(
-        records: Iterable[Record] | RecordSet,
+        records: Iterable[SealedRecord] | RecordSet,
         subject: str,
         *,
         record_time: str | None = None,
@@ -89,12 +89,12 @@ class Standing:
         return Standing(tuple([record for record in visible if record.subject == subject]))
 
     @cached_property
-    def _acts(self) -> tuple[Record, ...]:
+    def _acts(self) -> tuple[SealedRecord, ...]:
         """The records that have a target, newest first."""
         return tuple([record for record in reversed(self.records) if record.target is not None])
 
     @cached_property
-    def displacers(self) -> tuple[Record, ...]:
+    def displacers(self) -> tuple[SealedRecord, ...]:
         """The records that may displace another, newest first."""
         return tuple([record for record in self._acts if record.op in DISPLACERS])
 
@@ -111,7 +111,7 @@ class Standing:
                 newest.setdefault(record.target or "", record.seq)
         return newest
 
-    def live(self, valid_time: str) -> list[Record]:
+    def live(self, valid_time: str) -> list[SealedRecord]:
         """Return the statements in force at a valid time, oldest first."""
         newest = self.displaced_at(valid_time)
         return [
@@ -123,13 +123,13 @@ class Standing:
             and (record.id not in newest or newest[record.id] <= record.seq)
         ]
 
-    def validity(self, record: Record) -> Periods:
+    def validity(self, record: SealedRecord) -> Periods:
         """Return the valid times at which a statement is in force."""
         displacement = self.displacements.get((record.seq, record.id))
         free = ALWAYS if displacement is None else ~displacement.periods
         return free.within(record.valid_from, record.valid_to)
 
-    def verdicts(self, record: Record) -> RecordVerdicts:
+    def verdicts(self, record: SealedRecord) -> RecordVerdicts:
         """Return the verdicts on a record, and the state by the newest one that counts."""
         verdicts = self.verdicts_by_target.get(record.id)
         if verdicts is None:
@@ -138,7 +138,7 @@ class Standing:
         counting = tuple([verdict for verdict in later if not self.is_withdrawn(verdict)])
         return RecordVerdicts(later, counting, state_of(counting[-1]) if counting else UNVERIFIED)
 
-    def is_withdrawn(self, record: Record) -> bool:
+    def is_withdrawn(self, record: SealedRecord) -> bool:
         """Whether a record is displaced at every valid time."""
         if record.id not in self._targets:
             return False
@@ -161,9 +161,9 @@ class Standing:
         return frozenset([record.target or "" for record in self.displacers])
 
     @cached_property
-    def verdicts_by_target(self) -> Mapping[str, list[Record]]:
+    def verdicts_by_target(self) -> Mapping[str, list[SealedRecord]]:
         """All verdicts by the id of their target, oldest first."""
-        verdicts: dict[str, list[Record]] = {}
+        verdicts: dict[str, list[SealedRecord]] = {}
         for record in reversed(self._acts):
             if record.op == "verify":
                 verdicts.setdefault(record.target or "", []).append(record)
@@ -172,7 +172,7 @@ class Standing:
     @cached_property
     def displacements(self) -> Mapping[tuple[int, str], Displacement]:
         """The displacement of every record that is displaced somewhere, by `seq` and id."""
-        effects: dict[str, list[tuple[Record, Periods]]] = {}
+        effects: dict[str, list[tuple[SealedRecord, Periods]]] = {}
         # What is done to an id is forgotten after its oldest bearer, which bounds the memory.
         oldest = {record.id: index for index, record in reversed(list(enumerate(self.records)))}
         displacements = {}
@@ -180,7 +180,7 @@ class Standing:
             record = self.records[index]
             take = effects.pop if oldest[record.id] == index else effects.get
             acts = [act for act in take(record.id, None) or () if act[0].seq > record.seq]
-            extent = union([periods for _, periods in acts]) if acts else NEVER
+            extent = interval_union([periods for _, periods in acts]) if acts else NEVER
             if acts:
                 displacers = tuple([act for act, _ in reversed(acts)])
                 displacements[record.seq, record.id] = Displacement(displacers, extent)
@@ -191,20 +191,20 @@ class Standing:
         return displacements
 
 
-def covers(record: Record, valid_time: str) -> bool:
+def covers(record: SealedRecord, valid_time: str) -> bool:
     """Whether a valid time lies in the interval of a record."""
     start, end = record.valid_from, record.valid_to
     return (start is None or start <= valid_time) and (end is None or valid_time < end)
 
 
-def effect(displacer: Record, periods: Periods) -> Periods:
+def effect(displacer: SealedRecord, periods: Periods) -> Periods:
     """Return where a displacer displaces its target, given where it is displaced itself."""
     if displacer.op == "supersede":
         return ~periods
     return (~periods).within(displacer.valid_from, displacer.valid_to)
 
 
-def state_of(verdict: Record) -> states.State:
+def state_of(verdict: SealedRecord) -> states.State:
     """Return the state of a verdict; "unverified" if it is erased or unreadable."""
     state = (verdict.payload or {}).get("state")
     return _STATES.get(state, UNVERIFIED) if type(state) is str else UNVERIFIED

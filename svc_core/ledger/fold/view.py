@@ -17,7 +17,7 @@ from svc_core.base import canonical
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.ledger.fold.recordset import canonical_form
 from svc_core.ledger.fold.segments import Segment
-from svc_core.ledger.fold.states import State
+from svc_core.ledger.fold.verification_states import State
 from svc_core.wire import Json
 from svc_core.wire.constraints import Doc, Example
 

@@ -24,7 +24,7 @@ _SEAL = re.compile(r"[0-9a-f]{64}")
 
 
 @frozen
-class Receipt:
+class LogReceipt:
     """An inclusion proof of record `index`, with the signed checkpoint that it leads to.
 
     `extra` is not covered by any signature.
@@ -74,7 +74,7 @@ def _hashes(lines: list[str]) -> tuple[Hash, ...]:
     return hashes
 
 
-def verify_receipt(receipt: Receipt, seal: str, vkey: VerifierKey) -> Checkpoint:
+def verify_receipt(receipt: LogReceipt, seal: str, vkey: VerifierKey) -> Checkpoint:
     """Check that the log of `vkey` signed a tree with this seal in it; return the checkpoint.
 
     Raises:

@@ -11,17 +11,17 @@ from collections.abc import Iterable
 from typing import Final
 
 from svc_core.base import canonical
-from svc_core.ledger.exchange.ids import FIXED_TIME
-from svc_core.ledger.exchange.marking import AMBER, IDS, Tlp, definition
+from svc_core.ledger.fold.bitemporal import fold_records
 from svc_core.ledger.fold.claims import value_text
-from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.standing import Standing
-from svc_core.ledger.records import Record
+from svc_core.ledger.records import SealedRecord
 from svc_core.ledger.stix.issuer import Issuer
-from svc_core.ledger.stix.statements import Maker, other_subject
+from svc_core.ledger.stix.statement_objects import Maker, other_subject
 from svc_core.ledger.stix.subject_state import Object, SubjectState, subject_states
 from svc_core.ledger.stix.subjects import subject_label, subject_object
+from svc_core.ledger.transfer.marking import AMBER, IDS, Tlp, definition
+from svc_core.ledger.transfer.stix_ids import FIXED_TIME
 
 _REPORT_TYPES: Final = frozenset(
     {"campaign", "identity", "intrusion-set", "malware", "threat-actor", "tool", "vulnerability"}
@@ -30,7 +30,7 @@ _REPORT_TYPES: Final = frozenset(
 
 
 def stix_bundle(
-    records: Iterable[Record] | RecordSet,
+    records: Iterable[SealedRecord] | RecordSet,
     subject: str,
     *,
     ledger: str,
@@ -64,7 +64,7 @@ def stix_bundle(
 
 
 def related_subjects(
-    records: Iterable[Record] | RecordSet,
+    records: Iterable[SealedRecord] | RecordSet,
     subject: str,
     *,
     valid_time: str,
@@ -126,7 +126,7 @@ def _report(
 
 def _summary(state: SubjectState, visible: RecordSet, valid_time: str) -> str | None:
     """Summarise the fold as text, one line for each predicate."""
-    view = fold(visible, state.subject, valid_time=valid_time)
+    view = fold_records(visible, state.subject, valid_time=valid_time)
     lines = []
     for predicate, claim in sorted(view.claims.items()):
         best = [value_text(row.value) or "" for row in claim.candidates if row.best]

@@ -12,12 +12,12 @@ from typing import Any, Final
 from attrs import frozen
 
 from svc_core.base import canonical
-from svc_core.ledger.exchange.ids import FIXED_TIME, milliseconds, object_id
-from svc_core.ledger.exchange.marking import AMBER, IDS, Tlp
-from svc_core.ledger.fold.rows import texts_of
-from svc_core.ledger.fold.states import State
-from svc_core.ledger.records import Record
+from svc_core.ledger.fold.verification_states import State
+from svc_core.ledger.fold.view_rows import texts_of
+from svc_core.ledger.records import SealedRecord
 from svc_core.ledger.stix.subject_state import Object, payload_of, text_in
+from svc_core.ledger.transfer.marking import AMBER, IDS, Tlp
+from svc_core.ledger.transfer.stix_ids import FIXED_TIME, milliseconds, object_id
 
 _VERSION: Final = "1.0.0"
 _FORMAT_ID: Final = object_id("identity", "svc", "ledger")
@@ -84,7 +84,7 @@ class Issuer:
             **{name: value for name, value in members.items() if value not in (None, [], {})},
         }
 
-    def origin(self, record: Record, state: State) -> Object:
+    def origin(self, record: SealedRecord, state: State) -> Object:
         """Build the extension that proves from which record an object was made."""
         payload = payload_of(record)
         evidence = list(texts_of(payload.get("evidence")))

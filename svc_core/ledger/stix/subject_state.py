@@ -12,13 +12,13 @@ from attrs import frozen
 
 from svc_core.ledger.fold.recordset import canonical_form
 from svc_core.ledger.fold.standing import Standing
-from svc_core.ledger.records import STATEMENTS, Kind, Payload, Record
+from svc_core.ledger.records import STATEMENTS, Kind, Payload, SealedRecord
 
 Object = dict[str, Any]
 """A STIX object as JSON."""
 
 
-def payload_of(record: Record | None, kind: Kind | None = None) -> Payload:
+def payload_of(record: SealedRecord | None, kind: Kind | None = None) -> Payload:
     """Return the payload of a record of this kind; empty if erased or without canonical form."""
     if record is None or (kind is not None and record.kind != kind):
         return {}
@@ -38,7 +38,7 @@ class SubjectState:
     standing: Standing
 
     @property
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[SealedRecord, ...]:
         """The records, oldest first."""
         return self.standing.records
 
@@ -58,7 +58,7 @@ class SubjectState:
         return max([record.recorded_at for record in self.records], default=None)
 
     @cached_property
-    def standing_statements(self) -> tuple[Record, ...]:
+    def standing_statements(self) -> tuple[SealedRecord, ...]:
         """The statements that hold at some valid time and are not refuted, oldest first."""
         return tuple(
             [
@@ -71,7 +71,7 @@ class SubjectState:
         )
 
     @cached_property
-    def identity(self) -> Record | None:
+    def identity(self) -> SealedRecord | None:
         """The newest standing record of the subject itself, with label and type."""
         records = [record for record in self.standing_statements if payload_of(record, "subject")]
         return records[-1] if records else None
@@ -89,9 +89,9 @@ class SubjectState:
         return max(times, default="")
 
 
-def subject_states(records: Iterable[Record]) -> dict[str, SubjectState]:
+def subject_states(records: Iterable[SealedRecord]) -> dict[str, SubjectState]:
     """Group records by subject."""
-    by_subject: dict[str, list[Record]] = {}
+    by_subject: dict[str, list[SealedRecord]] = {}
     for record in records:
         by_subject.setdefault(record.subject, []).append(record)
     return {name: SubjectState(name, Standing(tuple(group))) for name, group in by_subject.items()}

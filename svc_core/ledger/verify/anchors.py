@@ -21,17 +21,17 @@ from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.cosignature import cosigners
 from svc_core.ledger.log.note import NoteError, VerifierKey, parse_note, signers
 from svc_core.ledger.log.policy import Policy, PolicyError
-from svc_core.ledger.log.receipt import Receipt
-from svc_core.ledger.log.seal import TreeHead, genesis
+from svc_core.ledger.log.receipt import LogReceipt
+from svc_core.ledger.log.record_seals import TreeHead, genesis
 from svc_core.ledger.verify.outcome import (
     Assurance,
     Fault,
     Findings,
     Level,
-    Outcome,
+    VerificationOutcome,
     checks,
 )
-from svc_core.ledger.verify.references import References
+from svc_core.ledger.verify.reference_index import References
 
 Text = str | bytes
 
@@ -53,11 +53,11 @@ class Inclusion(NamedTuple):
     """A receipt that counts, with its checkpoint; `name` is how faults name it."""
 
     name: str
-    receipt: Receipt
+    receipt: LogReceipt
     checkpoint: Checkpoint
 
 
-class Evidence(TypedDict, total=False):
+class LogEvidence(TypedDict, total=False):
     """The keyword arguments of a verification: everything that the lines are compared with.
 
     - `checkpoints` are signed notes, `receipts` tlog-proof texts. Their roots are anchors, and a
@@ -137,7 +137,7 @@ class Anchors:
         erased_count: int,
         findings: Findings,
         whole: bool = True,
-    ) -> Outcome:
+    ) -> VerificationOutcome:
         """Build the outcome from the findings; `whole` says whether every line was readable.
 
         `frontier` is None if the tree could not be computed.
@@ -147,7 +147,7 @@ class Anchors:
         head = None
         if not findings.count and ledger is not None and frontier is not None:
             head = TreeHead(ledger, size, seal or genesis(ledger), recorded_at, frontier)
-        return Outcome(
+        return VerificationOutcome(
             assurance="failed" if findings.count else self.assurance,
             anchored_size=None if findings.count else self.anchored_size,
             level=self.level,
@@ -238,7 +238,7 @@ class AnchoredTree:
 # -- gathering ---------------------------------------------------------------------------------
 
 
-def gather(**evidence: Unpack[Evidence]) -> Anchors:
+def gather(**evidence: Unpack[LogEvidence]) -> Anchors:
     """Check the evidence of a verification, and return the anchors for its passes.
 
     `level` is `strict` unless the evidence says otherwise.
@@ -332,7 +332,7 @@ def _read(
     for number, raw in enumerate(receipts, 1):
         name = f"receipt {number}"
         try:
-            receipt = Receipt.parse(_text(raw))
+            receipt = LogReceipt.parse(_text(raw))
             checkpoint = _open(receipt.checkpoint, key)
             if receipt.index >= checkpoint.size:
                 coverage = f"its checkpoint covers {checkpoint.size} records"

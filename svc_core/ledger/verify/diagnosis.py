@@ -17,7 +17,7 @@ from typing import Final
 
 from attrs import define, evolve
 
-from svc_core.ledger.log.seal import genesis
+from svc_core.ledger.log.record_seals import genesis
 from svc_core.ledger.verify.anchors import AnchoredTree, Anchors
 from svc_core.ledger.verify.lines import (
     NO_PAYLOAD,
@@ -28,7 +28,7 @@ from svc_core.ledger.verify.lines import (
     payload_breach,
     read_line,
 )
-from svc_core.ledger.verify.outcome import FAULTS_MAX, Fault, Findings, Outcome
+from svc_core.ledger.verify.outcome import FAULTS_MAX, Fault, Findings, VerificationOutcome
 
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _VERSION: Final = re.compile(rb'"v":([2-9]|[1-9][0-9]{1,5}),')
@@ -94,7 +94,7 @@ class Diagnosis:
             self._previous = line
         return True
 
-    def finish(self, erased_later: Iterable[str] = ()) -> Outcome:
+    def finish(self, erased_later: Iterable[str] = ()) -> VerificationOutcome:
         """Return the outcome over all lines; `erased_later` is as in `Sweep.finish`."""
         if self._previous is not None:
             self._settle(self._previous, None)

@@ -14,14 +14,14 @@ from typing import Final, NamedTuple
 
 from svc_core.base import canonical
 from svc_core.contract.problem import Problem
-from svc_core.ledger.log.seal import seal_of
+from svc_core.ledger.log.record_seals import seal_of
 from svc_core.ledger.records import (
     HEAD,
     KIND_PREFIX,
     LINE_BYTES_MAX,
     Parts,
     payload_bytes,
-    split,
+    split_line,
 )
 
 NO_PAYLOAD: Final = b"null"
@@ -199,7 +199,7 @@ def _parse_line(number: int, raw: bytes) -> Line:
 def _parts(raw: bytes) -> Parts | None:
     # A seal that is no longer hexadecimal is a seal all the same, and says which line it is.
     try:
-        return split(raw[:-66] + _ANY_SEAL + raw[-2:])._replace(seal=raw[-66:-2])
+        return split_line(raw[:-66] + _ANY_SEAL + raw[-2:])._replace(seal=raw[-66:-2])
     except ValueError:
         return None
 

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 
 from attrs import define, evolve, field, fields, frozen
 
-from svc_core.ledger.log.seal import TreeHead
+from svc_core.ledger.log.record_seals import TreeHead
 from svc_core.wire.constraints import Doc, Example
 
 Level = Literal["integrity", "strict"]
@@ -112,7 +112,7 @@ class Checks:
 
 
 @frozen
-class Outcome:
+class VerificationOutcome:
     """The outcome of a verification.
 
     `start` is the size that was trusted to begin with, `size` the lines of the log including it.
@@ -212,7 +212,7 @@ def checks(
     return Checks(**{n: False if n in failures else None if n in blank else True for n in names})
 
 
-def beside(outcome: Outcome, store: Findings) -> Outcome:
+def beside(outcome: VerificationOutcome, store: Findings) -> VerificationOutcome:
     """Merge the findings of the store check into the outcome over the lines."""
     if not store.count:
         return evolve(outcome, checks=evolve(outcome.checks, store=True))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Final
 
-from svc_core.ledger.log.seal import genesis
+from svc_core.ledger.log.record_seals import genesis
 from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, head_text
 from svc_core.ledger.verify.anchors import AnchoredTree, Anchors
 from svc_core.ledger.verify.lines import (
@@ -21,7 +21,7 @@ from svc_core.ledger.verify.lines import (
     head_breaches,
     payload_breach,
 )
-from svc_core.ledger.verify.outcome import Findings, Outcome
+from svc_core.ledger.verify.outcome import Findings, VerificationOutcome
 
 RUN_LINES_MAX: Final = 512
 
@@ -86,7 +86,7 @@ class Sweep:
             position = stop
         return self._is_regular
 
-    def finish(self, erased_later: Iterable[str] = ()) -> Outcome | None:
+    def finish(self, erased_later: Iterable[str] = ()) -> VerificationOutcome | None:
         """Return the outcome, or None if something is irregular and needs a diagnosis.
 
         `erased_later` are more records that were erased by a record after the lines.

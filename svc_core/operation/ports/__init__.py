@@ -35,22 +35,22 @@ from svc_core.operation.ports.documents import (
     LONGITUDE,
     NO_NUMBER,
     NO_SPACE,
-    Bounds,
-    Box,
     Collection,
-    Document,
+    CrossTenantFilters,
     Documents,
     Filters,
-    Lowest,
+    GeoBox,
+    IndexedRow,
     Overloaded,
     Position,
-    Record,
+    RowBounds,
     Scope,
     Slice,
     StaleVersionError,
     StorageUnavailable,
+    StoredRow,
 )
-from svc_core.operation.ports.ledger import (
+from svc_core.operation.ports.ledger_port import (
     LEDGER_LEVELS,
     DuplicateRecordError,
     Ledger,
@@ -63,15 +63,15 @@ from svc_core.operation.ports.ledger import (
     key_digest,
 )
 from svc_core.operation.ports.shared import (
-    EVERYTHING,
-    Counted,
+    ANY_COLLECTION,
+    CommitListener,
     Counters,
     Failures,
-    Heard,
     Leases,
-    Locked,
+    LockedAddress,
     Lockouts,
     Pool,
+    PoolUsage,
     SharedUnavailable,
     Signals,
 )
@@ -83,10 +83,10 @@ SYSTEM = ""
 """The tenant of rows that belong to nobody: sources, news items, keys, workspaces."""
 
 __all__ = [
+    "ANY_COLLECTION",
     "BASE_V1",
     "BASE_V2",
     "DEGREE",
-    "EVERYTHING",
     "LATITUDE",
     "LEDGER_LEVELS",
     "LONGITUDE",
@@ -95,23 +95,22 @@ __all__ = [
     "SYSTEM",
     "Answer",
     "Answers",
-    "Bounds",
-    "Box",
     "Change",
     "ChangeSlice",
     "ChangeType",
     "Changes",
     "Collection",
-    "Counted",
+    "CommitListener",
     "Counters",
-    "Document",
+    "CrossTenantFilters",
     "Documents",
     "DuplicateRecordError",
     "Failures",
     "FeedPosition",
     "Filters",
-    "Heard",
+    "GeoBox",
     "Ids",
+    "IndexedRow",
     "Leases",
     "Ledger",
     "LedgerCheckpoint",
@@ -119,14 +118,13 @@ __all__ = [
     "LedgerHead",
     "LedgerKey",
     "LedgerNode",
-    "Locked",
+    "LockedAddress",
     "Lockouts",
-    "Lowest",
     "Overloaded",
-    "Owned",
     "Pool",
+    "PoolUsage",
     "Position",
-    "Record",
+    "RowBounds",
     "Scope",
     "SealedLine",
     "SharedUnavailable",
@@ -135,6 +133,8 @@ __all__ = [
     "StaleVersionError",
     "Storage",
     "StorageUnavailable",
+    "StoredRow",
+    "TenantRow",
     "Transaction",
     "key_digest",
 ]
@@ -183,7 +183,7 @@ class ChangeSlice:
 
     changes: tuple[Change, ...]
     position: FeedPosition
-    more: bool
+    has_more: bool
 
 
 class Changes(Protocol):
@@ -257,11 +257,11 @@ class Transaction(Protocol):
 
 
 @frozen
-class Owned(Generic[T]):
+class TenantRow(Generic[T]):
     """A row together with the tenant that it belongs to."""
 
     tenant: str
-    document: Document[T]
+    document: StoredRow[T]
 
 
 class Storage(Protocol):
@@ -271,7 +271,7 @@ class Storage(Protocol):
     def version(self) -> int:
         """A number that has grown when a commit, by anybody, may have changed an answer."""
 
-    def watch(self, listener: Heard) -> None:
+    def watch(self, listener: CommitListener) -> None:
         """Have `listener` called after every commit that wrote, once `version` has grown.
 
         It is called on whatever thread commits, before whoever wrote is told, and must neither
@@ -287,8 +287,8 @@ class Storage(Protocol):
         """Run `unit` and commit it durably before returning; an exception undoes all of it."""
 
     async def across(
-        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
-    ) -> tuple[Owned[T], ...]:
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[CrossTenantFilters]
+    ) -> tuple[TenantRow[T], ...]:
         """Rows of all tenants, the lowest `(order, tenant, id)` first; for workers."""
 
 

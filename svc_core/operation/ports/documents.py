@@ -28,7 +28,7 @@ LATITUDE: Final = "latitude"
 
 
 @frozen
-class Record:
+class IndexedRow:
     """One value as a backend stores it: its wire bytes, and the keys and numbers of its indexes.
 
     A number that the row lacks is `NO_NUMBER`.
@@ -50,7 +50,7 @@ class Collection(Generic[T]):
     the lowest `(order, id)`. `keys` are single-valued filters, `facets` many-valued ones; each gets
     an index that ends in the sort key. `numbers` are further sort keys, which are also ranges that
     a list is narrowed to; `place` is where the row lies, as longitude and latitude in degrees (WGS
-    84). `ranked` names numbers by which rows of one value of a key are often sorted, so that a
+    84). `rankings` names numbers by which rows of one value of a key are often sorted, so that a
     store may keep an index of both. `search` gives the space-joined tokens of the text index.
     `kind` is the `resourceType` of its changes, or None where changes are not published; what is
     published can be read, under `base` at `path`, which is the collection's name unless another is
@@ -67,7 +67,7 @@ class Collection(Generic[T]):
     keys: Mapping[str, Callable[[T], str | None]] = field(factory=dict)
     facets: Mapping[str, Callable[[T], Iterable[str]]] = field(factory=dict)
     numbers: Mapping[str, Callable[[T], int | None]] = field(factory=dict)
-    ranked: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    rankings: Mapping[str, tuple[str, ...]] = field(factory=dict)
     place: Callable[[T], tuple[float, float] | None] | None = None
     search: Callable[[T], str] | None = None
     kind: str | None = None
@@ -81,10 +81,10 @@ class Collection(Generic[T]):
         """The numbers that are kept beside a row: those declared, then those of its place."""
         return (*self.numbers, *(() if self.place is None else (LONGITUDE, LATITUDE)))
 
-    def record(self, value: T, raw: bytes | None = None) -> Record:
+    def record(self, value: T, raw: bytes | None = None) -> IndexedRow:
         """The stored form of `value`; `raw` are its bytes, where the caller has them."""
-        return Record(
-            raw=wire.dumps(value) if raw is None else raw,
+        return IndexedRow(
+            raw=wire.to_bytes(value) if raw is None else raw,
             order=self.order(value),
             keys={name: read(value) for name, read in self.keys.items()},
             facets={name: tuple(dict.fromkeys(read(value))) for name, read in self.facets.items()},
@@ -118,10 +118,10 @@ class Collection(Generic[T]):
 
     def decode(self, raw: bytes) -> T:
         """The value behind stored bytes."""
-        return wire.loads(self.model, raw)
+        return wire.from_bytes(self.model, raw)
 
 
-class Document(NamedTuple, Generic[T]):
+class StoredRow(NamedTuple, Generic[T]):
     """One stored row: its identifier, its version (from 1), its sort key and its wire bytes.
 
     A named tuple, because a page makes many of them: each costs half of what an attrs class costs.
@@ -154,16 +154,16 @@ class Position:
 class Slice(Generic[T]):
     """A run of rows in list order; `end` is the position after the last one, None at the end."""
 
-    rows: tuple[Document[T], ...]
+    rows: tuple[StoredRow[T], ...]
     end: Position | None = None
 
     @property
-    def more(self) -> bool:
+    def has_more(self) -> bool:
         """Whether at least one row follows."""
         return self.end is not None
 
 
-class Box(NamedTuple):
+class GeoBox(NamedTuple):
     """A part of the world in degrees, its edges included; a `west` beyond `east` crosses 180."""
 
     west: float
@@ -172,7 +172,7 @@ class Box(NamedTuple):
     north: float
 
 
-class Bounds(TypedDict, total=False):
+class RowBounds(TypedDict, total=False):
     """The bounds that rows must satisfy, all of them; None or a missing key bounds nothing.
 
     `start` and `end` bound `order`, and `ranges` the declared numbers, from the lowest to the
@@ -183,17 +183,17 @@ class Bounds(TypedDict, total=False):
     start: int | None
     end: int | None
     ranges: Mapping[str, tuple[int | None, int | None]] | None
-    box: Box | None
+    box: GeoBox | None
     words: tuple[str, ...] | None
 
 
-class Filters(Bounds, total=False):
+class Filters(RowBounds, total=False):
     """Bounds and equality filters: `where` has the accepted values of keys and facets."""
 
     where: Mapping[str, tuple[str, ...]] | None
 
 
-class Lowest(TypedDict, total=False):
+class CrossTenantFilters(TypedDict, total=False):
     """Filters over the rows of all tenants; `after` is the last (order, tenant, id) read."""
 
     where: Mapping[str, tuple[str, ...]] | None
@@ -236,17 +236,17 @@ class Overloaded(Exception):  # noqa: N818 - said as the state that it is
 class Documents(Protocol):
     """Versioned rows with compare-and-swap, keyset paging, declared filters and text search."""
 
-    async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
+    async def get(self, collection: Collection[T], id_: str) -> StoredRow[T] | None:
         """The row, or None when this tenant has no such row."""
 
     async def get_many(
         self, collection: Collection[T], ids: Sequence[str]
-    ) -> dict[str, Document[T]]:
+    ) -> dict[str, StoredRow[T]]:
         """The rows that are there, by their identifiers, in the order in which these are given."""
 
     async def put(
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
-    ) -> Document[T]:
+    ) -> StoredRow[T]:
         """Write the row; its version becomes the stored one plus one.
 
         `expect` is the version that must be stored now: 0 means the row must not exist, None
@@ -258,7 +258,7 @@ class Documents(Protocol):
 
     async def delete(
         self, collection: Collection[T], id_: str, *, expect: int | None = None
-    ) -> Document[T] | None:
+    ) -> StoredRow[T] | None:
         """Remove the row and return what it was; None when it did not exist.
 
         Raises:

@@ -15,10 +15,10 @@ from attrs import frozen
 Failures = tuple[datetime, ...]
 """When the five newest unknown keys came from one address, oldest first."""
 
-Heard = Callable[[frozenset[str]], None]
+CommitListener = Callable[[frozenset[str]], None]
 """Called after a commit with the names of the collections that were written."""
 
-EVERYTHING: Final = frozenset({"*"})
+ANY_COLLECTION: Final = frozenset({"*"})
 """The names given to a listener that may have missed signals: any collection may have changed."""
 
 
@@ -39,7 +39,7 @@ class Pool:
     seconds: int
 
 
-class Counted(NamedTuple):
+class PoolUsage(NamedTuple):
     """The counts of each pool before one request, and the latest windows that were counted.
 
     `minute` and `day` are numbers of windows since 1970. A named tuple: one is made per request.
@@ -57,7 +57,7 @@ class Counters(Protocol):
     What was counted is kept for at least a day after the last request of its subject.
     """
 
-    async def hit(self, pools: Sequence[Pool], second: int) -> Counted:
+    async def hit(self, pools: Sequence[Pool], second: int) -> PoolUsage:
         """Count one request at Unix `second` in all of the pools, or in none if one is full.
 
         The pools are those of one account, the minute and the day of a subject side by side, the
@@ -68,7 +68,7 @@ class Counters(Protocol):
         """
 
 
-class Locked(NamedTuple):
+class LockedAddress(NamedTuple):
     """A locked client address and the end of its lockout."""
 
     address: str
@@ -95,7 +95,7 @@ class Lockouts(Protocol):
             SharedUnavailable: the place does not answer; the failure may have been counted.
         """
 
-    async def locked(self, now: datetime) -> tuple[Locked, ...]:
+    async def locked(self, now: datetime) -> tuple[LockedAddress, ...]:
         """The addresses that are locked at `now`, those that are free first before the others.
 
         Raises:
@@ -147,7 +147,7 @@ class Signals(Protocol):
             SharedUnavailable: the place does not answer; nobody may have heard.
         """
 
-    async def hear(self, listener: Heard) -> None:
+    async def hear(self, listener: CommitListener) -> None:
         """Have `listener` called with the names of what is told from the return of this call on.
 
         It is called on the event loop, and must neither wait nor raise. After a time without the

@@ -18,15 +18,15 @@ from attrs import frozen
 
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Document
+from svc_core.operation.ports import StoredRow
 from svc_core.reports.model import FACETS, REPORTS, ReportFacets, ReportRow
 from svc_core.reports.profiles.model import (
-    FOLLOWED,
+    FOLLOWER_QUEUES,
     FOLLOWS,
     PROFILE_DELIVERIES,
     PROFILES,
     SUBSCRIPTIONS,
-    Followed,
+    FollowerQueue,
     News,
     Profile,
     Subscription,
@@ -39,29 +39,31 @@ GRACE: Final = timedelta(minutes=1)
 """A delay that is longer than any unit of work."""
 
 
-async def note(ctx: Context, report_id: str, version: int = 0) -> None:
+async def note_news(ctx: Context, report_id: str, version: int = 0) -> None:
     """Queue news of a report for the followers of its profile, where that is public."""
     row = await ctx.find(REPORTS, report_id)
     profile = await ctx.find(PROFILES, "" if row is None else row.profile_id)
     if profile is not None and profile.visibility == "public":
-        before = await ctx.find(FOLLOWED, profile.id) or Followed(profile.id)
+        before = await ctx.find(FOLLOWER_QUEUES, profile.id) or FollowerQueue(profile.id)
         news = dict.fromkeys((*before.news, News(report_id, version, ctx.now)))
         after = attrs.evolve(before, news=tuple(news))
-        await ctx.save(FOLLOWED, profile.id, _next(after) if after.news[NEWS_MAX:] else after)
+        await ctx.save(
+            FOLLOWER_QUEUES, profile.id, _next(after) if after.news[NEWS_MAX:] else after
+        )
 
 
 async def end_all(ctx: Context, profile: Profile) -> None:
     """Queue the end of all subscriptions of others to a profile that is private or deleted."""
     if profile.visibility == "public":
-        before = await ctx.find(FOLLOWED, profile.id) or Followed(profile.id)
+        before = await ctx.find(FOLLOWER_QUEUES, profile.id) or FollowerQueue(profile.id)
         news = News(None, 0, ctx.now), News(None, 1, ctx.now + GRACE)
-        queue = Followed(profile.id, before.number + len(before.news), news)
-        await ctx.save(FOLLOWED, profile.id, queue)
+        queue = FollowerQueue(profile.id, before.number + len(before.news), news)
+        await ctx.save(FOLLOWER_QUEUES, profile.id, queue)
 
 
-def _next(queue: Followed) -> Followed:
+def _next(queue: FollowerQueue) -> FollowerQueue:
     """The queue without the first of its news."""
-    return Followed(queue.profile_id, queue.number + 1, queue.news[1:])
+    return FollowerQueue(queue.profile_id, queue.number + 1, queue.news[1:])
 
 
 # -- for workers -------------------------------------------------------------------------------
@@ -72,10 +74,10 @@ class FollowerTask:
     """The first news of a profile's queue, with the report that they are about."""
 
     tenant: str
-    queue: Followed
+    queue: FollowerQueue
     news: News
     is_public: bool
-    report: Document[ReportRow] | None
+    report: StoredRow[ReportRow] | None
     facets: ReportFacets | None
 
     @property
@@ -90,10 +92,10 @@ class FollowerTask:
         )
 
 
-async def due(ctx: Context, profile_id: str) -> FollowerTask | None:
+async def due_news(ctx: Context, profile_id: str) -> FollowerTask | None:
     """The news of a profile that are due; None where another worker was first."""
-    queue = await ctx.find(FOLLOWED, profile_id)
-    if queue is None or FOLLOWED.order(queue) > micros(ctx.now):
+    queue = await ctx.find(FOLLOWER_QUEUES, profile_id)
+    if queue is None or FOLLOWER_QUEUES.order(queue) > micros(ctx.now):
         return None
     profile, news = await ctx.find(PROFILES, profile_id), queue.news[0]
     is_public = profile is not None and profile.visibility == "public"
@@ -124,11 +126,11 @@ async def subscriber(ctx: Context, task: FollowerTask) -> Subscription | None:
 
 async def advance(ctx: Context, task: FollowerTask, after: tuple[str, str] | None) -> None:
     """Move on to the follower after this one, or, without one, to the next news."""
-    queue = await ctx.find(FOLLOWED, task.queue.profile_id)
+    queue = await ctx.find(FOLLOWER_QUEUES, task.queue.profile_id)
     if queue is None or queue.number != task.queue.number:
         return
     queue = attrs.evolve(queue, after=after) if after else _next(queue)
     if queue.news or task.is_public:
-        await ctx.save(FOLLOWED, queue.profile_id, queue)
+        await ctx.save(FOLLOWER_QUEUES, queue.profile_id, queue)
     else:
-        await ctx.tx.documents.delete(FOLLOWED, queue.profile_id)
+        await ctx.tx.documents.delete(FOLLOWER_QUEUES, queue.profile_id)

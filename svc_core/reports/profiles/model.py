@@ -331,7 +331,7 @@ class News:
 
 
 @frozen
-class Followed:
+class FollowerQueue:
     """The news that the followers of a profile still wait for, and the number of the first.
 
     The first was delivered to the followers up to `after`, a tenant and an id.
@@ -343,9 +343,9 @@ class Followed:
     after: tuple[str, str] = ("", "")
 
 
-FOLLOWED: Collection[Followed] = Collection(
+FOLLOWER_QUEUES: Collection[FollowerQueue] = Collection(
     name="followed",
-    model=Followed,
+    model=FollowerQueue,
     prefix="prf",
     order=lambda queue: micros(queue.news[0].at) if queue.news else 2**62,
 )
@@ -409,4 +409,4 @@ class SubscriptionPatch:
 
 
 _OWN = (PROFILES, PROFILE_DELIVERIES, SUBSCRIPTIONS, DUE, LEAVING)
-COLLECTIONS = (*_OWN, FOLLOWS, FOLLOWED, PUBLICATIONS)
+COLLECTIONS = (*_OWN, FOLLOWS, FOLLOWER_QUEUES, PUBLICATIONS)

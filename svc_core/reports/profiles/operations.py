@@ -8,13 +8,13 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.base import canonical
-from svc_core.base.unset import UNSET, Maybe, named
-from svc_core.contract.result import Created, Empty, One, Page
+from svc_core.base.unset import UNSET, Maybe, patch_members
+from svc_core.contract.result import Created, Empty, Page, Single
 from svc_core.operation import crud
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, ProfileId
-from svc_core.operation.ports import Document
+from svc_core.operation.ports import StoredRow
 from svc_core.reports import publications
 from svc_core.reports.profiles import rules
 from svc_core.reports.profiles.followers import end_all
@@ -63,21 +63,21 @@ class CreateProfile:
 
 
 @frozen
-class OneProfile:
+class ProfileRequest:
     """One profile."""
 
     profile_id: Annotated[ProfileId, PATH]
 
 
 @frozen
-class ReplaceProfile(OneProfile):
+class ReplaceProfile(ProfileRequest):
     """One profile, replaced whole."""
 
     body: Annotated[ProfileInput, BODY]
 
 
 @frozen
-class PatchProfile(OneProfile):
+class PatchProfile(ProfileRequest):
     """One profile, changed in part."""
 
     body: Annotated[ProfilePatch, BODY]
@@ -107,16 +107,16 @@ async def list_profiles(
         elif id_ in foreign:
             delivery = deliveries.get(id_)
             rows.append(rules.others_row(*foreign[id_], subscription, delivery, aliases=aliases))
-    return Page(tuple(map(wire.dumps, rows)), page.next_cursor)
+    return Page(tuple(map(wire.to_bytes, rows)), page.next_cursor)
 
 
 async def create_profile(ctx: Context, request: CreateProfile) -> Created[ProfileDetail]:
     """Create the profile and its active subscription."""
-    members = named(request.body, ProfileInput)
-    profile = crud.made(ctx, PROFILES, status="active", **members)
+    members = patch_members(request.body, ProfileInput)
+    profile = crud.new_row(ctx, PROFILES, status="active", **members)
     rules.check_profile(profile)
     subscription = rules.subscribe(ctx.ids.new("sub"), profile, ctx.now)
-    document = await crud.created(ctx, PROFILES, profile)
+    document = await crud.create_row(ctx, PROFILES, profile)
     await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
     await plan_run(ctx, profile, subscription)
     return Created(await _view(ctx, profile), document.tag, document.location)
@@ -125,33 +125,35 @@ async def create_profile(ctx: Context, request: CreateProfile) -> Created[Profil
 async def _view(ctx: Context, profile: Profile) -> bytes:
     """The profile with its deliveries, which its tag does not cover."""
     delivery = await ctx.find(PROFILE_DELIVERIES, profile.id)
-    return wire.dumps(rules.detail(profile, delivery, aliases=ctx.aliases))
+    return wire.to_bytes(rules.detail(profile, delivery, aliases=ctx.aliases))
 
 
-async def get_profile(ctx: Context, request: OneProfile) -> One[ProfileDetail] | One[OthersProfile]:
+async def get_profile(
+    ctx: Context, request: ProfileRequest
+) -> Single[ProfileDetail] | Single[OthersProfile]:
     """One profile; of one of others what everybody is shown of it."""
     for profile, run in (await publications.followed_profiles(ctx, [request.profile_id])).values():
         subscription = await subscription_of(ctx, profile.id)
         delivery, aliases = await ctx.find(PROFILE_DELIVERIES, profile.id), ctx.aliases
-        row = wire.dumps(rules.others_row(profile, run, subscription, delivery, aliases=aliases))
-        return One(row, (canonical.hex_digest(row.decode()),))
+        row = wire.to_bytes(rules.others_row(profile, run, subscription, delivery, aliases=aliases))
+        return Single(row, (canonical.hex_digest(row.decode()),))
     document = await ctx.load(PROFILES, request.profile_id)
-    return One(await _view(ctx, PROFILES.decode(document.raw)), document.tag)
+    return Single(await _view(ctx, PROFILES.decode(document.raw)), document.tag)
 
 
 async def change_profile(
     ctx: Context, request: ReplaceProfile | PatchProfile
-) -> One[ProfileDetail]:
+) -> Single[ProfileDetail]:
     """Change the members that are sent; a replacement sends its defaults too."""
     before = PROFILES.decode(ctx.row.raw)
     after = rules.change(before, request.body, ctx.now)
     document = await ctx.rewrite(PROFILES, after)
     if rules.is_planned_anew(before, after):
         await plan_run(ctx, after, await subscription_of(ctx, after.id))
-    return One(await _view(ctx, after), document.tag)
+    return Single(await _view(ctx, after), document.tag)
 
 
-async def delete_profile(ctx: Context, request: OneProfile) -> Empty:
+async def delete_profile(ctx: Context, request: ProfileRequest) -> Empty:
     """Remove the profile, its subscriptions and its reports, each with a tombstone.
 
     Nobody sees the reports any more; those beyond the first, and the subscriptions of others, are
@@ -179,7 +181,7 @@ async def plan_run(ctx: Context, profile: Profile, subscription: Subscription) -
     await ctx.save(DUE, profile.id, rules.due(profile, subscription, last, ctx.now))
 
 
-async def run_end(ctx: Context, due: Due, ready: datetime) -> datetime | None:
+async def report_end(ctx: Context, due: Due, ready: datetime) -> datetime | None:
     """The end of a due profile's report; None where there is nothing to report.
 
     Raises:
@@ -189,12 +191,14 @@ async def run_end(ctx: Context, due: Due, ready: datetime) -> datetime | None:
     return rules.run_end(profile, due, ready)
 
 
-async def pass_over(ctx: Context, profile_id: str, due_row: Document[Due], ready: datetime) -> None:
+async def pass_over(
+    ctx: Context, profile_id: str, due_row: StoredRow[Due], ready: datetime
+) -> None:
     """Plan the run after `ready` where the planned one has nothing to report.
 
     `due_row` is the row that the worker acted on; nothing is written when it has changed.
     """
-    before = await ctx.unchanged(DUE, due_row)
+    before = await ctx.if_unchanged(DUE, due_row)
     if before is None:
         return
     profile = await ctx.value(PROFILES, profile_id)
@@ -219,7 +223,9 @@ _EXAMPLE = {
     "keywords": ["Rotterdam", "dockworkers"],
 }
 _PATH = "/profiles/{profileId}"
-_ROWS = crud.Rows(PROFILES, "profile_id", READ, WRITE, shows=ProfileRow, foreign=FOLLOWS)
+_ROWS = crud.RowOperations(
+    PROFILES, "profile_id", READ, WRITE, list_model=ProfileRow, foreign=FOLLOWS
+)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _ROWS.operation(

@@ -13,10 +13,10 @@ from datetime import datetime
 
 import attrs
 
-from svc_core.base.unset import UNSET, Maybe, Unset, given, named
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default, patch_members
 from svc_core.contract import problem
 from svc_core.operation import schedule
-from svc_core.operation.crud import changed
+from svc_core.operation.crud import update_row
 from svc_core.reports.profiles.model import (
     DeliveryMetadata,
     DeliveryPatch,
@@ -41,7 +41,7 @@ def check_profile(profile: Profile) -> None:
         Problem: VALIDATION_FAILED, naming every fault.
     """
     at, day, zone = "/scheduleTimeOfDay", "/scheduleDay", "/timezone"
-    problem.refuse(schedule.faults(profile.schedule, at=at, day=day, zone=zone))
+    problem.refuse(schedule.schedule_faults(profile.schedule, time_of_day=at, day=day, zone=zone))
 
 
 def change(profile: Profile, body: ProfileInput | ProfilePatch, now: datetime) -> Profile:
@@ -50,7 +50,7 @@ def change(profile: Profile, body: ProfileInput | ProfilePatch, now: datetime) -
     Raises:
         Problem: VALIDATION_FAILED when the result would not be a valid profile.
     """
-    after = changed(profile, now, **named(body, ProfileInput))
+    after = update_row(profile, now, **patch_members(body, ProfileInput))
     check_profile(after)
     return after
 
@@ -143,8 +143,8 @@ def row(
 def change_subscription(row: Subscription, patch: SubscriptionPatch, now: datetime) -> Subscription:
     """The subscription with the patched members; the same where nothing changes."""
     delivery = _delivery(row.delivery, patch.delivery)
-    status = given(patch.status, row.status)
-    return changed(row, now, status=status, delivery=delivery)
+    status = or_default(patch.status, row.status)
+    return update_row(row, now, status=status, delivery=delivery)
 
 
 def _delivery(
@@ -154,4 +154,4 @@ def _delivery(
         return before
     if patch is None:
         return DeliveryPreferences()
-    return attrs.evolve(before, **named(patch, DeliveryPreferences))
+    return attrs.evolve(before, **patch_members(patch, DeliveryPreferences))

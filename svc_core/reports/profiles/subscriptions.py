@@ -14,7 +14,7 @@ from attrs import frozen
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Created, Empty, One, Page
+from svc_core.contract.result import Created, Empty, Page, Single
 from svc_core.operation import crud
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import BODY, PATH, Operation, Unit
@@ -55,14 +55,14 @@ class CreateSubscription:
 
 
 @frozen
-class OneSubscription:
+class SubscriptionRequest:
     """One subscription."""
 
     subscription_id: Annotated[SubscriptionId, PATH]
 
 
 @frozen
-class PatchSubscription(OneSubscription):
+class PatchSubscription(SubscriptionRequest):
     """One subscription, changed in part."""
 
     body: Annotated[SubscriptionPatch, BODY]
@@ -76,7 +76,7 @@ async def list_subscriptions(ctx: Context, request: ListSubscriptions) -> Page[S
     return await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
 
 
-async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Subscription]:
+async def patch_subscription(ctx: Context, request: PatchSubscription) -> Single[Subscription]:
     """Pause, resume or change the delivery of a subscription.
 
     Raises:
@@ -86,7 +86,9 @@ async def patch_subscription(ctx: Context, request: PatchSubscription) -> One[Su
     after = rules.change_subscription(before, request.body, ctx.now)
     webhook_ids, before_ids = after.delivery.webhook_ids, before.delivery.webhook_ids
     pointer = "/delivery/webhookIds"
-    problem.refuse(await ctx.missing(WEBHOOKS, webhook_ids, pointer=pointer, known=before_ids))
+    problem.refuse(
+        await ctx.missing_faults(WEBHOOKS, webhook_ids, pointer=pointer, earlier=before_ids)
+    )
     answer = await ctx.rewrite(SUBSCRIPTIONS, after)
     profile = await ctx.find(PROFILES, after.profile_id)
     if profile is not None and after.status != before.status:
@@ -108,18 +110,18 @@ async def create_subscription(ctx: Context, request: CreateSubscription) -> Crea
     if ctx.ahead is None or await ctx.find(PUBLICATIONS, id_) is None:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
     pointer = "/delivery/webhookIds"
-    problem.refuse(await ctx.missing(WEBHOOKS, delivery.webhook_ids, pointer=pointer))
+    problem.refuse(await ctx.missing_faults(WEBHOOKS, delivery.webhook_ids, pointer=pointer))
     tenant, limit = ctx.ahead
     if await ctx.tx.documents.count(FOLLOWS, limit=limit + 1) >= limit:
         detail = f"The plan has {limit} subscriptions to profiles of other workspaces."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
     members = {"profile_id": id_, "status": "active", "delivery": delivery}
-    subscription = crud.made(ctx, SUBSCRIPTIONS, **members)
+    subscription = crud.new_row(ctx, SUBSCRIPTIONS, **members)
     await ctx.create(FOLLOWS, id_, Follow(id_, tenant, subscription.id))
-    return await crud.created(ctx, SUBSCRIPTIONS, subscription)
+    return await crud.create_row(ctx, SUBSCRIPTIONS, subscription)
 
 
-async def delete_subscription(ctx: Context, request: OneSubscription) -> Empty:
+async def delete_subscription(ctx: Context, request: SubscriptionRequest) -> Empty:
     """End a subscription to a profile of another workspace.
 
     Raises:
@@ -136,7 +138,7 @@ async def delete_subscription(ctx: Context, request: OneSubscription) -> Empty:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_ROWS = crud.Rows(SUBSCRIPTIONS, "subscription_id", READ, WRITE)
+_ROWS = crud.RowOperations(SUBSCRIPTIONS, "subscription_id", READ, WRITE)
 _PATH = "/subscriptions/{subscriptionId}"
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -169,7 +171,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "subscriptions show",
         f"GET {_PATH}",
         "Read a subscription",
-        OneSubscription,
+        SubscriptionRequest,
         description="One subscription with its delivery preferences.",
     ),
     _ROWS.operation(

@@ -74,7 +74,7 @@ class StoreTest:
         """Writes a note of tenant ANN."""
         self.sync.put(ANN, NOTES, id_, Note(id_, **{"text": "", "written": written, **members}))
 
-    def listed(self, **query: Any) -> list[str]:
+    def list_ids(self, **query: Any) -> list[str]:
         """The identifiers of the notes of ANN, in list order."""
         return [row.id for row in self.sync.scan(ANN, NOTES, **query).rows]
 

@@ -6,7 +6,7 @@ character that cannot start it anew, or is possessive.
 
 import re
 
-from svc_core.base.characters import decoded
+from svc_core.base.characters import decode_references
 
 # -- HTML --------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ def _without_tags(text: str) -> str:
     """The text without tags; tags that were written as character references are cut as well."""
     if "<" in text:
         text = _cut(text)
-    text = decoded(text)
+    text = decode_references(text)
     return _cut(text) if "<" in text else text
 
 

@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from svc_core.text.speech._dates import spoken_day
 from svc_core.text.speech._signs import tidy_paragraph
-from svc_core.text.speech.spoken import speech_text
+from svc_core.text.speech.normalisation import speech_text
 from svc_core.text.wording import Wording, days, frame
 
 WORDS_PER_MINUTE = 150  # news read aloud; two engines took 22 and 24 seconds for 60 words
@@ -20,7 +20,7 @@ _TITLE_CHARS_MAX = 500  # a name of 120 characters and its days, however many of
 
 
 @frozen
-class Script:
+class NarrationScript:
     """A report to narrate: its period (`start` inclusive, `end` exclusive) and its paragraphs.
 
     `sources` is how many items are cited, `publishers` how many published them, None if unknown.
@@ -33,11 +33,11 @@ class Script:
     end: datetime
     sources: int
     language: str = "en"
-    told: tuple[str, ...] = field(default=(), repr=False)
+    paragraphs: tuple[str, ...] = field(default=(), repr=False)
     publishers: int | None = None
 
 
-def narrate(script: Script) -> str:
+def narrate(script: NarrationScript) -> str:
     """The whole script, paragraphs parted by an empty line, ended by a line break.
 
     It has at most `CHARS_MAX` characters: a longer report is cut there, before the outro.
@@ -50,18 +50,18 @@ def narrate(script: Script) -> str:
     facts = _period(script, words), _sources(script.sources, script.publishers, words)
     intro = " ".join(part for part in (title, *facts) if part)
     outro = tidy_paragraph(words.say("outro", title=title.rstrip(".")))
-    texts = (speech_text(text, script.language) for text in script.told)
+    texts = (speech_text(text, script.language) for text in script.paragraphs)
     paragraphs = (part for text in texts for part in text.split("\n\n"))
     chars_left = CHARS_MAX - len(intro) - len(outro) - len("\n\n\n")
     return "\n\n".join([intro, *_fitting(paragraphs, chars_left), outro]) + "\n"
 
 
-def seconds(word_count: int) -> int:
+def spoken_seconds(word_count: int) -> int:
     """How long a voice takes for so many words, in whole seconds, rounded up."""
     return -(-word_count * 60 // WORDS_PER_MINUTE)
 
 
-def _period(script: Script, words: Wording) -> str:
+def _period(script: NarrationScript, words: Wording) -> str:
     start, end = (_day(time, words) for time in days(script.start, script.end))
     if start == end:
         return words.say("covers_day", day=start)

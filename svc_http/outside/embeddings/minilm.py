@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from svc_core.search.embeddings import NotEmbedded
+from svc_core.search.vector_likeness import NotEmbedded
 from svc_http.outside.embeddings import wordpiece
 from svc_http.settings import without_settings
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Final, Protocol
 
-from svc_core.search.embeddings import NotEmbedded, cosine, packed
+from svc_core.search.vector_likeness import NotEmbedded, cosine, pack_vector
 from svc_http.outside.embeddings.minilm import MiniLM
 
 CURE: Final = 'pip install "svc-intelligence[semantic]"'
@@ -55,7 +55,7 @@ class Embeddings:
         self._model = model
         self._question_vectors: OrderedDict[str, bytes] = OrderedDict()
         self._has_numpy = find_spec("numpy") is not None
-        self.told: Callable[[BaseException], None] = lambda _: None
+        self.on_failure: Callable[[BaseException], None] = lambda _: None
 
     @property
     def model(self) -> str:
@@ -78,9 +78,11 @@ class Embeddings:
             return [self._question_vectors[texts[0]]]
         try:
             vectors = await self._model.vectors(texts)
-            packed_vectors = await asyncio.to_thread(lambda: [packed(vector) for vector in vectors])
+            packed_vectors = await asyncio.to_thread(
+                lambda: [pack_vector(vector) for vector in vectors]
+            )
         except NotEmbedded as failure:
-            self.told(failure)
+            self.on_failure(failure)
             raise
         if len(texts) == 1:
             self._question_vectors[texts[0]] = packed_vectors[0]
@@ -101,7 +103,7 @@ class Embeddings:
         await self._model.aclose()
 
 
-class Local:
+class LocalModel:
     """all-MiniLM-L6-v2 on this machine, loaded at its first use; it embeds one text at a time."""
 
     name = "all-MiniLM-L6-v2-int8"

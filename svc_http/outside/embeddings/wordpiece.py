@@ -24,7 +24,7 @@ _IDEOGRAPHS: Final = (
 @lru_cache(maxsize=1)
 def vocabulary() -> Mapping[str, int]:
     """Word piece -> its id; a piece that continues a word begins with `##`."""
-    pieces = data.read("wordpieces.txt").decode().splitlines()
+    pieces = data.table_bytes("wordpieces.txt").decode().splitlines()
     return {piece: number for number, piece in enumerate(pieces)}
 
 

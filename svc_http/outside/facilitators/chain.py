@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from svc_core import wire
-from svc_core.payments.ports import Sighting, Transfer, Unavailable
-from svc_core.payments.records import Payment
+from svc_core.payments.payment_ports import Sighting, Transfer, Unavailable
+from svc_core.payments.payment_rows import Payment
 from svc_http.outside.upstream import NoAnswer, Upstream, read_answer, status_phrase
 
 DEPTH: Final = 30
@@ -34,18 +34,19 @@ SECONDS: Final = 10.0
 LATEST: Final = 2**36
 """An upper bound of block times, in Unix seconds (the year 4147)."""
 
-USED: Final = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
+NONCE_USE: Final = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
 """The topic of `AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)`."""
-CANCELLED: Final = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81"
+CANCELLATION: Final = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81"
 """The topic of `AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)`."""
-MOVED: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+TRANSFER: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 """The topic of `Transfer(address indexed from, address indexed to, uint256 value)`."""
 AUTHORIZATION_STATE: Final = "0xe94a0102"
 """The selector of `authorizationState(address,bytes32)`."""
 
 
 class JsonRpcChain:
-    """Reads a blockchain through the node at an address (`svc_core.payments.ports.ChainReader`)."""
+    """Reads a blockchain through the node at an address
+    (`svc_core.payments.payment_ports.ChainReader`)."""
 
     def __init__(self, url: str, *, depth: int = DEPTH, seconds: float = SECONDS) -> None:
         self._upstream = Upstream(url, None, "svc-payments")
@@ -112,7 +113,7 @@ class JsonRpcChain:
 
     async def _nonce_logs(self, payment: Payment, start: int, end: int) -> list[Mapping[str, Any]]:
         """The logs, none or one, in which the nonce of the payer was used or cancelled."""
-        topics = [[USED, CANCELLED], f"0x{_word(payment.payer)}", payment.nonce]
+        topics = [[NONCE_USE, CANCELLATION], f"0x{_word(payment.payer)}", payment.nonce]
         filters = {"address": payment.asset, "topics": topics}
         blocks = {"fromBlock": hex(start), "toBlock": hex(end)}
         return self._logs(await self._ask("eth_getLogs", filters | blocks))
@@ -124,8 +125,8 @@ class JsonRpcChain:
             _log_words(log) for log in self._logs(receipt.get("logs")) if _is_of(log, payment.asset)
         ]
         payer, nonce, payee = map(_word, (payment.payer, payment.nonce, payment.pay_to))
-        used = (USED[2:], payer, nonce, "")
-        transfer = (MOVED[2:], payer, payee, f"{payment.amount:064x}")
+        used = (NONCE_USE[2:], payer, nonce, "")
+        transfer = (TRANSFER[2:], payer, payee, f"{payment.amount:064x}")
         # The token logs a transfer right after the use of its nonce; of several transfers in one
         # transaction each has its own.
         if (used, transfer) not in pairwise(logs):
@@ -147,7 +148,7 @@ class JsonRpcChain:
         post = self._upstream.post(question, "application/json")
         try:
             answer = await read_answer(post, self._seconds, ANSWER_BYTES)
-            members = self._members(wire.read_json(answer.body))
+            members = self._members(wire.decode_json(answer.body))
         except NoAnswer as error:
             raise self._failure(str(error)) from error
         except ValueError as fault:

@@ -15,13 +15,13 @@ _PREFIX_BYTES: Final = 1
 """Bytes before x and y in an uncompressed public key (SEC 1, 2.3.3)."""
 
 
-def is_installed() -> bool:
+def has_x402_extra() -> bool:
     """Whether the extra `x402` is installed."""
     return all(find_spec(name) is not None for name in EXTRA)
 
 
 class Ethereum:
-    """Keccak-256 and the recovery of public keys (`svc_core.payments.ports.Crypto`)."""
+    """Keccak-256 and the recovery of public keys (`svc_core.payments.payment_ports.Crypto`)."""
 
     def __init__(self) -> None:
         from coincurve import PublicKey  # noqa: PLC0415 - of an extra

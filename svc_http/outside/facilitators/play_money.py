@@ -26,13 +26,13 @@ from svc_core.payments.messages import (
     PaymentPayload,
     PaymentRequirements,
     SettlementResponse,
-    Supported,
+    SupportedKinds,
     Verdict,
-    said,
+    message_members,
 )
 from svc_core.payments.networks import BASE_SEPOLIA, Network
-from svc_core.payments.ports import Crypto, Sighting, Transfer, Unavailable
-from svc_core.payments.records import Payment
+from svc_core.payments.payment_ports import Crypto, Sighting, Transfer, Unavailable
+from svc_core.payments.payment_rows import Payment
 from svc_core.wire import Json, WireError
 
 PATH: Final = "/x402/facilitator"
@@ -74,7 +74,7 @@ class PlayFaults:
 
 
 @frozen
-class _Question(wire.Open):
+class _Question(wire.OpenShape):
     x402_version: Literal[2]
     payment_payload: Json
     payment_requirements: Json
@@ -114,9 +114,9 @@ class PlayMoney:
         """
         return self.settlement(payload, _accepted_terms(payload))
 
-    async def supported(self) -> Supported:
+    async def supported(self) -> SupportedKinds:
         """The one kind of payment that it accepts."""
-        return Supported((Kind(VERSION, SCHEME, self._network.id),))
+        return SupportedKinds((Kind(VERSION, SCHEME, self._network.id),))
 
     async def aclose(self) -> None:
         """Do nothing: there are no connections to close."""
@@ -248,15 +248,17 @@ class PlayMoney:
         async def verify(request: Request) -> Response:
             question = await _question(request)
             if question is None:
-                return JSONResponse(said(Verdict(False, "invalid_payload")), 400)
+                return JSONResponse(message_members(Verdict(False, "invalid_payload")), 400)
             return JSONResponse(
-                said(self.verdict(question.payment_payload, question.payment_requirements))
+                message_members(
+                    self.verdict(question.payment_payload, question.payment_requirements)
+                )
             )
 
         async def settle(request: Request) -> Response:
             question = await _question(request)
             if question is None:
-                return JSONResponse(said(self._refusal("invalid_payload", None)), 400)
+                return JSONResponse(message_members(self._refusal("invalid_payload", None)), 400)
             try:
                 reply = self.settlement(question.payment_payload, question.payment_requirements)
             except _Silence:
@@ -268,17 +270,17 @@ class PlayMoney:
                 return PlainTextResponse(str(error), 500)
             # Of a settlement that is pending CDP tells with this status.
             return JSONResponse(
-                said(reply), 500 if reply.error_reason == "settlement_pending" else 200
+                message_members(reply), 500 if reply.error_reason == "settlement_pending" else 200
             )
 
         async def supported(_: Request) -> Response:
-            kinds = [said(kind) for kind in (await self.supported()).kinds]
+            kinds = [message_members(kind) for kind in (await self.supported()).kinds]
             return JSONResponse({"kinds": kinds, "extensions": [], "signers": {}})
 
         async def play(request: Request) -> Response:
             if request.method == "POST":
                 try:
-                    wish = wire.structure(PlayFaults, wire.read_json(await request.body()))
+                    wish = wire.structure(PlayFaults, wire.decode_json(await request.body()))
                 except ValueError as fault:
                     return PlainTextResponse(str(fault), 400)
                 self.faults = deque(wish.faults)
@@ -297,7 +299,7 @@ class PlayMoney:
 
 async def _question(request: Request) -> _Question | None:
     try:
-        return wire.structure(_Question, wire.read_json(await request.body()))
+        return wire.structure(_Question, wire.decode_json(await request.body()))
     except ValueError:
         return None
 

@@ -13,16 +13,16 @@ from starlette.routing import Route
 
 from svc_core.payments import networks
 from svc_core.payments.challenge import Terms
-from svc_core.payments.evm import checksummed
+from svc_core.payments.evm import checksum_address
 from svc_core.payments.messages import SCHEME, VERSION, SettlementResponse, Verdict
-from svc_core.payments.ports import ChainReader, Crypto, Facilitator, Unavailable
+from svc_core.payments.payment_ports import ChainReader, Crypto, Facilitator, Unavailable
 from svc_core.wire import Json
 from svc_http import system
 from svc_http.outside.facilitators import ethereum
 from svc_http.outside.facilitators.chain import JsonRpcChain
 from svc_http.outside.facilitators.ethereum import Ethereum
 from svc_http.outside.facilitators.play_money import PATH, PlayMoney
-from svc_http.outside.facilitators.remote import RemoteFacilitator
+from svc_http.outside.facilitators.remote_facilitator import RemoteFacilitator
 from svc_http.settings import Settings, setting_error
 
 DRY_RUN: Final = "invalid_while_dry_run"
@@ -41,7 +41,7 @@ class PaymentProvider:
 
     terms: Terms
     crypto: Crypto
-    asked: RemoteFacilitator | PlayMoney
+    base_facilitator: RemoteFacilitator | PlayMoney
     chain: ChainReader | None
     address: str
     routes: tuple[Route, ...] = ()
@@ -50,7 +50,7 @@ class PaymentProvider:
     @property
     def facilitator(self) -> Facilitator:
         """The facilitator that verifies and settles, or only verifies in a dry run."""
-        return self.asked if self.settles else DryRun(self.asked)
+        return self.base_facilitator if self.settles else DryRun(self.base_facilitator)
 
     async def check(self) -> None:
         """Check that the facilitator accepts our payments, and that the node is of their chain.
@@ -60,7 +60,7 @@ class PaymentProvider:
             Unavailable: one of them does not answer.
         """
         name = self.terms.network.id
-        kinds = (await self.asked.supported()).kinds
+        kinds = (await self.base_facilitator.supported()).kinds
         if (VERSION, SCHEME, name) not in {(k.x402_version, k.scheme, k.network) for k in kinds}:
             names = sorted({kind.network for kind in kinds if kind.x402_version == VERSION})
             reason = f"does not take {SCHEME} on {name}, but on {', '.join(names) or 'nothing'}"
@@ -74,7 +74,7 @@ class PaymentProvider:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self.asked.aclose()
+        await self.base_facilitator.aclose()
         if isinstance(self.chain, JsonRpcChain):
             await self.chain.aclose()
 
@@ -95,7 +95,7 @@ class DryRun:
         return SettlementResponse(False, error_reason=DRY_RUN)
 
 
-def paying(settings: Settings) -> PaymentProvider | None:
+def payment_provider(settings: Settings) -> PaymentProvider | None:
     """Open the payment provider of the settings, or None without one; the caller closes it.
 
     Raises:
@@ -103,7 +103,7 @@ def paying(settings: Settings) -> PaymentProvider | None:
     """
     if settings.x402_pay_to is None:
         return None
-    if not ethereum.is_installed():
+    if not ethereum.has_x402_extra():
         packages = " and ".join(ethereum.EXTRA)
         raise setting_error(
             "x402_pay_to", f"needs {packages}, which are not there: {ethereum.CURE}"
@@ -111,7 +111,7 @@ def paying(settings: Settings) -> PaymentProvider | None:
     crypto = Ethereum()
     terms = Terms(networks.NETWORKS[settings.payment_network], settings.x402_pay_to)
     _check_payee(terms, crypto)
-    url, settles = address(settings), not settings.x402_dry_run
+    url, settles = facilitator_address(settings), not settings.x402_dry_run
     if _is_play(settings, terms):
         play = PlayMoney(terms.network, crypto, system.now)
         routes = tuple(play.routes(is_played=not settings.is_open))
@@ -133,11 +133,11 @@ async def check_payment_provider(provider: PaymentProvider | None, on_failure: O
             await provider.check()
         except Unavailable as error:
             on_failure(error)
-        if isinstance(provider.asked, RemoteFacilitator):
-            provider.asked.on_failure = on_failure
+        if isinstance(provider.base_facilitator, RemoteFacilitator):
+            provider.base_facilitator.on_failure = on_failure
 
 
-def address(settings: Settings) -> str:
+def facilitator_address(settings: Settings) -> str:
     """The address of the facilitator that the settings name, or of the built-in one."""
     return settings.x402_facilitator or f"{settings.origin}{PATH}"
 
@@ -146,7 +146,7 @@ def _check_payee(terms: Terms, crypto: Crypto) -> None:
     """Refuse a mistyped address: the capitals of an address are its checksum (EIP-55)."""
     payee, is_real = terms.pay_to, terms.network == networks.BASE
     is_marked = payee[2:] not in {payee[2:].lower(), payee[2:].upper()}
-    if (is_marked or is_real) and payee != checksummed(payee, crypto):
+    if (is_marked or is_real) and payee != checksum_address(payee, crypto):
         raise setting_error(
             "x402_pay_to",
             "has not the capitals of an address (EIP-55), so a digit may be wrong; copy it again "
@@ -154,7 +154,7 @@ def _check_payee(terms: Terms, crypto: Crypto) -> None:
         )
     if payee.lower() == terms.network.asset.address.lower():
         raise setting_error("x402_pay_to", "is the contract of the asset, which gives nothing back")
-    if is_real and payee == networks.NOBODY:
+    if is_real and payee == networks.BURN_ADDRESS:
         raise setting_error("x402_pay_to", "is an address to which nobody has the key")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from svc_core.ledger.local_operations import UnreadableExport
-from svc_core.operation.host import Progress, Tell, silent
+from svc_core.operation.host import Progress, ProgressListener, silent
 
 BLOCK_BYTES: Final = 256 * 1024
 """Bytes read at a time: enough for a few hundred lines."""
@@ -21,7 +21,9 @@ MIB: Final = 1024 * 1024
 _GZIP: Final = b"\x1f\x8b"
 
 
-def opener(path: Path, note: str, tell: Tell = silent) -> Callable[[], Iterator[bytes]]:
+def export_opener(
+    path: Path, note: str, tell: ProgressListener = silent
+) -> Callable[[], Iterator[bytes]]:
     """A function that reads the file from its beginning on each call, as decompressed blocks.
 
     `tell` reports the progress in MiB.
@@ -32,7 +34,7 @@ def opener(path: Path, note: str, tell: Tell = silent) -> Callable[[], Iterator[
     return lambda: _blocks(path, note, tell)
 
 
-def _blocks(path: Path, note: str, tell: Tell) -> Iterator[bytes]:
+def _blocks(path: Path, note: str, tell: ProgressListener) -> Iterator[bytes]:
     try:
         with path.open("rb") as raw:
             total = path.stat().st_size // MIB

@@ -20,7 +20,7 @@ class FetchLimits:
 
 
 @frozen
-class Fetched:
+class FetchedDocument:
     """A whole document. `final_url` is its address after redirects."""
 
     body: bytes = field(repr=False)
@@ -37,7 +37,7 @@ class NotModified:
     """The document is the one whose validators were sent (HTTP status 304)."""
 
 
-class FetchRefused(Exception):  # noqa: N818 - named as an outcome
+class FetchRefusal(Exception):  # noqa: N818 - named as an outcome
     """The document could not be read. `code` is stable, `message` a sentence for a person.
 
     Codes: `badAddress`, `deniedAddress`, `unknownHost`, `unreachable`, `timeout`, `protocol`,

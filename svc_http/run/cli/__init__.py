@@ -11,7 +11,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from svc_http.run.cli import command_table, failures
+from svc_http.run.cli import command_table
+from svc_http.run.cli import exit_codes as failures
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,38 +9,48 @@ from typing import Final
 
 from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
 
-from svc_http.run.cli import command_table, failures, version_line
+from svc_http.run.cli import command_table, version_line
+from svc_http.run.cli import exit_codes as failures
 from svc_http.run.cli.command_table import ALIASES, EPILOGUE, HELP
 from svc_http.run.cli.files import STREAM
 
 _BY_HAND: Final = {
-    "serve": ("serve:serve_command", "Run the server; --demo needs no setup."),
-    "worker": ("worker:worker_command", "Run the background workers, without a server."),
-    "db": ("database:app", "Check, migrate, copy, back up and restore the database."),
-    "ask": ("ask:ask_command", "Ask a question; the answer comes with its sources."),
-    "mcp": ("mcp:mcp_command", "Serve the tools to a language model, over stdio."),
-    "openapi": ("documents:openapi_command", "Print the OpenAPI 3.1 document."),
-    "doctor": ("doctor:doctor_command", "Check that the server has everything it needs."),
-    "version": ("documents:version_command", "Print the versions of svc, Python and SQLite."),
-    "reports open": ("opening:open_report_command", "Open the page of a report in a browser."),
+    "serve": ("serve_commands:serve_command", "Run the server; --demo needs no setup."),
+    "worker": ("worker_commands:worker_command", "Run the background workers, without a server."),
+    "db": ("database_commands:app", "Check, migrate, copy, back up and restore the database."),
+    "ask": ("ask_commands:ask_command", "Ask a question; the answer comes with its sources."),
+    "mcp": ("mcp_commands:mcp_command", "Serve the tools to a language model, over stdio."),
+    "openapi": ("version_commands:openapi_command", "Print the OpenAPI 3.1 document."),
+    "doctor": ("doctor_commands:doctor_command", "Check that the server has everything it needs."),
+    "version": (
+        "version_commands:version_command",
+        "Print the versions of svc, Python and SQLite.",
+    ),
+    "reports open": (
+        "report_page_commands:open_report_command",
+        "Open the page of a report in a browser.",
+    ),
     "entities match": (
-        "matching:match_command",
+        "match_commands:match_command",
         "Screen the lines of a CSV file against all entities.",
     ),
-    "changes tail": ("tail:tail_command", "Print every change after a position."),
-    "webhooks listen": ("listen:listen_command", "Receive deliveries on this machine."),
-    "ledger append": ("appends:append_command", "Append records from a file or stdin."),
-    "ledger export": ("transfer:export_command", "Write the sealed lines to a file."),
-    "ledger import": ("transfer:import_command", "Import an export as the ledger of a workspace."),
+    "changes tail": ("tail_commands:tail_command", "Print every change after a position."),
+    "webhooks listen": ("listen_commands:listen_command", "Receive deliveries on this machine."),
+    "ledger append": ("append_commands:append_command", "Append records from a file or stdin."),
+    "ledger export": ("transfer_commands:export_command", "Write the sealed lines to a file."),
+    "ledger import": (
+        "transfer_commands:import_command",
+        "Import an export as the ledger of a workspace.",
+    ),
     "ledger verify": (
-        "verify:verify_command",
+        "verify_commands:verify_command",
         "Verify an export; needs no server and no database.",
     ),
 }
 """The target (`module:function`) and the one-line help of each command that is written by hand."""
 
 
-def tree(arguments: Sequence[str] | None = None) -> App:
+def command_tree(arguments: Sequence[str] | None = None) -> App:
     """Build the tree of commands, with only as many derived ones as this command line needs."""
     app = App(
         name="svc",
@@ -121,7 +131,7 @@ def _placeholder() -> int:
 
 
 def _function(cell: str) -> Callable[..., int]:
-    from svc_http.run.cli.derived import Command  # noqa: PLC0415 - by hand stand some without
+    from svc_http.run.cli.operation_commands import Command  # noqa: PLC0415 - by hand stand some without
 
     return Command.parse(cell).function()
 
@@ -172,6 +182,6 @@ _SWITCHES = {"--json", "--again"}
 def run_command_line(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        return int(tree(arguments)(_with_streams(arguments)) or 0)
+        return int(command_tree(arguments)(_with_streams(arguments)) or 0)
     except CycloptsError as wrong:
         return failures.tell(_misuse(wrong), failures.USAGE)

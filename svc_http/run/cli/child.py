@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
-from svc_http.run.cli import failures
+from svc_http.run.cli import exit_codes as failures
 from svc_http.run.cli.options import load_settings
 from svc_http.run.server import launch
 from svc_http.run.server.launch import StartedServer

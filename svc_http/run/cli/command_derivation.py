@@ -8,11 +8,11 @@ from typing import Any, Final, get_args
 from svc_core.base.unset import Unset
 from svc_core.contract.result import Empty
 from svc_core.operation.declaration import JSON, MEMBER, Confidential, Operation, Trait
-from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.inputs import Input, inputs_of
 from svc_core.operation.parsing import offers
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Arg, Le, WriteOnly
-from svc_http.run.cli.derived import Command, Flag
+from svc_http.run.cli.operation_commands import Command, Flag
 from svc_http.run.cli.typed_values import HINTS
 
 _FORMS: Final[Mapping[Any, str]] = {int: "integer", float: "number", bool: "switch", str: "text"}
@@ -24,7 +24,7 @@ def command_of(operation: Operation[Any, Any]) -> Command:
     formats = tuple(form.format for form in offers(operation, {}))
     texts = (form.format for form in operation.media if form.media_type.startswith("text/"))
     clears = tuple(f.name[2:] for f in flags if f.place == MEMBER.place and not f.required)
-    names = {item.name for item in inputs(operation.request)}
+    names = {item.name for item in inputs_of(operation.request)}
     has_workspace = operation.binding != "system"
     return Command(
         id=operation.id,
@@ -53,9 +53,9 @@ def command_of(operation: Operation[Any, Any]) -> Command:
 def flags_of(operation: Operation[Any, Any]) -> list[tuple[Flag, Input]]:
     """The flags of an operation, each with the input that it gives."""
     items: list[Input] = []
-    for item in inputs(operation.request):
+    for item in inputs_of(operation.request):
         if item.place == "body":
-            items += inputs(plain_type(item.annotation)[0])
+            items += inputs_of(plain_type(item.annotation)[0])
         elif item.name != "cursor" and Trait.LIVE not in item.traits and item.place != "header":
             items.append(item)
     pairs = list(_flags(items))
@@ -83,7 +83,7 @@ def _flags(items: Iterable[Input], within: tuple[str, ...] = ()) -> Iterator[tup
     for item in items:
         inner, notes = plain_type(item.annotation)
         if item.place == "member" and shapes.is_model(inner):
-            yield from _flags(inputs(inner), (*within, item.name))
+            yield from _flags(inputs_of(inner), (*within, item.name))
         else:
             yield _flag(item, inner, notes, within), item
 
@@ -98,7 +98,7 @@ def _flag(item: Input, inner: Any, notes: tuple[Any, ...], within: tuple[str, ..
     is_many = is_list or form == "pairs"
     words = "-".join((*within, arg.name or (own if is_many and not is_positional else item.name)))
     name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", words).lower()
-    notes_ = shapes.said(item.annotation) if item.required else ()
+    notes_ = shapes.metadata_of(item.annotation) if item.required else ()
     secret = next((note for note in notes_ if isinstance(note, WriteOnly)), None)
     return Flag(
         name=name.upper() if is_positional else f"--{name}",
@@ -118,7 +118,9 @@ def _flag(item: Input, inner: Any, notes: tuple[Any, ...], within: tuple[str, ..
 
 
 def _page_bound(item: Input) -> Any:
-    return next((note.le for note in shapes.split(item.annotation)[1] if type(note) is Le), 0)
+    return next(
+        (note.le for note in shapes.split_annotation(item.annotation)[1] if type(note) is Le), 0
+    )
 
 
 def _doc(item: Input, form: str, *, is_made: bool) -> str:
@@ -130,7 +132,7 @@ def _doc(item: Input, form: str, *, is_made: bool) -> str:
 
 def plain_type(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """The type of what is sent, neither left out nor null, and all that is said of it."""
-    inner, metadata = shapes.split(annotation)
+    inner, metadata = shapes.split_annotation(annotation)
     if shapes.is_union(inner):
         kinds = [kind for kind in get_args(inner) if kind not in (Unset, type(None))]
         if len(kinds) == 1:

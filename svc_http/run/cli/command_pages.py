@@ -15,18 +15,18 @@ from cyclopts import App
 from rich.console import Console
 
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
-from svc_http.run.cli.app import tree
+from svc_http.run.cli.app import command_tree
 from svc_http.run.cli.command_derivation import command_of
 from svc_http.run.cli.command_table import FILE
-from svc_http.run.cli.derived import Command, Flag
 from svc_http.run.cli.files import write_whole
+from svc_http.run.cli.operation_commands import Command, Flag
 
 
-def lines() -> Iterator[str]:
+def command_table_lines() -> Iterator[str]:
     """The lines of the table, built from the present catalogue."""
-    every = list(_walk(tree(), ()))
+    every = list(_walk(command_tree(), ()))
     # Each by the tree that its own command line makes, where others say less of themselves.
-    pages = {words: _page(tree([*words, "--help"]), words) for words in every}
+    pages = {words: _page(command_tree([*words, "--help"]), words) for words in every}
     rows = [row for page in pages.values() for _, own in page["panels"] for row in own]
     counts = Counter(map(_json, rows))
     shared: dict[str, Any] = {}
@@ -133,7 +133,7 @@ def _source(text: Any) -> str:
 
 def write_command_table() -> None:
     """Replace the shipped table with one built from the present catalogue."""
-    write_whole(FILE, [f"{line}\n".encode() for line in lines()])
+    write_whole(FILE, [f"{line}\n".encode() for line in command_table_lines()])
 
 
 if __name__ == "__main__":

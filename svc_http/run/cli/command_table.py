@@ -2,8 +2,8 @@
 
 `svc` reads it in place of the operations themselves, whose import takes longer than a request to a
 running server. A line has three cells, parted by tabs: the words of a command, the page of its help
-and, of a command that is derived from an operation, its flags (`derived.Command`). The first line
-has the rows that several pages show. `command_pages` writes the file.
+and, of a command that is derived from an operation, its flags (`operation_commands.Command`). The
+first line has the rows that several pages show. `command_pages` writes the file.
 """
 
 import json

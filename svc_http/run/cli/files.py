@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from svc_http.run.cli.failures import UsageError
+from svc_http.run.cli.exit_codes import UsageError
 
 STREAM = "(stdin)"
 """The word by which `app.run_command_line` replaces the hyphen."""

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 
 from svc_core.operation.ports import BASE_V1, BASE_V2
 from svc_http import mcp
-from svc_http.run.cli.failures import UsageError
-from svc_http.run.control.channel import Refused, Unreachable
+from svc_http.run.cli.exit_codes import UsageError
+from svc_http.run.control.channel import OperationRefused, Unreachable
 
 if TYPE_CHECKING:
     import httpx2
@@ -85,7 +85,9 @@ def check_response(answer: "httpx2.Response") -> None:
         return
     try:
         body = json.loads(answer.read())
-        refusal = Refused({name: body[name] for name in ("detail", "code", "resolution")} | body)
+        refusal = OperationRefused(
+            {name: body[name] for name in ("detail", "code", "resolution")} | body
+        )
     except (ValueError, TypeError, KeyError) as foreign:
         detail = f"{answer.url} answers {answer.status_code}, and is not this service"
         raise Unreachable(detail) from foreign

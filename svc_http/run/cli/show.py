@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from svc_core.operation.host import Progress, Tell
+from svc_core.operation.host import Progress, ProgressListener
 
 
 def as_json(value: object) -> None:
@@ -92,7 +92,7 @@ def print_table(
     if not members:
         print_lines(empty)
         return
-    from svc_http.run.cli.tables import Table  # noqa: PLC0415 - most commands print a line
+    from svc_http.run.cli.terminal_tables import Table  # noqa: PLC0415 - most commands print a line
 
     names = [name.rpartition(".")[2] for name in columns]
     rows_table = Table(
@@ -158,7 +158,7 @@ _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 @contextmanager
-def bar(title: str) -> Iterator[Tell]:
+def bar(title: str) -> Iterator[ProgressListener]:
     """Progress bars on stderr, one for each unit, at a terminal only, from the first news on."""
     with ExitStack() as stack:
         bars: list[Any] = []

@@ -71,19 +71,19 @@ def _file(word: str) -> str:
 
 
 def _seconds(word: str) -> int:
-    from svc_http.run.cli import moments  # noqa: PLC0415
+    from svc_http.run.cli import typed_instants as moments  # noqa: PLC0415
 
     return moments.seconds(word)
 
 
 def _instant(word: str) -> str:
-    from svc_http.run.cli import moments  # noqa: PLC0415
+    from svc_http.run.cli import typed_instants as moments  # noqa: PLC0415
 
     return moments.rfc3339_instant(word)
 
 
 def _instant_ahead(word: str) -> str:
-    from svc_http.run.cli import moments  # noqa: PLC0415
+    from svc_http.run.cli import typed_instants as moments  # noqa: PLC0415
 
     return moments.instant_or_offset(word)
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from svc_core.base import compact
-from svc_core.operation.host import Progress, Tell
+from svc_core.operation.host import Progress, ProgressListener
 
-_text = compact.encoder(ascii_only=True)
+_text = compact.compact_encoder(ascii_only=True)
 
 PREFIX = "unix:"
 
@@ -60,16 +60,16 @@ class Unsafe(Exception):  # noqa: N818 - said as the state that it is
     exit_code = 1
 
 
-class Refused(Exception):  # noqa: N818 - said as what happened
+class OperationRefused(Exception):  # noqa: N818 - said as what happened
     """An operation was refused; `problem` has the eight members (Spec: Errors)."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         super().__init__(str(body["detail"]))
         self.problem = body
 
-    def saying(self, detail: str) -> "Refused":
+    def saying(self, detail: str) -> "OperationRefused":
         """The same refusal in other words."""
-        return Refused({**self.problem, "detail": detail})
+        return OperationRefused({**self.problem, "detail": detail})
 
 
 # -- where the socket is -----------------------------------------------------------------------
@@ -109,7 +109,7 @@ def _own() -> Path:
     return folder if is_short else Path("/tmp") / folder.name  # noqa: S108 - checked as the other
 
 
-def parse(text: str) -> Path:
+def parse_socket_address(text: str) -> Path:
     """The path in `unix:PATH`.
 
     Raises:
@@ -147,8 +147,8 @@ def ignore(_: str) -> None:
     """Take no part of an answer."""
 
 
-def ask(
-    path: Path, request: Mapping[str, Any], tell: Tell, take: Take = ignore
+def ask_server(
+    path: Path, request: Mapping[str, Any], tell: ProgressListener, take: Take = ignore
 ) -> Mapping[str, Any]:
     """What the server at `path` answers to a request (`control.operator.OperatorRequest`).
 
@@ -165,7 +165,7 @@ def ask(
             elif "progress" in answer:
                 tell(Progress(**answer["progress"]))
             else:
-                return told(answer)
+                return answer_result(answer)
     raise BrokeOff(f"the server at {path} ended before it answered; look before repeating")
 
 
@@ -197,7 +197,7 @@ def _connect(connection: socket.socket, path: Path) -> None:
         raise Unreachable(f"no server answers at {PREFIX}{path}") from error
 
 
-def told(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+def answer_result(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the line of an answer says.
 
     Raises:
@@ -206,4 +206,4 @@ def told(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     if "ok" in answer:
         result: Mapping[str, Any] = answer["ok"]
         return result
-    raise Refused(answer["problem"])
+    raise OperationRefused(answer["problem"])

@@ -20,7 +20,7 @@ from svc_http.run.control.channel import LINE_BYTES_MAX, PREFIX, check_folder
 if TYPE_CHECKING:
     from svc_http.run.control.operator import Operator  # which loads every operation
 
-_text = compact.encoder(ascii_only=True)
+_text = compact.compact_encoder(ascii_only=True)
 
 CONNECTIONS_MAX = 16
 """Commands at once: a person has a few terminals, a script a few workers."""

@@ -32,9 +32,9 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, OPERATOR, Operation, Trait
 from svc_core.operation.executor import Execution
-from svc_core.operation.host import Tell
-from svc_core.operation.inputs import inputs
-from svc_core.operation.parsing import Call, Site, declaration, prepare, read_json
+from svc_core.operation.host import ProgressListener
+from svc_core.operation.inputs import inputs_of
+from svc_core.operation.parsing import Call, Site, prepare, read_json, request_shape
 from svc_core.operation.ports import (
     SYSTEM,
     Collection,
@@ -46,7 +46,7 @@ from svc_core.operation.reply import Reply
 from svc_core.operation.stream import Stream, Watch
 from svc_core.wire import Json, WireError
 from svc_http import system
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 
 PassOn = Callable[[bytes], Awaitable[None]]
 """Takes a part of a stream; whoever gives it is cancelled once nobody is there."""
@@ -62,7 +62,7 @@ _TENANT_COLLECTIONS: Final = {
 }
 """The collections of tenants by the prefix of their identifiers."""
 
-_text = compact.encoder(ascii_only=False)
+_text = compact.compact_encoder(ascii_only=False)
 
 
 @frozen
@@ -86,7 +86,9 @@ class Operator:
     site: Callable[[], Site]
     failed: Callable[[BaseException], None]
 
-    async def answer(self, line: bytes, tell: Tell, pass_on: PassOn | None = None) -> bytes:
+    async def answer(
+        self, line: bytes, tell: ProgressListener, pass_on: PassOn | None = None
+    ) -> bytes:
         """The answer to one request, whatever it is: one line of JSON.
 
         One that comes as a stream is passed on in its parts, and the answer is that it is over.
@@ -125,9 +127,9 @@ class Operator:
         body = problem.body(refusal, base_url=origin, request_id=system.new_request_id())
         return b'{"problem":' + body + b"}\n"
 
-    async def _run(self, request: OperatorRequest, tell: Tell) -> Reply:
+    async def _run(self, request: OperatorRequest, tell: ProgressListener) -> Reply:
         operation = _operation(request.operation)
-        path = {item.name for item in inputs(operation.request) if item.place == "path"}
+        path = {item.name for item in inputs_of(operation.request) if item.place == "path"}
         if request.path.keys() != path:
             raise Problem(problem.VALIDATION_FAILED, f"/path: must have {sorted(path)}")
         site, now = self.site(), self.service.now()
@@ -147,7 +149,7 @@ class Operator:
         account = request.account or await self._owner(operation, request)
 
         async def unit(ctx: Context) -> Actor:
-            return await accounts.acting(
+            return await accounts.operator_actor(
                 ctx, account, request.author, is_personal=operation.personal
             )
 
@@ -164,7 +166,7 @@ class Operator:
         """
         body = request.body if isinstance(request.body, dict) else {}
         members = {**body, **request.query, **request.path}
-        for item in inputs(operation.request):
+        for item in inputs_of(operation.request):
             id_ = members.get(item.name)
             if item.id_of is not None and isinstance(id_, str):
                 public = item.id_of.public(id_)
@@ -189,7 +191,7 @@ def _read(line: bytes, *, exact: bool = False) -> OperatorRequest:
         request = wire.structure(OperatorRequest, read_json(line, exact=exact))
     except WireError as wrong:
         raise Problem(problem.VALIDATION_FAILED, describe(wrong.faults)) from wrong
-    is_exact = declaration(_operation(request.operation)).has(Trait.EXACT)
+    is_exact = request_shape(_operation(request.operation)).has(Trait.EXACT)
     return _read(line, exact=True) if is_exact and not exact else request
 
 

@@ -13,25 +13,25 @@ from attrs import frozen
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.intel.folding.model import Source
-from svc_core.intel.intake.operations import Outcome, SourceReader
+from svc_core.intel.intake.operations import PullOutcome, SourceReader
 from svc_core.ledger.local_operations import Exports, UnreadableExport
-from svc_core.operation.host import Progress, Tell
+from svc_core.operation.host import Progress, ProgressListener
 from svc_core.operation.ports import Lockouts
 from svc_core.payments.steps import Checkout
 from svc_core.reports.audio import Audio
-from svc_core.reports.local_operations import Speaker
-from svc_core.reports.speaking import Task
-from svc_http.outside.fetch.client import Fetcher
-from svc_http.outside.fetch.exports import opener
-from svc_http.outside.fetch.files import locations
-from svc_http.outside.fetch.model import FetchRefused, NotModified
-from svc_http.outside.speech.port import SpeechFailed
+from svc_core.reports.report_commands import Speaker
+from svc_core.reports.speech_tasks import SpeechTask
+from svc_http.outside.fetch.document_fetcher import Fetcher
+from svc_http.outside.fetch.exports import export_opener
+from svc_http.outside.fetch.local_files import document_locations
+from svc_http.outside.fetch.model import FetchRefusal, NotModified
+from svc_http.outside.voices.speech_port import SpeechFailure
 from svc_http.run.control.operator import Operator
-from svc_http.service.equipment import fetcher, recorder
-from svc_http.service.runtime.parts import Runtime
-from svc_http.service.service import Service
-from svc_http.service.workers.intake import pull_now
-from svc_http.service.workers.recordings import Recorder
+from svc_http.service.equipment import fetcher_of, recorder_of
+from svc_http.service.runtime.runtime_state import Runtime
+from svc_http.service.service_units import Service
+from svc_http.service.workers.report_recordings import Recorder
+from svc_http.service.workers.source_pulls import pull_now
 from svc_http.settings import SettingsError
 
 
@@ -44,26 +44,26 @@ class _Publishers:
 
     def locations(self, text: str) -> Sequence[str]:
         try:
-            return locations(text)
-        except FetchRefused as refusal:
+            return document_locations(text)
+        except FetchRefusal as refusal:
             raise ValueError(refusal.message) from refusal
 
     async def read(self, location: str) -> bytes:
         try:
             async with self.fetcher() as fetcher:
                 document = await fetcher.fetch(location)
-        except FetchRefused as refusal:
+        except FetchRefusal as refusal:
             raise ValueError(refusal.message) from refusal
         if isinstance(document, NotModified):
             raise AssertionError("no validator was sent")
         return document.body
 
     async def pull(
-        self, sources: Sequence[Source], tell: Tell, *, force: bool = False
-    ) -> Sequence[Outcome]:
+        self, sources: Sequence[Source], tell: ProgressListener, *, force: bool = False
+    ) -> Sequence[PullOutcome]:
         counter = count(1)
 
-        def report(outcome: Outcome) -> None:
+        def report(outcome: PullOutcome) -> None:
             location = "" if outcome.source is None else outcome.source.location
             tell(Progress(next(counter), len(sources), location))
 
@@ -78,14 +78,14 @@ class Voice:
     service: Service
     recorder: Callable[[], Recorder]
 
-    async def record(self, tenant: str, task: Task) -> Audio | None:
+    async def record(self, tenant: str, task: SpeechTask) -> Audio | None:
         """Speak a report and keep its recording."""
         try:
             return await self.recorder().record(self.service, tenant, task)
         except SettingsError as mute:
             detail = f"Reports have no voice here: {mute}"
             raise Problem(problem.SERVICE_UNAVAILABLE, detail) from mute
-        except (SpeechFailed, OSError) as failure:
+        except (SpeechFailure, OSError) as failure:
             again = f"once that is mended: svc reports speak {task.report_id}"
             detail = f"The report was not spoken: {failure}; {again}"
             raise Problem(problem.SERVICE_UNAVAILABLE, detail) from failure
@@ -94,7 +94,7 @@ class Voice:
 class _Files:
     """Exports on the disk of this machine."""
 
-    def blocks(self, path: str, note: str, tell: Tell) -> Callable[[], Iterator[bytes]]:
+    def blocks(self, path: str, note: str, tell: ProgressListener) -> Callable[[], Iterator[bytes]]:
         if not Path(path).is_absolute():
             raise UnreadableExport("must be absolute")
         loop = asyncio.get_running_loop()  # what reads may be a thread beside it
@@ -102,21 +102,21 @@ class _Files:
         def tell_soon(progress: Progress) -> None:
             loop.call_soon_threadsafe(tell, progress)
 
-        return opener(Path(path), note, tell_soon)
+        return export_opener(Path(path), note, tell_soon)
 
 
-def operator(runtime: Runtime, failed: Callable[[BaseException], None]) -> Operator:
+def operator_of(runtime: Runtime, failed: Callable[[BaseException], None]) -> Operator:
     """The operator that carries out commands on this service."""
     service = runtime.service
-    make = partial(recorder, runtime.settings, runtime.storage, runtime.media)
+    make = partial(recorder_of, runtime.settings, runtime.storage, runtime.media)
     providers: Mapping[type, Any] = {
-        **service.host.lends,
-        SourceReader: _Publishers(service, partial(fetcher, runtime.settings)),
+        **service.host.providers,
+        SourceReader: _Publishers(service, partial(fetcher_of, runtime.settings)),
         Speaker: Voice(service, make),
         Exports: _Files(),
         Lockouts: runtime.shared.lockouts,
     }
-    if runtime.till is not None:
-        providers = {**providers, Checkout: runtime.till.checkout}
-    lending = attrs.evolve(service, host=attrs.evolve(service.host, lends=providers))
+    if runtime.checkout is not None:
+        providers = {**providers, Checkout: runtime.checkout.checkout}
+    lending = attrs.evolve(service, host=attrs.evolve(service.host, providers=providers))
     return Operator(lending, lambda: runtime.site(runtime.now()), failed)

@@ -24,14 +24,14 @@ from svc_core.reports import publications
 from svc_core.reports.profiles import operations
 from svc_core.reports.profiles.model import PROFILES as STORED
 from svc_core.reports.profiles.model import SUBSCRIPTIONS, ProfileInput
-from svc_core.search.embeddings import Embedder
-from svc_http.outside.fetch.client import Fetcher
-from svc_http.run.demo.documents import DemoDocument, data_documents, documents
-from svc_http.run.demo.profiles import PROFILES, PUBLIC
+from svc_core.search.vector_likeness import Embedder
+from svc_http.outside.fetch.document_fetcher import Fetcher
+from svc_http.run.demo.demo_feeds import DemoDocument, data_documents, demo_documents
+from svc_http.run.demo.demo_profiles import PROFILES, PUBLIC
 from svc_http.run.demo.subject import DemoSubject, append_demo_subject
-from svc_http.service.service import Service
-from svc_http.service.workers.intake import add_source, pull_all
-from svc_http.service.workers.reports import make_report
+from svc_http.service.service_units import Service
+from svc_http.service.workers.report_runs import make_report
+from svc_http.service.workers.source_pulls import add_source, pull_all
 
 WORKSPACE = "demo"
 PLAN = "elite"
@@ -57,19 +57,19 @@ class SeededDemo:
     subject: DemoSubject
 
 
-async def seed(service: Service, fetcher: Fetcher, folder: Path) -> SeededDemo:
+async def seed_demo(service: Service, fetcher: Fetcher, folder: Path) -> SeededDemo:
     """Fill the store; the documents are written to `folder`, which must stay while it is used.
 
     Its reports are made of words: a model that makes the vectors of every item would hold up the
     start, and has them soon after it.
     """
     lends = {
-        kind: provider for kind, provider in service.host.lends.items() if kind is not Embedder
+        kind: provider for kind, provider in service.host.providers.items() if kind is not Embedder
     }
-    service = attrs.evolve(service, host=attrs.evolve(service.host, lends=lends))
+    service = attrs.evolve(service, host=attrs.evolve(service.host, providers=lends))
     house = await service.system(lambda ctx: _open_house(ctx, service))
     tenant = house.key.tenant
-    read = documents(service.now())
+    read = demo_documents(service.now())
     earlier = data_documents(service.now(), earlier=True)
     was = await pull_all(service, await _add_sources(service, folder, earlier), fetcher)
     sources = await _add_sources(service, folder, (*read, *data_documents(service.now())))

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from svc_core.access.keys import ApiKey
 from svc_core.base import instants
-from svc_core.ledger.append.append import append
+from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import (
     ClaimAssertion,
     ClaimRevision,
@@ -26,8 +26,8 @@ from svc_core.ledger.append.entries import (
 from svc_core.ledger.append.input import SeenSource
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_http.run.demo.documents import DemoDocument
-from svc_http.service.service import Service
+from svc_http.run.demo.demo_feeds import DemoDocument
+from svc_http.service.service_units import Service
 
 _HALT_AGE = timedelta(days=2, hours=1)
 _FILING_AGE = timedelta(days=1, hours=4)
@@ -68,7 +68,7 @@ async def _append(
     """The ids of what was appended as if it were `moment`."""
 
     async def unit(ctx: Context) -> tuple[str, ...]:
-        records = await append(attrs.evolve(ctx, actor=author), entries)
+        records = await append_drafts(attrs.evolve(ctx, actor=author), entries)
         return tuple(record.id for record in records.records)
 
     return await attrs.evolve(service, now=lambda: moment).write(author.tenant, unit)

@@ -28,11 +28,11 @@ from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.utils import wrap_app
 
 from svc_core.access import address
-from svc_http.exchange.exchange import PART_BYTES, VOUCH
-from svc_http.exchange.load import Room
+from svc_http.exchange.http_exchange import PART_BYTES, VOUCH
+from svc_http.exchange.waiting_room import Room
 from svc_http.run.server.configuration import Listening, drop
-from svc_http.service.runtime.application import Service
-from svc_http.service.runtime.parts import Runtime
+from svc_http.service.runtime.application import Application
+from svc_http.service.runtime.runtime_state import Runtime
 
 FILES_BESIDE = 124
 """Files and sockets that are open beside the connections: the store, the control socket, what
@@ -97,7 +97,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 async def serve(
-    service: Service,
+    service: Application,
     listening: socket.socket,
     on_ready: OnReady | None = None,
     *,
@@ -145,7 +145,11 @@ class _Connections:
     """The connections of one server, each a task of Hypercorn's."""
 
     def __init__(
-        self, service: Service, listening: Listening, takes: type[TCPServer], connections_max: int
+        self,
+        service: Application,
+        listening: Listening,
+        takes: type[TCPServer],
+        connections_max: int,
     ) -> None:
         self._app = wrap_app(service, listening.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
         self._listening = listening
@@ -246,7 +250,7 @@ def drain_on_signals(runtime: Runtime) -> None:
         loop.add_signal_handler(number, first)
 
 
-def run(service: Service, on_ready: OnReady | None = None) -> None:
+def run_hypercorn(service: Application, on_ready: OnReady | None = None) -> None:
     """Serve at the address of the settings until a signal, with uvloop where there is one.
 
     Raises:

@@ -18,16 +18,16 @@ from attrs import frozen
 
 from svc_core.access import operations as accounts
 from svc_core.operation.ports import SYSTEM
-from svc_core.payments.networks import NOBODY
+from svc_core.payments.networks import BURN_ADDRESS
 from svc_http.outside.facilitators import ethereum
-from svc_http.run.demo.seed import SeededDemo, seed
+from svc_http.run.demo.seed import SeededDemo, seed_demo
 from svc_http.run.hosting import controlled
 from svc_http.run.server import hypercorn
 from svc_http.run.server.restarts import Read, Restarts
-from svc_http.service.equipment import checked, fetcher
+from svc_http.service.equipment import fetcher_of, validate_settings
 from svc_http.service.journal import Level
-from svc_http.service.runtime.assembly import assembled
-from svc_http.service.runtime.parts import Runtime
+from svc_http.service.runtime.assembly import open_application
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import EXAMPLE_DSN, PREFIX, Settings, SettingsError
 from svc_http.system import sigterm_interrupts
 
@@ -71,7 +71,7 @@ def run_server(settings: Settings, on_ready: OnReady, read: Read | None = None) 
     with (
         suppress(KeyboardInterrupt),
         sigterm_interrupts(),
-        _listening(checked(settings)) as listening,
+        _listening(validate_settings(settings)) as listening,
     ):
         ready = iter((on_ready,))  # the address is told once
 
@@ -107,9 +107,10 @@ def run_demo(settings: Settings, on_ready: OnReady) -> None:
             log_level=_quiet(settings),
             db=str(Path(folder) / "svc.db"),
             secret=None,
-            x402_pay_to=settings.x402_pay_to or (NOBODY if ethereum.is_installed() else None),
+            x402_pay_to=settings.x402_pay_to
+            or (BURN_ADDRESS if ethereum.has_x402_extra() else None),
         )
-        with _listening(checked(demo)) as listening:
+        with _listening(validate_settings(demo)) as listening:
             _run(demo, listening, on_ready, _Manner(feeds))
 
 
@@ -132,7 +133,12 @@ def run_one_of(
         SettingsError, Unusable, Unsafe, OSError: it cannot start, and why.
     """
     with suppress(KeyboardInterrupt), sigterm_interrupts():
-        _run(check_shared_database(checked(settings)), listening, on_ready, _Manner(number=number))
+        _run(
+            check_shared_database(validate_settings(settings)),
+            listening,
+            on_ready,
+            _Manner(number=number),
+        )
 
 
 def check_shared_database(settings: Settings) -> Settings:
@@ -172,7 +178,7 @@ async def _serve(
     manner: _Manner,
 ) -> None:
     feeds, number = manner.feeds, manner.number
-    async with assembled(settings, number=number) as service:
+    async with open_application(settings, number=number) as service:
         runtime, acting = service.runtime, service.runtime.service
         demo = None if feeds is None else await _seed(runtime, feeds)
         async with controlled(service, number) as admin:
@@ -186,5 +192,5 @@ async def _serve(
 
 
 async def _seed(runtime: Runtime, feeds: Path) -> SeededDemo:
-    async with fetcher(runtime.settings) as reader:
-        return await seed(runtime.service, reader, feeds)
+    async with fetcher_of(runtime.settings) as reader:
+        return await seed_demo(runtime.service, reader, feeds)

@@ -28,7 +28,7 @@ from svc_http.run.server.launch import (
     check_shared_database,
     settings_at_port,
 )
-from svc_http.service.equipment import checked
+from svc_http.service.equipment import validate_settings
 from svc_http.service.journal import Journal
 from svc_http.settings import Settings
 
@@ -55,7 +55,7 @@ Ready = Callable[[Mapping[str, Any]], None]
 """Told what the first process said of itself, once all of them answer."""
 
 
-class Failed(Exception):  # noqa: N818 - said as what happened
+class ProcessFailed(Exception):  # noqa: N818 - said as what happened
     """A process ended before it answered. One that ends with a code of its own has said why."""
 
     def __init__(self, number: int, code: int) -> None:
@@ -73,7 +73,7 @@ def run_processes(
     Raises:
         SettingsError, PortBusy, Failed, OSError: they cannot start, and why.
     """
-    check_shared_database(checked(settings))
+    check_shared_database(validate_settings(settings))
     listening = hypercorn.listen(settings.host, settings.port)
 
     def ready(message: Mapping[str, Any]) -> None:
@@ -93,7 +93,7 @@ def run_processes(
     )
     try:
         asyncio.run(processes.run(ready))
-    except Failed as failure:
+    except ProcessFailed as failure:
         if failure.code <= 0:
             raise
         return failure.code
@@ -189,7 +189,7 @@ class Processes:
             return message
         if not process.stdout.at_eof():
             _tell(process, signal.SIGKILL)
-        raise Failed(number, await self._exit_code(process))
+        raise ProcessFailed(number, await self._exit_code(process))
 
     async def _keep(self, number: int) -> NoReturn:
         """Have a process in this place, whatever becomes of it."""
@@ -204,7 +204,7 @@ class Processes:
             while self._serving[number] is process:
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, RESTART_SECONDS_MAX)
-                with suppress(Failed, OSError):
+                with suppress(ProcessFailed, OSError):
                     await self._replace(number, process)
 
     async def _roll(self) -> None:
@@ -212,7 +212,7 @@ class Processes:
             old = self._serving[number]
             try:
                 await self._replace(number, old)
-            except (Failed, OSError) as failure:
+            except (ProcessFailed, OSError) as failure:
                 self._journal.note("error", "restart given up", process=number, why=str(failure))
                 return
             await self._stop(old)

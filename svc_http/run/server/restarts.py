@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from svc_http.service.equipment import checked
+from svc_http.service.equipment import validate_settings
 from svc_http.service.journal import Journal, Level, scrub
-from svc_http.service.runtime.parts import Runtime
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import Settings, SettingsError
 
 Read = Callable[[], Settings]
@@ -72,7 +72,7 @@ class Restarts:
 
     def _begin(self, runtime: Runtime) -> None:
         try:
-            fresh = checked(self._read())
+            fresh = validate_settings(self._read())
             _check_kept(self._settings, fresh)
         except Exception as failure:
             self._give_up(failure)

@@ -7,10 +7,10 @@ from contextlib import suppress
 from svc_http import system
 from svc_http.run.server import hypercorn
 from svc_http.run.server.restarts import Read, Restarts
-from svc_http.service.equipment import checked
-from svc_http.service.runtime.assembly import opened
+from svc_http.service.equipment import validate_settings
+from svc_http.service.runtime.assembly import open_runtime
 from svc_http.settings import Settings
-from svc_http.stores import StoreBusy, Unusable
+from svc_http.stores import StoreBusy, StoreUnusable
 
 
 def run_workers(settings: Settings, on_ready: Callable[[], None], read: Read | None = None) -> None:
@@ -26,19 +26,19 @@ def run_workers(settings: Settings, on_ready: Callable[[], None], read: Read | N
             runner.run(_work(settings, next(ready, lambda: None), restarts))
 
     with suppress(KeyboardInterrupt), system.sigterm_interrupts():
-        Restarts(checked(settings), read or (lambda: settings)).run(work)
+        Restarts(validate_settings(settings), read or (lambda: settings)).run(work)
 
 
 async def _work(settings: Settings, on_ready: Callable[[], None], restarts: Restarts) -> None:
     try:
-        async with opened(settings) as runtime:
+        async with open_runtime(settings) as runtime:
             hypercorn.drain_on_signals(runtime)
             await runtime.start()
             on_ready()
             with restarts.heeds(runtime):
                 await runtime.drain.wait()
     except StoreBusy as busy:
-        raise Unusable(
+        raise StoreUnusable(
             f"a SQLite file has one process, and {busy}; a server runs its own workers "
             "(SVC_WORKERS), or let both use PostgreSQL"
         ) from busy

@@ -23,33 +23,34 @@ from svc_core import catalog
 from svc_core.access.plans import PlanTable
 from svc_core.ledger.signing_key import Purpose
 from svc_core.operation.declaration import Operation, Trait
-from svc_core.operation.parsing import declaration
+from svc_core.operation.parsing import request_shape
 from svc_core.operation.ports import Ids, Storage
 from svc_core.payments import prices
 from svc_http import system
 from svc_http.adapter import endpoints, paywall
 from svc_http.adapter.dispatcher import Dispatcher
-from svc_http.guard.edge import Edge
-from svc_http.mcp import endpoint
+from svc_http.guard.edge import ServerEdge
+from svc_http.mcp import http_endpoint as endpoint
 from svc_http.outside.chat import Chat
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.outside.facilitators.x402 import PaymentProvider
-from svc_http.outside.speech.port import Speech
-from svc_http.pages import refusals, reports
-from svc_http.pages.documents import Pages
-from svc_http.pages.media import MediaPages
+from svc_http.outside.voices.speech_port import Speech
+from svc_http.pages import refusals
+from svc_http.pages import report_pages as reports
+from svc_http.pages.service_documents import Pages
+from svc_http.pages.sound_files import MediaPages
 from svc_http.service.gauges import StoreGauges
-from svc_http.service.runtime.parts import Closing, Providers, Runtime, Worker
+from svc_http.service.runtime.runtime_state import Closing, Providers, Runtime, Worker
 from svc_http.settings import Settings, SettingsError
-from svc_http.stores.counters.memory import Shared, in_memory
-from svc_http.stores.media.places import media_of
-from svc_http.stores.media.port import Media
+from svc_http.stores.counters.in_process import Coordination, in_memory
+from svc_http.stores.media.media_choice import media_of
+from svc_http.stores.media.media_port import Media
 from svc_http.version import service_version
 
 AUDIO_TEXT = "/reports/{reportId}/audio-text"
 
 
-class Service(Starlette):
+class Application(Starlette):
     """The ASGI application: a Starlette whose requests pass only our edge and our dispatcher."""
 
     def __init__(
@@ -64,13 +65,13 @@ class Service(Starlette):
         """The path of the control socket, while one is open."""
         ids = {operation.id for operation in operations}
         is_whole = ids >= {operation.id for operation in catalog.OPERATIONS}
-        self.looks = StoreGauges(
+        self.gauges = StoreGauges(
             runtime.service, runtime.settings, runtime.metrics, is_whole=is_whole
         )
         terms = paywall.terms_of(runtime.settings)
         resources = [
             *endpoints.resources(operations, runtime),
-            *Pages(operations, runtime, terms, self.looks.exposition).resources(),
+            *Pages(operations, runtime, terms, self.gauges.exposition).resources(),
             *reports.report_resources(lambda: runtime.service, runtime.site),
             *endpoint.mcp_resources(runtime),
         ]
@@ -83,8 +84,8 @@ class Service(Starlette):
         )
         self.router = Dispatcher(resources, routes, lifespan=_lifespan)
         # The router's own application: nobody puts middleware between it and the edge.
-        foreign = {op.address for op in operations if declaration(op).has(Trait.FOREIGN)}
-        self.edge = Edge(self.router.app, runtime, frozenset(foreign), refusals.refusal_page)
+        foreign = {op.address for op in operations if request_shape(op).has(Trait.FOREIGN)}
+        self.edge = ServerEdge(self.router.app, runtime, frozenset(foreign), refusals.refusal_page)
         runtime.metrics.gauge(
             "svc_requests_in_flight",
             "Requests being worked on; not those that wait for their client, nor this one.",
@@ -119,7 +120,7 @@ class Service(Starlette):
 
 
 @asynccontextmanager
-async def _lifespan(service: Service) -> AsyncIterator[None]:
+async def _lifespan(service: Application) -> AsyncIterator[None]:
     await service.runtime.start()
     try:
         yield
@@ -144,9 +145,9 @@ def build(
     chat: Chat | None = None,
     media: Media | None = None,
     number: int | None = None,
-    shared: Shared | None = None,
-    paying: PaymentProvider | None = None,
-) -> Service:
+    shared: Coordination | None = None,
+    payments: PaymentProvider | None = None,
+) -> Application:
     """Build the application of a service over `storage`.
 
     `settings` have a secret (`secret.with_secret`). `plan_table` replaces the preset that they
@@ -154,7 +155,7 @@ def build(
     they ended. `routes` are Starlette routes and mounts of the host, tried after ours. `speech`
     reads reports aloud; `media` stores recordings (default: the media store of the settings).
     `number` identifies the process in a log that several processes share.
-    `shared` are counters that processes share; without it each counts for itself. `paying` is
+    `shared` are counters that processes share; without it each counts for itself. `payments` is
     with whom payments are made; without it they are asked for where the settings say so, and none
     is taken.
 
@@ -170,7 +171,7 @@ def build(
         monotonic=monotonic,
         ids=ids or system.SystemIds(),
         plans=plan_table or settings.plan_table,
-        providers=Providers(speech, embedder, chat, paying),
+        providers=Providers(speech, embedder, chat, payments),
         media=media or media_of(settings, storage),
         shared=shared or in_memory(monotonic),
         workers=workers,
@@ -178,7 +179,7 @@ def build(
         keys=tuple(purposes(operations, settings)),
         number=number,
     )
-    return Service(runtime, chosen(operations, settings), routes)
+    return Application(runtime, offered_operations(operations, settings), routes)
 
 
 def purposes(operations: Iterable[Operation[Any, Any]], settings: Settings) -> Iterator[Purpose]:
@@ -189,7 +190,7 @@ def purposes(operations: Iterable[Operation[Any, Any]], settings: Settings) -> I
         yield "receipt"
 
 
-def chosen(
+def offered_operations(
     operations: Iterable[Operation[Any, Any]], settings: Settings
 ) -> tuple[Operation[Any, Any], ...]:
     """The operations as this operator offers them, with their prices (Spec: Scopes, rule 3).
@@ -198,11 +199,11 @@ def chosen(
         SettingsError: a price names an operation that cannot be bought.
     """
     try:
-        operations = prices.priced(operations, dict(settings.x402_prices))
+        operations = prices.apply_prices(operations, dict(settings.x402_prices))
     except ValueError as error:
         raise SettingsError(f"setting 'x402_prices': {error}") from error
     if settings.x402_pay_to is None:
-        operations = map(prices.unsold, operations)
+        operations = map(prices.without_price, operations)
     choices: Mapping[str, frozenset[str]] = {AUDIO_TEXT: frozenset({settings.audio_text_scope})}
     return tuple(
         attrs.evolve(operation, scopes=choices[operation.path])

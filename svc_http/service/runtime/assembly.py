@@ -15,28 +15,28 @@ from starlette.routing import BaseRoute
 from svc_core import catalog
 from svc_core.ledger.signing_key import Purpose
 from svc_http import system
-from svc_http.outside.facilitators.x402 import check_payment_provider, paying
+from svc_http.outside.facilitators.x402 import check_payment_provider, payment_provider
 from svc_http.service.equipment import (
-    chat,
-    embedder,
-    fetcher,
+    chat_of,
+    embedder_of,
+    fetcher_of,
     open_shared,
     open_store,
     poster_of,
-    speech,
+    voice_of,
 )
 from svc_http.service.gauges import serve_metrics
 from svc_http.service.journal import LogFile
 from svc_http.service.key_uses import write_last_uses
 from svc_http.service.runtime import application
-from svc_http.service.runtime.parts import Providers, Runtime, Worker
+from svc_http.service.runtime.runtime_state import Providers, Runtime, Worker
 from svc_http.service.runtime.tasks import count_uses, workers_of
-from svc_http.service.secret import secured
-from svc_http.service.workers.payments import lapse_payments
+from svc_http.service.secret import with_secret
+from svc_http.service.workers.payment_recovery import lapse_payments
 from svc_http.settings import Settings, SettingsError
-from svc_http.stores import Store, StoreBusy
-from svc_http.stores.counters.memory import Shared
-from svc_http.stores.media.places import media_of
+from svc_http.stores import ClosableStore, StoreBusy
+from svc_http.stores.counters.in_process import Coordination
+from svc_http.stores.media.media_choice import media_of
 
 STORE_WAIT_SECONDS = 1.0
 """How long a start waits for commands that have the database file open, one after another."""
@@ -46,54 +46,54 @@ STORE_POLL_SECONDS = 0.05
 
 
 @asynccontextmanager
-async def assembled(
+async def open_application(
     settings: Settings, *, number: int | None = None, routes: Iterable[BaseRoute] = ()
-) -> AsyncIterator[application.Service]:
+) -> AsyncIterator[application.Application]:
     """Open the application of the settings, not yet started and without a control socket.
 
     Raises:
-        SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
+        SettingsError, StoreBusy, StoreNewer, StoreUnusable, DriverMissing: it cannot be, and why.
     """
-    operations = application.chosen(catalog.OPERATIONS, settings)
+    operations = application.offered_operations(catalog.OPERATIONS, settings)
     keys = tuple(application.purposes(operations, settings))
-    async with opened(settings, count_uses, keys=keys, number=number) as runtime:
+    async with open_runtime(settings, count_uses, keys=keys, number=number) as runtime:
         payments = runtime.providers.payments
-        service = application.Service(
+        service = application.Application(
             runtime, operations, (*routes, *(payments.routes if payments else ()))
         )
-        if runtime.till is not None and settings.dsn is None:
+        if runtime.checkout is not None and settings.dsn is None:
             await lapse_payments(
-                runtime.till.checkout, partial(runtime.journal.failure, "payments")
+                runtime.checkout.checkout, partial(runtime.journal.failure, "payments")
             )
         await runtime.unlock()
         try:
-            async with serve_metrics(service.looks, settings, number):
+            async with serve_metrics(service.gauges, settings, number):
                 yield service
         finally:
             await write_last_uses(runtime.service, runtime.gate.uses)
 
 
 @asynccontextmanager
-async def opened(
+async def open_runtime(
     settings: Settings, *workers: Worker, keys: Sequence[Purpose] = (), number: int | None = None
 ) -> AsyncIterator[Runtime]:
     """Open the runtime of the settings, with its workers and the given ones; it is not started.
 
     Raises:
-        SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
+        SettingsError, StoreBusy, StoreNewer, StoreUnusable, DriverMissing: it cannot be, and why.
     """
-    voice, model, language_model = speech(settings), embedder(settings), chat(settings)
+    voice, model, language_model = voice_of(settings), embedder_of(settings), chat_of(settings)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, model, language_model)
         shared = open_shared(settings)
         stack.push_async_callback(shared.close)
         store = await _claim_store(settings, shared)
         stack.push_async_callback(store.close)
-        settings = secured(settings)
-        reader = await stack.enter_async_context(fetcher(settings))
+        settings = with_secret(settings)
+        reader = await stack.enter_async_context(fetcher_of(settings))
         sender = poster_of(settings)
         stack.push_async_callback(sender.aclose)
-        payments = paying(settings)
+        payments = payment_provider(settings)
         stack.push_async_callback(_close, payments)
         runtime = Runtime(
             settings,
@@ -112,16 +112,16 @@ async def opened(
 
 
 @asynccontextmanager
-async def idle(settings: Settings) -> AsyncIterator[Runtime]:
+async def open_command_runtime(settings: Settings) -> AsyncIterator[Runtime]:
     """Open a runtime for one command: without workers, and without outside services.
 
     Raises:
-        SettingsError, StoreBusy, Newer, Unusable, DriverMissing: it cannot be, and why.
+        SettingsError, StoreBusy, StoreNewer, StoreUnusable, DriverMissing: it cannot be, and why.
     """
     shared = open_shared(settings)
     store = await open_store(settings, shared)
     try:
-        runtime = Runtime(secured(settings), store, shared=shared)
+        runtime = Runtime(with_secret(settings), store, shared=shared)
         await runtime.unlock()
         yield runtime
     finally:
@@ -134,7 +134,7 @@ async def _close(*parts: Any) -> None:
         await part.aclose()
 
 
-async def _claim_store(settings: Settings, shared: Shared) -> Store:
+async def _claim_store(settings: Settings, shared: Coordination) -> ClosableStore:
     """Open the store; wait for a command that has it, but not as long as a server would keep it."""
     _check_log(settings)
     deadline = system.monotonic() + STORE_WAIT_SECONDS

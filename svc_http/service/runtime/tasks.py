@@ -16,25 +16,31 @@ from svc_core.contract import idempotency
 from svc_core.operation.ports import SYSTEM, SharedUnavailable, Transaction
 from svc_http import system
 from svc_http.outside.embeddings.model import Embeddings
-from svc_http.outside.fetch.client import Fetcher
-from svc_http.outside.fetch.post import Poster, Undelivered
-from svc_http.outside.speech.port import Speech
-from svc_http.service.equipment import recorder
+from svc_http.outside.fetch.document_fetcher import Fetcher
+from svc_http.outside.fetch.webhook_poster import DeliveryFailure, Poster
+from svc_http.outside.voices.speech_port import Speech
+from svc_http.service.equipment import recorder_of
 from svc_http.service.key_uses import uses_loop
-from svc_http.service.metrics import Metrics
-from svc_http.service.runtime.parts import Runtime, Worker
-from svc_http.service.service import Service
-from svc_http.service.workers import automations, recordings
-from svc_http.service.workers.deliveries import Sender, deliver_loop, purge_deliveries, take_over
-from svc_http.service.workers.indexes import index_loop
-from svc_http.service.workers.intake import ingest_loop
-from svc_http.service.workers.payments import forget_payments, reconcile_loop
-from svc_http.service.workers.recordings import speak_loop, sweep_loop
+from svc_http.service.process_metrics import Metrics
+from svc_http.service.runtime.runtime_state import Runtime, Worker
+from svc_http.service.service_units import Service
+from svc_http.service.workers import automation_runs as automations
+from svc_http.service.workers import report_recordings as recordings
+from svc_http.service.workers.deliveries import (
+    Sender,
+    deliver_loop,
+    purge_deliveries,
+    requeue_deliveries,
+)
+from svc_http.service.workers.index_turns import index_loop
+from svc_http.service.workers.item_vectors import embed_loop
+from svc_http.service.workers.payment_recovery import forget_payments, reconcile_loop
+from svc_http.service.workers.report_recordings import orphan_file_loop, speak_loop
 from svc_http.service.workers.retention import forget_threads, retention_loop
 from svc_http.service.workers.schedules import schedule_loop
 from svc_http.service.workers.secrets import renew_secrets
+from svc_http.service.workers.source_pulls import ingest_loop
 from svc_http.service.workers.subscribers import subscriber_loop
-from svc_http.service.workers.vectors import embed_loop
 from svc_http.settings import Settings
 
 PURGE_SECONDS = 600.0
@@ -92,7 +98,7 @@ class _CountingSender:
     async def post(self, address: str, fields: dict[str, str], body: bytes, /) -> int:
         try:
             status = await self._sender.post(address, fields, body)
-        except Undelivered:
+        except DeliveryFailure:
             self._count["unanswered"] += 1
             raise
         self._count["taken" if 200 <= status < 300 else "refused"] += 1
@@ -103,7 +109,7 @@ async def _deliver(sender: Sender, runtime: Runtime) -> None:
     on_failure = partial(runtime.journal.failure, "webhook")
     sender = _CountingSender(sender, runtime.metrics)
     if runtime.settings.dsn is None:
-        await take_over(runtime.service, on_failure)
+        await requeue_deliveries(runtime.service, on_failure)
     await deliver_loop(runtime.service, sender, runtime.commits, on_failure)
 
 
@@ -111,15 +117,15 @@ async def _automate(runtime: Runtime) -> None:
     on_failure = partial(runtime.journal.failure, "automation")
     counters = runtime.shared.counters if runtime.settings.rate_limits else None
     if runtime.settings.dsn is None:
-        await automations.take_over(runtime.service)
+        await automations.requeue_runs(runtime.service)
     await automations.automate_loop(runtime.service, counters, runtime.commits, on_failure)
 
 
 async def _speak(runtime: Runtime) -> None:
     on_failure = partial(runtime.journal.failure, "speech")
-    recording = recorder(runtime.settings, runtime.storage, runtime.media)
+    recording = recorder_of(runtime.settings, runtime.storage, runtime.media)
     if runtime.settings.dsn is None:
-        await recordings.take_over(runtime.service)
+        await recordings.requeue_recordings(runtime.service)
     await speak_loop(runtime.service, recording, runtime.commits, on_failure)
 
 
@@ -133,7 +139,7 @@ async def _index(model: Embeddings | None, runtime: Runtime) -> None:
 
 async def _remove_files(runtime: Runtime) -> None:
     if runtime.media is not None:
-        await sweep_loop(runtime.service, runtime.media, runtime.commits)
+        await orphan_file_loop(runtime.service, runtime.media, runtime.commits)
 
 
 async def _remove_reports(runtime: Runtime) -> None:
@@ -147,9 +153,9 @@ async def _inform_subscribers(runtime: Runtime) -> None:
 
 
 async def _reconcile(runtime: Runtime) -> None:
-    if runtime.till is not None:
+    if runtime.checkout is not None:
         on_failure = partial(runtime.journal.failure, "payments")
-        await reconcile_loop(runtime.till.checkout, on_failure)
+        await reconcile_loop(runtime.checkout.checkout, on_failure)
 
 
 async def _renew(runtime: Runtime) -> None:
@@ -166,8 +172,8 @@ async def _purge(runtime: Runtime) -> None:
                 await purge_answers(runtime.service)
                 await purge_deliveries(runtime.service)
                 await forget_threads(runtime.service)
-                if runtime.till is not None:
-                    await forget_payments(runtime.till.checkout)
+                if runtime.checkout is not None:
+                    await forget_payments(runtime.checkout.checkout)
         await asyncio.sleep(PURGE_SECONDS)
 
 

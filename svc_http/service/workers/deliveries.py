@@ -21,17 +21,18 @@ from weakref import WeakValueDictionary
 
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Overloaded, Owned, StorageUnavailable
+from svc_core.operation.ports import Overloaded, StorageUnavailable, TenantRow
 from svc_core.outbox.model import DELIVERIES, QUEUES, WEBHOOKS, Queue
-from svc_core.webhooks import delivering, rules
-from svc_core.webhooks.delivering import KEPT, Task
-from svc_core.webhooks.rules import Outcome
+from svc_core.webhooks import delivery_queue as delivering
+from svc_core.webhooks import rules
+from svc_core.webhooks.delivery_queue import DELIVERY_RETENTION, DeliveryTask
+from svc_core.webhooks.rules import AttemptOutcome
 from svc_http import system
-from svc_http.outside.fetch.post import Undelivered
+from svc_http.outside.fetch.webhook_poster import DeliveryFailure
 from svc_http.service.commits import Commits
-from svc_http.service.service import OnFailure, Service
-from svc_http.service.workers.claims import KeyedTasks
-from svc_http.service.workers.shares import Shares
+from svc_http.service.service_units import OnFailure, Service
+from svc_http.service.workers.fair_shares import Shares
+from svc_http.service.workers.keyed_tasks import KeyedTasks
 
 LOOK_SECONDS: Final = 1.0
 """How often the queues are read without a commit: for events that other processes queued, and
@@ -82,7 +83,7 @@ async def deliver_loop(
     await _Rounds(service, sender, commits, on_failure).run()
 
 
-async def take_over(
+async def requeue_deliveries(
     service: Service, on_failure: OnFailure, page_rows: int = TAKEN_OVER_AT_ONCE
 ) -> int:
     """Queue again the attempts that the previous server was making; return how many webhooks.
@@ -102,7 +103,7 @@ async def _requeue_page(service: Service, on_failure: OnFailure, page_rows: int)
     count = 0
     for row in await service.storage.across(QUEUES, where={"is_held": ("true",)}, limit=page_rows):
         try:
-            unit = partial(delivering.take_over, webhook_id=row.document.id)
+            unit = partial(delivering.requeue_all, webhook_id=row.document.id)
             await service.write(row.tenant, unit)
         except Exception as failure:  # one webhook's broken books must not stop the others
             on_failure(failure)
@@ -147,7 +148,7 @@ class _Rounds:
             if key not in busy:
                 self._turns.begin(key, self._attend(row))
 
-    async def _attend(self, row: Owned[Queue]) -> None:
+    async def _attend(self, row: TenantRow[Queue]) -> None:
         """Deliver the waiting events of one webhook, for one turn.
 
         Its attempts are taken only when they can be made, because a hold does not wait.
@@ -157,7 +158,9 @@ class _Rounds:
         async with shares.place(row.tenant), self._shares.place(row.tenant):
             if self._is_ending:
                 return
-            take = partial(delivering.take, webhook_id=row.document.id, seen=row.document)
+            take = partial(
+                delivering.take_deliveries, webhook_id=row.document.id, snapshot=row.document
+            )
             tasks = await self._service.write(row.tenant, take)
             turn = _Turn(self._service, self._sender, row, lambda: self._is_ending)
             await turn.run(tasks)
@@ -188,7 +191,7 @@ class _Turn:
     """The turn of one webhook: whenever an attempt ends, the next ones that may begin do so."""
 
     def __init__(
-        self, service: Service, sender: Sender, row: Owned[Queue], is_over: Callable[[], bool]
+        self, service: Service, sender: Sender, row: TenantRow[Queue], is_over: Callable[[], bool]
     ) -> None:
         self._service = service
         self._sender = sender
@@ -199,7 +202,7 @@ class _Turn:
         self._attempt_ids: set[str] = set()
         self._failures: list[Exception] = []
 
-    async def run(self, tasks: tuple[Task, ...]) -> None:
+    async def run(self, tasks: tuple[DeliveryTask, ...]) -> None:
         """Make the attempts, and those that may follow them.
 
         Raises:
@@ -210,19 +213,19 @@ class _Turn:
                 self._start(tasks, group)
         except asyncio.CancelledError:
             release = partial(
-                delivering.give_back, webhook_id=self._webhook_id, attempt_ids=self._attempt_ids
+                delivering.requeue, webhook_id=self._webhook_id, attempt_ids=self._attempt_ids
             )
             await self._service.write(self._tenant, release)
             raise
         if self._failures:
             raise ExceptionGroup("attempts", self._failures)
 
-    def _start(self, tasks: tuple[Task, ...], group: asyncio.TaskGroup) -> None:
+    def _start(self, tasks: tuple[DeliveryTask, ...], group: asyncio.TaskGroup) -> None:
         for task in tasks:
             self._attempt_ids.add(task.attempt_id)
             group.create_task(self._attempt(task, group))
 
-    async def _attempt(self, task: Task, group: asyncio.TaskGroup) -> None:
+    async def _attempt(self, task: DeliveryTask, group: asyncio.TaskGroup) -> None:
         try:
             result = await attempt(self._service, self._sender, task)
             tasks = await self._conclude(task, result)
@@ -231,15 +234,17 @@ class _Turn:
         else:
             self._start(tasks, group)
 
-    async def _conclude(self, task: Task, result: Outcome) -> tuple[Task, ...]:
+    async def _conclude(
+        self, task: DeliveryTask, result: AttemptOutcome
+    ) -> tuple[DeliveryTask, ...]:
         """Write how an attempt ended, and begin what may be begun now."""
         continues = (
             system.monotonic() < self._until and not self._failures and not self._is_ending()
         )
 
-        async def unit(ctx: Context) -> tuple[Task, ...]:
+        async def unit(ctx: Context) -> tuple[DeliveryTask, ...]:
             await delivering.conclude(ctx, task, result)
-            return await delivering.take(ctx, task.webhook_id) if continues else ()
+            return await delivering.take_deliveries(ctx, task.webhook_id) if continues else ()
 
         try:
             return await self._service.write(self._tenant, unit)
@@ -253,21 +258,21 @@ class _Turn:
         return ()
 
 
-async def attempt(service: Service, sender: Sender, task: Task) -> Outcome:
+async def attempt(service: Service, sender: Sender, task: DeliveryTask) -> AttemptOutcome:
     """Make one attempt; every fault of the receiver becomes its outcome."""
     start_time = system.monotonic()
     try:
         status = await sender.post(task.url, task.fields(service.now()), task.event.body.encode())
-    except Undelivered as failure:
-        return Outcome(None, failure.word, _milliseconds_since(start_time))
-    return rules.outcome(status, _milliseconds_since(start_time))
+    except DeliveryFailure as failure:
+        return AttemptOutcome(None, failure.reason, _milliseconds_since(start_time))
+    return rules.attempt_outcome(status, _milliseconds_since(start_time))
 
 
 def _milliseconds_since(start_time: float) -> int:
     return round((system.monotonic() - start_time) * 1_000)
 
 
-async def purge_deliveries(service: Service, age: timedelta = KEPT) -> int:
+async def purge_deliveries(service: Service, age: timedelta = DELIVERY_RETENTION) -> int:
     """Delete deliveries past their retention; return how many."""
     end, count = micros(service.now() - age), 0
     while expired := await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX):

@@ -11,11 +11,11 @@ from typing import Final, TypeVar
 from svc_core.agent import threads
 from svc_core.agent.threads import THREADS
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Collection, Owned
+from svc_core.operation.ports import Collection, TenantRow
 from svc_core.reports.profiles.model import LEAVING, Leaving
 from svc_core.reports.recordings import forget_reports
 from svc_http.service.commits import Commits
-from svc_http.service.service import OnFailure, Service
+from svc_http.service.service_units import OnFailure, Service
 
 T = TypeVar("T")
 
@@ -28,14 +28,14 @@ ROUND_MAX: Final = 16
 
 async def retention_loop(service: Service, commits: Commits, on_failure: OnFailure) -> None:
     """Remove the reports of deleted profiles for ever; it ends when it is cancelled."""
-    work = partial(forget, service, on_failure)
+    work = partial(remove_orphan_reports, service, on_failure)
     await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
-async def forget(service: Service, on_failure: OnFailure) -> None:
+async def remove_orphan_reports(service: Service, on_failure: OnFailure) -> None:
     """Remove the reports of every deleted profile; `on_failure` gets what could not be removed."""
 
-    async def step(row: Owned[Leaving]) -> None:
+    async def step(row: TenantRow[Leaving]) -> None:
         await service.write(row.tenant, partial(forget_reports, profile_id=row.document.id))
 
     await process_due(service, LEAVING, step, on_failure)
@@ -44,7 +44,7 @@ async def forget(service: Service, on_failure: OnFailure) -> None:
 async def process_due(
     service: Service,
     collection: Collection[T],
-    step: Callable[[Owned[T]], Awaitable[object]],
+    step: Callable[[TenantRow[T]], Awaitable[object]],
     on_failure: OnFailure,
 ) -> None:
     """Call `step` for every due row of all tenants, again and again until no row is due.
@@ -68,10 +68,10 @@ async def process_due(
 
 async def forget_threads(service: Service) -> None:
     """Remove the conversations of every account that are older than the retention of the host."""
-    age = service.host.threads_kept
+    age = service.host.thread_retention
     end = micros(service.now() - age) - 1
     while expired := await service.storage.across(THREADS, end=end, limit=ROUND_MAX):
         for row in expired:
-            unit = partial(threads.forget, id_=row.document.id, kept=age)
+            unit = partial(threads.forget_thread, id_=row.document.id, retention=age)
             while await service.write(row.tenant, unit):
                 continue

@@ -16,14 +16,14 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Document, Overloaded, Owned, StorageUnavailable
-from svc_core.reports.making import SETTLING, Window, postpone, settle
+from svc_core.operation.ports import Overloaded, StorageUnavailable, StoredRow, TenantRow
+from svc_core.reports.composition import SETTLING, Window, postpone, settle_run
 from svc_core.reports.model import ReportRow
 from svc_core.reports.profiles.model import DUE, Due
-from svc_core.reports.profiles.operations import pass_over, run_end
+from svc_core.reports.profiles.operations import pass_over, report_end
 from svc_http import system
-from svc_http.service.service import Service
-from svc_http.service.workers.reports import composed
+from svc_http.service.service_units import Service
+from svc_http.service.workers.report_runs import compose_report
 
 ROUND_SECONDS = 5.0
 """How often due profiles are searched."""
@@ -73,7 +73,7 @@ async def run_due(service: Service) -> tuple[ReportRow, ...]:
     return tuple(reports)
 
 
-async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow | None:
+async def _run(service: Service, row: TenantRow[Due], ready: datetime) -> ReportRow | None:
     """Make one report; None where there is none to make, or another worker was first."""
     due = DUE.decode(row.document.raw)
     try:
@@ -86,20 +86,20 @@ async def _run(service: Service, row: Owned[Due], ready: datetime) -> ReportRow 
             )
             return None
         window = Window(end, due.covered_until, "taken")
-        report = await composed(service, row.tenant, due.profile_id, window)
-        return await service.write(row.tenant, lambda ctx: settle(ctx, report, row.document))
+        report = await compose_report(service, row.tenant, due.profile_id, window)
+        return await service.write(row.tenant, lambda ctx: settle_run(ctx, report, row.document))
     except Problem as refusal:
         if refusal.type is not problem.NOT_FOUND:
             raise
         return None  # the profile was deleted meanwhile
 
 
-async def _end(ctx: Context, row: Document[Due], ready: datetime) -> tuple[datetime | None, bool]:
+async def _end(ctx: Context, row: StoredRow[Due], ready: datetime) -> tuple[datetime | None, bool]:
     """The end of the due report, and whether its row is unchanged since it was read."""
-    due = await ctx.unchanged(DUE, row)
-    return (None, False) if due is None else (await run_end(ctx, due, ready), True)
+    due = await ctx.if_unchanged(DUE, row)
+    return (None, False) if due is None else (await report_end(ctx, due, ready), True)
 
 
-async def _put_off(service: Service, row: Owned[Due]) -> None:
+async def _put_off(service: Service, row: TenantRow[Due]) -> None:
     profile_id = DUE.decode(row.document.raw).profile_id
     await service.write(row.tenant, lambda ctx: postpone(ctx, profile_id, row.document))

@@ -13,8 +13,8 @@ from typing import Final
 
 from svc_core.base.seals import SealError
 from svc_core.outbox.model import WEBHOOK_SECRETS
-from svc_core.webhooks import keys
-from svc_http.service.service import OnFailure, Service
+from svc_core.webhooks import webhook_secrets as keys
+from svc_http.service.service_units import OnFailure, Service
 
 PAGE_ROWS: Final = 100
 """Webhooks read at once."""
@@ -33,10 +33,10 @@ async def renew_secrets(service: Service, on_failure: OnFailure, page_rows: int 
     while page := await _untried(service, tried, page_rows):
         for tenant, webhook_id in page:
             with suppress(SealError):
-                await service.write(tenant, partial(keys.renew, webhook_id=webhook_id))
+                await service.write(tenant, partial(keys.renew_seal, webhook_id=webhook_id))
                 count += 1
         tried |= {*page}
-    filters = keys.under_unknown(service.keyring)
+    filters = keys.sealed_unlisted(service.keyring)
     if count < len(tried) or await service.storage.across(WEBHOOK_SECRETS, where=filters, limit=1):
         on_failure(SealError("Secrets of webhooks wait for a master secret that is not listed."))
     return count
@@ -45,6 +45,6 @@ async def renew_secrets(service: Service, on_failure: OnFailure, page_rows: int 
 async def _untried(service: Service, tried: set[Key], page_rows: int) -> list[Key]:
     """The next webhooks that were not tried yet; those that failed may come first in the index."""
     rows = await service.storage.across(
-        WEBHOOK_SECRETS, where=keys.under_earlier(service.keyring), limit=len(tried) + page_rows
+        WEBHOOK_SECRETS, where=keys.sealed_earlier(service.keyring), limit=len(tried) + page_rows
     )
     return [key for row in rows if (key := (row.tenant, row.document.id)) not in tried]

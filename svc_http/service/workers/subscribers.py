@@ -8,13 +8,13 @@ workers may do this, and one that is killed leaves the rest to the next.
 from functools import partial
 from typing import Final
 
-from svc_core.operation.ports import Overloaded, Owned, StorageUnavailable
+from svc_core.operation.ports import Overloaded, StorageUnavailable, TenantRow
 from svc_core.reports.notices import inform
 from svc_core.reports.profiles import followers as following
-from svc_core.reports.profiles.model import FOLLOWED, FOLLOWS, Followed
-from svc_core.reports.speaking import want
+from svc_core.reports.profiles.model import FOLLOWER_QUEUES, FOLLOWS, FollowerQueue
+from svc_core.reports.speech_tasks import request_speech
 from svc_http.service.commits import Commits
-from svc_http.service.service import OnFailure, Service
+from svc_http.service.service_units import OnFailure, Service
 from svc_http.service.workers.retention import GATHER_SECONDS, process_due
 
 LOOK_SECONDS: Final = 10.0
@@ -25,17 +25,21 @@ AT_ONCE: Final = 50
 
 async def subscriber_loop(service: Service, commits: Commits, on_failure: OnFailure) -> None:
     """Inform subscribers for ever; it ends when it is cancelled."""
-    work = partial(follow, service, on_failure)
+    work = partial(inform_subscribers, service, on_failure)
     await commits.rounds(work, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
-async def follow(service: Service, on_failure: OnFailure) -> None:
+async def inform_subscribers(service: Service, on_failure: OnFailure) -> None:
     """Inform all subscribers that are due; `on_failure` gets the failure of each that cannot be."""
-    await process_due(service, FOLLOWED, partial(_inform_batch, service, on_failure), on_failure)
+    await process_due(
+        service, FOLLOWER_QUEUES, partial(_inform_batch, service, on_failure), on_failure
+    )
 
 
-async def _inform_batch(service: Service, on_failure: OnFailure, row: Owned[Followed]) -> None:
-    task = await service.read(row.tenant, partial(following.due, profile_id=row.document.id))
+async def _inform_batch(
+    service: Service, on_failure: OnFailure, row: TenantRow[FollowerQueue]
+) -> None:
+    task = await service.read(row.tenant, partial(following.due_news, profile_id=row.document.id))
     if task is None:
         return
     place = task.after
@@ -49,6 +53,6 @@ async def _inform_batch(service: Service, on_failure: OnFailure, row: Owned[Foll
         except Exception as failure:  # one subscriber's defect must not keep the others waiting
             on_failure(failure)
     if is_wanted and task.report is not None:
-        await service.write(row.tenant, partial(want, report_id=task.report.id))
+        await service.write(row.tenant, partial(request_speech, report_id=task.report.id))
     after = (rows[-1].tenant, rows[-1].document.id) if len(rows) == AT_ONCE else None
     await service.write(row.tenant, partial(following.advance, task=task, after=after))

@@ -26,8 +26,8 @@ def _ignore(_: str) -> None:
 class Circuit:
     """The circuit breaker of one server; for one event loop.
 
-    `seconds` is how long a call may take. `told` is called with the reason when the server stops
-    answering, and with an empty text when it answers again.
+    `seconds` is how long a call may take. `on_change` is called with the reason when the server
+    stops answering, and with an empty text when it answers again.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Circuit:
         self._reason = ""
         self._retry_at = 0.0
         self.seconds = ANSWER_SECONDS
-        self.told: Callable[[str], None] = _ignore
+        self.on_change: Callable[[str], None] = _ignore
 
     @property
     def is_down(self) -> bool:
@@ -77,4 +77,4 @@ class Circuit:
         is_changed = bool(reason) != self.is_down
         self._reason = reason
         if is_changed:
-            self.told(reason)
+            self.on_change(reason)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from svc_core.operation.ports import EVERYTHING, Heard
+from svc_core.operation.ports import ANY_COLLECTION, CommitListener
 from svc_http.stores.counters.circuit import ANSWER_SECONDS, PAUSE_SECONDS
 
 
@@ -22,12 +22,12 @@ class SignalListener:
     ) -> None:
         self._listen = listen
         self._failures = failures
-        self._listeners: list[Heard] = []
+        self._listeners: list[CommitListener] = []
         self._listening: asyncio.Task[None] | None = None
         self._is_connected = asyncio.Event()
         self._has_missed = False
 
-    async def add(self, listener: Heard) -> None:
+    async def add(self, listener: CommitListener) -> None:
         """Call `listener` for every signal from now on, or from when the server is back."""
         self._listeners.append(listener)
         if self._listening is None:
@@ -41,7 +41,7 @@ class SignalListener:
     def on_connect(self) -> None:
         """Note a new connection; after a gap, tell the listeners that anything may have changed."""
         if self._has_missed:
-            self._notify(EVERYTHING)
+            self._notify(ANY_COLLECTION)
         self._has_missed = True
         self._is_connected.set()
 

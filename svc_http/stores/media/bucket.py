@@ -18,8 +18,8 @@ from anyio import CapacityLimiter, to_thread
 
 from svc_core.reports.audio import Recording
 from svc_http.settings import SettingsError
-from svc_http.stores.media.drafts import Drafts
-from svc_http.stores.media.port import CHUNK_BYTES, media_file_name
+from svc_http.stores.media.draft_files import Drafts
+from svc_http.stores.media.media_port import CHUNK_BYTES, media_file_name
 
 if TYPE_CHECKING:
     from obstore.store import S3Store

@@ -29,7 +29,7 @@ class Sound:
     seconds: float
 
 
-def sound(path: Path) -> Sound:
+def sound_of_file(path: Path) -> Sound:
     """The type and duration of an audio file.
 
     Raises:

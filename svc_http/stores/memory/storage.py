@@ -20,22 +20,22 @@ from svc_core.operation.ports import (
     Change,
     ChangeSlice,
     Collection,
-    Document,
+    CommitListener,
+    CrossTenantFilters,
     FeedPosition,
     Filters,
-    Heard,
-    Lowest,
-    Owned,
     Position,
     Slice,
     StaleVersionError,
+    StoredRow,
+    TenantRow,
     Transaction,
 )
-from svc_http.stores import scopes
-from svc_http.stores.memory.ledger import Log, MemoryLedger
-from svc_http.stores.rows import MemoryRow, SortedRows, slice_of
-from svc_http.stores.selection import asked, check_searchable
-from svc_http.stores.units import run_unit
+from svc_http.stores import tenancy as scopes
+from svc_http.stores.memory._ledger import Log, MemoryLedger
+from svc_http.stores.selection import check_searchable, criteria_of
+from svc_http.stores.sorted_rows import MemoryRow, SortedRows, slice_of
+from svc_http.stores.unit_runner import run_unit
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -121,24 +121,24 @@ class _Unit:
 class _Documents:
     unit: _Unit
 
-    async def get(self, collection: Collection[T], id_: str) -> Document[T] | None:
+    async def get(self, collection: Collection[T], id_: str) -> StoredRow[T] | None:
         row = self.unit.readable(collection).rows.get(id_)
         return None if row is None else row.document
 
     async def get_many(
         self, collection: Collection[T], ids: Sequence[str]
-    ) -> dict[str, Document[T]]:
+    ) -> dict[str, StoredRow[T]]:
         rows = self.unit.readable(collection).rows
         return {id_: rows[id_].document for id_ in ids if id_ in rows}
 
     async def put(
         self, collection: Collection[T], id_: str, value: T, *, expect: int | None = None
-    ) -> Document[T]:
+    ) -> StoredRow[T]:
         rows = self.unit.writable(collection)
         old = _current_row(rows, id_, expect)
         record = collection.record(value)
         version = 1 if old is None else old.document.version + 1
-        document: Document[T] = Document(id_, version, record.order, record.raw)
+        document: StoredRow[T] = StoredRow(id_, version, record.order, record.raw)
         tokens = frozenset((record.search or "").split(" ")) - {""}
         self.unit.record_undo(lambda: rows.set(id_, old), collection.name)
         rows.set(id_, MemoryRow(document, record, tokens))
@@ -146,7 +146,7 @@ class _Documents:
 
     async def delete(
         self, collection: Collection[T], id_: str, *, expect: int | None = None
-    ) -> Document[T] | None:
+    ) -> StoredRow[T] | None:
         rows = self.unit.writable(collection)
         old = _current_row(rows, id_, expect)
         self.unit.record_undo(lambda: rows.set(id_, old), collection.name)
@@ -164,7 +164,7 @@ class _Documents:
         limit: int,
         **filters: Unpack[Filters],
     ) -> Slice[T]:
-        criteria = asked(collection, order, **filters)
+        criteria = criteria_of(collection, order, **filters)
         rows = self.unit.readable(collection)
         if order is None:
             documents = [row.document for row in islice(rows.select(criteria, after), limit + 1)]
@@ -179,7 +179,7 @@ class _Documents:
     async def count(
         self, collection: Collection[T], *, limit: int, **filters: Unpack[Filters]
     ) -> int:
-        rows = self.unit.readable(collection).select(asked(collection, **filters))
+        rows = self.unit.readable(collection).select(criteria_of(collection, **filters))
         return sum(1 for _ in islice(rows, limit))
 
     async def search(
@@ -197,7 +197,7 @@ class _Documents:
                 evolve(_position(row), rank=sum(terms[term] for term in row.tokens & terms.keys())),
                 row,
             )
-            for row in self.unit.readable(collection).select(asked(collection, **filters))
+            for row in self.unit.readable(collection).select(criteria_of(collection, **filters))
             if row.tokens & terms.keys()
         )
         return _slice(_sort(candidates, after), limit)
@@ -259,14 +259,14 @@ class _Changes:
         if len(entries) <= limit:
             head = await self.head()
             position = FeedPosition(max(head.everybody, after.everybody), max(head.own, after.own))
-            return ChangeSlice(tuple(entry[2] for entry in entries), position, more=False)
+            return ChangeSlice(tuple(entry[2] for entry in entries), position, has_more=False)
         position = after
         for _, place, change in entries[:limit]:
             if change.everybody:
                 position = evolve(position, everybody=place)
             else:
                 position = evolve(position, own=place)
-        return ChangeSlice(tuple(entry[2] for entry in entries[:limit]), position, more=True)
+        return ChangeSlice(tuple(entry[2] for entry in entries[:limit]), position, has_more=True)
 
     def _entries(self, is_global: bool, after: int) -> Iterable[tuple[int, int, Change]]:
         feed = self.unit.state.feed(is_global, self.unit.tenant)
@@ -326,24 +326,24 @@ class MemoryStorage:
 
     def __init__(self, collections: Iterable[Collection[Any]], *, epoch: bytes = bytes(8)) -> None:
         self._names = frozenset(collection.name for collection in collections)
-        self._world = _StoreState(epoch)
+        self._state = _StoreState(epoch)
         self._lock = threading.Lock()
         self._version = 0
-        self._watchers: tuple[Heard, ...] = ()
+        self._watchers: tuple[CommitListener, ...] = ()
 
     @property
     def version(self) -> int:
         """A number that grows with every unit that wrote."""
         return self._version
 
-    def watch(self, listener: Heard) -> None:
+    def watch(self, listener: CommitListener) -> None:
         """Call `listener` after every unit that wrote."""
         self._watchers = (*self._watchers, listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; it may not write."""
         with self._lock:
-            return run_unit(unit, _Unit(self._world, tenant, self._names, None))
+            return run_unit(unit, _Unit(self._state, tenant, self._names, None))
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; an exception undoes all of it."""
@@ -351,7 +351,7 @@ class MemoryStorage:
         collections: set[str] = set()
         with self._lock:
             try:
-                result = run_unit(unit, _Unit(self._world, tenant, self._names, undo, collections))
+                result = run_unit(unit, _Unit(self._state, tenant, self._names, undo, collections))
             except BaseException:
                 for step in reversed(undo):
                     step()
@@ -362,19 +362,19 @@ class MemoryStorage:
         return result
 
     async def across(
-        self, collection: Collection[T], *, limit: int, **bounds: Unpack[Lowest]
-    ) -> tuple[Owned[T], ...]:
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[CrossTenantFilters]
+    ) -> tuple[TenantRow[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
         after = bounds.get("after")
-        criteria = asked(collection, where=bounds.get("where"), end=bounds.get("end"))
+        criteria = criteria_of(collection, where=bounds.get("where"), end=bounds.get("end"))
         with self._lock:
             matches = sorted(
                 ((row.document.order, tenant, row.document.id), row.document)
-                for (name, tenant), rows in self._world.rows.items()
+                for (name, tenant), rows in self._state.rows.items()
                 if name == collection.name
                 for row in rows.select(criteria)
             )
-        page = [Owned(key[1], row) for key, row in matches if after is None or key > after]
+        page = [TenantRow(key[1], row) for key, row in matches if after is None or key > after]
         return tuple(page[:limit])
 
     async def close(self) -> None:

@@ -8,17 +8,22 @@ except ImportError as missing:
     cure = 'pip install "svc-intelligence[postgres]"'
     raise DriverMissing(f"PostgreSQL needs its driver: {cure}") from missing
 
-from svc_http.stores.postgres.maintenance import migrate, renew_epoch, size, status
-from svc_http.stores.postgres.storage import Limits, PostgresStorage
-from svc_http.stores.steps import Applied, Status
+from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
+from svc_http.stores.postgres._maintenance import (
+    database_bytes,
+    migrate_postgres,
+    postgres_status,
+    renew_postgres_epoch,
+)
+from svc_http.stores.postgres._storage import PostgresLimits, PostgresStorage
 
 __all__ = [
-    "Applied",
-    "Limits",
+    "AppliedStep",
+    "MigrationStatus",
+    "PostgresLimits",
     "PostgresStorage",
-    "Status",
-    "migrate",
-    "renew_epoch",
-    "size",
-    "status",
+    "database_bytes",
+    "migrate_postgres",
+    "postgres_status",
+    "renew_postgres_epoch",
 ]

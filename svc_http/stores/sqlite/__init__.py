@@ -1,15 +1,20 @@
 """The SQLite backend: a store in one file, and the maintenance of that file."""
 
-from svc_http.stores.sqlite.connection import has_wal_reset_fault
-from svc_http.stores.sqlite.storage import SqliteStorage, migrate, renew_epoch, status
-from svc_http.stores.steps import Applied, Status
+from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
+from svc_http.stores.sqlite._storage import (
+    SqliteStorage,
+    migrate_sqlite,
+    renew_sqlite_epoch,
+    sqlite_status,
+)
+from svc_http.stores.sqlite.file_connection import has_wal_reset_fault
 
 __all__ = [
-    "Applied",
+    "AppliedStep",
+    "MigrationStatus",
     "SqliteStorage",
-    "Status",
     "has_wal_reset_fault",
-    "migrate",
-    "renew_epoch",
-    "status",
+    "migrate_sqlite",
+    "renew_sqlite_epoch",
+    "sqlite_status",
 ]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from svc_core.access.address import (
     DEFAULT_TRUSTED,
     ClientAddress,
-    Forwarded,
+    ForwardingHeaders,
     block,
     normalise_address,
     parse_trusted,
@@ -87,16 +87,16 @@ def test_what_is_read_is_an_address_and_stays_itself(text):
 
 STRANGER, PROXY = "203.0.113.9", "10.0.0.7"
 CF, XFF, REAL = "198.51.100.1", "198.51.100.2", "198.51.100.3"
-ALL_HEADERS = Forwarded([CF], [f"{XFF}, 198.51.100.8"], [REAL])
+ALL_HEADERS = ForwardingHeaders([CF], [f"{XFF}, 198.51.100.8"], [REAL])
 
 SEEN_CASES = [
     # peer, headers, address, certain
-    (STRANGER, Forwarded(), STRANGER, True),
+    (STRANGER, ForwardingHeaders(), STRANGER, True),
     (STRANGER, ALL_HEADERS, STRANGER, True),  # spoofing from the open network does nothing
-    (PROXY, Forwarded(), PROXY, True),
+    (PROXY, ForwardingHeaders(), PROXY, True),
     (PROXY, ALL_HEADERS, CF, True),
     (PROXY, ALL_HEADERS._replace(cf_connecting_ip=()), XFF, True),
-    (PROXY, Forwarded(x_real_ip=[REAL]), REAL, True),
+    (PROXY, ForwardingHeaders(x_real_ip=[REAL]), REAL, True),
     ("::ffff:10.0.0.7", ALL_HEADERS, CF, True),
     ("::ffff:203.0.113.9", ALL_HEADERS, STRANGER, True),
     ("127.0.0.1", ALL_HEADERS, CF, True),
@@ -114,19 +114,24 @@ SEEN_CASES = [
     (PROXY, ALL_HEADERS._replace(cf_connecting_ip=[""]), PROXY, False),
     (PROXY, ALL_HEADERS._replace(cf_connecting_ip=[f"{CF}:443"]), PROXY, False),
     (PROXY, ALL_HEADERS._replace(cf_connecting_ip=["198.051.100.1"]), PROXY, False),
-    (PROXY, Forwarded(x_forwarded_for=["unknown, 198.51.100.2"], x_real_ip=[REAL]), PROXY, False),
-    (PROXY, Forwarded(x_forwarded_for=["", XFF]), PROXY, False),
-    (PROXY, Forwarded(x_real_ip=[REAL, REAL]), PROXY, False),
+    (
+        PROXY,
+        ForwardingHeaders(x_forwarded_for=["unknown, 198.51.100.2"], x_real_ip=[REAL]),
+        PROXY,
+        False,
+    ),
+    (PROXY, ForwardingHeaders(x_forwarded_for=["", XFF]), PROXY, False),
+    (PROXY, ForwardingHeaders(x_real_ip=[REAL, REAL]), PROXY, False),
     # spelling
-    (PROXY, Forwarded(x_forwarded_for=[XFF, CF]), XFF, True),
-    (PROXY, Forwarded(x_forwarded_for=[f" \t{XFF}\t,{CF}"]), XFF, True),
-    (PROXY, Forwarded(cf_connecting_ip=[f" {CF} "]), CF, True),
-    (PROXY, Forwarded(cf_connecting_ip=["::FFFF:198.51.100.1"]), CF, True),
+    (PROXY, ForwardingHeaders(x_forwarded_for=[XFF, CF]), XFF, True),
+    (PROXY, ForwardingHeaders(x_forwarded_for=[f" \t{XFF}\t,{CF}"]), XFF, True),
+    (PROXY, ForwardingHeaders(cf_connecting_ip=[f" {CF} "]), CF, True),
+    (PROXY, ForwardingHeaders(cf_connecting_ip=["::FFFF:198.51.100.1"]), CF, True),
     # no address at all: a unix socket or a call inside the process
     (None, ALL_HEADERS, CF, True),
-    (None, Forwarded(), "", False),
+    (None, ForwardingHeaders(), "", False),
     ("testclient", ALL_HEADERS, CF, True),
-    ("testclient", Forwarded(), "testclient", False),
+    ("testclient", ForwardingHeaders(), "testclient", False),
 ]
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.access.address import ClientAddress
-from svc_core.access.authorize import (
+from svc_core.access.authorization import (
     ANONYMOUS,
     Facts,
     Grant,

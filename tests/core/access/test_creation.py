@@ -245,7 +245,7 @@ def test_an_origin_is_one_that_browsers_send(origin, fits):
     except wire.WireError as unfit:
         assert not fits
         (fault,) = unfit.faults
-        assert fault.where == "/allowedOrigins/0"
+        assert fault.place == "/allowedOrigins/0"
         assert "such as https://app.example.org" in fault.reason
     else:
         assert fits

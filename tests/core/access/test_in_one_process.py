@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from svc_core.access.authorize import (
+from svc_core.access.authorization import (
     ANONYMOUS,
     Facts,
     OperationAccess,
@@ -19,7 +19,7 @@ from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.quotas import MemoryCounters, judge
 from svc_core.base import drive
 from svc_core.contract.problem import Problem
-from svc_core.operation.ports import Locked
+from svc_core.operation.ports import LockedAddress
 
 NOON = 1_772_625_600
 METER = Meter.of(GENERAL, ("key_1", Rate(2, 9)), ("wsp_1", Rate(3, 9)))
@@ -41,7 +41,7 @@ def test_the_port_of_lockouts_says_what_memory_knows(now):
         assert len(drive.run(book.record("a", now))) == n
     book.note("b", now)
     assert drive.run(book.failures("a")) == book.known("a") == (now,) * ATTEMPTS_MAX
-    assert drive.run(book.locked(now)) == (Locked("a", now + timedelta(minutes=15)),)
+    assert drive.run(book.locked(now)) == (LockedAddress("a", now + timedelta(minutes=15)),)
     assert drive.run(book.clear("a")) == 1
     assert drive.run(book.clear("a")) == 0
     assert drive.run(book.clear(None)) == 1

@@ -16,7 +16,7 @@ from svc_core.access.limits import (
     Pool,
     Rate,
 )
-from svc_core.access.quotas import MemoryCounters, headers, judge, spelled_headers
+from svc_core.access.quotas import MemoryCounters, judge, limit_fields, spelled_headers
 
 MIDNIGHT = 1_800_057_600
 NOON = MIDNIGHT + 43_200
@@ -298,7 +298,7 @@ def test_the_field_names_are_those_of_the_spec():
 def test_the_fields_of_an_admitted_request():
     meter = general(own=(20, 2_000), plan=(30, 5_000))
     decision = MemoryCounters().gauge(meter).hit(NOON + 48)
-    assert dict(headers(decision)) == {
+    assert dict(limit_fields(decision)) == {
         b"x-ratelimit-limit-minute": b"20",
         b"x-ratelimit-remaining-minute": b"19",
         b"x-ratelimit-limit-day": b"2000",
@@ -318,9 +318,9 @@ def test_the_fields_of_an_admitted_request():
 
 def test_a_refused_request_carries_all_fields_and_retry_after():
     gauge = MemoryCounters().gauge(general())
-    is_admitted = spelled_headers(headers(gauge.hit(NOON + 12)))
+    is_admitted = spelled_headers(limit_fields(gauge.hit(NOON + 12)))
     hit_times(gauge, NOON, 29)
-    decision = spelled_headers(headers(gauge.hit(NOON + 12)))
+    decision = spelled_headers(limit_fields(gauge.hit(NOON + 12)))
     assert decision.keys() - is_admitted.keys() == {"Retry-After"}
     assert decision["Retry-After"] == "48"
     assert decision["X-RateLimit-Remaining-Minute"] == "0"
@@ -330,8 +330,8 @@ def test_a_refused_request_carries_all_fields_and_retry_after():
 def test_an_agent_answer_carries_both_families_and_no_name_twice():
     meter = general()
     decision = MemoryCounters().gauge(agent(meter)).hit(NOON)
-    fields = spelled_headers(headers(decision))
-    assert len(headers(decision)) == len(fields)
+    fields = spelled_headers(limit_fields(decision))
+    assert len(limit_fields(decision)) == len(fields)
     assert set(fields) == set(SPEC_NAMES) - {"Retry-After"}
     assert fields["X-Svc-Agent-RateLimit-Remaining-Minute"] == "4"
     assert fields["X-Svc-Agent-RateLimit-Account-Remaining-Day"] == "249"
@@ -354,7 +354,7 @@ ITEM = re.compile(rb'"[a-z-]+";r=(?:0|[1-9][0-9]*);t=[1-9][0-9]*')
 def test_the_fields_repeat_the_verdict_whatever_it_is(meter, counts, second, ahead):
     used = counts[: len(meter.all_pools)]
     decision = judge(meter, used, second, minute=second // 60 + ahead)
-    fields = dict(headers(decision))
+    fields = dict(limit_fields(decision))
     remaining = [
         int(fields[name.lower().encode()])
         for family in ((meter.family,) if meter.beside is None else (AGENT, GENERAL))
@@ -377,7 +377,7 @@ def test_the_fields_repeat_the_verdict_whatever_it_is(meter, counts, second, ahe
 def test_every_remainder_is_written_in_decimal(number):
     limits = (number + 1, number + 1)
     decision = judge(general(own=limits, plan=limits), [0, 0, 0, 0], NOON)
-    fields = spelled_headers(headers(decision))
+    fields = spelled_headers(limit_fields(decision))
     for name in SPEC_NAMES[4:8]:
         assert fields[name] == str(number)
 

@@ -8,9 +8,9 @@ from svc_core.access.lockout import (
     ATTEMPTS_MAX,
     WINDOW,
     MemoryLockouts,
-    check,
+    check_lockout,
     is_locked,
-    record,
+    record_failure,
 )
 from svc_core.contract.problem import Problem
 
@@ -22,14 +22,14 @@ TICK = timedelta(microseconds=1)
 def five(start=T0, step=SECOND):
     failures = ()
     for n in range(ATTEMPTS_MAX):
-        failures = record(failures, start + n * step)
+        failures = record_failure(failures, start + n * step)
     return failures
 
 
 def seconds_left(failures, now):
     """What a locked address is told to wait."""
     with pytest.raises(Problem) as failure:
-        check(failures, now)
+        check_lockout(failures, now)
     return int(failure.value.headers["Retry-After"])
 
 
@@ -42,9 +42,9 @@ def test_the_fifth_failure_counts_and_the_sixth_request_is_refused():
     failures = ()
     for n in range(5):
         assert not is_locked(failures, T0 + n * SECOND)
-        failures = record(failures, T0 + n * SECOND)
+        failures = record_failure(failures, T0 + n * SECOND)
     assert is_locked(failures, T0 + 5 * SECOND)
-    assert record(failures, T0 + 5 * SECOND) is failures
+    assert record_failure(failures, T0 + 5 * SECOND) is failures
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_the_lock_ends_when_the_fifth_newest_failure_is_fifteen_minutes_old(
     if is_locked_now:
         assert seconds_left(failures, T0 + age) == wait
     else:
-        check(failures, T0 + age)
+        check_lockout(failures, T0 + age)
 
 
 def test_when_the_oldest_falls_out_one_more_failure_locks_again():
     failures = five()
     free = T0 + WINDOW
     assert not is_locked(failures, free)
-    again = record(failures, free)
+    again = record_failure(failures, free)
     assert is_locked(again, free)
     assert seconds_left(again, free) == 1
 
@@ -107,7 +107,7 @@ def test_any_history_agrees_with_the_brute_force_model(steps):
             assert brute_force(times, now + (wait - 1) * SECOND)
         else:
             times.append(now)
-        failures = record(failures, now)
+        failures = record_failure(failures, now)
         assert failures == tuple(sorted(times)[-5:])
 
 
@@ -116,7 +116,7 @@ def test_the_book_keeps_addresses_apart(history):
     book, alone, now = MemoryLockouts(), {"a": (), "b": (), "c": ()}, T0
     for address, step in history:
         now += step * TICK
-        alone[address] = record(alone[address], now)
+        alone[address] = record_failure(alone[address], now)
         book.note(address, now)
         assert all(book.known(name) == alone[name] for name in alone)
 

@@ -78,7 +78,7 @@ def test_each_number_of_a_plan_changes_alone_and_all_the_others_stay():
         ("chatCredits", "chat_credits"),
         ("subscriptions", "subscriptions"),
     ):
-        table = DEFAULT_PLANS.changing({"pro": {member: 33}} if member != "perDay" else
+        table = DEFAULT_PLANS.with_changes({"pro": {member: 33}} if member != "perDay" else
                                        {"pro": {member: 9_000}})  # fmt: skip
         pro = DEFAULT_PLANS.plan("pro")
         assert table.plan("pro") == attrs.evolve(pro, **{name: getattr(table.plan("pro"), name)})
@@ -87,23 +87,25 @@ def test_each_number_of_a_plan_changes_alone_and_all_the_others_stay():
 
 
 def test_a_table_of_another_name_is_a_plan_more():
-    table = DEFAULT_PLANS.changing({"team": TEAM})
+    table = DEFAULT_PLANS.with_changes({"team": TEAM})
     assert list(table.plans) == ["free", "lite", "pro", "elite", "team"]
     assert table.plan("team") == Plan("team", True, 50, 90, 20_000)
-    assert DEFAULT_PLANS.changing({"team": {**TEAM, "subscriptions": 5}}).plan("team") == Plan(
+    assert DEFAULT_PLANS.with_changes({"team": {**TEAM, "subscriptions": 5}}).plan("team") == Plan(
         "team", True, 50, 90, 20_000, subscriptions=5
     )
 
 
 def test_a_row_may_stand_as_it_is_printed():
     for table in (DEFAULT_PLANS, KEY_GUIDE_PLANS):
-        assert table.changing({n: wire.to_json(plan) for n, plan in table.plans.items()}) == table
+        assert (
+            table.with_changes({n: wire.to_json(plan) for n, plan in table.plans.items()}) == table
+        )
 
 
 def test_a_plan_that_gave_no_access_may_give_some():
     free = {"newKeys": True, "keysMax": 1, "perMinute": 1, "perDay": 1}
-    assert DEFAULT_PLANS.changing({"free": free}).plan("free").admits(grandfathered=False)
-    shut = DEFAULT_PLANS.changing({"lite": {"perMinute": 0, "perDay": 0}})
+    assert DEFAULT_PLANS.with_changes({"free": free}).plan("free").admits(grandfathered=False)
+    shut = DEFAULT_PLANS.with_changes({"lite": {"perMinute": 0, "perDay": 0}})
     assert not shut.plan("lite").admits(grandfathered=True)
 
 
@@ -145,7 +147,7 @@ UNFIT = [
 @pytest.mark.parametrize(("tables", "text"), UNFIT)
 def test_what_does_not_fit_is_refused_by_name(tables, text):
     with pytest.raises(ValueError, match=re.escape(text)):
-        DEFAULT_PLANS.changing(tables)
+        DEFAULT_PLANS.with_changes(tables)
 
 
 def test_there_are_the_eighteen_scopes_of_the_spec_and_each_says_what_it_grants():

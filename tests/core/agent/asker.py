@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
-from svc_core.agent import events
-from svc_core.agent.embedded import Embedded
-from svc_core.agent.ports import Answered, Found, Message, Toolbox, ToolSpec, Turn
+from svc_core.agent import answer_events as events
+from svc_core.agent.agent_ports import Message, ToolAnswer, Toolbox, ToolHit, ToolSpec, Turn
+from svc_core.agent.rule_backend import RuleBackend
 from svc_core.base import drive
 from svc_core.catalog.tools import CatalogueTools
-from svc_core.ledger.append.append import append
+from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import ClaimAssertion, SubjectAssertion
 from svc_core.ledger.log.note import Ed25519Signer
 from svc_core.operation.caller import Actor
@@ -47,7 +47,7 @@ class Reply(NamedTuple):
 
     events: list[events.Event]
     text: str
-    sources: dict[int, events.Source]
+    sources: dict[int, events.AnswerSource]
 
     @property
     def calls(self) -> list[tuple[str, dict[str, object]]]:
@@ -73,7 +73,7 @@ class Reply(NamedTuple):
 def reply_of(run: Sequence[events.Event]) -> Reply:
     """An answer of its events."""
     text = "".join(item.text for item in run if isinstance(item, events.Text))
-    sources = {item.number: item for item in run if isinstance(item, events.Source)}
+    sources = {item.number: item for item in run if isinstance(item, events.AnswerSource)}
     return Reply(list(run), text, sources)
 
 
@@ -100,7 +100,7 @@ def answer(turn: Turn, tools: Toolbox) -> Reply:
     """The answer of the embedded backend."""
 
     async def collect() -> list[events.Event]:
-        return [item async for item in await Embedded().open(turn, tools)]
+        return [item async for item in await RuleBackend().open(turn, tools)]
 
     return reply_of(drive.run(collect()))
 
@@ -109,7 +109,7 @@ def answer(turn: Turn, tools: Toolbox) -> Reply:
 class Rows:
     """A toolbox of made rows, by the names of tools; what is an exception is raised."""
 
-    rows: Mapping[str, Sequence[Answered | Exception]]
+    rows: Mapping[str, Sequence[ToolAnswer | Exception]]
     origin: str = "https://api.example"
     inputs: list[Mapping[str, Any]] = attrs.field(factory=list)
 
@@ -117,7 +117,7 @@ class Rows:
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(ToolSpec(name, "", {}) for name in self.rows)
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> Answered:
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         pages = self.rows[name]
         page = pages[min(int(arguments.get("cursor", 0)), len(pages) - 1)]
         self.inputs.append(arguments)
@@ -126,13 +126,13 @@ class Rows:
         return page
 
 
-def page(rows: Sequence[Mapping[str, Any]], cursor: str | None = None) -> Answered:
+def page(rows: Sequence[Mapping[str, Any]], cursor: str | None = None) -> ToolAnswer:
     """One page of rows; `cursor` is the number of the next."""
     hits = tuple(
-        Found(str(row["id"]), str(row["name"]), f"/api/rows/{row['id']}", row) for row in rows
+        ToolHit(str(row["id"]), str(row["name"]), f"/api/rows/{row['id']}", row) for row in rows
     )
     body = {"meta": {"page": {"nextCursor": cursor}}}
-    return Answered(hits, cursor is not None, body, "/api/rows?limit=100")
+    return ToolAnswer(hits, cursor is not None, body, "/api/rows?limit=100")
 
 
 def open_subject(house: Any, label: str, tenant: str = TENANT, **claims: object) -> str:
@@ -146,7 +146,7 @@ def open_subject(house: Any, label: str, tenant: str = TENANT, **claims: object)
             label=label,
             description=f"{label} is an exchange.",
         )
-        id_: str = (await append(ctx, [subject])).records[0].id
+        id_: str = (await append_drafts(ctx, [subject])).records[0].id
         facts_ = [
             ClaimAssertion(
                 kind="claim",
@@ -159,7 +159,7 @@ def open_subject(house: Any, label: str, tenant: str = TENANT, **claims: object)
             for predicate, values in claims.items()
             for value in (values if isinstance(values, list) else [values])
         ]
-        await append(ctx, facts_)
+        await append_drafts(ctx, facts_)
         return id_
 
     return str(house.run(unit, tenant))

@@ -13,12 +13,12 @@ from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
 from svc_core.agent import credits
-from svc_core.agent.answering import AnswerStream
+from svc_core.agent.agent_ports import Toolbox, Turn
+from svc_core.agent.answer_events import AnswerDone, Event, Step, Text
+from svc_core.agent.answer_stream import AnswerStream
 from svc_core.agent.chunks import ChunkEncoder
 from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.agent.encoder import Encoder
-from svc_core.agent.events import Event, Finished, Step, Text
-from svc_core.agent.ports import Toolbox, Turn
 from svc_core.agent.request import ChatRequest
 from svc_core.agent.threads import THREAD_TURNS, ThreadContext, ThreadTurn
 from svc_core.agent.ui_stream import UiEncoder
@@ -29,7 +29,7 @@ from svc_core.operation.host import Host
 from svc_core.operation.ports import Overloaded
 from svc_core.operation.stream import Stream
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from tests.backends import store_of
 
 R = TypeVar("R")
@@ -74,7 +74,7 @@ class Desk:
         clock = FrozenClock()
         store, ids = store_of("memory", catalog.COLLECTIONS), CountingIds(clock)
         surroundings = ids, clock.now, Keyring({1: b"k" * 32}, 1)
-        host = Host(lends={PlanTable: DEFAULT_PLANS})
+        host = Host(providers={PlanTable: DEFAULT_PLANS})
         self.service = Service(store, *surroundings, host, plans=DEFAULT_PLANS)
         self.home = drive.run(
             self.service.system(
@@ -120,7 +120,7 @@ ENCODERS: dict[str, Callable[[], Encoder]] = {
     "chunks": lambda: ChunkEncoder("chatcmpl-1", 0, includes_usage=True),
 }
 RUNS: dict[str, list[Event]] = {
-    "whole": [Step(), Text("The port"), Text(" is shut."), Finished()],
+    "whole": [Step(), Text("The port"), Text(" is shut."), AnswerDone()],
     "without an end": [Step(), Text("The port")],
     "without a word": [Step()],
 }

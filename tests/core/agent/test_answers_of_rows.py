@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.agent import events
+from svc_core.agent import answer_events as events
 from tests.core.agent.asker import CITATION, TENANT, Asker, Example, examples, open_subject
 
 DEV, REPORT = examples("dev"), examples("report")
@@ -33,7 +33,7 @@ def test_each_sentence_cites_what_was_told_before(asker: Asker, question: Exampl
     reply = asker.ask(question.text)
     numbers: list[int] = []
     for event in reply.events:
-        if isinstance(event, events.Source):
+        if isinstance(event, events.AnswerSource):
             numbers.append(event.number)
             assert event.url is not None
             assert event.url.startswith("https://api.example/api/")
@@ -44,7 +44,7 @@ def test_each_sentence_cites_what_was_told_before(asker: Asker, question: Exampl
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(numbers) <= 20
     assert len(reply.calls) <= 8
-    assert isinstance(reply.events[-1], events.Finished)
+    assert isinstance(reply.events[-1], events.AnswerDone)
 
 
 @pytest.mark.parametrize("question", DEV[::7], ids=lambda question: question.text[:50])

@@ -27,10 +27,10 @@ def test_questions_are_answered_rightly_or_not_at_all(reader, half):
     counts: Counter[str] = Counter()
     for question in answers.questions(half)[:: 4 if half == "dev" else 1]:
         reply = reader.ask(question.text)
-        is_untold = question.told == UNTOLD
+        is_untold = question.grounds == UNTOLD
         counts["unknown" if is_untold else "known"] += 1
         counts["declined"] += is_untold and not reply.sources
-        counts["right"] += not is_untold and bool(re.search(question.told, reply.text))
+        counts["right"] += not is_untold and bool(re.search(question.grounds, reply.text))
         assert all(CITATION.search(sentence) for sentence in reply.sentences) or not reply.sources
     right, silences = FLOORS[half]
     assert counts["right"] >= right * counts["known"]

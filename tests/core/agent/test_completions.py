@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.agent import completions
-from svc_core.agent.completions import Call, Completion, Frames, UpstreamFailed, refusal
-from svc_core.agent.events import Usage
+from svc_core.agent.answer_events import Usage
+from svc_core.agent.completions import Completion, Frames, ModelCall, UpstreamFailure, refusal
 from svc_core.contract import problem
 from tests.upstream import call, chunk, frame, words
 
@@ -91,7 +91,7 @@ def test_calls_are_put_together_whatever_the_habits(case: str, finish: str) -> N
         assert completion.feed(json.dumps(part)) == ""
     completion.end()
     assert completion.calls(3) == [
-        Call(f"call_3_{place}", *call) for place, call in enumerate(expected, 1)
+        ModelCall(f"call_3_{place}", *call) for place, call in enumerate(expected, 1)
     ]
 
 
@@ -149,7 +149,7 @@ FAILS: dict[str, tuple[Any, problem.ProblemType]] = {
 @pytest.mark.parametrize("case", FAILS)
 def test_failures_are_told_by_their_kind_alone(case: str) -> None:
     data, expected = FAILS[case]
-    with pytest.raises(UpstreamFailed) as failure:
+    with pytest.raises(UpstreamFailure) as failure:
         Completion().feed(json.dumps(data))
     assert failure.value.type is expected
     assert "secret" not in failure.value.detail
@@ -157,7 +157,7 @@ def test_failures_are_told_by_their_kind_alone(case: str) -> None:
 
 @pytest.mark.parametrize("data", ["", "{", "null", "[" * 100_000])
 def test_what_is_no_chunk_is_a_failure(data: str) -> None:
-    with pytest.raises(UpstreamFailed, match="UPSTREAM_ERROR"):
+    with pytest.raises(UpstreamFailure, match="UPSTREAM_ERROR"):
         Completion().feed(data)
 
 
@@ -166,7 +166,7 @@ def test_an_answer_that_is_cut_short_or_filtered_failed(finish: str | None) -> N
     completion = Completion()
     completion.feed(json.dumps(chunk(finish, content="a")))
     completion.feed("[DONE]")
-    with pytest.raises(UpstreamFailed):
+    with pytest.raises(UpstreamFailure):
         completion.end()
 
 
@@ -197,7 +197,7 @@ def test_a_refusal_is_one_that_the_routes_declare(case: str) -> None:
     assert failure.type is expected
     assert failure.type.status in (402, 429, 500)
     assert failure.headers.get("Retry-After") == retry
-    assert failure.said == f"answered {status}: {body}"
+    assert failure.diagnosis == f"answered {status}: {body}"
 
 
 @given(
@@ -217,8 +217,8 @@ def test_frames_are_the_same_however_their_bytes_come(
 def test_a_field_of_errors_is_a_failure_and_a_line_has_an_end() -> None:
     for line in (b'error: {"code": 500}\n', b"error:\n"):
         (data,) = Frames().feed(line)
-        with pytest.raises(UpstreamFailed):
+        with pytest.raises(UpstreamFailure):
             Completion().feed(data)
-    with pytest.raises(UpstreamFailed):
+    with pytest.raises(UpstreamFailure):
         list(Frames().feed(b"data: " + b"x" * completions.LINE_BYTES_MAX))
     assert list(Frames().feed(frame({"a": "\u2028"}))) == ['{"a": "\\u2028"}']

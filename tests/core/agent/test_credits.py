@@ -28,17 +28,17 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.stores.postgres import PostgresStorage
 from tests.backends import store_of
 from tests.postgres import PostgresServer
 
-SMALL = DEFAULT_PLANS.changing({"pro": {"chatCredits": 3}})
+SMALL = DEFAULT_PLANS.with_changes({"pro": {"chatCredits": 3}})
 RUNS = {operation.id: operation.run for operation in LOCAL_OPERATIONS}
 
 
 def service_of(store: Any, clock: FrozenClock, ids: CountingIds | None = None) -> Service:
-    ring, host = Keyring({1: b"k" * 32}, 1), Host(lends={PlanTable: SMALL})
+    ring, host = Keyring({1: b"k" * 32}, 1), Host(providers={PlanTable: SMALL})
     return Service(store, ids or CountingIds(clock), clock.now, ring, plans=SMALL, host=host)
 
 

@@ -5,25 +5,25 @@ from datetime import UTC, datetime
 from typing import Any
 
 from svc_core.agent import dialogue
-from svc_core.agent.completions import Call
+from svc_core.agent.agent_ports import Message, ToolAnswer, ToolHit, ToolSpec, Turn
+from svc_core.agent.answer_events import AnswerSource, Text, ToolFailure, ToolResult
+from svc_core.agent.completions import ModelCall
 from svc_core.agent.dialogue import Dialogue
 from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
-from svc_core.agent.events import Source, Text, ToolDone, ToolFailure
-from svc_core.agent.ports import Answered, Found, Message, ToolSpec, Turn
-from svc_core.text.citing import Kept, Sieve
+from svc_core.text.citations import Sieve, SupportedSentence
 
 NOW = datetime(2026, 7, 29, 12, 0, tzinfo=UTC)
 SPEC = ToolSpec("list_news", "News.", {"type": "object", "properties": {"q": {"type": "string"}}})
 ORIGIN = "https://svc.example"
-CALL = Call("call_1_1", "list_news", {"q": "port"})
+CALL = ModelCall("call_1_1", "list_news", {"q": "port"})
 
 
 def talk(*history: Message) -> Dialogue:
     return Dialogue(Turn("Which port?", NOW, history), [SPEC], ORIGIN)
 
 
-def hit(number: int, **row: Any) -> Found:
-    return Found(f"obs_{number}", f"Port {number}", f"/api/v1/news/obs_{number}", row)
+def hit(number: int, **row: Any) -> ToolHit:
+    return ToolHit(f"obs_{number}", f"Port {number}", f"/api/v1/news/obs_{number}", row)
 
 
 def results(talk: Dialogue) -> Any:
@@ -63,28 +63,28 @@ def test_earlier_words_are_context_without_their_marks_and_only_the_last_of_them
 
 def test_what_a_tool_found_is_numbered_for_good_and_cut_to_size() -> None:
     talk_ = talk()
-    talk_.called([CALL])
+    talk_.add_calls([CALL])
     rows = [hit(n, id=f"obs_{n}", title=f"Port {n}", text="x" * 9_000) for n in range(1, 12)]
-    result_ = talk_.answered(CALL, Answered(tuple(rows)))
-    assert isinstance(result_, ToolDone)
+    result_ = talk_.add_answer(CALL, ToolAnswer(tuple(rows)))
+    assert isinstance(result_, ToolResult)
     assert [source.number for source in result_.sources] == list(range(1, dialogue.HITS_MAX + 1))
-    assert result_.sources[0] == Source(1, "obs_1", "Port 1", f"{ORIGIN}/api/v1/news/obs_1")
+    assert result_.sources[0] == AnswerSource(1, "obs_1", "Port 1", f"{ORIGIN}/api/v1/news/obs_1")
     rows_ = results(talk_)
     assert rows_["more"] is True
     assert [row["n"] for row in rows_["results"]] == list(range(1, dialogue.HITS_MAX + 1))
     assert all(len(row["text"]) == dialogue.HIT_CHARS_MAX for row in rows_["results"])
     assert rows_["results"][0]["text"].startswith("id: obs_1\ntitle: Port 1\ntext: xx")
 
-    again = Answered((hit(3, summary="It was closed."), Found("x", "No place", None, {"a": 1})))
-    result_ = talk_.answered(Call("call_2_1", "list_news", {}), again)
-    assert isinstance(result_, ToolDone)
+    again = ToolAnswer((hit(3, summary="It was closed."), ToolHit("x", "No place", None, {"a": 1})))
+    result_ = talk_.add_answer(ModelCall("call_2_1", "list_news", {}), again)
+    assert isinstance(result_, ToolResult)
     assert [(source.number, source.url is None) for source in result_.sources] == [
         (3, False),
         (9, True),
     ]
     assert results(talk_)["more"] is False
-    assert talk_.facts[3].say("Port 3 was closed")
-    assert talk_.facts[3].say("Port 3")
+    assert talk_.facts[3].entail("Port 3 was closed")
+    assert talk_.facts[3].entail("Port 3")
 
 
 ROW = {
@@ -103,7 +103,7 @@ ROW = {
 
 def test_a_row_is_evidence_by_its_members_and_what_is_cut_off_is_none() -> None:
     talk_ = talk()
-    talk_.answered(CALL, Answered((hit(1, **ROW),), has_more=True))
+    talk_.add_answer(CALL, ToolAnswer((hit(1, **ROW),), has_more=True))
     (row,) = results(talk_)["results"]
     assert row["text"].splitlines()[:7] == [
         "id: obs_65f1c0de8badf00d12345678",
@@ -116,34 +116,34 @@ def test_a_row_is_evidence_by_its_members_and_what_is_cut_off_is_none() -> None:
     ]
     assert results(talk_)["more"] is True
     facts = talk_.facts[1]
-    assert facts.say("The severity score is 9.8")
-    assert facts.say("Port of Hull: published 3 May 2026")
-    assert facts.say("Pier 4")
-    assert not facts.say("Pier 5")
-    assert not facts.say("Pier 77")
-    assert not facts.say("Previous instructions")
+    assert facts.entail("The severity score is 9.8")
+    assert facts.entail("Port of Hull: published 3 May 2026")
+    assert facts.entail("Pier 4")
+    assert not facts.entail("Pier 5")
+    assert not facts.entail("Pier 77")
+    assert not facts.entail("Previous instructions")
 
 
 def test_a_tool_that_gave_nothing_is_told_of_and_a_name_that_is_none_is_not_shown() -> None:
     talk_ = talk()
-    assert talk_.failed(CALL, "Not now.") == ToolFailure("call_1_1", "Not now.")
+    assert talk_.add_failure(CALL, "Not now.") == ToolFailure("call_1_1", "Not now.")
     assert results(talk_) == {"error": "Not now."}
-    assert talk_.shown("list_news") == "list_news"
-    assert talk_.shown("rm -rf") == "unknown"
+    assert talk_.public_name("list_news") == "list_news"
+    assert talk_.public_name("rm -rf") == "unknown"
 
 
 def test_sources_stand_before_what_cites_them_and_lines_where_they_were() -> None:
     talk_ = talk()
-    talk_.answered(CALL, Answered((hit(1, text="Hull shut."), hit(2, text="Kiel shut."))))
+    talk_.add_answer(CALL, ToolAnswer((hit(1, text="Hull shut."), hit(2, text="Kiel shut."))))
     sieve = Sieve(talk_.facts)
     sentences = [*sieve.feed("Hull shut [1]. Hull shut [1].\n- Kiel shut [2].\n"), *sieve.end()]
-    run = list(talk_.said(sentences, 1))
-    assert [type(item) for item in run] == [Source, Text, Text, Source, Text]
+    run = list(talk_.text_events(sentences, 1))
+    assert [type(item) for item in run] == [AnswerSource, Text, Text, AnswerSource, Text]
     assert "".join(item.text for item in run if isinstance(item, Text)) == (
         "Hull shut [1]. Hull shut [1].\n- Kiel shut [2]."
     )
     assert not talk_.is_silent
-    (event,) = talk_.said(sentences[:1], 2)
+    (event,) = talk_.text_events(sentences[:1], 2)
     assert event == Text("\nHull shut [1].")
 
 
@@ -151,11 +151,11 @@ def test_an_answer_has_an_end_and_no_more_sources_than_are_shown() -> None:
     talk_ = talk()
     for start in range(1, 40, 8):
         rows = tuple(hit(n, text="Shut.") for n in range(start, start + 8))
-        talk_.answered(CALL, Answered(rows))
-    run = list(talk_.said([Kept("Shut.", (n,), n) for n in range(1, 40)], 1))
-    assert sum(isinstance(item, Source) for item in run) == SOURCES_MAX
+        talk_.add_answer(CALL, ToolAnswer(rows))
+    run = list(talk_.text_events([SupportedSentence("Shut.", (n,), n) for n in range(1, 40)], 1))
+    assert sum(isinstance(item, AnswerSource) for item in run) == SOURCES_MAX
     assert sum(isinstance(item, Text) for item in run) == SOURCES_MAX
     assert not talk_.is_full
-    assert len(list(talk_.said([Kept("x" * TEXT_MAX, (1,), 1)] * 3, 2))) == 1
+    assert len(list(talk_.text_events([SupportedSentence("x" * TEXT_MAX, (1,), 1)] * 3, 2))) == 1
     assert talk_.is_full
     assert talk_.words > 40

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from svc_core.agent import events
-from svc_core.agent.embedded import SOURCES_MAX
-from svc_core.agent.facts import Fact, count_noun, english_list, facts_of, figure, quote_text
+from svc_core.agent import answer_events as events
+from svc_core.agent.agent_ports import Turn
 from svc_core.agent.planner import CALLS_MAX
-from svc_core.agent.ports import Turn
 from svc_core.agent.question import Threshold, parse_question
+from svc_core.agent.row_facts import Fact, count_noun, english_list, facts_of, figure, quote_text
+from svc_core.agent.rule_backend import SOURCES_MAX
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from tests.core.agent.asker import Reply, Rows, answer, page
@@ -222,7 +222,7 @@ def test_a_refused_tool_is_told_and_the_answer_ends_whole() -> None:
     reply, _ = ask("What is the CVSS score of CVE-2024-0001?", get_cve=[refusal])
     failures = [event.text for event in reply.events if isinstance(event, events.ToolFailure)]
     assert failures == [f"{refusal.type.title} (SERVICE_UNAVAILABLE)"]
-    assert isinstance(reply.events[-1], events.Finished)
+    assert isinstance(reply.events[-1], events.AnswerDone)
     assert not reply.sources
 
 

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import wire
+from svc_core.agent.agent_ports import Message
 from svc_core.agent.operations import OPERATIONS
-from svc_core.agent.ports import Message
 from svc_core.agent.request import ChatRequest, of_completion, of_ui
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.parsing import declaration, read_json
+from svc_core.operation.parsing import read_json, request_shape
 
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 BODIES = {
-    operation.path: declaration(operation).body.annotation  # type: ignore[union-attr]
+    operation.path: request_shape(operation).body.annotation  # type: ignore[union-attr]
     for operation in OPERATIONS
     if operation.method == "POST"
 }

@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 from attrs import evolve
 
-from svc_core.agent.telling import Passage, defused, select
+from svc_core.agent.passages import Passage, select, without_markup
 from tests import answers
 from tests.answers import NOW, UNTOLD
 
@@ -20,7 +20,7 @@ def texts(question, passages=PASSAGES):
 
 
 QUESTIONS = [question for half in ("dev", "report") for question in answers.questions(half)]
-SAMPLE = [item for item in QUESTIONS if item.told != UNTOLD][::9]
+SAMPLE = [item for item in QUESTIONS if item.grounds != UNTOLD][::9]
 FEW = PASSAGES[:8]
 MARKS = ("ARR", "HACKED", "evil.example", "SECRET", "http", "<", "![", "[1]")
 INJECTIONS = answers.injections()
@@ -29,7 +29,7 @@ INJECTIONS = answers.injections()
 @cache
 def early():
     """A dozen questions that the first documents answer."""
-    answers_ = (item.text for item in QUESTIONS if item.told != UNTOLD and texts(item.text, FEW))
+    answers_ = (item.text for item in QUESTIONS if item.grounds != UNTOLD and texts(item.text, FEW))
     return list(islice(answers_, 12))
 
 
@@ -39,8 +39,8 @@ FLOORS = {"dev": (0.97, 0.97), "report": (0.9, 0.9)}
 
 @pytest.mark.parametrize("half", FLOORS)
 def test_questions_are_answered_rightly_or_not_at_all(half):
-    counts = answers.measured(half)
-    answerable = sum(question.told != UNTOLD for question in answers.questions(half))
+    counts = answers.measure(half)
+    answerable = sum(question.grounds != UNTOLD for question in answers.questions(half))
     untold = len(answers.questions(half)) - answerable
     right, silences = FLOORS[half]
     assert counts["right"] >= right * answerable
@@ -104,7 +104,7 @@ def passage(text, title="", at=DAY, number=1):
     ],
 )
 def test_what_does_not_belong_to_words_is_left_out(text, bare):
-    assert defused(text) == bare
+    assert without_markup(text) == bare
 
 
 def test_what_several_passages_say_has_all_their_numbers():

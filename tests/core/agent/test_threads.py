@@ -11,7 +11,7 @@ import pytest
 from svc_core import catalog
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.agent import threads
-from svc_core.agent.events import Source, Usage
+from svc_core.agent.answer_events import AnswerSource, Usage
 from svc_core.agent.threads import (
     CONTEXT_BYTES,
     CONTEXT_TURNS,
@@ -25,7 +25,7 @@ from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.service.workers.retention import forget_threads
 from tests.backends import NAMES, store_of
 
@@ -68,13 +68,13 @@ class Desk:
             asked_at=self.clock.now(),
             question=question,
             text=answer.format(question),
-            sources=(Source(1, "inc_1", "A port", None),),
+            sources=(AnswerSource(1, "inc_1", "A port", None),),
             finish_reason="stop",
             usage=Usage(1, 2),
             metadata={"source": "desk", "share": 0.5, "is_new": True, "none": None},
         )
         id_ = self.ids.new("msg")
-        await self.service.write(tenant, partial(threads.append, id_=id_, turn=turn))
+        await self.service.write(tenant, partial(threads.append_turn, id_=id_, turn=turn))
         return id_
 
     async def turns(self, tenant: str = OWN) -> list[ThreadTurn]:
@@ -174,11 +174,11 @@ def test_turns_stand_in_the_order_in_which_they_ended_each_once(backend: str) ->
         turns = await desk.turns()
         assert [turn.number for turn in turns] == list(range(1, 9))
         assert {turn.question for turn in turns} == {f"q{n}" for n in range(8)}
-        again = partial(threads.append, id_=endings[0], turn=turns[0])
+        again = partial(threads.append_turn, id_=endings[0], turn=turns[0])
         await desk.service.write(OWN, again)
         assert await desk.turns() == turns
         assert turns[0].metadata == {"source": "desk", "share": 0.5, "is_new": True, "none": None}
-        assert turns[0].sources == (Source(1, "inc_1", "A port", None),)
+        assert turns[0].sources == (AnswerSource(1, "inc_1", "A port", None),)
 
     play(backend, scene)
 
@@ -241,10 +241,10 @@ def test_one_that_is_gone_on_with_meanwhile_is_not_forgotten() -> None:
     async def scene(desk: Desk) -> None:
         await desk.say(UNKNOWN)
         assert not await desk.service.write(
-            OWN, partial(threads.forget, id_=UNKNOWN, kept=RETENTION)
+            OWN, partial(threads.forget_thread, id_=UNKNOWN, retention=RETENTION)
         )
         assert not await desk.service.write(
-            OWN, partial(threads.forget, id_="thr_" + "1" * 24, kept=RETENTION)
+            OWN, partial(threads.forget_thread, id_="thr_" + "1" * 24, retention=RETENTION)
         )
         assert await desk.counts() == (1, 1)
 
@@ -263,7 +263,7 @@ def test_where_none_are_kept_an_identifier_is_only_repeated() -> None:
         assert first == second
         await desk.say(UNKNOWN)
         settings = attrs.evolve(
-            desk.service, host=attrs.evolve(desk.service.host, threads_kept=zero)
+            desk.service, host=attrs.evolve(desk.service.host, thread_retention=zero)
         )
         desk.clock.advance(1)
         await forget_threads(settings)

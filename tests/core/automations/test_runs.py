@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.automations import rules, running
+from svc_core.automations import rules
+from svc_core.automations import run_queue as running
 from svc_core.automations.model import (
     AUTOMATIONS,
     AUTOMATIONS_MAX,
@@ -23,7 +24,7 @@ from svc_core.automations.model import (
     Timetable,
 )
 from svc_core.automations.rules import ENDS, Happening
-from svc_core.automations.running import DROPPED_MAX, RUN_RETENTION, Task
+from svc_core.automations.run_queue import DROPPED_MAX, RUN_RETENTION, RunTask
 from svc_core.outbox.model import EVENTS, RUN_FINISHED
 from svc_core.testing.clock import START
 
@@ -216,21 +217,21 @@ def _automation() -> Automation:
 # -- running by hand ---------------------------------------------------------------------------
 
 
-def begin(desk: Any, automation_id: str) -> Task:
+def begin(desk: Any, automation_id: str) -> RunTask:
     """Take and begin the run of an automation."""
 
-    async def unit(ctx: Any) -> Task:
-        task = await running.take(ctx, automation_id, "me", ctx.now + timedelta(seconds=30))
+    async def unit(ctx: Any) -> RunTask:
+        task = await running.take_run(ctx, automation_id, "me", ctx.now + timedelta(seconds=30))
         assert task is not None
-        assert await running.begin(ctx, task) is not None
+        assert await running.begin_run(ctx, task) is not None
         return task
 
-    task: Task = desk.house.run(unit, "wsp_a")
+    task: RunTask = desk.house.run(unit, "wsp_a")
     return task
 
 
-def finish(desk: Any, task: Task) -> Any:
-    return desk.house.run(lambda ctx: running.end(ctx, task, "succeed", output=OUTPUT), "wsp_a")
+def finish(desk: Any, task: RunTask) -> Any:
+    return desk.house.run(lambda ctx: running.end_run(ctx, task, "succeed", output=OUTPUT), "wsp_a")
 
 
 def test_a_run_is_accepted_with_where_to_look(desk: Any) -> None:
@@ -354,11 +355,11 @@ def test_a_person_has_so_many(desk: Any) -> None:
 # -- the worker's part -------------------------------------------------------------------------
 
 
-def take(desk: Any, id_: str, holder: str = "me", seconds: float = 30) -> Task | None:
-    async def unit(ctx: Any) -> Task | None:
-        return await running.take(ctx, id_, holder, ctx.now + timedelta(seconds=seconds))
+def take(desk: Any, id_: str, holder: str = "me", seconds: float = 30) -> RunTask | None:
+    async def unit(ctx: Any) -> RunTask | None:
+        return await running.take_run(ctx, id_, holder, ctx.now + timedelta(seconds=seconds))
 
-    task: Task | None = desk.house.run(unit, "wsp_a")
+    task: RunTask | None = desk.house.run(unit, "wsp_a")
     return task
 
 
@@ -385,16 +386,16 @@ def test_who_no_longer_has_a_run_writes_nothing_of_it(desk: Any) -> None:
     before = desk.changes()
 
     async def late(ctx: Any) -> list[object]:
-        await running.release(ctx, first, ctx.now)
+        await running.release_run(ctx, first, ctx.now)
         return [
-            await running.renew(ctx, first, FREE),
-            await running.begin(ctx, first),
-            await running.end(ctx, first, "succeed", output=OUTPUT),
+            await running.renew_run(ctx, first, FREE),
+            await running.begin_run(ctx, first),
+            await running.end_run(ctx, first, "succeed", output=OUTPUT),
         ]
 
     assert desk.house.run(late, "wsp_a") == [False, None, False]
     assert desk.changes() == before
-    assert desk.house.run(lambda ctx: running.renew(ctx, second, FREE), "wsp_a")
+    assert desk.house.run(lambda ctx: running.renew_run(ctx, second, FREE), "wsp_a")
     assert finish(desk, second)
 
 
@@ -405,7 +406,7 @@ def test_a_run_that_is_interrupted_again_and_again_fails(desk: Any) -> None:
         begin(desk, id_)
         desk.house.clock.advance(31)
     task = take(desk, id_)
-    assert desk.house.run(lambda ctx: running.begin(ctx, task), "wsp_a") is None
+    assert desk.house.run(lambda ctx: running.begin_run(ctx, task), "wsp_a") is None
     view = desk.ask("getAutomationRun", id_, path={"runId": run["id"]})
     assert view["status"] == "failed"
     assert view["error"] == {"code": "INTERNAL_ERROR", "detail": "It was interrupted 3 times."}
@@ -417,7 +418,7 @@ def test_a_beginning_that_is_given_back_does_not_count(desk: Any) -> None:
     desk.ask("runAutomation", id_)
     for _ in range(rules.ATTEMPTS_MAX + 2):
         task = begin(desk, id_)
-        desk.house.run(lambda ctx, task=task: running.release(ctx, task, ctx.now), "wsp_a")
+        desk.house.run(lambda ctx, task=task: running.release_run(ctx, task, ctx.now), "wsp_a")
     assert finish(desk, begin(desk, id_))
 
 
@@ -427,7 +428,7 @@ def test_what_a_server_before_had_is_free_at_once(desk: Any) -> None:
     begin(desk, id_)
     assert take(desk, id_, "another") is None
     for _ in range(2):
-        desk.house.run(lambda ctx: running.take_over(ctx, id_), "wsp_a")
+        desk.house.run(lambda ctx: running.free_run(ctx, id_), "wsp_a")
     assert take(desk, id_, "another") is not None
 
 

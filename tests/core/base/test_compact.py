@@ -22,14 +22,14 @@ JSON = st.recursive(
 def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     if request.param == "Python":
         monkeypatch.setattr(json_encoder, "c_make_encoder", None)
-    return compact.encoder
+    return compact.compact_encoder
 
 
 @given(JSON, st.booleans(), st.booleans())
 def test_the_text_is_that_of_the_standard_library(
     value: object, ascii_only: bool, sort_keys: bool
 ) -> None:
-    encode = compact.encoder(ascii_only=ascii_only, sort_keys=sort_keys)
+    encode = compact.compact_encoder(ascii_only=ascii_only, sort_keys=sort_keys)
     assert encode(value) == json.dumps(
         value, ensure_ascii=ascii_only, sort_keys=sort_keys, separators=(",", ":")
     )

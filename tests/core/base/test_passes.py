@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.base import passes
-from svc_core.base.passes import LASTS_SECONDS, STEP_SECONDS, Pass, PassError
+from svc_core.base.passes import LIFETIME_SECONDS_MIN, STEP_SECONDS, Pass, PassError
 from svc_core.base.seals import Keyring
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
@@ -22,7 +22,7 @@ moments = st.datetimes(
 
 def opens(permit: Pass, name: str = NAME, now: datetime = NOW, ring: Keyring = RING) -> bool:
     try:
-        passes.check(ring, permit, name, now)
+        passes.verify_pass(ring, permit, name, now)
     except PassError:
         return False
     return True
@@ -34,9 +34,9 @@ def test_a_pass_opens_its_file_for_an_hour_at_least_and_then_no_more(
 ) -> None:
     permit = passes.issue(RING, name, now)
     assert opens(permit, name, now)
-    assert opens(permit, name, now + timedelta(seconds=LASTS_SECONDS))
+    assert opens(permit, name, now + timedelta(seconds=LIFETIME_SECONDS_MIN))
     end = datetime.fromtimestamp(permit.expires, UTC)
-    assert end - now <= timedelta(seconds=LASTS_SECONDS + STEP_SECONDS)
+    assert end - now <= timedelta(seconds=LIFETIME_SECONDS_MIN + STEP_SECONDS)
     assert opens(permit, name, end - timedelta(microseconds=1))
     assert not opens(permit, name, end)
 
@@ -49,7 +49,7 @@ def test_passes_given_in_one_step_are_one(now: datetime) -> None:
 
 def test_a_pass_travels_in_a_query_and_comes_back_as_it_was() -> None:
     permit = passes.issue(RING, NAME, NOW)
-    assert passes.read(dict(parse_qsl(permit.query))) == permit
+    assert passes.parse_pass(dict(parse_qsl(permit.query))) == permit
 
 
 GOOD = passes.issue(RING, NAME, NOW)
@@ -103,4 +103,4 @@ def test_the_key_is_of_this_use_alone() -> None:
 )
 def test_what_is_no_pass_is_refused(values: dict[str, str]) -> None:
     with pytest.raises(PassError):
-        passes.read(values)
+        passes.parse_pass(values)

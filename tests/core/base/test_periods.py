@@ -34,16 +34,16 @@ INVALID = [
 
 @pytest.mark.parametrize(("text", "expected"), READ.items())
 def test_a_period_is_read_and_written_in_one_way(text: str, expected: tuple[str, ...]) -> None:
-    period = periods.parse(text)
+    period = periods.read_period(text)
     fields = (period.frequency, period.text, period.start.isoformat(), period.end.isoformat())
     assert fields == expected
-    assert periods.parse(period.text) == period
+    assert periods.read_period(period.text) == period
 
 
 @pytest.mark.parametrize("text", INVALID)
 def test_what_names_no_period_is_none(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the words are those of dates
-        periods.parse(text)
+        periods.read_period(text)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_names_no_period_is_none(text: str) -> None:
 def test_a_date_stands_for_the_period_of_a_coarser_frequency(
     text: str, frequency: str | None, expected: str
 ) -> None:
-    assert periods.parse(text, frequency).text == expected
+    assert periods.read_period(text, frequency).text == expected
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_a_date_stands_for_the_period_of_a_coarser_frequency(
 def test_the_space_between_dates_tells_their_frequency(
     days: list[str], frequency: str | None
 ) -> None:
-    assert periods.spaced(map(date.fromisoformat, days)) == frequency
+    assert periods.frequency_of(map(date.fromisoformat, days)) == frequency
 
 
 def test_a_week_that_ends_beyond_the_calendar_is_none() -> None:
     with pytest.raises(ValueError, match="out of range"):
-        periods.containing(date.max, "W")
+        periods.period_of(date.max, "W")

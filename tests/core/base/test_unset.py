@@ -22,17 +22,17 @@ def test_unset_is_neither_true_nor_false(ask):
 
 @pytest.mark.parametrize("value", [None, [], "", 0, False])
 def test_null_and_empty_are_given(value):
-    assert unset.given(value, "default") is value
+    assert unset.or_default(value, "default") is value
 
 
 def test_what_was_not_sent_takes_the_default():
-    assert unset.given(UNSET, None) is None
+    assert unset.or_default(UNSET, None) is None
 
 
 @given(VALUES, VALUES)
 def test_a_default_never_replaces_what_was_sent(value, default):
-    assert unset.given(value, default) is value
-    assert unset.given(UNSET, default) is default
+    assert unset.or_default(value, default) is value
+    assert unset.or_default(UNSET, default) is default
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ class Patch:
     ],
 )
 def test_a_merge_patch_names_what_it_changes_and_null_is_the_default(patch, members):
-    assert unset.named(patch, Whole) == members
+    assert unset.patch_members(patch, Whole) == members

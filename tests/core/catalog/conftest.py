@@ -10,8 +10,8 @@ from attrs import frozen
 from svc_core.base.instants import Interval
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import problem
-from svc_core.contract.media import Representation
-from svc_core.contract.result import Bare, Content, Created, Empty, One, Page
+from svc_core.contract.negotiation import Representation
+from svc_core.contract.result import Bare, Content, Created, Empty, Page, Single
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     BODY,
@@ -23,11 +23,11 @@ from svc_core.operation.declaration import (
     T3_ENRICHED,
     TEXT,
     In,
+    InputRefusal,
     Operation,
-    Refused,
     Target,
     Trait,
-    header,
+    header_field,
 )
 from svc_core.operation.ports import Collection
 from svc_core.wire import Json
@@ -84,7 +84,7 @@ class ListThings:
 
     limit: Limit = 20
     cursor: Annotated[
-        Maybe[str], QUERY, Refused(problem.INVALID_CURSOR), Doc("Where to go on.")
+        Maybe[str], QUERY, InputRefusal(problem.INVALID_CURSOR), Doc("Where to go on.")
     ] = UNSET
     kinds: Annotated[Maybe[tuple[Literal["a", "b"], ...]], QUERY, Doc("Kinds.")] = UNSET
     since: Annotated[Maybe[datetime], QUERY, Trait.DEPRECATED] = UNSET
@@ -103,7 +103,7 @@ class MakeThing:
     """A new thing."""
 
     body: Annotated[ThingInput, BODY, Doc("The thing.")]
-    agent: Annotated[Maybe[str], header("X-Agent"), Doc("Who asks.")] = UNSET
+    agent: Annotated[Maybe[str], header_field("X-Agent"), Doc("Who asks.")] = UNSET
 
 
 @frozen
@@ -130,7 +130,7 @@ class Free:
 class HeaderList:
     """A comma list in a header."""
 
-    agents: Annotated[tuple[str, ...], header("X-Agents"), Doc("Who asks.")] = ()
+    agents: Annotated[tuple[str, ...], header_field("X-Agents"), Doc("Who asks.")] = ()
 
 
 @frozen
@@ -151,7 +151,7 @@ class SendCode:
 class OwnIfMatch:
     """A request that reads the precondition itself."""
 
-    if_match: Annotated[Maybe[str], header("If-Match"), Doc("The tag.")] = UNSET
+    if_match: Annotated[Maybe[str], header_field("If-Match"), Doc("The tag.")] = UNSET
 
 
 THINGS: Collection[Thing] = Collection("things", Thing, "thg", lambda _: 0)
@@ -211,7 +211,7 @@ OPERATIONS = (
         "GET",
         "/things/{thingId}",
         OneThing,
-        One[Thing] | Content,
+        Single[Thing] | Content,
         media=(JSON, MARKDOWN, TEXT),
     ),
     declare(
@@ -219,7 +219,7 @@ OPERATIONS = (
         "PATCH",
         "/things/{thingId}",
         ChangeThing,
-        One[Thing],
+        Single[Thing],
         scopes=WRITE,
         target=Target(THINGS, "thing_id"),
         idempotency="optional",

@@ -7,7 +7,7 @@ import pytest
 
 from svc_core import wire
 from svc_core.catalog import OPERATIONS
-from svc_core.catalog.openapi.document import document
+from svc_core.catalog.openapi.openapi_document import build_openapi
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.validation import drafts
 from svc_core.ledger.operations import APPENDS
@@ -18,7 +18,7 @@ SINGLE = [name for name, example in APPENDS.items() if isinstance(example, dict)
 
 @pytest.fixture(scope="module")
 def api_document() -> Any:
-    return document(OPERATIONS, base_url="https://api.example.org")
+    return build_openapi(OPERATIONS, base_url="https://api.example.org")
 
 
 def test_the_description_shows_every_sort_of_append(api_document: Any) -> None:
@@ -27,14 +27,14 @@ def test_the_description_shows_every_sort_of_append(api_document: Any) -> None:
     assert "example" not in media  # OpenAPI 3.1: it and `examples` exclude each other.
     schema = {**media["schema"], "components": api_document["components"]}
     assert {name: entry["value"] for name, entry in media["examples"].items()} == APPENDS
-    for entry in media["examples"].values():
-        jsonschema_rs.validate(schema, entry["value"])
+    for example in media["examples"].values():
+        jsonschema_rs.validate(schema, example["value"])
 
 
 def test_every_operation_and_what_it_is_done_to_is_shown() -> None:
     view = [APPENDS[name] for name in SINGLE]
-    assert {entry.get("op", "assert") for entry in view} == set(get_args(Op))
-    assert {entry["kind"] for entry in view} == {"designator", "observation", "claim"}
+    assert {item.get("op", "assert") for item in view} == set(get_args(Op))
+    assert {item["kind"] for item in view} == {"designator", "observation", "claim"}
 
 
 @pytest.mark.parametrize("name", SINGLE)

@@ -9,11 +9,11 @@ import pytest
 
 from svc_core import wire
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
-from svc_core.catalog.openapi.document import document
-from svc_core.catalog.openapi.failures import failures
+from svc_core.catalog.openapi.failures import failure_responses
+from svc_core.catalog.openapi.openapi_document import build_openapi
 from svc_core.catalog.reference import operations_page
 from svc_core.operation.declaration import Operation
-from svc_core.operation.inputs import inputs
+from svc_core.operation.inputs import inputs_of
 from tests.late import Late
 
 VALIDATION = Late("openapi_spec_validator")
@@ -38,22 +38,24 @@ SPEC_STATUSES = {
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_the_document_is_valid(flat: bool) -> None:
-    VALIDATION.OpenAPIV31SpecValidator(document(OPERATIONS, base_url=BASE, flat=flat)).validate()
+    VALIDATION.OpenAPIV31SpecValidator(
+        build_openapi(OPERATIONS, base_url=BASE, flat=flat)
+    ).validate()
 
 
 def test_every_example_satisfies_its_schema() -> None:
-    api_document = document(OPERATIONS, base_url=BASE)
+    api_document = build_openapi(OPERATIONS, base_url=BASE)
     for path in api_document["paths"].values():
         for item in path.values():
             for answer in [item.get("requestBody", {}), *item["responses"].values()]:
-                for entry in answer.get("content", {}).values():
-                    if "example" in entry:
-                        schema = {**entry["schema"], "components": api_document["components"]}
-                        jsonschema_rs.validate(schema, entry["example"])
+                for media in answer.get("content", {}).values():
+                    if "example" in media:
+                        schema = {**media["schema"], "components": api_document["components"]}
+                        jsonschema_rs.validate(schema, media["example"])
 
 
 def test_every_example_of_a_part_satisfies_it() -> None:
-    api_document = document(OPERATIONS, base_url=BASE)
+    api_document = build_openapi(OPERATIONS, base_url=BASE)
     waiting: list[Any] = [api_document["paths"], api_document["components"]["schemas"]]
     count = 0
     while waiting:
@@ -73,7 +75,7 @@ def test_every_example_of_a_part_satisfies_it() -> None:
 
 
 def test_every_part_of_the_document_is_described() -> None:
-    api_document = document(OPERATIONS, base_url=BASE, flat=True)
+    api_document = build_openapi(OPERATIONS, base_url=BASE, flat=True)
     schemas = api_document["components"]["schemas"]
     bare = [
         f"{name}.{member}"
@@ -99,7 +101,7 @@ def _component_refs(schemas: dict[str, Any], part: dict[str, Any]) -> dict[str, 
 
 @ids
 def test_every_body_of_an_answer_has_an_example(operation: Operation[Any, Any]) -> None:
-    (path,) = document((operation,), base_url=BASE)["paths"].values()
+    (path,) = build_openapi((operation,), base_url=BASE)["paths"].values()
     (item,) = path.values()
     for answer in item["responses"].values():
         for media_type, entry in answer.get("content", {}).items():
@@ -108,16 +110,16 @@ def test_every_body_of_an_answer_has_an_example(operation: Operation[Any, Any]) 
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_a_document_is_made_while_nobody_notices(flat: bool) -> None:
-    document(OPERATIONS, base_url=BASE, flat=flat)
+    build_openapi(OPERATIONS, base_url=BASE, flat=flat)
     start = time.process_time()
-    document(OPERATIONS, base_url=BASE, flat=flat)
+    build_openapi(OPERATIONS, base_url=BASE, flat=flat)
     # Some 80 ms; several times that where coverage is measured among much else in memory. It is
     # made once, by the first who asks; what grew with the square of the operations would show.
     assert time.process_time() - start < 2
 
 
 def test_the_change_feed_is_continued_by_its_watermark() -> None:
-    api_document = document(OPERATIONS, base_url=BASE, flat=True)
+    api_document = build_openapi(OPERATIONS, base_url=BASE, flat=True)
     feed = api_document["paths"]["/api/v2/changes"]["get"]
     assert "Send `meta.watermark` back as `after`" in feed["description"]
     assert feed["x-fern-pagination"]["cursor"] == "$request.after"
@@ -125,7 +127,7 @@ def test_the_change_feed_is_continued_by_its_watermark() -> None:
 
 @ids
 def test_a_declared_body_is_one_that_the_reader_accepts(operation: Operation[Any, Any]) -> None:
-    bodies = [item for item in inputs(operation.request) if item.place == "body"]
+    bodies = [item for item in inputs_of(operation.request) if item.place == "body"]
     assert bool(bodies) is ("body" in operation.examples), "each body has an example"
     for item in bodies:
         wire.structure(item.annotation, wire.to_json(operation.examples["body"]))
@@ -133,13 +135,13 @@ def test_a_declared_body_is_one_that_the_reader_accepts(operation: Operation[Any
 
 @ids
 def test_the_failures_of_the_spec_are_documented(operation: Operation[Any, Any]) -> None:
-    statuses = {kind.status for kind in failures(operation)}
+    statuses = {kind.status for kind in failure_responses(operation)}
     assert SPEC_STATUSES.get(operation.path, {500}) <= statuses
 
 
 @ids
 def test_a_path_names_its_values(operation: Operation[Any, Any]) -> None:
-    names = [item.name for item in inputs(operation.request) if item.place == "path"]
+    names = [item.name for item in inputs_of(operation.request) if item.place == "path"]
     assert [part[1:-1] for part in operation.address.split("/") if part.startswith("{")] == names
 
 

@@ -9,12 +9,12 @@ from attrs import field, frozen
 
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.operation.declaration import PATH, QUERY, In
-from svc_core.operation.inputs import inputs
+from svc_core.operation.inputs import inputs_of
 from svc_core.wire.constraints import Doc, Ge, IdOf
 
 
 def test_every_field_is_an_input_with_its_wire_name_and_place(kit: SimpleNamespace) -> None:
-    read = inputs(kit.ListThings)
+    read = inputs_of(kit.ListThings)
     assert [(item.attribute, item.name, item.place) for item in read] == [
         ("limit", "limit", "query"),
         ("cursor", "cursor", "query"),
@@ -32,7 +32,7 @@ def test_every_field_is_an_input_with_its_wire_name_and_place(kit: SimpleNamespa
 
 
 def test_headers_and_bodies_are_inputs_too(kit: SimpleNamespace) -> None:
-    body, agent = inputs(kit.MakeThing)
+    body, agent = inputs_of(kit.MakeThing)
     assert (body.place, body.required, body.annotation) == (
         "body",
         True,
@@ -51,7 +51,7 @@ def test_defaults_are_told_and_never_shared() -> None:
         plain: Annotated[int, QUERY] = 3
         row: Annotated[tuple[int, ...], QUERY] = field(factory=tuple)
 
-    assert [(item.required, item.default) for item in inputs(Request)] == [
+    assert [(item.required, item.default) for item in inputs_of(Request)] == [
         (True, UNSET),
         (False, UNSET),
         (False, 3),
@@ -66,7 +66,7 @@ def test_the_place_is_no_part_of_the_type() -> None:
         siblings: Annotated[Maybe[tuple[Annotated[str, IdOf("src")], ...]], QUERY] = UNSET
         limit: Maybe[Annotated[int, QUERY, Ge(1), Doc("Rows.")]] = UNSET
 
-    id_, siblings, limit = inputs(Request)
+    id_, siblings, limit = inputs_of(Request)
     assert (id_.annotation, id_.doc) == (Annotated[str, IdOf("rpt")], "Report identifier.")
     assert (id_.id_of, siblings.id_of) == (IdOf("rpt"), IdOf("src"))
     assert (limit.place, limit.doc, limit.id_of) == ("query", "Rows.", None)
@@ -85,13 +85,13 @@ def test_the_place_is_no_part_of_the_type() -> None:
 def test_an_input_reads_its_own_text(
     kit: SimpleNamespace, name: str, text: str, value: object
 ) -> None:
-    (item,) = (item for item in inputs(kit.ListThings) if item.attribute == name)
+    (item,) = (item for item in inputs_of(kit.ListThings) if item.attribute == name)
     assert item.read(text) == value
 
 
 def test_the_inputs_of_a_class_are_read_once(kit: SimpleNamespace) -> None:
-    assert inputs(kit.ListThings) is inputs(kit.ListThings)
-    assert inputs(kit.NoInput) == ()
+    assert inputs_of(kit.ListThings) is inputs_of(kit.ListThings)
+    assert inputs_of(kit.NoInput) == ()
 
 
 def test_an_input_that_cannot_be_read_is_told_at_once() -> None:
@@ -100,4 +100,4 @@ def test_an_input_that_cannot_be_read_is_told_at_once() -> None:
         odd: Annotated[dict[str, int], In("query")]
 
     with pytest.raises(TypeError, match="travel as text"):
-        inputs(Request)
+        inputs_of(Request)

@@ -12,7 +12,7 @@ WRITERS = (
     "svc_core.catalog.reference",
     "svc_core.operation.inputs",
 )
-MAKERS = ("svc_core.reports.making", "svc_core.text.stories")
+MAKERS = ("svc_core.reports.composition", "svc_core.text.stories")
 
 
 def test_the_catalogue_loads_only_what_answers_need() -> None:

@@ -10,10 +10,10 @@ import jsonschema_rs
 import pytest
 
 from svc_core.access.model import KEYS
-from svc_core.catalog.openapi.document import document
-from svc_core.catalog.openapi.failures import failures
+from svc_core.catalog.openapi.failures import failure_responses
+from svc_core.catalog.openapi.openapi_document import build_openapi
 from svc_core.contract import problem
-from svc_core.contract.result import Content, One, Page
+from svc_core.contract.result import Content, Page, Single
 from svc_core.operation.declaration import JSON, TEXT, Operation, Target
 from tests.late import Late
 
@@ -28,13 +28,13 @@ PROBLEM_MEMBERS = {
 
 @pytest.fixture(scope="module", params=[False, True], ids=["spec form", "flat"])
 def api_document(request: pytest.FixtureRequest, operations: Any) -> dict[str, Any]:
-    return document(operations, base_url=BASE, data_url=DATA, flat=request.param)
+    return build_openapi(operations, base_url=BASE, data_url=DATA, flat=request.param)
 
 
 @pytest.fixture(scope="module")
 def operation_objects(operations: Any) -> dict[str, dict[str, Any]]:
     """The operation objects of the spec's form by operationId."""
-    paths = document(operations, base_url=BASE)["paths"].values()
+    paths = build_openapi(operations, base_url=BASE)["paths"].values()
     return {item["operationId"]: item for path in paths for item in path.values()}
 
 
@@ -55,7 +55,7 @@ def test_the_document_is_valid(api_document: dict[str, Any]) -> None:
 
 
 def test_the_document_is_the_same_every_time(operations: Any) -> None:
-    twice = [json.dumps(document(operations, base_url=BASE, flat=True)) for _ in range(2)]
+    twice = [json.dumps(build_openapi(operations, base_url=BASE, flat=True)) for _ in range(2)]
     assert twice[0] == twice[1]
 
 
@@ -68,12 +68,12 @@ def test_every_reference_leads_somewhere(api_document: dict[str, Any]) -> None:
 
 
 def test_the_specs_form_puts_v1_on_top_and_v2_overrides_it(operations: Any) -> None:
-    api_document = document(operations, base_url=BASE, data_url=DATA)
+    api_document = build_openapi(operations, base_url=BASE, data_url=DATA)
     assert [server["url"] for server in api_document["servers"]] == [
         f"{BASE}/api/v1",
         f"{DATA}/api/v1",
     ]
-    assert [server["url"] for server in document(operations, base_url=BASE)["servers"]] == [
+    assert [server["url"] for server in build_openapi(operations, base_url=BASE)["servers"]] == [
         f"{BASE}/api/v1"
     ]
     assert "servers" not in api_document["paths"]["/things"]["get"]
@@ -82,7 +82,7 @@ def test_the_specs_form_puts_v1_on_top_and_v2_overrides_it(operations: Any) -> N
 
 
 def test_the_flat_form_has_one_origin_and_full_paths(operations: Any) -> None:
-    api_document = document(operations, base_url=BASE, data_url=DATA, flat=True)
+    api_document = build_openapi(operations, base_url=BASE, data_url=DATA, flat=True)
     assert [server["url"] for server in api_document["servers"]] == [BASE]
     assert set(api_document["paths"]) == {
         "/api/v1/things",
@@ -97,7 +97,7 @@ def test_the_flat_form_has_one_origin_and_full_paths(operations: Any) -> None:
 def test_both_forms_describe_the_same_operations(operations: Any) -> None:
     forms = []
     for flat in (False, True):
-        paths = document(operations, base_url=BASE, flat=flat)["paths"].values()
+        paths = build_openapi(operations, base_url=BASE, flat=flat)["paths"].values()
         items = [item for path in paths for item in path.values()]
         forms.append([{**item, "servers": None} for item in items])
     assert forms[0] == forms[1]
@@ -106,13 +106,13 @@ def test_both_forms_describe_the_same_operations(operations: Any) -> None:
 def test_two_operations_cannot_claim_one_address(operations: Any, make: Any, kit: Any) -> None:
     again = make("again", "GET", "/things", kit.NoInput, Page[kit.Thing])
     with pytest.raises(TypeError, match="GET /things is declared twice"):
-        document((*operations, again), base_url=BASE)
+        build_openapi((*operations, again), base_url=BASE)
 
 
 def test_a_result_that_is_none_cannot_be_described(make: Any, kit: SimpleNamespace) -> None:
     odd = make("odd", "GET", "/odd", kit.NoInput, kit.Thing)
     with pytest.raises(TypeError, match="which is no result"):
-        document((odd,), base_url=BASE)
+        build_openapi((odd,), base_url=BASE)
 
 
 def test_generators_find_what_they_ask_for(api_document: dict[str, Any]) -> None:
@@ -218,7 +218,7 @@ def test_headers_that_the_declaration_implies_are_parameters(
 
 def test_a_header_list_has_no_query_style(make: Any, kit: SimpleNamespace) -> None:
     from_header = make("h", "GET", "/h", kit.HeaderList, Page[kit.Thing])
-    (path,) = document((from_header,), base_url=BASE)["paths"].values()
+    (path,) = build_openapi((from_header,), base_url=BASE)["paths"].values()
     (parameter,) = path["get"]["parameters"]
     assert parameter["style"] == "simple"
 
@@ -226,7 +226,7 @@ def test_a_header_list_has_no_query_style(make: Any, kit: SimpleNamespace) -> No
 def test_a_declared_header_is_not_written_twice(make: Any, kit: SimpleNamespace) -> None:
     target = Target(KEYS, "thing_id")
     own = make("own", "DELETE", "/own", kit.OwnIfMatch, Page[kit.Thing], target=target)
-    (path,) = document((own,), base_url=BASE)["paths"].values()
+    (path,) = build_openapi((own,), base_url=BASE)["paths"].values()
     assert [item["name"] for item in path["delete"]["parameters"]] == ["If-Match"]
 
 
@@ -246,7 +246,7 @@ def test_bodies_are_named_closed_and_have_examples(
 
 def test_a_body_without_words_or_example_has_none(make: Any, kit: SimpleNamespace) -> None:
     plain = make("code", "POST", "/code", kit.SendCode, Page[kit.Thing])
-    (path,) = document((plain,), base_url=BASE)["paths"].values()
+    (path,) = build_openapi((plain,), base_url=BASE)["paths"].values()
     assert path["post"]["requestBody"] == {
         "required": True,
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/CodeInput"}}},
@@ -304,8 +304,8 @@ def test_a_success_has_its_status_and_representations(
 
 
 def test_an_answer_with_two_shapes_names_both(make: Any, kit: SimpleNamespace) -> None:
-    two = make("two", "GET", "/two", kit.NoInput, One[kit.Thing] | One[kit.Part])
-    (path,) = document((two,), base_url=BASE)["paths"].values()
+    two = make("two", "GET", "/two", kit.NoInput, Single[kit.Thing] | Single[kit.Part])
+    (path,) = build_openapi((two,), base_url=BASE)["paths"].values()
     assert path["get"]["responses"]["200"]["content"]["application/json"]["schema"] == {
         "anyOf": [
             {"$ref": "#/components/schemas/ThingOne"},
@@ -323,10 +323,10 @@ def test_lines_of_json_hold_the_rows_of_the_json_example(operation_objects: dict
 
 def test_a_declared_example_of_a_text_is_shown(make: Any, kit: SimpleNamespace) -> None:
     rows = make(
-        "told", "GET", "/told", kit.NoInput, One[kit.Thing] | Content,
+        "told", "GET", "/told", kit.NoInput, Single[kit.Thing] | Content,
         media=(JSON, TEXT), examples={"text/plain": "Anvil\n"},
     )  # fmt: skip
-    (path,) = document((rows,), base_url=BASE)["paths"].values()
+    (path,) = build_openapi((rows,), base_url=BASE)["paths"].values()
     content = path["get"]["responses"]["200"]["content"]
     assert content["text/plain"] == {"schema": {"type": "string"}, "example": "Anvil\n"}
 
@@ -473,7 +473,7 @@ def test_a_description_tells_what_its_declaration_promises(
 
 def test_a_key_without_a_scope_is_told_nothing_of_scopes(make: Any, kit: Any) -> None:
     scopeless = make("me", "GET", "/me", kit.NoInput, Page[kit.Thing], scopes=frozenset())
-    (path,) = document((scopeless,), base_url=BASE)["paths"].values()
+    (path,) = build_openapi((scopeless,), base_url=BASE)["paths"].values()
     assert path["get"]["description"] == "Description of me."
 
 
@@ -502,7 +502,7 @@ def test_failures_derive_from_the_declaration(
     id_: str,
     statuses: set[int],
 ) -> None:
-    assert {kind.status for kind in failures(by_id[id_])} == statuses
+    assert {kind.status for kind in failure_responses(by_id[id_])} == statuses
     response_statuses = {int(status) for status in operation_objects[id_]["responses"]}
     assert {status for status in response_statuses if status >= 400} == statuses
 
@@ -531,12 +531,12 @@ def test_failures_derive_from_the_declaration(
 def test_a_code_is_listed_exactly_where_it_can_occur(
     by_id: dict[str, Operation[Any, Any]], id_: str, kind: problem.ProblemType, expected: bool
 ) -> None:
-    assert (kind in failures(by_id[id_])) is expected
+    assert (kind in failure_responses(by_id[id_])) is expected
 
 
 def test_an_operation_without_scopes_still_needs_its_key(make: Any, kit: Any) -> None:
     scopeless = make("me", "GET", "/me", kit.NoInput, Page[kit.Thing], scopes=frozenset())
-    codes = {kind.code for kind in failures(scopeless)}
+    codes = {kind.code for kind in failure_responses(scopeless)}
     assert "MISSING_API_KEY" in codes
     assert "INSUFFICIENT_SCOPE" not in codes
 
@@ -545,7 +545,7 @@ def test_failures_come_in_the_order_of_the_catalogue(
     by_id: dict[str, Operation[Any, Any]],
 ) -> None:
     order = list(problem.CATALOGUE.values())
-    places = [order.index(kind) for kind in failures(by_id["changeThing"])]
+    places = [order.index(kind) for kind in failure_responses(by_id["changeThing"])]
     assert places == sorted(places)
 
 
@@ -553,7 +553,7 @@ def test_every_problem_has_an_example_of_the_real_shape(
     operations: Any, api_document: dict[str, Any]
 ) -> None:
     examples = api_document["components"]["examples"]
-    assert set(examples) == {kind.code for item in operations for kind in failures(item)}
+    assert set(examples) == {kind.code for item in operations for kind in failure_responses(item)}
     schema = api_document["components"]["schemas"]["Problem"]
     assert set(schema["required"]) == PROBLEM_MEMBERS
     for code, example in examples.items():

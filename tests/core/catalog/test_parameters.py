@@ -17,7 +17,7 @@ from svc_core.base.instants import Interval
 from svc_core.catalog import OPERATIONS
 from svc_core.catalog.openapi.operations import OperationWriter
 from svc_core.contract.problem import Problem
-from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.inputs import Input, inputs_of
 from svc_core.operation.query_string import parse_query
 from svc_core.wire import shapes
 from svc_core.wire.schema import Schemas
@@ -26,7 +26,7 @@ WRITER = OperationWriter("https://api.svc.test", Schemas())
 PARAMETERS = {
     f"{operation.id} {item.name}": item
     for operation in OPERATIONS
-    for item in inputs(operation.request)
+    for item in inputs_of(operation.request)
     if item.place in {"query", "header"}
 }
 ALIKE = {
@@ -55,7 +55,7 @@ def is_admitted(schema: Any, text: str) -> bool:
 
 def is_read(item: Input, text: str) -> bool:
     try:
-        item.read(parse_query(f"{item.name}={quote(text)}").given[item.name])
+        item.read(parse_query(f"{item.name}={quote(text)}").parameters[item.name])
     except (ValueError, Problem):
         return False
     return True
@@ -98,5 +98,5 @@ def test_no_parameter_is_empty() -> None:
 
 
 def inner(annotation: Any) -> tuple[Any, ...]:
-    plain, _ = shapes.split(annotation)
+    plain, _ = shapes.split_annotation(annotation)
     return (plain, *getattr(plain, "__args__", ()))

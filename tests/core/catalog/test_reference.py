@@ -10,7 +10,7 @@ from attrs import frozen
 
 from svc_core import catalog
 from svc_core.base.unset import UNSET, Maybe
-from svc_core.catalog.openapi.failures import failures
+from svc_core.catalog.openapi.failures import failure_responses
 from svc_core.catalog.reference import (
     Deprecation,
     deprecated_inputs,
@@ -72,7 +72,9 @@ def test_every_failure_leads_to_its_section(page: str, operations: Any) -> None:
     anchors = set(re.findall(r'<a id="([a-z0-9-]+)"></a>', problems_page()))
     link_targets = set(re.findall(r"problems\.md#([a-z0-9-]+)", page))
     assert link_targets <= anchors
-    assert link_targets == {kind.slug for operation in operations for kind in failures(operation)}
+    assert link_targets == {
+        kind.slug for operation in operations for kind in failure_responses(operation)
+    }
 
 
 def test_every_code_has_a_section_with_an_example() -> None:

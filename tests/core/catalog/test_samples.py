@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from svc_core.catalog.openapi.samples import NoSampleError, sample
+from svc_core.catalog.openapi.schema_samples import NoSampleError, schema_sample
 
 COMPONENTS: dict[str, dict[str, Any]] = {
     "Leaf": {
@@ -54,7 +54,7 @@ LOOP = {"$ref": "#/components/schemas/Loop"}
     ],
 )
 def test_a_sample_is_made_of_the_examples_of_its_parts(schema: dict[str, Any], value: Any) -> None:
-    value_ = sample(schema, COMPONENTS)
+    value_ = schema_sample(schema, COMPONENTS)
     assert value_ == value
     jsonschema_rs.validate({**schema, "components": {"schemas": COMPONENTS}}, value_)
 
@@ -71,4 +71,4 @@ def test_a_sample_is_made_of_the_examples_of_its_parts(schema: dict[str, Any], v
 )
 def test_where_the_parts_say_too_little_there_is_no_sample(schema: dict[str, Any]) -> None:
     with pytest.raises(NoSampleError):
-        sample(schema, COMPONENTS)
+        schema_sample(schema, COMPONENTS)

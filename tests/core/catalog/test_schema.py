@@ -244,13 +244,13 @@ def test_what_has_no_json_form_has_no_schema() -> None:
 
 
 def test_the_same_class_gives_the_same_bytes(kit: SimpleNamespace) -> None:
-    assert wire.dumps(json_schema(kit.Thing, "output")) == wire.dumps(
+    assert wire.to_bytes(json_schema(kit.Thing, "output")) == wire.to_bytes(
         json_schema(kit.Thing, "output")
     )
 
 
 @frozen
-class Guest(wire.Open):
+class Guest(wire.OpenShape):
     """A shape of others, who may send more."""
 
     size: int

@@ -8,7 +8,7 @@ import pytest
 
 from svc_core.base import drive
 from svc_core.catalog import tools
-from svc_core.catalog.tools import TOOLS, CallersTools, spec
+from svc_core.catalog.tools import TOOLS, CallersTools, tool_spec
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 
@@ -22,7 +22,7 @@ def test_every_tool_reads_and_has_a_name_and_a_schema_of_its_own() -> None:
         assert tool.operation.method == "GET" or tool.name == "retrieve_knowledge"
         assert not tool.operation.writes
         assert tool.operation.scopes
-        spec_ = spec(tool)
+        spec_ = tool_spec(tool)
         jsonschema_rs.Draft202012Validator(spec_.parameters)
         assert spec_.parameters["additionalProperties"] is False
         assert spec_.description
@@ -42,13 +42,13 @@ def test_every_tool_reads_and_has_a_name_and_a_schema_of_its_own() -> None:
 def test_arguments_are_the_inputs_of_the_operation(
     name: str, arguments: Any, path: Any, query: Any
 ) -> None:
-    request = tools.call(BY_NAME[name], arguments)
-    assert (request.path_values, tools.given(request)) == (path, query)
+    request = tools.build_call(BY_NAME[name], arguments)
+    assert (request.path_values, tools.arguments_of(request)) == (path, query)
 
 
 def test_members_of_a_body_are_sent_as_they_are() -> None:
     arguments = {"query": "ü", "limit": 2, "period": {"start": "2026-01-01T00:00:00Z"}}
-    request = tools.call(BY_NAME["retrieve_knowledge"], arguments)
+    request = tools.build_call(BY_NAME["retrieve_knowledge"], arguments)
     assert (request.path_values, request.query, json.loads(request.body)) == ({}, "", arguments)
 
 
@@ -68,7 +68,7 @@ def test_arguments_that_are_none_of_its_inputs_are_refused(
     name: str, arguments: Any, kind: Any, detail: str
 ) -> None:
     with pytest.raises(Problem) as failure:
-        tools.call(BY_NAME[name], arguments)
+        tools.build_call(BY_NAME[name], arguments)
     assert failure.value.type is kind
     assert detail in failure.value.detail
 

@@ -8,7 +8,7 @@ from attrs import evolve
 from svc_core import catalog
 from svc_core.changes.render import ResourceType
 from svc_core.contract.cursor import Watermark, seal_watermark
-from svc_core.ledger.append.append import SUBJECT
+from svc_core.ledger.append.batches import SUBJECT
 from svc_core.operation.ports import Change
 from svc_core.testing.clock import START
 
@@ -96,9 +96,9 @@ def test_a_spoilt_or_foreign_watermark_is_refused(house: Any) -> None:
     house.profile()
     mark = page(house)["meta"]["watermark"]
     for text in ("w1.nonsense", "x", mark[:-1], ""):
-        refusal = house.refused("listChanges", query=f"after={text}")
+        refusal = house.refusal("listChanges", query=f"after={text}")
         assert refusal.type.code == "INVALID_WATERMARK"
-    foreign = house.refused("listChanges", tenant="wsp_b", query=f"after={mark}")
+    foreign = house.refusal("listChanges", tenant="wsp_b", query=f"after={mark}")
     assert foreign.type.code == "INVALID_WATERMARK"
 
 
@@ -133,9 +133,9 @@ def test_a_cursor_of_the_feed_is_refused_as_one_and_stands_alone(house: Any) -> 
         ("wsp_a", f"tail=true&cursor={mark}&after={mark}", "CONFLICTING_PARAMETERS"),
         ("wsp_b", f"tail=true&cursor={mark}", "INVALID_CURSOR"),
     ):
-        assert house.refused("listChanges", tenant=tenant, query=query).type.code == code
+        assert house.refusal("listChanges", tenant=tenant, query=query).type.code == code
     gone_id = seal_watermark(Watermark(b"another!", 0, 0), "wsp_a")
-    assert house.refused("listChanges", query=f"cursor={gone_id}").type.code == "WATERMARK_GONE"
+    assert house.refusal("listChanges", query=f"cursor={gone_id}").type.code == "WATERMARK_GONE"
     for query in (f"tail=true&cursor={mark}", f"tail=true&after={mark}"):
         assert house.send("listChanges", query=query).stream is not None
     # The event that was seen last beats both.
@@ -146,7 +146,7 @@ def test_a_cursor_of_the_feed_is_refused_as_one_and_stands_alone(house: Any) -> 
 def test_a_watermark_of_another_life_is_gone(house: Any) -> None:
     for mark in (Watermark(b"another!", 0, 0),):
         text = seal_watermark(mark, "wsp_a")
-        assert house.refused("listChanges", query=f"after={text}").type.code == "WATERMARK_GONE"
+        assert house.refusal("listChanges", query=f"after={text}").type.code == "WATERMARK_GONE"
 
 
 def test_a_watermark_ahead_of_the_feed_is_gone(house: Any) -> None:
@@ -156,4 +156,4 @@ def test_a_watermark_ahead_of_the_feed_is_gone(house: Any) -> None:
     life = house.run(epoch)
     for mark in (Watermark(life, 5, 0), Watermark(life, 0, 5)):
         text = seal_watermark(mark, "wsp_a")
-        assert house.refused("listChanges", query=f"after={text}").type.code == "WATERMARK_GONE"
+        assert house.refusal("listChanges", query=f"after={text}").type.code == "WATERMARK_GONE"

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from svc_core.contract import etag
 
-A, B = etag.make("tenant", "a", 1), etag.make("tenant", "b", 1)
+A, B = etag.entity_tag("tenant", "a", 1), etag.entity_tag("tenant", "b", 1)
 PARTS = st.lists(st.text(max_size=3) | st.integers() | st.binary(max_size=3), max_size=4)
-TAGS = PARTS.map(lambda parts: etag.make(*parts))
+TAGS = PARTS.map(lambda parts: etag.entity_tag(*parts))
 
 
 def kinds(parts):
@@ -20,12 +20,12 @@ def kinds(parts):
 
 @given(PARTS)
 def test_a_tag_is_strong_and_quoted(parts):
-    assert re.fullmatch(r'"[A-Za-z0-9_-]{22,}"', etag.make(*parts))
+    assert re.fullmatch(r'"[A-Za-z0-9_-]{22,}"', etag.entity_tag(*parts))
 
 
 @given(PARTS, PARTS)
 def test_tags_are_equal_exactly_where_their_parts_are(left, right):
-    assert (etag.make(*left) == etag.make(*right)) == (kinds(left) == kinds(right))
+    assert (etag.entity_tag(*left) == etag.entity_tag(*right)) == (kinds(left) == kinds(right))
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_tags_are_equal_exactly_where_their_parts_are(left, right):
     [(("a", "b"), ("ab",)), (("1",), (1,)), ((b"a",), ("a",)), ((), ("",)), (("s1:a",), ("a",))],
 )
 def test_where_a_part_ends_and_what_it_is_matters(left, right):
-    assert etag.make(*left) != etag.make(*right)
+    assert etag.entity_tag(*left) != etag.entity_tag(*right)
 
 
 def test_a_tag_stays_the_same_from_release_to_release():
     # First 18 bytes of: printf 's1:ai2:12' | sha256sum
-    assert etag.make("a", 12) == '"GY5ud0-7atPJ9aZl35juQwD5"'
+    assert etag.entity_tag("a", 12) == '"GY5ud0-7atPJ9aZl35juQwD5"'
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from svc_core.contract.idempotency import (
     Conflict,
     Fresh,
     Replay,
+    byte_replay,
     check_key,
     decide,
-    fingerprint,
     raw_digest,
-    repeated,
+    request_fingerprint,
 )
 from svc_core.contract.problem import Problem
 
@@ -49,7 +49,7 @@ def test_a_key_replays_conflicts_or_is_free(
 
 
 BODY = b'{"name":"a"}'
-MARK = raw_digest(BODY, {}) + fingerprint({"name": "a"})
+MARK = raw_digest(BODY, {}) + request_fingerprint({"name": "a"})
 
 
 @pytest.mark.parametrize(
@@ -67,23 +67,23 @@ def test_the_very_bytes_of_a_request_are_known_unread(
     body: bytes, place: dict[str, str], age: timedelta, is_known: bool
 ) -> None:
     answer = answer_of(MARK, age)
-    assert repeated(answer, raw_digest(body, place), NOW) is (answer if is_known else None)
+    assert byte_replay(answer, raw_digest(body, place), NOW) is (answer if is_known else None)
 
 
 def test_a_key_that_was_never_used_repeats_nothing() -> None:
-    assert repeated(None, raw_digest(BODY, {}), NOW) is None
+    assert byte_replay(None, raw_digest(BODY, {}), NOW) is None
 
 
 def test_other_bytes_of_the_same_value_replay_and_other_values_conflict() -> None:
     answer = answer_of(MARK, timedelta(0))
-    assert decide(answer, fingerprint({"name": "a"}), NOW) == Replay(answer)
-    assert decide(answer, fingerprint({"name": "b"}), NOW) == Conflict()
+    assert decide(answer, request_fingerprint({"name": "a"}), NOW) == Replay(answer)
+    assert decide(answer, request_fingerprint({"name": "b"}), NOW) == Conflict()
 
 
 def test_an_answer_that_was_kept_with_its_fingerprint_alone_is_replayed() -> None:
-    answer = answer_of(fingerprint({"name": "a"}), timedelta(0))
-    assert repeated(answer, raw_digest(BODY, {}), NOW) is None
-    assert decide(answer, fingerprint({"name": "a"}), NOW) == Replay(answer)
+    answer = answer_of(request_fingerprint({"name": "a"}), timedelta(0))
+    assert byte_replay(answer, raw_digest(BODY, {}), NOW) is None
+    assert decide(answer, request_fingerprint({"name": "a"}), NOW) == Replay(answer)
 
 
 @given(st.binary(), st.binary(), st.sampled_from([{}, {"id": "a"}, {"id": "b"}]))
@@ -132,14 +132,14 @@ JSON = st.recursive(
 @given(st.dictionaries(st.text(max_size=3), JSON, min_size=2, max_size=4))
 def test_the_order_of_members_is_the_same_request(body: dict[str, object]) -> None:
     backwards = dict(reversed(body.items()))
-    assert fingerprint(body) == fingerprint(backwards)  # type: ignore[arg-type]
+    assert request_fingerprint(body) == request_fingerprint(backwards)  # type: ignore[arg-type]
 
 
 @given(JSON, JSON)
 def test_another_body_is_another_request(left: object, right: object) -> None:
     plain = json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
-    assert (fingerprint(left) == fingerprint(right)) is plain  # type: ignore[arg-type]
+    assert (request_fingerprint(left) == request_fingerprint(right)) is plain  # type: ignore[arg-type]
 
 
 def test_the_same_body_for_another_resource_is_another_request() -> None:
-    assert fingerprint({}, {"id": "a"}) != fingerprint({}, {"id": "b"})
+    assert request_fingerprint({}, {"id": "a"}) != request_fingerprint({}, {"id": "b"})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.contract.media import (
+from svc_core.contract.negotiation import (
     CACHED_ACCEPT_MAX,
     MEMBERS_MAX,
     MediaError,

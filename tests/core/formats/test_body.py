@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from svc_core.formats.model import DocumentRefused, MissingExtra
-from svc_core.formats.reading.body import DEPTH_MAX, Body
+from svc_core.formats.reading.document_body import DEPTH_MAX, Body
 
 LOL = b"""<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;&a;&a;">
 <!ENTITY c "&b;&b;&b;&b;&b;&b;">]><lolz><item>&c;</item></lolz>"""

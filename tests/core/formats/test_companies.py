@@ -12,10 +12,10 @@ import pytest
 from svc_core.formats.companies.fiscal import FiscalYears, month_count
 from svc_core.formats.companies.sec_companyfacts import FILINGS_MAX
 from svc_core.formats.companies.xbrl import split_unit
-from svc_core.formats.model import DocumentRefused, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import DocumentRefused, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.values import country_named
-from svc_core.formats.table import FORMATS, Document, read, recognised
+from svc_core.formats.table import FORMATS, Document, read_document, recognise_format
 
 APPLE, MICROSOFT = "HWUPKR0MPOU8FGXBT394", "INR2EJN1ERAN0W5ZP974"
 ACCESSION = "0000320193-19-000119"
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 def document(text: object, name: str = "", **options: str) -> Document:
     raw = text if isinstance(text, bytes) else json.dumps(text).encode()
     body = Body(raw)
-    return read(body, recognised(body), Given(options=options, name=name))
+    return read_document(body, recognise_format(body), Origin(options=options, name=name))
 
 
 def only(content: object, **extra: str) -> Record:
@@ -84,7 +84,7 @@ def test_every_row_of_a_real_document_comes_in(
     path = next(path for path in real_documents(folder) if path.name == file)
     body = Body(path.read_bytes())
     assert [format_.id for format_ in FORMATS.values() if format_.recognise(body)] == [format_id]
-    document = read(body, FORMATS[format_id], Given(name=file))
+    document = read_document(body, FORMATS[format_id], Origin(name=file))
     assert Counter(record.resource for record in document.records) == counts
     assert document.rejections == ()
 
@@ -280,7 +280,7 @@ def real(real_documents: Callable[[str], list[Path]]) -> Callable[[str], dict[st
 def test_what_a_real_document_says_is_said(
     file: str, key: str, member: str, values: Json, real: Callable[[str], dict[str, Record]]
 ) -> None:
-    members = real(file)[key].said
+    members = real(file)[key].members
     assert {name: members[name] for name in values} == values, member
 
 
@@ -305,7 +305,7 @@ def facts(*text: Json, concept: str = "Revenues", unit: str = "USD") -> Json:
 
 def observations(content: object) -> list[Json]:
     records = document(content).records
-    return [dict(record.said) for record in records if record.resource == "financialObservation"]
+    return [dict(record.members) for record in records if record.resource == "financialObservation"]
 
 
 @pytest.mark.parametrize(
@@ -461,8 +461,11 @@ def test_a_company_is_one_row_however_many_tickers_it_has() -> None:
     }
     rows = document(content | {"1": content["1"] | {"cik_str": 7}})  # type: ignore[operator]
     assert [record.key for record in rows.records] == ["cik:0000000007"]
-    assert [record["ticker"] for record in rows.records[0].said["listings"]] == ["QUAY", "QUAY-A"]
-    assert rows.rejected == 3
+    assert [record["ticker"] for record in rows.records[0].members["listings"]] == [
+        "QUAY",
+        "QUAY-A",
+    ]
+    assert rows.rejection_count == 3
     assert [record.key for record in document(content).records] == ["cik:0000000007"]
 
 
@@ -471,7 +474,7 @@ def test_the_list_with_exchanges_names_their_market_codes() -> None:
         "fields": ["cik", "name", "ticker", "exchange"],
         "data": [[7, "Quay Inc.", "QUAY", "NYSE"], [7, "Quay Inc.", "QUAYQ", None]],
     }
-    assert only(content).said["listings"] == [
+    assert only(content).members["listings"] == [
         {"ticker": "QUAY", "exchangeName": "NYSE", "mic": "XNYS"},
         {"ticker": "QUAYQ", "exchangeName": None, "mic": None},
     ]
@@ -494,14 +497,14 @@ def submissions(**extra: object) -> Json:
 
 def test_filings_stand_in_parallel_arrays() -> None:
     rows = document(submissions())
-    assert rows.about.stamp is not None
-    assert rows.about.stamp.isoformat() == "2024-01-19T16:30:30+00:00"
+    assert rows.metadata.stamp is not None
+    assert rows.metadata.stamp.isoformat() == "2024-01-19T16:30:30+00:00"
     _, second, first = rows.records
     assert first.key == "0000000007|0000000007-24-000001"
-    assert first.said["items"] == ["1.05", "7.01", "9.01"]
-    assert first.said["reportDate"] is None
-    assert second.said["items"] == []
-    assert second.said["acceptedAt"] is None
+    assert first.members["items"] == ["1.05", "7.01", "9.01"]
+    assert first.members["reportDate"] is None
+    assert second.members["items"] == []
+    assert second.members["acceptedAt"] is None
     assert second.stamp is not None
     assert second.stamp.isoformat() == "2024-03-08T00:00:00+00:00"
     assert str(second.url).endswith("/7/000000000724000002/0000000007-24-000002-index.htm")
@@ -544,15 +547,15 @@ def test_filings_stand_in_parallel_arrays() -> None:
 )
 def test_what_submissions_say_of_their_company(extra: Json, members: Json) -> None:
     record = document(submissions(**extra)).records[0]
-    fields = dict(record.said) | {"key": record.key, "also": record.also}
+    fields = dict(record.members) | {"key": record.key, "also": record.other_keys}
     assert {name: fields[name] for name in members} == members
 
 
 def test_older_filings_are_those_of_the_company_their_file_is_named_after() -> None:
-    assert document(FILINGS, "CIK0000000009-submissions-001.json").records[0].said["cik"] == (
+    assert document(FILINGS, "CIK0000000009-submissions-001.json").records[0].members["cik"] == (
         "0000000009"
     )
-    assert document(FILINGS, cik="9").records[0].said["entity"] == "cik:0000000009"
+    assert document(FILINGS, cik="9").records[0].members["entity"] == "cik:0000000009"
     with pytest.raises(DocumentRefused, match="--option cik="):
         document(FILINGS)
 
@@ -608,7 +611,7 @@ def lei_record(number: str = APPLE, **entity: object) -> Json:
     ],
 )
 def test_what_a_legal_entity_says(entity: Json, members: Json) -> None:
-    fields = only({"data": lei_record(**entity)}).said
+    fields = only({"data": lei_record(**entity)}).members
     assert {name: fields[name] for name in members} == members
 
 
@@ -618,13 +621,15 @@ def test_children_are_those_of_the_parent_that_the_address_names() -> None:
         rows = document({"links": {"first": address}, "data": [lei_record()]})
         assert [record.resource for record in rows.records] == ["entity", "relation"]
         assert rows.records[1].key == f"subsidiaryOf|lei:{APPLE}|lei:{MICROSOFT}"
-        assert rows.records[1].said["attributes"]["level"] == level
+        assert rows.records[1].members["attributes"]["level"] == level
 
 
 def test_securities_are_designators_of_their_entity() -> None:
     isins = ["US0378331005", "US5949181045", "US0378331005"]
     data = [{"type": "isins", "attributes": {"lei": APPLE, "isin": item}} for item in isins]
-    members = [(name["scheme"], name["value"]) for name in only({"data": data}).said["designators"]]
+    members = [
+        (name["scheme"], name["value"]) for name in only({"data": data}).members["designators"]
+    ]
     assert members == [("lei", APPLE), ("isin", isins[0]), ("isin", isins[1])]
 
 
@@ -643,9 +648,9 @@ def relationship(kind: str = "IS_DIRECTLY_CONSOLIDATED_BY", **extra: object) -> 
 def test_a_relationship_has_the_period_of_the_relation_and_not_of_its_accounts() -> None:
     record = only({"data": relationship()})
     assert record.key == f"subsidiaryOf|lei:{APPLE}|lei:{MICROSOFT}"
-    assert record.said["validFrom"] == "2012-11-01"
-    assert record.said["validTo"] is None
-    assert record.said["attributes"] == {"level": "direct", "status": "active"}
+    assert record.members["validFrom"] == "2012-11-01"
+    assert record.members["validTo"] is None
+    assert record.members["attributes"] == {"level": "direct", "status": "active"}
 
 
 @pytest.mark.parametrize(
@@ -677,10 +682,10 @@ def test_a_record_that_cannot_be_used_spoils_no_other(item: Any, reason: str) ->
 
 def test_an_answer_without_data_is_an_empty_window() -> None:
     meta = {"goldenCopy": {"publishDate": "2025-05-15T00:00:00Z"}}
-    for data in ([], None):
-        rows = document({"meta": meta, "data": data})
+    for filings in ([], None):
+        rows = document({"meta": meta, "data": filings})
         assert (rows.records, rows.rejections) == ((), ())
-        assert rows.about.stamp is not None
+        assert rows.metadata.stamp is not None
 
 
 def xml(*records: str, root: str = "LEIData", space: str = "l") -> bytes:
@@ -708,9 +713,9 @@ def test_the_golden_copy_says_what_the_api_says() -> None:
         expiration={"date": "2024-04-01T00:00:00Z"},
         successorEntity={"lei": MICROSOFT},
     )
-    assert [dict(record.said) for record in rows.records] == [dict(only({"data": api}).said)]
-    assert rows.rejected == 2
-    assert rows.about.stamp is not None
+    assert [dict(record.members) for record in rows.records] == [dict(only({"data": api}).members)]
+    assert rows.rejection_count == 2
+    assert rows.metadata.stamp is not None
 
 
 def node(place: str, number: str) -> str:
@@ -733,10 +738,10 @@ def test_of_two_relations_between_the_same_ends_the_direct_one_stays() -> None:
     pair = (consolidation("DIRECTLY"), consolidation("ULTIMATELY"))
     for content in (pair, pair[::-1]):
         rows = document(xml(*content, damage, root="RelationshipData", space="r"))
-        assert [dict(record.said) for record in rows.records] == [
-            dict(only({"data": relationship()}).said)
+        assert [dict(record.members) for record in rows.records] == [
+            dict(only({"data": relationship()}).members)
         ]
-        assert rows.rejected == 1
+        assert rows.rejection_count == 1
 
 
 @pytest.mark.parametrize(

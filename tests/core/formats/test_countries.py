@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import FORMATS, Document, read, recognised
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import FORMATS, Document, read_document, recognise_format
 
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
 
@@ -17,13 +17,13 @@ REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the test
 def parse(format_: str, content: Any) -> Document:
     body = content.encode() if isinstance(content, str) else content
     body = body if isinstance(body, bytes) else json.dumps(body).encode()
-    assert recognised(Body(body)).id == format_
-    return read(Body(body), FORMATS[format_], Given())
+    assert recognise_format(Body(body)).id == format_
+    return read_document(Body(body), FORMATS[format_], Origin())
 
 
 def item(format_: str, content: Any) -> dict[str, Any]:
     (record,) = parse(format_, content).records
-    return dict(record.said)
+    return dict(record.members)
 
 
 # -- real documents ----------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def test_a_real_row_says_what_its_document_says(
     name: str, key: str, member: str, expected: Any
 ) -> None:
     document = parse(WHOLE[name][0], (REAL / name).read_bytes())
-    assert next(row.said[member] for row in document.records if row.key == key) == expected
+    assert next(row.members[member] for row in document.records if row.key == key) == expected
 
 
 # -- mledoze and REST Countries ----------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_a_member_of_a_country(members: dict[str, Any], name: str, expected: Any
 )
 def test_a_country_that_cannot_be_used_leaves_the_others(damage: dict[str, Any]) -> None:
     document = parse("countries", [country(), {**country(cca2="FR"), **damage}])
-    assert ([row.key for row in document.records], document.rejected) == (["BE"], 1)
+    assert ([row.key for row in document.records], document.rejection_count) == (["BE"], 1)
 
 
 def ring(west: float, south: float, east: float, north: float) -> list[Any]:
@@ -217,7 +217,7 @@ PLACES = [
 @pytest.mark.parametrize(("cells", "expected"), PLACES)
 def test_a_place_of_geonames(cells: tuple[str, ...], expected: tuple[Any, ...]) -> None:
     (record,) = parse("geonames", "geonameid" + "\tx" * 18 + "\n" + place(*cells)).records
-    members = record.said
+    members = record.members
     assert (members["countryCode"], members["admin1Code"], members["precision"]) == expected
     assert members["geometry"] == {"type": "Point", "coordinates": [4.4, 51.2]}
     assert (record.key, str(record.stamp)) == ("geonames:1", "2024-02-29 00:00:00+00:00")
@@ -229,4 +229,4 @@ def test_a_place_off_the_globe_is_never_turned_round() -> None:
     )
     document = parse("geonames", content + "3\tcut off\n")
     assert [record.key for record in document.records] == ["geonames:1"]
-    assert document.rejected == 2
+    assert document.rejection_count == 2

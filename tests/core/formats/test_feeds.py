@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.formats.feeds.model import FeedItem, FeedLimits
 from svc_core.formats.model import DocumentRefused, MissingExtra
 

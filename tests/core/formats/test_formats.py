@@ -12,16 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.formats.model import DocumentRefused, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import DocumentRefused, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import Format
-from svc_core.formats.table import FORMATS, TABLE, Document, check_options, read, recognised
+from svc_core.formats.table import (
+    FORMATS,
+    TABLE,
+    Document,
+    check_options,
+    read_document,
+    recognise_format,
+)
 from svc_core.intel.intake.kinds import KINDS
-from svc_http.run.demo.documents import DemoDocument, data_documents, documents
+from svc_http.run.demo.demo_feeds import DemoDocument, data_documents, demo_documents
 from tests.sampling import examples
 
 NOW = datetime(2026, 2, 1, 12, tzinfo=UTC)
-DEMO = {path.file_name: path for path in (*documents(NOW), *data_documents(NOW))}
+DEMO = {path.file_name: path for path in (*demo_documents(NOW), *data_documents(NOW))}
 REAL = os.environ.get("SVC_REAL_DATA")  # noqa: TID251 - what the tests are given
 
 FORMAT_OF_FOLDER = {
@@ -45,10 +52,10 @@ FORMAT_OF_FILE = {
 
 def whole(body: bytes, options: Any = (), name: str = "") -> Document:
     items = Body(body)
-    actual = recognised(items)
+    actual = recognise_format(items)
     content = {"series": "DEMO"} if "series" in actual.required else {}
     accepted_options = {key: value for key, value in dict(options).items() if key in actual.options}
-    return read(items, actual, Given(options=content | accepted_options, name=name))
+    return read_document(items, actual, Origin(options=content | accepted_options, name=name))
 
 
 def demo(item: DemoDocument) -> Document:
@@ -63,14 +70,14 @@ def test_a_format_is_declared_whole(format_: Format) -> None:
     assert FORMATS[format_.id] is format_
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", format_.id)
     assert format_.title
-    assert set(format_.brings) <= set(KINDS)
+    assert set(format_.resources) <= set(KINDS)
     assert format_.required <= set(format_.options)
     assert all(text and not text.endswith(".") for text in format_.options.values())
 
 
 @pytest.mark.parametrize("format_", TABLE, ids=lambda case: case.id)
 def test_the_demo_has_a_document_of_every_format(format_: Format) -> None:
-    assert format_.id in {recognised(Body(item.body)).id for item in DEMO.values()}
+    assert format_.id in {recognise_format(Body(item.body)).id for item in DEMO.values()}
 
 
 def test_an_option_that_a_format_does_not_take_is_refused() -> None:
@@ -85,7 +92,7 @@ def test_an_option_that_a_format_does_not_take_is_refused() -> None:
 @pytest.mark.parametrize("name", sorted(DEMO))
 def test_a_document_is_of_one_format_alone(name: str) -> None:
     body = Body(DEMO[name].body)
-    _check_alone(body, recognised(body).id)
+    _check_alone(body, recognise_format(body).id)
 
 
 def _check_alone(body: Body, id_: str) -> None:
@@ -103,11 +110,11 @@ def test_every_record_is_of_its_formats_kinds_and_has_a_json_form(name: str) -> 
 
 
 def _check(record: Record, format_: Format) -> None:
-    assert record.resource in format_.brings
+    assert record.resource in format_.resources
     assert record.key.strip() == record.key != ""
-    json.dumps(record.said, allow_nan=False)
+    json.dumps(record.members, allow_nan=False)
     json.dumps(record.raw, allow_nan=False)
-    assert all(re.fullmatch(r"[a-z][A-Za-z0-9]*", name) for name in record.said)
+    assert all(re.fullmatch(r"[a-z][A-Za-z0-9]*", name) for name in record.members)
     for stamp in (record.stamp, record.published_at):
         assert stamp is None or stamp.tzinfo is UTC or stamp.utcoffset() == UTC.utcoffset(stamp)
 
@@ -118,14 +125,14 @@ def test_what_is_cut_off_or_damaged_is_refused_or_told_and_never_fails(name: str
     options = dict.fromkeys(format_.required, "X") | dict(DEMO[name].options)
     for part in (b"", body[:1], body[: len(body) // 2], body[:-2], body[::-1], body * 2):
         for actual in (format_, None):
-            refusal = _refusal(part, actual, Given(options=options, name=name))
+            refusal = _refusal(part, actual, Origin(options=options, name=name))
             assert refusal is None or refusal.reason.endswith((".", "--format"))
 
 
-def _refusal(body: bytes, format_: Format | None, options: Given) -> DocumentRefused | None:
+def _refusal(body: bytes, format_: Format | None, options: Origin) -> DocumentRefused | None:
     try:
         items = Body(body)
-        read(items, format_ or recognised(items), options)
+        read_document(items, format_ or recognise_format(items), options)
     except DocumentRefused as refusal:
         return refusal
     return None
@@ -141,7 +148,7 @@ def test_members_of_other_types_never_fail(data: st.DataObject) -> None:
     )
     value = _swap(json.loads(DEMO[name].body), data, odd)
     options = dict.fromkeys(format_.required, "X") | dict(DEMO[name].options)
-    window = Given(options=options, name=name)
+    window = Origin(options=options, name=name)
     refusal = _refusal(json.dumps(value).encode(), format_, window)
     assert refusal is None or refusal.code
 
@@ -177,7 +184,7 @@ UNKNOWN = {
 @pytest.mark.parametrize(("body", "code"), UNKNOWN.items(), ids=lambda case: str(case)[:20])
 def test_what_no_format_is_says_what_it_seems_to_be(body: bytes, code: str) -> None:
     with pytest.raises(DocumentRefused) as refusal:
-        recognised(Body(body))
+        recognise_format(Body(body))
     assert refusal.value.code == code
 
 
@@ -190,7 +197,7 @@ PAST_A_LIMIT = {
 
 @pytest.mark.parametrize("code", PAST_A_LIMIT)
 def test_a_document_past_a_limit_or_without_what_its_format_needs_is_refused(code: str) -> None:
-    refusal = _refusal(DEMO["kev.json"].body, PAST_A_LIMIT[code], Given())
+    refusal = _refusal(DEMO["kev.json"].body, PAST_A_LIMIT[code], Origin())
     assert refusal is not None
     assert refusal.code == code
 
@@ -208,9 +215,9 @@ def test_an_id_that_is_no_id_but_a_book_is_refused_alone(reference: str) -> None
 
 
 def test_a_document_of_another_format_is_no_new_meaning() -> None:
-    feed = next(path for path in documents(NOW) if path.file_name.endswith(".rss"))
+    feed = next(path for path in demo_documents(NOW) if path.file_name.endswith(".rss"))
     with pytest.raises(DocumentRefused, match=r"is rss, and its source is kev\.") as refusal:
-        read(Body(feed.body), FORMATS["kev"], Given())
+        read_document(Body(feed.body), FORMATS["kev"], Origin())
     assert refusal.value.code == "anotherFormat"
 
 

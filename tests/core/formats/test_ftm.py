@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.model import DocumentRefused, Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import FORMATS, Document, read, recognised
+from svc_core.formats.model import DocumentRefused, Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import FORMATS, Document, read_document, recognise_format
 
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
 
@@ -23,13 +23,13 @@ def entity(id_: str, schema: str, **properties: Any) -> dict[str, Any]:
 def parse(*lines: Any, id_: str = "ftm") -> Document:
     content = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     body = Body("\n".join(content).encode())
-    assert recognised(body).id == id_
-    return read(body, FORMATS[id_], Given())
+    assert recognise_format(body).id == id_
+    return read_document(body, FORMATS[id_], Origin())
 
 
 def members(document: Document, key: str) -> Any:
     (record,) = (record for record in document.records if record.key == key)
-    return record.said
+    return record.members
 
 
 PERSON = entity("p", "Person", name="Ann")
@@ -42,9 +42,9 @@ COMPANY = entity("c", "Company", name="Pier AG")
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_a_real_collection_is_counted_to_the_last_line() -> None:
     body = Body((REAL / "ftm" / "entities.ftm.json").read_bytes())
-    document = read(body, recognised(body), Given())
+    document = read_document(body, recognise_format(body), Origin())
     # One of the 290 payments went to two parties.
-    assert Counter(record.said["type"] for record in document.records) == {
+    assert Counter(record.members["type"] for record in document.records) == {
         "company": 56,
         "person": 22,
         "organization": 18,
@@ -57,9 +57,9 @@ def test_a_real_collection_is_counted_to_the_last_line() -> None:
     assert daimler["addresses"] == [", 70546 Stuttgart", "Mercedesstraße 137, 70327 Stuttgart"]
     assert daimler["sanctions"] is None
     gift = next(record for record in document.records if record.record_id[:8] == "2216b422")
-    assert gift.said["attributes"] == {"amount": 100_000, "currency": "EUR"}
-    assert gift.said["validFrom"] == "2011-12-29"
-    assert gift.said["target"] == "ftm:6d03aec76fdeec8f9697d8b19954ab6fc2568bc8"
+    assert gift.members["attributes"] == {"amount": 100_000, "currency": "EUR"}
+    assert gift.members["validFrom"] == "2011-12-29"
+    assert gift.members["target"] == "ftm:6d03aec76fdeec8f9697d8b19954ab6fc2568bc8"
 
 
 # -- parties -----------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def test_a_party_is_told_by_its_properties(properties: Any, expected: Any) -> No
 def test_the_strongest_designator_is_the_key(properties, extra, key, also) -> None:
     document = parse(entity("p", "Company", name="A", **properties) | extra)
     (record,) = document.records
-    assert (record.key, record.also) == (key, also)
+    assert (record.key, record.other_keys) == (key, also)
 
 
 def test_what_is_told_beside_an_entity_may_come_before_or_after_it() -> None:
@@ -140,7 +140,7 @@ def test_what_is_told_beside_an_entity_may_come_before_or_after_it() -> None:
             ("passport", "CY"),
         ]
         assert members(document, "ftm:c")["sanctions"] == []
-        assert (len(document.records), document.rejected) == (2, 0)
+        assert (len(document.records), document.rejection_count) == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -182,9 +182,9 @@ def test_a_schema_of_two_ends_is_a_relation(schema, properties, key, attributes)
     document = parse(entity("e", schema, **properties, startDate="2009", endDate="2010-05-06"))
     (record,) = document.records
     assert (record.resource, record.key) == ("relation", key)
-    assert record.said["attributes"] == attributes
-    assert (record.said["validFrom"], record.said["validTo"]) == ("2009", "2010-05-06")
-    assert record.said["directed"] is (schema not in {"Family", "UnknownLink"})
+    assert record.members["attributes"] == attributes
+    assert (record.members["validFrom"], record.members["validTo"]) == ("2009", "2010-05-06")
+    assert record.members["directed"] is (schema not in {"Family", "UnknownLink"})
 
 
 def test_ends_are_named_by_their_strongest_keys() -> None:
@@ -203,7 +203,7 @@ def test_what_is_written_out_in_place_is_told_as_well() -> None:
     owner = entity("p", "Person", name="Ann", position=entity("z", "Position", name="Mayor"))
     document = parse(entity("e", "Ownership", owner=owner, asset="c"), COMPANY)
     assert [record.key for record in document.records] == ["ftm:p", "owns|ftm:p|ftm:c", "ftm:c"]
-    assert document.rejected == 0
+    assert document.rejection_count == 0
 
 
 @pytest.mark.parametrize(
@@ -269,14 +269,14 @@ def test_changes_add_replace_and_take_away() -> None:
         {"op": "DEL", "entity": entity("s", "Sanction")},
         id_="ftm-delta",
     )
-    assert [(record.resource, record.key, record.gone) for record in document.records] == [
+    assert [(record.resource, record.key, record.is_withdrawn) for record in document.records] == [
         ("entity", "ftm:p", False),
         ("relation", "ftm:e", False),
         ("entity", "ftm:gone", True),
         ("relation", "ftm:gone", True),
         ("relation", "ftm:o", True),
     ]
-    assert [record.also for record in document.records][:2] == [(), ("owns|ftm:p|ftm:c",)]
+    assert [record.other_keys for record in document.records][:2] == [(), ("owns|ftm:p|ftm:c",)]
 
 
 def test_a_change_of_what_has_several_owners_tells_of_each() -> None:

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.model import DocumentRefused, Given, Record
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import Document, read, recognised
+from svc_core.formats.model import DocumentRefused, Origin, Record
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import Document, read_document, recognise_format
 
 Real = Callable[[str], list[Path]]
 
 
 def document(body: bytes) -> Document:
     items = Body(body)
-    return read(items, recognised(items), Given())
+    return read_document(items, recognise_format(items), Origin())
 
 
 def members(record: Record, path: str) -> Any:
     """What stands at `place.geometry.coordinates` or `measurements.0.value`; None for nothing."""
-    value: Any = record.said
+    value: Any = record.members
     for name in path.split("."):
         if isinstance(value, list):
             value = value[int(name)] if int(name) < len(value) else None
@@ -246,13 +246,13 @@ def test_real_counts_are_right(real: dict[str, Document]) -> None:
         sum(members(number, f"measurements.{n}.value") for number in content) for n in range(3)
     ]
     assert deaths == [903, 926, 1336]
-    assert sum(len(record.said["track"]) for record in real["eonet_events.json"].records) == 384
+    assert sum(len(record.members["track"]) for record in real["eonet_events.json"].records) == 384
     events = real["20191024143000.export.part1.CSV"].records
     countries = Counter(members(item, "place.countryCode") for item in events)
     assert (countries["US"], countries["CN"], countries["ZA"], countries["DE"]) == (200, 27, 22, 20)
-    assert Counter(item.said["type"] for item in events)["protest"] == 16
+    assert Counter(item.members["type"] for item in events)["protest"] == 16
     mentions = real["mentions_a.csv"].records
-    assert round(sum(item.said["confidence"] for item in mentions), 2) == 222.1
+    assert round(sum(item.members["confidence"] for item in mentions), 2) == 222.1
     disasters = real["disasters_list_v1.json"].records
     assert Counter(members(item, "severityBasis.value") for item in disasters)["past"] == 813
 
@@ -265,7 +265,7 @@ def test_an_event_that_was_keyed_anew_names_its_old_key(real: dict[str, Document
     )
     assert "usgs:us7000si5c" in before
     assert "usgs:us7000si5c" not in after
-    assert after["usgs:pr71515628"].also == ("usgs:us7000si5c", "usgs:pr71515628")
+    assert after["usgs:pr71515628"].other_keys == ("usgs:us7000si5c", "usgs:pr71515628")
 
 
 # -- USGS --------------------------------------------------------------------------------------
@@ -313,14 +313,14 @@ def test_one_earthquake_in_detail_is_a_document_too() -> None:
 
 def test_an_earthquake_is_gone_only_where_its_status_says_so() -> None:
     withdrawal = only(quakes(quake(status="deleted", mag=None, time=None, geometry=None)))
-    assert (withdrawal.gone, withdrawal.said, withdrawal.also) == (
+    assert (withdrawal.is_withdrawn, withdrawal.members, withdrawal.other_keys) == (
         True,
         {},
         ("usgs:us1", "usgs:pt2"),
     )
     empty_document = document(quakes())
     assert (empty_document.format.kind, empty_document.records) == ("window", ())
-    assert empty_document.about.stamp == datetime(2023, 11, 14, 22, 16, 40, tzinfo=UTC)
+    assert empty_document.metadata.stamp == datetime(2023, 11, 14, 22, 16, 40, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -449,7 +449,7 @@ BARE = GEO.removeprefix("<geo:Point>").removesuffix("</geo:Point>")
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1"])
 def test_a_feed_and_the_api_name_one_event_alike(location: str, encoding: str) -> None:
     content = document(alert_feed(ALERT.format(location), encoding))
-    assert content.about.stamp == datetime(2026, 1, 1, tzinfo=UTC)
+    assert content.metadata.stamp == datetime(2026, 1, 1, tzinfo=UTC)
     (record,) = content.records
     assert record.key == only(alerts(alert(CENTRE, POINT))).key
     check(record, {"title": "Séisme", "place.geometry": POINT, "severity": None})
@@ -465,10 +465,14 @@ NEIC = (
 def test_the_name_of_an_earthquake_at_its_other_provider_is_told() -> None:
     (record,) = document(alert_feed(ALERT.format(NEIC))).records
     window = only(alerts(alert(CENTRE, POINT, source="NEIC", sourceid="us9", glide="EQ-2026-1-X")))
-    assert record.said["measurements"] == window.said["measurements"]
-    assert [item["value"] for item in record.said["measurements"]] == [6.1, 7.5]
-    assert [name["value"] for name in window.said["designators"]] == ["EQ7", "EQ-2026-1-X", "us9"]
-    assert record.said["designators"][1] == window.said["designators"][2]
+    assert record.members["measurements"] == window.members["measurements"]
+    assert [item["value"] for item in record.members["measurements"]] == [6.1, 7.5]
+    assert [name["value"] for name in window.members["designators"]] == [
+        "EQ7",
+        "EQ-2026-1-X",
+        "us9",
+    ]
+    assert record.members["designators"][1] == window.members["designators"][2]
 
 
 @pytest.mark.parametrize(
@@ -563,7 +567,7 @@ def test_both_forms_of_an_event_say_the_same(
     features = {"type": "FeatureCollection", "features": fragments(event)}
     joined = only(json.dumps(features).encode())
     single = only(json.dumps(event).encode())
-    assert plain.said == joined.said == single.said
+    assert plain.members == joined.members == single.members
     assert plain.stamp == joined.stamp == single.stamp
 
 
@@ -589,7 +593,7 @@ def test_a_line_of_places_with_their_dates_is_a_track() -> None:
     feature["properties"] |= {"geometryDates": dates}
     document_ = {"type": "FeatureCollection", "features": [feature]}
     tracks = [
-        [(item["at"], item["geometry"]) for item in only(body).said["track"]]
+        [(item["at"], item["geometry"]) for item in only(body).members["track"]]
         for body in (eonet(content), json.dumps(document_).encode())
     ]
     assert tracks[0] == tracks[1]
@@ -750,7 +754,7 @@ def test_an_event_of_conflict(
         "count": 1,
         "data" if base is ACLED else "Result": [{**base, **changed_at}],
     }
-    assert only(json.dumps(content).encode()).said == record.said
+    assert only(json.dumps(content).encode()).members == record.members
 
 
 def test_tags_of_columns_are_no_data() -> None:

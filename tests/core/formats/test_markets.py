@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.model import DocumentRefused, Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import FORMATS, Document, read, recognised
+from svc_core.formats.model import DocumentRefused, Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import FORMATS, Document, read_document, recognise_format
 
 Json = dict[str, Any]
 
 
 def document(content: object) -> Document:
     body = Body(content if isinstance(content, bytes) else json.dumps(content).encode())
-    return read(body, recognised(body), Given())
+    return read_document(body, recognise_format(body), Origin())
 
 
 def members(content: object) -> Json:
     records = document(content).records
     assert len(records) == 1
-    return dict(records[0].said)
+    return dict(records[0].members)
 
 
 def shares(row: Json) -> list[float | None] | None:
@@ -149,9 +149,9 @@ def test_what_a_real_document_says_is_said(
     path = next(path for path in real_documents(format_id) if path.name == file)
     body = Body(path.read_bytes())
     assert [format_.id for format_ in FORMATS.values() if format_.recognise(body)] == [format_id]
-    document = read(body, FORMATS[format_id], Given())
+    document = read_document(body, FORMATS[format_id], Origin())
     assert (len(document.records), document.rejections) == (count, ())
-    row = next(dict(record.said) for record in document.records if record.record_id == own_id)
+    row = next(dict(record.members) for record in document.records if record.record_id == own_id)
     content = row | {"shares": shares(row)}
     assert {name: content[name] for name in values} == values
 
@@ -281,8 +281,8 @@ def test_every_answer_of_polymarket_holds_the_same_market(
 def test_a_market_of_a_search_without_an_id_is_known_by_its_condition() -> None:
     nameless = {name: value for name, value in POLY.items() if name != "id"}
     market, actual = document([POLY]).records[0], document([nameless]).records[0]
-    assert (market.key, market.also) == ("polymarket:7", ("polymarket:0x7",))
-    assert actual.key in market.also
+    assert (market.key, market.other_keys) == ("polymarket:7", ("polymarket:0x7",))
+    assert actual.key in market.other_keys
 
 
 # -- Kalshi ------------------------------------------------------------------------------------
@@ -505,7 +505,7 @@ def test_a_market_that_cannot_be_used_spoils_no_other(
 ) -> None:
     rows = document([good, good | change, None])
     assert len(rows.records) == 1
-    assert rows.rejected == 2
+    assert rows.rejection_count == 2
     assert reason in {rejection.reason for rejection in rows.rejections}
 
 

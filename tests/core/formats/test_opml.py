@@ -5,7 +5,7 @@ import pytest
 from svc_core.formats.feeds import opml
 from svc_core.formats.feeds.opml import Outline
 from svc_core.formats.model import DocumentRefused
-from svc_core.formats.reading.body import Body
+from svc_core.formats.reading.document_body import Body
 
 LIST = b"""<?xml version="1.0" encoding="ISO-8859-1"?>
 <opml version="1.1"><head><title>Mine</title></head><body>
@@ -24,7 +24,7 @@ LIST = b"""<?xml version="1.0" encoding="ISO-8859-1"?>
 
 def test_every_feed_is_found_with_its_folders_and_categories() -> None:
     folders = ("Economy", "Ports & docks")
-    assert opml.outlines(Body(LIST)) == (
+    assert opml.opml_outlines(Body(LIST)) == (
         Outline(
             "https://quay.example/feed?a=1&b=2",
             "The Quay",
@@ -41,13 +41,13 @@ def test_a_list_that_was_written_is_read_as_it_was() -> None:
         Outline("https://a.example/?x=1&y='2'", 'A "quoted" <name> & more', ("world", "ai")),
         Outline("https://b.example/feed", "https://b.example/feed", ()),
     )
-    draft = opml.written("Sources & <feeds>", feeds)
-    assert opml.outlines(Body(draft.encode())) == feeds
-    outline_xml = opml.written(
+    draft = opml.render_opml("Sources & <feeds>", feeds)
+    assert opml.opml_outlines(Body(draft.encode())) == feeds
+    outline_xml = opml.render_opml(
         "", [Outline("https://b.example/feed", None, (), "https://b.example/")]
     )
     assert 'htmlUrl="https://b.example/"' in outline_xml
-    assert opml.outlines(Body(outline_xml.encode())) == feeds[1:]
+    assert opml.opml_outlines(Body(outline_xml.encode())) == feeds[1:]
 
 
 LONG_LIST = b"".join(
@@ -67,5 +67,5 @@ REFUSALS = [
 @pytest.mark.parametrize(("document", "code"), REFUSALS)
 def test_what_is_no_whole_list_is_refused(document: bytes, code: str) -> None:
     with pytest.raises(DocumentRefused) as refusal:
-        opml.outlines(Body(document))
+        opml.opml_outlines(Body(document))
     assert refusal.value.code == code

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from svc_core.formats.model import DocumentRefused
-from svc_core.formats.reading.packed import unpacked
+from svc_core.formats.reading.compression import unpack_document
 
 DOCUMENT = b"cve,epss,percentile\nCVE-2024-1,0.1,0.5\n"
 
@@ -64,7 +64,7 @@ WHOLE = {
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_what_is_packed_is_the_document_inside(name: str) -> None:
-    assert unpacked(WHOLE[name], 1_000) == (DOCUMENT if WHOLE[name] else b"")
+    assert unpack_document(WHOLE[name], 1_000) == (DOCUMENT if WHOLE[name] else b"")
 
 
 REFUSALS = {
@@ -93,5 +93,5 @@ def test_what_is_no_one_document_is_refused_with_a_reason(name: str) -> None:
     body, code = REFUSALS[name]
     limit = 1_000 if "bomb" in name else 100_000
     with pytest.raises(DocumentRefused) as refusal:
-        unpacked(body, limit)
+        unpack_document(body, limit)
     assert refusal.value.code == code

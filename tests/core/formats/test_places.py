@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from svc_core import data
-from svc_core.formats.model import DocumentRefused, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import DocumentRefused, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.gazetteer import place_id_by_designator as designated
 from svc_core.formats.reading.values import place, place_id
-from svc_core.formats.table import FORMATS, read, recognised
+from svc_core.formats.table import FORMATS, read_document, recognise_format
 from svc_core.intel.intake.kinds import KINDS
 
 COLOGNE, PARIS = (designated("geonames", number) for number in ("2886242", "2988507"))
@@ -86,7 +86,7 @@ def test_what_is_not_surely_the_same_is_not() -> None:
 
 
 def _gazetteer() -> list[str]:
-    return zlib.decompress(data.read("gazetteer.tsv.z")).decode().splitlines()
+    return zlib.decompress(data.table_bytes("gazetteer.tsv.z")).decode().splitlines()
 
 
 def test_a_name_without_a_number_is_folded() -> None:
@@ -112,11 +112,11 @@ def test_a_city_reaches_as_far_north_as_it_does_east() -> None:
 def test_a_number_of_a_source_is_that_of_the_table() -> None:
     text = place(name="Colonia", geonames="2886242", country_code="DE")
     assert text is not None
-    assert text["id"] == COLOGNE == KINDS["place"].derived("geonames:2886242")
+    assert text["id"] == COLOGNE == KINDS["place"].id_of_key("geonames:2886242")
 
 
 def test_the_table_has_each_country_once_and_each_name_of_a_country_once() -> None:
-    assert len(data.read("gazetteer.tsv.z")) <= 400_000
+    assert len(data.table_bytes("gazetteer.tsv.z")) <= 400_000
     rows = [line.split("\t") for line in _gazetteer()]
     countries = [row[1] for row in rows if len(row) == 2]
     assert len(set(countries)) == len(countries) >= 249
@@ -137,7 +137,7 @@ def test_every_place_that_is_named_has_an_id_whatever_names_it() -> None:
     numbers = {designated("geonames", line.split("\t")[0]) for line in _gazetteer()}
     for path in sorted(item for item in root.rglob("*") if item.is_file()):
         for format_, record in _records(path):
-            place = record.said.get("place") if record.resource != "place" else record.said
+            place = record.members.get("place") if record.resource != "place" else record.members
             if not isinstance(place, dict) or "countryCode" not in place:
                 continue
             id_, label = place["id"], place["name"] or place["countryCode"]
@@ -155,8 +155,8 @@ def test_every_place_that_is_named_has_an_id_whatever_names_it() -> None:
 def _records(path: Path) -> list[tuple[str, Record]]:
     try:
         body = Body(path.read_bytes())
-        format_ = recognised(body)
-        document = read(body, format_, Given(name=path.name))
+        format_ = recognise_format(body)
+        document = read_document(body, format_, Origin(name=path.name))
     except DocumentRefused:
         return []
     return [(format_.id, record) for record in document.records if isinstance(record, Record)]

@@ -7,27 +7,27 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.model import DocumentRefused, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import DocumentRefused, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.sanctions import remarks
-from svc_core.formats.table import FORMATS, Document, read, recognised
+from svc_core.formats.table import FORMATS, Document, read_document, recognise_format
 
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
 
 
 def parse(text: str | bytes, id_: str, name: str = "", **options: str) -> Document:
     data = text if isinstance(text, bytes) else text.encode()
-    assert recognised(Body(data)).id == id_
-    return read(Body(data), FORMATS[id_], Given(options=options, name=name))
+    assert recognise_format(Body(data)).id == id_
+    return read_document(Body(data), FORMATS[id_], Origin(options=options, name=name))
 
 
 def members(document: Document, key: str) -> Any:
     (record,) = (record for record in document.records if record.key == key)
-    return record.said
+    return record.members
 
 
 def kinds(document: Document) -> dict[str, int]:
-    return dict(Counter(record.said.get("type") for record in document.records))
+    return dict(Counter(record.members.get("type") for record in document.records))
 
 
 # -- OFAC: real documents ----------------------------------------------------------------------
@@ -68,9 +68,9 @@ def test_the_parts_of_a_real_list_tell_of_the_same_entity() -> None:
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_a_real_listing_has_its_securities_its_programs_and_its_date() -> None:
     document = parse((REAL / "ofac" / "cons_prim.csv").read_bytes(), "ofac", "cons_prim.csv")
-    (telecom,) = (record for record in document.records if "ofac-uid:30882" in record.also)
+    (telecom,) = (record for record in document.records if "ofac-uid:30882" in record.other_keys)
     assert telecom.key == "isin:CND100020NC4"
-    (listing,) = telecom.said["sanctions"]
+    (listing,) = telecom.members["sanctions"]
     assert (listing["programId"], listing["listedDate"]) == ("CMIC-EO13959", "2021-06-03")
     assert listing["listName"] == "Consolidated List"
     rosneft = members(document, "ofac-uid:17022")
@@ -123,7 +123,7 @@ def sdn(remarks_: str = "", *, uid: str = "7", name: str = "A", rest: str = "") 
     ],
 )  # fmt: skip
 def test_remarks_are_unpacked(remarks_: str, members: dict[str, Any]) -> None:
-    document = parse(sdn(remarks_), "ofac").records[1].said
+    document = parse(sdn(remarks_), "ofac").records[1].members
     content = {name: document[name] for name in members}
     if "designators" in content:
         content["designators"] = [
@@ -171,7 +171,7 @@ def test_a_link_leads_to_the_one_entity_of_that_name() -> None:
     note = "Linked To: AEROCARIBBEAN AIRLINES; alt. Linked To: NOBODY."
     (link,) = relations(sdn(note))
     assert link.key == "associate|ofac-uid:36|ofac-uid:7"
-    assert not link.said["directed"]
+    assert not link.members["directed"]
     assert not relations(sdn(note) + HEAD.replace("36", "37"))
 
 
@@ -191,7 +191,7 @@ def test_a_link_leads_to_the_one_entity_of_that_name() -> None:
 )
 def test_a_line_that_cannot_be_used_fails_no_other(body: str, records: int, rejection: int) -> None:
     document = parse(body, "ofac")
-    assert (len(document.records), document.rejected) == (records, rejection)
+    assert (len(document.records), document.rejection_count) == (records, rejection)
 
 
 def test_a_weak_alias_is_marked_in_its_remarks() -> None:
@@ -290,7 +290,7 @@ def individual(**members: str) -> Any:
 def test_an_individual_is_told_by_its_members(members: Any, expected: Any) -> None:
     record = individual(**members)
     assert record.key == "un-ref:KPi.1"
-    assert {name: record.said[name] for name in expected} == expected
+    assert {name: record.members[name] for name in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_an_individual_is_told_by_its_members(members: Any, expected: Any) -> No
 )  # fmt: skip
 def test_a_listing_has_its_dates(members: Any, date: Any, status: str, stamp: Any) -> None:
     record = individual(UN_LIST_TYPE="DPRK", COMMENTS1="Why.", **members)
-    (listing,) = record.said["sanctions"]
+    (listing,) = record.members["sanctions"]
     assert listing == {
         "programId": "DPRK",
         "authority": "United Nations Security Council",
@@ -324,15 +324,15 @@ def test_an_entity_is_an_organization_and_its_aliases_are_strong() -> None:
     body = un(entity=f"<ENTITY>{NAME_TAGS}{alias}</ENTITY>")
     document = parse(body, "un-sanctions")
     (record,) = document.records
-    assert (record.said["type"], record.said["aliases"]) == ("organization", ["Old"])
-    assert document.about.stamp.isoformat() == "2026-01-02T03:04:05+00:00"
+    assert (record.members["type"], record.members["aliases"]) == ("organization", ["Old"])
+    assert document.metadata.stamp.isoformat() == "2026-01-02T03:04:05+00:00"
 
 
 def test_name_spaces_change_nothing() -> None:
     body = un(f"<INDIVIDUAL>{NAME_TAGS}</INDIVIDUAL>").replace(
         "<CONSOLIDATED_LIST", '<CONSOLIDATED_LIST xmlns="urn:un"'
     )
-    assert [record.said["name"] for record in parse(body, "un-sanctions").records] == ["Ri Won"]
+    assert [record.members["name"] for record in parse(body, "un-sanctions").records] == ["Ri Won"]
 
 
 def test_one_without_a_reference_or_a_name_is_left_out() -> None:

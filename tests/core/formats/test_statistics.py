@@ -7,25 +7,25 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.model import DocumentRefused, Given, Record
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import FORMATS, Document, read
+from svc_core.formats.model import DocumentRefused, Origin, Record
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import FORMATS, Document, read_document
 
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
 
 
 def parse(format_: str, content: Any, **options: str) -> Document:
     body = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return read(Body(body), FORMATS[format_], Given(options=options))
+    return read_document(Body(body), FORMATS[format_], Origin(options=options))
 
 
 def brief(item: Record) -> tuple[Any, ...]:
     """The key of a row without its provider, and its value."""
-    return item.key.partition("|")[2], item.said["value"]
+    return item.key.partition("|")[2], item.members["value"]
 
 
 def members(item: Record, *names: str) -> tuple[Any, ...]:
-    return tuple(item.said[name] for name in names)
+    return tuple(item.members[name] for name in names)
 
 
 # -- real documents ----------------------------------------------------------------------------
@@ -61,15 +61,17 @@ def test_a_real_document_gives_all_its_values(name: str) -> None:
     options, count, key, value = WHOLE[name]
     format_ = {"sdmx_json": "sdmx"}.get(name.partition("/")[0], name.partition("/")[0])
     document = parse(format_, (REAL / name).read_bytes(), **options)
-    assert (len(document.records), document.rejected) == (count, 0)
-    assert {record.key: record.said["value"] for record in document.records}[key] == value
+    assert (len(document.records), document.rejection_count) == (count, 0)
+    assert {record.key: record.members["value"] for record in document.records}[key] == value
 
 
 @pytest.mark.needs("SVC_REAL_DATA")
 def test_one_rate_is_the_same_row_in_every_layout_of_sdmx() -> None:
     names = ("flat.json", "ts.json", "exr-time-series_v2.json")
     content = [parse("sdmx", (REAL / "sdmx_json" / name).read_bytes()) for name in names]
-    rows = [{record.key: dict(record.said) for record in document.records} for document in content]
+    rows = [
+        {record.key: dict(record.members) for record in document.records} for document in content
+    ]
     assert rows[0] == rows[1] == rows[2]
     assert rows[0]["ecb|EXR|NZD.EUR.SP00.A||D|2013-01-18"] == {
         "provider": "ecb", "datasetId": "EXR", "indicatorCode": "NZD.EUR.SP00.A",
@@ -99,10 +101,10 @@ def test_a_missing_value_of_fred_is_null_and_no_zero() -> None:
     document = parse("fred", fred(*MONTHS), series="GDP", currency="usd", area="US", title="Output")
     first, second = document.records
     assert members(first, "name", "currency", "value", "status") == ("Output", "USD", 1.5, None)
-    assert first.said["area"] == {"countryCode": "US", "code": "US", "label": None}
-    assert first.said["vintage"] == {"start": "2024-03-01", "end": "2024-03-01"}
+    assert first.members["area"] == {"countryCode": "US", "code": "US", "label": None}
+    assert first.members["vintage"] == {"start": "2024-03-01", "end": "2024-03-01"}
     assert members(second, "value", "status", "period") == (None, "M", "2024-02")
-    assert str(document.about.stamp) == "2024-03-01 00:00:00+00:00"
+    assert str(document.metadata.stamp) == "2024-03-01 00:00:00+00:00"
 
 
 @pytest.mark.parametrize(
@@ -140,12 +142,12 @@ def test_vintages_are_rows_of_their_own() -> None:
     text = fred(("2024-01-01", "1"), ("2024-01-01", "2"), realtime_end="9999-12-31")
     text["observations"][1] |= {"realtime_start": "2024-05-30", "realtime_end": "9999-12-31"}
     document = parse("fred", text, series="X", frequency="M")
-    assert document.about.stamp is None
+    assert document.metadata.stamp is None
     assert [brief(record) for record in document.records] == [
         ("|X||M|2024-01|2024-03-01", 1),
         ("|X||M|2024-01|2024-05-30", 2),
     ]
-    assert document.records[1].said["vintage"] == {"start": "2024-05-30", "end": "9999-12-31"}
+    assert document.records[1].members["vintage"] == {"start": "2024-05-30", "end": "9999-12-31"}
 
 
 def test_columns_of_vintages_are_rows_too() -> None:
@@ -244,7 +246,7 @@ def test_more_dimensions_belong_to_the_series() -> None:
         (record,) = document.records
         assert record.key == "wb-mirror|6|DT.730|ECU|A|2024"
         assert members(record, "name", "value", "provider") == ("Debt: China", 7, "wb-mirror")
-        assert document.rejected == 1
+        assert document.rejection_count == 1
 
 
 def test_no_rows_are_an_answer_and_no_fault() -> None:
@@ -257,7 +259,7 @@ def test_no_rows_are_an_answer_and_no_fault() -> None:
 )
 def test_a_row_that_cannot_be_used_is_counted(row: Any) -> None:
     document = parse("worldbank", world_bank(row, value_of("2023")))
-    assert (len(document.records), document.rejected) == (1, 1)
+    assert (len(document.records), document.rejection_count) == (1, 1)
 
 
 def test_one_page_of_one_holds_as_many_rows_as_it_says() -> None:
@@ -363,8 +365,8 @@ def test_every_layout_of_sdmx_gives_the_same_values(name: str) -> None:
     ]
     first = document.records[0]
     assert members(first, "provider", "name") == ("oecd", "The CPI")
-    assert first.said["area"] == {"countryCode": "DE", "code": "DEU", "label": "The DEU"}
-    assert str(document.about.stamp) == "2024-05-01 10:00:00+00:00"
+    assert first.members["area"] == {"countryCode": "DE", "code": "DEU", "label": "The DEU"}
+    assert str(document.metadata.stamp) == "2024-05-01 10:00:00+00:00"
 
 
 def test_attributes_tell_status_unit_and_multiplier() -> None:
@@ -384,8 +386,8 @@ def test_attributes_tell_status_unit_and_multiplier() -> None:
     first, second = parse("sdmx", sdmx(data_set, attributes=attributes, **BY_SERIES)).records
     names = ("name", "currency", "unit", "unitMultiplier", "seasonalAdjustment", "status")
     assert members(first, *names) == ("Money supply", "EUR", None, 6, "Y", "P")
-    assert first.said["area"] == {"countryCode": None, "code": "EA20", "label": "The EA20"}
-    assert second.said["status"] is None
+    assert first.members["area"] == {"countryCode": None, "code": "EA20", "label": "The EA20"}
+    assert second.members["status"] is None
 
 
 @pytest.mark.parametrize(
@@ -411,7 +413,7 @@ def test_a_unit_is_ucum_or_money(unit: str, expected: tuple[str | None, str | No
 def test_areas_of_agencies_are_countries_where_they_are(code: str, expected: str | None) -> None:
     levels = {**BY_SERIES, "series": [MEASURE, dimension("GEO", code)]}
     first = parse("sdmx", sdmx(SERIES, **levels)).records[0]
-    assert first.said["area"]["countryCode"] == expected
+    assert first.members["area"]["countryCode"] == expected
 
 
 def test_a_data_set_that_deletes_withdraws_what_it_names() -> None:
@@ -425,7 +427,7 @@ def test_a_data_set_that_deletes_withdraws_what_it_names() -> None:
     }
     document = parse("sdmx", sdmx(data_set, **BY_SERIES))
     (withdrawal,) = document.records
-    assert (withdrawal.gone, brief(withdrawal)[0]) == (True, "DSD@DF_KEI|CPI|DEU|Q|2024-Q1")
+    assert (withdrawal.is_withdrawn, brief(withdrawal)[0]) == (True, "DSD@DF_KEI|CPI|DEU|Q|2024-Q1")
     assert [(rejection.reason, rejection.count) for rejection in document.rejections] == [
         ("names no single value", 2)
     ]

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.model import DocumentRefused, Given, Record
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import Document, check_options, read, recognised
+from svc_core.formats.model import DocumentRefused, Origin, Record
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import Document, check_options, read_document, recognise_format
 from svc_core.intel.folding.model import Source
-from svc_core.intel.intake.documents import reading
+from svc_core.intel.intake.record_intake import record_reading
 
 UUID = "00000000-0000-4000-8000-00000000000{}"
 Documents = Callable[[str], list[Path]]
@@ -21,7 +21,7 @@ Documents = Callable[[str], list[Path]]
 
 def parse(document: object) -> Document:
     body = Body(json.dumps(document).encode())
-    return read(body, recognised(body), Given())
+    return read_document(body, recognise_format(body), Origin())
 
 
 def by_key(document: Document) -> dict[str, Record]:
@@ -120,7 +120,7 @@ VALUES: list[tuple[str, str, dict[str, object]]] = [
 def test_a_real_row_says_what_its_document_says(
     real_documents: Documents, name: str, key: str, members: dict[str, object]
 ) -> None:
-    fields = by_key(real(real_documents, name))[key].said
+    fields = by_key(real(real_documents, name))[key].members
     assert {path: fields[path] for path in members} == members
 
 
@@ -195,8 +195,8 @@ def test_an_object_is_known_by_its_strongest_id(
 ) -> None:
     document = by_key(parse(bundle(item, thing("report"), thing("x-mitre-asset"))))
     assert list(document) == [key]
-    assert {name: document[key].said[name] for name in members} == members
-    assert f"stix:{item['id']}" in (key, *document[key].also)
+    assert {name: document[key].members[name] for name in members} == members
+    assert f"stix:{item['id']}" in (key, *document[key].other_keys)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_what_joins_two_objects_names_their_rows() -> None:
             )
         )
     )  # fmt: skip
-    uses = document[f"uses|attack:G0007|stix:{unseen}"].said
+    uses = document[f"uses|attack:G0007|stix:{unseen}"].members
     assert (uses["confidence"], uses["validFrom"], uses["validTo"]) == (
         0.85,
         "2024-01-02T00:00:00Z",
@@ -250,15 +250,17 @@ def test_rows_of_a_bundle_tell_who_publishes_it(options: dict[str, str], provide
         language=None, country_code=None, topics=(), cadence_seconds=900, options=options,
         created_at=datetime(2026, 1, 2, tzinfo=UTC),
     )  # fmt: skip
-    members = reading(source, document.format, document.about, document.records[0]).contribution
+    members = record_reading(
+        source, document.format, document.metadata, document.records[0]
+    ).contribution
     assert (members.said["provider"], members.ref["provider"]) == (provider, provider)
 
 
 def test_of_two_versions_of_an_object_the_later_stays() -> None:
     older = ACTOR | {"modified": "2023-01-01T00:00:00Z", "name": "Old"}
     (record,) = parse(bundle(ACTOR, older)).records
-    assert record.said["name"] == "N"
-    assert record.also == (f"stix:{ACTOR['id']}", f"misp-galaxy:{UUID.format(1)}")
+    assert record.members["name"] == "N"
+    assert record.other_keys == (f"stix:{ACTOR['id']}", f"misp-galaxy:{UUID.format(1)}")
     assert record.url == "https://attack.mitre.org/x"
 
 
@@ -328,7 +330,7 @@ def test_a_cluster_is_an_entity_of_its_galaxys_kind(
 ) -> None:
     document = by_key(parse(galaxy(kind, item)))
     assert list(document) == [key]
-    assert {name: document[key].said[name] for name in members} == members
+    assert {name: document[key].members[name] for name in members} == members
 
 
 def test_what_relates_clusters_is_as_sure_as_its_words() -> None:
@@ -340,7 +342,7 @@ def test_what_relates_clusters_is_as_sure_as_its_words() -> None:
     second = cluster(2) | {"related": [related(1, "similar", "almost-certain"), {"type": "uses"}]}
     document = parse(galaxy("threat-actor", first, second))
     members = {
-        record.key: record.said for record in document.records if record.resource == "relation"
+        record.key: record.members for record in document.records if record.resource == "relation"
     }
     keys = [f"misp-galaxy:{UUID.format(number)}" for number in (1, 2, 3)]
     assert {key: item["confidence"] for key, item in members.items()} == {
@@ -388,12 +390,12 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
     incident = rows[f"misp:{UUID.format(7)}"]
     assert incident.stamp is not None
     assert incident.stamp.isoformat() == "2016-07-08T09:44:58+00:00"
-    assert (incident.said["severity"], incident.said["severityBasis"]) == (None, None)
-    assert (incident.said["status"], incident.said["startedAt"]) == (
+    assert (incident.members["severity"], incident.members["severityBasis"]) == (None, None)
+    assert (incident.members["status"], incident.members["startedAt"]) == (
         "active",
         "2024-01-02T00:00:00Z",
     )
-    assert [(item["key"], item["role"], item["name"]) for item in incident.said["entities"]] == [
+    assert [(item["key"], item["role"], item["name"]) for item in incident.members["entities"]] == [
         ("attack:G0007", "actor", "APT28"),
         (None, "target", "Finance"),
         (f"misp-galaxy:{UUID.format(1)}", "actor", "Reed"),
@@ -401,7 +403,7 @@ def test_an_event_is_an_incident_with_whom_and_by_what() -> None:
     ]
     assert f"indicates|misp:ip-dst=192.0.2.1|misp:{UUID.format(7)}" in rows
     assert "misp:domain=a<b>.example" in rows
-    assert len(rows["misp:yara=y"].said["name"]) == 1_000
+    assert len(rows["misp:yara=y"].members["name"]) == 1_000
     assert not any("gone" in key or "192.0.2.9" in key for key in rows)
     assert [(rejection.reason, rejection.count) for rejection in document.rejections] == [
         ("lacks a value", 2)
@@ -430,7 +432,7 @@ def test_an_event_without_its_name_is_one() -> None:
 
 @pytest.mark.parametrize("document", [{"Event": []}, [event(), 5]])
 def test_odd_events_are_told(document: object) -> None:
-    assert parse(document).rejected == 1
+    assert parse(document).rejection_count == 1
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc_core.formats.model import Unusable
+from svc_core.formats.model import RecordRefused
 from svc_core.formats.reading.values import number, web_url
 
 
@@ -16,7 +16,7 @@ def test_a_number_is_read_also_from_text(value: object, read: float | None) -> N
 
 @pytest.mark.parametrize("value", ["x", "nan", "inf", [], {}, 2**53, "-9007199254740992"])
 def test_what_is_no_number_that_json_carries_is_refused(value: object) -> None:
-    with pytest.raises(Unusable):
+    with pytest.raises(RecordRefused):
         number(value)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.model import DocumentRefused, Given, Record
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import Document, read, recognised
+from svc_core.formats.model import DocumentRefused, Origin, Record
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import Document, read_document, recognise_format
 
 V31 = "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"
 
@@ -18,7 +18,7 @@ V31 = "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"
 def parse(document: object) -> Document:
     text = document if isinstance(document, str) else json.dumps(document)
     body = Body(text.encode())
-    return read(body, recognised(body), Given())
+    return read_document(body, recognise_format(body), Origin())
 
 
 def only(document: object) -> Record:
@@ -123,8 +123,8 @@ def test_a_real_vulnerability_says_what_its_document_says(
     folder, _, file_name = name.partition("/")
     (path,) = (path for path in real_documents(folder) if path.name == file_name)
     (record,) = (record for record in parse(path.read_text("utf-8")).records if record.key == key)
-    assert {path: at(record.said, path) for path in members} == members
-    assert record.said.get("cveId") == key or folder == "epss_csv"
+    assert {path: at(record.members, path) for path in members} == members
+    assert record.members.get("cveId") == key or folder == "epss_csv"
 
 
 # -- traps -------------------------------------------------------------------------------------
@@ -330,8 +330,8 @@ TRAPS: list[tuple[str, object, dict[str, object]]] = [
 def test_a_trap_is_seen(document: object, members: dict[str, object]) -> None:
     record = only(document)
     assert record.key == "CVE-2024-0002"
-    assert {path: at(record.said, path) for path in members} == members
-    assert "kev" not in record.said or parse(document).format.id == "kev"
+    assert {path: at(record.members, path) for path in members} == members
+    assert "kev" not in record.members or parse(document).format.id == "kev"
 
 
 def test_each_provider_stamps_what_it_says() -> None:
@@ -411,7 +411,7 @@ def test_ranges_in_words_of_publishers(
 ) -> None:
     leaf = {"category": "product_version_range", "name": words, "product": {"product_id": "P"}}
     document = csaf({"branches": [leaf]}, {"product_status": {"known_affected": ["P"]}})
-    (version,) = at(only(document).said, "affected/0/versions")
+    (version,) = at(only(document).members, "affected/0/versions")
     assert (version["version"], version["lessThan"], version["lessThanOrEqual"]) == (
         first,
         before,
@@ -425,4 +425,4 @@ def test_a_deep_tree_of_products_is_walked_to_its_end() -> None:
         tree = {"category": "product_family", "name": "f", "branches": [tree]}
     content = {"product_status": {"known_affected": ["P"]}}
     document = csaf({"branches": [tree]}, content)
-    assert only(document).said["affected"]
+    assert only(document).members["affected"]

@@ -8,7 +8,7 @@ from tests.core import demo
 
 
 @pytest.fixture(scope="session")
-def filled(house_factory: Any) -> Any:
+def demo_house(house_factory: Any) -> Any:
     """A house with the documents of the demo; nobody adds to it."""
     house = house_factory()
     demo.take_all(house)

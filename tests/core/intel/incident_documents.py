@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Any
 
 from svc_core.base import drive
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import read, recognised
-from svc_core.intel.incidents.passes import fold_new
-from svc_core.intel.incidents.stories import group_new
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import read_document, recognise_format
+from svc_core.intel.incidents.fold_passes import fold_new
+from svc_core.intel.incidents.story_grouping import group_new
 from tests.core.intel.news.test_grouping import Work
 
 NOON = datetime.fromisoformat("2026-01-02T12:00:00+00:00")
@@ -135,7 +135,9 @@ def _millis(at: datetime) -> int:
 def take(house: Any, body: bytes, location: str) -> None:
     """Take a document in as that of the source at a location."""
     body_, source = Body(body), house.add(location)
-    document = read(body_, recognised(body_), Given(base_url=location, name=location))
+    document = read_document(
+        body_, recognise_format(body_), Origin(base_url=location, name=location)
+    )
     house.take(source, document)
 
 

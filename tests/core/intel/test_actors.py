@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from svc_core.intel.entities.actors import ListActors
-from svc_core.operation.inputs import inputs
+from svc_core.operation.inputs import inputs_of
 
 
 def actors(house: Any, query: str = "") -> list[dict[str, Any]]:
@@ -28,22 +28,22 @@ CONDITIONS: dict[str, tuple[str, Any]] = {
 
 
 def test_every_filter_is_asked_for() -> None:
-    names = {item.name for item in inputs(ListActors) if item.place == "query"}
+    names = {item.name for item in inputs_of(ListActors) if item.place == "query"}
     rest = {"limit", "cursor", "sort", "updatedSince", "include", "includeRevoked", "q"}
     assert names - rest == CONDITIONS.keys()
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
-def test_a_filter_finds_what_it_says_and_nothing_else(filled: Any, name: str) -> None:
+def test_a_filter_finds_what_it_says_and_nothing_else(demo_house: Any, name: str) -> None:
     value, holds = CONDITIONS[name]
-    every = actors(filled, "include=techniques")
+    every = actors(demo_house, "include=techniques")
     ids = {row["id"] for row in every if holds(row)}
     assert 0 < len(ids) < len(every)
-    assert {row["id"] for row in actors(filled, f"{name}={value}")} == ids
+    assert {row["id"] for row in actors(demo_house, f"{name}={value}")} == ids
 
 
-def test_what_was_revoked_is_absent_unless_asked_for(filled: Any) -> None:
-    live, every = actors(filled), actors(filled, "includeRevoked=true")
+def test_what_was_revoked_is_absent_unless_asked_for(demo_house: Any) -> None:
+    live, every = actors(demo_house), actors(demo_house, "includeRevoked=true")
     assert not any(row["revoked"] for row in live)
     revoked_rows = [row for row in every if row["revoked"]]
     assert len(every) == len(live) + len(revoked_rows)
@@ -52,25 +52,27 @@ def test_what_was_revoked_is_absent_unless_asked_for(filled: Any) -> None:
     assert heir["attackId"] == "G0035"
 
 
-def test_actors_alone_are_listed_with_who_uses_each_of_their_names(filled: Any) -> None:
-    rows = actors(filled)
+def test_actors_alone_are_listed_with_who_uses_each_of_their_names(demo_house: Any) -> None:
+    rows = actors(demo_house)
     assert {row["type"] for row in rows} == {"threatActor"}
     (row,) = [row for row in rows if row["attackId"] == "G0007"]
     assert {"name": "Sofacy", "provider": "mitre-attack"} in row["aliases"]
     assert {"techniques", "software", "campaigns", "actor"}.isdisjoint(row)
 
 
-def test_what_was_asked_for_is_there_though_there_is_none(filled: Any) -> None:
-    every = actors(filled, "include=software,campaigns")
+def test_what_was_asked_for_is_there_though_there_is_none(demo_house: Any) -> None:
+    every = actors(demo_house, "include=software,campaigns")
     assert all({"software", "campaigns"} <= row.keys() for row in every)
     assert all("techniques" not in row for row in every)
     (actor,) = [row for row in every if row["attackId"] == "G0016"]
     assert {link["attackId"] for link in actor["software"]} == {"S0559", "S0002"}
     assert [link["name"] for link in actor["campaigns"]] == ["SolarWinds Compromise"]
     assert any(row["software"] == [] for row in every)
-    (alone,) = [row for row in actors(filled, "include=campaigns") if row["attackId"] == "G0016"]
+    (alone,) = [
+        row for row in actors(demo_house, "include=campaigns") if row["attackId"] == "G0016"
+    ]
     assert alone == {name: value for name, value in actor.items() if name != "software"}
 
 
-def test_a_technique_that_nobody_uses_finds_nobody(filled: Any) -> None:
-    assert names(filled, "technique=T9999") == set()
+def test_a_technique_that_nobody_uses_finds_nobody(demo_house: Any) -> None:
+    assert names(demo_house, "technique=T9999") == set()

@@ -10,14 +10,15 @@ from svc_core.intel.economy import statements
 from svc_core.intel.entities.model import ENTITIES
 from svc_core.intel.fusion.parts import owners
 from svc_core.intel.graphs import neighbours
-from svc_core.intel.incidents import members, passes
-from svc_core.intel.incidents.passes import fold_new
+from svc_core.intel.incidents import fold_passes as passes
+from svc_core.intel.incidents import incident_members as members
+from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.linking.references import id_of
-from svc_core.intel.signals import passes as detecting
-from svc_core.intel.signals.news import of_topic
-from svc_core.intel.signals.passes import detect_new
+from svc_core.intel.signals import detection as detecting
+from svc_core.intel.signals.detection import detect_new
+from svc_core.intel.signals.news_outliers import topic_signals
 from svc_core.search import lists as searching
-from svc_http.run.demo.documents import data_documents
+from svc_http.run.demo.demo_feeds import data_documents
 from tests.core import demo
 from tests.core.cves import product, record
 from tests.core.intel.incident_documents import rss, take
@@ -65,7 +66,7 @@ def test_a_pass_ends_and_leaves_the_rest_due(house: Any, monkeypatch: pytest.Mon
 
 
 def test_a_topic_without_news_stands_out_in_nothing(house: Any) -> None:
-    assert house.run(lambda ctx: of_topic(ctx, "shipping")) == []
+    assert house.run(lambda ctx: topic_signals(ctx, "shipping")) == []
 
 
 def test_a_vendor_that_is_another_company_is_not_the_company_s() -> None:
@@ -127,9 +128,9 @@ def test_a_node_with_much_leaves_room_for_others(
     nodes = [row["id"] for row in house.rows("listEntities", query)]
 
     async def edges(ctx: Any) -> list[Any]:
-        graph = neighbours.Neighbours(ctx, neighbours.Wanted())
-        await graph.meant(nodes)
-        return await graph.at(nodes, 10)
+        graph = neighbours.Neighbours(ctx, neighbours.EdgeCriteria())
+        await graph.resolve(nodes)
+        return await graph.edges_at(nodes, 10)
 
     edges_ = house.run(edges)
     assert {item[end] for item in edges_ for end in neighbours.ENDS} >= set(nodes)

@@ -7,12 +7,17 @@ import pytest
 from attrs import evolve
 
 from svc_core.base import drive
-from svc_core.intel.entities import screening
-from svc_core.intel.entities.candidates import candidate, candidates
+from svc_core.intel.entities import bulk_screening as screening
+from svc_core.intel.entities.bulk_screening import (
+    MatchEntities,
+    ScreeningLine,
+    match_entities,
+    party_of_line,
+)
+from svc_core.intel.entities.candidates import candidate, candidates_of
 from svc_core.intel.entities.model import ENTITIES, Entity
-from svc_core.intel.entities.screening import Line, MatchEntities, match_entities, read
 from svc_core.intel.entities.settlement import DistinguishEntities, distinguish_entities
-from svc_core.intel.linking.matching import Match, Names, Party
+from svc_core.intel.linking.matching import NameMatch, Names, Party
 from svc_core.operation.caller import Actor
 from tests.core.intel.entities.test_directory import entity
 from tests.core.intel.intake.test_settling import take
@@ -62,7 +67,7 @@ def test_who_was_told_apart_is_no_candidate(house: Any) -> None:
 
 def test_a_vulnerability_is_nobody_else(house: Any) -> None:
     row = b'{"id":"ent_1","cveId":"CVE-2024-12345"}'
-    assert house.run(lambda ctx: candidates(ctx, row)) == ()
+    assert house.run(lambda ctx: candidates_of(ctx, row)) == ()
 
 
 def test_a_name_without_words_has_no_candidates(directory_house: Any) -> None:
@@ -72,34 +77,38 @@ def test_a_name_without_words_has_no_candidates(directory_house: Any) -> None:
 
 
 def test_an_entity_whose_name_has_no_words_is_told_by_its_id() -> None:
-    match = Match(1.0, {"designator": 1.0}, ("both are lei:1",))
+    match = NameMatch(1.0, {"designator": 1.0}, ("both are lei:1",))
     assert candidate("ent_1", Party(Names.of(["---"]), type="company"), match).name == "ent_1"
 
 
 FAULTS = [
-    (Line(), "neither a name nor"),
-    (Line(name="---"), "no words"),
-    (Line(name="Jane", birth_date="5/1/1960"), "birthDate"),
-    (Line(name="Jane", type="planet"), "type"),
-    (Line(name="Jane", country="Nowhere"), "country"),
-    (Line(designator="969500A1YF1XUYYXS285"), "check digits"),
-    (Line(designator="cik:x"), "check digits"),
+    (ScreeningLine(), "neither a name nor"),
+    (ScreeningLine(name="---"), "no words"),
+    (ScreeningLine(name="Jane", birth_date="5/1/1960"), "birthDate"),
+    (ScreeningLine(name="Jane", type="planet"), "type"),
+    (ScreeningLine(name="Jane", country="Nowhere"), "country"),
+    (ScreeningLine(designator="969500A1YF1XUYYXS285"), "check digits"),
+    (ScreeningLine(designator="cik:x"), "check digits"),
 ]
 
 
 @pytest.mark.parametrize(("line", "reason"), FAULTS)
-def test_a_line_that_cannot_be_used_says_why(line: Line, reason: str) -> None:
+def test_a_line_that_cannot_be_used_says_why(line: ScreeningLine, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        read(line)
+        party_of_line(line)
 
 
 def test_a_line_is_read_liberally() -> None:
-    party = read(Line("Jane", "cik:320193", " de ", "Legal Entity", "1960"))
+    party = party_of_line(ScreeningLine("Jane", "cik:320193", " de ", "Legal Entity", "1960"))
     assert (party.designators, party.countries) == ({"cik:0000320193"}, {"DE"})
     assert (party.type, party.birth_dates) == ("company", {"1960"})
-    assert read(Line("Jane", country="Germany")).countries == {"DE"}
-    assert read(Line(designator="US0378331005")).designators == {"isin:US0378331005"}
-    assert read(Line(designator="969500A1YF1XUYYXS284")).designators == {"lei:969500A1YF1XUYYXS284"}
+    assert party_of_line(ScreeningLine("Jane", country="Germany")).countries == {"DE"}
+    assert party_of_line(ScreeningLine(designator="US0378331005")).designators == {
+        "isin:US0378331005"
+    }
+    assert party_of_line(ScreeningLine(designator="969500A1YF1XUYYXS284")).designators == {
+        "lei:969500A1YF1XUYYXS284"
+    }
 
 
 class Work:
@@ -118,7 +127,7 @@ class Work:
         return work()
 
 
-def results_of(house: Any, work: Work, *lines: Line) -> list[Any]:
+def results_of(house: Any, work: Work, *lines: ScreeningLine) -> list[Any]:
     ctx = evolve(house.hands.context(Actor("")), work=work)
     page = drive.run(match_entities(ctx, MatchEntities(lines)))
     return [json.loads(row) for row in page.rows]
@@ -127,9 +136,9 @@ def results_of(house: Any, work: Work, *lines: Line) -> list[Any]:
 def test_every_line_is_answered_in_its_place(directory_house: Any) -> None:
     results = results_of(
         directory_house, Work(directory_house),
-        Line("Software Contoso", type="company"), Line(),
-        Line("Exampleton, Jane", birth_date="1960"),
-        Line("Nobody Whatsoever"), Line(designator="cik:2"),
+        ScreeningLine("Software Contoso", type="company"), ScreeningLine(),
+        ScreeningLine("Exampleton, Jane", birth_date="1960"),
+        ScreeningLine("Nobody Whatsoever"), ScreeningLine(designator="cik:2"),
     )  # fmt: skip
     assert [[match["entityId"] for match in line["matches"]] for line in results] == [
         [ROWS[0].id, ROWS[1].id], [], [ROWS[4].id], [], [ROWS[2].id],
@@ -142,9 +151,11 @@ def test_what_is_written_meanwhile_is_seen(directory_house: Any, monkeypatch: An
     monkeypatch.setattr(screening, "_ROWS", 2)
     directory_house.clock.advance(60)
     late = entity("lei:7", "Latecomer Example", updated_at=directory_house.clock.now())
-    (line_,) = results_of(directory_house, Work(directory_house, late), Line("Latecomer Example"))
+    (line_,) = results_of(
+        directory_house, Work(directory_house, late), ScreeningLine("Latecomer Example")
+    )
     assert [match["entityId"] for match in line_["matches"]] == [late.id]
 
 
 def test_an_empty_store_has_no_matches(house: Any) -> None:
-    assert results_of(house, Work(house), Line("Jane")) == [{"matches": [], "error": None}]
+    assert results_of(house, Work(house), ScreeningLine("Jane")) == [{"matches": [], "error": None}]

@@ -8,7 +8,7 @@ from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.intel.entities import exploitation
 from svc_core.intel.vulnerabilities.operations import ListCves, listings
-from svc_core.operation.inputs import inputs
+from svc_core.operation.inputs import inputs_of
 from tests.core import demo
 from tests.core.cves import cvss, epss, kev, nvd, product, record
 
@@ -54,18 +54,18 @@ def _names_of(row: dict[str, Any], name: str) -> set[str]:
 
 
 def test_every_filter_is_asked_for() -> None:
-    names = {input.name for input in inputs(ListCves) if input.place == "query"}
+    names = {input.name for input in inputs_of(ListCves) if input.place == "query"}
     rest = {"limit", "cursor", "sort", "updatedSince", "q", "include"}
     assert names - rest == {*CONDITIONS, "entityId"}
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
-def test_a_filter_finds_what_it_says_and_nothing_else(filled: Any, name: str) -> None:
+def test_a_filter_finds_what_it_says_and_nothing_else(demo_house: Any, name: str) -> None:
     value, holds = CONDITIONS[name]
-    every = filled.rows("listCves", "limit=100")
+    every = demo_house.rows("listCves", "limit=100")
     matching = {row["cveId"] for row in every if holds(row)}
     assert 0 < len(matching) < len(every)
-    assert {*ids(filled, f"{name}={value}")} == matching
+    assert {*ids(demo_house, f"{name}={value}")} == matching
 
 
 SORTS = {
@@ -78,19 +78,19 @@ SORTS = {
 
 
 @pytest.mark.parametrize("sort", SORTS)
-def test_rows_come_in_order_those_without_it_last(filled: Any, sort: str) -> None:
-    values = [SORTS[sort](row) for row in filled.rows("listCves", f"sort={sort}&limit=100")]
+def test_rows_come_in_order_those_without_it_last(demo_house: Any, sort: str) -> None:
+    values = [SORTS[sort](row) for row in demo_house.rows("listCves", f"sort={sort}&limit=100")]
     assert values == sorted(values, reverse=True)
     assert len(values) > 5
 
 
-def test_makers_and_exploiters_are_looked_up(filled: Any) -> None:
-    (row,) = filled.rows("listCves", "cveId=CVE-2023-23397")
+def test_makers_and_exploiters_are_looked_up(demo_house: Any) -> None:
+    (row,) = demo_house.rows("listCves", "cveId=CVE-2023-23397")
     maker = row["affected"][0]["entityId"]
-    assert ids(filled, f"entityId={maker}") == ["CVE-2023-23397"]
-    assert ids(filled, f"entityId={row['id']}") == []
+    assert ids(demo_house, f"entityId={maker}") == ["CVE-2023-23397"]
+    assert ids(demo_house, f"entityId={row['id']}") == []
     assert [item["name"] for item in row["exploitedBy"]] == ["APT28"]
-    (other,) = filled.rows("listCves", "cveId=CVE-2014-0160")
+    (other,) = demo_house.rows("listCves", "cveId=CVE-2014-0160")
     assert other["exploitedBy"] == []
 
 
@@ -159,7 +159,7 @@ def test_the_edges_of_a_filter(house: Any, query: str, is_match: bool) -> None:
      "minScore=11", "cwe=XSS", "cveId=2024-1", "sort=name"],
 )  # fmt: skip
 def test_what_is_no_value_is_refused(house: Any, query: str) -> None:
-    refusal = house.refused("listCves", query=query)
+    refusal = house.refusal("listCves", query=query)
     assert refusal.type is problem.INVALID_PARAMETER
 
 
@@ -230,8 +230,8 @@ def test_a_maker_is_who_owned_it_when_the_vulnerability_was_published(house: Any
 # -- as entities have it, and walks ------------------------------------------------------------
 
 
-def test_a_row_is_nested_whole(filled: Any) -> None:
-    (row,) = filled.rows("listCves", "cveId=CVE-2021-44228")
+def test_a_row_is_nested_whole(demo_house: Any) -> None:
+    (row,) = demo_house.rows("listCves", "cveId=CVE-2021-44228")
     entity_row = exploitation.nested_row(row)
     facet = entity_row.pop("cve")
     assert entity_row | facet == row

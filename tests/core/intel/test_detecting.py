@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from svc_core.base import drive
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import FORMATS, read
-from svc_core.intel.incidents.passes import fold_new
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import FORMATS, read_document
+from svc_core.intel.incidents.fold_passes import fold_new
+from svc_core.intel.signals.detection import detect_new
 from svc_core.intel.signals.model import DETECTIONS_DUE, SIGNALS, Signal
-from svc_core.intel.signals.passes import detect_new
 from tests import events
 from tests.core.intel.news.test_grouping import Work
 
@@ -48,7 +48,7 @@ def feed(house: House, name: str, items: Sequence[tuple[float, str]], topic: str
     )
     body = f"<rss version='2.0'><channel><title>{name}</title>{rows}</channel></rss>"
     source = house.add(f"https://{name}.example/feed", topics=("shipping",))
-    document = read(Body(body.encode()), FORMATS["rss"], Given(base_url=source.location))
+    document = read_document(Body(body.encode()), FORMATS["rss"], Origin(base_url=source.location))
     house.take(source, document)
     return source
 
@@ -189,7 +189,7 @@ def series(house: House, values: Sequence[float | None]) -> None:
     body = [{"page": 1, "pages": 1, "per_page": 50, "total": len(rows), "lastupdated": "2026-03-01",
              "sourceid": "2"}, rows]  # fmt: skip
     source = house.add("https://bank.example/x")
-    document = read(Body(json.dumps(body).encode()), FORMATS["worldbank"], Given())
+    document = read_document(Body(json.dumps(body).encode()), FORMATS["worldbank"], Origin())
     house.take(source, document)
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from svc_core.base import instants
 from svc_core.contract import problem
-from svc_core.formats.model import About, Record
-from svc_core.formats.reading.parties import entity
+from svc_core.formats.model import Metadata, Record
+from svc_core.formats.reading.entity_keys import entity
 from svc_core.formats.table import FORMATS, Document
-from svc_core.intel.intake import documents
+from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.linking.references import id_of
 from tests.core import demo
 
@@ -67,12 +67,14 @@ FILTERS: dict[str, Callable[[Row], bool]] = {
 
 
 @pytest.mark.parametrize("query", FILTERS)
-def test_a_filter_finds_all_that_it_means_and_leaves_out_the_rest(filled: Any, query: str) -> None:
-    every = listed_rows(filled)
+def test_a_filter_finds_all_that_it_means_and_leaves_out_the_rest(
+    demo_house: Any, query: str
+) -> None:
+    every = listed_rows(demo_house)
     ids = [row["id"] for row in every if FILTERS[query](row)]
     assert 0 < len(ids) < len(every)
-    assert [row["id"] for row in listed_rows(filled, query)] == ids
-    assert [row["id"] for row in listed_rows(filled, query, limit=3)] == ids
+    assert [row["id"] for row in listed_rows(demo_house, query)] == ids
+    assert [row["id"] for row in listed_rows(demo_house, query, limit=3)] == ids
 
 
 @pytest.mark.parametrize(
@@ -92,10 +94,10 @@ def test_a_filter_finds_all_that_it_means_and_leaves_out_the_rest(filled: Any, q
     ],
 )
 def test_a_designator_finds_the_entity_that_has_it(
-    filled: Any, designator: str, names: list[str]
+    demo_house: Any, designator: str, names: list[str]
 ) -> None:
     assert (
-        sorted(row["name"] for row in listed_rows(filled, f"designator={quote(designator)}"))
+        sorted(row["name"] for row in listed_rows(demo_house, f"designator={quote(designator)}"))
         == names
     )
 
@@ -111,22 +113,24 @@ def test_a_designator_finds_the_entity_that_has_it(
     ],
 )
 def test_a_designator_that_cannot_be_one_is_refused_with_the_reason(
-    filled: Any, designator: str, reason: str
+    demo_house: Any, designator: str, reason: str
 ) -> None:
-    refusal = filled.refused("listEntities", query=f"designator={designator}")
+    refusal = demo_house.refusal("listEntities", query=f"designator={designator}")
     assert refusal.type == problem.INVALID_PARAMETER
     assert reason in refusal.detail
 
 
-def test_what_was_revoked_is_shown_only_where_it_is_asked_for(filled: Any) -> None:
-    ids = {row["id"] for row in listed_rows(filled, "includeRevoked=true")}
-    ids -= {row["id"] for row in listed_rows(filled)}
-    revoked_rows = [row for row in listed_rows(filled, "includeRevoked=true") if row["id"] in ids]
+def test_what_was_revoked_is_shown_only_where_it_is_asked_for(demo_house: Any) -> None:
+    ids = {row["id"] for row in listed_rows(demo_house, "includeRevoked=true")}
+    ids -= {row["id"] for row in listed_rows(demo_house)}
+    revoked_rows = [
+        row for row in listed_rows(demo_house, "includeRevoked=true") if row["id"] in ids
+    ]
     assert revoked_rows
     assert all(row["revoked"] for row in revoked_rows)
     actors = [row["actor"] for row in revoked_rows if "actor" in row]
-    assert [shown_name(filled, item["replacedById"]) for item in actors] == ["Dragonfly"]
-    assert {row["revoked"] for row in listed_rows(filled)} == {False}
+    assert [shown_name(demo_house, item["replacedById"]) for item in actors] == ["Dragonfly"]
+    assert {row["revoked"] for row in listed_rows(demo_house)} == {False}
 
 
 def shown_name(house: Any, id_: str) -> str:
@@ -134,31 +138,34 @@ def shown_name(house: Any, id_: str) -> str:
     return name
 
 
-def test_an_actor_of_two_catalogues_is_one_with_who_uses_each_name(filled: Any) -> None:
-    row = entity_row(filled, "attack:G0007")
+def test_an_actor_of_two_catalogues_is_one_with_who_uses_each_name(demo_house: Any) -> None:
+    row = entity_row(demo_house, "attack:G0007")
     assert {source["provider"] for source in row["sources"]} >= {"mitre-attack", "misp-galaxy"}
     used = {(alias["name"], alias["provider"]) for alias in row["actor"]["aliases"]}
     assert {("Fancy Bear", "mitre-attack"), ("Fancy Bear", "misp-galaxy")} <= used
     assert ("Sednit", "misp-galaxy") in used
     assert set(row["aliases"]) == {name for name, _ in used}
-    assert row["id"] == entity_row(filled, "misp-galaxy:20000000-0000-4000-8000-000000000001")["id"]
-    refusal = filled.refused("getEntity", path={"entityId": "ent_" + "0" * 24})
+    assert (
+        row["id"]
+        == entity_row(demo_house, "misp-galaxy:20000000-0000-4000-8000-000000000001")["id"]
+    )
+    refusal = demo_house.refusal("getEntity", path={"entityId": "ent_" + "0" * 24})
     assert refusal.type is problem.NOT_FOUND
 
 
-def test_a_cve_is_an_entity_with_a_facet(filled: Any) -> None:
-    row = entity_row(filled, "CVE-2021-44228")
-    (twin,) = listed_rows(filled, "designator=cve:CVE-2021-44228")
+def test_a_cve_is_an_entity_with_a_facet(demo_house: Any) -> None:
+    row = entity_row(demo_house, "CVE-2021-44228")
+    (twin,) = listed_rows(demo_house, "designator=cve:CVE-2021-44228")
     assert row == twin
     assert row["type"] == "vulnerability"
     assert row["cve"]["cveId"] == row["name"] == "CVE-2021-44228"
     assert "cveId" not in row
-    assert "cve" not in entity_row(filled, "cik:0000320193")
+    assert "cve" not in entity_row(demo_house, "cik:0000320193")
 
 
-def test_entities_and_cves_share_one_order(filled: Any) -> None:
+def test_entities_and_cves_share_one_order(demo_house: Any) -> None:
     for limit in (1, 7, 100):
-        rows = listed_rows(filled, limit=limit)
+        rows = listed_rows(demo_house, limit=limit)
         order = [(row["updatedAt"], row["id"]) for row in rows]
         assert order == sorted(order, reverse=True)
         assert len({row["id"] for row in rows}) == len(rows)
@@ -174,7 +181,7 @@ def record_of(house: Any, key: str, name: str = "X", **members: Any) -> Record:
 
 def take(house: Any, at: str, *records: Record, format_: str = "ofac") -> None:
     house.clock.advance(3_600)
-    house.take(house.add(at), Document(FORMATS[format_], About(), records, ()))
+    house.take(house.add(at), Document(FORMATS[format_], Metadata(), records, ()))
 
 
 LISTING = {"programId": "P1", "authority": "A", "listName": "L", "status": "active"}
@@ -211,11 +218,11 @@ def test_a_listing_that_vanished_stays_as_delisted_while_others_know_the_entity(
     assert [source["name"] for source in row["sources"]] == ["gleif"]
     assert [item["name"] for item in listed_rows(house, "sanctioned=true")] == ["N2"]
     assert row["id"] in {item["id"] for item in listed_rows(house, "sanctioned=false")}
-    changes = {change.resource_id: change.change_type for change in house.recorded()}
+    changes = {change.resource_id: change.change_type for change in house.change_records()}
     assert changes[id_of("ofac-uid:3")] == "deleted"
-    before = len(house.recorded())
+    before = len(house.change_records())
     take(house, "/list", rest[0])
-    assert len(house.recorded()) == before
+    assert len(house.change_records()) == before
     take(house, "/list", sanctioned_entity, *rest)
     assert [sanction["status"] for sanction in entity_row(house, "lei:A")["sanctions"]] == [
         "active"

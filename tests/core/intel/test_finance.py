@@ -14,7 +14,7 @@ from svc_core.intel.economy.finance import filings
 from svc_core.intel.economy.statement import Metric
 from svc_core.intel.linking.references import id_of
 from svc_core.testing.clock import START
-from svc_http.run.demo.documents import data_documents
+from svc_http.run.demo.demo_feeds import data_documents
 from tests.core import demo
 
 APPLE, MICROSOFT, QUAY = (
@@ -153,7 +153,7 @@ def test_who_is_not_known_is_not_found_and_who_reported_nothing_has_no_rows(
     demo_house: Any,
 ) -> None:
     unknown = "ent_" + "0" * 24
-    refusal = demo_house.refused("listFinancialObservations", path={"entityId": unknown})
+    refusal = demo_house.refusal("listFinancialObservations", path={"entityId": unknown})
     assert refusal.type is problem.NOT_FOUND
     demo.take(demo_house, "quiet.json", {"0": {"cik_str": 7, "ticker": "QT", "title": "Quiet Inc"}})
     assert page(demo_house, id_of("cik:0000000007"))["data"] == []
@@ -165,7 +165,7 @@ def test_who_is_not_known_is_not_found_and_who_reported_nothing_has_no_rows(
 )
 def test_a_day_that_does_not_exist_is_refused(demo_house: Any, query: str) -> None:
     path = {"entityId": MICROSOFT}
-    refusal = demo_house.refused("listFinancialObservations", path=path, query=query)
+    refusal = demo_house.refusal("listFinancialObservations", path=path, query=query)
     assert refusal.type is problem.INVALID_PARAMETER
 
 

@@ -190,7 +190,7 @@ def test_pages_have_each_row_of_the_timeline_and_each_link_once(story: Any) -> N
     token = body["meta"]["page"]["nextCursor"]
     assert len(fusion_pages(story, f"{YEAR}&cursor={token}")[0]) == len(rows) - 1
     for tenant, query in (("wsp_a", ""), ("wsp_b", f"{YEAR}&"), ("wsp_a", "from=2025-01-01&")):
-        refusal = story.refused(
+        refusal = story.refusal(
             "getFusion", tenant=tenant, path={"entityId": ID}, query=f"{query}cursor={token}"
         )
         assert refusal.type is problem.INVALID_CURSOR
@@ -323,11 +323,11 @@ def test_its_parts_are_told_apart_from_what_was_never_read(house: Any) -> None:
 
 
 def test_it_is_of_an_entity_in_one_window(story: Any) -> None:
-    refusal = story.refused("getFusion", path={"entityId": "ent_" + "0" * 24})
+    refusal = story.refusal("getFusion", path={"entityId": "ent_" + "0" * 24})
     assert refusal.type is problem.NOT_FOUND
-    conflict = story.refused("getFusion", path={"entityId": ID}, query=f"{YEAR}&from=2025-01-01")
+    conflict = story.refusal("getFusion", path={"entityId": ID}, query=f"{YEAR}&from=2025-01-01")
     assert conflict.type is problem.CONFLICTING_PARAMETERS
-    reversal = story.refused(
+    reversal = story.refusal(
         "getFusion", path={"entityId": ID}, query="from=2025-02-01&to=2025-01-01"
     )
     assert reversal.type is problem.INVALID_PARAMETER

@@ -10,16 +10,17 @@ from typing import Any
 import pytest
 
 from svc_core.contract import problem
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import read, recognised
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import read_document, recognise_format
 from svc_core.intel.entities.relation import RELATIONS
-from svc_core.intel.graphs import cyber, neighbours
-from svc_core.intel.graphs.cyber import GetCyberGraph
+from svc_core.intel.graphs import cyber_graph as cyber
+from svc_core.intel.graphs import neighbours
+from svc_core.intel.graphs.cyber_graph import GetCyberGraph
 from svc_core.intel.graphs.operations import GetEntityGraph
 from svc_core.intel.linking.references import id_of
-from svc_core.operation.inputs import inputs
-from svc_http.run.demo.documents import data_documents
+from svc_core.operation.inputs import inputs_of
+from svc_http.run.demo.demo_feeds import data_documents
 from tests.core.intel.incident_documents import fold, gdelt, rss
 
 Graph = dict[str, Any]
@@ -79,19 +80,19 @@ def labels(view: Graph) -> set[str]:
 # -- one entity --------------------------------------------------------------------------------
 
 
-def test_a_graph_has_what_its_documents_tell(filled: Any) -> None:
-    view = graph(filled, APT28)
+def test_a_graph_has_what_its_documents_tell(demo_house: Any) -> None:
+    view = graph(demo_house, APT28)
     assert view["rootId"] == view["nodes"][0]["id"] == APT28
     assert {"CHOPSTICK", "Mimikatz", "Spearphishing Attachment"} <= labels(view)
     (edge,) = [edge for edge in view["edges"] if edge["targetId"] == CHOPSTICK]
     assert (edge["type"], edge["sourceId"], edge["directed"]) == ("uses", APT28, True)
 
 
-def test_any_id_of_an_entity_names_its_graph(filled: Any) -> None:
-    (row,) = filled.rows("listEntities", "designator=attack:G0007&limit=100")
+def test_any_id_of_an_entity_names_its_graph(demo_house: Any) -> None:
+    (row,) = demo_house.rows("listEntities", "designator=attack:G0007&limit=100")
     alias = next(iter(row["mergedIds"]))
-    assert graph(filled, alias) == graph(filled, row["id"])
-    refusal = filled.refused("getEntityGraph", path={"entityId": "ent_" + "0" * 24})
+    assert graph(demo_house, alias) == graph(demo_house, row["id"])
+    refusal = demo_house.refusal("getEntityGraph", path={"entityId": "ent_" + "0" * 24})
     assert refusal.type is problem.NOT_FOUND
 
 
@@ -102,7 +103,7 @@ GRAPH_FILTERS: dict[str, tuple[str, str, Callable[[Edge], bool]]] = {
 
 
 def test_every_parameter_of_the_graph_is_asked_for() -> None:
-    names = {field.name for field in inputs(GetEntityGraph) if field.place == "query"}
+    names = {field.name for field in inputs_of(GetEntityGraph) if field.place == "query"}
     assert names == {
         *GRAPH_FILTERS,
         "at",
@@ -112,40 +113,40 @@ def test_every_parameter_of_the_graph_is_asked_for() -> None:
         "limit",
         "cursor",
     }
-    names = {field.name for field in inputs(GetCyberGraph) if field.place == "query"}
+    names = {field.name for field in inputs_of(GetCyberGraph) if field.place == "query"}
     assert names == {"types", "nodeTypes", "rootId", "depth", "includeRevoked", "limit", "cursor"}
 
 
 @pytest.mark.parametrize("name", GRAPH_FILTERS)
-def test_a_filter_finds_what_it_says_and_nothing_else(filled: Any, name: str) -> None:
+def test_a_filter_finds_what_it_says_and_nothing_else(demo_house: Any, name: str) -> None:
     root, query, holds = GRAPH_FILTERS[name]
-    every = graph(filled, root)["edges"]
+    every = graph(demo_house, root)["edges"]
     matches = {edge["id"] for edge in every if holds(edge)}
     assert 0 < len(matches) < len(every)
-    assert {edge["id"] for edge in graph(filled, root, query)["edges"]} == matches
+    assert {edge["id"] for edge in graph(demo_house, root, query)["edges"]} == matches
 
 
-def test_what_did_not_hold_at_a_time_is_absent(filled: Any) -> None:
-    rows = filled.rows("listEntities", "limit=100&type=company,organization,person")
-    graphs = [(row["id"], graph(filled, row["id"])["edges"]) for row in rows]
+def test_what_did_not_hold_at_a_time_is_absent(demo_house: Any) -> None:
+    rows = demo_house.rows("listEntities", "limit=100&type=company,organization,person")
+    graphs = [(row["id"], graph(demo_house, row["id"])["edges"]) for row in rows]
     root, every = next((r, e) for r, e in graphs if any(edge["validFrom"] for edge in e))
     since = min(edge["validFrom"][:4] for edge in every if edge["validFrom"])
     before, later = f"{int(since) - 1}-12-31", f"{since}-12-31"
-    view = graph(filled, root, f"at={before}")
+    view = graph(demo_house, root, f"at={before}")
     assert view["asOf"] == f"{before}T00:00:00Z"
     untold = {edge["id"] for edge in every if edge["validFrom"] is None}
     assert {edge["id"] for edge in view["edges"]} == untold
-    assert len(graph(filled, root, f"at={later}")["edges"]) > len(untold)
+    assert len(graph(demo_house, root, f"at={later}")["edges"]) > len(untold)
 
 
 @pytest.mark.parametrize("at", ["2020-13-01", "2020-02-30", "2020-01-01T25:00:00Z", "2020-01-01T"])
-def test_a_time_that_is_none_is_refused(filled: Any, at: str) -> None:
-    refusal = filled.refused("getEntityGraph", path={"entityId": APT28}, query=f"at={at}")
+def test_a_time_that_is_none_is_refused(demo_house: Any, at: str) -> None:
+    refusal = demo_house.refusal("getEntityGraph", path={"entityId": APT28}, query=f"at={at}")
     assert refusal.type is problem.INVALID_PARAMETER
 
 
-def test_a_step_further_holds_what_is_nearer(filled: Any) -> None:
-    near, middle, far = (graph(filled, APT28, f"depth={depth}") for depth in (1, 2, 3))
+def test_a_step_further_holds_what_is_nearer(demo_house: Any) -> None:
+    near, middle, far = (graph(demo_house, APT28, f"depth={depth}") for depth in (1, 2, 3))
     for inner, outer in ((near, middle), (middle, far)):
         assert labels(inner) < labels(outer)
         assert {e["id"] for e in inner["edges"]} < {e["id"] for e in outer["edges"]}
@@ -156,42 +157,42 @@ def test_a_step_further_holds_what_is_nearer(filled: Any) -> None:
     [(1, 100, "depth=2"), (5, 100, "depth=2"), (2_000, 1, "depth=2&limitNodes=3")],
 )
 def test_of_what_has_too_many_edges_some_are_shown(
-    filled: Any, monkeypatch: pytest.MonkeyPatch, scan_max: int, looked_up: int, query: str
+    demo_house: Any, monkeypatch: pytest.MonkeyPatch, scan_max: int, looked_up: int, query: str
 ) -> None:
-    whole = graph(filled, APT28, "depth=2")
+    whole = graph(demo_house, APT28, "depth=2")
     monkeypatch.setattr(neighbours, "SCANNED_MAX", scan_max)
     monkeypatch.setattr(neighbours, "SCANNED_MIN", 1)
     monkeypatch.setattr(neighbours, "LOOKUP_BATCH", looked_up)
-    cut = graph(filled, APT28, query)
+    cut = graph(demo_house, APT28, query)
     assert cut["truncated"]
     assert labels(cut) < labels(whole)
     assert {edge["id"] for edge in cut["edges"]} < {edge["id"] for edge in whole["edges"]}
 
 
-def test_a_graph_that_is_cut_says_so(filled: Any) -> None:
-    whole = graph(filled, APT28, "depth=2")
-    cut = graph(filled, APT28, "depth=2&limitNodes=3")
+def test_a_graph_that_is_cut_says_so(demo_house: Any) -> None:
+    whole = graph(demo_house, APT28, "depth=2")
+    cut = graph(demo_house, APT28, "depth=2&limitNodes=3")
     assert (whole["truncated"], cut["truncated"], len(cut["nodes"])) == (False, True, 3)
     assert cut["nodes"][0]["id"] == APT28
 
 
-def test_what_was_revoked_is_absent_unless_asked_for(filled: Any) -> None:
+def test_what_was_revoked_is_absent_unless_asked_for(demo_house: Any) -> None:
     heir = id_of("attack:G0035")
-    assert graph(filled, heir)["edges"] == []
-    (edge,) = graph(filled, heir, "includeRevoked=true")["edges"]
+    assert graph(demo_house, heir)["edges"] == []
+    (edge,) = graph(demo_house, heir, "includeRevoked=true")["edges"]
     assert (edge["type"], edge["targetId"]) == ("revoked-by", heir)
-    every, live = edges(filled, "limit=100&includeRevoked=true"), edges(filled, "limit=100")
+    every, live = edges(demo_house, "limit=100&includeRevoked=true"), edges(demo_house, "limit=100")
     assert {edge["type"] for edge in every} - {edge["type"] for edge in live} == {"revoked-by"}
 
 
-def test_a_maker_is_joined_to_the_vulnerabilities_of_its_products(filled: Any) -> None:
+def test_a_maker_is_joined_to_the_vulnerabilities_of_its_products(demo_house: Any) -> None:
     root = id_of("CVE-2024-21762")
-    (edge,) = graph(filled, root)["edges"]
+    (edge,) = graph(demo_house, root)["edges"]
     assert (edge["type"], edge["targetId"]) == ("affectedBy", root)
     assert edge["attributes"] == {"vendor": "Fortinet"}
-    back = graph(filled, edge["sourceId"], "types=affectedBy")
+    back = graph(demo_house, edge["sourceId"], "types=affectedBy")
     assert [edge["id"] for edge in back["edges"]] == [edge["id"]]
-    (page,) = pages(filled, f"rootId={root}")
+    (page,) = pages(demo_house, f"rootId={root}")
     assert {node["type"] for node in page["nodes"]} == {"vendor", "vulnerability"}
 
 
@@ -251,12 +252,12 @@ def graph_pages(house: Any, root: str, query: str, between: Any = lambda: None) 
 
 
 @pytest.mark.parametrize("query", ["", "&depth=2", "&depth=2&minConfidence=0.6", "&types=uses"])
-def test_pages_of_a_graph_have_each_of_its_edges_once(filled: Any, query: str) -> None:
-    every = graph(filled, APT28, query.lstrip("&"))
+def test_pages_of_a_graph_have_each_of_its_edges_once(demo_house: Any, query: str) -> None:
+    every = graph(demo_house, APT28, query.lstrip("&"))
     whole = {edge["id"]: edge for edge in every["edges"]}
     assert len(whole) > 3
     for limit in (1, 2, 7, 100):
-        views = graph_pages(filled, APT28, f"limit={limit}{query}")
+        views = graph_pages(demo_house, APT28, f"limit={limit}{query}")
         assert [len(page["edges"]) for page in views[:-1]] == [limit] * (len(views) - 1)
         edges_ = [edge for page in views for edge in page["edges"]]
         assert {edge["id"]: edge for edge in edges_} == whole
@@ -264,10 +265,10 @@ def test_pages_of_a_graph_have_each_of_its_edges_once(filled: Any, query: str) -
         # A node says on every page how many edges it has in the whole graph.
         assert all(node in every["nodes"] for page in views for node in page["nodes"])
     first = json.loads(
-        filled.send("getEntityGraph", path={"entityId": APT28}, query=f"limit=1{query}").body
+        demo_house.send("getEntityGraph", path={"entityId": APT28}, query=f"limit=1{query}").body
     )
     token = first["meta"]["page"]["nextCursor"]
-    (rest,) = graph_pages(filled, APT28, f"cursor={token}{query}")
+    (rest,) = graph_pages(demo_house, APT28, f"cursor={token}{query}")
     assert len(rest["edges"]) == len(whole) - 1
 
 
@@ -314,9 +315,9 @@ def _stix(id_: str, type_: str, name: str, attack_id: str) -> dict[str, Any]:
     ["depth=2", "minConfidence=0.5", "types=uses", "at=2026-01-31", "includeRevoked=true",
      "limitNodes=400"],
 )  # fmt: skip
-def test_a_cursor_of_another_graph_is_refused(filled: Any, variant: str) -> None:
+def test_a_cursor_of_another_graph_is_refused(demo_house: Any, variant: str) -> None:
     request = {"path": {"entityId": APT28}}
-    body = json.loads(filled.send("getEntityGraph", **request, query="limit=1").body)
+    body = json.loads(demo_house.send("getEntityGraph", **request, query="limit=1").body)
     token = body["meta"]["page"]["nextCursor"]
     assert token is not None
     for tenant, root, query in (
@@ -324,38 +325,38 @@ def test_a_cursor_of_another_graph_is_refused(filled: Any, variant: str) -> None
         ("wsp_a", CHOPSTICK, ""),
         ("wsp_b", APT28, ""),
     ):
-        refusal = filled.refused(
+        refusal = demo_house.refusal(
             "getEntityGraph", tenant=tenant, path={"entityId": root}, query=f"cursor={token}{query}"
         )
         assert refusal.type is problem.INVALID_CURSOR
     for query in ("limit=0", "limit=101", "limit=x"):
-        refusal = filled.refused("getEntityGraph", **request, query=query)
+        refusal = demo_house.refusal("getEntityGraph", **request, query=query)
         assert refusal.type is problem.INVALID_PARAMETER
 
 
 # -- who attacks whom with what ----------------------------------------------------------------
 
 
-def test_pages_of_any_size_have_the_same_edges_once(filled: Any) -> None:
-    whole = edges(filled, "limit=100")
+def test_pages_of_any_size_have_the_same_edges_once(demo_house: Any) -> None:
+    whole = edges(demo_house, "limit=100")
     for limit in (1, 2, 7):
-        views = list(pages(filled, f"limit={limit}"))
+        views = list(pages(demo_house, f"limit={limit}"))
         assert [edge for page in views for edge in page["edges"]] == whole
         assert all(len(page["edges"]) <= limit for page in views)
-    around = edges(filled, f"limit=100&rootId={APT28}&depth=2")
-    assert edges(filled, f"limit=2&rootId={APT28}&depth=2") == around
+    around = edges(demo_house, f"limit=100&rootId={APT28}&depth=2")
+    assert edges(demo_house, f"limit=2&rootId={APT28}&depth=2") == around
     assert around
 
 
 def test_pages_go_on_behind_what_is_looked_at_for_one(
-    filled: Any, monkeypatch: pytest.MonkeyPatch
+    demo_house: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = edges(filled, "limit=100")
+    whole = edges(demo_house, "limit=100")
     for name in ("ROWS_AT_ONCE", "CVES_AT_ONCE"):
         monkeypatch.setattr(cyber, name, 2)
     for name in ("ROWS_MAX", "CVES_MAX"):
         monkeypatch.setattr(cyber, name, 4)
-    assert edges(filled, "limit=7") == whole
+    assert edges(demo_house, "limit=7") == whole
 
 
 QUERIES = [
@@ -365,10 +366,10 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_a_filter_of_the_cyber_graph_finds_what_it_says(filled: Any, query: str) -> None:
+def test_a_filter_of_the_cyber_graph_finds_what_it_says(demo_house: Any, query: str) -> None:
     name, _, value = query.partition("=")
     types = set(value.split(","))
-    (whole,) = pages(filled, "limit=100")
+    (whole,) = pages(demo_house, "limit=100")
     kinds = {node["id"]: node["type"] for node in whole["nodes"]}
 
     def holds(edge: Edge) -> bool:
@@ -377,17 +378,17 @@ def test_a_filter_of_the_cyber_graph_finds_what_it_says(filled: Any, query: str)
 
     matches = [edge for edge in whole["edges"] if holds(edge)]
     assert 0 < len(matches) < len(whole["edges"])
-    assert edges(filled, f"limit=3&{query}") == matches
+    assert edges(demo_house, f"limit=3&{query}") == matches
 
 
-def test_a_depth_is_one_around_a_root(filled: Any) -> None:
-    refusal = filled.refused("getCyberGraph", query="depth=2")
+def test_a_depth_is_one_around_a_root(demo_house: Any) -> None:
+    refusal = demo_house.refusal("getCyberGraph", query="depth=2")
     assert refusal.type is problem.CONFLICTING_PARAMETERS
-    assert edges(filled, "rootId=ent_" + "0" * 24) == []
+    assert edges(demo_house, "rootId=ent_" + "0" * 24) == []
 
 
-def test_companies_and_kin_are_no_part_of_the_cyber_graph(filled: Any) -> None:
-    types = {edge["type"] for edge in edges(filled, "limit=100")}
+def test_companies_and_kin_are_no_part_of_the_cyber_graph(demo_house: Any) -> None:
+    types = {edge["type"] for edge in edges(demo_house, "limit=100")}
     assert types.isdisjoint({"owns", "family", "subsidiaryOf", "paid", "directs"})
 
 
@@ -452,7 +453,7 @@ def bundle(numbers: range) -> bytes:
 
 def take(house: Any, location: str, body: bytes) -> None:
     stream = Body(body)
-    document = read(stream, recognised(stream), Given(name=location))
+    document = read_document(stream, recognise_format(stream), Origin(name=location))
     house.take(house.add(location), document)
 
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from svc_core.base import drive
 from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
-from svc_core.intel.incidents import passes
-from svc_core.intel.incidents.members import event_member
+from svc_core.intel.incidents import fold_passes as passes
+from svc_core.intel.incidents.fold_passes import fold_new
+from svc_core.intel.incidents.incident_members import event_member
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.incidents.neighbourhood import around, distance_km
-from svc_core.intel.incidents.passes import fold_new
-from svc_core.intel.incidents.queue import note
+from svc_core.intel.incidents.queue import note_incident
 from svc_core.intel.incidents.union import ALIKE_MAX
-from svc_core.intel.intake import documents
+from svc_core.intel.intake import record_intake as documents
 from tests.core.intel.incident_documents import (
     NOON,
     eonet,
@@ -331,11 +331,11 @@ def test_what_nobody_tells_any_more_is_gone(told_of: Any, house: Any) -> None:
     fold(house)
     assert incidents(house) == []
     assert _changes(house)[-1] == ("deleted", row["id"], None)
-    assert house.refused("getIncident", path={"incidentId": row["id"]}).type.code == "NOT_FOUND"
+    assert house.refusal("getIncident", path={"incidentId": row["id"]}).type.code == "NOT_FOUND"
 
 
 def _changes(house: Any) -> list[tuple[str, str, str | None]]:
-    changes = (change for change in house.recorded() if change.resource_type == "incident")
+    changes = (change for change in house.change_records() if change.resource_type == "incident")
     return [(change.change_type, change.resource_id, change.merged_into_id) for change in changes]
 
 
@@ -344,7 +344,7 @@ def test_reading_the_same_again_writes_nothing(told_of: Any, house: Any) -> None
     told_of(*bodies)
     before = _changes(house)
     rows = house.run(lambda ctx: ctx.tx.documents.scan(INCIDENTS, limit=100)).rows
-    house.run(lambda ctx: note(ctx, [row.id for row in rows]))
+    house.run(lambda ctx: note_incident(ctx, [row.id for row in rows]))
     assert fold(house) == len(rows)
     assert _changes(house) == before
     told_of(*bodies)

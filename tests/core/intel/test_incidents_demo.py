@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from svc_core.intel.incidents.operations import OPERATIONS
-from svc_core.operation.inputs import inputs
+from svc_core.operation.inputs import inputs_of
 from tests.core import demo
 from tests.core.intel.incident_documents import fold, incident_of, incidents
 
@@ -44,7 +44,7 @@ WHOLE = {"sort", "limit", "cursor", "updatedSince", "q", "include"}
 
 def test_every_filter_is_asked() -> None:
     (operation,) = (operation for operation in OPERATIONS if operation.id == "listIncidents")
-    names = {item.name for item in inputs(operation.request) if item.place == "query"}
+    names = {item.name for item in inputs_of(operation.request) if item.place == "query"}
     assert names - WHOLE == set(QUERIES)
 
 

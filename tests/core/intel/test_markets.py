@@ -9,7 +9,7 @@ import pytest
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.intel.economy.market import MARKETS
-from svc_core.intel.economy.markets import has_share
+from svc_core.intel.economy.market_lists import has_share
 from tests.core import demo
 
 TICKERS = {
@@ -67,19 +67,19 @@ FILTERS = {
 
 @pytest.mark.parametrize(("name", "value"), FILTERS.items())
 def test_each_filter_finds_some_rows_of_the_demo_and_leaves_some_out(
-    filled: Any, name: str, value: str
+    demo_house: Any, name: str, value: str
 ) -> None:
-    matches, every = questions(filled, f"{name}={value}"), questions(filled)
+    matches, every = questions(demo_house, f"{name}={value}"), questions(demo_house)
     assert 0 < len(matches) < len(every)
 
 
-def test_what_is_asked_by_entity_names_it(filled: Any) -> None:
-    rows = filled.rows("listMarkets", "limit=100")
+def test_what_is_asked_by_entity_names_it(demo_house: Any) -> None:
+    rows = demo_house.rows("listMarkets", "limit=100")
     with_entities = [row for row in rows if row["entities"]]
     assert 0 < len(with_entities) < len(rows)
     for row in with_entities:
         id_ = row["entities"][0]["entityId"]
-        matches = filled.rows("listMarkets", f"limit=100&entityId={id_}")
+        matches = demo_house.rows("listMarkets", f"limit=100&entityId={id_}")
         assert row["id"] in {match["id"] for match in matches}
         assert len(matches) < len(rows)
         for match in matches:
@@ -155,12 +155,12 @@ def _walk(house: Any, query: str) -> list[str]:
     return ids
 
 
-def test_lists_are_sorted_and_their_pages_join(filled: Any) -> None:
+def test_lists_are_sorted_and_their_pages_join(demo_house: Any) -> None:
     def value(row: Any, sort: str) -> Any:
         return (row["volume"] or {}).get("value") if sort == "volume" else row["closesAt"]
 
     for sort in ("volume", "closesAt"):
-        rows = filled.rows("listMarkets", f"sort={sort}&limit=100")
+        rows = demo_house.rows("listMarkets", f"sort={sort}&limit=100")
         keys = [value(row, sort) for row in rows if value(row, sort) is not None]
         assert keys == sorted(keys, reverse=True)
         assert len(keys) > 2
@@ -175,12 +175,12 @@ def test_ids_by_other_names_answer(house: Any, take_markets: Any) -> None:
     for id_ in (market["id"], row["id"], *row["mergedIds"]):
         body = json.loads(house.send("getMarket", path={"marketId": id_}).body)
         assert body["data"]["id"] == row["id"]
-    refusal = house.refused("getMarket", path={"marketId": "mkt_" + "0" * 24})
+    refusal = house.refusal("getMarket", path={"marketId": "mkt_" + "0" * 24})
     assert refusal.type is problem.NOT_FOUND
 
 
-def test_two_outcomes_sum_to_one(filled: Any) -> None:
-    rows = filled.rows("listMarkets", "limit=100")
+def test_two_outcomes_sum_to_one(demo_house: Any) -> None:
+    rows = demo_house.rows("listMarkets", "limit=100")
     shares = [[outcome["probability"] for outcome in row["outcomes"] or ()] for row in rows]
     whole = [pair for pair in shares if len(pair) == 2 and None not in pair]
     assert len(whole) > 3

@@ -60,8 +60,10 @@ def test_real_documents_fold_to_the_true_number(
         id_ = (event["place"] or {}).get("id")
         assert id_ in places[event["id"]]
         (*ends,) = (
-            edge["target"] for edge in derivation.edges(event) if edge["type"] == derivation.LOCATED
+            edge["target"]
+            for edge in derivation.edges(event)
+            if edge["type"] == derivation.LOCATED_IN
         )
         assert ends == ([] if id_ is None else [id_])
         if id_ is not None:  # and the same for a row that was stored before places had ids
-            assert derivation.place_id({**event["place"], "id": None}) == id_
+            assert derivation.location_id({**event["place"], "id": None}) == id_

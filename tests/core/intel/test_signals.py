@@ -13,10 +13,10 @@ from svc_core.base import ids
 from svc_core.contract import problem
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.linking.references import id_of
-from svc_core.intel.signals.detectors import DETECTORS, found, raised
+from svc_core.intel.signals.detectors import DETECTORS, signal_of, write_signals
 from svc_core.intel.signals.model import Signal, SignalEvidence, SignalType
 from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
-from svc_core.operation.facts import SourceRef
+from svc_core.operation.source_members import SourceRef
 from svc_core.testing.clock import START
 from tests.core.intel.incident_documents import take
 
@@ -34,7 +34,7 @@ def finding(key: str, *, hours: float = 1, **members: Any) -> Signal:
         "sources": (SourceRef(ids.derived_id("src", "a", "", key), "manifold", "M", None, None,
                               START),),
     }  # fmt: skip
-    return found(key=key, title=key, at=START - hours * HOUR, **(usual | members))
+    return signal_of(key=key, title=key, at=START - hours * HOUR, **(usual | members))
 
 
 ROWS = (
@@ -49,7 +49,7 @@ ROWS = (
 
 @pytest.fixture
 def signals(house: House) -> House:
-    house.run(lambda ctx: raised(ctx, ROWS))
+    house.run(lambda ctx: write_signals(ctx, ROWS))
     return house
 
 
@@ -107,7 +107,7 @@ def test_a_time_is_when_it_was_the_case_or_when_it_was_written(signals: House) -
     now = f"{signals.clock.now():%Y-%m-%dT%H:%M:%SZ}"
     assert titles(signals, f"updatedSince={now}") == []
     signals.clock.advance(60)
-    signals.run(lambda ctx: raised(ctx, [finding("later", hours=10)]))
+    signals.run(lambda ctx: write_signals(ctx, [finding("later", hours=10)]))
     assert titles(signals, f"updatedSince={now}") == ["later"]
 
 
@@ -140,7 +140,7 @@ def test_it_expires_when_its_time_is_over_and_its_tag_changes_with_it(signals: H
 
 
 def test_pages_join_while_the_clock_goes_on(signals: House) -> None:
-    signals.run(lambda ctx: raised(ctx, [finding(f"n{n}", hours=n + 5) for n in range(10)]))
+    signals.run(lambda ctx: write_signals(ctx, [finding(f"n{n}", hours=n + 5) for n in range(10)]))
     ids: list[str] = []
     cursor = ""
     while True:
@@ -158,7 +158,7 @@ def test_pages_join_while_the_clock_goes_on(signals: House) -> None:
 def test_a_cursor_is_not_of_a_list_of_another_state(signals: House) -> None:
     reply = json.loads(signals.send("listSignals", query="status=active&limit=1").body)
     cursor = reply["meta"]["page"]["nextCursor"]
-    refusal = signals.refused("listSignals", query=f"status=expired&limit=1&cursor={cursor}")
+    refusal = signals.refusal("listSignals", query=f"status=expired&limit=1&cursor={cursor}")
     assert refusal.type is problem.INVALID_CURSOR
 
 
@@ -166,7 +166,7 @@ def test_what_is_dismissed_stays_so_though_it_is_found_again(signals: House) -> 
     id_ = ROWS[0].id
     for _ in range(2):
         signals.run(lambda ctx: dismiss_signal(ctx, DismissSignal(id_)))
-    assert signals.run(lambda ctx: raised(ctx, ROWS)) == 0
+    assert signals.run(lambda ctx: write_signals(ctx, ROWS)) == 0
     (row,) = signals.rows("listSignals", "status=dismissed")
     assert (row["id"], row["revision"]) == (id_, 2)
     changes = [change for change in signals.changes() if change["resourceId"] == id_]
@@ -176,7 +176,7 @@ def test_what_is_dismissed_stays_so_though_it_is_found_again(signals: House) -> 
 
 def test_a_company_that_is_told_by_its_number_has_its_name(house: House) -> None:
     refs = (EntityRef(id_of("cik:0000320193"), "CIK 0000320193", "subject"),)
-    house.run(lambda ctx: raised(ctx, [finding("filed", entities=refs)]))
+    house.run(lambda ctx: write_signals(ctx, [finding("filed", entities=refs)]))
     apple = {"cik_str": 320193, "ticker": "AAPL", "title": "Apple Inc."}
     take(house, json.dumps({"0": apple}).encode(), "https://sec.example/")
     (row,) = house.rows("listSignals")

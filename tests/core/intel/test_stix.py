@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import stix2
 
+from svc_core.intel.graphs.entity_bundle import graph_bundle
 from svc_core.intel.graphs.neighbours import Node
-from svc_core.intel.graphs.stix import bundle
 from svc_core.intel.linking.references import id_of
-from svc_core.ledger.exchange.marking import IDS
+from svc_core.ledger.transfer.marking import IDS
 from svc_core.operation.declaration import STIX
 from tests.core.intel.test_walk import edge
 from tests.core.ledger.stix.test_validity import faults, references
@@ -27,12 +27,12 @@ def objects(house: Any, id_: str) -> dict[str, Any]:
     return {item["id"]: item for item in bundle_of(house, id_)["objects"]}
 
 
-def test_the_bundle_of_each_type_is_valid_and_closed(filled: Any) -> None:
-    rows = filled.rows("listEntities", "limit=100")
+def test_the_bundle_of_each_type_is_valid_and_closed(demo_house: Any) -> None:
+    rows = demo_house.rows("listEntities", "limit=100")
     by_type = {row["type"]: row for row in rows}
     assert len(by_type) > 8
     for row in by_type.values():
-        document = bundle_of(filled, row["id"])
+        document = bundle_of(demo_house, row["id"])
         assert faults(document) == []
         stix2.parse(json.dumps(document), allow_custom=False)
         ids = [item["id"] for item in document["objects"]]
@@ -40,8 +40,8 @@ def test_the_bundle_of_each_type_is_valid_and_closed(filled: Any) -> None:
         assert set(references(document)) <= set(ids)
 
 
-def test_what_a_release_calls_its_objects_they_are_called_here(filled: Any) -> None:
-    by_id = objects(filled, APT28)
+def test_what_a_release_calls_its_objects_they_are_called_here(demo_house: Any) -> None:
+    by_id = objects(demo_house, APT28)
     actor = by_id["intrusion-set--00000000-0000-4000-8000-000000000007"]
     assert actor["name"] == "APT28"
     assert {"source_name": "mitre-attack", "external_id": "G0007"} in actor["external_references"]
@@ -50,10 +50,10 @@ def test_what_a_release_calls_its_objects_they_are_called_here(filled: Any) -> N
     assert by_id[told_of]["created_by_ref"] in by_id
 
 
-def test_a_bundle_has_what_the_graph_has(filled: Any) -> None:
-    answer = filled.send("getEntityGraph", path={"entityId": APT28})
+def test_a_bundle_has_what_the_graph_has(demo_house: Any) -> None:
+    answer = demo_house.send("getEntityGraph", path={"entityId": APT28})
     graph = json.loads(answer.body)["data"]
-    items = objects(filled, APT28).values()
+    items = objects(demo_house, APT28).values()
     ties = [item for item in items if item["type"] == "relationship"]
     names = {node["id"]: node["label"] for node in graph["nodes"]}
     labels = {item["id"]: item.get("name") for item in items}
@@ -70,9 +70,9 @@ def test_a_bundle_has_what_the_graph_has(filled: Any) -> None:
     assert all(IDS["amber"] in item["object_marking_refs"] for item in ties)
 
 
-def test_a_bundle_is_the_same_whoever_asks_and_has_a_tag(filled: Any) -> None:
+def test_a_bundle_is_the_same_whoever_asks_and_has_a_tag(demo_house: Any) -> None:
     first, again = (
-        filled.send("getEntity", tenant=tenant, path={"entityId": APT28}, query="format=stix")
+        demo_house.send("getEntity", tenant=tenant, path={"entityId": APT28}, query="format=stix")
         for tenant in ("wsp_a", "wsp_b")
     )
     assert first.body == again.body
@@ -97,7 +97,7 @@ def tie(**members: Any) -> Any:
     """The relationship that an edge between two companies is."""
     ends = node("ent_a", "company"), node("ent_b", "company")
     times = {"updatedAt": "2026-01-01T00:00:00Z", **members}
-    document = json.loads(bundle(ends[0], ends, [edge("ent_a", "ent_b", 1, **times)]))
+    document = json.loads(graph_bundle(ends[0], ends, [edge("ent_a", "ent_b", 1, **times)]))
     assert faults(document) == []
     (link,) = [item for item in document["objects"] if item["type"] == "relationship"]
     return link
@@ -152,7 +152,7 @@ def test_an_edge_is_a_relationship(members: Any, name: str, value: Any) -> None:
     ],
 )  # fmt: skip
 def test_an_entity_is_an_object(node: Node, type_: str, members: Any) -> None:
-    whole = json.loads(bundle(node, [node], []))
+    whole = json.loads(graph_bundle(node, [node], []))
     assert faults(whole) == []
     (item,) = [item for item in whole["objects"] if item.get("created", "")[:7] == "2026-01"
               and item["modified"][:10] == "2026-01-03"]  # fmt: skip
@@ -164,5 +164,5 @@ def test_an_entity_is_an_object(node: Node, type_: str, members: Any) -> None:
 def test_no_edge_leads_to_what_is_no_object() -> None:
     ends = node("ent_a", "company"), node("ent_b", "indicator", "Address of the loader")
     told_of = edge("ent_b", "ent_a", 1, updatedAt="2026-01-01T00:00:00Z")
-    document = json.loads(bundle(ends[0], ends, [told_of]))
+    document = json.loads(graph_bundle(ends[0], ends, [told_of]))
     assert "relationship" not in {item["type"] for item in document["objects"]}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.intel.graphs.rules import Walk, Wanted, in_turn, joined
+from svc_core.intel.graphs.rules import EdgeCriteria, Walk, merge_edges, round_robin
 from tests.sampling import examples
 
 Edge = dict[str, Any]
@@ -45,33 +45,33 @@ PERIOD = {"validFrom": "2019-03", "validTo": "2021-06-30"}
 @pytest.mark.parametrize(
     ("query", "members", "is_wanted"),
     [
-        (Wanted(), {}, True),
-        (Wanted(frozenset({"owns"})), {}, False),
-        (Wanted(frozenset({"owns", "uses"})), {}, True),
-        (Wanted(min_confidence=0.5), {}, True),
-        (Wanted(min_confidence=0.51), {}, False),
-        (Wanted(), {"revoked": True}, False),
-        (Wanted(revoked=True), {"revoked": True}, True),
-        (Wanted(surface="cyber"), {"surface": "economy"}, False),
-        (Wanted(at="2019-02-28"), PERIOD, False),
-        (Wanted(at="2019-03-01"), PERIOD, True),
-        (Wanted(at="2021-06-30"), PERIOD, True),
-        (Wanted(at="2021-06-30T23:59:59Z"), PERIOD, True),
-        (Wanted(at="2021-07-01"), PERIOD, False),
-        (Wanted(at="1999-01-01"), {"validTo": "2021"}, True),
-        (Wanted(at="2021-12-31"), {"validTo": "2021"}, True),
-        (Wanted(at="2022-01-01"), {"validTo": "2021"}, False),
-        (Wanted(at="2030-01-01"), {"validFrom": "2021"}, True),
-        (Wanted(at="2020-05-05"), {}, True),
-        (Wanted(at="2022-03-18"), {"validFrom": "2022-03-18T12:00:00Z"}, True),
-        (Wanted(at="2022-03-18T11:59:59Z"), {"validFrom": "2022-03-18T12:00:00Z"}, False),
-        (Wanted(at="2022-03-18T12:00:00.5Z"), {"validFrom": "2022-03-18T12:00:00Z"}, True),
+        (EdgeCriteria(), {}, True),
+        (EdgeCriteria(frozenset({"owns"})), {}, False),
+        (EdgeCriteria(frozenset({"owns", "uses"})), {}, True),
+        (EdgeCriteria(min_confidence=0.5), {}, True),
+        (EdgeCriteria(min_confidence=0.51), {}, False),
+        (EdgeCriteria(), {"revoked": True}, False),
+        (EdgeCriteria(revoked=True), {"revoked": True}, True),
+        (EdgeCriteria(surface="cyber"), {"surface": "economy"}, False),
+        (EdgeCriteria(at="2019-02-28"), PERIOD, False),
+        (EdgeCriteria(at="2019-03-01"), PERIOD, True),
+        (EdgeCriteria(at="2021-06-30"), PERIOD, True),
+        (EdgeCriteria(at="2021-06-30T23:59:59Z"), PERIOD, True),
+        (EdgeCriteria(at="2021-07-01"), PERIOD, False),
+        (EdgeCriteria(at="1999-01-01"), {"validTo": "2021"}, True),
+        (EdgeCriteria(at="2021-12-31"), {"validTo": "2021"}, True),
+        (EdgeCriteria(at="2022-01-01"), {"validTo": "2021"}, False),
+        (EdgeCriteria(at="2030-01-01"), {"validFrom": "2021"}, True),
+        (EdgeCriteria(at="2020-05-05"), {}, True),
+        (EdgeCriteria(at="2022-03-18"), {"validFrom": "2022-03-18T12:00:00Z"}, True),
+        (EdgeCriteria(at="2022-03-18T11:59:59Z"), {"validFrom": "2022-03-18T12:00:00Z"}, False),
+        (EdgeCriteria(at="2022-03-18T12:00:00.5Z"), {"validFrom": "2022-03-18T12:00:00Z"}, True),
     ],
 )
 def test_an_edge_counts_where_it_is_all_that_is_asked_for(
-    query: Wanted, members: Mapping[str, Any], is_wanted: bool
+    query: EdgeCriteria, members: Mapping[str, Any], is_wanted: bool
 ) -> None:
-    assert query.holds(edge("a", "b", **members)) is is_wanted
+    assert query.matches(edge("a", "b", **members)) is is_wanted
 
 
 # -- which edges are one -----------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_one_edge_that_several_rows_tell_of_is_the_oldest_with_what_all_tell() -
         attributes={"role": "late", "percentage": 5}, stixId="relationship--1",
     )  # fmt: skip
     first = edge("a", "b", 2, attributes={"role": "first"})
-    (edge_,) = joined([late, first])
+    (edge_,) = merge_edges([late, first])
     assert edge_["id"] == first["id"]
     assert (edge_["confidence"], edge_["confidenceBasis"]) == (0.8, "provider")
     assert edge_["attributes"] == {"role": "first", "percentage": 5}
@@ -104,14 +104,14 @@ def test_one_edge_that_several_rows_tell_of_is_the_oldest_with_what_all_tell() -
     ],
 )
 def test_edges_of_one_type_between_the_same_two_are_one(edges: list[Edge], count: int) -> None:
-    joined_edges = joined(edges)
+    joined_edges = merge_edges(edges)
     assert len(joined_edges) == count
     assert not any(item["revoked"] for item in joined_edges)
 
 
 def test_edges_told_by_more_providers_are_surer() -> None:
     edges_ = [edge("a", "b", number, providers=[f"p{number}"]) for number in range(3)]
-    assert [item["confidence"] for item in joined(edges_)] == [0.75]
+    assert [item["confidence"] for item in merge_edges(edges_)] == [0.75]
 
 
 # -- how far a walk reaches --------------------------------------------------------------------
@@ -152,7 +152,7 @@ def test_a_walk_reaches_what_lies_within_its_depth(edges: list[Edge], depth: int
     assert walk.edges.keys() == {
         edge["id"] for edge in edges if near & {edge["sourceId"], edge["targetId"]}
     }
-    assert not walk.truncated
+    assert not walk.is_truncated
 
 
 @given(EDGES, st.integers(1, 3), st.integers(1, 8), st.integers(1, 12))
@@ -166,7 +166,7 @@ def test_a_graph_keeps_its_bounds_and_every_edge_has_its_ends(
         assert {edge_["sourceId"], edge_["targetId"]} <= walk.nodes.keys()
     assert all(walk.nodes[node] == whole.nodes[node] for node in walk.nodes)
     is_whole = (walk.nodes, walk.edges.keys()) == (whole.nodes, whole.edges.keys())
-    assert walk.truncated is not is_whole
+    assert walk.is_truncated is not is_whole
 
 
 @given(EDGES, st.integers(1, 2), st.integers(1, 8))
@@ -193,7 +193,7 @@ def test_a_node_with_a_thousand_edges_leaves_room_for_its_neighbours() -> None:
     few = [edge("small", f"other{number}", 2_000 + number) for number in range(3)]
     root = [edge("a", "hub", 5_000), edge("a", "small", 5_001)]
     walk = walk_of([*hub, *few, *root], 2, nodes_max=12)
-    assert walk.truncated
+    assert walk.is_truncated
     assert {f"other{number}" for number in range(3)} <= walk.nodes.keys()
 
 
@@ -204,6 +204,6 @@ def test_of_each_node_the_strongest_edges_come_first() -> None:
         edge("b", "z", 3, confidence=0.1),
     ]
     owners = {"a": "a", "b": "b"}
-    turns = in_turn(edges_, ("sourceId", "targetId"), owners)
+    turns = round_robin(edges_, ("sourceId", "targetId"), owners)
     assert [turn["targetId"] for turn in turns] == ["y", "z", "x"]
     assert Counter(turn["id"] for turn in turns).most_common(1)[0][1] == 1

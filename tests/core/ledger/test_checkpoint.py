@@ -12,9 +12,9 @@ from svc_core.ledger.log import checkpoint, note, receipt
 from svc_core.ledger.log.checkpoint import Checkpoint, open_checkpoint
 from svc_core.ledger.log.note import Ed25519Signer, NoteError, VerifierKey
 from svc_core.ledger.log.proofs import ProofError
-from svc_core.ledger.log.receipt import Receipt
+from svc_core.ledger.log.receipt import LogReceipt
 from svc_core.ledger.log.tree import extend, root
-from svc_core.testing.ledger.logs import inclusion
+from svc_core.testing.ledger_kit.logs import inclusion
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 SIGNER = Ed25519Signer.from_seed(bytes.fromhex(VECTORS["logKey"]["seed"]))
@@ -96,27 +96,27 @@ def test_a_checkpoint_and_its_text_are_one(size, root):
 
 def test_a_receipt_is_that_of_the_vectors():
     index = VECTORS["receipt"]["index"]
-    ours = Receipt(index, inclusion(index, 8, SEALS), VECTORS["checkpoints"]["8"])
+    ours = LogReceipt(index, inclusion(index, 8, SEALS), VECTORS["checkpoints"]["8"])
     assert ours.text == RECEIPT
-    assert Receipt.parse(RECEIPT) == ours
+    assert LogReceipt.parse(RECEIPT) == ours
     assert receipt.verify_receipt(ours, VECTORS["seals"][index], KEY) == NEW
 
 
 @pytest.mark.parametrize("extra", [None, b"", b"context"])
 def test_a_receipt_may_carry_more(extra):
-    ours = evolve(Receipt.parse(RECEIPT), extra=extra)
-    assert Receipt.parse(ours.text) == ours
+    ours = evolve(LogReceipt.parse(RECEIPT), extra=extra)
+    assert LogReceipt.parse(ours.text) == ours
     assert receipt.verify_receipt(ours, VECTORS["seals"][3], KEY) == NEW
 
 
 def test_a_log_of_one_record_gives_a_receipt_without_hashes():
     note_text = checkpoint.sign(Checkpoint(KEY.name, 1, SEALS[0]), SIGNER)
-    ours = Receipt.parse(Receipt(0, (), note_text).text)
+    ours = LogReceipt.parse(LogReceipt(0, (), note_text).text)
     assert receipt.verify_receipt(ours, VECTORS["seals"][0], KEY).size == 1
 
 
 def test_a_receipt_is_of_one_record_only():
-    ours = Receipt.parse(RECEIPT)
+    ours = LogReceipt.parse(RECEIPT)
     for seal in (*VECTORS["seals"][:3], *VECTORS["seals"][4:], "", "x" * 64, SEALS[3].hex()[:-1]):
         with pytest.raises(ProofError):
             receipt.verify_receipt(ours, seal, KEY)
@@ -128,7 +128,7 @@ def test_a_receipt_is_of_one_record_only():
 def test_a_receipt_of_another_log_is_refused():
     stranger = VerifierKey(KEY.name, Ed25519Signer.from_seed(bytes(32)).public)
     with pytest.raises(NoteError):
-        receipt.verify_receipt(Receipt.parse(RECEIPT), VECTORS["seals"][3], stranger)
+        receipt.verify_receipt(LogReceipt.parse(RECEIPT), VECTORS["seals"][3], stranger)
 
 
 HASH = "7bEEGmvNWieRFdek1VsqExJC2TTGbEyEPDY+ImSz3Ys="
@@ -158,7 +158,7 @@ NO_RECEIPTS = {
 def test_what_is_no_receipt_is_refused(text):
     assert text != RECEIPT
     with pytest.raises(NoteError):
-        Receipt.parse(text)
+        LogReceipt.parse(text)
 
 
 @given(st.integers(0, len(RECEIPT.encode()) - 1), st.integers(1, 255))
@@ -166,4 +166,4 @@ def test_a_receipt_proves_nothing_when_any_byte_is_altered(at, flip):
     data = RECEIPT.encode()
     mutant = data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :]
     with pytest.raises(ValueError, match=r"."):
-        receipt.verify_receipt(Receipt.parse(mutant.decode()), VECTORS["seals"][3], KEY)
+        receipt.verify_receipt(LogReceipt.parse(mutant.decode()), VECTORS["seals"][3], KEY)

@@ -447,7 +447,7 @@ def test_salts_have_128_bits():
 def test_shape_faults_come_together_before_anything_else():
     with pytest.raises(wire.WireError) as failure:
         entry(**{**CLAIMS, "confidence": 101, "evidence": ["x"], "predicate": "", "foo": 1})
-    assert [fault.where for fault in failure.value.faults] == [
+    assert [fault.place for fault in failure.value.faults] == [
         "/predicate",
         "/confidence",
         "/evidence/0",

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from svc_core import wire
 from svc_core.base import canonical
+from svc_core.ledger.fold.bitemporal import fold_records
 from svc_core.ledger.fold.claims import value_text
-from svc_core.ledger.fold.fold import fold
 from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView, encode
-from svc_core.ledger.records import Draft, Record, decode
-from svc_core.testing.ledger import folds, histories, questions
+from svc_core.ledger.records import Draft, SealedRecord, decode
+from svc_core.testing.ledger_kit import fold_questions as questions
+from svc_core.testing.ledger_kit import folds
+from svc_core.testing.ledger_kit import history_strategies as histories
 from svc_core.wire.schema import Schemas
 from tests.sampling import examples
 
@@ -34,7 +36,7 @@ class Book:
     """Records written by hand: each gets the next `seq`, a microsecond after the one before."""
 
     def __init__(self) -> None:
-        self.records: list[Record] = []
+        self.records: list[SealedRecord] = []
 
     def add(
         self,
@@ -51,7 +53,7 @@ class Book:
         id_ = f"clm_{seq:024d}"
         head = (seq, id_, kind, op, SUBJECT, target, histories.instant(seq), start, end, author)
         sums = (f"{seq:064x}", f"{seq:064x}", histories.LEDGER, f"{seq:064x}")
-        self.records.append(Record._make((*head, payload, *sums)))
+        self.records.append(SealedRecord._make((*head, payload, *sums)))
         return id_
 
     def claim(
@@ -69,7 +71,7 @@ class Book:
         ]
 
     def view(self, valid_time: str = Y21, **how: Any) -> SubjectView:
-        return fold(self.records, SUBJECT, valid_time=valid_time, **how)
+        return fold_records(self.records, SUBJECT, valid_time=valid_time, **how)
 
     def values(self, valid_time: str = Y21) -> list[Any]:
         claim = self.view(valid_time).claims.get("headquarters")
@@ -86,7 +88,7 @@ def book() -> Book:
 
 @pytest.mark.parametrize("point", VECTORS["fold"]["points"], ids=lambda point: point["why"])
 def test_the_fold_says_what_the_table_says(point: dict[str, Any]) -> None:
-    view = fold(
+    view = fold_records(
         map(decode, LINES),
         SUBJECT,
         valid_time=point["validTime"],
@@ -134,7 +136,7 @@ def test_a_law_of_folding(check: folds.Check) -> None:
 
 @pytest.mark.parametrize("check", folds.CHECKS, ids=lambda check: check.__name__)
 def test_a_law_holds_where_everything_claimed_was_refuted(check: folds.Check) -> None:
-    history = histories.opened(1)
+    history = histories.new_history(1)
     payload = {"predicate": "headquarters", "value": "Zug", "evidence": [], "salt": "s" * 22}
     draft = Draft("claim", "assert", history.subjects[0], None, None, None, "key_ann", payload)
     history = history.append([draft], histories.instant(1))
@@ -148,9 +150,11 @@ def test_a_law_holds_where_everything_claimed_was_refuted(check: folds.Check) ->
 def test_equal_questions_have_equal_bytes(history: histories.History) -> None:
     for subject in history.subjects:
         how: dict[str, Any] = {"valid_time": Y21, "with_history": True, "with_segments": True}
-        view = fold(history.records, subject, basis=BASIS, **how)
+        view = fold_records(history.records, subject, basis=BASIS, **how)
 
-        assert encode(view) == encode(fold(history.records[::-1], subject, basis=BASIS, **how))
+        assert encode(view) == encode(
+            fold_records(history.records[::-1], subject, basis=BASIS, **how)
+        )
         assert encode(view) == canonical.dumps(wire.to_json(view))
 
 
@@ -172,7 +176,7 @@ def test_history_and_segments_are_left_out_unless_asked_for(book: Book) -> None:
 
 
 def test_a_subject_without_records_has_one_segment_and_is_not_open() -> None:
-    view = fold((), SUBJECT, valid_time=Y21, with_segments=True)
+    view = fold_records((), SUBJECT, valid_time=Y21, with_segments=True)
 
     assert (view.open, view.identity, view.record_time) == (False, None, None)
     assert len(view.segments) == 1  # type: ignore[arg-type]
@@ -378,7 +382,7 @@ _payloads = (
 )
 _hostile = st.lists(
     st.builds(
-        Record,
+        SealedRecord,
         seq=st.integers(-1, 4),
         id=_ids,
         kind=st.sampled_from(("subject", "designator", "observation", "claim", "claim")),
@@ -402,11 +406,11 @@ _hostile = st.lists(
 @examples(200)
 @given(_hostile, st.sampled_from((None, Y20)), st.sampled_from((None, 0, 2)))
 def test_no_set_of_records_makes_a_fold_raise_or_depend_on_order(
-    records: list[Record], record_time: str | None, size: int | None
+    records: list[SealedRecord], record_time: str | None, size: int | None
 ) -> None:
     how: dict[str, Any] = {"record_time": record_time, "size": size, "with_history": True}
-    view = encode(fold(records, "s", valid_time=Y21, with_segments=True, **how))
-    again = fold([*records[::-1], *records], "s", valid_time=Y21, with_segments=True, **how)
+    view = encode(fold_records(records, "s", valid_time=Y21, with_segments=True, **how))
+    again = fold_records([*records[::-1], *records], "s", valid_time=Y21, with_segments=True, **how)
 
     assert encode(again) == view
 
@@ -414,7 +418,7 @@ def test_no_set_of_records_makes_a_fold_raise_or_depend_on_order(
 @examples(100)
 @given(_hostile, _hostile, _hostile)
 def test_any_sets_of_records_are_a_monoid(
-    first: list[Record], second: list[Record], third: list[Record]
+    first: list[SealedRecord], second: list[SealedRecord], third: list[SealedRecord]
 ) -> None:
     a, b, c = RecordSet.of(first), RecordSet.of(second), RecordSet.of(third)
 
@@ -488,7 +492,7 @@ def _state_key(state: RecordSet) -> object:
 
 @settings(deadline=None)
 @given(_hostile)
-def test_displacement_at_a_time_is_displacement_over_the_times(records: list[Record]) -> None:
+def test_displacement_at_a_time_is_displacement_over_the_times(records: list[SealedRecord]) -> None:
     # No text comes before the empty one, so it cannot be an end that something lies before.
     records = [record._replace(valid_from=record.valid_from or None) for record in records]
     standing = Standing.of(records, "s")

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import Ed25519Signer, VerifierKey
-from svc_core.ledger.log.receipt import Receipt
-from svc_core.ledger.records import Record, decode, encode_line, head_text, payload_bytes
-from svc_core.ledger.verify.verify import verify
-from svc_core.testing.ledger import edits, folds, histories, logs, questions
+from svc_core.ledger.log.receipt import LogReceipt
+from svc_core.ledger.records import SealedRecord, decode, encode_line, head_text, payload_bytes
+from svc_core.ledger.verify.log_verification import verify_log
+from svc_core.testing.ledger_kit import edits, folds, logs
+from svc_core.testing.ledger_kit import fold_questions as questions
+from svc_core.testing.ledger_kit import history_strategies as histories
 from tests.sampling import examples
 
 FEW = examples(40)
@@ -21,8 +23,8 @@ FEW = examples(40)
 @FEW
 @given(histories.histories())
 def test_what_was_sealed_verifies(history: histories.History) -> None:
-    logs.check_sealed_verifies(verify, history)
-    logs.check_continuation(verify, history)
+    logs.check_sealed_verifies(verify_log, history)
+    logs.check_continuation(verify_log, history)
     logs.check_round_trip(decode, _encode, history)
 
 
@@ -34,15 +36,15 @@ def test_an_erasure_keeps_seals_roots_and_receipts(history: histories.History) -
     signer = Ed25519Signer.from_seed(bytes(32))
     note_text = sign(Checkpoint(origin, len(seals), tree.root(history.head.frontier)), signer)
     receipts = [
-        Receipt(index, logs.inclusion(index, len(seals), seals), note_text)
+        LogReceipt(index, logs.inclusion(index, len(seals), seals), note_text)
         for index in range(len(seals))
     ]
 
-    logs.check_lawful_erasure(verify, history, receipts, VerifierKey(origin, signer.public))
+    logs.check_lawful_erasure(verify_log, history, receipts, VerifierKey(origin, signer.public))
 
 
 def test_an_empty_ledger_verifies() -> None:
-    logs.check_sealed_verifies(verify, histories.History())
+    logs.check_sealed_verifies(verify_log, histories.History())
 
 
 @examples(60)
@@ -52,7 +54,7 @@ def test_every_edit_is_found_and_its_line_named(data: st.DataObject) -> None:
     history = data.draw(histories.histories(erasures=False))
     edit = data.draw(edits.byte_edits(history) | edits.line_edits(history))
 
-    logs.check_edit_is_found(verify, history, edit)
+    logs.check_edit_is_found(verify_log, history, edit)
 
 
 @FEW
@@ -64,7 +66,7 @@ def test_the_bytes_of_a_fold_depend_on_the_set_and_the_times_alone(
 
 
 def test_a_check_says_where_a_law_is_broken() -> None:
-    history = histories.opened(2)
+    history = histories.new_history(2)
 
     with pytest.raises(AssertionError, match="Question"):
         folds.check_idempotence(lambda records, _: {"count": len(records)}, history)
@@ -72,10 +74,10 @@ def test_a_check_says_where_a_law_is_broken() -> None:
         questions.holds(False, "reached")
     edit = edits.Edit("byte 1", history.lines, 1)
     with pytest.raises(AssertionError, match="byte"):
-        logs.check_edit_is_found(verify, history, edit)
+        logs.check_edit_is_found(verify_log, history, edit)
 
 
-def _encode(record: Record) -> bytes:
+def _encode(record: SealedRecord) -> bytes:
     head = head_text(*record[:10], record.payload_hash, record.prev, record.ledger)
     content = None if record.payload is None else payload_bytes(record.payload)
     return encode_line(head.encode(), content, record.seal)

@@ -1,7 +1,7 @@
 """The memory store and the fold, driven by a ledger that grows at random."""
 
 from svc_core.base import drive
-from svc_core.testing.ledger.machine import LedgerMachine
+from svc_core.testing.ledger_kit.machine import LedgerMachine
 from svc_http.stores.memory.storage import MemoryStorage
 from tests.sampling import examples
 

@@ -4,22 +4,22 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from svc_core.ledger.fold.fold import fold
+from svc_core.ledger.fold.bitemporal import fold_records
 from svc_core.ledger.fold.view import encode
-from svc_core.ledger.records import Record
+from svc_core.ledger.records import SealedRecord
 
 SUBJECT = "sbj_" + "1" * 24
 START, END, MIDDLE = (f"202{year}-01-01T00:00:00.000000Z" for year in (0, 9, 5))
 
 
-def _record(seq: int, kind: Any, op: Any, target: str | None, **payload: Any) -> Record:
+def _record(seq: int, kind: Any, op: Any, target: str | None, **payload: Any) -> SealedRecord:
     id_ = SUBJECT if kind == "subject" else f"{kind[:3]}_{seq:024d}"
     interval = (None, None) if op == "verify" else (START, END)
     hashes = (f"{seq:064x}", f"{seq:064x}", "led_", "0" * 64)
     recorded_at = f"2026-01-01T00:00:00.00000{seq}Z"
     content = {**payload, "salt": "s"}
     head = (seq, id_, kind, op, SUBJECT, target, recorded_at, *interval, f"key_{seq}")
-    return Record._make((*head, content, *hashes))
+    return SealedRecord._make((*head, content, *hashes))
 
 
 RECORDS = [
@@ -80,7 +80,7 @@ def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def test_every_member_is_shown_in_its_own_place() -> None:
-    view = json.loads(encode(fold(RECORDS, SUBJECT, valid_time=MIDDLE, with_history=True)))
+    view = json.loads(encode(fold_records(RECORDS, SUBJECT, valid_time=MIDDLE, with_history=True)))
     (designator,), (observation,) = view["designators"], view["observations"]
     (support,) = view["claims"]["seat"]["candidates"][0]["support"]
     (verdict,) = support["verification"]["verdicts"]
@@ -122,7 +122,7 @@ def test_every_member_is_shown_in_its_own_place() -> None:
 
 
 def test_history_shows_what_was_said_and_who_displaced_it() -> None:
-    view = json.loads(encode(fold(RECORDS, SUBJECT, valid_time=MIDDLE, with_history=True)))
+    view = json.loads(encode(fold_records(RECORDS, SUBJECT, valid_time=MIDDLE, with_history=True)))
 
     assert view["history"] == [
         {
@@ -142,7 +142,9 @@ def test_history_shows_what_was_said_and_who_displaced_it() -> None:
 def test_what_is_refuted_is_shown_with_all_that_it_says() -> None:
     refutation = _record(7, "designator", "verify", f"des_{1:024d}", state="refuted")
     bare = _record(8, "observation", "assert", None)._replace(payload=None)
-    view = json.loads(encode(fold([*RECORDS, refutation, bare], SUBJECT, valid_time=MIDDLE)))
+    view = json.loads(
+        encode(fold_records([*RECORDS, refutation, bare], SUBJECT, valid_time=MIDDLE))
+    )
     (row,) = view["rejected"]
 
     assert view["designators"] == []

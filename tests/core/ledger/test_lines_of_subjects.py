@@ -9,7 +9,7 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Transaction
 from svc_core.testing.clock import START, CountingIds
-from svc_core.testing.sealing import a_line, growth
+from svc_core.testing.sealed_lines import a_line, growth
 from svc_http.stores import MemoryStorage
 
 Lines = dict[str, tuple[bytes, ...]]

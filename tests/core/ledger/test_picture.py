@@ -19,9 +19,10 @@ from svc_core.ledger.picture import (
     statement_words,
     svg,
 )
-from svc_core.ledger.records import STATEMENTS, Record
-from svc_core.testing.ledger import histories, questions
-from svc_core.testing.ledger.questions import Question
+from svc_core.ledger.records import STATEMENTS, SealedRecord
+from svc_core.testing.ledger_kit import fold_questions as questions
+from svc_core.testing.ledger_kit import history_strategies as histories
+from svc_core.testing.ledger_kit.fold_questions import Question
 from tests.sampling import examples
 
 SUBJECT = f"sbj_{'a' * 24}"
@@ -30,17 +31,17 @@ BYTES_MAX = 2 * 2**20
 Y20, Y21, Y22, Y23 = histories.VALID_TIMES
 
 
-def record(seq: int, kind: str = "claim", op: str = "assert", **members: Any) -> Record:
+def record(seq: int, kind: str = "claim", op: str = "assert", **members: Any) -> SealedRecord:
     """A record by hand: `target` is a `seq`, the rest of the members is its payload."""
     bounds = [members.pop(name, None) for name in ("target", "start", "end")]
     at = members.pop("at", histories.instant(seq * 1_000_000))
     target = None if bounds[0] is None else f"clm_{bounds[0]:024d}"
     head = (seq, f"clm_{seq:024d}", kind, op, SUBJECT, target, at, *bounds[1:], "key_ann")
     payload = members.pop("payload", members)
-    return Record._make((*head, payload, "0" * 64, "0" * 64, histories.LEDGER, "0" * 64))
+    return SealedRecord._make((*head, payload, "0" * 64, "0" * 64, histories.LEDGER, "0" * 64))
 
 
-def claim(seq: int, value: Any, **members: Any) -> Record:
+def claim(seq: int, value: Any, **members: Any) -> SealedRecord:
     return record(seq, **{"predicate": "headquarters", "value": value, **members})
 
 
@@ -174,7 +175,7 @@ def test_contradictions_are_marked_while_they_last() -> None:
     assert {record.get("data-until") for record in contests} == {records[2].recorded_at}
 
 
-def changes() -> list[Record]:
+def changes() -> list[SealedRecord]:
     """One record of each kind, and what can be done to it."""
     return [
         record(0, "subject", type="organization", label="Pier 7 AG"),

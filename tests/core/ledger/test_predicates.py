@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.ledger import predicates
-from svc_core.ledger.predicates import PREDICATES, edge, is_single, value_faults
+from svc_core.ledger.predicates import PREDICATES, is_single, predicate_edge, value_faults
 
 SUBJECT = {"subject": "sbj_a9b3c182b699604db136482f"}
 MONEY = {"amount": "12.50", "currency": "USD"}
@@ -97,29 +97,29 @@ def test_values_of_the_type_pass(predicate, value):
     ],
 )
 def test_all_that_is_wrong_is_told_by_pointer(predicate, value, pointers):
-    assert [fault.where for fault in value_faults(predicate, value)] == pointers
+    assert [fault.place for fault in value_faults(predicate, value)] == pointers
 
 
 def test_pointers_begin_where_the_value_stands():
-    assert value_faults("sameAs", {}, "/3/value")[0].where == "/3/value/subject"
+    assert value_faults("sameAs", {}, "/3/value")[0].place == "/3/value/subject"
 
 
 @given(st.sampled_from([*PREDICATES, "shoeSize"]), JSON)
 def test_any_value_passes_or_is_told_why_not(predicate, value):
     for fault in value_faults(predicate, value):
-        assert fault.where.startswith("/value")
+        assert fault.place.startswith("/value")
         assert fault.reason
 
 
 @given(JSON)
 def test_an_edge_is_exactly_a_subject(value):
-    target = edge(value)
+    target = predicate_edge(value)
     assert (target is None) == bool(value_faults("sameAs", value))
     assert target is None or value == {"subject": target}
 
 
 def test_an_edge_names_the_other_subject():
-    assert edge(SUBJECT) == SUBJECT["subject"]
-    assert edge({**SUBJECT, "share": "0.5"}) is None
-    assert edge("Jo") is None
+    assert predicate_edge(SUBJECT) == SUBJECT["subject"]
+    assert predicate_edge({**SUBJECT, "share": "0.5"}) is None
+    assert predicate_edge("Jo") is None
     assert predicates.VERSION == 1

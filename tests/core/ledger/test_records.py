@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_core.contract.problem import Problem
 from svc_core.ledger import records
-from svc_core.ledger.records import decode, encode_line, head_text, payload_bytes, split
+from svc_core.ledger.records import decode, encode_line, head_text, payload_bytes, split_line
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 LINES = [line.encode() for line in VECTORS["lines"]]
@@ -28,7 +28,7 @@ JSON = st.recursive(
 
 @pytest.mark.parametrize(("line", "head", "seal"), VECTOR_ROWS)
 def test_a_line_comes_apart_and_together_again(line, head, seal):
-    parts = split(line)
+    parts = split_line(line)
     record = decode(line)
     assert (parts.head.decode(), parts.seal.decode()) == (head, seal)
     members = (*record[:10], record.payload_hash, record.prev, record.ledger)
@@ -67,9 +67,9 @@ def test_a_record_has_the_members_of_its_head(line):
 
 
 def test_an_erased_payload_leaves_head_and_seal():
-    parts = split(LINES[3])
+    parts = split_line(LINES[3])
     line = encode_line(parts.head, None, parts.seal.decode())
-    assert split(line) == parts._replace(payload=b"null")
+    assert split_line(line) == parts._replace(payload=b"null")
     assert decode(line) == decode(LINES[3])._replace(payload=None)
 
 
@@ -78,7 +78,7 @@ DAMAGES = {
     "nothing": b"",
     "no head": LINE.replace(b'{"head":', b'{"heat":'),
     "no payload": LINE.replace(b',"payload":', b',"pay_load":'),
-    "an empty payload": LINE.replace(split(LINE).payload, b""),
+    "an empty payload": LINE.replace(split_line(LINE).payload, b""),
     "no seal": LINE.replace(b',"seal":', b',"real":'),
     "an upper case seal": LINE[:-66] + LINE[-66:-2].upper() + LINE[-2:],
     "a cut end": LINE[:-1],
@@ -91,11 +91,11 @@ DAMAGES = {
     "a month of its own": LINE.replace(b"2026-01-05T", b"2026-13-05T"),
     "a kind of its own": LINE.replace(b'"kind":"claim"', b'"kind":"clame"'),
     "a head that is not ASCII": LINE.replace(b"key_analyst1", "key_änalyst1".encode()),
-    "a payload that is no object": LINE.replace(split(LINE).payload, b"[]"),
-    "a payload that is no JSON": LINE.replace(split(LINE).payload, b"{]"),
+    "a payload that is no object": LINE.replace(split_line(LINE).payload, b"[]"),
+    "a payload that is no JSON": LINE.replace(split_line(LINE).payload, b"{]"),
     "a payload with NaN": LINE.replace(b":70", b":NaN"),
     "a payload that is no UTF-8": LINE.replace(b"Zug", b"Z\xffg"),
-    "a payload without end": LINE.replace(split(LINE).payload, b"[" * 30_000),
+    "a payload without end": LINE.replace(split_line(LINE).payload, b"[" * 30_000),
 }
 
 

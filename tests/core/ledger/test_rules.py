@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from svc_core.contract.problem import Problem
 from svc_core.ledger.append.rules import ACTS_ON, LedgerFacts, admit, check_new, cited_ids
-from svc_core.ledger.fold.running import RunningStanding
-from svc_core.ledger.fold.states import FOUR_EYES, TRANSITIONS, UNVERIFIED, Verdict
-from svc_core.ledger.records import KIND_PREFIX, STATEMENTS, Draft, Op, Record
+from svc_core.ledger.fold.running_standing import RunningStanding
+from svc_core.ledger.fold.verification_states import FOUR_EYES, TRANSITIONS, UNVERIFIED, Verdict
+from svc_core.ledger.records import KIND_PREFIX, STATEMENTS, Draft, Op, SealedRecord
 
 OPS = get_args(Op)
 VERDICTS = get_args(Verdict)
@@ -38,7 +38,7 @@ class Log:
         seq = len(self.records)
         place = (draft.subject, draft.target, SINCE, draft.valid_from, draft.valid_to)
         head = (seq, id_ or id_of(draft.kind, seq), draft.kind, draft.op, *place, draft.author)
-        record = Record._make(
+        record = SealedRecord._make(
             (*head, draft.payload, "0" * 64, "0" * 64, f"led_{'0' * 24}", "0" * 64)
         )
         self.records.append(record)

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger.fold.running import RunningStanding
+from svc_core.ledger.fold.running_standing import RunningStanding
 from svc_core.ledger.fold.standing import Standing
-from svc_core.ledger.fold.states import UNVERIFIED
-from svc_core.ledger.records import Record
-from svc_core.testing.ledger.histories import histories
+from svc_core.ledger.fold.verification_states import UNVERIFIED
+from svc_core.ledger.records import SealedRecord
+from svc_core.testing.ledger_kit.history_strategies import histories
 
 SUBJECT = "sbj_" + "a" * 24
 
@@ -17,7 +17,7 @@ def line(seq, op, target, payload):
     """A record of the one subject."""
     place = (SUBJECT, target, "2026-01-01T00:00:00.000000Z", None, None)
     hashes = ("0" * 64, "0" * 64, f"led_{'0' * 24}", "0" * 64)
-    return Record(seq, f"clm_{seq:024x}", "claim", op, *place, "key_ann", payload, *hashes)
+    return SealedRecord(seq, f"clm_{seq:024x}", "claim", op, *place, "key_ann", payload, *hashes)
 
 
 def verdicts(count):

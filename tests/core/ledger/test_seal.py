@@ -10,9 +10,10 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger.log import seal, tree
-from svc_core.ledger.log.seal import TreeHead, next_time, seal_batch
-from svc_core.ledger.records import HEAD, Draft, decode, split
+from svc_core.ledger.log import record_seals as seal
+from svc_core.ledger.log import tree
+from svc_core.ledger.log.record_seals import TreeHead, next_time, seal_batch
+from svc_core.ledger.records import HEAD, Draft, decode, split_line
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 RECORDS = [decode(line.encode()) for line in VECTORS["lines"]]
@@ -63,7 +64,9 @@ def test_hashes_are_those_of_the_vectors():
     for line, record, expected in zip(
         VECTORS["lines"], RECORDS, VECTORS["payloadHashes"], strict=True
     ):
-        assert seal.payload_hash(split(line.encode()).payload) == expected == record.payload_hash
+        assert (
+            seal.payload_hash(split_line(line.encode()).payload) == expected == record.payload_hash
+        )
         assert seal.record_id(record.kind, expected) == record.id
 
 
@@ -173,13 +176,13 @@ def test_every_batch_continues_chain_tree_and_time(batches):
         assert head == batch.head
     assert [record.seq for record in records] == list(range(head.size))
     assert [decode(line) for line in lines] == records
-    assert all(HEAD.fullmatch(split(line).head) for line in lines)
+    assert all(HEAD.fullmatch(split_line(line).head) for line in lines)
     assert head.root == tree.root(tree.extend((), 0, seals))
     chain = [EMPTY.seal, *(record.seal for record in records)]
     assert [record.prev for record in records] == chain[:-1]
     assert head.seal == chain[-1]
     for line, leaf in zip(lines, seals, strict=True):
-        assert sha256(b"\x00" + split(line).head).digest() == leaf
+        assert sha256(b"\x00" + split_line(line).head).digest() == leaf
 
 
 @given(st.lists(DRAFTS, min_size=1, max_size=8), st.integers(0, 8))

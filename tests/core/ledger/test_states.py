@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from svc_core.ledger.fold.states import (
+from svc_core.ledger.fold.verification_states import (
     CREDIBILITY,
     FOUR_EYES,
     RANK,

@@ -18,9 +18,17 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Bare, Content, Empty, Page
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import BODY, JSON, MARKDOWN, QUERY, Operation, Unit, header
+from svc_core.operation.declaration import (
+    BODY,
+    JSON,
+    MARKDOWN,
+    QUERY,
+    Operation,
+    Unit,
+    header_field,
+)
 from svc_core.operation.executor import Execution
-from svc_core.operation.parsing import Call, Prepared, Site, prepare
+from svc_core.operation.parsing import Call, Invocation, Site, prepare
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.query_string import parse_query
 
@@ -49,7 +57,7 @@ def code_of(query: str) -> str:
     ],
 )
 def test_a_query_is_decoded_as_a_form(query: str, pairs: tuple[tuple[str, str], ...]) -> None:
-    assert tuple(parse_query(query).given.items()) == pairs
+    assert tuple(parse_query(query).parameters.items()) == pairs
 
 
 @pytest.mark.parametrize(
@@ -76,7 +84,7 @@ PRINTABLE = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=8)
 
 @given(st.dictionaries(PRINTABLE.filter(bool), PRINTABLE, max_size=4))
 def test_what_a_client_encodes_is_what_is_read(pairs: dict[str, str]) -> None:
-    assert parse_query(urlencode(pairs)).given == pairs
+    assert parse_query(urlencode(pairs)).parameters == pairs
 
 
 @given(st.text(max_size=30))
@@ -90,7 +98,7 @@ def test_a_query_is_read_or_refused_as_the_clients_fault(query: str) -> None:
 
 
 def test_all_bad_parameters_are_told_together(house: Any) -> None:
-    detail = house.refused("listReports", query="limit=0&profileId=x").detail
+    detail = house.refusal("listReports", query="limit=0&profileId=x").detail
     assert "limit: " in detail
     assert "profileId: " in detail
 
@@ -119,7 +127,7 @@ def test_unknown_parameters_may_be_ignored_by_setting(house: Any) -> None:
 def test_another_content_type_or_coding_is_415(
     house: Any, fields: dict[str, str], header_name: str
 ) -> None:
-    refusal = house.refused("createProfile", raw=b"{}", idempotency_key="some-key", **fields)
+    refusal = house.refusal("createProfile", raw=b"{}", idempotency_key="some-key", **fields)
     assert refusal.type.code == "UNSUPPORTED_MEDIA_TYPE"
     assert header_name in refusal.headers
 
@@ -166,7 +174,7 @@ def test_checks_of_a_creation_come_in_their_order(
     house: Any, arguments: dict[str, Any], code: str
 ) -> None:
     house.profile("wsp_a", "used-key")
-    assert house.refused("createProfile", **arguments).type.code == code
+    assert house.refusal("createProfile", **arguments).type.code == code
 
 
 @pytest.mark.parametrize(
@@ -187,7 +195,7 @@ def test_checks_of_a_replacement_come_in_their_order(
 ) -> None:
     profile = house.profile()
     arguments.setdefault("path", {"profileId": profile["id"]})
-    assert house.refused("replaceProfile", **arguments).type.code == code
+    assert house.refusal("replaceProfile", **arguments).type.code == code
 
 
 # -- results of other shapes -------------------------------------------------------------------
@@ -198,7 +206,7 @@ class Ask:
     """What the sample operation takes."""
 
     word: Annotated[str, QUERY]
-    mark: Annotated[str, header("X-Mark")] = "none"
+    mark: Annotated[str, header_field("X-Mark")] = "none"
 
 
 def sample(result: Any, **members: Any) -> Operation[Any, Any]:
@@ -357,7 +365,7 @@ def test_what_was_read_before_changes_no_reading(house_factory: Any, request: li
     for row in request:
         _, query, accept, condition, site = row
         read = reading(house, row)
-        if isinstance(read, Prepared):
+        if isinstance(read, Invocation):
             assert read.query == parse_query(query)
             assert read.if_none_match == condition.get("if-none-match")
             wants_lines = "ndjson" in query or (accept and "format" not in query)

@@ -12,7 +12,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Box
+from svc_core.operation.ports import GeoBox
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_http.stores.memory.storage import MemoryStorage
@@ -23,7 +23,7 @@ ROWS = (
     Note("c", "quake", 3, longitude=10.0, latitude=50.0),
     Note("d", "quake quay", 4, weight=5),
 )
-FIJI = Box(177, -20, -178, -16)
+FIJI = GeoBox(177, -20, -178, -16)
 ALL_IDS = "d c b a"
 
 

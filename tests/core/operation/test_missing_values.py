@@ -13,11 +13,11 @@ import pytest
 from svc_core.base import drive
 from svc_core.base.unset import Unset
 from svc_core.catalog import OPERATIONS
-from svc_core.contract.result import One, Page
+from svc_core.contract.result import Page, Single
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.news.recaps import recap_new
 from svc_core.operation.declaration import Operation
-from svc_core.operation.inputs import inputs
+from svc_core.operation.inputs import inputs_of
 from svc_core.wire import camel, shapes
 from tests.core import demo
 
@@ -36,7 +36,7 @@ MODELS = {
     model
     for operation in DATA_OPERATIONS
     for kind, model in operation.results
-    if kind in (Page, One) and shapes.is_model(model)
+    if kind in (Page, Single) and shapes.is_model(model)
 }
 
 
@@ -67,12 +67,12 @@ class OneTurn:
 def members(model: Any) -> Iterator[tuple[str, Any]]:
     """Every member of a model by its name in JSON."""
     for field in attrs.fields(model):
-        yield camel(field.name), shapes.split(field.type)[0]
+        yield camel(field.name), shapes.split_annotation(field.type)[0]
 
 
 def choices(annotation: Any) -> list[Any]:
     """The types that a value may have."""
-    inner, _ = shapes.split(annotation)
+    inner, _ = shapes.split_annotation(annotation)
     if not shapes.is_union(inner):
         return [inner]
     return [item for part in get_args(inner) for item in choices(part)]
@@ -169,7 +169,7 @@ def test_every_row_of_the_demo_says_what_it_lacks(
     demo_house: Any, operation: Operation[Any, Any]
 ) -> None:
     model = next(model for kind, model in operation.results if kind is Page)
-    names = {item.name for item in inputs(operation.request)}
+    names = {item.name for item in inputs_of(operation.request)}
     rows = demo_house.rows(operation.id, "limit=100" if "limit" in names else "")
     assert rows, "nothing to look at"
     assert [fault for row in rows for fault in (*faults(model, row, ""), *odd(row, ""))] == []

@@ -10,7 +10,14 @@ from svc_core.base.instants import MILLIS_MAX, Interval
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.period import ALL_TIMES, Area, Since, Until, When, period
+from svc_core.operation.period import (
+    ALL_TIMES,
+    AreaFilter,
+    Since,
+    TimeFilter,
+    Until,
+    requested_interval,
+)
 
 MILLIS = st.integers(0, MILLIS_MAX)
 START, END = 1_769_848_200_000, 1_769_934_600_000
@@ -30,20 +37,20 @@ A, B = instants.from_millis(START), instants.from_millis(END)
     ],
 )
 def test_both_spellings_mean_one_period(datetime, since, until, interval):
-    assert period(datetime, since, until) == interval
+    assert requested_interval(datetime, since, until) == interval
 
 
 @pytest.mark.parametrize(("since", "until"), [(START, UNSET), (UNSET, END), (START, END), (0, 0)])
 def test_the_two_spellings_are_never_combined(since, until):
     for datetime in (Interval(A, None), Interval(None, B), Interval(A, A), ALL_TIMES):
         with pytest.raises(Problem) as failure:
-            period(datetime, since, until)
+            requested_interval(datetime, since, until)
         assert failure.value.type is problem.CONFLICTING_PARAMETERS
 
 
 def test_a_period_that_ends_before_it_starts_is_refused():
     with pytest.raises(Problem, match="INVALID_PARAMETER") as failure:
-        period(UNSET, END, START)
+        requested_interval(UNSET, END, START)
     assert failure.value.detail == "since: must not be later than until"
 
 
@@ -52,7 +59,11 @@ def test_a_period_that_ends_before_it_starts_is_refused():
     [
         (Since, str(START), START),
         (Until, str(MILLIS_MAX), MILLIS_MAX),
-        (When, "2026-01-01T00:00:00Z/..", Interval(instants.parse("2026-01-01T00:00:00Z"), None)),
+        (
+            TimeFilter,
+            "2026-01-01T00:00:00Z/..",
+            Interval(instants.parse("2026-01-01T00:00:00Z"), None),
+        ),
     ],
 )
 def test_inputs_are_read_from_a_query(input_, text, value):
@@ -63,8 +74,8 @@ def test_inputs_are_read_from_a_query(input_, text, value):
     ("input_", "text"),
     [
         *((Since, text) for text in ("", "-1", str(MILLIS_MAX + 1), "1.5", "1e3", "٥", "now")),
-        *((When, text) for text in ("", "..", "../..", "/..", "../", "2026-01-01")),
-        *((Area, text) for text in ("", "10,5,20,1", "nan,0,1,1", "1,2,3,4,5,6")),
+        *((TimeFilter, text) for text in ("", "..", "../..", "/..", "../", "2026-01-01")),
+        *((AreaFilter, text) for text in ("", "10,5,20,1", "nan,0,1,1", "1,2,3,4,5,6")),
     ],
 )
 def test_what_is_no_time_or_area_is_refused(input_, text):
@@ -76,6 +87,6 @@ def test_what_is_no_time_or_area_is_refused(input_, text):
 def test_an_old_request_and_its_replacement_mean_the_same(first, second):
     since, until = sorted((first, second))
     start, end = (instants.render(instants.from_millis(millis)) for millis in (since, until))
-    assert period(UNSET, since, until) == instants.parse_interval(f"{start}/{end}")
-    assert period(UNSET, since, UNSET) == instants.parse_interval(f"{start}/..")
-    assert period(UNSET, UNSET, until) == instants.parse_interval(f"../{end}")
+    assert requested_interval(UNSET, since, until) == instants.parse_interval(f"{start}/{end}")
+    assert requested_interval(UNSET, since, UNSET) == instants.parse_interval(f"{start}/..")
+    assert requested_interval(UNSET, UNSET, until) == instants.parse_interval(f"../{end}")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.operation.schedule import (
-    TIMED,
+    TIMED_FREQUENCIES,
     Frequency,
     Schedule,
     is_zone,
@@ -163,12 +163,12 @@ TIMES_OF_DAY = st.builds("{:02}:{:02}".format, st.integers(0, 23), st.integers(0
 
 
 @st.composite
-def schedules(draw: Any, among: frozenset[str] = TIMED | {"hourly"}) -> Schedule:
+def schedules(draw: Any, among: frozenset[str] = TIMED_FREQUENCIES | {"hourly"}) -> Schedule:
     frequency = draw(st.sampled_from(sorted(among)))
     days = {"weekly": st.integers(1, 7), "monthly": st.integers(1, 28)}
     return Schedule(
         frequency,
-        draw(TIMES_OF_DAY) if frequency in TIMED else None,
+        draw(TIMES_OF_DAY) if frequency in TIMED_FREQUENCIES else None,
         draw(st.sampled_from(ZONES)),
         draw(days.get(frequency, st.none())),
     )

@@ -16,11 +16,11 @@ from svc_core.payments.admission import (
     count_move,
     count_rejection,
     count_reservation,
-    limited,
+    rate_limit_problem,
 )
-from svc_core.payments.records import Payment, Wallet, day_of, minute_of
+from svc_core.payments.payment_rows import Payment, Wallet, day_of, minute_of
 from svc_core.payments.states import State
-from tests.paying import WANTED, World, purchase
+from tests.paying import REQUIREMENTS, World, purchase
 from tests.wallets import field, wallet
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -31,7 +31,7 @@ NEW = Wallet("0xa")
 @cache
 def paid_payment() -> Payment:
     world = World()
-    value = field(wallet().payment(WANTED, world.second))
+    value = field(wallet().payment(REQUIREMENTS, world.second))
     drive.run(world.checkout.serve(purchase(value), world.work()))
     return attrs.evolve(world.only(), reserved_at=NOON)
 
@@ -100,8 +100,8 @@ def test_a_clock_that_goes_back_opens_no_window_again() -> None:
 
 
 def test_to_wait_is_to_wait_a_second_at_least() -> None:
-    assert limited("x", -3).headers["Retry-After"] == "1"
-    assert limited("x", 1.01).headers["Retry-After"] == "2"
+    assert rate_limit_problem("x", -3).headers["Retry-After"] == "1"
+    assert rate_limit_problem("x", 1.01).headers["Retry-After"] == "2"
 
 
 @given(st.lists(st.integers(0, 200), max_size=40))

@@ -24,7 +24,7 @@ from svc_core.payments.challenge import (
     atomic,
     requirements,
 )
-from svc_core.payments.networks import BASE, BASE_SEPOLIA, NOBODY
+from svc_core.payments.networks import BASE, BASE_SEPOLIA, BURN_ADDRESS
 
 TERMS = Terms()
 URL = "https://api.svc.test/api/v1/reports"
@@ -61,7 +61,7 @@ def test_the_challenge_has_the_members_and_the_order_of_the_standard() -> None:
                 "network": "eip155:84532",
                 "amount": "50000",
                 "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
-                "payTo": NOBODY,
+                "payTo": BURN_ADDRESS,
                 "maxTimeoutSeconds": 300,
                 "extra": {"name": "USDC", "version": "2"},
             }

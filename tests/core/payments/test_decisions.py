@@ -7,11 +7,12 @@ import attrs
 import pytest
 
 from svc_core.contract.problem import Problem
-from svc_core.payments import header, records
+from svc_core.payments import header
+from svc_core.payments import payment_rows as records
 from svc_core.payments.admission import Limits
 from svc_core.payments.decisions import (
     SECOND_MAX,
-    Attempt,
+    PaymentAttempt,
     PriorAnswer,
     check_claim,
     fault,
@@ -20,10 +21,10 @@ from svc_core.payments.decisions import (
     reservation,
     reserve_payment,
 )
-from svc_core.payments.outcomes import Outcome
-from svc_core.payments.records import Known, Lease, Payment
+from svc_core.payments.outcomes import PaymentOutcome
+from svc_core.payments.payment_rows import Lease, Payment, PaymentRows
 from svc_core.payments.states import Event, State, Superseded
-from tests.paying import JUDGE, PAYEE, URL, WANTED, World, answer, purchase
+from tests.paying import JUDGE, PAYEE, REQUIREMENTS, URL, World, answer, purchase
 from tests.wallets import field, wallet
 
 NAME = "identifier-00000001"
@@ -35,31 +36,31 @@ LEASE = Lease("a", LATER)
 ANSWER = answer()
 
 
-def attempt(number: int = 0, url: str = URL, **members: Any) -> Attempt:
-    value = field(wallet().payment(WANTED, WORLD.second, number, **members))
+def attempt(number: int = 0, url: str = URL, **members: Any) -> PaymentAttempt:
+    value = field(wallet().payment(REQUIREMENTS, WORLD.second, number, **members))
     order = purchase(value, url=url)
-    return Attempt(order, header.read(order.values))
+    return PaymentAttempt(order, header.parse_payment(order.values))
 
 
 PLAIN = attempt()
 WITH_NAME = attempt(identifier=NAME)
 
 
-def payment(of: Attempt, state: State, lease: Lease | None = None) -> Payment:
+def payment(of: PaymentAttempt, state: State, lease: Lease | None = None) -> Payment:
     row = reservation(of, "rct_65f1c0de8badf00d12345678", LEASE, NOW)
     return attrs.evolve(row, state=state, lease=lease)
 
 
 def rows_of(
-    of: Attempt, state: State, lease: Lease | None = None, *, has_answer: bool = True
-) -> Known:
+    of: PaymentAttempt, state: State, lease: Lease | None = None, *, has_answer: bool = True
+) -> PaymentRows:
     payment_ = payment(of, state, lease)
     is_namesake = of.payment.identifier is not None and state is not State.RELEASED
     answers = {payment_.id: ANSWER} if has_answer else {}
-    return Known(payment_, payment_ if is_namesake else None, None, answers)
+    return PaymentRows(payment_, payment_ if is_namesake else None, None, answers)
 
 
-def decide_code(decide: Any, rows: Known, of: Attempt, now: datetime = NOW) -> str:
+def decide_code(decide: Any, rows: PaymentRows, of: PaymentAttempt, now: datetime = NOW) -> str:
     """What is decided: `free`, the code of the refusal, or what is done with the answer."""
     try:
         decide(rows, of, now)
@@ -119,7 +120,7 @@ def test_a_new_payment_under_the_same_name_stands_for_the_first(
     state: State, lease: Lease | None, _: str, names: str
 ) -> None:
     again = attempt(1, identifier=NAME)
-    rows = Known(
+    rows = PaymentRows(
         None, payment(WITH_NAME, state, lease), None, {payment(WITH_NAME, state).id: ANSWER}
     )
     assert decide_code(recall, rows, again) == FREE
@@ -163,15 +164,15 @@ def test_a_lease_ends_at_its_end() -> None:
         ({"asset": "0x" + "11" * 20}, "invalid_payment_requirements"),
         ({"max_timeout_seconds": 60}, "invalid_payment_requirements"),
         ({"extra": {}}, "invalid_payment_requirements"),
-        ({"extra": {**WANTED.extra, "name": "USD Coin"}}, "invalid_payment_requirements"),
-        ({"pay_to": PAYEE.lower(), "asset": WANTED.asset.lower()}, None),
+        ({"extra": {**REQUIREMENTS.extra, "name": "USD Coin"}}, "invalid_payment_requirements"),
+        ({"pay_to": PAYEE.lower(), "asset": REQUIREMENTS.asset.lower()}, None),
     ],
 )
 def test_what_was_accepted_is_what_was_offered(
     changes: dict[str, Any], expected: str | None
 ) -> None:
     payment_ = PLAIN.payment
-    payload = attrs.evolve(payment_.payload, accepted=attrs.evolve(WANTED, **changes))
+    payload = attrs.evolve(payment_.payload, accepted=attrs.evolve(REQUIREMENTS, **changes))
     second = attrs.evolve(PLAIN, payment=attrs.evolve(payment_, payload=payload))
     assert fault(second, JUDGE, NOW) == expected
 
@@ -183,9 +184,9 @@ def test_the_resource_is_the_one_that_is_asked_for() -> None:
     assert fault(_for(URL + "/"), JUDGE, NOW) == "resource_mismatch"
 
 
-def _for(url: str) -> Attempt:
-    payload = wallet().payment(WANTED, WORLD.second, url=url)
-    return attrs.evolve(PLAIN, payment=header.read([field(payload)]))
+def _for(url: str) -> PaymentAttempt:
+    payload = wallet().payment(REQUIREMENTS, WORLD.second, url=url)
+    return attrs.evolve(PLAIN, payment=header.parse_payment([field(payload)]))
 
 
 def test_the_signature_is_judged_last() -> None:
@@ -202,7 +203,7 @@ def test_a_reservation_has_what_was_sent() -> None:
     assert (
         row.id
         == WITH_NAME.keys.id
-        == records.payment_id(WANTED.network, WANTED.asset, row.payer, row.nonce)
+        == records.payment_id(REQUIREMENTS.network, REQUIREMENTS.asset, row.payer, row.nonce)
     )
     assert (row.state, row.lease, row.identifier) == (State.RESERVED, LEASE, NAME)
     assert row.payer == wallet().address.lower()
@@ -213,7 +214,7 @@ def test_a_reservation_has_what_was_sent() -> None:
 
 def test_a_reservation_takes_what_is_free_and_nothing_else() -> None:
     fresh = reservation(PLAIN, "rct_2", LEASE, NOW)
-    writes = reserve_payment(Known(), PLAIN, fresh, Limits())
+    writes = reserve_payment(PaymentRows(), PLAIN, fresh, Limits())
     assert writes.payment == fresh
     assert writes.wallet is not None
     assert writes.wallet.spent == fresh.amount
@@ -235,7 +236,11 @@ def move_to(
     state: State, event: Event, *, holder: str | None = None, lease: Lease | None = None
 ) -> Payment:
     writes = move(
-        rows_of(PLAIN, state, lease), Outcome(event, "why", "0xabc"), NOW, Limits(), holder=holder
+        rows_of(PLAIN, state, lease),
+        PaymentOutcome(event, "why", "0xabc"),
+        NOW,
+        Limits(),
+        holder=holder,
     )
     return writes.payment
 
@@ -256,14 +261,18 @@ def test_what_cannot_happen_does_not() -> None:
     with pytest.raises(Superseded):
         move_to(State.SETTLED, Event.LAPSE)
     with pytest.raises(Superseded):
-        move(Known(), Outcome(Event.CONFIRM), NOW, Limits())
+        move(PaymentRows(), PaymentOutcome(Event.CONFIRM), NOW, Limits())
 
 
 def test_what_was_refused_is_counted_and_its_answer_forgotten() -> None:
-    writes = move(rows_of(PLAIN, State.SETTLING), Outcome(Event.REJECT, "why"), NOW, Limits())
+    writes = move(
+        rows_of(PLAIN, State.SETTLING), PaymentOutcome(Event.REJECT, "why"), NOW, Limits()
+    )
     assert writes.forget
     assert writes.wallet is not None
     assert writes.wallet.rejections == (NOW,)
-    failure_row = move(rows_of(PLAIN, State.RESERVED), Outcome(Event.FAIL, "why"), NOW, Limits())
+    failure_row = move(
+        rows_of(PLAIN, State.RESERVED), PaymentOutcome(Event.FAIL, "why"), NOW, Limits()
+    )
     assert failure_row.wallet is not None
     assert failure_row.wallet.rejections == ()

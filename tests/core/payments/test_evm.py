@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from svc_core import wire
 from svc_core.payments import evm
 from svc_core.payments.challenge import Terms, requirements
-from svc_core.payments.evm import ORDER, Judge, address_of, checksummed
+from svc_core.payments.evm import ORDER, Judge, address_of, checksum_address
 from svc_core.payments.messages import Authorization, PaymentRequirements
 from svc_core.payments.networks import BASE, BASE_SEPOLIA
 from tests.late import Late
-from tests.paying import COINS, JUDGE, OPERATION, PAYEE, PRICE, WANTED
+from tests.paying import COINS, JUDGE, OPERATION, PAYEE, PRICE, REQUIREMENTS
 from tests.sampling import examples
 from tests.wallets import TYPES, wallet
 
 MESSAGES = Late("eth_account.messages")
 NOW = 1_767_323_045
 REAL = requirements(OPERATION.tier, Terms(BASE, PAYEE))
-JUDGES = {WANTED.network: JUDGE, REAL.network: Judge(BASE, COINS)}
+JUDGES = {REQUIREMENTS.network: JUDGE, REAL.network: Judge(BASE, COINS)}
 
 
 def authorization(members: dict[str, str]) -> Authorization:
@@ -31,7 +31,7 @@ def authorization(members: dict[str, str]) -> Authorization:
 def fault(
     members: dict[str, str],
     signature: str,
-    wanted_text: PaymentRequirements = WANTED,
+    wanted_text: PaymentRequirements = REQUIREMENTS,
     now: int = NOW,
 ) -> Any:
     return JUDGES[wanted_text.network].fault(
@@ -44,13 +44,13 @@ def fault(
 
 
 def signature_text(
-    wanted_text: PaymentRequirements = WANTED, **members: str
+    wanted_text: PaymentRequirements = REQUIREMENTS, **members: str
 ) -> tuple[dict[str, str], str]:
     row = wallet().authorization(wanted_text, NOW, 7, **members)
     return row, wallet().sign(row, wanted_text)
 
 
-@pytest.mark.parametrize("wanted_text", [WANTED, REAL], ids=["sepolia", "base"])
+@pytest.mark.parametrize("wanted_text", [REQUIREMENTS, REAL], ids=["sepolia", "base"])
 def test_what_a_wallet_signed_is_good(wanted_text: PaymentRequirements) -> None:
     assert fault(*signature_text(wanted_text), wanted_text) is None
 
@@ -58,7 +58,7 @@ def test_what_a_wallet_signed_is_good(wanted_text: PaymentRequirements) -> None:
 @given(st.integers(0, 2**256 - 1), st.integers(0, 2**256 - 1), st.binary(min_size=32, max_size=32))
 @examples(25)
 def test_the_digest_is_the_one_of_eth_account(value: int, after: int, nonce: bytes) -> None:
-    members = wallet().authorization(WANTED, NOW, 0, value=str(value), validAfter=str(after))
+    members = wallet().authorization(REQUIREMENTS, NOW, 0, value=str(value), validAfter=str(after))
     members["nonce"] = "0x" + nonce.hex()
     message = {**members, "value": value, "validAfter": after, "nonce": nonce}
     message["validBefore"] = int(members["validBefore"])
@@ -66,7 +66,7 @@ def test_the_digest_is_the_one_of_eth_account(value: int, after: int, nonce: byt
         "name": "USDC",
         "version": "2",
         "chainId": 84532,
-        "verifyingContract": WANTED.asset,
+        "verifyingContract": REQUIREMENTS.asset,
     }
     foreign_id = MESSAGES.encode_typed_data(domain, TYPES, message)
     assert JUDGE.digest(authorization(members)) == COINS.keccak(
@@ -84,8 +84,8 @@ def test_the_digest_is_the_one_of_eth_account(value: int, after: int, nonce: byt
     ],
 )
 def test_a_signature_under_another_domain_is_nobodys(domain: dict[str, Any]) -> None:
-    row = wallet().authorization(WANTED, NOW)
-    assert fault(row, wallet().sign(row, WANTED, **domain)) == evm.SIGNATURE
+    row = wallet().authorization(REQUIREMENTS, NOW)
+    assert fault(row, wallet().sign(row, REQUIREMENTS, **domain)) == evm.SIGNATURE
 
 
 @pytest.mark.parametrize(
@@ -196,14 +196,14 @@ CHECKSUMS = """
 
 @pytest.mark.parametrize("address", CHECKSUMS.split())
 def test_capitals_are_a_checksum(address: str) -> None:
-    assert checksummed(address.lower(), COINS) == address
-    assert checksummed("0x" + address[2:].upper(), COINS) == address
+    assert checksum_address(address.lower(), COINS) == address
+    assert checksum_address("0x" + address[2:].upper(), COINS) == address
 
 
 def test_the_address_of_a_key_is_that_of_its_wallet() -> None:
     account = wallet(3).account
     public = account._key_obj.public_key.to_bytes()
-    assert checksummed(address_of(public, COINS), COINS) == account.address
+    assert checksum_address(address_of(public, COINS), COINS) == account.address
 
 
 def test_the_types_are_those_of_the_token() -> None:

@@ -14,16 +14,16 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.payments import header
 from svc_core.payments.header import LENGTH_MAX
-from tests.paying import URL, WANTED
+from tests.paying import REQUIREMENTS, URL
 from tests.wallets import field, wallet
 
 NOW = 1_767_323_045
-GOOD = wallet().payment(WANTED, NOW, 1, identifier="pay_0123456789abc", url=URL)
+GOOD = wallet().payment(REQUIREMENTS, NOW, 1, identifier="pay_0123456789abc", url=URL)
 
 
 def refusal_of(*values: str) -> Problem:
     with pytest.raises(Problem) as failure:
-        header.read(values)
+        header.parse_payment(values)
     assert failure.value.type is problem.INVALID_PAYMENT
     assert failure.value.detail.startswith("PAYMENT-SIGNATURE: ")
     assert len(failure.value.detail) < 2_000
@@ -46,11 +46,11 @@ def change_code(path: str, value: Any = None, *, drop: bool = False) -> dict[str
 
 def test_a_payment_is_read_as_it_was_sent() -> None:
     value = field(GOOD)
-    payment_ = header.read([value])
+    payment_ = header.parse_payment([value])
     assert json.loads(payment_.text) == GOOD
     assert payment_.digest == sha256(json.dumps(GOOD).encode()).hexdigest()
     assert payment_.identifier == "pay_0123456789abc"
-    assert payment_.payload.accepted == WANTED
+    assert payment_.payload.accepted == REQUIREMENTS
     assert payment_.payload.resource is not None
     assert payment_.payload.resource.url == URL
     assert payment_.payload.payload.authorization.value == "250000"
@@ -72,14 +72,14 @@ def test_a_payment_is_read_as_it_was_sent() -> None:
 def test_what_need_not_be_sent_need_not_be_sent(payload: Any) -> None:
     names = (payload.get("extensions") or {}).get("payment-identifier")
     expected = names["info"].get("id") if names else None
-    assert header.read([field(payload)]).identifier == expected
+    assert header.parse_payment([field(payload)]).identifier == expected
 
 
 def test_what_others_add_beside_the_signed_part_is_passed_over() -> None:
     payload = change_code("metadata", {"client": "x"})
     payload["resource"]["serviceName"] = "Reports"
     payload["accepted"]["outputSchema"] = None
-    assert header.read([field(payload)]).payload.accepted == WANTED
+    assert header.parse_payment([field(payload)]).payload.accepted == REQUIREMENTS
 
 
 HEX = "0x" + "ab" * 32
@@ -186,7 +186,7 @@ def test_the_longest_field_is_read() -> None:
     payload = change_code("padding", "")
     payload["padding"] = "x" * ((LENGTH_MAX // 4 * 3) - len(json.dumps(payload)))
     assert len(field(payload)) == LENGTH_MAX
-    assert header.read([field(payload)]).identifier
+    assert header.parse_payment([field(payload)]).identifier
 
 
 JSON = st.recursive(
@@ -206,7 +206,7 @@ def harmless(*values: str) -> None:
     """It is read, or refused as it should be; nothing else comes out."""
     rows: Problem | None = None
     try:
-        header.read(values)
+        header.parse_payment(values)
     except Problem as error:
         rows = error
     assert rows is None or rows.type is problem.INVALID_PAYMENT

@@ -12,11 +12,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from svc_core.contract.problem import Problem
 from svc_core.payments.messages import PAYMENT_REQUIRED
-from svc_core.payments.outcomes import Outcome
-from svc_core.payments.records import payment_id
+from svc_core.payments.outcomes import PaymentOutcome
+from svc_core.payments.payment_rows import payment_id
 from svc_core.payments.states import Event, State
-from svc_core.payments.steps import Served
-from tests.paying import FAULTS, PRICE, URL, WANTED, Task, World, in_turn, purchase
+from svc_core.payments.steps import PaidReply
+from tests.paying import FAULTS, PRICE, REQUIREMENTS, URL, Task, World, in_turn, purchase
 from tests.sampling import examples
 from tests.wallets import field as encoded
 from tests.wallets import nonce, wallet
@@ -42,7 +42,7 @@ class SignedPayment:
 
     @property
     def id(self) -> str:
-        return payment_id(WANTED.network, WANTED.asset, self.payer, self.nonce)
+        return payment_id(REQUIREMENTS.network, REQUIREMENTS.asset, self.payer, self.nonce)
 
 
 class Interleavings(RuleBasedStateMachine):
@@ -65,7 +65,9 @@ class Interleavings(RuleBasedStateMachine):
     def sign(self, wallet_number: int, name: str | None, url: str) -> None:
         payer, number = wallet(wallet_number), len(self.bought)
         identifier = None if name is None else name.format(number)
-        payload = payer.payment(WANTED, self.world.second, number, identifier=identifier, url=url)
+        payload = payer.payment(
+            REQUIREMENTS, self.world.second, number, identifier=identifier, url=url
+        )
         self.bought.append(
             SignedPayment(encoded(payload), payer.address.lower(), nonce(number), url, identifier)
         )
@@ -94,7 +96,7 @@ class Interleavings(RuleBasedStateMachine):
     def step(self, data: st.DataObject, steps: int) -> None:
         at = data.draw(st.integers(0, len(self.tasks) - 1))
         for _ in range(steps):
-            if not self.tasks[at][0].ended:
+            if not self.tasks[at][0].is_done:
                 self.tasks[at][0].step()
         self._collect()
 
@@ -109,7 +111,7 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule()
     def own_id(self) -> None:
-        self.world.chain.mine()
+        self.world.chain.mine_block()
 
     @rule(fault=st.sampled_from(FAULTS))
     def change_facilitator(self, fault: str) -> None:
@@ -127,20 +129,20 @@ class Interleavings(RuleBasedStateMachine):
 
     def _collect(self) -> None:
         for task, row in self.tasks:
-            if task.ended and row is not None:
+            if task.is_done and row is not None:
                 self._check_reply(task, row)
-            elif task.ended and task.raised is not None:
-                raise task.raised
-        self.tasks = [(task, row) for task, row in self.tasks if not task.ended]
+            elif task.is_done and task.error is not None:
+                raise task.error
+        self.tasks = [(task, row) for task, row in self.tasks if not task.is_done]
 
     def _check_reply(self, task: Task, row: SignedPayment) -> None:
-        if isinstance(task.raised, Problem):
-            row.asked_anew |= PAYMENT_REQUIRED in task.raised.headers
-            assert task.raised.type.status in (402, 409, 429, 500, 503)
-        elif task.raised is not None:
-            raise task.raised
+        if isinstance(task.error, Problem):
+            row.asked_anew |= PAYMENT_REQUIRED in task.error.headers
+            assert task.error.type.status in (402, 409, 429, 500, 503)
+        elif task.error is not None:
+            raise task.error
         else:
-            assert isinstance(task.result, Served)
+            assert isinstance(task.result, PaidReply)
             if task.result.receipt_id is not None:
                 used = [self.world.chain.used.get(second.key) for second in self._named_as(row)]
                 assert any(used), "an answer that is not paid"
@@ -210,7 +212,7 @@ class Interleavings(RuleBasedStateMachine):
             task.finish()
         self._collect()
         world.broker.fault, world.view.down = "none", False
-        world.chain.mine()
+        world.chain.mine_block()
         for _ in range(6):
             world.advance(200)
             self._finish(Task(world.checkout.reconcile()))
@@ -232,7 +234,7 @@ class Interleavings(RuleBasedStateMachine):
             # Nobody can tell whether the nonce was used for this; the operator looks it up.
             payment, transfer = self.world.store.payments[row.id], self.world.chain.used[row.key]
             assert transfer is not None
-            outcome = Outcome(Event.OBSERVE, None, transfer.transaction)
+            outcome = PaymentOutcome(Event.OBSERVE, None, transfer.transaction)
             self._finish(Task(self.world.checkout.resolve(payment, outcome)))
             self._start(row).finish()
             self._collect()
@@ -240,8 +242,8 @@ class Interleavings(RuleBasedStateMachine):
 
     def _finish(self, task: Task) -> None:
         task.finish()
-        if task.raised is not None:
-            raise task.raised
+        if task.error is not None:
+            raise task.error
 
 
 class WithoutAView(Interleavings):

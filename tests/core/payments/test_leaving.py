@@ -7,16 +7,16 @@ import pytest
 
 from svc_core.base import drive
 from svc_core.payments.states import State
-from svc_core.payments.steps import Abandoned
-from tests.paying import WANTED, World, purchase
+from svc_core.payments.steps import ClientGone
+from tests.paying import REQUIREMENTS, World, purchase
 from tests.wallets import field, wallet
 
 
 def leaving(world: World, waits: Callable[[], bool]) -> str:
     """Have a payment made by a client that waits for as long as that."""
-    value = field(wallet(0).payment(WANTED, world.second))
+    value = field(wallet(0).payment(REQUIREMENTS, world.second))
     order = attrs.evolve(purchase(value), is_awaited=waits)
-    with pytest.raises(Abandoned):
+    with pytest.raises(ClientGone):
         drive.run(world.checkout.serve(order, world.work()))
     return value
 

@@ -22,7 +22,7 @@ from svc_core.payments.operations import (
     ReconcilePayments,
     ShowPayment,
 )
-from svc_core.payments.records import Payment, Writes
+from svc_core.payments.payment_rows import Payment, Writes
 from svc_core.payments.states import Event, State
 from svc_core.payments.steps import Checkout
 from svc_core.payments.store import COLLECTIONS, StoredPayments
@@ -43,7 +43,7 @@ class Desk:
         self.host = Host()
 
     def keep(self, row: Payment) -> Payment:
-        drive.run(self.store.update(row.place, lambda _: Writes(payment=row)))
+        drive.run(self.store.update(row.keys, lambda _: Writes(payment=row)))
         return row
 
     @property
@@ -122,7 +122,7 @@ def test_all_in_doubt_are_looked_after_where_payments_are_taken() -> None:
     desk.keep(payment(1, state=State.RESERVED))
     no_checkout: Any = None
     checkout = Checkout(desk.store, no_checkout, no_checkout, CountingIds(), lambda: NOW)
-    desk.host = Host(lends={Checkout: checkout})
+    desk.host = Host(providers={Checkout: checkout})
     (row,) = desk.reconcile()
     assert row["state"] == "released"
 
@@ -134,8 +134,8 @@ def test_revenue_is_counted_once_for_each_payment_by_day_and_operation() -> None
             payment(number, state=State.UNKNOWN, operation=operation, amount=250_000)
         )
         later = NOW + timedelta(days=number // 2)
-        owed = desk.keep(settling.moved(Event.OBSERVE, later))
-        desk.keep(owed.moved(Event.DELIVER, later))
+        owed = desk.keep(settling.after(Event.OBSERVE, later))
+        desk.keep(owed.after(Event.DELIVER, later))
     desk.keep(attrs.evolve(payment(4), state=State.RELEASED))
     rows = desk.ask(operations.list_revenue, ListRevenue())
     revenue = [(row["day"], row["operation"], row["payments"], row["usd"]) for row in rows]

@@ -13,15 +13,15 @@ from svc_core.payments import outcomes
 from svc_core.payments.messages import SettlementResponse
 from svc_core.payments.outcomes import (
     CLOCK_SKEW_MAX,
-    Outcome,
-    judge,
+    PaymentOutcome,
     judge_chain,
+    judge_settlement,
     transaction_of,
 )
-from svc_core.payments.ports import Sighting, Transfer
-from svc_core.payments.records import Payment
+from svc_core.payments.payment_ports import Sighting, Transfer
+from svc_core.payments.payment_rows import Payment
 from svc_core.payments.states import Event
-from tests.paying import URL, WANTED, World, purchase
+from tests.paying import REQUIREMENTS, URL, World, purchase
 from tests.wallets import field, wallet
 
 HASH = "0x" + "ab" * 32
@@ -31,7 +31,7 @@ SECOND = "0x" + "11" * 20
 
 def _payment() -> Payment:
     world = World()
-    value = field(wallet().payment(WANTED, world.second, url=URL))
+    value = field(wallet().payment(REQUIREMENTS, world.second, url=URL))
     drive.run(world.checkout.serve(purchase(value), world.work()))
     return world.only()
 
@@ -46,7 +46,7 @@ def settlement(
     return SettlementResponse(success, transaction, NETWORK, error_reason=reason, **extra)
 
 
-DOUBT = Outcome(Event.LOSE, outcomes.UNKNOWN)
+DOUBT = PaymentOutcome(Event.LOSE, outcomes.UNKNOWN)
 NO_HASH = "0x" + "0" * 64
 
 
@@ -54,32 +54,35 @@ NO_HASH = "0x" + "0" * 64
     ("response", "expected"),
     [
         (None, DOUBT),
-        (settlement(True, HASH), Outcome(Event.OBSERVE, None, HASH)),
-        (settlement(True, HASH.upper().replace("X", "x")), Outcome(Event.OBSERVE, None, HASH)),
-        (settlement(True, HASH, payer=wallet().address), Outcome(Event.OBSERVE, None, HASH)),
+        (settlement(True, HASH), PaymentOutcome(Event.OBSERVE, None, HASH)),
+        (
+            settlement(True, HASH.upper().replace("X", "x")),
+            PaymentOutcome(Event.OBSERVE, None, HASH),
+        ),
+        (settlement(True, HASH, payer=wallet().address), PaymentOutcome(Event.OBSERVE, None, HASH)),
         # Success in a form that proves nothing is doubt, never a refusal.
-        (settlement(True, HASH, payer=SECOND), Outcome(Event.LOSE, outcomes.UNKNOWN, HASH)),
-        (SettlementResponse(True, HASH), Outcome(Event.LOSE, outcomes.UNKNOWN, HASH)),
+        (settlement(True, HASH, payer=SECOND), PaymentOutcome(Event.LOSE, outcomes.UNKNOWN, HASH)),
+        (SettlementResponse(True, HASH), PaymentOutcome(Event.LOSE, outcomes.UNKNOWN, HASH)),
         (
             SettlementResponse(True, HASH, "eip155:8453"),
-            Outcome(Event.LOSE, outcomes.UNKNOWN, HASH),
+            PaymentOutcome(Event.LOSE, outcomes.UNKNOWN, HASH),
         ),
         (settlement(True), DOUBT),
         (settlement(True, NO_HASH), DOUBT),
         (settlement(True, "0xabc"), DOUBT),
         (
             settlement(False, HASH, "settlement_pending"),
-            Outcome(Event.PEND, outcomes.PENDING, HASH),
+            PaymentOutcome(Event.PEND, outcomes.PENDING, HASH),
         ),
-        (settlement(False, "", "settlement_pending"), Outcome(Event.PEND, outcomes.PENDING)),
+        (settlement(False, "", "settlement_pending"), PaymentOutcome(Event.PEND, outcomes.PENDING)),
         (settlement(False), DOUBT),
     ],
 )
 @pytest.mark.parametrize("is_first", [True, False])
 def test_what_is_said_is_taken_for_what_it_is(
-    response: Any, expected: Outcome, is_first: bool
+    response: Any, expected: PaymentOutcome, is_first: bool
 ) -> None:
-    assert judge(response, PAYMENT, is_first=is_first) == expected
+    assert judge_settlement(response, PAYMENT, is_first=is_first) == expected
 
 
 @pytest.mark.parametrize(
@@ -99,15 +102,15 @@ def test_what_is_said_is_taken_for_what_it_is(
     ],
 )
 def test_a_refusal_before_sending_is_definite_once(reason: str) -> None:
-    first = judge(settlement(False, "", reason), PAYMENT, is_first=True)
-    assert first == Outcome(Event.REJECT, reason)
+    first = judge_settlement(settlement(False, "", reason), PAYMENT, is_first=True)
+    assert first == PaymentOutcome(Event.REJECT, reason)
     # The attempt before may be why.
-    again = judge(settlement(False, "", reason), PAYMENT, is_first=False)
-    assert again == Outcome(Event.LOSE, reason)
-    outcome = judge(settlement(False, HASH, reason), PAYMENT, is_first=True)
-    assert outcome == Outcome(Event.LOSE, reason, HASH)
-    odd = judge(settlement(False, "0x1", reason), PAYMENT, is_first=True)
-    assert odd == Outcome(Event.LOSE, reason)
+    again = judge_settlement(settlement(False, "", reason), PAYMENT, is_first=False)
+    assert again == PaymentOutcome(Event.LOSE, reason)
+    outcome = judge_settlement(settlement(False, HASH, reason), PAYMENT, is_first=True)
+    assert outcome == PaymentOutcome(Event.LOSE, reason, HASH)
+    odd = judge_settlement(settlement(False, "0x1", reason), PAYMENT, is_first=True)
+    assert odd == PaymentOutcome(Event.LOSE, reason)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +127,8 @@ def test_a_refusal_before_sending_is_definite_once(reason: str) -> None:
     ],
 )
 def test_other_reasons_leave_doubt(reason: str) -> None:
-    outcome = judge(settlement(False, "", reason), PAYMENT, is_first=True)
-    assert outcome == Outcome(Event.LOSE, reason or outcomes.UNKNOWN)
+    outcome = judge_settlement(settlement(False, "", reason), PAYMENT, is_first=True)
+    assert outcome == PaymentOutcome(Event.LOSE, reason or outcomes.UNKNOWN)
 
 
 @given(
@@ -140,7 +143,7 @@ def test_paid_is_only_what_says_so_in_every_respect(
     success: bool, transaction: str, network: str, payer: Any, reason: Any, is_first: bool
 ) -> None:
     response = SettlementResponse(success, transaction, network, payer, reason)
-    outcome = judge(response, PAYMENT, is_first=is_first)
+    outcome = judge_settlement(response, PAYMENT, is_first=is_first)
     if outcome.event is Event.OBSERVE:
         assert success
         assert network == NETWORK
@@ -162,24 +165,24 @@ TICK = timedelta(seconds=1)
     [
         (Sighting(False, PAYMENT.reserved_at), None, None),
         (Sighting(False, END + MARGIN - TICK), None, None),
-        (Sighting(False, END + MARGIN), None, Outcome(Event.REJECT, outcomes.EXPIRED)),
-        (Sighting(True, END), None, Outcome(Event.REJECT, outcomes.CANCELLED)),
-        (Sighting(True, END), Transfer(HASH, END), Outcome(Event.OBSERVE, None, HASH)),
+        (Sighting(False, END + MARGIN), None, PaymentOutcome(Event.REJECT, outcomes.EXPIRED)),
+        (Sighting(True, END), None, PaymentOutcome(Event.REJECT, outcomes.CANCELLED)),
+        (Sighting(True, END), Transfer(HASH, END), PaymentOutcome(Event.OBSERVE, None, HASH)),
         (
             Sighting(True, END),
             Transfer(HASH, PAYMENT.reserved_at - CLOCK_SKEW_MAX),
-            Outcome(Event.OBSERVE, None, HASH),
+            PaymentOutcome(Event.OBSERVE, None, HASH),
         ),
         # It was paid with for something else.
         (
             Sighting(True, END),
             Transfer(HASH, PAYMENT.reserved_at - CLOCK_SKEW_MAX - TICK),
-            Outcome(Event.REJECT, outcomes.NONCE_USED),
+            PaymentOutcome(Event.REJECT, outcomes.NONCE_USED),
         ),
     ],
 )
 def test_the_chain_shows_what_it_shows(
-    sighting: Sighting, transfer: Transfer | None, expected: Outcome | None
+    sighting: Sighting, transfer: Transfer | None, expected: PaymentOutcome | None
 ) -> None:
     payment = attrs.evolve(PAYMENT, valid_before=int(END.timestamp()))
     assert judge_chain(sighting, transfer, payment) == expected

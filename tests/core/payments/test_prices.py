@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
-from svc_core.catalog.openapi import document as openapi
+from svc_core.catalog.openapi import openapi_document as openapi
 from svc_core.operation.declaration import TIERS
 from svc_core.payments import prices
 from svc_core.payments.challenge import Terms, offer
 from svc_core.payments.networks import BASE
-from svc_core.payments.prices import CENTS_MAX, offered, priced
+from svc_core.payments.prices import CENTS_MAX, apply_prices, price_list
 
 ORIGIN = "https://api.svc.test"
 TERMS = Terms(BASE, "0x52908400098527886E0F7030069857D2E4169EE7")
@@ -73,9 +73,11 @@ NAMES = st.sampled_from([*TABLE, *(tier.name for tier in TIERS)])
 
 @given(st.dictionaries(NAMES, st.integers(1, CENTS_MAX)))
 def test_a_price_that_was_set_is_told_the_same_everywhere(cents: dict[str, int]) -> None:
-    operations = priced(OPERATIONS, cents)
+    operations = apply_prices(OPERATIONS, cents)
     assert [op.id for op in operations] == [op.id for op in OPERATIONS]
-    by_operation = {item["operation"]: item for item in offered(operations, TERMS, ORIGIN)["items"]}
+    by_operation = {
+        item["operation"]: item for item in price_list(operations, TERMS, ORIGIN)["items"]
+    }
     assert by_operation.keys() == TABLE.keys()
     for operation, usual in zip(operations, OPERATIONS, strict=True):
         if usual.tier is None:
@@ -96,11 +98,11 @@ def test_a_price_that_was_set_is_told_the_same_everywhere(cents: dict[str, int])
 )
 def test_what_is_not_sold_cannot_be_priced(name: str) -> None:
     with pytest.raises(ValueError, match="neither a tier nor an operation"):
-        priced(OPERATIONS, {"getReport": 30, name: 5})
+        apply_prices(OPERATIONS, {"getReport": 30, name: 5})
 
 
 def test_the_list_names_every_resource_with_how_to_pay_for_it() -> None:
-    price_list_ = offered(OPERATIONS, TERMS, ORIGIN)
+    price_list_ = price_list(OPERATIONS, TERMS, ORIGIN)
     assert (price_list_["version"], price_list_["x402Version"]) == (1, 2)
     assert price_list_["resources"] == [item["resource"] for item in price_list_["items"]]
     (report,) = [item for item in price_list_["items"] if item["operation"] == "getReport"]
@@ -128,8 +130,8 @@ def test_the_list_names_every_resource_with_how_to_pay_for_it() -> None:
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_the_description_tells_every_price_in_both_forms(flat: bool) -> None:
-    operations = priced(OPERATIONS, {"T3_ENRICHED": 2, "getReport": 125})
-    document = openapi.document(operations, base_url=ORIGIN, flat=flat)
+    operations = apply_prices(OPERATIONS, {"T3_ENRICHED": 2, "getReport": 125})
+    document = openapi.build_openapi(operations, base_url=ORIGIN, flat=flat)
     document_ = {row["operationId"]: row for item in document["paths"].values()
                  for row in item.values()}  # fmt: skip
     changed_row = {id_: "0.02" for id_, (tier, _) in TABLE.items() if tier == "T3_ENRICHED"}

@@ -15,10 +15,10 @@ from svc_core.base import canonical, drive
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.ledger.log.note import Ed25519Signer
-from svc_core.payments.receipts import Signing, public, reference, response
-from svc_core.payments.records import Payment
+from svc_core.payments.payment_rows import Payment
+from svc_core.payments.receipts import Signing, public, receipt_reference, response
 from svc_core.payments.states import State
-from tests.paying import URL, WANTED, World, purchase
+from tests.paying import REQUIREMENTS, URL, World, purchase
 from tests.wallets import field, nonce, wallet
 
 NAME = "identifier-00000001"
@@ -26,7 +26,7 @@ NAME = "identifier-00000001"
 
 def _payment() -> Payment:
     world = World()
-    value = field(wallet().payment(WANTED, world.second, identifier=NAME, url=URL))
+    value = field(wallet().payment(REQUIREMENTS, world.second, identifier=NAME, url=URL))
     drive.run(world.checkout.serve(purchase(value), world.work()))
     return world.only()
 
@@ -45,7 +45,7 @@ def test_everybody_may_know_what_was_bought_and_nothing_else() -> None:
         "x402Version": 2,
         "scheme": "exact",
         "network": "eip155:84532",
-        "asset": WANTED.asset,
+        "asset": REQUIREMENTS.asset,
         "amount": "250000",
         "currency": "USDC",
         "price": "0.25",
@@ -80,11 +80,11 @@ def test_what_is_not_settled_has_none(payment: Payment | None) -> None:
 
 
 def test_a_receipt_is_looked_up_by_its_identifier_or_its_transfer() -> None:
-    assert reference(PAYMENT.receipt_id) == PAYMENT.receipt_id
-    assert reference(nonce(1).upper().replace("X", "x")) == nonce(1)
+    assert receipt_reference(PAYMENT.receipt_id) == PAYMENT.receipt_id
+    assert receipt_reference(nonce(1).upper().replace("X", "x")) == nonce(1)
     for text in ("", PAYMENT.id, "rct_x", "0x12", PAYMENT.receipt_id + "0"):
         with pytest.raises(Problem, match="RECEIPT_NOT_FOUND"):
-            reference(text)
+            receipt_reference(text)
 
 
 def unpad(text: str) -> bytes:

@@ -13,13 +13,13 @@ from svc_core.payments import bodies
 from svc_core.payments.messages import (
     Kind,
     SettlementResponse,
-    Supported,
+    SupportedKinds,
     Verdict,
+    facilitator_reply,
     facilitator_request,
-    heard,
 )
-from svc_core.payments.records import (
-    KeptAnswer,
+from svc_core.payments.payment_rows import (
+    HeldAnswer,
     Lease,
     Payment,
     Wallet,
@@ -30,7 +30,7 @@ from svc_core.payments.records import (
     payment_id,
 )
 from svc_core.payments.states import State
-from tests.paying import URL, WANTED, decoded
+from tests.paying import REQUIREMENTS, URL, decode
 from tests.wallets import wallet
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
@@ -60,17 +60,17 @@ PAYMENTS = st.builds(
 
 @given(PAYMENTS)
 def test_a_payment_comes_back_as_it_was_kept(payment: Payment) -> None:
-    assert wire.loads(Payment, wire.dumps(payment)) == payment
+    assert wire.from_bytes(Payment, wire.to_bytes(payment)) == payment
 
 
 @given(st.builds(Wallet, TEXTS, rejections=st.lists(TIMES, max_size=5).map(tuple)))
 def test_a_wallet_comes_back_as_it_was_kept(purse: Wallet) -> None:
-    assert wire.loads(Wallet, wire.dumps(purse)) == purse
+    assert wire.from_bytes(Wallet, wire.to_bytes(purse)) == purse
 
 
 @given(
     st.builds(
-        KeptAnswer,
+        HeldAnswer,
         st.integers(100, 599),
         st.none() | TEXTS,
         st.lists(st.tuples(TEXTS, TEXTS), max_size=4).map(tuple),
@@ -78,7 +78,7 @@ def test_a_wallet_comes_back_as_it_was_kept(purse: Wallet) -> None:
         st.none() | TEXTS,
     )
 )
-def test_an_answer_comes_back_byte_for_byte(answer: KeptAnswer) -> None:
+def test_an_answer_comes_back_byte_for_byte(answer: HeldAnswer) -> None:
     text = bodies.pack(answer)
     assert text.isascii()
     assert bodies.unpack(text) == answer
@@ -115,14 +115,20 @@ def bytes_of(value: Any) -> bytes:
 
 
 def test_what_a_facilitator_says_is_read_with_good_will() -> None:
-    assert heard(Verdict, bytes_of({"isValid": True, "payer": "0xa", "more": 1})) == Verdict(
-        True, payer="0xa"
-    )
-    assert heard(Verdict, bytes_of({"isValid": False, "invalidReason": None})) == Verdict(False)
+    assert facilitator_reply(
+        Verdict, bytes_of({"isValid": True, "payer": "0xa", "more": 1})
+    ) == Verdict(True, payer="0xa")
+    assert facilitator_reply(
+        Verdict, bytes_of({"isValid": False, "invalidReason": None})
+    ) == Verdict(False)
     members = {"success": True, "transaction": None, "network": "n", "errorReason": None, "id": "x"}
-    assert heard(SettlementResponse, bytes_of(members)) == SettlementResponse(True, "", "n")
+    assert facilitator_reply(SettlementResponse, bytes_of(members)) == SettlementResponse(
+        True, "", "n"
+    )
     kinds = {"kinds": [{"x402Version": 2, "scheme": "exact", "network": "n", "x": 1}], "y": []}
-    assert heard(Supported, bytes_of(kinds)) == Supported((Kind(2, "exact", "n"),))
+    assert facilitator_reply(SupportedKinds, bytes_of(kinds)) == SupportedKinds(
+        (Kind(2, "exact", "n"),)
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,20 +137,20 @@ def test_what_a_facilitator_says_is_read_with_good_will() -> None:
 )
 def test_what_is_no_answer_is_none(body: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        heard(Verdict, body)
+        facilitator_reply(Verdict, body)
 
 
 def test_a_facilitator_is_asked_with_what_was_sent() -> None:
-    payload = wallet().payment(WANTED, 0)
+    payload = wallet().payment(REQUIREMENTS, 0)
     assert facilitator_request(payload) == {
         "x402Version": 2,
         "paymentPayload": payload,
-        "paymentRequirements": wire.to_json(WANTED),
+        "paymentRequirements": wire.to_json(REQUIREMENTS),
     }
 
 
 def test_an_answer_leaves_out_what_is_not_known() -> None:
-    assert decoded(SettlementResponse(False, "", "n", None, "why").header()) == {
+    assert decode(SettlementResponse(False, "", "n", None, "why").header()) == {
         "success": False,
         "transaction": "",
         "network": "n",

@@ -20,10 +20,10 @@ from svc_core import wire
 from svc_core.base import drive
 from svc_core.contract.problem import Problem
 from svc_core.payments import evm, header
-from svc_core.payments.decisions import Attempt, fault
+from svc_core.payments.decisions import PaymentAttempt, fault
 from svc_core.payments.evm import ORDER
 from svc_core.payments.messages import Authorization
-from tests.paying import JUDGE, OFFER, URL, WANTED, World, purchase
+from tests.paying import JUDGE, OFFER, REQUIREMENTS, URL, World, purchase
 from tests.wallets import Wallet, field, nonce, wallet
 
 pytestmark = [
@@ -42,7 +42,7 @@ class Chain:
         return [wallet(9).address]
 
     def get_code(self, address: str) -> bytes:
-        return b"\x60" if address.lower() == WANTED.asset.lower() else b""
+        return b"\x60" if address.lower() == REQUIREMENTS.asset.lower() else b""
 
     def read_contract(self, address: str, abi: Any, name: str, *args: Any) -> Any:
         if name == "transferWithAuthorization" and len(args) == 9:
@@ -57,7 +57,7 @@ def reference() -> Any:
     module = import_module("x402.mechanisms.evm.exact.facilitator")
     schemas = import_module("x402.schemas")
     scheme = module.ExactEvmScheme(Chain())
-    wanted_text = schemas.PaymentRequirements.model_validate(wire.to_json(WANTED))
+    wanted_text = schemas.PaymentRequirements.model_validate(wire.to_json(REQUIREMENTS))
 
     def verify(payload: Any) -> tuple[bool, str | None]:
         verdict = scheme.verify(schemas.PaymentPayload.model_validate(payload), wanted_text)
@@ -80,8 +80,8 @@ def flip_byte(data: bytes, random: Random) -> bytes:
 def mutate(random: Random, now: int) -> dict[str, Any]:
     """A payment that is changed before or after it was signed, in some respects or none."""
     number = random.randrange(3)
-    authorization = wallet(number).authorization(WANTED, now, random.getrandbits(60))
-    offer_: Any = wire.to_json(WANTED)
+    authorization = wallet(number).authorization(REQUIREMENTS, now, random.getrandbits(60))
+    offer_: Any = wire.to_json(REQUIREMENTS)
 
     def change() -> None:
         match random.randrange(11):
@@ -89,7 +89,7 @@ def mutate(random: Random, now: int) -> dict[str, Any]:
                 authorization["value"] = str(random.choice([0, 1, 249_999, 250_001, 2**255]))
             case 1:
                 authorization["to"] = (
-                    "0x" + flip_byte(bytes.fromhex(WANTED.pay_to[2:]), random).hex()
+                    "0x" + flip_byte(bytes.fromhex(REQUIREMENTS.pay_to[2:]), random).hex()
                 )
             case 2:
                 late = random.choice([-300, -1, 0, 3, 60, 10**6])
@@ -146,7 +146,7 @@ OWN_REASONS = {
 
 def judge_payload(payload: Any, now: int) -> Any:
     order = purchase(field(payload))
-    attempt = Attempt(order, header.read(order.values))
+    attempt = PaymentAttempt(order, header.parse_payment(order.values))
     return fault(attempt, JUDGE, datetime.fromtimestamp(now, UTC))
 
 
@@ -206,7 +206,7 @@ def test_the_reference_client_pays_what_is_asked_for() -> None:
 def test_the_reference_reads_every_refusal() -> None:
     decode = import_module("x402.http.utils").decode_payment_required_header
     world = World()
-    bad = field(wallet().payment(WANTED, world.second, value="1"))
+    bad = field(wallet().payment(REQUIREMENTS, world.second, value="1"))
     with pytest.raises(Problem) as failure:
         drive.run(world.checkout.serve(purchase(bad), world.work()))
     members = decode(failure.value.headers["PAYMENT-REQUIRED"])

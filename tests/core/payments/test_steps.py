@@ -12,24 +12,24 @@ from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
 from svc_core.ledger.log.note import Ed25519Signer
-from svc_core.payments.admission import Limits, limited
+from svc_core.payments.admission import Limits, rate_limit_problem
 from svc_core.payments.messages import SettlementResponse, Verdict
-from svc_core.payments.outcomes import Outcome
+from svc_core.payments.outcomes import PaymentOutcome
+from svc_core.payments.payment_rows import HeldAnswer, Payment
 from svc_core.payments.receipts import Signing
-from svc_core.payments.records import KeptAnswer, Payment
 from svc_core.payments.states import Event, State, Superseded
-from svc_core.payments.steps import Abandoned, Policy, Served
+from svc_core.payments.steps import ClientGone, PaidReply, PaymentPolicy
 from tests.paying import (
     FAULTS,
     PRICE,
+    REQUIREMENTS,
     URL,
-    WANTED,
     Broker,
     Chain,
     Task,
     World,
     answer,
-    decoded,
+    decode,
     in_turn,
     purchase,
 )
@@ -42,11 +42,11 @@ NONCE_REASON = "invalid_exact_evm_nonce_already_used"
 
 def paid_payment(world: World, number: int = 0, wallet_number: int = 0, **members: Any) -> str:
     """The field of a payment that is signed now."""
-    return field(wallet(wallet_number).payment(WANTED, world.second, number, **members))
+    return field(wallet(wallet_number).payment(REQUIREMENTS, world.second, number, **members))
 
 
-def serve(world: World, value: str, url: str = URL, **work: Any) -> Served:
-    reply: Served = drive.run(world.checkout.serve(purchase(value, url=url), world.work(**work)))
+def serve(world: World, value: str, url: str = URL, **work: Any) -> PaidReply:
+    reply: PaidReply = drive.run(world.checkout.serve(purchase(value, url=url), world.work(**work)))
     return reply
 
 
@@ -58,7 +58,7 @@ def refusal_of(
         serve(world, value, url, **work)
     assert failure.value.type in (DOUBTFUL.values() if kind is None else (kind,))
     return {
-        name: decoded(text) if name.startswith("PAYMENT") else text
+        name: decode(text) if name.startswith("PAYMENT") else text
         for name, text in failure.value.headers.items()
     }
 
@@ -76,7 +76,7 @@ def test_a_good_payment_buys_one_answer() -> None:
     assert reply.answer.body == b"report"
     assert reply.answer.payment_response is not None
     payment = world.only()
-    assert decoded(reply.answer.payment_response) == {
+    assert decode(reply.answer.payment_response) == {
         "success": True,
         "transaction": payment.transaction,
         "network": "eip155:84532",
@@ -86,23 +86,23 @@ def test_a_good_payment_buys_one_answer() -> None:
     assert reply.receipt_id == payment.receipt_id
     assert payment.state is State.SETTLED
     assert payment.settled_at == payment.delivered_at == world.clock.now()
-    assert (charges(world), world.runs, world.broker.asked) == (1, 1, ["verify", "settle"])
+    assert (charges(world), world.runs, world.broker.calls) == (1, 1, ["verify", "settle"])
     # Without an identifier nobody can ask for the answer again, so it is not kept.
     assert world.store.answers == {}
 
 
 def test_a_facilitator_need_not_be_asked_before() -> None:
-    world = World(policy=Policy(verifies=False))
+    world = World(policy=PaymentPolicy(verifies=False))
     serve(world, paid_payment(world))
-    assert world.broker.asked == ["settle"]
+    assert world.broker.calls == ["settle"]
 
 
 def test_a_receipt_is_signed_where_there_is_a_key() -> None:
     world = World()
     key = Ed25519Signer(Ed25519PrivateKey.from_private_bytes(b"k" * 32))
-    world.patched(signing=Signing(key, "https://api.svc.test"))
+    world.patch(signing=Signing(key, "https://api.svc.test"))
     reply = serve(world, paid_payment(world))
-    members = decoded(reply.answer.payment_response or "")
+    members = decode(reply.answer.payment_response or "")
     assert members["extensions"]["offer-receipt"]["info"]["receipt"]["format"] == "jws"
 
 
@@ -113,7 +113,7 @@ def test_the_same_payment_buys_nothing_else() -> None:
     world = World()
     value = paid_payment(world)
     receipt = serve(world, value).receipt_id
-    upper = wallet().payment(WANTED, world.second)
+    upper = wallet().payment(REQUIREMENTS, world.second)
     upper["payload"]["authorization"]["nonce"] = "0x" + nonce(0)[2:].upper()
     for again, url in [(value, URL), (field(upper), URL), (value, SECOND_URL)]:
         fields = refusal_of(world, again, problem.PAYMENT_REPLAYED, url)
@@ -129,12 +129,12 @@ def test_of_many_at_once_one_is_served() -> None:
     world = World(pause=in_turn)
     value = paid_payment(world)
     tasks = [Task(world.checkout.serve(purchase(value), world.work())) for _ in range(50)]
-    while not all(task.ended for task in tasks):
+    while not all(task.is_done for task in tasks):
         for task in tasks:
-            if not task.ended:
+            if not task.is_done:
                 task.step()
     results = [task.result for task in tasks if task.result]
-    refusals = [task.raised for task in tasks if isinstance(task.raised, Problem)]
+    refusals = [task.error for task in tasks if isinstance(task.error, Problem)]
     assert (len(results), len(refusals), charges(world), world.runs) == (1, 49, 1, 1)
     for row in refusals:
         assert row.type is problem.PAYMENT_IN_PROGRESS
@@ -178,7 +178,7 @@ def test_a_name_is_for_one_request_of_one_payer() -> None:
 def test_a_name_without_the_signature_of_its_payer_gives_nothing() -> None:
     world = World()
     serve(world, paid_payment(world, identifier=NAME))
-    forgery = wallet(1).payment(WANTED, world.second, 1, identifier=NAME)
+    forgery = wallet(1).payment(REQUIREMENTS, world.second, 1, identifier=NAME)
     forgery["payload"]["authorization"]["from"] = wallet(0).address
     fields = refusal_of(world, field(forgery), problem.PAYMENT_INVALID)
     assert fields["PAYMENT-REQUIRED"]["error"] == "invalid_exact_evm_payload_signature"
@@ -216,7 +216,7 @@ def test_a_refusal_says_why_and_asks_anew() -> None:
         assert fields.keys() == {"PAYMENT-REQUIRED"}
         assert fields["PAYMENT-REQUIRED"]["error"] == reason
         assert fields["PAYMENT-REQUIRED"]["resource"]["url"] == URL
-    assert (world.store.payments, world.broker.asked, world.runs) == ({}, [], 0)
+    assert (world.store.payments, world.broker.calls, world.runs) == ({}, [], 0)
 
 
 def test_an_empty_wallet_gets_no_work_done() -> None:
@@ -255,24 +255,24 @@ def test_without_a_facilitator_nothing_is_begun() -> None:
 
 
 def test_the_signature_of_a_contract_wallet_is_judged_by_a_facilitator_first() -> None:
-    world = World(policy=Policy(verifies=False))
-    payload = wallet().payment(WANTED, world.second)
+    world = World(policy=PaymentPolicy(verifies=False))
+    payload = wallet().payment(REQUIREMENTS, world.second)
     payload["payload"]["signature"] = "0x" + "ab" * 200
     world.broker.says = Verdict(False, "invalid_exact_evm_payload_signature")
     refusal_of(world, field(payload), problem.PAYMENT_INVALID)
-    assert (world.store.payments, world.broker.asked) == ({}, ["verify"])
+    assert (world.store.payments, world.broker.calls) == ({}, ["verify"])
     world.broker.says = Verdict(True)
     serve(world, field(payload))
-    assert world.broker.asked == ["verify", "verify", "settle"]
+    assert world.broker.calls == ["verify", "verify", "settle"]
 
 
 def test_a_contract_wallet_in_doubt_is_not_asked_to_pay_again() -> None:
     world = World()
-    payload = wallet().payment(WANTED, world.second)
+    payload = wallet().payment(REQUIREMENTS, world.second)
     payload["payload"]["signature"] = "0x" + "ab" * 200
     world.broker.fault = "sent and lost"
     refusal_of(world, field(payload), problem.SETTLEMENT_UNKNOWN)
-    world.chain.mine()
+    world.chain.mine_block()
     second = field({**payload, "extensions": {}})
     assert refusal_of(world, second, problem.SETTLEMENT_UNKNOWN) == {"Retry-After": "5"}
     assert serve(world, field(payload)).answer.body == b"report"
@@ -287,7 +287,7 @@ def test_a_failed_answer_is_passed_on_and_costs_nothing(status: int) -> None:
     world = World()
     value = paid_payment(world)
     reply = serve(world, value, status=status)
-    assert reply == Served(answer(status=status))
+    assert reply == PaidReply(answer(status=status))
     assert (charges(world), world.only().state) == (0, State.RELEASED)
     assert serve(world, value).receipt_id is not None
 
@@ -302,7 +302,7 @@ def test_what_the_work_raises_is_passed_on_and_costs_nothing() -> None:
     world = World()
     value = paid_payment(world)
 
-    async def missing() -> KeptAnswer:
+    async def missing() -> HeldAnswer:
         raise Problem(problem.NOT_FOUND)
 
     with pytest.raises(Problem, match="NOT_FOUND"):
@@ -320,7 +320,7 @@ def test_an_authorization_that_failed_for_one_request_is_good_for_another() -> N
 
 
 def test_a_refused_settlement_gives_nothing_and_costs_nothing() -> None:
-    world = World(policy=Policy(verifies=False))
+    world = World(policy=PaymentPolicy(verifies=False))
     value = paid_payment(world)
     world.broker.fault = "refused"
     fields = refusal_of(world, value, problem.SETTLEMENT_FAILED)
@@ -372,10 +372,10 @@ def test_with_a_view_of_the_chain_doubt_ends_with_an_answer_given_once(fault: st
         task = Task(world.checkout.serve(purchase(value), world.work()))
         task.finish()
         reply = task.result
-        if isinstance(task.raised, Problem):
-            assert task.raised.type in DOUBTFUL.values()
-            assert "PAYMENT-REQUIRED" not in task.raised.headers
-        world.chain.mine()
+        if isinstance(task.error, Problem):
+            assert task.error.type in DOUBTFUL.values()
+            assert "PAYMENT-REQUIRED" not in task.error.headers
+        world.chain.mine_block()
         if fault == "unheard":
             world.broker.fault = "none"
     assert reply.answer.body == b"report"
@@ -398,14 +398,14 @@ def test_a_payment_in_doubt_is_resumed_after_its_authorization_ended() -> None:
     value = paid_payment(world)
     world.broker.fault = "sent and lost"
     refusal_of(world, value, problem.SETTLEMENT_UNKNOWN)
-    world.chain.mine()
+    world.chain.mine_block()
     world.advance(3_600)
     assert serve(world, value).answer.body == b"report"
 
 
 def test_a_refusal_after_doubt_is_doubt() -> None:
     # The wallet is empty because the first attempt went through.
-    world = World(sees=False, policy=Policy(verifies=False))
+    world = World(sees=False, policy=PaymentPolicy(verifies=False))
     value = paid_payment(world)
     world.chain.balances[wallet().address.lower()] = PRICE
     world.broker.fault = "lost"
@@ -442,7 +442,7 @@ def test_of_a_pending_transfer_and_silence_the_transfer_is_told() -> None:
     world = World(sees=False)
     under_way = SettlementResponse(False, nonce(1), error_reason="settlement_pending")
     unclear = SettlementResponse(False, "", error_reason="unexpected_settle_error")
-    world.patched(facilitator=ScriptedBroker(world.chain, under_way, unclear))
+    world.patch(facilitator=ScriptedBroker(world.chain, under_way, unclear))
     fields = refusal_of(world, paid_payment(world), problem.SETTLEMENT_PENDING)
     assert fields["PAYMENT-RESPONSE"]["transaction"] == nonce(1)
 
@@ -462,7 +462,7 @@ def test_a_cancelled_authorization_is_refused() -> None:
 
 
 def test_a_wallet_pays_so_much_and_no_more() -> None:
-    world = World(policy=Policy(Limits(wallet_minute=2)))
+    world = World(policy=PaymentPolicy(Limits(wallet_minute=2)))
     serve(world, paid_payment(world, 1))
     serve(world, paid_payment(world, 2))
     assert refusal_of(world, paid_payment(world, 3), problem.PAYMENT_RATE_LIMITED) == {
@@ -478,9 +478,9 @@ def test_an_operation_is_paid_for_so_often_and_no_more() -> None:
     world = World()
 
     async def full(operation: str) -> None:
-        raise limited(f"{operation} is full.", 3)
+        raise rate_limit_problem(f"{operation} is full.", 3)
 
-    world.patched(gate=full)
+    world.patch(gate=full)
     assert refusal_of(world, paid_payment(world), problem.PAYMENT_RATE_LIMITED) == {
         "Retry-After": "3"
     }
@@ -495,22 +495,22 @@ def cut(world: World, value: str, steps: int) -> None:
     task = Task(world.checkout.serve(purchase(value), world.work()))
     for _ in range(steps):
         task.step()
-    assert not task.ended
+    assert not task.is_done
     task.die()
 
 
 def finish(coroutine: Any) -> Any:
     task = Task(coroutine)
     task.finish()
-    if task.raised is not None:
-        raise task.raised
+    if task.error is not None:
+        raise task.error
     return task.result
 
 
 def steps_of_a_payment() -> int:
     world, count = World(pause=in_turn), 0
     task = Task(world.checkout.serve(purchase(paid_payment(world)), world.work()))
-    while not task.ended:
+    while not task.is_done:
         task.step()
         count += 1
     return count
@@ -527,9 +527,9 @@ def test_whenever_a_worker_dies_its_client_gets_the_answer_for_one_charge(
     # Its lease is not over: nobody else may do what it might still do.
     early = Task(world.checkout.serve(purchase(value), world.work()))
     early.finish()
-    if isinstance(early.raised, Problem):
-        assert early.raised.type is problem.PAYMENT_IN_PROGRESS
-        assert "PAYMENT-REQUIRED" not in early.raised.headers
+    if isinstance(early.error, Problem):
+        assert early.error.type is problem.PAYMENT_IN_PROGRESS
+        assert "PAYMENT-REQUIRED" not in early.error.headers
     world.advance(181)
     if is_reconciled:
         finish(world.checkout.reconcile())
@@ -567,7 +567,7 @@ def test_the_reconciler_finds_what_was_paid_and_the_client_gets_it_once() -> Non
     world = World()
     value = in_doubt(world, "sent and lost")
     assert reconcile(world) == ()
-    world.chain.mine()
+    world.chain.mine_block()
     assert reconcile(world) == ()  # it was looked at a moment ago
     world.advance(60)
     (payment_,) = reconcile(world)
@@ -649,23 +649,25 @@ def test_a_transfer_under_way_is_asked_about_again_and_less_and_less_often(fault
 def test_without_a_view_what_stays_unclear_waits_for_the_operator() -> None:
     world = World(sees=False)
     value = in_doubt(world, "pending")
-    world.chain.mine()
+    world.chain.mine_block()
     (payment_,) = reconcile(world)  # the nonce is used: by whom, a facilitator does not say
     assert payment_.state is State.UNKNOWN
     world.advance(1_000)
     assert reconcile(world) == ()
-    outcome = drive.run(world.checkout.resolve(payment_, Outcome(Event.OBSERVE, None, nonce(9))))
+    outcome = drive.run(
+        world.checkout.resolve(payment_, PaymentOutcome(Event.OBSERVE, None, nonce(9)))
+    )
     assert (outcome.state, outcome.transaction) == (State.OWED, nonce(9))
     serve(world, value)
     with pytest.raises(Superseded):
-        drive.run(world.checkout.resolve(outcome, Outcome(Event.REJECT, "lost")))
+        drive.run(world.checkout.resolve(outcome, PaymentOutcome(Event.REJECT, "lost")))
 
 
 def test_what_the_operator_gives_up_is_free_again() -> None:
     world = World(sees=False)
     value = in_doubt(world)
     world.broker.fault = "none"
-    drive.run(world.checkout.resolve(world.only(), Outcome(Event.REJECT, "never arrived")))
+    drive.run(world.checkout.resolve(world.only(), PaymentOutcome(Event.REJECT, "never arrived")))
     serve(world, value)
 
 
@@ -674,9 +676,9 @@ def test_two_reconcilers_do_not_meet() -> None:
     cut(world, paid_payment(world), 3)
     world.advance(181)
     tasks = [Task(world.checkout.reconcile()) for _ in range(2)]
-    while not all(task.ended for task in tasks):
+    while not all(task.is_done for task in tasks):
         for task in tasks:
-            if not task.ended:
+            if not task.is_done:
                 task.step()
     assert sorted(len(task.result) for task in tasks) == [0, 1]
 
@@ -699,7 +701,7 @@ def working(world: World) -> bool:
 
 
 def settling(world: World) -> bool:
-    return bool(world.chain.sent)
+    return bool(world.chain.transfer_count)
 
 
 def test_one_that_took_too_long_to_work_settles_nothing() -> None:
@@ -708,8 +710,8 @@ def test_one_that_took_too_long_to_work_settles_nothing() -> None:
     world.advance(181)
     finish(world.checkout.reconcile())
     task.finish()
-    assert isinstance(task.raised, Problem)
-    assert task.raised.type is problem.PAYMENT_IN_PROGRESS
+    assert isinstance(task.error, Problem)
+    assert task.error.type is problem.PAYMENT_IN_PROGRESS
     assert charges(world) == 0
 
 
@@ -722,7 +724,7 @@ def test_one_that_took_too_long_and_failed_says_how() -> None:
     world.advance(181)
     finish(world.checkout.reconcile())
     task.finish()
-    assert task.result == Served(answer(status=404))
+    assert task.result == PaidReply(answer(status=404))
 
 
 def test_one_that_took_long_and_was_not_given_up_goes_on() -> None:
@@ -731,7 +733,7 @@ def test_one_that_took_long_and_was_not_given_up_goes_on() -> None:
     world.advance(1_000)
     world.clock.advance(-900)
     task.finish()
-    assert isinstance(task.result, Served) or charges(world) == 0
+    assert isinstance(task.result, PaidReply) or charges(world) == 0
 
 
 def test_good_news_from_one_that_was_given_up_counts() -> None:
@@ -755,8 +757,8 @@ def test_good_news_of_what_another_has_sent_sends_it_to_nobody_else(name: str | 
     second = finish(world.checkout.serve(purchase(value), world.work()))
     task.finish()
     if name is None:
-        assert isinstance(task.raised, Problem)
-        assert task.raised.type is problem.PAYMENT_REPLAYED
+        assert isinstance(task.error, Problem)
+        assert task.error.type is problem.PAYMENT_REPLAYED
     else:
         assert task.result == second
     assert charges(world) == 1
@@ -772,14 +774,14 @@ def test_what_was_given_up_meanwhile_is_not_resumed(is_reserved_anew: bool) -> N
     task = Task(world.checkout.serve(purchase(value), world.work()))
     for _ in range(2):
         task.step()  # it knows of the doubt, and is about to settle on
-    rejection = Outcome(Event.REJECT, "never arrived")
+    rejection = PaymentOutcome(Event.REJECT, "never arrived")
     finish(world.checkout.resolve(world.only(), rejection))
     second = None
     if is_reserved_anew:
         second = held_until(world, value, lambda world: world.runs == 2)
     task.finish()
-    assert isinstance(task.raised, Problem)
-    assert task.raised.type is problem.PAYMENT_IN_PROGRESS
+    assert isinstance(task.error, Problem)
+    assert task.error.type is problem.PAYMENT_IN_PROGRESS
     if second is not None:
         world.broker.fault = "none"
         second.finish()
@@ -795,13 +797,13 @@ def test_the_doubt_of_another_request_is_not_resumed() -> None:
     task = Task(world.checkout.serve(purchase(value), world.work()))
     task.step()
     task.step()
-    finish(world.checkout.resolve(world.only(), Outcome(Event.REJECT, "never arrived")))
+    finish(world.checkout.resolve(world.only(), PaymentOutcome(Event.REJECT, "never arrived")))
     with pytest.raises(Problem):
         finish(world.checkout.serve(purchase(value, url=SECOND_URL), world.work("another")))
     world.broker.fault = "none"
     task.finish()
-    assert isinstance(task.raised, Problem)
-    assert task.raised.type is problem.PAYMENT_IN_PROGRESS
+    assert isinstance(task.error, Problem)
+    assert task.error.type is problem.PAYMENT_IN_PROGRESS
 
 
 def test_good_news_counts_though_it_is_late_and_its_client_has_left() -> None:
@@ -815,7 +817,7 @@ def test_good_news_counts_though_it_is_late_and_its_client_has_left() -> None:
     finish(world.checkout.reconcile())
     assert world.only().state is State.UNKNOWN
     task.finish()
-    assert isinstance(task.raised, Abandoned)
+    assert isinstance(task.error, ClientGone)
     assert world.only().state is State.OWED
     assert finish(world.checkout.serve(purchase(value), world.work())).answer.body == b"report"
 
@@ -840,19 +842,19 @@ def test_good_news_of_a_pending_transfer_counts_though_it_is_late() -> None:
 
 
 def test_bad_news_from_one_that_was_given_up_counts_for_nothing() -> None:
-    world = World(pause=in_turn, policy=Policy(verifies=False))
+    world = World(pause=in_turn, policy=PaymentPolicy(verifies=False))
     world.broker.fault = "refused"
     value = paid_payment(world)
-    task = held_until(world, value, lambda world: world.broker.asked == ["settle"])
+    task = held_until(world, value, lambda world: world.broker.calls == ["settle"])
     world.advance(181)
     world.view.down = True
     finish(world.checkout.reconcile())
     task.finish()
-    assert isinstance(task.raised, Problem)
-    assert task.raised.type is problem.SETTLEMENT_UNKNOWN
+    assert isinstance(task.error, Problem)
+    assert task.error.type is problem.SETTLEMENT_UNKNOWN
     assert world.only().state is State.UNKNOWN
 
 
 def test_every_fault_is_tried() -> None:
     assert set(FAULTS) == {"none", "refused", *DOUBTFUL}
-    assert timedelta(seconds=180) == Policy().lease
+    assert timedelta(seconds=180) == PaymentPolicy().lease

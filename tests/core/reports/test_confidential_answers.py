@@ -38,5 +38,5 @@ def test_a_kept_answer_is_sealed_and_opens_for_its_own_key_alone(sealing: Any) -
 
     sealing.run(swap, "wsp_a")
     body = {"name": "Ports", "topic": "Port strikes", "frequency": "manual"}
-    refusal = sealing.refused("createProfile", body=body, idempotency_key=KEYS[0])
+    refusal = sealing.refusal("createProfile", body=body, idempotency_key=KEYS[0])
     assert refusal.type is problem.IDEMPOTENCY_CONFLICT

@@ -75,7 +75,7 @@ def test_defaults_fill_what_is_left_out(house: Any) -> None:
 def test_a_body_that_does_not_fit_is_refused_by_place(
     house: Any, change: dict[str, Any], fault: str
 ) -> None:
-    refusal = house.refused("createProfile", body=GOOD | change, idempotency_key="some-key")
+    refusal = house.refusal("createProfile", body=GOOD | change, idempotency_key="some-key")
     assert refusal.type.code == "VALIDATION_FAILED"
     assert f"{fault}: " in refusal.detail
     assert house.changes() == []
@@ -84,13 +84,13 @@ def test_a_body_that_does_not_fit_is_refused_by_place(
 @pytest.mark.parametrize("missing", ["name", "topic", "frequency"])
 def test_required_members_are_required(house: Any, missing: str) -> None:
     body = {name: value for name, value in GOOD.items() if name != missing}
-    refusal = house.refused("createProfile", body=body, idempotency_key="some-key")
+    refusal = house.refusal("createProfile", body=body, idempotency_key="some-key")
     assert f"/{missing}: is required" in refusal.detail
 
 
 def test_all_faults_are_told_together(house: Any) -> None:
     body = {"name": "", "topic": "", "frequency": "never", "extra": 1}
-    detail = house.refused("createProfile", body=body, idempotency_key="some-key").detail
+    detail = house.refusal("createProfile", body=body, idempotency_key="some-key").detail
     assert all(place in detail for place in ("/name", "/topic", "/frequency", "/extra"))
 
 
@@ -126,7 +126,7 @@ def test_what_was_read_is_taken_back_and_what_stands_stays(house: Any) -> None:
     reply = house.send("updateProfile", path=path, body={"createdAt": twin})
     assert json.loads(reply.body)["data"] == profile
     wrong = {**profile, "id": "prf_" + "0" * 24, "createdAt": 7, "visibility": "public", "x": 1}
-    detail = house.refused("replaceProfile", path=path, body=wrong).detail
+    detail = house.refusal("replaceProfile", path=path, body=wrong).detail
     for name in ("id", "createdAt", "visibility", "x"):
         assert f"/{name}: " in detail
     assert profile["id"] in detail
@@ -151,7 +151,7 @@ def test_null_takes_an_optional_member_to_its_default(house: Any) -> None:
 )
 def test_a_patch_never_leaves_an_invalid_profile(house: Any, body: Any, fault: str) -> None:
     profile = house.profile()
-    refusal = house.refused("updateProfile", path={"profileId": profile["id"]}, body=body)
+    refusal = house.refusal("updateProfile", path={"profileId": profile["id"]}, body=body)
     assert refusal.type.code == "VALIDATION_FAILED"
     assert fault in refusal.detail
 
@@ -174,9 +174,9 @@ def test_a_deleted_profile_is_gone_with_its_subscription(house: Any) -> None:
     subscription = json.loads(house.send("listSubscriptions").body)["data"][0]
     reply = house.send("deleteProfile", path=path, if_match="*")
     assert (reply.status, reply.body) == (204, b"")
-    assert house.refused("deleteProfile", path=path).type.code == "NOT_FOUND"
-    assert house.refused("getProfile", path=path).type.code == "NOT_FOUND"
-    refusal = house.refused("getSubscription", path={"subscriptionId": subscription["id"]})
+    assert house.refusal("deleteProfile", path=path).type.code == "NOT_FOUND"
+    assert house.refusal("getProfile", path=path).type.code == "NOT_FOUND"
+    refusal = house.refusal("getSubscription", path={"subscriptionId": subscription["id"]})
     assert refusal.type.code == "NOT_FOUND"
     tombstones = {row["resourceId"] for row in house.changes() if row["tombstone"]}
     assert tombstones == {profile["id"], subscription["id"]}

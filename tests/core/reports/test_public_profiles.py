@@ -18,15 +18,16 @@ from svc_core.catalog import COLLECTIONS
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.ports import SYSTEM
-from svc_core.reports import publications, speaking
+from svc_core.reports import publications
+from svc_core.reports import speech_tasks as speaking
 from svc_core.reports.audio import Recording
 from svc_core.reports.profiles import followers as following
 from svc_core.reports.profiles.followers import GRACE
 from svc_core.reports.profiles.model import PROFILES, PUBLICATIONS, Publication
-from svc_core.reports.profiles.operations import OneProfile, delete_profile
+from svc_core.reports.profiles.operations import ProfileRequest, delete_profile
 from svc_core.reports.publications import ChosenProfile, publish_profile, unpublish_profile
-from svc_http.service.service import Service
-from svc_http.service.workers.subscribers import follow
+from svc_http.service.service_units import Service
+from svc_http.service.workers.subscribers import inform_subscribers
 from tests import knowledge
 from tests.core.conftest import House
 from tests.sampling import examples
@@ -77,12 +78,12 @@ class Town(House):
         """A report with signals, words that are its own, and audio where it is `audio`."""
         number = len(self.reports) + 1
         days = number % 3  # so that several are of one instant
-        row, facets = knowledge.made(
+        row, facets = knowledge.make_report(
             number, f"Secret{number} strike", f"Walkout {number}.",
             signals=2, profile=profile_id, days=days,
         )  # fmt: skip
         self.run(lambda ctx: knowledge.put(ctx, row, facets), tenant)
-        self.run(lambda ctx: following.note(ctx, row.id, 1), tenant)
+        self.run(lambda ctx: following.note_news(ctx, row.id, 1), tenant)
         if audio:
             self.run(lambda ctx: speak(ctx, row.id), tenant)
         self.reports[row.id] = (tenant, profile_id)
@@ -95,7 +96,7 @@ class Town(House):
 
     def tell(self) -> None:
         """Have the workers tell whoever is to be told."""
-        drive.run(follow(self.service, _reraise))
+        drive.run(inform_subscribers(self.service, _reraise))
 
     @property
     def service(self) -> Service:
@@ -124,7 +125,9 @@ def _reraise(failure: BaseException) -> None:
 async def speak(ctx: Any, report_id: str) -> None:
     sha256 = "ab" * 32
     recording = Recording(f"{sha256}.mp3", "audio/mpeg", 1_000, sha256, 12.5)
-    await speaking.adopt(ctx, await speaking.ask(ctx, report_id), recording, "a voice")
+    await speaking.attach_audio(
+        ctx, await speaking.speech_task(ctx, report_id), recording, "a voice"
+    )
 
 
 @pytest.fixture
@@ -146,8 +149,8 @@ def test_a_report_is_everybodys_exactly_while_its_profile_is_public(
     path = {"reportId": town.report(ANN, profile, audio=True)}
     request: Any = {"path": path, "query": query}
 
-    missing = town.refused(operation, tenant=reader, path={"reportId": f"rpt_{0:024x}"})
-    refusal = town.refused(operation, tenant=reader, **request)
+    missing = town.refusal(operation, tenant=reader, path={"reportId": f"rpt_{0:024x}"})
+    refusal = town.refusal(operation, tenant=reader, **request)
     assert (refusal.type, refusal.detail) == (missing.type, missing.detail)
 
     town.publish(profile, ANN)
@@ -156,7 +159,7 @@ def test_a_report_is_everybodys_exactly_while_its_profile_is_public(
     assert (reply.status, reply.body) == (200, own.body)
 
     town.unpublish(profile, ANN)
-    assert town.refused(operation, tenant=reader, **request).detail == missing.detail
+    assert town.refusal(operation, tenant=reader, **request).detail == missing.detail
     assert town.send(operation, tenant=ANN, **request).status == 200
 
 
@@ -176,7 +179,7 @@ def test_publishing_shows_in_the_profile_and_in_its_owners_feed_alone(town: Town
     assert [row["changedFields"] for row in changes] == [["visibility"]]
     for stranger in (BOB, STRANGER):
         assert town.changes(stranger) == []
-        assert town.refused("getProfile", tenant=stranger, path=path).type.status == 404
+        assert town.refusal("getProfile", tenant=stranger, path=path).type.status == 404
 
 
 def test_only_the_operator_says_who_reads_it(town: Town) -> None:
@@ -189,7 +192,7 @@ def test_only_the_operator_says_who_reads_it(town: Town) -> None:
             {"name": "P", "topic": "Ports", "frequency": "manual", "visibility": "public"},
         ),
     ):
-        refusal = town.refused(method, path=path, body=body)
+        refusal = town.refusal(method, path=path, body=body)
         assert refusal.type.code == "VALIDATION_FAILED"
     writing = [operation for operation in publications.LOCAL_OPERATIONS if operation.verb]
     assert {item.roles for item in writing} == {frozenset({"operator"})}
@@ -202,7 +205,7 @@ def test_only_the_operator_says_who_reads_it(town: Town) -> None:
 def test_a_profile_of_before_says_that_it_is_private(town: Town) -> None:
     profile = town.profile(ANN)
     old = {name: value for name, value in profile.items() if name != "visibility"}
-    rows = town.store._world.rows[PROFILES.name, ANN]
+    rows = town.store._state.rows[PROFILES.name, ANN]
     row = rows.rows[profile["id"]]
     document = row.document._replace(raw=json.dumps(old).encode())
     rows.set(profile["id"], attrs.evolve(row, document=document))
@@ -231,7 +234,7 @@ def test_there_are_so_many_public_profiles_and_no_more(
     assert failure.value.type.code == "RESOURCE_CONFLICT"
     assert "2 public profiles" in str(failure.value.detail)
     # One that was deleted leaves a line in the directory, and no longer takes a place.
-    town.run(lambda ctx: delete_profile(ctx, OneProfile(first)), ANN)
+    town.run(lambda ctx: delete_profile(ctx, ProfileRequest(first)), ANN)
     town.publish(third, ANN)
     page = town.run(lambda ctx: ctx.tx.documents.scan(PUBLICATIONS, limit=9)).rows
     assert {row.id for row in page} == {second, third}
@@ -254,10 +257,10 @@ def test_the_directory_alone_shows_nothing(town: Town) -> None:
     report = town.report(ANN, profile)
     line = Publication(profile, ANN, town.clock.now())
     town.run(lambda ctx: ctx.save(PUBLICATIONS, profile, line))
-    assert town.refused("getReport", tenant=BOB, path={"reportId": report}).type.status == 404
+    assert town.refusal("getReport", tenant=BOB, path={"reportId": report}).type.status == 404
     assert town.listed_ids(STRANGER) == []
     body = {"profileId": profile}
-    assert town.refused("createSubscription", tenant=BOB, body=body).type.status == 404
+    assert town.refusal("createSubscription", tenant=BOB, body=body).type.status == 404
     assert town.rows("listProfiles", "visibility=public", BOB) == []
 
 
@@ -284,7 +287,7 @@ def test_cursors_are_of_one_list(town: Town) -> None:
             if collection == path:
                 town.send("listReports", tenant=collection[0], query=query)
             else:
-                refusal = town.refused("listReports", tenant=collection[0], query=query)
+                refusal = town.refusal("listReports", tenant=collection[0], query=query)
                 assert refusal.type.code == "INVALID_CURSOR"
 
 
@@ -332,7 +335,7 @@ def test_a_private_report_shows_to_no_stranger_by_any_way(
                 subscriptions[reader, profile] = town.subscribe(profile, reader)["id"]
             else:
                 body = {"profileId": profile}
-                refusal = town.refused("createSubscription", tenant=reader, body=body)
+                refusal = town.refusal("createSubscription", tenant=reader, body=body)
                 is_known = owner == reader or (reader, profile) in subscriptions
                 assert refusal.type.status == (409 if is_known else 404)
         elif act == "end":
@@ -340,7 +343,7 @@ def test_a_private_report_shows_to_no_stranger_by_any_way(
                 town.tell()
                 town.send("deleteSubscription", tenant=reader, path={"subscriptionId": id_})
         elif act == "delete":
-            town.run(lambda ctx, id_=profile: delete_profile(ctx, OneProfile(id_)), owner)
+            town.run(lambda ctx, id_=profile: delete_profile(ctx, ProfileRequest(id_)), owner)
             alive.discard(profile)
         else:
             town.tell()

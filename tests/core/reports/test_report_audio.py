@@ -10,18 +10,27 @@ import pytest
 
 from svc_core.base import drive, passes
 from svc_core.base.unset import UNSET
-from svc_core.catalog.openapi import document as openapi
+from svc_core.catalog.openapi import openapi_document as openapi
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import T4_PREMIUM_AUDIO
 from svc_core.operation.host import Host
-from svc_core.operation.ports import SYSTEM, Document
-from svc_core.reports import making as reports
-from svc_core.reports import operations, speaking
-from svc_core.reports.audio import AUDIO, DOUBTS, SPEAKING, TURNS, Recording, Speaking, Turn
+from svc_core.operation.ports import SYSTEM, StoredRow
+from svc_core.reports import composition as reports
+from svc_core.reports import operations
+from svc_core.reports import speech_tasks as speaking
+from svc_core.reports.audio import (
+    AUDIO,
+    FILE_CHECKS,
+    FILE_LEASES,
+    SPEECH_REQUESTS,
+    FileLease,
+    Recording,
+    SpeechRequest,
+)
 from svc_core.reports.model import REPORTS
 from svc_core.reports.profiles.model import SUBSCRIPTIONS
-from svc_core.reports.recordings import TURN, end_turn, forget_reports, is_early, take_turn
-from svc_core.reports.speaking import ATTEMPTS_MAX, Task
+from svc_core.reports.recordings import LEASE, end_lease, forget_reports, is_early, take_lease
+from svc_core.reports.speech_tasks import ATTEMPTS_MAX, SpeechTask
 
 TENANT = "wsp_a"
 SHA256 = "ab" * 32
@@ -34,7 +43,7 @@ class Stage:
 
     def __init__(self, house: Any, *, speaks: bool = True, include_audio: bool = True) -> None:
         self.house = house
-        self.host = Host(speaks=speaks)
+        self.host = Host(has_voice=speaks)
         self.profile_id = str(house.profile(TENANT)["id"])
         self.deliver(include_audio=include_audio)
         self.report_id = self.publish()
@@ -54,37 +63,37 @@ class Stage:
         self.run(write)
 
     def publish(self, digest: str | None = None) -> str:
-        material = self.run(lambda ctx: reports.gather(ctx, self.profile_id))
+        material = self.run(lambda ctx: reports.gather_material(ctx, self.profile_id))
         report = reports.compose(material, self.house.clock.now())
         if digest is not None:
             facets = attrs.evolve(report.facets, digest=digest)
             report = attrs.evolve(report, facets=facets, repeats=None)
-        return str(self.run(lambda ctx: reports.publish(ctx, report)).id)
+        return str(self.run(lambda ctx: reports.publish_report(ctx, report)).id)
 
     def get(self, collection: Any, id_: str) -> Any:
         row = self.run(lambda ctx: ctx.tx.documents.get(collection, id_))
         return None if row is None else collection.decode(row.raw)
 
-    def wish(self) -> Document[Speaking] | None:
-        row: Document[Speaking] | None = self.run(
-            lambda ctx: ctx.tx.documents.get(SPEAKING, self.report_id)
+    def wish(self) -> StoredRow[SpeechRequest] | None:
+        row: StoredRow[SpeechRequest] | None = self.run(
+            lambda ctx: ctx.tx.documents.get(SPEECH_REQUESTS, self.report_id)
         )
         return row
 
-    def claim(self, seen: Document[Speaking] | None = None) -> Task | None:
+    def claim(self, seen: StoredRow[SpeechRequest] | None = None) -> SpeechTask | None:
         wish = seen or self.wish()
         assert wish is not None
         until = self.house.clock.now() + timedelta(minutes=5)
-        task: Task | None = self.run(lambda ctx: speaking.claim(ctx, wish, until))
+        task: SpeechTask | None = self.run(lambda ctx: speaking.claim_speech(ctx, wish, until))
         return task
 
-    def adopt(self, recording: Recording = RECORDING, task: Task | None = None) -> Any:
-        task = task or self.run(lambda ctx: speaking.ask(ctx, self.report_id))
-        return self.run(lambda ctx: speaking.adopt(ctx, task, recording, VOICE))
+    def adopt(self, recording: Recording = RECORDING, task: SpeechTask | None = None) -> Any:
+        task = task or self.run(lambda ctx: speaking.speech_task(ctx, self.report_id))
+        return self.run(lambda ctx: speaking.attach_audio(ctx, task, recording, VOICE))
 
     def doubts(self) -> list[Any]:
-        rows = drive.run(self.house.store.across(DOUBTS, limit=10))
-        return [DOUBTS.decode(row.document.raw) for row in rows]
+        rows = drive.run(self.house.store.across(FILE_CHECKS, limit=10))
+        return [FILE_CHECKS.decode(row.document.raw) for row in rows]
 
     def read(self, operation: str = "getReportAudio", **parts: Any) -> Any:
         return self.house.send(operation, path={"reportId": self.report_id}, **parts)
@@ -104,7 +113,7 @@ def test_the_operation_is_declared_as_specified(house: Any) -> None:
     assert operation.scopes == {"reports:audio"}
     assert (operation.auth, operation.tier) == ("bearer-or-x402", T4_PREMIUM_AUDIO)
     assert T4_PREMIUM_AUDIO.price_usd == "0.50"
-    document = openapi.document([operation], base_url="https://a.example", flat=True)
+    document = openapi.build_openapi([operation], base_url="https://a.example", flat=True)
     method = document["paths"]["/api/v1/reports/{reportId}/audio"]["get"]
     assert "content" not in method["responses"]["302"]
     assert "Location" in method["responses"]["302"]["headers"]
@@ -117,7 +126,7 @@ def test_the_operation_is_declared_as_specified(house: Any) -> None:
 def test_a_report_without_audio_is_told_from_no_report(stage: Stage) -> None:
     def code(report_id: str, tenant: str = TENANT) -> str:
         path = {"reportId": report_id}
-        return str(stage.house.refused("getReportAudio", path=path, tenant=tenant).type.code)
+        return str(stage.house.refusal("getReportAudio", path=path, tenant=tenant).type.code)
 
     assert code(stage.report_id) == "AUDIO_NOT_AVAILABLE"
     assert code("rpt_" + "0" * 24) == "NOT_FOUND"
@@ -245,14 +254,14 @@ def test_a_report_that_is_made_again_has_no_audio_of_its_old_words(stage: Stage)
 
 
 def test_a_recording_of_old_words_is_not_taken(stage: Stage) -> None:
-    task = stage.run(lambda ctx: speaking.ask(ctx, stage.report_id))
+    task = stage.run(lambda ctx: speaking.speech_task(ctx, stage.report_id))
     stage.publish(digest="other")
     assert stage.adopt(task=task) is None
     assert stage.get(AUDIO, stage.report_id) is None
 
 
 def test_audio_is_forgotten_with_its_report(stage: Stage) -> None:
-    task = stage.run(lambda ctx: speaking.ask(ctx, stage.report_id))
+    task = stage.run(lambda ctx: speaking.speech_task(ctx, stage.report_id))
     stage.adopt()
     stage.run(lambda ctx: forget_reports(ctx, stage.profile_id))
     assert stage.get(AUDIO, stage.report_id) is None
@@ -260,20 +269,22 @@ def test_audio_is_forgotten_with_its_report(stage: Stage) -> None:
     (doubt,) = stage.doubts()
     assert (doubt.name, doubt.look_at) == (RECORDING.name, stage.house.clock.now())
     assert stage.adopt(task=task) is None
-    stage.run(lambda ctx: speaking.put_off(ctx, attrs.evolve(task, attempts=1)))
+    stage.run(lambda ctx: speaking.retry_later(ctx, attrs.evolve(task, attempts=1)))
     assert stage.wish() is None
 
 
 # -- turns -------------------------------------------------------------------------------------
 
 
-def turn_of(house: Any) -> Document[Turn] | None:
-    turn: Document[Turn] | None = house.run(lambda ctx: take_turn(ctx, RECORDING.name), SYSTEM)
+def turn_of(house: Any) -> StoredRow[FileLease] | None:
+    turn: StoredRow[FileLease] | None = house.run(
+        lambda ctx: take_lease(ctx, RECORDING.name), SYSTEM
+    )
     return turn
 
 
-def end(house: Any, turn: Document[Turn], *, is_settled: bool) -> None:
-    house.run(lambda ctx: end_turn(ctx, turn, is_settled=is_settled), SYSTEM)
+def end(house: Any, turn: StoredRow[FileLease], *, is_settled: bool) -> None:
+    house.run(lambda ctx: end_lease(ctx, turn, is_settled=is_settled), SYSTEM)
 
 
 def test_a_file_is_kept_or_removed_by_one_at_a_time(house: Any) -> None:
@@ -286,7 +297,7 @@ def test_a_file_is_kept_or_removed_by_one_at_a_time(house: Any) -> None:
 
 def test_a_turn_that_was_not_ended_is_over_in_time(house: Any) -> None:
     first = turn_of(house)
-    house.clock.advance(TURN.total_seconds() - 1)
+    house.clock.advance(LEASE.total_seconds() - 1)
     assert turn_of(house) is None
     house.clock.advance(1)
     second = turn_of(house)
@@ -302,16 +313,16 @@ def test_a_turn_that_failed_leaves_the_file_to_be_looked_after_at_once(house: An
     turn = turn_of(house)
     assert turn is not None
     end(house, turn, is_settled=False)
-    assert TURNS.decode(turn.raw).until > house.clock.now()
-    (row,) = house.run(lambda ctx: ctx.tx.documents.scan(TURNS, limit=2), SYSTEM).rows
-    assert TURNS.decode(row.raw).until == house.clock.now()
+    assert FILE_LEASES.decode(turn.raw).until > house.clock.now()
+    (row,) = house.run(lambda ctx: ctx.tx.documents.scan(FILE_LEASES, limit=2), SYSTEM).rows
+    assert FILE_LEASES.decode(row.raw).until == house.clock.now()
     assert turn_of(house) is not None
 
 
 def test_only_the_first_half_of_a_turn_is_for_what_cannot_be_undone(house: Any) -> None:
     turn = turn_of(house)
     assert turn is not None
-    half = TURN / 2
+    half = LEASE / 2
     assert is_early(turn, house.clock.now() + half - timedelta(microseconds=1))
     assert not is_early(turn, house.clock.now() + half)
 
@@ -345,7 +356,7 @@ def test_two_workers_never_have_the_same_report(stage: Stage) -> None:
     assert (task.report_id, task.language, task.attempts) == (stage.report_id, "en", 1)
     assert task.text.startswith("Ports")
     assert stage.claim(seen) is None
-    wish = SPEAKING.decode(stage.wish().raw)  # type: ignore[union-attr]
+    wish = SPEECH_REQUESTS.decode(stage.wish().raw)  # type: ignore[union-attr]
     assert wish.due_at == stage.house.clock.now() + timedelta(minutes=5)
 
 
@@ -362,10 +373,10 @@ def test_what_fails_is_tried_later_each_time_and_then_given_up(stage: Stage) -> 
     for _ in range(ATTEMPTS_MAX):
         task = stage.claim()
         assert task is not None
-        stage.run(lambda ctx, task=task: speaking.put_off(ctx, task))
+        stage.run(lambda ctx, task=task: speaking.retry_later(ctx, task))
         wish = stage.wish()
         if wish is not None:
-            due = SPEAKING.decode(wish.raw).due_at
+            due = SPEECH_REQUESTS.decode(wish.raw).due_at
             waits.append((due - stage.house.clock.now()) / timedelta(minutes=1))
     assert waits == [1, 4, 16, 64]
     assert stage.wish() is None
@@ -377,17 +388,17 @@ def test_a_worker_that_is_late_puts_nothing_off(stage: Stage) -> None:
     assert late is not None
     assert now is not None
     before = stage.wish()
-    stage.run(lambda ctx: speaking.put_off(ctx, late))
-    stage.run(lambda ctx: speaking.give_back(ctx, late))
+    stage.run(lambda ctx: speaking.retry_later(ctx, late))
+    stage.run(lambda ctx: speaking.return_claim(ctx, late))
     assert stage.wish() == before
 
 
-@pytest.mark.parametrize("end", [speaking.put_off, speaking.give_back])
+@pytest.mark.parametrize("end", [speaking.retry_later, speaking.return_claim])
 def test_a_claim_that_has_ended_is_not_renewed(stage: Stage, end: Any) -> None:
     task = stage.claim()
     stage.run(lambda ctx: end(ctx, task))
     before = stage.wish()
-    stage.run(lambda ctx: speaking.renew(ctx, task, ctx.now))
+    stage.run(lambda ctx: speaking.renew_claim(ctx, task, ctx.now))
     assert stage.wish() == before
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from svc_core import catalog
 from svc_core.base.unset import UNSET
-from svc_core.catalog.openapi import document as openapi
+from svc_core.catalog.openapi import openapi_document as openapi
 from svc_core.operation.declaration import T3_ENRICHED
 from svc_core.reports.model import (
     FACETS,
@@ -155,6 +155,6 @@ def test_the_operation_is_declared_as_specified() -> None:
     assert operation.address == "/api/v1/reports/{reportId}/audio-text"
     assert (operation.scopes, operation.tier) == (frozenset({"reports:read"}), T3_ENRICHED)
     assert (operation.auth, operation.success) == ("bearer-or-x402", 200)
-    document = openapi.document(catalog.OPERATIONS, base_url="https://api.example")
+    document = openapi.build_openapi(catalog.OPERATIONS, base_url="https://api.example")
     answers = document["paths"]["/reports/{reportId}/audio-text"]["get"]["responses"]
     assert {"200", "401", "402", "403", "404", "429", "500"} <= set(answers)

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from svc_core.formats.feeds.model import FeedItem, ParsedFeed
-from svc_core.reports import making as reports
+from svc_core.reports import composition as reports
 from svc_core.reports import render
 from svc_core.reports.model import ReportSource, ReportWords, Section, Statement
 
@@ -211,7 +211,7 @@ ELEMENTS = {
 @hostile
 def test_no_words_become_markup_in_html(words: str) -> None:
     reader = Reader()
-    reader.feed(rendering(render.page, words))
+    reader.feed(rendering(render.html_fragment, words))
     reader.close()
     assert set(reader.elements) == ELEMENTS
     assert set(reader.links) == {"#source-1", "#source-2", "https://a.example/?a=1&copy;=<2>"}
@@ -222,7 +222,7 @@ def test_no_words_become_markup_in_html(words: str) -> None:
 
 @hostile
 def test_the_text_is_the_words_without_html(words: str) -> None:
-    text = rendering(render.text, words)
+    text = rendering(render.report_text, words)
     own = render.bare(words)
     assert (
         text == "\n\n".join(filter(None, [own, f"{own} {own}".strip(), own, own, own, own])) + "\n"
@@ -284,9 +284,9 @@ def report(house: Any) -> Any:
         topic="Port strikes <b>",
         keywords=["Rotterdam"],
     )
-    material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
+    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_a")
     report = reports.compose(material, house.clock.now())
-    return house.run(lambda ctx: reports.publish(ctx, report), "wsp_a")
+    return house.run(lambda ctx: reports.publish_report(ctx, report), "wsp_a")
 
 
 def test_hostile_items_make_a_harmless_report(house: Any, report: Any) -> None:
@@ -356,5 +356,5 @@ def test_expansions_come_together_and_in_any_order(house: Any, report: Any) -> N
 
 @pytest.mark.parametrize("query", ["include=", "include=pictures", "include=content,pictures"])
 def test_an_expansion_that_does_not_exist_is_refused(house: Any, report: Any, query: str) -> None:
-    refusal = house.refused("getReport", path={"reportId": report.id}, query=query)
+    refusal = house.refusal("getReport", path={"reportId": report.id}, query=query)
     assert refusal.type.code == "INVALID_PARAMETER"

@@ -15,8 +15,8 @@ from svc_core.contract import cursor, problem
 from svc_core.contract.problem import Problem
 from svc_core.reports import addresses, page, rules
 from svc_core.reports.addresses import Opening
-from svc_core.reports.local_operations import OpenReport, open_report
 from svc_core.reports.model import ReportSource, Section, Statement
+from svc_core.reports.report_commands import OpenReport, open_report
 from tests.pages.reports import ID, LONG, SCRIPT, hostile, put
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
@@ -42,7 +42,7 @@ def words_of(value: Any) -> list[str]:
 
 
 def test_the_page_has_the_words_as_they_are_without_what_would_turn_others() -> None:
-    seen = page.view(*hostile(NOW), None)
+    seen = page.page_view(*hostile(NOW), None)
     assert SCRIPT in seen.title  # what is markup is for whoever makes markup
     assert LONG in seen.key_points[0].text
     assert seen.sections[0].heading == f"Head gnp.exe{SCRIPT}"
@@ -53,7 +53,7 @@ def test_the_page_has_the_words_as_they_are_without_what_would_turn_others() -> 
 
 def test_only_web_addresses_are_links() -> None:
     row, facets = hostile(NOW)
-    urls = [source.url for source in page.view(row, facets, None).sources]
+    urls = [source.url for source in page.page_view(row, facets, None).sources]
     assert urls == [
         "https://news.example.com/1?a=1&b=2",
         None,
@@ -67,7 +67,7 @@ def test_only_web_addresses_are_links() -> None:
 
 
 def test_a_source_that_nothing_quotes_also_reported_it() -> None:
-    seen = page.view(*hostile(NOW), None)
+    seen = page.page_view(*hostile(NOW), None)
     assert [source.number for source in seen.sections[0].also] == [2]
     assert [source.number for source in seen.also] == [8]
 
@@ -86,7 +86,7 @@ def test_every_source_is_marked_or_also_reported_it(
     row, facets = hostile(NOW)
     nine = tuple(ReportSource(n, "obs", "Title", None, "Paper", None) for n in range(1, 10))
     parts = {"opening": opening, "key_points": key_points, "sections": stories, "briefs": briefs}
-    seen = page.view(row, attrs.evolve(facets, **parts, sources=nine), None)
+    seen = page.page_view(row, attrs.evolve(facets, **parts, sources=nine), None)
     statements = [*seen.opening, *seen.key_points, *seen.briefs]
     statements += [statement for section in seen.sections for statement in section.statements]
     numbers = {number for item in statements for number in item.citations}
@@ -110,8 +110,8 @@ def test_the_agents_view_names_every_source_of_what_it_says() -> None:
 
 def test_a_report_from_before_signals_has_none() -> None:
     row, facets = hostile(NOW)
-    assert page.view(row, attrs.evolve(facets, signals=None), None).signals is None
-    seen = page.view(row, facets, None).signals
+    assert page.page_view(row, attrs.evolve(facets, signals=None), None).signals is None
+    seen = page.page_view(row, facets, None).signals
     assert seen is not None
     assert (seen[0].percent, seen[0].places) == (74, ("Antwerp gnp.exe",))
 
@@ -120,10 +120,12 @@ def test_a_report_from_before_signals_has_none() -> None:
 
 
 def test_an_address_opens_its_report_until_it_ends() -> None:
-    token = addresses.seal(KEYS, OPENING, NONCE)
-    assert addresses.opened(KEYS, token, OPENING.ends_at - timedelta(seconds=1)) == OPENING
+    token = addresses.seal_report_link(KEYS, OPENING, NONCE)
+    assert (
+        addresses.open_report_link(KEYS, token, OPENING.ends_at - timedelta(seconds=1)) == OPENING
+    )
     with pytest.raises(Problem) as failure:
-        addresses.opened(KEYS, token, OPENING.ends_at)
+        addresses.open_report_link(KEYS, token, OPENING.ends_at)
     assert failure.value.type is problem.LINK_EXPIRED
     assert "2026-03-04 06:06 UTC" in failure.value.detail
     assert re.fullmatch("[A-Za-z0-9_-]+", token)
@@ -131,15 +133,15 @@ def test_an_address_opens_its_report_until_it_ends() -> None:
 
 
 def test_what_this_service_did_not_give_out_opens_nothing() -> None:
-    token = addresses.seal(KEYS, OPENING, NONCE)
+    token = addresses.seal_report_link(KEYS, OPENING, NONCE)
     tokens = [token[:at] + ("B" if token[at] != "B" else "C") + token[at + 1 :] for at in range(9)]
     tokens += [token[:-1], token + "A", "", "x" * 9_000, "\u2713"]
     tokens.append(cursor.seal(KEYS, ["wsp_a", ID, 2**40], b"", NONCE))
     foreign = Keyring({1: b"f" * 32}, 1)
-    tokens.append(addresses.seal(foreign, OPENING, NONCE))
+    tokens.append(addresses.seal_report_link(foreign, OPENING, NONCE))
     for token_ in tokens:
         with pytest.raises(Problem) as failure:
-            addresses.opened(KEYS, token_, NOW)
+            addresses.open_report_link(KEYS, token_, NOW)
         assert failure.value.type is problem.FORBIDDEN
     with pytest.raises(cursor.CursorError):
         cursor.unseal(KEYS, token, b"")

@@ -14,15 +14,15 @@ from svc_core.contract.problem import Problem
 from svc_core.formats.feeds.model import FeedItem, ParsedFeed
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.ports import SYSTEM, FeedPosition
-from svc_core.reports import making as reports
+from svc_core.reports import composition as reports
 from svc_core.reports import render
-from svc_core.reports.local_operations import TriggerReport, trigger_report
-from svc_core.reports.making import Window
+from svc_core.reports.composition import Window
 from svc_core.reports.model import FACETS, REPORTS, ReportSource, ReportWords, Section, Statement
 from svc_core.reports.profiles.model import DUE, LEAVING
 from svc_core.reports.publications import READS_MAX
 from svc_core.reports.recordings import FORGET_AT_ONCE, forget_reports
-from svc_core.text.marks import Words
+from svc_core.reports.report_commands import TriggerReport, trigger_report
+from svc_core.text.containment import TextWords
 
 STORIES = [
     (
@@ -80,9 +80,9 @@ def take_in(house: Any, stories: Sequence[tuple[str, str]], first: int = 0) -> N
 
 
 def make(house: Any, profile_id: str, window: Window | None = None) -> Any:
-    material = house.run(lambda ctx: reports.gather(ctx, profile_id, window), "wsp_a")
+    material = house.run(lambda ctx: reports.gather_material(ctx, profile_id, window), "wsp_a")
     report = reports.compose(material, house.clock.now())
-    return house.run(lambda ctx: reports.publish(ctx, report), "wsp_a")
+    return house.run(lambda ctx: reports.publish_report(ctx, report), "wsp_a")
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any
     ]
     for statement in statements:
         items = [f"{words[number]} {texts[words[number]]}" for number in statement.citations]
-        assert all(Words.of(item).holds(Words.of(statement.text)) for item in items)
+        assert all(TextWords.of(item).holds(TextWords.of(statement.text)) for item in items)
 
 
 def test_nothing_matching_makes_a_short_honest_report(house: Any) -> None:
@@ -197,7 +197,7 @@ def test_a_subject_without_a_known_word_finds_nothing_and_says_so(house: Any) ->
     for topic in ("!!! ???", "Xyzzy quux"):
         profile = house.profile(topic=topic)
         material = house.run(
-            lambda ctx, profile=profile: reports.gather(ctx, profile["id"]), "wsp_a"
+            lambda ctx, profile=profile: reports.gather_material(ctx, profile["id"]), "wsp_a"
         )
         assert material.evidence == ()
         row = make(house, profile["id"])
@@ -210,7 +210,7 @@ def test_a_report_keeps_the_version_of_the_frequencies_that_it_was_made_with(hou
     versions = []
     for number, story in enumerate(STORIES):
         take_in(house, [story], number)
-        material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
+        material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_a")
         facets = reports.compose(material, house.clock.now()).facets
         assert facets.frequencies == material.frequencies.version
         versions.append(facets.frequencies)
@@ -228,11 +228,11 @@ def test_an_item_that_vanished_is_not_evidence(house: Any, profile: Any) -> None
 
 
 def test_a_profile_deleted_meanwhile_gets_no_report(house: Any, profile: Any) -> None:
-    material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
+    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_a")
     report = reports.compose(material, house.clock.now())
     house.send("deleteProfile", path={"profileId": profile["id"]})
     with pytest.raises(Problem, match="NOT_FOUND"):
-        house.run(lambda ctx: reports.publish(ctx, report), "wsp_a")
+        house.run(lambda ctx: reports.publish_report(ctx, report), "wsp_a")
     assert json.loads(house.send("listReports").body)["data"] == []
 
 
@@ -249,13 +249,13 @@ def test_an_item_without_title_is_named_by_its_words(house: Any) -> None:
 
 def test_an_unknown_or_foreign_profile_makes_nothing(house: Any, profile: Any) -> None:
     with pytest.raises(Problem, match="NOT_FOUND"):
-        house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_b")
+        house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_b")
 
 
 def test_deleting_a_profile_removes_its_reports(house: Any, profile: Any) -> None:
     row = make(house, profile["id"])
     house.send("deleteProfile", path={"profileId": profile["id"]})
-    refusal = house.refused("getReport", path={"reportId": row.id})
+    refusal = house.refusal("getReport", path={"reportId": row.id})
     assert refusal.type.code == "NOT_FOUND"
     deletions = [change["resourceId"] for change in house.changes() if change["tombstone"]]
     assert row.id in deletions
@@ -272,10 +272,10 @@ def test_only_one_worker_settles_a_due_profile(house: Any) -> None:
         return await ctx.load(DUE, profile["id"])
 
     seen = house.run(due, "wsp_a")
-    material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
+    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_a")
     report = reports.compose(material, house.clock.now())
-    first = house.run(lambda ctx: reports.settle(ctx, report, seen), "wsp_a")
-    second = house.run(lambda ctx: reports.settle(ctx, report, seen), "wsp_a")
+    first = house.run(lambda ctx: reports.settle_run(ctx, report, seen), "wsp_a")
+    second = house.run(lambda ctx: reports.settle_run(ctx, report, seen), "wsp_a")
     assert first is not None
     assert second is None
     after = DUE.decode(house.run(due, "wsp_a").raw)
@@ -284,7 +284,7 @@ def test_only_one_worker_settles_a_due_profile(house: Any) -> None:
     assert after.covered_until == house.clock.now()
     assert after.last_report_id == first.id
     house.send("deleteProfile", path={"profileId": profile["id"]})
-    assert house.run(lambda ctx: reports.settle(ctx, report, seen), "wsp_a") is None
+    assert house.run(lambda ctx: reports.settle_run(ctx, report, seen), "wsp_a") is None
 
 
 def daily(house: Any) -> Any:
@@ -583,7 +583,7 @@ def test_every_representation_says_the_same(house: Any) -> None:
         (Statement("Brief", (), (1,)),),
         (source, odd),
     )
-    html = render.page(title, words)
+    html = render.html_fragment(title, words)
     assert "A &lt;b&gt; &amp; c_d_" in html
     assert "javascript:" not in html
     assert html.count('id="source-') == 2
@@ -594,6 +594,6 @@ def test_every_representation_says_the_same(house: Any) -> None:
     assert "Told [1](<https://a.example/?q=%3C1%3E>)\n\nAlso reported by: Paper (2)\n" in markdown
     also = "Also reported by: [Paper (1)](<https://a.example/?q=%3C1%3E>)"
     assert f"- Brief\n  {also}\n\n## Sources\n" in markdown
-    assert render.text(title, words).split("\n\n") == [
+    assert render.report_text(title, words).split("\n\n") == [
         "1. Title", "A & c_d_", "Point", "Heading", "Told", "Brief\n",
     ]  # fmt: skip

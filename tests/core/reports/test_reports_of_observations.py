@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from svc_core.base import drive
-from svc_core.intel.incidents.passes import fold_new
-from svc_core.intel.signals.passes import detect_new
-from svc_core.reports import making as reports
-from svc_core.reports import observed
-from svc_core.reports.making import Window
-from svc_core.reports.observed import RECENT, is_in_times
+from svc_core.intel.incidents.fold_passes import fold_new
+from svc_core.intel.signals.detection import detect_new
+from svc_core.reports import composition as reports
+from svc_core.reports import observations as observed
+from svc_core.reports.composition import Window
+from svc_core.reports.observations import RECENT, is_in_times
 from svc_core.testing.clock import START
 from tests.core import demo
 from tests.core.intel.incident_documents import rss, take
@@ -58,9 +58,9 @@ def world(house: Any) -> None:
 
 def compose_on(house: Any, topic: str, window: Window | None = None) -> dict[str, Any]:
     profile = house.profile(topic=topic)
-    material = house.run(lambda ctx: reports.gather(ctx, profile["id"], window), "wsp_a")
+    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"], window), "wsp_a")
     report = reports.compose(material, house.clock.now())
-    row = house.run(lambda ctx: reports.publish(ctx, report), "wsp_a")
+    row = house.run(lambda ctx: reports.publish_report(ctx, report), "wsp_a")
     reply = house.send("getReport", path={"reportId": row.id}, query="include=sources,graph")
     detail: dict[str, Any] = json.loads(reply.body)["data"]
     return detail

@@ -9,10 +9,10 @@ import pytest
 
 from svc_core.base import drive
 from svc_core.operation.host import Host
-from svc_core.reports import making as reports
-from svc_core.reports.making import Finished, Material
+from svc_core.reports import composition as reports
+from svc_core.reports.composition import ComposedReport, Material
 from svc_core.reports.model import Statement
-from svc_core.reports.rewriting import INSTRUCTIONS, SECTIONS_MAX, Writer, rewritten
+from svc_core.reports.rewrites import INSTRUCTIONS, SECTIONS_MAX, Writer, rewrite_report
 from svc_core.text.wording import frame
 from tests.core.reports.test_reports import STORIES, take_in
 
@@ -55,26 +55,26 @@ EXTRA_ITEMS = [
 
 
 @pytest.fixture
-def composed_report(house: Any) -> tuple[Material, Finished]:
+def composed_report(house: Any) -> tuple[Material, ComposedReport]:
     take_in(house, [*STORIES, *EXTRA_ITEMS])
     profile = house.profile(name="Ports", topic="Strikes at European ports", keywords=["Rotterdam"])
-    material = house.run(lambda ctx: reports.gather(ctx, profile["id"], None), "wsp_a")
+    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"], None), "wsp_a")
     report = reports.compose(material, house.clock.now())
     assert report.facets.sections
     return material, report
 
 
-def by(model: Model, pair: tuple[Material, Finished]) -> Finished:
-    return drive.run(rewritten(Host(lends={Writer: model}), *pair))
+def by(model: Model, pair: tuple[Material, ComposedReport]) -> ComposedReport:
+    return drive.run(rewrite_report(Host(providers={Writer: model}), *pair))
 
 
-def passages(report: Finished) -> list[tuple[Statement, ...]]:
+def passages(report: ComposedReport) -> list[tuple[Statement, ...]]:
     facets = report.facets
     return [facets.opening, *(section.statements for section in facets.sections)]
 
 
 def test_without_a_model_a_report_stays_as_it_was_composed(composed_report: Any) -> None:
-    assert drive.run(rewritten(Host(), *composed_report)) is composed_report[1]
+    assert drive.run(rewrite_report(Host(), *composed_report)) is composed_report[1]
 
 
 def test_a_model_is_given_the_sentences_of_each_passage_with_their_numbers(
@@ -151,7 +151,7 @@ def test_of_a_passage_what_fails_is_dropped(composed_report: Any) -> None:
 
 def test_a_report_of_nothing_is_not_rewritten(house: Any) -> None:
     profile, model = house.profile(topic="Volcanoes of Io"), Model(lambda words: words)
-    material = house.run(lambda ctx: reports.gather(ctx, profile["id"], None), "wsp_a")
+    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"], None), "wsp_a")
     report = reports.compose(material, house.clock.now())
     assert by(model, (material, report)) is report
     assert model.requests == []
@@ -179,10 +179,10 @@ def test_a_rewritten_report_is_published_once_for_the_same_evidence(
     after = by(
         Model(lambda words: words.split("\n")[0].replace(". [", " [") + "."), composed_report
     )
-    first = house.run(lambda ctx: reports.publish(ctx, after), "wsp_a")
-    before = len(house.recorded())
-    assert house.run(lambda ctx: reports.publish(ctx, composed_report[1]), "wsp_a") == first
-    assert len(house.recorded()) == before
+    first = house.run(lambda ctx: reports.publish_report(ctx, after), "wsp_a")
+    before = len(house.change_records())
+    assert house.run(lambda ctx: reports.publish_report(ctx, composed_report[1]), "wsp_a") == first
+    assert len(house.change_records()) == before
     reply = house.send("getReportText", path={"reportId": first.id})
     assert json.loads(reply.body)["text"] == after.facets.text
     assert after.facets.text != composed_report[1].facets.text

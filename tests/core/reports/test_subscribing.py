@@ -13,17 +13,24 @@ from svc_core.base import drive
 from svc_core.contract.problem import Problem
 from svc_core.operation.host import Host
 from svc_core.outbox.model import EVENTS
-from svc_core.reports import publications, speaking
-from svc_core.reports.audio import SPEAKING
-from svc_core.reports.local_operations import GenerateReport, generate_report
+from svc_core.reports import publications
+from svc_core.reports import speech_tasks as speaking
+from svc_core.reports.audio import SPEECH_REQUESTS
 from svc_core.reports.model import REPORTS
 from svc_core.reports.profiles import followers as following
 from svc_core.reports.profiles.followers import GRACE
-from svc_core.reports.profiles.model import FOLLOWED, FOLLOWS, PROFILES, SUBSCRIPTIONS, Follow
-from svc_core.reports.profiles.operations import OneProfile, delete_profile
-from svc_core.webhooks import delivering
-from svc_core.webhooks.rules import outcome
-from svc_http.service.workers.subscribers import follow
+from svc_core.reports.profiles.model import (
+    FOLLOWER_QUEUES,
+    FOLLOWS,
+    PROFILES,
+    SUBSCRIPTIONS,
+    Follow,
+)
+from svc_core.reports.profiles.operations import ProfileRequest, delete_profile
+from svc_core.reports.report_commands import GenerateReport, generate_report
+from svc_core.webhooks import delivery_queue as delivering
+from svc_core.webhooks.rules import attempt_outcome
+from svc_http.service.workers.subscribers import inform_subscribers
 from tests.core.reports.test_public_profiles import ANN, BOB, CYD, Town, speak
 
 EVERYBODYS = {"id", "name", "topic", "language", "frequency"}
@@ -91,10 +98,10 @@ def test_a_subscription_is_made_read_changed_and_ended_as_any_other(town: Town) 
     patch = {"status": "paused", "delivery": {"webhookIds": None}}
     after = body_of(town.send("updateSubscription", tenant=BOB, path=path, body=patch))
     assert (after["status"], after["delivery"]["webhookIds"]) == ("paused", [])
-    stale = town.refused("deleteSubscription", tenant=BOB, path=path, if_match=fields["ETag"])
+    stale = town.refusal("deleteSubscription", tenant=BOB, path=path, if_match=fields["ETag"])
     assert stale.type.status == 412
     assert town.send("deleteSubscription", tenant=BOB, path=path).status == 204
-    assert town.refused("getSubscription", tenant=BOB, path=path).type.status == 404
+    assert town.refusal("getSubscription", tenant=BOB, path=path).type.status == 404
     kinds = [kind for kind, _ in changes_of(town, BOB, "subscription")]
     assert kinds == ["created", "updated", "deleted"]
     assert town.subscribe(profile, BOB)["id"] != subscription["id"]
@@ -111,9 +118,9 @@ def test_only_public_profiles_of_others_and_each_once(town: Town, public: str) -
         (ANN, private, "RESOURCE_CONFLICT"),
     ):
         body = {"profileId": profile}
-        assert town.refused("createSubscription", tenant=tenant, body=body).type.code == code
+        assert town.refusal("createSubscription", tenant=tenant, body=body).type.code == code
     details = {
-        town.refused("createSubscription", tenant=BOB, body={"profileId": profile}).detail
+        town.refusal("createSubscription", tenant=BOB, body={"profileId": profile}).detail
         for profile in (private, "prf_" + "0" * 24)
     }
     assert len(details) == 1
@@ -122,7 +129,7 @@ def test_only_public_profiles_of_others_and_each_once(town: Town, public: str) -
 def test_a_subscription_names_webhooks_of_the_subscriber(town: Town, public: str) -> None:
     foreign = webhook(town, ANN)
     body = {"profileId": public, "delivery": {"webhookIds": [foreign]}}
-    refusal = town.refused("createSubscription", tenant=BOB, body=body)
+    refusal = town.refusal("createSubscription", tenant=BOB, body=body)
     assert refusal.type.code == "VALIDATION_FAILED"
     assert "/delivery/webhookIds/0" in refusal.detail
     assert town.rows("listSubscriptions", tenant=BOB) == []
@@ -131,26 +138,26 @@ def test_a_subscription_names_webhooks_of_the_subscriber(town: Town, public: str
 def test_an_own_subscription_ends_with_its_profile_alone(town: Town) -> None:
     town.profile(ANN)
     (own,) = town.rows("listSubscriptions", tenant=ANN)
-    refusal = town.refused("deleteSubscription", path={"subscriptionId": own["id"]})
+    refusal = town.refusal("deleteSubscription", path={"subscriptionId": own["id"]})
     assert refusal.type.code == "RESOURCE_CONFLICT"
     assert len(town.rows("listSubscriptions", tenant=ANN)) == 1
 
 
 def test_a_plan_bounds_the_subscriptions_to_others(town: Town) -> None:
     assert [DEFAULT_PLANS.plan(name).subscriptions for name in ("pro", "elite")] == [100, 1_000]
-    plans = DEFAULT_PLANS.changing({"pro": {"subscriptions": 2}})
-    town.host = Host(lends={PlanTable: plans})
+    plans = DEFAULT_PLANS.with_changes({"pro": {"subscriptions": 2}})
+    town.host = Host(providers={PlanTable: plans})
     town.plan(BOB, "pro")
     profiles = [public_profile(town) for _ in range(3)]
     town.profile(BOB)  # its own count for nothing
     first, _ = (town.subscribe(profile, BOB) for profile in profiles[:2])
-    refusal = town.refused("createSubscription", tenant=BOB, body={"profileId": profiles[2]})
+    refusal = town.refusal("createSubscription", tenant=BOB, body={"profileId": profiles[2]})
     assert (refusal.type.code, "2 subscriptions" in refusal.detail) == ("RESOURCE_CONFLICT", True)
     town.send("deleteSubscription", tenant=BOB, path={"subscriptionId": first["id"]})
     town.subscribe(profiles[2], BOB)
     town.plan(CYD, "free")
     body = {"profileId": profiles[0]}
-    assert "has 0" in town.refused("createSubscription", tenant=CYD, body=body).detail
+    assert "has 0" in town.refusal("createSubscription", tenant=CYD, body=body).detail
 
 
 # -- what is seen ------------------------------------------------------------------------------
@@ -161,7 +168,7 @@ def test_of_others_profiles_one_sees_what_everybody_is_shown(town: Town, public:
     path = {"profileId": public}
     profiles = town.rows("listProfiles", "visibility=public", BOB)
     assert [(row["id"], set(row)) for row in profiles] == [(public, EVERYBODYS)]
-    assert town.refused("getProfile", tenant=BOB, path=path).type.status == 404
+    assert town.refusal("getProfile", tenant=BOB, path=path).type.status == 404
     assert town.listed_ids(BOB) == town.listed_ids(BOB, f"profileId={public}") == []
     subscription = town.subscribe(public, BOB)
     rows = {row["id"]: row for row in town.rows("listProfiles", tenant=BOB)}
@@ -192,7 +199,7 @@ def test_the_public_ones_are_walked_page_by_page_and_private_ones_are_not_there(
             break
         cursor = f"&cursor={page['meta']['page']['nextCursor']}"
     assert ids == [profiles[3], profiles[1], profiles[0]]
-    refusal = town.refused("listProfiles", tenant=BOB, query=f"limit=1{cursor}")
+    refusal = town.refusal("listProfiles", tenant=BOB, query=f"limit=1{cursor}")
     assert refusal.type.code == "INVALID_CURSOR"
 
 
@@ -201,10 +208,10 @@ def test_others_profiles_are_read_and_not_changed(town: Town, public: str, opera
     request: Any = {"path": {"profileId": public}, "tenant": BOB}
     if operation != "deleteProfile":
         request["body"] = {"name": "Mine", "topic": "Ports", "frequency": "manual"}
-    assert town.refused(operation, **request).type.code == "NOT_FOUND"
+    assert town.refusal(operation, **request).type.code == "NOT_FOUND"
     town.subscribe(public, BOB)
-    assert town.refused(operation, **request).type.code == "FORBIDDEN"
-    assert town.refused(operation, **request, if_match='"x"').type.code == "FORBIDDEN"
+    assert town.refusal(operation, **request).type.code == "FORBIDDEN"
+    assert town.refusal(operation, **request, if_match='"x"').type.code == "FORBIDDEN"
     asked_for = GenerateReport(public)
     with pytest.raises(Problem) as failure:
         town.units(lambda ctx: generate_report(ctx, asked_for), BOB)
@@ -271,7 +278,7 @@ def test_subscribers_are_told_of_new_reports_as_owners_are(town: Town, public: s
     assert event["subscriptionIds"] == [bobs["id"]]
     assert events(town, CYD) == [], "a paused subscription is not told, and still read"
     assert sorted(town.listed_ids(CYD)) == sorted([report, before])
-    town.run(lambda ctx: following.note(ctx, report, 2), ANN)
+    town.run(lambda ctx: following.note_news(ctx, report, 2), ANN)
     town.tell()
     assert changes_of(town, BOB) == [("created", report), ("updated", report)]
 
@@ -294,8 +301,8 @@ def test_a_subscriber_sees_what_his_own_webhooks_took_while_he_is_one(
     town.report(ANN, public)
     town.tell()
     assert view(BOB) is None
-    for task in town.run(lambda ctx: delivering.take(ctx, hook), BOB):
-        end_of = partial(delivering.conclude, task=task, result=outcome(200, 1))
+    for task in town.run(lambda ctx: delivering.take_deliveries(ctx, hook), BOB):
+        end_of = partial(delivering.conclude, task=task, result=attempt_outcome(200, 1))
         town.run(end_of, BOB)
     assert view(BOB) == events(town, BOB)[0]["generatedAtISO"]
     assert (view(ANN), view(CYD)) == (None, None)
@@ -321,7 +328,7 @@ def test_a_webhook_may_be_told_of_a_profile_of_others_alone(town: Town, public: 
         town.report(ANN, profile)
     town.tell()
     assert [event["profileId"] for event in events(town, BOB)] == [public]
-    refusal = town.refused(
+    refusal = town.refusal(
         "updateWebhook", tenant=CYD, path={"webhookId": webhook(town, CYD)}, body=body
     )
     assert "/profileIds/0" in refusal.detail
@@ -376,7 +383,7 @@ def test_a_broken_subscriber_keeps_nobody_waiting(town: Town, public: str) -> No
     town.run(lambda ctx: ctx.save(FOLLOWS, public, fault), CYD)
     report = town.report(ANN, public)
     failures: list[BaseException] = []
-    drive.run(follow(town.service, failures.append))
+    drive.run(inform_subscribers(town.service, failures.append))
     assert [changes_of(town, reader) for reader in (BOB, "wsp_d")] == [[("created", report)]] * 2
     assert len(failures) == 1
 
@@ -412,7 +419,7 @@ def test_a_follower_of_a_profile_that_stands_beside_is_told_nothing(
 
 
 def test_a_recording_is_waited_for_and_then_told(town: Town, public: str) -> None:
-    town.host = attrs.evolve(town.host, speaks=True)
+    town.host = attrs.evolve(town.host, has_voice=True)
     for tenant in (BOB, CYD):
         webhook(town, tenant)
         town.subscribe(public, tenant, delivery={"includeAudio": tenant == BOB})
@@ -428,7 +435,9 @@ def test_a_recording_is_waited_for_and_then_told(town: Town, public: str) -> Non
         return [EVENTS.decode(row.raw).waits_until is not None for row in rows]
 
     assert (waits(BOB), waits(CYD)) == ([True], [False])
-    assert town.run(lambda ctx: ctx.find(SPEAKING, report), ANN), "it is spoken for who wants that"
+    assert town.run(lambda ctx: ctx.find(SPEECH_REQUESTS, report), ANN), (
+        "it is spoken for who wants that"
+    )
     town.run(lambda ctx: speak(ctx, report), ANN)
     town.tell()
     assert waits(BOB) == [False]
@@ -439,12 +448,14 @@ def test_a_recording_is_waited_for_and_then_told(town: Town, public: str) -> Non
 
 
 def test_a_recording_that_fails_for_good_is_not_waited_for(town: Town, public: str) -> None:
-    town.host = attrs.evolve(town.host, speaks=True)
+    town.host = attrs.evolve(town.host, has_voice=True)
     webhook(town, BOB)
     town.subscribe(public, BOB, delivery={"includeAudio": True})
     report = town.report(ANN, public)
     town.tell()
-    town.run(lambda ctx: speaking.want(ctx, "rpt_" + "0" * 24), ANN)  # of no report: nothing
+    town.run(
+        lambda ctx: speaking.request_speech(ctx, "rpt_" + "0" * 24), ANN
+    )  # of no report: nothing
     town.run(lambda ctx: speaking.give_up(ctx, report), ANN)
     town.tell()
     rows = town.run(lambda ctx: ctx.tx.documents.scan(EVENTS, limit=9), BOB).rows
@@ -467,14 +478,14 @@ def test_with_the_profile_all_subscriptions_end_in_small_units(
         town.subscribe(profile, reader)
         town.subscribe(second, reader)
     if end == "delete":
-        town.run(lambda ctx: delete_profile(ctx, OneProfile(profile)), ANN)
+        town.run(lambda ctx: delete_profile(ctx, ProfileRequest(profile)), ANN)
     else:
         town.unpublish(profile, ANN)
     for reader in readers:
         assert town.listed_ids(reader) == [], "at once, whoever has still to be told"
         assert [row["id"] for row in town.rows("listProfiles", tenant=reader)] == [second]
         path = {"reportId": report}
-        assert town.refused("getReport", tenant=reader, path=path).type.status == 404
+        assert town.refusal("getReport", tenant=reader, path=path).type.status == 404
     town.tell()
     for reader in readers:
         (subscription,) = town.rows("listSubscriptions", tenant=reader)
@@ -485,7 +496,7 @@ def test_with_the_profile_all_subscriptions_end_in_small_units(
     assert len(town.rows("listSubscriptions", tenant=ANN)) == (1 if end == "delete" else 2)
     town.clock.advance(GRACE.total_seconds() + 1)
     town.tell()
-    assert town.run(lambda ctx: ctx.find(FOLLOWED, profile), ANN) is None
+    assert town.run(lambda ctx: ctx.find(FOLLOWER_QUEUES, profile), ANN) is None
 
 
 def test_one_that_was_made_while_the_profile_became_private_ends_too(town: Town) -> None:
@@ -531,28 +542,28 @@ def test_a_profile_that_is_public_again_keeps_who_came_since(town: Town) -> None
 def test_nothing_is_told_of_private_profiles_and_of_none(town: Town) -> None:
     private = town.profile(ANN)["id"]
     town.report(ANN, private)
-    town.run(lambda ctx: following.note(ctx, "rpt_" + "0" * 24), ANN)
+    town.run(lambda ctx: following.note_news(ctx, "rpt_" + "0" * 24), ANN)
     town.unpublish(private, ANN)
-    town.run(lambda ctx: delete_profile(ctx, OneProfile(private)), ANN)
-    assert town.run(lambda ctx: ctx.find(FOLLOWED, private), ANN) is None
-    assert town.run(lambda ctx: following.due(ctx, private), ANN) is None
+    town.run(lambda ctx: delete_profile(ctx, ProfileRequest(private)), ANN)
+    assert town.run(lambda ctx: ctx.find(FOLLOWER_QUEUES, private), ANN) is None
+    assert town.run(lambda ctx: following.due_news(ctx, private), ANN) is None
 
 
 def test_what_another_worker_did_first_is_left_alone(town: Town, public: str) -> None:
     town.subscribe(public, BOB)
     town.report(ANN, public)
-    task = town.run(lambda ctx: following.due(ctx, public), ANN)
+    task = town.run(lambda ctx: following.due_news(ctx, public), ANN)
     assert task is not None
     town.tell()
     assert town.run(lambda ctx: following.subscriber(ctx, task), BOB) is None
     assert town.run(lambda ctx: following.subscriber(ctx, task), CYD) is None
     town.report(ANN, public)
-    before = town.run(lambda ctx: ctx.value(FOLLOWED, public), ANN)
+    before = town.run(lambda ctx: ctx.value(FOLLOWER_QUEUES, public), ANN)
     town.run(lambda ctx: following.advance(ctx, task, None), ANN)
-    assert town.run(lambda ctx: ctx.value(FOLLOWED, public), ANN) == before
-    town.run(lambda ctx: ctx.tx.documents.delete(FOLLOWED, public), ANN)
+    assert town.run(lambda ctx: ctx.value(FOLLOWER_QUEUES, public), ANN) == before
+    town.run(lambda ctx: ctx.tx.documents.delete(FOLLOWER_QUEUES, public), ANN)
     town.run(lambda ctx: following.advance(ctx, task, None), ANN)
-    assert town.run(lambda ctx: ctx.find(FOLLOWED, public), ANN) is None
+    assert town.run(lambda ctx: ctx.find(FOLLOWER_QUEUES, public), ANN) is None
 
 
 # -- before it is deleted ----------------------------------------------------------------------

@@ -139,7 +139,7 @@ def test_the_webhooks_told_are_webhooks_of_this_workspace(house: Any) -> None:
     own, foreign, absent = webhook(house), webhook(house, "wsp_b"), "whk_" + "0" * 24
     before, changes = house.send("getSubscription", path=path).body, house.changes()
     choice = {"webhookIds": [own, foreign, absent]}
-    refusal = house.refused("updateSubscription", path=path, body={"delivery": choice})
+    refusal = house.refusal("updateSubscription", path=path, body={"delivery": choice})
     assert refusal.type.code == "VALIDATION_FAILED"
     faults = [f"/delivery/webhookIds/{at}: is no webhook of this workspace" for at in (1, 2)]
     assert refusal.detail == "; ".join(faults)
@@ -155,7 +155,7 @@ def test_a_chosen_webhook_that_was_deleted_may_stay_but_is_not_chosen_anew(house
     reply = patch(house, path, {"delivery": {**choice, "includeAudio": True}})
     assert reply["delivery"] == DEFAULTS | choice | {"includeAudio": True}
     patch(house, path, {"delivery": {"webhookIds": []}})
-    refusal = house.refused("updateSubscription", path=path, body={"delivery": choice})
+    refusal = house.refusal("updateSubscription", path=path, body={"delivery": choice})
     assert "/delivery/webhookIds/0" in refusal.detail
 
 
@@ -178,7 +178,7 @@ def test_a_chosen_webhook_that_was_deleted_may_stay_but_is_not_chosen_anew(house
 )
 def test_a_patch_that_does_not_fit_is_refused_by_place(house: Any, body: Any, fault: str) -> None:
     _, path = subscribe(house)
-    refusal = house.refused("updateSubscription", path=path, body=body)
+    refusal = house.refusal("updateSubscription", path=path, body=body)
     assert refusal.type.code == "VALIDATION_FAILED"
     assert f"{fault}: " in refusal.detail
 

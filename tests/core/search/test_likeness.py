@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.search.embeddings import compared, cosine, packed
-from svc_core.text.evidence import Evidence, Reading, read
+from svc_core.search.vector_likeness import cosine, likeness_values, pack_vector
+from svc_core.text.evidence import EvidenceTexts, Reading, reading_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
 from svc_core.text.ranking import Ranking, rank
@@ -22,7 +22,9 @@ TITLES = (
     "A storm is coming",
 )
 READINGS = [
-    read(Evidence(f"obs_{n}", title, "", "", "src_1", "Pier", "pier.example", NOON, NOON, "en"))
+    reading_of(
+        EvidenceTexts(f"obs_{n}", title, "", "", "src_1", "Pier", "pier.example", NOON, NOON, "en")
+    )
     for n, title in enumerate(TITLES)
 ]
 TABLE = Frequencies.of((*reading.title, *reading.lead, *reading.rest) for reading in READINGS)
@@ -38,7 +40,7 @@ def ranking(likeness: dict[str, float] | None, readings: list[Reading] = READING
 
 
 def ids(ranking: Ranking) -> list[str]:
-    return [hit.reading.evidence.id for hit in ranking.chosen]
+    return [hit.reading.evidence.id for hit in ranking.hits]
 
 
 def test_an_item_that_no_word_finds_is_found_by_its_meaning() -> None:
@@ -58,7 +60,7 @@ def test_what_was_not_looked_at_is_judged_by_its_words() -> None:
 
 def test_words_alone_are_not_enough_where_the_meaning_is_another() -> None:
     by_meaning = ranking({"obs_0": 4.0, "obs_1": 0.0})
-    assert [hit.likeness for hit in by_meaning.chosen][:1] == [4.0]
+    assert [hit.likeness for hit in by_meaning.hits][:1] == [4.0]
     assert "obs_3" not in ids(ranking({"obs_3": 1.0}))
 
 
@@ -80,31 +82,33 @@ vectors = st.lists(st.floats(-1, 1), min_size=8, max_size=8).filter(
 def test_eight_bits_keep_the_cosine(first: list[float], second: list[float]) -> None:
     length = math.hypot(*first) * math.hypot(*second)
     exact = sum(a * b for a, b in zip(first, second, strict=True)) / length
-    assert cosine(packed(first), packed(second)) == pytest.approx(exact, abs=0.02)
+    assert cosine(pack_vector(first), pack_vector(second)) == pytest.approx(exact, abs=0.02)
 
 
 @given(vectors)
 def test_a_vector_is_like_itself_at_any_length(values: list[float]) -> None:
-    assert cosine(packed(values), packed([3 * value for value in values])) == pytest.approx(1)
+    assert cosine(
+        pack_vector(values), pack_vector([3 * value for value in values])
+    ) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("values", [[], [0.0, 0.0], [1.0, math.nan], [1.0, math.inf]])
 def test_what_has_no_direction_is_no_vector(values: list[float]) -> None:
     with pytest.raises(ValueError, match="without a direction"):
-        packed(values)
+        pack_vector(values)
 
 
 @given(st.lists(st.floats(-1, 1), max_size=9))
 def test_the_nearer_an_item_the_higher_it_stands(cosines: list[float]) -> None:
-    stands = compared(cosines)
+    stands = likeness_values(cosines)
     order = sorted(range(len(cosines)), key=lambda place: (cosines[place], stands[place]))
     assert [stands[place] for place in order] == sorted(stands)
 
 
 def test_a_few_items_that_are_all_near_stand_high() -> None:
-    assert min(compared([0.6, 0.7, 0.65])) > 2
-    assert compared([0.1, 0.05, 0.12]) == [0, 0, 0]
+    assert min(likeness_values([0.6, 0.7, 0.65])) > 2
+    assert likeness_values([0.1, 0.05, 0.12]) == [0, 0, 0]
 
 
 def test_the_nearest_of_what_is_far_is_not_near() -> None:
-    assert max(compared([*[-0.1, -0.05] * 500, 0.19])) == 0
+    assert max(likeness_values([*[-0.1, -0.05] * 500, 0.19])) == 0

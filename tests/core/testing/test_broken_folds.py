@@ -5,10 +5,15 @@ from typing import Any
 
 import pytest
 
-from svc_core.ledger.records import Draft, Record
-from svc_core.testing.ledger import folds, ranks
-from svc_core.testing.ledger.folds import Fold, Question, core
-from svc_core.testing.ledger.histories import VALID_TIMES, History, instant, opened
+from svc_core.ledger.records import Draft, SealedRecord
+from svc_core.testing.ledger_kit import folds, ranks
+from svc_core.testing.ledger_kit.folds import Fold, Question, core
+from svc_core.testing.ledger_kit.history_strategies import (
+    VALID_TIMES,
+    History,
+    instant,
+    new_history,
+)
 
 Y20, Y21, *_ = VALID_TIMES
 
@@ -16,7 +21,7 @@ Y20, Y21, *_ = VALID_TIMES
 @pytest.fixture(scope="module")
 def history() -> History:
     """One subject, and claims of two authors that contradict each other."""
-    sample = opened(1)
+    sample = new_history(1)
     (subject,) = sample.subjects
     for number, (author, value, confidence, end) in enumerate(
         [
@@ -36,7 +41,7 @@ def history() -> History:
     return sample
 
 
-def _reading(change: Callable[[Record, Sequence[Record]], Record]) -> Fold:
+def _reading(change: Callable[[SealedRecord, Sequence[SealedRecord]], SealedRecord]) -> Fold:
     """A fold that takes some records for others."""
     return lambda records, question: core([change(row, records) for row in records], question)
 
@@ -44,7 +49,7 @@ def _reading(change: Callable[[Record, Sequence[Record]], Record]) -> Fold:
 def _showing(change: Callable[[Any], None]) -> Fold:
     """A fold that shows some candidates otherwise."""
 
-    def fold(records: Sequence[Record], question: Question) -> Any:
+    def fold(records: Sequence[SealedRecord], question: Question) -> Any:
         view: Any = core(records, question)
         for claim in view["claims"].values():
             change(claim["candidates"])
@@ -53,11 +58,11 @@ def _showing(change: Callable[[Any], None]) -> Fold:
     return fold
 
 
-def _limited(record: Record, _: Sequence[Record]) -> Record:
+def _limited(record: SealedRecord, _: Sequence[SealedRecord]) -> SealedRecord:
     return record._replace(op="amend") if record.op == "supersede" else record
 
 
-def _unlimited(record: Record, records: Sequence[Record]) -> Record:
+def _unlimited(record: SealedRecord, records: Sequence[SealedRecord]) -> SealedRecord:
     verdicts = {row.id for row in records if row.op == "verify"}
     return record._replace(valid_from=None, valid_to=None) if record.target in verdicts else record
 
@@ -84,11 +89,11 @@ def _count_withdrawn_dissent(candidates: Any) -> None:
             payload["dissent"] = [v for v in payload["verdicts"] if v["state"] != payload["state"]]
 
 
-def _forgetful(records: Sequence[Record], question: Question) -> Any:
+def _forgetful(records: Sequence[SealedRecord], question: Question) -> Any:
     return core([row for row in records if row.op != "erase"], question)
 
 
-def _forgetful_of_later(records: Sequence[Record], question: Question) -> Any:
+def _forgetful_of_later(records: Sequence[SealedRecord], question: Question) -> Any:
     last = question.record_time or "9"
     return core([row for row in records if row.recorded_at <= last], question)
 

@@ -15,8 +15,8 @@ from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import FeedPosition, Position
 from svc_core.testing import _hook
+from svc_core.testing.annotated_values import from_annotation
 from svc_core.testing.clock import START, CountingIds, FrozenClock
-from svc_core.testing.conforming import from_annotation
 from svc_core.testing.sample import NOTES, Note
 from svc_core.wire.constraints import Ge, IdOf, Le, MaxLen, MinLen, Pattern
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.vendor.pretty import pretty
 
 from svc_core.base import drive
-from svc_core.ledger.verify.verify import verify
-from svc_core.testing.ledger.edits import line_edits
-from svc_core.testing.ledger.histories import histories
-from svc_core.testing.ledger.logs import check_edit_is_found
+from svc_core.ledger.verify.log_verification import verify_log
+from svc_core.testing.ledger_kit.edits import line_edits
+from svc_core.testing.ledger_kit.history_strategies import histories
+from svc_core.testing.ledger_kit.logs import check_edit_is_found
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.storage_steps import LineDraft, append_lines, erase
 from svc_http.stores import MemoryStorage
@@ -29,7 +29,7 @@ def test_every_kind_of_edit_of_lines_is_made_and_found():
         predicate = lambda sample, aspect=aspect: sample[1].what.startswith(aspect)  # noqa: E731
         history, edit = find(edited_logs(), predicate, settings=UNSHRUNK)
         assert (edit.line is None) == (aspect == "cut")
-        check_edit_is_found(verify, history, edit)
+        check_edit_is_found(verify_log, history, edit)
         assert pretty(edit) == repr(edit) == f"<Edit {edit.what}>"
 
 

@@ -14,9 +14,10 @@ from attrs import evolve
 
 import svc_core.testing
 from svc_core.base import drive
-from svc_core.testing.ledger import folds, histories, logs
-from svc_core.testing.ledger.folds import core
-from svc_core.testing.ledger.machine import LedgerMachine
+from svc_core.testing.ledger_kit import folds, logs
+from svc_core.testing.ledger_kit import history_strategies as histories
+from svc_core.testing.ledger_kit.folds import core
+from svc_core.testing.ledger_kit.machine import LedgerMachine
 from svc_core.testing.rules import rule_text
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.storage_agreement import agreement_machine
@@ -216,7 +217,7 @@ def test_a_broken_promise_is_named(name: str) -> None:
 
 
 def test_a_broken_law_is_named() -> None:
-    history = histories.opened(2)
+    history = histories.new_history(2)
 
     def shaky(records: Any, question: Any) -> Any:
         return {**core(records, question), "claims": len(records)}

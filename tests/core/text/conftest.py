@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from svc_core.reports.model import Period
-from svc_core.text.evidence import Evidence
+from svc_core.text.evidence import EvidenceTexts
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
-Make = Callable[..., Evidence]
+Make = Callable[..., EvidenceTexts]
 
 
 @pytest.fixture(scope="session")
@@ -24,8 +24,8 @@ def make() -> Make:
         hours: float | None = 0.0,
         language: str | None = "en",
         topics: tuple[str, ...] = (),
-    ) -> Evidence:
-        return Evidence(
+    ) -> EvidenceTexts:
+        return EvidenceTexts(
             id=id or f"obs_{source}_{title}",
             title=title,
             text=text,
@@ -48,7 +48,7 @@ def week() -> Period:
 
 
 @pytest.fixture(scope="session")
-def newsroom(make: Make) -> list[Evidence]:
+def newsroom(make: Make) -> list[EvidenceTexts]:
     """Two days of an invented world: one story told by four sources, others by one each."""
     return [
         make(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from svc_core.text.citing import SENTENCE_CHARS_MAX, Kept, Sieve
-from svc_core.text.facts import Facts
+from svc_core.text.citations import SENTENCE_CHARS_MAX, Sieve, SupportedSentence
+from svc_core.text.facts import TextFacts
 
 STRIKE = (
     "Dockworkers at Rotterdam began a strike on Monday, 27 July 2026.\n"
@@ -27,18 +27,18 @@ DEAL = (
 )
 UNDATED_TEXT = "The port of Hull was closed on 3 May. In 2025 nothing of the kind took place there."
 EVIDENCE = {
-    number: Facts.of(text)
+    number: TextFacts.of(text)
     for number, text in enumerate((STRIKE, FLAW, GERMAN, CHINESE, UNDATED_TEXT, UNSURE, DEAL), 1)
 }
 
 
-def sift(text: str) -> list[Kept]:
+def sift(text: str) -> list[SupportedSentence]:
     sieve = Sieve(EVIDENCE)
     return [*sieve.feed(text), *sieve.end()]
 
 
 def texts_of(text: str) -> list[str]:
-    return [sentence.marked for sentence in sift(text)]
+    return [sentence.text_with_marks for sentence in sift(text)]
 
 
 SAYS = {
@@ -180,7 +180,9 @@ def test_sentences_are_judged_one_by_one_and_keep_their_lines() -> None:
         "- CVE-2024-3400 is critical [2]. It has a score of 9.8 [2].\n"
         "2. The strike costs euros [1].\n"
     )
-    assert [(sentence.line, sentence.item, sentence.marked) for sentence in sift(text)] == [
+    assert [
+        (sentence.line, sentence.item, sentence.text_with_marks) for sentence in sift(text)
+    ] == [
         (1, "", "Dockworkers at Rotterdam began a strike [1]."),
         (1, "", "No ships were damaged [1]."),
         (3, "- ", "CVE-2024-3400 is critical [2]."),
@@ -193,8 +195,10 @@ def test_a_sentence_is_given_as_soon_as_the_next_begins() -> None:
     sieve = Sieve(EVIDENCE)
     assert sieve.feed("The strike costs euros. [1") == []
     assert sieve.feed("] ") == []
-    assert [sentence.marked for sentence in sieve.feed("No s")] == ["The strike costs euros [1]."]
-    assert [sentence.marked for sentence in sieve.feed("hips were damaged [1].\n")] == [
+    assert [sentence.text_with_marks for sentence in sieve.feed("No s")] == [
+        "The strike costs euros [1]."
+    ]
+    assert [sentence.text_with_marks for sentence in sieve.feed("hips were damaged [1].\n")] == [
         "No ships were damaged [1]."
     ]
     assert sieve.end() == []
@@ -211,7 +215,7 @@ def test_a_run_without_end_is_let_go() -> None:
 
 
 def test_evidence_may_come_while_the_text_goes_on() -> None:
-    evidence: dict[int, Facts] = {}
+    evidence: dict[int, TextFacts] = {}
     sieve = Sieve(evidence)
     assert sieve.feed("No ships were damaged [1].\n") == []
     evidence[1] = EVIDENCE[1]
@@ -249,7 +253,9 @@ def test_all_that_is_said_was_written_and_is_supported(texts: list[str]) -> None
     letters = iter(text)
     for sentence in sift(text):
         assert sentence.citations
-        assert Facts.all(EVIDENCE[number] for number in sentence.citations).say(sentence.text)
+        assert TextFacts.union(EVIDENCE[number] for number in sentence.citations).entail(
+            sentence.text
+        )
         assert "://" not in sentence.text
         assert "[" not in sentence.text
         # A subsequence of what was written: nothing is added, and the order is kept.
@@ -262,5 +268,5 @@ def test_all_that_is_said_was_written_and_is_supported(texts: list[str]) -> None
 
 @given(st.text(max_size=80))
 def test_any_text_has_facts_and_says_itself_unless_it_says_nothing(text: str) -> None:
-    facts = Facts.of(text)
-    assert facts == Facts.all([facts])
+    facts = TextFacts.of(text)
+    assert facts == TextFacts.union([facts])

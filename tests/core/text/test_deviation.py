@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.text.deviation import POINT_GAP, apart, moved, reached, spread, thinned
+from svc_core.text.deviation import (
+    POINT_GAP,
+    furthest_point,
+    highest_threshold,
+    matched_names,
+    spread,
+    thin_points,
+)
 
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60)
 HOUR = 3_600 * 1_000_000
@@ -54,7 +61,7 @@ def test_the_mean_of_many_is_off_by_more_deviations_than_one() -> None:
 def test_the_highest_threshold_that_is_reached_counts(
     z_score: float | None, level: float | None
 ) -> None:
-    assert reached([1.5, 2, 3], z_score) == level
+    assert highest_threshold([1.5, 2, 3], z_score) == level
 
 
 @given(st.lists(st.tuples(st.integers(0, 60 * HOUR), st.floats(0, 1)), max_size=20), st.randoms())
@@ -65,8 +72,8 @@ def test_a_move_is_from_the_furthest_point_of_the_window_in_any_order(
     window = [point for point in points if 36 * HOUR <= point[0] < 60 * HOUR]
     permutation = list(points)
     random.shuffle(permutation)  # type: ignore[attr-defined]
-    first = moved(permutation, last, DAY)
-    assert first == moved(points, last, DAY)
+    first = furthest_point(permutation, last, DAY)
+    assert first == furthest_point(points, last, DAY)
     assert (first is None) == (not window)
     if first is not None:
         assert abs(first[1] - 0.5) == max(abs(share - 0.5) for _, share in window)
@@ -75,7 +82,7 @@ def test_a_move_is_from_the_furthest_point_of_the_window_in_any_order(
 def test_points_are_kept_for_a_day_however_often_a_price_is_read() -> None:
     points: tuple[tuple[int, float], ...] = ()
     for at in range(0, 30 * HOUR, HOUR // 12):
-        points = thinned(points, (at, 0.5))
+        points = thin_points(points, (at, 0.5))
     assert len(points) <= 50
     assert points[0][0] <= points[-1][0] - 24 * HOUR
     gaps = [after[0] - before[0] for before, after in itertools.pairwise(points[:-1])]
@@ -93,4 +100,4 @@ def test_points_are_kept_for_a_day_however_often_a_price_is_read() -> None:
     ],
 )
 def test_each_name_needs_a_teller_of_its_own(reports: list[tuple[str, str]], count: int) -> None:
-    assert len(apart(reports)) == count
+    assert len(matched_names(reports)) == count

@@ -1,12 +1,12 @@
 """Items as they were stored, and their readings."""
 
-from svc_core.text.evidence import LEAD_TERMS, Scored, read, readings
+from svc_core.text.evidence import LEAD_TERMS, ScoredItem, reading_of, readings
 from tests.core.items import item
 
 
 def test_a_reading_keeps_the_terms_of_headline_lead_and_rest_apart() -> None:
     body = " ".join(f"word{number}" for number in range(LEAD_TERMS + 2))
-    reading = read(item("Floods in Spain", body))
+    reading = reading_of(item("Floods in Spain", body))
     assert reading.title == ("flood", "spain")
     assert len(reading.lead) == LEAD_TERMS
     assert reading.rest == (f"word{LEAD_TERMS}", f"word{LEAD_TERMS + 1}")
@@ -19,7 +19,7 @@ def test_a_reading_keeps_the_terms_of_headline_lead_and_rest_apart() -> None:
 
 
 def test_terms_stand_side_by_side_across_stop_words() -> None:
-    reading = read(item("The Bank of England", "A strike at the port. Rotterdam"))
+    reading = reading_of(item("The Bank of England", "A strike at the port. Rotterdam"))
     assert reading.holds(("bank", "englan"))
     assert reading.holds(("strike", "port"))
     assert reading.holds(("port",))
@@ -41,8 +41,10 @@ def test_items_with_one_id_are_read_once_in_any_order() -> None:
 
 
 def test_what_is_chosen_is_quoted_as_it_was_stored() -> None:
-    hit = Scored(read(item("World › Ministers  meet again", "They met. It rained all day.")), 1.0)
+    hit = ScoredItem(
+        reading_of(item("World › Ministers  meet again", "They met. It rained all day.")), 1.0
+    )
     assert hit.evidence.title == "World › Ministers  meet again"
     assert hit.reading.headline == "Ministers meet again"
     assert hit.reading.sentences == ("It rained all day.",)
-    assert hit.reading.tongue == "en"
+    assert hit.reading.language == "en"

@@ -26,7 +26,7 @@ def test_a_large_store_outweighs_the_background() -> None:
 
 
 def test_counts_above_their_total_are_still_weighed() -> None:
-    assert Frequencies(3, {"war": 10}, behind=None).idf("war") > 0
+    assert Frequencies(3, {"war": 10}, base=None).idf("war") > 0
 
 
 @given(ITEMS, ITEMS)
@@ -43,14 +43,14 @@ def test_two_tables_are_the_table_of_all_their_items(
 
 def test_the_background_is_of_as_many_items_as_it_says() -> None:
     table = background()
-    assert table.behind is None
+    assert table.base is None
     assert all(0 <= count <= table.total for count in table.counts.values())
-    assert len(data.read("frequencies.tsv.z")) <= 400_000
+    assert len(data.table_bytes("frequencies.tsv.z")) <= 400_000
 
 
 def test_what_is_no_table_is_not_read() -> None:
     with pytest.raises(FileNotFoundError):
-        data.read("nothing.tsv")
+        data.table_bytes("nothing.tsv")
 
 
 def test_an_acronym_is_telling_though_it_is_a_word_elsewhere() -> None:

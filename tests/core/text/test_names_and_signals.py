@@ -5,13 +5,13 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.reports.draft import Told, draft
-from svc_core.reports.graph import EDGES_MAX, NODES_MAX, build
-from svc_core.reports.signals import SIGNALS_MAX, extract
-from svc_core.text.entities import Case, mentions_in, names_of
-from svc_core.text.events import event_of
-from svc_core.text.evidence import Scored, read, readings
+from svc_core.reports.draft import StorySelection, draft_report
+from svc_core.reports.graph import EDGES_MAX, NODES_MAX, build_graph
+from svc_core.reports.report_signals import SIGNALS_MAX, extract
+from svc_core.text.evidence import ScoredItem, reading_of, readings
+from svc_core.text.name_mentions import Case, mentions_in, names_of
 from svc_core.text.stories import Story
+from svc_core.text.story_events import event_of
 
 
 def draft_of(topic, period, items):
@@ -20,9 +20,11 @@ def draft_of(topic, period, items):
     groups = {}
     for reading in readings(matches):
         key = reading.evidence.story or reading.evidence.id
-        groups.setdefault(key, []).append(Scored(reading, 1.0))
-    composition = Told(tuple(Story(key, tuple(members)) for key, members in groups.items()))
-    return draft("W", topic, period, composition)
+        groups.setdefault(key, []).append(ScoredItem(reading, 1.0))
+    composition = StorySelection(
+        tuple(Story(key, tuple(members)) for key, members in groups.items())
+    )
+    return draft_report("W", topic, period, composition)
 
 
 def signals_of(topic, period, items):
@@ -32,7 +34,7 @@ def signals_of(topic, period, items):
 
 def graph_of(topic, period, items):
     draft_ = draft_of(topic, period, items)
-    return build(draft_, names_of(draft_.stories)), draft_
+    return build_graph(draft_, names_of(draft_.stories)), draft_
 
 
 NAMES = [
@@ -105,27 +107,29 @@ NAMES = [
 @pytest.mark.parametrize(("title", "text", "expected"), NAMES)
 def test_names_are_found_with_their_kind(make, title, text, expected) -> None:
     item = make(title, text, language="de" if text.startswith("Gestern") else "en")
-    assert {mention.name: mention.kind for mention in mentions_in([read(item)])} == expected
+    assert {mention.name: mention.kind for mention in mentions_in([reading_of(item)])} == expected
 
 
 def test_a_country_has_its_code_and_counts_every_time(make) -> None:
-    reading = read(make("Chile votes", "People in Chile vote. Others in Chile do not."))
+    reading = reading_of(make("Chile votes", "People in Chile vote. Others in Chile do not."))
     (chile,) = mentions_in([reading])
     assert (chile.name, chile.country_code, chile.count) == ("Chile", "CL", 3)
 
 
 def test_a_capital_letter_proves_nothing_at_the_start_or_in_german(make) -> None:
-    assert mentions_in([read(make("", "Fjordline grew. Nobody saw it."))]) == ()
+    assert mentions_in([reading_of(make("", "Fjordline grew. Nobody saw it."))]) == ()
     german = make("", "Gestern fuhr die Fähre. Alle sahen die Fähre im Hafen.", language="de")
-    assert mentions_in([read(german)]) == ()
-    mentions = mentions_in([read(make("Fjordline grew", "Last year Fjordline shrank by half."))])
+    assert mentions_in([reading_of(german)]) == ()
+    mentions = mentions_in(
+        [reading_of(make("Fjordline grew", "Last year Fjordline shrank by half."))]
+    )
     assert [mention.count for mention in mentions] == [2]
 
 
 def test_what_other_items_show_of_a_word_counts(make) -> None:
-    lone = read(make("", "Fjordline grew last year."))
-    capitals = read(make("", "Nobody saw how Fjordline grew."))
-    lowers = read(make("", "A fjordline and a fjordline grew on Fjordline."))
+    lone = reading_of(make("", "Fjordline grew last year."))
+    capitals = reading_of(make("", "Nobody saw how Fjordline grew."))
+    lowers = reading_of(make("", "A fjordline and a fjordline grew on Fjordline."))
     assert [mention.name for mention in mentions_in([lone], Case.of([lone, capitals]))] == [
         "Fjordline"
     ]
@@ -134,7 +138,7 @@ def test_what_other_items_show_of_a_word_counts(make) -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_has_names_with_positive_counts(make, text) -> None:
-    mentions = mentions_in([read(make(text[:60], text))])
+    mentions = mentions_in([reading_of(make(text[:60], text))])
     assert all(mention.count > 0 and mention.key and mention.name for mention in mentions)
     assert len({mention.key for mention in mentions}) == len(mentions)
 
@@ -209,7 +213,7 @@ EVENT_CASES = [
 
 
 def story_of(make, *items) -> Story:
-    return Story("s", tuple(Scored(read(make(*item)), 1.0) for item in items))
+    return Story("s", tuple(ScoredItem(reading_of(make(*item)), 1.0) for item in items))
 
 
 @pytest.mark.parametrize(("title", "text", "kind"), EVENT_CASES)
@@ -234,7 +238,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize(("language", "title", "kind"), FOREIGN)
 def test_cues_are_those_of_the_items_language(make, language, title, kind) -> None:
-    item = Scored(read(make(title, language=language)), 1.0)
+    item = ScoredItem(reading_of(make(title, language=language)), 1.0)
     event = event_of(Story("s", (item,)))
     assert (event and event.kind.name) == kind
 
@@ -248,7 +252,9 @@ def test_items_that_agree_make_a_signal_surer_and_a_lone_one_none(make) -> None:
 
 @given(st.text(max_size=200), st.sampled_from(["en", "de", "ru", "zh", None]))
 def test_any_text_tells_one_kind_or_none(make, text, language) -> None:
-    event = event_of(Story("s", (Scored(read(make(text[:90], text, language=language)), 1.0),)))
+    event = event_of(
+        Story("s", (ScoredItem(reading_of(make(text[:90], text, language=language)), 1.0),))
+    )
     assert event is None or 0.5 <= event.strength <= 1
 
 
@@ -354,7 +360,7 @@ def test_the_sources_of_a_graph_are_those_of_cited_items(make, week) -> None:
     items = [evolve(item, story="landing") for item in lines]
     graph, draft_ = graph_of("Zeppelin", week, items)
     assert len(draft_.stories[0].members) == 15
-    assert sum(node.type == "source" for node in graph.nodes) == len(draft_.cited)
+    assert sum(node.type == "source" for node in graph.nodes) == len(draft_.items)
 
 
 def test_a_large_graph_is_cut_and_says_so(make, week) -> None:

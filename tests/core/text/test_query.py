@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc_core.text.query import NAME_FACTOR, OTHER, Query
+from svc_core.text.query import NAME_FACTOR, SYNONYM_FACTOR, Query
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ from svc_core.text.query import NAME_FACTOR, OTHER, Query
     ],
 )
 def test_a_subject_asks_for_its_terms(topic: str, expected: list[str]) -> None:
-    assert list(Query.of(topic, language="en").asked) == expected
+    assert list(Query.of(topic, language="en").factors) == expected
 
 
 def test_a_name_counts_more_than_a_word_but_not_where_a_sentence_begins() -> None:
     query = Query.of("Strikes at ports of Zedland. Reports by “Acme” wanted", language="en")
     names = dict.fromkeys(["zedlan", "acme"], NAME_FACTOR)
-    assert query.asked == dict.fromkeys(["strike", "port", "report", "wanted"], 1.0) | names
+    assert query.factors == dict.fromkeys(["strike", "port", "report", "wanted"], 1.0) | names
 
 
 def test_quoted_words_and_keywords_raise_and_a_minus_excludes() -> None:
@@ -34,13 +34,13 @@ def test_quoted_words_and_keywords_raise_and_a_minus_excludes() -> None:
         'the "Bank of Zed" and «Acme works» -football -"press release" pre-war -5', ["Port Zed", ""]
     )
     assert query.phrases == (("bank", "zed"), ("acme", "work"), ("port", "zed"))
-    assert query.excluded == (("footba",), ("press", "releas"))
-    assert list(query.asked) == ["bank", "zed", "acme", "work", "pre", "war", "5"]
-    assert query.terms == dict(query.asked) | {"port": OTHER}
+    assert query.exclusions == (("footba",), ("press", "releas"))
+    assert list(query.factors) == ["bank", "zed", "acme", "work", "pre", "war", "5"]
+    assert query.terms == dict(query.factors) | {"port": SYNONYM_FACTOR}
 
 
 def test_a_dash_between_words_excludes_nothing() -> None:
-    assert Query.of("talks of Zedland - Acme - peace").excluded == ()
+    assert Query.of("talks of Zedland - Acme - peace").exclusions == ()
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_a_country_is_asked_for_by_all_its_names(
     topic: str, run: tuple[str, ...], synonym: tuple[str, ...]
 ) -> None:
     query = Query.of(topic)
-    assert synonym in dict(query.others)[run]
+    assert synonym in dict(query.synonyms)[run]
     assert set(synonym) <= set(query.terms)
 
 
 def test_a_name_of_two_countries_means_neither() -> None:
-    assert Query.of("Dominican").others == ()
+    assert Query.of("Dominican").synonyms == ()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.text.evidence import Reading, read
+from svc_core.text.evidence import Reading, reading_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
 from svc_core.text.ranking import NEAREST, rank
@@ -31,13 +31,13 @@ NOISE = [
 
 def hit_ids(topic: str, readings: list[Reading], *keywords: str) -> list[str]:
     return [
-        hit.reading.evidence.id for hit in rank(Query.of(topic, keywords), readings, STORE).chosen
+        hit.reading.evidence.id for hit in rank(Query.of(topic, keywords), readings, STORE).hits
     ]
 
 
 @pytest.fixture(scope="module")
 def readings() -> list[Reading]:
-    return [read(item(*texts)) for texts in STRIKE + NOISE]
+    return [reading_of(item(*texts)) for texts in STRIKE + NOISE]
 
 
 def test_what_shares_no_word_is_found_through_what_does(readings: list[Reading]) -> None:
@@ -55,9 +55,9 @@ def test_subjects_of_a_list_are_found_as_each_by_itself(
     assert set(hit_ids(topic, readings, "Zed port")) == set(hit_ids(topic, readings))
     scores = {
         hit.reading.evidence.id: hit.score
-        for hit in rank(Query.of(f"{topic}; a river of Zed"), readings, STORE).chosen
+        for hit in rank(Query.of(f"{topic}; a river of Zed"), readings, STORE).hits
     }
-    for hit in rank(Query.of(strike), readings, STORE).chosen:
+    for hit in rank(Query.of(strike), readings, STORE).hits:
         assert scores[hit.reading.evidence.id] >= hit.score
     parts = Query.of(topic, ["Zed port", "night"]).parts
     assert [part.phrases for part in parts] == [(("zed", "port"),), ()]
@@ -67,7 +67,7 @@ def test_where_nothing_is_found_the_nearest_are_told(readings: list[Reading]) ->
     ranking = rank(
         Query.of("night sky seen by amateur astronomers through telescopes"), readings, STORE
     )
-    assert ranking.chosen == ()
+    assert ranking.hits == ()
     assert [hit.reading.evidence.title for hit in ranking.nearest] == ["Floods close bridges"]
     assert len(ranking.nearest) <= NEAREST
 
@@ -75,13 +75,13 @@ def test_where_nothing_is_found_the_nearest_are_told(readings: list[Reading]) ->
 @pytest.mark.parametrize("topic", ["", "the of", "qwertyuiop zxcvbnm"])
 def test_a_question_without_a_known_word_finds_nothing(topic: str, readings: list[Reading]) -> None:
     ranking = rank(Query.of(topic), readings, STORE)
-    assert (ranking.chosen, ranking.nearest) == ((), ())
-    assert rank(Query.of("strike"), [], STORE).chosen == ()
+    assert (ranking.hits, ranking.nearest) == ((), ())
+    assert rank(Query.of("strike"), [], STORE).hits == ()
 
 
 def test_keywords_and_phrases_raise_and_never_lower(readings: list[Reading]) -> None:
-    plain = rank(Query.of("strike wages"), readings, STORE).chosen
-    hits = rank(Query.of("strike wages", ["Zed port", "absent"]), readings, STORE).chosen
+    plain = rank(Query.of("strike wages"), readings, STORE).hits
+    hits = rank(Query.of("strike wages", ["Zed port", "absent"]), readings, STORE).hits
     scores = {hit.reading.evidence.id: hit.soft for hit in hits}
     assert all(scores[hit.reading.evidence.id] >= hit.soft for hit in plain)
     assert scores["Second day of the strike at Zed port"] > plain[0].soft
@@ -94,9 +94,9 @@ def test_what_holds_an_excluded_phrase_is_not_found(readings: list[Reading]) -> 
 
 def test_a_country_is_found_by_its_people_and_in_other_languages() -> None:
     items = [
-        read(item("Syrian rebels deny a ceasefire", "They fight on.")),
-        read(item("Syrie : la trêve échoue", "Les combats continuent.", language="fr")),
-        read(item("Harbour news", "Nothing happened.")),
+        reading_of(item("Syrian rebels deny a ceasefire", "They fight on.")),
+        reading_of(item("Syrie : la trêve échoue", "Les combats continuent.", language="fr")),
+        reading_of(item("Harbour news", "Nothing happened.")),
     ]
     assert set(hit_ids("Syria", items)) == {items[0].evidence.id, items[1].evidence.id}
 
@@ -109,33 +109,36 @@ def test_words_around_a_subject_find_the_same(readings: list[Reading]) -> None:
 
 
 def test_a_word_in_all_items_is_still_a_subject() -> None:
-    items = [read(item(f"Strike at the port, day {day}", "No talks.")) for day in range(9)]
+    items = [reading_of(item(f"Strike at the port, day {day}", "No talks.")) for day in range(9)]
     own = Frequencies.of((*reading.title, *reading.lead) for reading in items)
-    assert len(rank(Query.of("port strike"), items, own).chosen) == 9
+    assert len(rank(Query.of("port strike"), items, own).hits) == 9
 
 
 def test_what_only_one_item_says_helps_little_to_find_others() -> None:
     noise = " ".join(f"word{number}" for number in range(30))
-    items = [read(item(f"Strike {noise}", id="1")), read(item(f"Strike at noon, {noise}", id="2"))]
-    lone = read(item("Strike alone", "of orchard violin glacier pottery comet", id="3"))
+    items = [
+        reading_of(item(f"Strike {noise}", id="1")),
+        reading_of(item(f"Strike at noon, {noise}", id="2")),
+    ]
+    lone = reading_of(item("Strike alone", "of orchard violin glacier pottery comet", id="3"))
     like = {
         hit.reading.evidence.id: hit.feedback
-        for hit in rank(Query.of("Strike"), [*items, lone], STORE).chosen
+        for hit in rank(Query.of("Strike"), [*items, lone], STORE).hits
     }
     assert min(like["1"], like["2"]) > like["3"]
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=8), TEXTS, st.randoms(use_true_random=False))
 def test_the_order_of_items_changes_nothing(texts: list[str], topic: str, chance) -> None:
-    items = [read(item(text, id=str(number))) for number, text in enumerate(texts)]
+    items = [reading_of(item(text, id=str(number))) for number, text in enumerate(texts)]
     permutation = chance.sample(items, len(items))
     assert rank(Query.of(topic), items, STORE) == rank(Query.of(topic), permutation, STORE)
 
 
 @given(st.lists(EVEN, min_size=1, max_size=8), TEXTS)
 def test_an_item_about_something_else_removes_nothing(texts: list[str], topic: str) -> None:
-    items = [read(item(text, id=str(number))) for number, text in enumerate(texts)]
-    extra = read(item("orchard violin glacier pottery comet"))
+    items = [reading_of(item(text, id=str(number))) for number, text in enumerate(texts)]
+    extra = reading_of(item("orchard violin glacier pottery comet"))
     assert hit_ids(topic, [*items, extra]) == hit_ids(topic, items)
 
 
@@ -143,11 +146,13 @@ def test_an_item_about_something_else_removes_nothing(texts: list[str], topic: s
 def test_a_term_more_in_common_never_lowers_the_share(words: list[str], size: int) -> None:
     query_words = words[:size]
     items = [
-        read(item(" ".join(query_words[:common] + ["orchard"] * (size - common)), id=str(common)))
+        reading_of(
+            item(" ".join(query_words[:common] + ["orchard"] * (size - common)), id=str(common))
+        )
         for common in range(size + 1)
     ]
     hits = rank(Query.of(" ".join(query_words)), items, STORE)
-    shares = {hit.reading.evidence.id: hit.soft for hit in (*hits.chosen, *hits.nearest)}
+    shares = {hit.reading.evidence.id: hit.soft for hit in (*hits.hits, *hits.nearest)}
     in_order = [shares[id_] for id_ in sorted(shares, key=int)]
     assert in_order == sorted(in_order)
     assert 0 < in_order[-1] <= 1
@@ -160,12 +165,12 @@ def test_judged_queries_are_answered_as_well_as_when_it_was_measured() -> None:
     documents = [
         json.loads(line) for line in (folder / "docs.jsonl").read_text("utf-8").splitlines()
     ]
-    readings = [read(item("", document["text"], id=document["id"])) for document in documents]
+    readings = [reading_of(item("", document["text"], id=document["id"])) for document in documents]
     store = Frequencies.of((*reading.title, *reading.lead, *reading.rest) for reading in readings)
     rates = []
     for line in (folder / "queries.jsonl").read_text("utf-8").splitlines():
         query = json.loads(line)
-        hits = rank(Query.of(query["text"], language="en"), readings, store).chosen
+        hits = rank(Query.of(query["text"], language="en"), readings, store).hits
         right = {hit.reading.evidence.id for hit in hits} & {*query["relevant"]}
         rates.append(2 * len(right) / (len(hits) + len(query["relevant"])))
     assert sum(rates) / len(rates) > 0.44

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.text.sentences import (
-    ended,
-    headline,
+    clean_headline,
+    is_anaphoric,
     is_aside,
     is_broken,
     is_faulty,
     is_whole,
-    leans,
     names_subjects,
-    sentences,
+    split_sentences,
     stands_alone,
+    with_full_stop,
 )
 
 SENTENCES = [
@@ -54,14 +54,14 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("text", "expected"), SENTENCES)
 def test_sentences_of_a_text(text: str, expected: list[str] | None) -> None:
-    actual = sentences(text)
+    actual = split_sentences(text)
     assert actual == expected if expected is not None else len(actual) == 2
 
 
 @given(st.text(alphabet="abc ABC.!?…'“”()|\n0123456789-", max_size=120))
 def test_a_sentence_is_always_a_run_of_its_text(text: str) -> None:
     line = " ".join(text.split())
-    assert all(sentence in line for sentence in sentences(text))
+    assert all(sentence in line for sentence in split_sentences(text))
 
 
 @pytest.mark.parametrize(
@@ -74,13 +74,13 @@ def test_a_sentence_is_always_a_run_of_its_text(text: str) -> None:
     ],
 )
 def test_a_headline_loses_its_section_label(title: str, expected: str) -> None:
-    assert headline(title) == expected
+    assert clean_headline(title) == expected
 
 
 def test_no_sentence_runs_from_one_paragraph_into_the_next() -> None:
     text = "Inquiry opens into the bridge\nFour engineers were questioned on Monday.\nCars wait."
-    assert sentences(text) == ["Four engineers were questioned on Monday."]
-    assert sentences("Inquiry opens into the bridge\nFour engineers wait for the court") == [
+    assert split_sentences(text) == ["Four engineers were questioned on Monday."]
+    assert split_sentences("Inquiry opens into the bridge\nFour engineers wait for the court") == [
         "Inquiry opens into the bridge",
         "Four engineers wait for the court",
     ]
@@ -102,7 +102,7 @@ def test_no_sentence_runs_from_one_paragraph_into_the_next() -> None:
     ],
 )
 def test_what_stands_around_the_news_is_none(text: str, expected: list[str]) -> None:
-    assert sentences(text) == expected
+    assert split_sentences(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_sentence_that_asks_is_short_or_has_no_verb_has_a_fault(text, language
     ],
 )
 def test_a_sentence_leans_by_its_first_word_in_its_own_language(text, language, leaning) -> None:
-    assert leans(text, language) is leaning
+    assert is_anaphoric(text, language) is leaning
     assert not (leaning and stands_alone(text, language))
 
 
@@ -182,8 +182,8 @@ def test_a_whole_sentence_has_a_beginning_and_an_end(text: str, whole: bool) -> 
     ],
 )
 def test_a_headline_as_a_sentence_has_the_full_stop_of_its_script(title, sentence) -> None:
-    assert ended(title) == sentence
-    assert ended(ended(title)) == ended(title)
+    assert with_full_stop(title) == sentence
+    assert with_full_stop(with_full_stop(title)) == with_full_stop(title)
 
 
 def test_a_headline_that_asks_shows_or_names_a_day_is_an_aside() -> None:
@@ -227,7 +227,7 @@ def test_only_where_sentences_name_their_subject_do_words_tell_which_of_them_lea
 def test_sentences_take_time_in_proportion_to_the_text(piece: str) -> None:
     def seconds(chars: int) -> float:
         start = process_time()
-        sentences(piece * (chars // len(piece)))
+        split_sentences(piece * (chars // len(piece)))
         return process_time() - start
 
     assert (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc_core.text.speech.spoken import speech_text
+from svc_core.text.speech.normalisation import speech_text
 
 # Written, said. Every case stands in a sentence of its own, without the full stop at its end.
 MONEY = [

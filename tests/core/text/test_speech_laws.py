@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from svc_core.text.speech import script as speech
-from svc_core.text.speech.script import CHARS_MAX, Script, narrate
-from svc_core.text.speech.spoken import READ_MAX, speech_text
+from svc_core.text.speech.normalisation import READ_MAX, speech_text
+from svc_core.text.speech.script import CHARS_MAX, NarrationScript, narrate
 
 MARKUP = frozenset('<>*_`#|~[]{}\\^"&@')
 ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟")
@@ -123,12 +123,12 @@ def test_of_a_text_without_end_the_beginning_is_told() -> None:
 # -- scripts -----------------------------------------------------------------------------------
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
-SCRIPT = Script(
+SCRIPT = NarrationScript(
     title="Ports: 1–7 March 2026",
     start=START,
     end=START + timedelta(days=7),
     sources=3,
-    told=(
+    paragraphs=(
         "Dockworkers at **Antwerp** joined. [1](#source-1)",
         "NATO spent $5m.",
         "Trade fell 5%.",
@@ -183,7 +183,7 @@ def test_the_frame_is_in_the_reports_language_where_it_is_known(
 
 def test_a_report_longer_than_a_script_is_told_up_to_there() -> None:
     texts = tuple(f"Sentence {number} of a very long report." for number in range(10_000))
-    speech = narrate(attrs.evolve(SCRIPT, told=texts))
+    speech = narrate(attrs.evolve(SCRIPT, paragraphs=texts))
     assert CHARS_MAX - 100 < len(speech) <= CHARS_MAX
     paragraphs = speech.split("\n\n")
     assert paragraphs[-1].startswith("That was the report")
@@ -194,7 +194,7 @@ def test_a_report_longer_than_a_script_is_told_up_to_there() -> None:
 def test_a_script_is_bounded_tidy_and_the_same_each_time(
     title: str, texts: list[str], language: str
 ) -> None:
-    script = attrs.evolve(SCRIPT, title=title, told=tuple(texts), language=language)
+    script = attrs.evolve(SCRIPT, title=title, paragraphs=tuple(texts), language=language)
     speech = narrate(script)
     assert speech == narrate(script)
     assert len(speech) <= CHARS_MAX
@@ -208,4 +208,4 @@ def test_a_script_is_bounded_tidy_and_the_same_each_time(
     ("words", "duration"), [(0, 0), (1, 1), (5, 2), (150, 60), (151, 61), (300, 120)]
 )
 def test_the_duration_is_that_of_150_words_a_minute(words: int, duration: int) -> None:
-    assert speech.seconds(words) == duration
+    assert speech.spoken_seconds(words) == duration

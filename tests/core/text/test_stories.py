@@ -11,20 +11,20 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.text.evidence import Evidence, Scored, read
+from svc_core.text.evidence import EvidenceTexts, ScoredItem, reading_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.grouping import SPAN
-from svc_core.text.stories import Story, stories
+from svc_core.text.stories import Story, group_stories
 
 NOUNS = ["zeppelin", "harbour", "volcano", "senate", "glacier", "orchard", "railway", "comet"]
 
 
-def score_all(items: list[Evidence]) -> list[Scored]:
-    return [Scored(read(item), 0.5) for item in items]
+def score_all(items: list[EvidenceTexts]) -> list[ScoredItem]:
+    return [ScoredItem(reading_of(item), 0.5) for item in items]
 
 
-def partition_of(items: list[Evidence]) -> set[frozenset[str]]:
-    return {ids_of(story) for story in stories(score_all(items))}
+def partition_of(items: list[EvidenceTexts]) -> set[frozenset[str]]:
+    return {ids_of(story) for story in group_stories(score_all(items))}
 
 
 def ids_of(story: Story) -> frozenset[str]:
@@ -36,7 +36,7 @@ def developments_of(story: Story) -> list[list[str]]:
 
 
 @st.composite
-def newsrooms(draw, make) -> list[Evidence]:
+def newsrooms(draw, make) -> list[EvidenceTexts]:
     """Items of a few words each, some of which are told by several publishers."""
     rows = draw(
         st.lists(st.tuples(st.sets(st.sampled_from(NOUNS), min_size=1, max_size=4)), max_size=12)
@@ -51,7 +51,7 @@ def newsrooms(draw, make) -> list[Evidence]:
 @given(data=st.data())
 def test_every_item_is_in_exactly_one_story_and_development(make, data) -> None:
     items = data.draw(newsrooms(make))
-    groups = stories(score_all(items))
+    groups = group_stories(score_all(items))
     assert Counter(item.evidence.id for story in groups for item in story.members) == Counter(
         item.id for item in items
     )
@@ -63,9 +63,9 @@ def test_every_item_is_in_exactly_one_story_and_development(make, data) -> None:
 @given(data=st.data())
 def test_the_order_of_the_items_does_not_matter(make, data) -> None:
     items = data.draw(newsrooms(make))
-    again = stories(score_all(data.draw(st.permutations(items))))
+    again = group_stories(score_all(data.draw(st.permutations(items))))
     assert [(story.key, developments_of(story)) for story in again] == [
-        (story.key, developments_of(story)) for story in stories(score_all(items))
+        (story.key, developments_of(story)) for story in group_stories(score_all(items))
     ]
 
 
@@ -99,7 +99,7 @@ def test_a_quarter_of_the_window_may_be_one_event(make, store) -> None:
         for right in words
     ]
     noise = [make(f"{town} greets {town[::-1]}", id=town) for town in towns()]
-    groups = stories(score_all([*items, *noise]), STORES[store])
+    groups = group_stories(score_all([*items, *noise]), STORES[store])
     assert frozenset(item.id for item in items) in set(map(ids_of, groups))
 
 
@@ -107,7 +107,7 @@ def test_a_quarter_of_the_window_may_be_one_event(make, store) -> None:
 @pytest.mark.parametrize("count", [30, 60, 112])
 def test_a_name_that_is_everywhere_joins_nothing(make, count, store) -> None:
     notes = [make(f"Zorblatt speaks about {town} {town}ians", id=town) for town in towns()[:count]]
-    groups = stories(score_all(notes), STORES[store])
+    groups = group_stories(score_all(notes), STORES[store])
     assert len(groups) == count
 
 
@@ -132,10 +132,10 @@ def test_an_event_is_told_by_its_developments(make) -> None:
         make(later, id="c", hours=50),
         make(f"{later} and hire", id="d", source="beta", hours=51),
     ]
-    (story,) = stories(score_all(items))
+    (story,) = group_stories(score_all(items))
     assert developments_of(story) == [["a", "b"], ["c", "d"]]
     assert (story.key, story.first_at, story.last_at) == ("a", items[0].at, items[3].at)
-    assert story.best.evidence.id == "d"
+    assert story.best_reading.evidence.id == "d"
 
 
 @pytest.mark.parametrize("count", [2, 60, 250])
@@ -169,7 +169,7 @@ def test_items_that_were_joined_when_they_were_stored_stay_together(make) -> Non
         make("Comet passes Albany", id="d"),
         make("Comet passes Albany", id="e", source="beta"),
     ]
-    groups = {story.key: ids_of(story) for story in stories(score_all(items))}
+    groups = {story.key: ids_of(story) for story in group_stories(score_all(items))}
     assert groups == {"inc_1": frozenset("ab"), "inc_2": frozenset("c"), "d": frozenset("de")}
 
 
@@ -184,7 +184,7 @@ def test_real_events_are_found(make, name, precision, recall) -> None:
     gold = {row["id"]: row["cluster"] for row in rows}
     items = [make(row["title"], row.get("text", ""), id=row["id"]) for row in rows]
     right = together = 0
-    for story in stories(score_all(items)):
+    for story in group_stories(score_all(items)):
         ids = sorted(ids_of(story))
         pairs = [(a, b) for at, a in enumerate(ids) for b in ids[at + 1 :]]
         together += len(pairs)

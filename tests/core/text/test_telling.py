@@ -11,43 +11,51 @@ from hypothesis import strategies as st
 
 from svc_core import data
 from svc_core.reports import render
-from svc_core.reports.draft import SOURCES_MAX, Draft, Told, draft, tell
+from svc_core.reports.draft import (
+    SOURCES_MAX,
+    ReportDraft,
+    StorySelection,
+    draft_report,
+    select_stories,
+)
 from svc_core.reports.model import Period, Statement
-from svc_core.reports.telling import KEY_POINTS_MAX, MARKS_MAX, in_order, lead_of
-from svc_core.text.evidence import Evidence, Scored, read
+from svc_core.reports.narration import KEY_POINTS_MAX, MARKS_MAX, lead_of, reading_order
+from svc_core.text.containment import TextWords
+from svc_core.text.evidence import EvidenceTexts, ScoredItem, reading_of
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.marks import Words
 from svc_core.text.query import Query
 from svc_core.text.stories import Story
-from svc_core.text.wording import frame, wording
+from svc_core.text.wording import frame, wording_of
 from tests.sampling import examples
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sk", "pl", "ru")
 
 
-def story_of(items: Sequence[Evidence], score: float = 0.9) -> Story:
-    members = tuple(Scored(read(item), score) for item in sorted(items, key=lambda i: (i.at, i.id)))
+def story_of(items: Sequence[EvidenceTexts], score: float = 0.9) -> Story:
+    members = tuple(
+        ScoredItem(reading_of(item), score) for item in sorted(items, key=lambda i: (i.at, i.id))
+    )
     return Story(members[0].evidence.id, members, ())
 
 
-def told_of(*groups: Sequence[Evidence], language: str = "en") -> Told:
+def told_of(*groups: Sequence[EvidenceTexts], language: str = "en") -> StorySelection:
     """What is told of some events, the first the most relevant."""
     story = [story_of(group, 2 - at / 1000) for at, group in enumerate(groups)]
     count = sum(map(len, groups))
-    return Told(tuple(in_order(story, language)), (), count, Frequencies(1000))
+    return StorySelection(tuple(reading_order(story, language)), (), count, Frequencies(1000))
 
 
-def made_of(week: Period, *groups: Sequence[Evidence], language: str = "en") -> Draft:
-    return draft("W", "Zeppelin", week, told_of(*groups, language=language), language)
+def made_of(week: Period, *groups: Sequence[EvidenceTexts], language: str = "en") -> ReportDraft:
+    return draft_report("W", "Zeppelin", week, told_of(*groups, language=language), language)
 
 
-def statements_of(report: Draft) -> list[Statement]:
+def statements_of(report: ReportDraft) -> list[Statement]:
     words = report.words
     body = [statement for section in words.sections for statement in section.statements]
     return [*words.opening, *words.key_points, *body, *words.briefs]
 
 
-def check(report: Draft, items: Sequence[Evidence]) -> None:
+def check(report: ReportDraft, items: Sequence[EvidenceTexts]) -> None:
     """The promises that every draft keeps."""
     by_id = {item.id: item for item in items}
     assert sorted(report.numbers) == sorted(by_id)
@@ -57,7 +65,9 @@ def check(report: Draft, items: Sequence[Evidence]) -> None:
     for statement in statements_of(report):
         assert statement.citations
         assert len(statement.citations) <= MARKS_MAX
-        assert all(Words.of(texts[n]).holds(Words.of(statement.text)) for n in statement.citations)
+        assert all(
+            TextWords.of(texts[n]).holds(TextWords.of(statement.text)) for n in statement.citations
+        )
         assert statement.text.rstrip(".…。") in " ".join(texts[statement.citations[0]].split())
     citations = {
         n
@@ -96,7 +106,7 @@ ITEM = st.tuples(
     st.randoms(use_true_random=False),
 )
 def test_every_item_is_a_source_and_every_mark_holds_its_sentence(make, week, rows, chance) -> None:
-    groups: dict[int, list[Evidence]] = {}
+    groups: dict[int, list[EvidenceTexts]] = {}
     for at, (title, text, source, hours, language, event) in enumerate(rows):
         item = make(title, text, id=f"o{at}", source=source, hours=hours, language=language)
         groups.setdefault(event, []).append(item)
@@ -105,14 +115,14 @@ def test_every_item_is_a_source_and_every_mark_holds_its_sentence(make, week, ro
     check(report, items)
     permutation = [chance.sample(group, len(group)) for group in groups.values()]
     again = made_of(week, *permutation)
-    assert (again.title, again.words, again.cited) == (report.title, report.words, report.cited)
+    assert (again.title, again.words, again.items) == (report.title, report.words, report.items)
 
 
 def test_what_matches_is_told_to_a_stated_bound_and_the_rest_is_counted(make, week) -> None:
     items = [make(f"Zeppelin {at} lands", hours=-at % 90, id=f"z{at:04}") for at in range(620)]
     noise = [make(f"Bread {at} rises", id=f"b{at:04}") for at in range(2000)]
-    selection = tell(Query.of("Zeppelin"), [*items, *noise], Frequencies())
-    report = draft("W", "Zeppelin", week, selection)
+    selection = select_stories(Query.of("Zeppelin"), [*items, *noise], Frequencies())
+    report = draft_report("W", "Zeppelin", week, selection)
     assert len(report.words.sources) == SOURCES_MAX
     assert {source.title.split()[0] for source in report.words.sources} == {"Zeppelin"}
     assert report.words.notes == ("Of 620 matching items the 500 that match best are told.",)
@@ -129,8 +139,8 @@ def test_a_mark_stands_only_behind_what_an_item_holds(make, week) -> None:
     (first, *_) = report.words.opening
     (point,) = report.words.key_points
     assert first.text == sentence
-    assert {report.cited[n - 1].id for n in first.citations} == {"a", "c"}
-    assert {report.cited[n - 1].id for n in point.also_reported_by} == {"b"}
+    assert {report.items[n - 1].id for n in first.citations} == {"a", "c"}
+    assert {report.items[n - 1].id for n in point.also_reported_by} == {"b"}
     assert report.marks(report.stories[0], sentence) == tuple(sorted(first.citations))
     markdown = render.markdown(report.title, report.words)
     number = report.numbers["b"]
@@ -152,12 +162,12 @@ def test_a_mark_stands_only_behind_what_an_item_holds(make, week) -> None:
     ],
 )
 def test_an_item_holds_a_sentence_with_its_numbers_and_most_words(sentence, item, expected) -> None:
-    assert Words.of(item).holds(Words.of(sentence)) is expected
+    assert TextWords.of(item).holds(TextWords.of(sentence)) is expected
 
 
 @given(st.text(), st.text(), st.text())
 def test_whoever_says_a_sentence_holds_it(before: str, sentence: str, after: str) -> None:
-    assert Words.of(f"{before} {sentence} {after}").holds(Words.of(sentence))
+    assert TextWords.of(f"{before} {sentence} {after}").holds(TextWords.of(sentence))
 
 
 def test_the_opening_quotes_what_introduces_the_first_sections(make, week) -> None:
@@ -282,7 +292,7 @@ def test_developments_are_told_in_the_order_of_time(make, week) -> None:
     )
     story = story_of([first, later])
     split_story = attrs.evolve(story, developments=tuple((member,) for member in story.members))
-    report = draft("W", "t", week, Told((split_story,), (), 2))
+    report = draft_report("W", "t", week, StorySelection((split_story,), (), 2))
     assert [statement.text for statement in report.words.opening][:2] == [burns, ends]
 
 
@@ -322,9 +332,9 @@ def places_of(text: str) -> Iterator[str | None]:
 
 def test_nothing_matching_says_so_and_names_the_nearest(make, week) -> None:
     near = [make("Quantum bread", "", hours=-3), make("", "Knitting hall of the town", hours=None)]
-    selection = Told((), tuple(near), 0, Frequencies())
-    report = draft("Knots", "quantum knitting", week, selection)
-    assert report.cited == report.words.sources == report.stories == ()
+    selection = StorySelection((), tuple(near), 0, Frequencies())
+    report = draft_report("Knots", "quantum knitting", week, selection)
+    assert report.items == report.words.sources == report.stories == ()
     assert report.summary == (
         "No matching items were found for “quantum knitting” in the period from 1 March 2026 to "
         "7 March 2026. The nearest items fall short of the subject and are not sources of this "
@@ -334,7 +344,7 @@ def test_nothing_matching_says_so_and_names_the_nearest(make, week) -> None:
     assert [statement.citations for statement in report.words.opening] == [(), ()]
     markdown = render.markdown(report.title, report.words)
     assert "](" not in markdown
-    bare = draft("K", "quantum knitting " * 20, week, Told(()), "de")
+    bare = draft_report("K", "quantum knitting " * 20, week, StorySelection(()), "de")
     assert bare.summary.startswith("Zu „quantum")
     assert "…" in bare.summary
 
@@ -361,7 +371,7 @@ def test_nothing_matching_says_so_and_names_the_nearest(make, week) -> None:
 )
 def test_the_title_names_the_days_as_the_language_does(week, days, language, title) -> None:
     period = Period(week.start, week.start + timedelta(days=days))
-    assert draft("N", "t", period, Told(()), language).title == f"N: {title}"
+    assert draft_report("N", "t", period, StorySelection(()), language).title == f"N: {title}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -386,19 +396,21 @@ def test_the_frame_is_in_the_language_of_the_report(make, week, language: str) -
 
 
 def test_a_language_without_a_frame_has_an_english_one_and_says_so(make, week) -> None:
-    assert wording("eo") is None
+    assert wording_of("eo") is None
     report = made_of(week, [make("Zeppelin", "", language="eo")], language="eo")
     assert report.words.notes == (frame("en")["untranslated"],)
-    empty = draft("N", "t", week, Told(()), "eo")
-    assert frame("en")["untranslated"] in render.text(empty.title, empty.words)
+    empty = draft_report("N", "t", week, StorySelection(()), "eo")
+    assert frame("en")["untranslated"] in render.report_text(empty.title, empty.words)
 
 
 def test_every_table_line_has_its_place() -> None:
-    kinds = [line.split("\t") for line in data.lines("sentences.tsv")]
+    kinds = [line.split("\t") for line in data.table_lines("sentences.tsv")]
     assert all(len(row) == 3 for row in kinds)
     assert len({language for kind, language, _ in kinds if kind == "verb"}) == len(LANGUAGES)
     assert not [
-        key for key in (line.split("\t")[:2] for line in data.lines("frame.tsv")) if len(key) < 2
+        key
+        for key in (line.split("\t")[:2] for line in data.table_lines("frame.tsv"))
+        if len(key) < 2
     ]
 
 
@@ -442,7 +454,7 @@ def test_a_section_has_a_few_sentences_and_never_begins_in_the_middle(make, week
     better = attrs.evolve(base.members[1], score=3.0)
     story = attrs.evolve(lone, members=(base.members[0], better))
     split_story = attrs.evolve(story, developments=((base.members[0],), (better,)))
-    report = draft("W", "t", week, Told((split_story,), (), 2, Frequencies(1000)))
+    report = draft_report("W", "t", week, StorySelection((split_story,), (), 2, Frequencies(1000)))
     texts = [statement.text for statement in report.words.opening]
     assert texts[0] == "One of the masts was lost at sea in May."
     assert 2 <= len(texts) <= 3
@@ -451,7 +463,7 @@ def test_a_section_has_a_few_sentences_and_never_begins_in_the_middle(make, week
 
 def test_common_words_are_those_of_the_store_where_it_has_any(make) -> None:
     items = [make("Zeppelin lands", id="a"), make("Bread rises", id="b")]
-    selection = tell(Query.of("Zeppelin"), items, Frequencies(10, {"zeppel": 1}))
+    selection = select_stories(Query.of("Zeppelin"), items, Frequencies(10, {"zeppel": 1}))
     assert [story.members[0].evidence.id for story in selection.stories] == ["a"]
     assert selection.frequencies.total == 10
 
@@ -460,7 +472,7 @@ def test_a_page_that_hardly_matches_never_opens_for_its_language_or_date(make, w
     about = "Das neue Luftschiff wurde am Montag in der Halle gezeigt."
     near = story_of([make("Luftschiff gezeigt", about, language="de", hours=None)], 1.7)
     far = story_of([make("Some tools", "A list of tools was posted for everyone to try.")], 0.6)
-    report = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
+    report = draft_report("W", "t", week, StorySelection((near, far), (), 2, Frequencies(1000)))
     assert [statement.text for statement in report.words.opening] == [about]
     assert [statement.text for statement in report.words.key_points] == ["Luftschiff gezeigt."]
     assert [statement.text for statement in report.words.briefs] == ["Some tools."]
@@ -480,7 +492,7 @@ def test_an_only_story_is_told_once_and_its_section_goes_on(make, week) -> None:
     ]
     story = story_of(items)
     split_story = attrs.evolve(story, developments=tuple((member,) for member in story.members))
-    report = draft("W", "t", week, Told((split_story,), (), 4, Frequencies(1000)))
+    report = draft_report("W", "t", week, StorySelection((split_story,), (), 4, Frequencies(1000)))
     check(report, items)
     (section,) = report.words.sections
     opening = [statement.text for statement in report.words.opening]
@@ -513,17 +525,17 @@ def test_what_a_source_says_of_everything_but_for_its_numbers_is_never_quoted(ma
 def test_without_a_period_the_title_spans_the_dates_of_what_is_told(make) -> None:
     items = [make("Mast falls", hours=-72), make("Quay sinks", hours=-24)]
     without_date = make("Hall burns", hours=None)
-    report = draft("W", "t", None, told_of(items, [without_date]))
+    report = draft_report("W", "t", None, told_of(items, [without_date]))
     assert report.title == f"W: {frame('en').span(items[0].at, items[1].at)}"
-    assert draft("W", "t", None, told_of([without_date])).title == "W"
-    empty = draft("W", "masts", None, Told(()))
+    assert draft_report("W", "t", None, told_of([without_date])).title == "W"
+    empty = draft_report("W", "masts", None, StorySelection(()))
     assert (empty.title, empty.summary) == ("W", "No matching items were found for “masts”.")
 
 
 def test_a_story_that_hardly_matches_is_no_key_point(make, week) -> None:
     near = story_of([make("Zeppelin lands in Albany")], 1.7)
     far = story_of([make("Bread prices rise in Boston")], 0.6)
-    report = draft("W", "t", week, Told((near, far), (), 2, Frequencies(1000)))
+    report = draft_report("W", "t", week, StorySelection((near, far), (), 2, Frequencies(1000)))
     assert [statement.text for statement in report.words.opening] == ["Zeppelin lands in Albany."]
     assert report.words.key_points == ()
     assert [statement.text for statement in report.words.briefs] == ["Bread prices rise in Boston."]

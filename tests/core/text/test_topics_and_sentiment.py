@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.text.sentiment import NEUTRAL_BELOW, sentiment
+from svc_core.text.sentiment import NEUTRAL_BELOW, sentiment_of
 from svc_core.text.topics import LANGUAGES, TOPIC_IDS, TOPICS, TOPICS_PER_ITEM_MAX, assign
 from tests.sampling import examples
 
@@ -121,7 +121,7 @@ def test_any_text_has_few_topics_and_a_tone_that_fits_its_label(
     assert topics == assign(title, text, language=language)
     assert len(topics) <= TOPICS_PER_ITEM_MAX
     assert list(topics) == [id_ for id_ in FORTY.split() if id_ in topics]
-    tone = sentiment(title, text)
+    tone = sentiment_of(title, text)
     assert tone is not None
     assert -1 <= tone.value <= 1
     assert (tone.label == "neutral") == (abs(tone.value) < NEUTRAL_BELOW)
@@ -145,13 +145,13 @@ def test_the_tone_of_a_headline(title: str, label: str) -> None:
 
 
 def _tone(title: str, text: str = "") -> float:
-    tone = sentiment(title, text)
+    tone = sentiment_of(title, text)
     assert tone is not None
     return tone.value
 
 
 def _label(title: str) -> str:
-    tone = sentiment(title)
+    tone = sentiment_of(title)
     assert tone is not None
     return tone.label
 
@@ -177,11 +177,11 @@ def test_the_headline_weighs_more_than_the_text() -> None:
 
 @pytest.mark.parametrize("language", [None, "fr", "de-DE"])
 def test_other_languages_have_no_tone(language: str | None) -> None:
-    assert sentiment("Bombing kills twelve", language=language) is None
+    assert sentiment_of("Bombing kills twelve", language=language) is None
 
 
 def test_regional_english_is_english() -> None:
-    assert sentiment("Bombing kills twelve", language="en_GB") is not None
+    assert sentiment_of("Bombing kills twelve", language="en_GB") is not None
 
 
 # -- measured on labelled sets: the half of each that was reported, not chosen on ---------------

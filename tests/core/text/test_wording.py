@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from svc_core.text.wording import wording
+from svc_core.text.wording import wording_of
 
 SPANS = [
     (date(2026, 3, 2), date(2026, 3, 2), "2 March 2026"),
@@ -16,6 +16,6 @@ SPANS = [
 
 @pytest.mark.parametrize(("first", "last", "expected"), SPANS)
 def test_what_two_days_share_is_said_once(first: date, last: date, expected: str) -> None:
-    english = wording("en")
+    english = wording_of("en")
     assert english is not None
     assert english.span(first, last) == expected

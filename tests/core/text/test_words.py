@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.text.words import cut, fold, stop_words, terms, words
+from svc_core.text.words import fold_case, split_words, stop_words, term_of, terms
 
 WORD_FORMS = [
     ("elections", "election"),
@@ -56,10 +56,10 @@ def test_terms_of_a_text(text: str, language: str | None, expected: list[str]) -
 
 
 def test_words_are_whole_and_terms_are_their_beginnings() -> None:
-    assert words("Parliaments don't vote") == ["parliaments", "do", "vote"]
-    assert cut("parliaments") == "parlia"
-    assert cut("cve-2026-12345678") == "cve-2026-12345678"
-    assert len(cut("a1" * 100)) == 64
+    assert split_words("Parliaments don't vote") == ["parliaments", "do", "vote"]
+    assert term_of("parliaments") == "parlia"
+    assert term_of("cve-2026-12345678") == "cve-2026-12345678"
+    assert len(term_of("a1" * 100)) == 64
 
 
 def test_a_subject_is_no_stop_word() -> None:
@@ -78,4 +78,4 @@ def test_terms_hold_no_space_and_never_grow_without_bound(text: str) -> None:
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=40))
 def test_folding_twice_is_folding_once(text: str) -> None:
-    assert fold(fold(text)) == fold(text) or not text.isascii()
+    assert fold_case(fold_case(text)) == fold_case(text) or not text.isascii()

@@ -8,25 +8,26 @@ import pytest
 
 from svc_core.base import drive, instants
 from svc_core.operation.context import Context
-from svc_core.operation.crud import changed
+from svc_core.operation.crud import update_row
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Document, FeedPosition, Owned
-from svc_core.outbox.events import cloud_event, publish, queue_of
+from svc_core.operation.ports import FeedPosition, StoredRow, TenantRow
+from svc_core.outbox.cloud_events import cloud_event, publish, queue_of
 from svc_core.outbox.model import (
     DELIVERIES,
+    QUEUED_DELIVERIES,
     QUEUES,
     REPORT_GENERATED,
-    WAITING,
     WEBHOOKS,
     Delivery,
-    Event,
+    OutboxEvent,
     Queue,
     Webhook,
     delivery_id,
 )
-from svc_core.webhooks import delivering, rules
-from svc_core.webhooks.delivering import Task
-from svc_core.webhooks.rules import Outcome, outcome
+from svc_core.webhooks import delivery_queue as delivering
+from svc_core.webhooks import rules
+from svc_core.webhooks.delivery_queue import DeliveryTask
+from svc_core.webhooks.rules import AttemptOutcome, attempt_outcome
 
 TENANT = "wsp_a"
 URL = "https://hooks.example.com/svc"
@@ -66,14 +67,14 @@ class Yard:
 
         async def unit(ctx: Context) -> None:
             webhook = await ctx.value(WEBHOOKS, webhook_id)
-            after = changed(webhook, ctx.now, status="disabled", disabled_at=ctx.now)
+            after = update_row(webhook, ctx.now, status="disabled", disabled_at=ctx.now)
             await ctx.save(WEBHOOKS, webhook_id, after)
 
         self.run(unit)
 
     # -- what the service does -----------------------------------------------------------------
 
-    def tell(self, *webhook_ids: str) -> Event:
+    def tell(self, *webhook_ids: str) -> OutboxEvent:
         """An event that is on its way to these webhooks, a little after the one before."""
         self.forward(seconds=0.001)
         id_, now = self.house.ids.new("evt"), self.house.clock.now()
@@ -87,37 +88,41 @@ class Yard:
         self.run(unit)
         return event
 
-    def across(self, collection: Any, filters: Any) -> tuple[Owned[Any], ...]:
+    def across(self, collection: Any, filters: Any) -> tuple[TenantRow[Any], ...]:
         return drive.run(self.house.store.across(collection, where=filters, limit=100))
 
-    def due(self) -> tuple[Owned[Queue], ...]:
+    def due(self) -> tuple[TenantRow[Queue], ...]:
         """What a worker finds to be looked at now."""
         end = micros(self.house.clock.now())
         return drive.run(self.house.store.across(QUEUES, end=end, limit=100))
 
-    def take(self, webhook_id: str, seen: Document[Queue] | None = None) -> tuple[Task, ...]:
-        tasks: tuple[Task, ...] = self.run(lambda ctx: delivering.take(ctx, webhook_id, seen))
+    def take(
+        self, webhook_id: str, seen: StoredRow[Queue] | None = None
+    ) -> tuple[DeliveryTask, ...]:
+        tasks: tuple[DeliveryTask, ...] = self.run(
+            lambda ctx: delivering.take_deliveries(ctx, webhook_id, seen)
+        )
         return tasks
 
     def restart(self) -> set[str]:
         """The server is killed, and the next one begins; the webhooks that it took over."""
         held_ids = {row.document.id for row in self.across(QUEUES, {"is_held": ("true",)})}
         for id_ in held_ids:
-            self.run(lambda ctx, id_=id_: delivering.take_over(ctx, id_))
+            self.run(lambda ctx, id_=id_: delivering.requeue_all(ctx, id_))
         return held_ids
 
-    def conclude(self, task: Task, result: Outcome) -> Webhook | None:
+    def conclude(self, task: DeliveryTask, result: AttemptOutcome) -> Webhook | None:
         after: Webhook | None = self.run(lambda ctx: delivering.conclude(ctx, task, result))
         return after
 
-    def deliver(self, status: int = 200) -> list[Task]:
+    def deliver(self, status: int = 200) -> list[DeliveryTask]:
         """Attempt whatever is due until nothing is; what was attempted."""
-        tasks: list[Task] = []
+        tasks: list[DeliveryTask] = []
         while due := self.due():
             for row in due:
                 for task in self.take(row.document.id, row.document):
                     tasks.append(task)
-                    self.conclude(task, outcome(status, 5))
+                    self.conclude(task, attempt_outcome(status, 5))
         return tasks
 
     # -- what is in the books ------------------------------------------------------------------
@@ -153,7 +158,9 @@ class Yard:
 
     def waiting(self, webhook_id: str) -> set[str]:
         filters = {"webhook_id": (webhook_id,)}
-        page = self.run(lambda ctx: ctx.tx.documents.scan(WAITING, where=filters, limit=10_000))
+        page = self.run(
+            lambda ctx: ctx.tx.documents.scan(QUEUED_DELIVERIES, where=filters, limit=10_000)
+        )
         return {row.id for row in page.rows}
 
 

@@ -15,16 +15,17 @@ from svc_core.base import instants
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.outbox.model import EVENTS
-from svc_core.reports import making as reports
-from svc_core.reports import notices, speaking
-from svc_core.reports.audio import SPEAKING, Recording
-from svc_core.reports.local_operations import TriggerReport, trigger_report
+from svc_core.reports import composition as reports
+from svc_core.reports import notices
+from svc_core.reports import speech_tasks as speaking
+from svc_core.reports.audio import SPEECH_REQUESTS, Recording
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.recordings import forget_reports
-from svc_core.reports.speaking import ATTEMPTS_MAX, Task
+from svc_core.reports.report_commands import TriggerReport, trigger_report
+from svc_core.reports.speech_tasks import ATTEMPTS_MAX, SpeechTask
 from svc_core.testing.clock import START
 from svc_core.webhooks import rules
-from svc_core.webhooks.rules import outcome
+from svc_core.webhooks.rules import attempt_outcome
 from tests.core.webhooks.test_events import finish, prefer, subscription_of, take_in
 
 TENANT = "wsp_a"
@@ -38,7 +39,7 @@ class Stage:
 
     def __init__(self, yard: Any, *, speaks: bool = True, include_audio: bool = True) -> None:
         self.yard, self.house = yard, yard.house
-        self.host = Host(speaks=speaks, audio_wait=WAIT)
+        self.host = Host(has_voice=speaks, audio_wait=WAIT)
         take_in(self.house)
         self.profile = self.house.profile(topic="Strikes at European ports")
         prefer(self.house, self.profile, delivery={"includeAudio": include_audio})
@@ -53,19 +54,21 @@ class Stage:
             report = attrs.evolve(
                 report, facets=attrs.evolve(report.facets, digest=digest), repeats=None
             )
-        return str(self.run(lambda ctx: reports.publish(ctx, report)).id)
+        return str(self.run(lambda ctx: reports.publish_report(ctx, report)).id)
 
-    def ask(self, report_id: str) -> Task:
-        task: Task = self.run(lambda ctx: speaking.ask(ctx, report_id))
+    def ask(self, report_id: str) -> SpeechTask:
+        task: SpeechTask = self.run(lambda ctx: speaking.speech_task(ctx, report_id))
         return task
 
-    def adopt(self, report_id: str, task: Task | None = None) -> Any:
+    def adopt(self, report_id: str, task: SpeechTask | None = None) -> Any:
         task = task or self.ask(report_id)
-        return self.run(lambda ctx: speaking.adopt(ctx, task, RECORDING, "voice"))
+        return self.run(lambda ctx: speaking.attach_audio(ctx, task, RECORDING, "voice"))
 
-    def claim(self, report_id: str) -> Task | None:
-        snapshot = self.run(lambda ctx: ctx.load(SPEAKING, report_id))
-        task: Task | None = self.run(lambda ctx: speaking.claim(ctx, snapshot, ctx.now))
+    def claim(self, report_id: str) -> SpeechTask | None:
+        snapshot = self.run(lambda ctx: ctx.load(SPEECH_REQUESTS, report_id))
+        task: SpeechTask | None = self.run(
+            lambda ctx: speaking.claim_speech(ctx, snapshot, ctx.now)
+        )
         return task
 
     def send_due(self, status: int = 200) -> list[Any]:
@@ -147,7 +150,7 @@ def test_a_recording_that_failed_for_good_is_waited_for_no_longer(stage: Stage) 
     for _ in range(ATTEMPTS_MAX):
         assert stage.send_due() == []
         task = stage.claim(report)
-        stage.run(lambda ctx, task=task: speaking.put_off(ctx, task))
+        stage.run(lambda ctx, task=task: speaking.retry_later(ctx, task))
     (data,) = stage.send_due()
     assert audio_of(data) == (False, None)
 
@@ -374,4 +377,4 @@ def test_a_waiting_delivery_wakes_its_queue_when_it_may_be_taken(stage: Stage) -
     assert rules.with_wake_time(queue, now, later).wake_at == later
     assert rules.with_wake_time(queue, later, now).wake_at == later
     assert rules.with_wake_time(queue, now, None).wake_at is None
-    assert outcome(410, 1).error == "HTTP 410"
+    assert attempt_outcome(410, 1).error == "HTTP 410"

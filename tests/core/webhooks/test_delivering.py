@@ -8,13 +8,14 @@ import pytest
 
 from svc_core.base import instants
 from svc_core.outbox.model import DELIVERIES, EVENTS, QUEUES, WEBHOOKS, delivery_id
-from svc_core.webhooks import delivering, rules
-from svc_core.webhooks.rules import Outcome, outcome
+from svc_core.webhooks import delivery_queue as delivering
+from svc_core.webhooks import rules
+from svc_core.webhooks.rules import AttemptOutcome, attempt_outcome
 
-OK = outcome(200, 12)
-DOWN = outcome(500, 12)
-GONE_OUTCOME = outcome(410, 12)
-TIMEOUT = Outcome(None, "timeout", 10_000)
+OK = attempt_outcome(200, 12)
+DOWN = attempt_outcome(500, 12)
+GONE_OUTCOME = attempt_outcome(410, 12)
+TIMEOUT = AttemptOutcome(None, "timeout", 10_000)
 
 
 def test_an_attempt_is_written_before_it_is_made_and_its_end_after(yard: Any) -> None:
@@ -45,10 +46,10 @@ def test_an_attempt_is_written_before_it_is_made_and_its_end_after(yard: Any) ->
     ("result", "failures", "status", "error"),
     [
         (OK, 0, "enabled", None),
-        (outcome(299, 1), 0, "enabled", None),
-        (outcome(199, 1), 3, "enabled", "HTTP 199"),
-        (outcome(301, 1), 3, "enabled", "HTTP 301"),
-        (outcome(404, 1), 3, "enabled", "HTTP 404"),
+        (attempt_outcome(299, 1), 0, "enabled", None),
+        (attempt_outcome(199, 1), 3, "enabled", "HTTP 199"),
+        (attempt_outcome(301, 1), 3, "enabled", "HTTP 301"),
+        (attempt_outcome(404, 1), 3, "enabled", "HTTP 404"),
         (DOWN, 3, "enabled", "HTTP 500"),
         (TIMEOUT, 3, "enabled", "timeout"),
         (GONE_OUTCOME, 3, "enabled", "HTTP 410"),
@@ -56,7 +57,7 @@ def test_an_attempt_is_written_before_it_is_made_and_its_end_after(yard: Any) ->
     ids=str,
 )
 def test_what_an_outcome_counts_for(
-    yard: Any, result: Outcome, failures: int, status: str, error: str | None
+    yard: Any, result: AttemptOutcome, failures: int, status: str, error: str | None
 ) -> None:
     hook = yard.webhook()["id"]
     for _ in range(2):
@@ -88,7 +89,7 @@ def test_the_fifth_failure_in_a_row_disables_with_a_change_and_skips_the_rest(ya
 
 @pytest.mark.parametrize("result", [DOWN, GONE_OUTCOME, TIMEOUT], ids=str)
 def test_four_failures_of_any_kind_disable_nothing_and_the_fifth_does(
-    yard: Any, result: Outcome
+    yard: Any, result: AttemptOutcome
 ) -> None:
     hook = yard.webhook()["id"]
     for number in range(1, 6):
@@ -101,17 +102,17 @@ def test_four_failures_of_any_kind_disable_nothing_and_the_fifth_does(
 
 @pytest.mark.parametrize("results", [[OK], [DOWN], [DOWN] * 4, [DOWN, TIMEOUT, OK, DOWN]], ids=str)
 def test_an_attempt_that_does_not_disable_changes_nothing_that_people_set(
-    yard: Any, results: list[Outcome]
+    yard: Any, results: list[AttemptOutcome]
 ) -> None:
     house = yard.house
     hook = yard.webhook()["id"]
     path = {"webhookId": hook}
     before = dict(house.send("getWebhook", path=path).headers)["ETag"]
     changes = house.changes()
-    for result in results:
+    for outcome in results:
         yard.tell(hook)
         (task,) = yard.take(hook)
-        yard.conclude(task, result)
+        yard.conclude(task, outcome)
     after = house.send("getWebhook", path=path)
     (row,) = house.rows("listWebhooks")
     assert json.loads(after.body)["data"] == row

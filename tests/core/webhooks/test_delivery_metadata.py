@@ -7,7 +7,7 @@ import pytest
 
 from svc_core.base import instants
 from svc_core.reports.profiles.model import DUE, PROFILE_DELIVERIES
-from svc_core.webhooks.rules import outcome
+from svc_core.webhooks.rules import attempt_outcome
 from tests.core.webhooks.test_audio_in_events import Stage
 
 ABSENT = {"generatedAtISO": None, "generatedAt": None}
@@ -81,7 +81,7 @@ def test_the_newest_report_counts_in_whatever_order_they_arrive(scene: Scene) ->
     second = scene.report("two")
     newer = scene.yard.take(scene.hook)
     for (task,) in (newer, older):
-        scene.yard.conclude(task, outcome(200, 1))
+        scene.yard.conclude(task, attempt_outcome(200, 1))
         assert scene.profile_view() == values(second) != values(first)
     scene.yard.redeliver(scene.hook, older[0].event.id)
     scene.yard.deliver()
@@ -115,5 +115,5 @@ def test_what_arrives_after_the_profile_went_leaves_nothing(scene: Scene) -> Non
     scene.yard.deliver()
     (task,) = (scene.report("two"), scene.yard.take(scene.hook))[1]
     scene.answer("deleteProfile")
-    scene.yard.conclude(task, outcome(200, 1))
+    scene.yard.conclude(task, attempt_outcome(200, 1))
     assert scene.run(lambda ctx: ctx.find(PROFILE_DELIVERIES, scene.profile["id"])) is None

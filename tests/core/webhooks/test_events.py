@@ -15,11 +15,11 @@ from svc_core.base import drive, instants
 from svc_core.formats.feeds.model import FeedItem, ParsedFeed
 from svc_core.operation.context import Context
 from svc_core.operation.ports import FeedPosition, Transaction
-from svc_core.outbox.events import cloud_event
-from svc_core.outbox.model import DELIVERIES, EVENTS, REPORT_GENERATED, TEST, WAITING
-from svc_core.reports import making as reports
+from svc_core.outbox.cloud_events import cloud_event
+from svc_core.outbox.model import DELIVERIES, EVENTS, QUEUED_DELIVERIES, REPORT_GENERATED, TEST
+from svc_core.reports import composition as reports
 from svc_core.reports import notices
-from svc_core.reports.making import Window
+from svc_core.reports.composition import Window
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.profiles.model import DUE, SUBSCRIPTIONS, DeliveryPreferences, Subscription
 
@@ -40,15 +40,15 @@ def take_in(house: Any, text: str = TEXT) -> None:
     house.take(house.add(location), bearer)
 
 
-def finish(house: Any, profile_id: str) -> reports.Finished:
+def finish(house: Any, profile_id: str) -> reports.ComposedReport:
     window = Window(house.clock.now(), None, by="published")
-    material = house.run(lambda ctx: reports.gather(ctx, profile_id, window), "wsp_a")
+    material = house.run(lambda ctx: reports.gather_material(ctx, profile_id, window), "wsp_a")
     return reports.compose(material, house.clock.now())
 
 
 def publish(house: Any, profile_id: str) -> Any:
     composed = finish(house, profile_id)
-    return house.run(lambda ctx: reports.publish(ctx, composed), "wsp_a")
+    return house.run(lambda ctx: reports.publish_report(ctx, composed), "wsp_a")
 
 
 @pytest.fixture
@@ -255,10 +255,10 @@ def test_a_scheduled_report_is_told_as_one_made_by_hand(yard: Any) -> None:
     take_in(house)
     house.clock.advance(3_600)
     due = house.run(lambda ctx: ctx.load(DUE, profile["id"]), "wsp_a")
-    material = house.run(lambda ctx: reports.gather(ctx, profile["id"]), "wsp_a")
+    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_a")
     report = reports.compose(material, house.clock.now())
-    row = house.run(lambda ctx: reports.settle(ctx, report, due), "wsp_a")
-    assert house.run(lambda ctx: reports.settle(ctx, report, due), "wsp_a") is None
+    row = house.run(lambda ctx: reports.settle_run(ctx, report, due), "wsp_a")
+    assert house.run(lambda ctx: reports.settle_run(ctx, report, due), "wsp_a") is None
     (event,) = events(house)
     assert event["subject"] == row.id
     assert yard.statuses(hook) == ["pending"]
@@ -299,7 +299,7 @@ def _books(house: Any) -> dict[str, int]:
     async def unit(ctx: Context) -> dict[str, int]:
         rows = {
             row.name: len((await ctx.tx.documents.scan(row, limit=1_000)).rows)
-            for row in (REPORTS, FACETS, EVENTS, DELIVERIES, WAITING)
+            for row in (REPORTS, FACETS, EVENTS, DELIVERIES, QUEUED_DELIVERIES)
         }
         feed = await ctx.tx.changes.read(FeedPosition(), limit=1_000)
         return {**rows, "changes": len(feed.changes)}
@@ -308,12 +308,12 @@ def _books(house: Any) -> dict[str, int]:
     return paths
 
 
-def _fails_at(house: Any, row: reports.Finished, number: int) -> bool:
+def _fails_at(house: Any, row: reports.ComposedReport, number: int) -> bool:
     """Whether publishing fails when the store does at that write."""
 
     async def unit(tx: Transaction) -> None:
         failing = FailingStore(tx, number)
-        await reports.publish(house.context(failing, "wsp_a", ""), row)
+        await reports.publish_report(house.context(failing, "wsp_a", ""), row)
 
     try:
         drive.run(house.store.write("wsp_a", unit))

@@ -10,12 +10,13 @@ import pytest
 from svc_core import catalog
 from svc_core.base.seals import Keyring
 from svc_core.base.unset import UNSET
-from svc_core.catalog.openapi import document as openapi
+from svc_core.catalog.openapi import openapi_document as openapi
 from svc_core.contract import problem
 from svc_core.operation.host import Host
 from svc_core.outbox.model import WEBHOOK_SECRETS
-from svc_core.webhooks import keys, signing
 from svc_core.webhooks import operations as usecases
+from svc_core.webhooks import signing
+from svc_core.webhooks import webhook_secrets as keys
 from svc_core.webhooks.operations import CreateWebhook, NewWebhook
 from tests.core.webhooks.conftest import SECRET
 
@@ -75,7 +76,7 @@ def test_a_repeated_registration_gets_the_kept_answer_which_holds_no_secret(hous
 def test_a_registration_with_another_secret_is_another_request(house: Any) -> None:
     create(house)
     body = {"url": URL, "secret": OWN}
-    refusal = house.refused("createWebhook", body=body, idempotency_key="create-key-1")
+    refusal = house.refusal("createWebhook", body=body, idempotency_key="create-key-1")
     assert refusal.type is problem.IDEMPOTENCY_CONFLICT
     assert OWN not in refusal.detail + refusal.resolution
 
@@ -102,7 +103,7 @@ def test_a_webhook_is_signed_for_by_the_secret_that_was_sent(yard: Any) -> None:
 )
 def test_a_fault_of_a_webhook_is_told_by_its_pointer(house: Any, body: Any, pointer: str) -> None:
     sent = {"url": URL, "secret": SECRET, **body}
-    refusal = house.refused("createWebhook", body=sent, idempotency_key="create-key-1")
+    refusal = house.refusal("createWebhook", body=sent, idempotency_key="create-key-1")
     assert refusal.type is problem.VALIDATION_FAILED
     assert pointer in refusal.detail
     assert "openssl" not in refusal.resolution
@@ -135,7 +136,7 @@ def test_a_wrong_secret_is_refused_unrepeated_with_how_to_make_one(
     if secret is not UNSET:
         body["secret"] = secret
     is_new = operation == "createWebhook"
-    refusal = yard.house.refused(
+    refusal = yard.house.refusal(
         operation,
         path=None if is_new else {"webhookId": hook},
         body=body,
@@ -169,13 +170,13 @@ def test_a_secret_of_every_size_that_is_allowed_is_taken(yard: Any, size: int) -
     ids=["twice", "open", "nul", "list", "text"],
 )
 def test_no_broken_body_has_its_secret_repeated(house: Any, raw: str) -> None:
-    refusal = house.refused("createWebhook", raw=raw.encode(), idempotency_key="create-key-1")
+    refusal = house.refusal("createWebhook", raw=raw.encode(), idempotency_key="create-key-1")
     assert refusal.type.status == 400
     assert OWN[6:] not in refusal.detail + refusal.resolution
 
 
 def test_a_secret_is_marked_as_write_only_in_the_document_and_in_no_answer(house: Any) -> None:
-    document = openapi.document(catalog.OPERATIONS, base_url="https://a.example", flat=True)
+    document = openapi.build_openapi(catalog.OPERATIONS, base_url="https://a.example", flat=True)
     schemas = document["components"]["schemas"]
     having = {name for name, row in schemas.items() if "secret" in row.get("properties", {})}
     own_id = {"NewWebhookInput", "WebhookSecretInput", "ReplaceWebhookInput", "UpdateWebhookInput"}
@@ -199,7 +200,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("url", HOSTILE)
 def test_an_address_that_must_not_be_called_back_is_refused(house: Any, url: str) -> None:
-    refusal = house.refused(
+    refusal = house.refusal(
         "createWebhook", body={"url": url, "secret": OWN}, idempotency_key="create-key-1"
     )
     assert refusal.type is problem.WEBHOOK_URL_NOT_ALLOWED
@@ -207,7 +208,7 @@ def test_an_address_that_must_not_be_called_back_is_refused(house: Any, url: str
     webhook = data(create(house, "create-key-2"))
     for operation in ("replaceWebhook", "updateWebhook"):
         path = {"webhookId": webhook["id"]}
-        refusal = house.refused(operation, path=path, body={"url": url})
+        refusal = house.refusal(operation, path=path, body={"url": url})
         assert refusal.type is problem.WEBHOOK_URL_NOT_ALLOWED
 
 
@@ -229,7 +230,7 @@ def test_this_machine_is_called_back_in_development_alone(house: Any, is_develop
 def test_a_workspace_has_fifty_webhooks_at_most(yard: Any) -> None:
     for _ in range(50):
         yard.webhook()
-    refusal = yard.house.refused(
+    refusal = yard.house.refusal(
         "createWebhook", body={"url": URL, "secret": OWN}, idempotency_key="create-key-51"
     )
     assert refusal.type is problem.RESOURCE_CONFLICT
@@ -289,7 +290,7 @@ def test_a_profile_that_was_deleted_since_does_not_bar_a_change(yard: Any) -> No
     assert reply["profileIds"] == [profile]
     second_id = {"profileIds": [profile, "prf_" + "0" * 24]}
     path = {"webhookId": webhook["id"]}
-    refusal = house.refused("updateWebhook", path=path, body=second_id)
+    refusal = house.refusal("updateWebhook", path=path, body=second_id)
     assert refusal.detail.startswith("/profileIds/1")
 
 
@@ -297,7 +298,7 @@ def test_a_deleted_webhook_leaves_no_secret_and_a_tombstone(yard: Any) -> None:
     hook = yard.webhook()["id"]
     assert send(yard.house, hook, "deleteWebhook").status == 204
     assert (
-        yard.house.refused("getWebhook", path={"webhookId": hook}).type.code
+        yard.house.refusal("getWebhook", path={"webhookId": hook}).type.code
         == problem.NOT_FOUND.code
     )
     assert yard.run(lambda ctx: ctx.tx.documents.get(WEBHOOK_SECRETS, hook)) is None
@@ -363,7 +364,7 @@ def test_of_two_rotations_with_one_tag_one_is_done(yard: Any) -> None:
     tag = dict(send(yard.house, hook).headers)["ETag"]
     rotate(yard, hook, OWN, if_match=tag)
     path = {"webhookId": hook}
-    refusal = yard.house.refused(
+    refusal = yard.house.refusal(
         "rotateWebhookSecret", path=path, body={"secret": SECOND_SECRET}, if_match=tag
     )
     assert refusal.type is problem.PRECONDITION_FAILED
@@ -394,7 +395,7 @@ def test_a_repeated_rotation_gets_the_kept_answer_and_rotates_once(yard: Any) ->
     assert OWN.encode() not in again.body
     assert keys_of(yard, hook)[0] == signing.secret_key(SECOND_SECRET)
     path, body = {"webhookId": hook}, {"secret": SECRET}
-    refusal = yard.house.refused(
+    refusal = yard.house.refusal(
         "rotateWebhookSecret", path=path, body=body, idempotency_key="rotate-1"
     )
     assert refusal.type is problem.IDEMPOTENCY_CONFLICT
@@ -426,11 +427,11 @@ def test_a_secret_under_an_earlier_master_key_signs_and_is_sealed_anew(yard: Any
     before = keys_of(yard, hook)
     turn(yard, 2, 1)
     assert keys_of(yard, hook) == before
-    assert matching_ids(yard, keys.under_earlier(yard.house.keyring)) == [hook]
-    assert matching_ids(yard, keys.under_unknown(yard.house.keyring)) == []
-    yard.run(lambda ctx: keys.renew(ctx, hook))
+    assert matching_ids(yard, keys.sealed_earlier(yard.house.keyring)) == [hook]
+    assert matching_ids(yard, keys.sealed_unlisted(yard.house.keyring)) == []
+    yard.run(lambda ctx: keys.renew_seal(ctx, hook))
     assert seals(yard, hook) == {"2"}
-    assert matching_ids(yard, keys.under_earlier(yard.house.keyring)) == []
+    assert matching_ids(yard, keys.sealed_earlier(yard.house.keyring)) == []
     turn(yard, 2)
     assert keys_of(yard, hook) == before
 
@@ -442,20 +443,20 @@ def test_a_renewal_forgets_a_former_secret_that_is_over_or_cannot_be_opened(yard
     rotate(yard, shut, OWN)
     assert seals(yard, shut) == {"1", "2"}
     assert len(keys_of(yard, shut)) == 1
-    yard.run(lambda ctx: keys.renew(ctx, shut))
+    yard.run(lambda ctx: keys.renew_seal(ctx, shut))
     assert seals(yard, shut) == {"2"}
     yard.forward(seconds=24 * 3_600)
     turn(yard, 3, 1)
-    yard.run(lambda ctx: keys.renew(ctx, over))
+    yard.run(lambda ctx: keys.renew_seal(ctx, over))
     assert seals(yard, over) == {"3"}
-    yard.run(lambda ctx: keys.renew(ctx, "whk_" + "0" * 24))
+    yard.run(lambda ctx: keys.renew_seal(ctx, "whk_" + "0" * 24))
 
 
 def test_what_waits_for_a_webhook_whose_secret_is_shut_is_not_lost(yard: Any) -> None:
     hook = yard.webhook()["id"]
     yard.tell(hook)
     turn(yard, 2)
-    assert matching_ids(yard, keys.under_unknown(yard.house.keyring)) == [hook]
+    assert matching_ids(yard, keys.sealed_unlisted(yard.house.keyring)) == [hook]
     assert yard.deliver() == []
     assert yard.statuses(hook) == ["pending"]
     turn(yard, 2, 1)
@@ -523,7 +524,7 @@ def test_a_disabled_webhook_takes_neither_tests_nor_redeliveries(yard: Any) -> N
     yard.disable(hook)
     path = {"webhookId": hook, "eventId": event.id}
     for operation in ("testWebhook", "redeliverEvent"):
-        refusal = yard.house.refused(operation, path=path)
+        refusal = yard.house.refusal(operation, path=path)
         assert refusal.type is problem.RESOURCE_CONFLICT
         assert "enable" in refusal.resolution.lower()
     after = yard.enable(hook)["data"]
@@ -537,11 +538,11 @@ def test_what_has_not_ended_is_not_sent_again(yard: Any) -> None:
     hook = yard.webhook()["id"]
     event = yard.tell(hook)
     path = {"webhookId": hook, "eventId": event.id}
-    assert yard.house.refused("redeliverEvent", path=path).type is problem.RESOURCE_CONFLICT
+    assert yard.house.refusal("redeliverEvent", path=path).type is problem.RESOURCE_CONFLICT
     yard.take(hook)
-    assert yard.house.refused("redeliverEvent", path=path).type is problem.RESOURCE_CONFLICT
+    assert yard.house.refusal("redeliverEvent", path=path).type is problem.RESOURCE_CONFLICT
     path = {"webhookId": hook, "eventId": "evt_" + "0" * 24}
-    assert yard.house.refused("redeliverEvent", path=path).type.code == problem.NOT_FOUND.code
+    assert yard.house.refusal("redeliverEvent", path=path).type.code == problem.NOT_FOUND.code
 
 
 def test_deliveries_are_listed_newest_first_and_filtered(yard: Any) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.base import instants
-from svc_core.outbox.model import REPORT_GENERATED, Event
+from svc_core.outbox.model import REPORT_GENERATED, OutboxEvent
 from svc_core.webhooks import signing
 from svc_core.webhooks.signing import SecretError, SignatureError
 from tests.late import Late
@@ -21,14 +21,14 @@ from tests.late import Late
 KEY = bytes(range(32))
 OLD = bytes(reversed(range(40)))
 NOW = datetime(2026, 8, 7, 9, 30, 15, 123_456, UTC)
-EVENT = Event("evt_65f1c0de8badf00d12345678", REPORT_GENERATED, "rpt_1", '{"a":"é"}', NOW)
+EVENT = OutboxEvent("evt_65f1c0de8badf00d12345678", REPORT_GENERATED, "rpt_1", '{"a":"é"}', NOW)
 LIBRARIES = [Late("standardwebhooks"), Late("svix.webhooks")]
 Fields = dict[str, str]
 keys = st.binary(min_size=24, max_size=64)
 
 
 def fields_of(
-    event: Event = EVENT, *, at: datetime = NOW, by: tuple[bytes, ...] = (KEY,)
+    event: OutboxEvent = EVENT, *, at: datetime = NOW, by: tuple[bytes, ...] = (KEY,)
 ) -> Fields:
     return signing.fields(event, attempt_id="att_1", number=3, at=at, keys=by)
 
@@ -61,7 +61,7 @@ def test_a_signature_is_the_one_of_the_standards_own_example() -> None:
     # Standard Webhooks, libraries/tests: secret, id, time and body of its published vector.
     key = signing.secret_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     at = datetime.fromtimestamp(1614265330, UTC)
-    event = Event("msg_p5jXN8AQM9LWM0D4loKWxJek", "t", "s", '{"test": 2432232314}', at)
+    event = OutboxEvent("msg_p5jXN8AQM9LWM0D4loKWxJek", "t", "s", '{"test": 2432232314}', at)
     wanted_text = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
     assert fields_of(event, at=at, by=(key,))["webhook-signature"] == wanted_text
 
@@ -72,12 +72,12 @@ def test_libraries_verify_a_delivery_by_the_present_and_the_former_secret(
     library: Any, key: bytes, old: bytes, text: str
 ) -> None:
     now = present()
-    event = Event(EVENT.id, EVENT.type, "s", '{"text":' + json.dumps(text) + "}", now)
+    event = OutboxEvent(EVENT.id, EVENT.type, "s", '{"text":' + json.dumps(text) + "}", now)
     fields = fields_of(event, at=now, by=(key, old))
     for secret in (key, old):
         hooks = library.Webhook(signing.secret_text(secret)).verify(event.body.encode(), fields)
         assert hooks is None or hooks == {"text": text}
-        signing.verify(lower_names(fields), event.body.encode(), secret, now)
+        signing.verify_delivery(lower_names(fields), event.body.encode(), secret, now)
 
 
 @pytest.mark.parametrize("library", LIBRARIES, ids=["standardwebhooks", "svix"])
@@ -91,7 +91,7 @@ def test_a_thousand_tampered_deliveries_are_refused(library: Any) -> None:
         with pytest.raises((library.WebhookVerificationError, ValueError)):
             receiver.verify(spoilt, fields)
         with pytest.raises(SignatureError):
-            signing.verify(fields, spoilt, KEY, now)
+            signing.verify_delivery(fields, spoilt, KEY, now)
 
 
 def tamper(turns: random.Random, now: datetime, body: bytes) -> tuple[Fields, bytes]:
@@ -122,16 +122,16 @@ def tamper(turns: random.Random, now: datetime, body: bytes) -> tuple[Fields, by
 def test_an_old_delivery_and_one_from_the_future_are_refused(seconds: int, is_taken: bool) -> None:
     fields, body = lower_names(fields_of()), EVENT.body.encode()
     if is_taken:
-        signing.verify(fields, body, KEY, NOW + timedelta(seconds=seconds))
+        signing.verify_delivery(fields, body, KEY, NOW + timedelta(seconds=seconds))
         return
     with pytest.raises(SignatureError, match="five minutes"):
-        signing.verify(fields, body, KEY, NOW + timedelta(seconds=seconds))
+        signing.verify_delivery(fields, body, KEY, NOW + timedelta(seconds=seconds))
 
 
 def test_a_time_that_is_no_number_is_refused() -> None:
     fields = {**lower_names(fields_of()), "webhook-timestamp": "soon"}
     with pytest.raises(SignatureError, match="cannot be read"):
-        signing.verify(fields, EVENT.body.encode(), KEY, NOW)
+        signing.verify_delivery(fields, EVENT.body.encode(), KEY, NOW)
 
 
 # -- secrets -----------------------------------------------------------------------------------

@@ -23,12 +23,12 @@ from hypothesis.stateful import (
 )
 
 from svc_core.outbox.model import delivery_id
-from svc_core.webhooks.delivering import Task
-from svc_core.webhooks.rules import HOLD, Outcome, outcome
+from svc_core.webhooks.delivery_queue import DeliveryTask
+from svc_core.webhooks.rules import HOLD, AttemptOutcome, attempt_outcome
 from tests.sampling import examples
 
-ANSWERS = [outcome(status, 1) for status in (200, 500, 500, 302, 410)]
-OUTCOMES = st.sampled_from([*ANSWERS, Outcome(None, "timeout", 10_000)])
+ANSWERS = [attempt_outcome(status, 1) for status in (200, 500, 500, 302, 410)]
+OUTCOMES = st.sampled_from([*ANSWERS, AttemptOutcome(None, "timeout", 10_000)])
 END_STATES = {"delivered", "failed", "skipped"}
 
 
@@ -38,13 +38,13 @@ class Worker:
     def __init__(self, yard: Any) -> None:
         self.yard = yard
         self.seen: list[Any] = []
-        self.held_tasks: list[Task] = []
+        self.held_tasks: list[DeliveryTask] = []
 
     @property
     def is_idle(self) -> bool:
         return not self.seen and not self.held_tasks
 
-    def step(self, answer: Callable[[Task], Outcome]) -> None:
+    def step(self, answer: Callable[[DeliveryTask], AttemptOutcome]) -> None:
         if self.seen:
             row = self.seen.pop()
             self.held_tasks += self.yard.take(row.document.id, row.document)
@@ -55,7 +55,9 @@ class Worker:
             self.seen = list(self.yard.due())
 
 
-def work_off(yard: Any, turns: Any, answer: Callable[[Task], Outcome], number: int = 8) -> None:
+def work_off(
+    yard: Any, turns: Any, answer: Callable[[DeliveryTask], AttemptOutcome], number: int = 8
+) -> None:
     """Let the workers step in an order that `turns` decides, until there is nothing to do."""
     workers = [Worker(yard) for _ in range(number)]
     while yard.due() or not all(worker.is_idle for worker in workers):
@@ -73,10 +75,10 @@ def test_eight_workers_make_exactly_five_attempts_at_a_dead_address(
     hits: Counter[str] = Counter()
     arrivals: defaultdict[str, list[str]] = defaultdict(list)
 
-    def answer(task: Task) -> Outcome:
+    def answer(task: DeliveryTask) -> AttemptOutcome:
         hits[task.webhook_id] += 1
         arrivals[task.webhook_id].append(task.event.body)
-        return outcome(500 if task.webhook_id == dead else 200, 1)
+        return attempt_outcome(500 if task.webhook_id == dead else 200, 1)
 
     work_off(yard, turns, answer)
     assert hits == {dead: 5, well: 30}
@@ -101,7 +103,7 @@ def test_however_it_answers_every_event_ends_and_is_attempted_once(
     hits: Counter[str] = Counter()
     answers = data.draw(st.lists(OUTCOMES, min_size=20, max_size=20))
 
-    def answer(task: Task) -> Outcome:
+    def answer(task: DeliveryTask) -> AttemptOutcome:
         hits[task.event.id] += 1
         return answers[hits.total() - 1]
 
@@ -114,7 +116,7 @@ def test_however_it_answers_every_event_ends_and_is_attempted_once(
     assert is_enabled == ("skipped" not in deliveries.values() and _is_spared(answers))
 
 
-def _is_spared(answers: list[Outcome]) -> bool:
+def _is_spared(answers: list[AttemptOutcome]) -> bool:
     """Whether answers in this order leave a webhook enabled."""
     failures = 0
     for answer in answers:
@@ -130,7 +132,7 @@ def _is_spared(answers: list[Outcome]) -> bool:
 class Deliveries(RuleBasedStateMachine):
     """Two webhooks, any workers, and a plain model of what each was told."""
 
-    attempts: Bundle[Task] = Bundle("attempts")
+    attempts: Bundle[DeliveryTask] = Bundle("attempts")
     yard_factory: Callable[[], Any]
 
     @initialize()
@@ -139,7 +141,7 @@ class Deliveries(RuleBasedStateMachine):
         self.hooks = [self.yard.webhook()["id"] for _ in range(2)]
         self.failures = dict.fromkeys(self.hooks, 0)
         self.disabled: set[str] = set()
-        self.claims: dict[str, tuple[Task, Any]] = {}
+        self.claims: dict[str, tuple[DeliveryTask, Any]] = {}
         self.begun: Counter[str] = Counter()
         self.allowed: Counter[str] = Counter()
         self.bodies: dict[str, str] = {}
@@ -169,7 +171,7 @@ class Deliveries(RuleBasedStateMachine):
         return multiple(*tasks)
 
     @rule(task=consumes(attempts), result=OUTCOMES)
-    def conclude(self, task: Task, result: Outcome) -> None:
+    def conclude(self, task: DeliveryTask, result: AttemptOutcome) -> None:
         hook = task.webhook_id
         after = self.yard.conclude(task, result)
         assert (after is not None) == (task.attempt_id in self.claims)
@@ -186,7 +188,7 @@ class Deliveries(RuleBasedStateMachine):
             assert self.yard.newest_change(hook) == self.yard.version(hook)
 
     @rule(task=consumes(attempts))
-    def die(self, task: Task) -> None:
+    def die(self, task: DeliveryTask) -> None:
         """Its worker is killed: nobody will say how the attempt went."""
 
     @rule()
@@ -217,7 +219,7 @@ class Deliveries(RuleBasedStateMachine):
         may = row.status in END_STATES and hook not in self.disabled
         if not may:
             path = {"webhookId": hook, "eventId": row.event_id}
-            refusal = self.yard.house.refused("redeliverEvent", path=path)
+            refusal = self.yard.house.refusal("redeliverEvent", path=path)
             assert refusal.type.code == "RESOURCE_CONFLICT"
             return
         self.yard.redeliver(hook, row.event_id)

@@ -8,7 +8,17 @@ from annotated_types import Gt, Interval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern, check
+from svc_core.wire.constraints import (
+    Doc,
+    Example,
+    Ge,
+    IdOf,
+    Le,
+    MaxLen,
+    MinLen,
+    Pattern,
+    check_constraint,
+)
 
 ID = Pattern("rpt_[a-f0-9]{24}", "a report id")
 CODE = Pattern("[A-Z]{2}")
@@ -45,7 +55,7 @@ WORD = Pattern(r"\w+|\d+")
     ],
 )
 def test_the_reason_names_the_bound(constraint, value, reason):
-    assert check(constraint, value) == reason
+    assert check_constraint(constraint, value) == reason
 
 
 @pytest.mark.parametrize(
@@ -60,11 +70,11 @@ def test_the_reason_names_the_bound(constraint, value, reason):
 def test_an_identifier_is_of_its_kinds_and_old_where_its_kind_is(identifies, good, legacy, refusal):
     digits = 24 * "a"
     for prefix in good:
-        assert check(identifies, f"{prefix}_{digits}") is None
+        assert check_constraint(identifies, f"{prefix}_{digits}") is None
         assert identifies.public(f"{prefix}_{digits}") == f"{prefix}_{digits}"
     for bad in (digits, f"prf_{digits}", f"{good[0]}_{digits}\n", f"{good[0]}_{'A' * 24}"):
-        assert check(identifies, bad) == refusal
-    assert check(identifies, identifies.example) is None
+        assert check_constraint(identifies, bad) == refusal
+    assert check_constraint(identifies, identifies.example) is None
     assert identifies.takes_legacy is legacy
     assert identifies.public(digits) == (f"{good[0]}_{digits}" if legacy else digits)
 
@@ -72,41 +82,41 @@ def test_an_identifier_is_of_its_kinds_and_old_where_its_kind_is(identifies, goo
 @pytest.mark.parametrize("value", [None, True, False, "text", [], {}, object()])
 @pytest.mark.parametrize("constraint", [Ge(5), Le(-5)])
 def test_a_bound_speaks_only_about_numbers(constraint, value):
-    assert check(constraint, value) is None
+    assert check_constraint(constraint, value) is None
 
 
 @pytest.mark.parametrize("value", [None, 5, 1.5, True])
 @pytest.mark.parametrize("constraint", [MinLen(2), MaxLen(0), CODE])
 def test_a_length_and_a_pattern_say_nothing_about_numbers(constraint, value):
-    assert check(constraint, value) is None
+    assert check_constraint(constraint, value) is None
 
 
 def test_a_pattern_says_nothing_about_a_list():
-    assert check(CODE, ["gb"]) is None
+    assert check_constraint(CODE, ["gb"]) is None
 
 
 @pytest.mark.parametrize("metadata", [Doc("A name."), Example(["a"]), "a note", Ge])
 @given(value=st.none() | st.integers() | st.text())
 def test_words_and_examples_restrict_nothing(metadata, value):
-    assert check(metadata, value) is None
+    assert check_constraint(metadata, value) is None
 
 
 @pytest.mark.parametrize("constraint", [Gt(1), Interval(ge=1, le=2)])
 def test_a_bound_that_nobody_checks_is_a_fault_of_the_program(constraint):
     with pytest.raises(TypeError, match="is not checked"):
-        check(constraint, 0)
+        check_constraint(constraint, 0)
 
 
 @given(st.integers(-5, 5), st.integers(-5, 5))
 def test_a_number_is_refused_exactly_outside_its_bounds(limit, value):
-    assert (check(Ge(limit), value) is None) == (value >= limit)
-    assert (check(Le(limit), value) is None) == (value <= limit)
+    assert (check_constraint(Ge(limit), value) is None) == (value >= limit)
+    assert (check_constraint(Le(limit), value) is None) == (value <= limit)
 
 
 @given(st.integers(0, 4), st.text(max_size=5) | st.lists(st.none(), max_size=5))
 def test_a_length_is_refused_exactly_outside_its_bounds(limit, value):
-    assert (check(MinLen(limit), value) is None) == (len(value) >= limit)
-    assert (check(MaxLen(limit), value) is None) == (len(value) <= limit)
+    assert (check_constraint(MinLen(limit), value) is None) == (len(value) >= limit)
+    assert (check_constraint(MaxLen(limit), value) is None) == (len(value) <= limit)
 
 
 @given(st.from_regex(re.compile(r"[A-Z]{2}", re.ASCII), fullmatch=True), st.text(min_size=1))

@@ -22,7 +22,7 @@ LEAST: dict[str, Any] = {"name": "a", "at": "2026-01-31T09:30:00Z"}
 def faults(class_: Any, value: wire.Json) -> list[tuple[str, str]]:
     with pytest.raises(wire.WireError) as caught:
         wire.structure(class_, value)
-    return [(fault.where, fault.reason) for fault in caught.value.faults]
+    return [(fault.place, fault.reason) for fault in caught.value.faults]
 
 
 def test_defaults_stand_in_for_what_was_not_sent(models: SimpleNamespace) -> None:
@@ -32,7 +32,7 @@ def test_defaults_stand_in_for_what_was_not_sent(models: SimpleNamespace) -> Non
 
 
 @frozen
-class Guest(wire.Open):
+class Guest(wire.OpenShape):
     size: int
 
 
@@ -164,7 +164,7 @@ def test_a_body_of_the_wrong_kind_is_told_at_the_root(
     models: SimpleNamespace, value: wire.Json
 ) -> None:
     assert faults(models.Everything, value) == [("", "must be an object")]
-    assert str(wire.Fault("", "must be an object")) == "(body): must be an object"
+    assert str(wire.InputFault("", "must be an object")) == "(body): must be an object"
 
 
 def test_a_stranger_cannot_make_the_answer_long(models: SimpleNamespace) -> None:

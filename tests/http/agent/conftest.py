@@ -11,9 +11,9 @@ import attrs
 import pytest
 
 from svc_core import catalog
+from svc_core.agent.agent_ports import Backend, Toolbox, Turn
+from svc_core.agent.answer_events import Event
 from svc_core.agent.credits import CREDITS
-from svc_core.agent.events import Event
-from svc_core.agent.ports import Backend, Toolbox, Turn
 from svc_core.agent.threads import THREAD_TURNS, THREADS
 from svc_http.stores import MemoryStorage
 
@@ -207,8 +207,8 @@ def scene(wire_server: Any) -> Iterator[Scene]:
     wire = type(wire_server)(parts=parts)
     wire.start()
     runtime = wire.service.runtime
-    lends = {**runtime.host.lends, Backend: stage}
-    runtime.host = attrs.evolve(runtime.host, lends=lends)
+    lends = {**runtime.host.providers, Backend: stage}
+    runtime.host = attrs.evolve(runtime.host, providers=lends)
     scene = Scene(wire, stage)
     yield scene
     scene.close()

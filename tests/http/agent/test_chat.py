@@ -10,26 +10,26 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from svc_core.agent.dialogue import NOTHING
-from svc_core.agent.events import (
+from svc_core.agent.agent_ports import Message, ToolAnswer, Toolbox, ToolHit, ToolSpec, Turn
+from svc_core.agent.answer_events import (
+    AnswerDone,
+    AnswerFailure,
+    AnswerSource,
     Event,
-    Failed,
-    Finished,
-    Source,
     Step,
     Text,
     ToolCall,
-    ToolDone,
     ToolFailure,
+    ToolResult,
     Usage,
 )
-from svc_core.agent.ports import Answered, Found, Message, Toolbox, ToolSpec, Turn
+from svc_core.agent.dialogue import NO_ANSWER
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_http.outside import chat
 from svc_http.outside import upstream as transport
-from svc_http.outside.chat import Chat, Place, Waits
-from tests.upstream import DONE, Upstream, call, chunk, upstream, words
+from svc_http.outside.chat import Chat, ChatEndpoint, ChatTimeouts
+from tests.upstream import END, Upstream, call, chunk, upstream, words
 
 pytestmark = pytest.mark.anyio
 KEY = "sk-very-secret"
@@ -59,7 +59,7 @@ class Box:
     def specs(self) -> tuple[ToolSpec, ...]:
         return (ToolSpec("list_news", "News.", {"type": "object"}),)
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> Answered:
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         if name != "list_news":
             raise Problem(problem.VALIDATION_FAILED, f"There is no tool {name!r}.")
         self.calls.append((name, dict(arguments)))
@@ -68,15 +68,15 @@ class Box:
         await (self.waits.wait() if self.waits else asyncio.sleep(0))
         self.at_once -= 1
         if arguments.get("q") == "nothing":
-            return Answered(())
-        return Answered(
-            tuple(Found(i, t, f"/news/{i}", {"title": t, "text": x}) for i, t, x in ROWS)
+            return ToolAnswer(())
+        return ToolAnswer(
+            tuple(ToolHit(i, t, f"/news/{i}", {"title": t, "text": x}) for i, t, x in ROWS)
         )
 
 
 def model(server: Upstream, **options: Any) -> Chat:
-    waits = options.pop("waits", Waits(idle=5.0, total=10.0))
-    return Chat(Place(server.url, "small", KEY, **options), waits=waits)
+    waits = options.pop("waits", ChatTimeouts(idle=5.0, total=10.0))
+    return Chat(ChatEndpoint(server.url, "small", KEY, **options), timeouts=waits)
 
 
 SOON = 60.0
@@ -94,31 +94,31 @@ def text(run: list[Event]) -> str:
     return "".join(event.text for event in run if isinstance(event, Text))
 
 
-LOOK = [call("list_news", '{"q": "Hull"}', index=0, id="secret-id"), chunk("tool_calls"), DONE]
+LOOK = [call("list_news", '{"q": "Hull"}', index=0, id="secret-id"), chunk("tool_calls"), END]
 SENTENCE = "Dockers at Hull began a strike on 27 July 2026 [1]."
 
 
 async def test_a_question_is_answered_with_the_tools_and_their_numbers(server: Upstream) -> None:
     usage = {"prompt_tokens": 40, "completion_tokens": 5}
-    server.says(*LOOK[:2], {"choices": [], "usage": usage}, DONE)
-    server.says(b": ping\n\n", *words("Dockers at Hull began", " a strike [1]. I gue", "ss."), DONE)
+    server.says(*LOOK[:2], {"choices": [], "usage": usage}, END)
+    server.says(b": ping\n\n", *words("Dockers at Hull began", " a strike [1]. I gue", "ss."), END)
     run = await events(model(server))
 
-    source = Source(1, "obs_1", ROWS[0][1], "https://svc.example/news/obs_1")
-    two = Source(2, "obs_2", ROWS[1][1], "https://svc.example/news/obs_2")
+    source = AnswerSource(1, "obs_1", ROWS[0][1], "https://svc.example/news/obs_1")
+    two = AnswerSource(2, "obs_2", ROWS[1][1], "https://svc.example/news/obs_2")
     assert run == [
         Step(),
         ToolCall("call_1_1", "list_news", {"q": "Hull"}),
-        ToolDone("call_1_1", (source, two)),
+        ToolResult("call_1_1", (source, two)),
         Step(),
         source,
         Text("Dockers at Hull began a strike [1]."),
-        Finished("stop", run[-1].usage if isinstance(run[-1], Finished) else Usage()),
+        AnswerDone("stop", run[-1].usage if isinstance(run[-1], AnswerDone) else Usage()),
     ]
-    assert isinstance(run[-1], Finished)
+    assert isinstance(run[-1], AnswerDone)
     assert run[-1].usage.read > 40
     assert run[-1].usage.written == 5 + 3  # the second answer said nothing of it
-    (fields, first), (_, second) = server.asked
+    (fields, first), (_, second) = server.requests
     assert fields[":path"] == "/v1/chat/completions"
     assert fields["authorization"] == f"bearer {KEY}"
     assert first["stream"] is True
@@ -132,7 +132,7 @@ async def test_a_question_is_answered_with_the_tools_and_their_numbers(server: U
 
 
 def test_the_newest_models_of_openai_take_other_names() -> None:
-    reason = Place("https://api.openai.com/v1", "new", tokens_max=9).said
+    reason = ChatEndpoint("https://api.openai.com/v1", "new", tokens_max=9).parameters
     assert reason == {"model": "new", "max_completion_tokens": 9}
 
 
@@ -157,8 +157,8 @@ ENDS: dict[str, tuple[list[Any], str]] = {
         [chunk(content=SENTENCE), call("list_news", "{}", index=0), chunk("stop")],
         f"{SENTENCE}\n{SENTENCE}",
     ),
-    "no end of the body behind the end": ([*words(SENTENCE), DONE, None], SENTENCE),
-    "nothing that is cited": (words("The port of Hull is closed."), NOTHING),
+    "no end of the body behind the end": ([*words(SENTENCE), END, None], SENTENCE),
+    "nothing that is cited": (words("The port of Hull is closed."), NO_ANSWER),
 }
 
 
@@ -173,7 +173,7 @@ async def test_answers_end_in_many_ways(
     server.says(*words(SENTENCE))
     run = await events(model(server))
     assert text(run) == expected
-    assert isinstance(run[-1], Finished)
+    assert isinstance(run[-1], AnswerDone)
     assert run[-1].reason == "stop"
 
 
@@ -223,7 +223,7 @@ async def test_a_wrong_call_is_told_and_the_model_goes_on(server: Upstream, case
     assert run[1] == ToolCall("call_1_1", name, {})
     assert isinstance(run[2], ToolFailure)
     assert why in run[2].text
-    assert why in server.asked[1][1]["messages"][-1]["content"]
+    assert why in server.requests[1][1]["messages"][-1]["content"]
     assert text(run) == SENTENCE
 
 
@@ -235,7 +235,7 @@ async def test_calls_run_beside_each_other_but_few_at_once(server: Upstream) -> 
     run = await events(model(server), box)
     assert [arguments["q"] for _, arguments in box.calls] == [f"q{n}" for n in range(7)]
     assert box.most_at_once == chat.TOOLS_AT_ONCE
-    assert [type(item) for item in run[1:15]] == [ToolCall] * 7 + [ToolDone] * 7
+    assert [type(item) for item in run[1:15]] == [ToolCall] * 7 + [ToolResult] * 7
 
 
 async def test_a_tool_that_takes_too_long_is_given_up(
@@ -246,7 +246,7 @@ async def test_a_tool_that_takes_too_long_is_given_up(
     server.says(*words("Nothing came."))
     run = await events(model(server), Box(waits=asyncio.Event()))
     assert run[2] == ToolFailure("call_1_1", "It took longer than 0.02 seconds.")
-    assert text(run) == NOTHING
+    assert text(run) == NO_ANSWER
 
 
 async def test_a_model_without_end_is_asked_for_the_last_time_without_tools(
@@ -254,9 +254,9 @@ async def test_a_model_without_end_is_asked_for_the_last_time_without_tools(
 ) -> None:
     server.says(*LOOK)
     run = await events(model(server, steps_max=3))
-    assert [("tools" in body) for _, body in server.asked] == [True, True, False]
+    assert [("tools" in body) for _, body in server.requests] == [True, True, False]
     assert sum(isinstance(item, ToolCall) for item in run) == 2
-    assert run[-1] == Failed("UPSTREAM_ERROR", "Agent provider failed.")
+    assert run[-1] == AnswerFailure("UPSTREAM_ERROR", "Agent provider failed.")
 
 
 async def test_a_long_answer_is_cut_and_so_is_one_of_a_model_that_may_write_no_more(
@@ -265,16 +265,16 @@ async def test_a_long_answer_is_cut_and_so_is_one_of_a_model_that_may_write_no_m
     server.says(*LOOK)
     server.says(*words(*[f"{SENTENCE} "] * 400, finish=None), None)
     run = await events(model(server))
-    assert isinstance(run[-1], Finished)
+    assert isinstance(run[-1], AnswerDone)
     assert run[-1].reason == "length"
-    await asyncio.wait_for(server.left.wait(), 1)
+    await asyncio.wait_for(server.departure.wait(), 1)
 
     server.plays.clear()
     server.says(*LOOK)
     server.says(*words(f"{SENTENCE} Dockers at", finish="length"))
     run = await events(model(server))
     assert text(run) == SENTENCE
-    assert isinstance(run[-1], Finished)
+    assert isinstance(run[-1], AnswerDone)
     assert run[-1].reason == "length"
 
 
@@ -331,15 +331,15 @@ REFUSALS: dict[str, tuple[dict[str, Any], list[Any], problem.ProblemType, str]] 
         problem.PROVIDER_CREDITS_EXHAUSTED,
         "insufficient_quota",
     ),
-    "no frame": ({}, [b": ping\n\n", DONE], problem.UPSTREAM_ERROR, "broke off"),
+    "no frame": ({}, [b": ping\n\n", END], problem.UPSTREAM_ERROR, "broke off"),
     "a role alone": (
         {},
         [chunk(role="assistant", content="")],
         problem.UPSTREAM_ERROR,
         "broke off",
     ),
-    "no word": ({}, [chunk(content=""), chunk("stop"), DONE], problem.UPSTREAM_ERROR, "no word"),
-    "blanks": ({}, [*words("\n", " "), DONE], problem.UPSTREAM_ERROR, "no word"),
+    "no word": ({}, [chunk(content=""), chunk("stop"), END], problem.UPSTREAM_ERROR, "no word"),
+    "blanks": ({}, [*words("\n", " "), END], problem.UPSTREAM_ERROR, "no word"),
     "thoughts alone": (
         {},
         [chunk(reasoning_content="secret"), chunk("length")],
@@ -357,7 +357,7 @@ async def test_what_fails_before_the_first_words_is_a_refusal(server: Upstream, 
     server.says(*parts, **how)
     chat = model(server)
     failures: list[BaseException] = []
-    chat.told = failures.append
+    chat.on_failure = failures.append
     with pytest.raises(Problem) as failure:
         await events(chat)
     assert failure.value.type is expected
@@ -386,31 +386,33 @@ async def test_what_fails_later_ends_what_was_begun(server: Upstream, case: str)
     how, parts, code = BREAKS[case]
     server.says(*LOOK)
     server.says(*words(f"{SENTENCE} The", finish=None), *parts, **how)
-    run = await events(model(server, waits=Waits(idle=0.2, total=10.0)))
+    run = await events(model(server, waits=ChatTimeouts(idle=0.2, total=10.0)))
     assert text(run) == SENTENCE
-    assert isinstance(run[-1], Failed)
+    assert isinstance(run[-1], AnswerFailure)
     assert run[-1].code == code
     assert "secret" not in str(run)
 
 
 @pytest.mark.parametrize("parts", [[None], [chunk(role="assistant"), None]])
-@pytest.mark.parametrize("waits", [Waits(idle=0.2, total=999.0), Waits(idle=999.0, total=0.2)])
+@pytest.mark.parametrize(
+    "waits", [ChatTimeouts(idle=0.2, total=999.0), ChatTimeouts(idle=999.0, total=0.2)]
+)
 async def test_a_silent_model_has_an_end_too(
-    server: Upstream, waits: Waits, parts: list[Any]
+    server: Upstream, waits: ChatTimeouts, parts: list[Any]
 ) -> None:
     server.says(*parts)
     with pytest.raises(Problem) as failure:
         async with asyncio.timeout(SOON):
             await events(model(server, waits=waits))
     assert failure.value.type is problem.UPSTREAM_ERROR
-    await asyncio.wait_for(server.left.wait(), 1)
+    await asyncio.wait_for(server.departure.wait(), 1)
 
 
 async def test_a_model_that_says_nothing_of_what_it_looked_up_has_failed(server: Upstream) -> None:
     server.says(*LOOK)
     server.says(chunk("stop"))
     run = await events(model(server))
-    assert [type(item) for item in run] == [Step, ToolCall, ToolDone, Failed]
+    assert [type(item) for item in run] == [Step, ToolCall, ToolResult, AnswerFailure]
 
 
 async def test_each_step_of_tools_is_one_and_so_is_one_with_words(server: Upstream) -> None:
@@ -418,8 +420,18 @@ async def test_each_step_of_tools_is_one_and_so_is_one_with_words(server: Upstre
     server.says(chunk(content=SENTENCE), *LOOK)
     server.says(*words(f"{SENTENCE} "))
     kinds = [type(item).__name__ for item in await events(model(server))]
-    look = ["ToolCall", "ToolDone"]
-    assert kinds == ["Step", *look, "Step", "Source", "Text", *look, "Step", "Text", "Finished"]
+    look = ["ToolCall", "ToolResult"]
+    assert kinds == [
+        "Step",
+        *look,
+        "Step",
+        "AnswerSource",
+        "Text",
+        *look,
+        "Step",
+        "Text",
+        "AnswerDone",
+    ]
 
 
 async def test_an_answer_has_an_end_however_its_bytes_come(
@@ -427,7 +439,7 @@ async def test_an_answer_has_an_end_however_its_bytes_come(
 ) -> None:
     monkeypatch.setattr(chat, "ANSWER_BYTES", 2_000)
     server.says(*words(*["no "] * 40))
-    assert isinstance((await events(model(server)))[-1], Failed)
+    assert isinstance((await events(model(server)))[-1], AnswerFailure)
 
 
 async def test_nobody_there_and_nobody_allowed() -> None:
@@ -437,8 +449,8 @@ async def test_nobody_there_and_nobody_allowed() -> None:
         (url, "cannot be reached"),
         ("http://169.254.169.254/v1", "cannot be asked"),
     ):
-        chat, failures = Chat(Place(place, "small")), list[BaseException]()
-        chat.told = failures.append
+        chat, failures = Chat(ChatEndpoint(place, "small")), list[BaseException]()
+        chat.on_failure = failures.append
         with pytest.raises(Problem) as failure:
             await events(chat)
         assert failure.value.type is problem.UPSTREAM_ERROR
@@ -460,7 +472,7 @@ class OtherModel:
 
     async def open(self, turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
         async def events_() -> AsyncIterator[Event]:
-            yield Finished()
+            yield AnswerDone()
 
         return events_()
 
@@ -473,9 +485,9 @@ async def test_another_answers_where_the_model_cannot_begin_but_not_for_want_of_
     server: Upstream, part: Any, status: int, *, is_other: bool
 ) -> None:
     server.says(part, status=status)
-    chat = Chat(Place(server.url, "small"), fallback=OtherModel())
+    chat = Chat(ChatEndpoint(server.url, "small"), fallback=OtherModel())
     if is_other:
-        assert [event async for event in await chat.open(QUESTION, Box())] == [Finished()]
+        assert [event async for event in await chat.open(QUESTION, Box())] == [AnswerDone()]
     else:
         with pytest.raises(Problem):
             await chat.open(QUESTION, Box())
@@ -485,11 +497,11 @@ async def test_nobody_else_answers_once_the_model_has_begun(server: Upstream) ->
     server.says(*words("Port", finish=None))
     run = [
         e
-        async for e in await Chat(Place(server.url, "m"), fallback=OtherModel()).open(
+        async for e in await Chat(ChatEndpoint(server.url, "m"), fallback=OtherModel()).open(
             QUESTION, Box()
         )
     ]
-    assert isinstance(run[-1], Failed)
+    assert isinstance(run[-1], AnswerFailure)
 
 
 # -- whoever leaves ----------------------------------------------------------------------------
@@ -508,7 +520,7 @@ async def test_whoever_leaves_ends_the_model_s_work_at_once(server: Upstream, ca
     await asyncio.wait_for(server.is_asked.wait(), 5)
     assert not task.done()
     task.cancel()
-    await asyncio.wait_for(server.left.wait(), 1)
+    await asyncio.wait_for(server.departure.wait(), 1)
     with pytest.raises(asyncio.CancelledError):
         await task
 
@@ -519,7 +531,7 @@ async def test_an_answer_that_nobody_reads_is_dropped_with_its_connection(
     server.says(*words("Port", finish=None), None)
     stream: Any = await model(server).open(QUESTION, Box())
     await stream.aclose()
-    await asyncio.wait_for(server.left.wait(), 1)
+    await asyncio.wait_for(server.departure.wait(), 1)
 
 
 # -- passages ----------------------------------------------------------------------------------
@@ -530,15 +542,15 @@ async def test_passages_are_written_each_for_itself(server: Upstream) -> None:
     server.says(b"no", status=500)
     server.says(*words("Another."))
     chat, failures = model(server), list[BaseException]()
-    chat.told = failures.append
+    chat.on_failure = failures.append
     texts = await chat.write([("Rewrite.", f"{n}") for n in range(3)])
     assert sorted(filter(None, texts)) == ["Another.", "One thing."]
     assert list(texts).count(None) == len(failures) == 1
-    assert server.asked[0][1]["messages"][0] == {"role": "system", "content": "Rewrite."}
-    assert "tools" not in server.asked[0][1]
+    assert server.requests[0][1]["messages"][0] == {"role": "system", "content": "Rewrite."}
+    assert "tools" not in server.requests[0][1]
 
 
 async def test_passages_together_take_no_longer_than_an_answer(server: Upstream) -> None:
     server.says(None)
-    chat = model(server, waits=Waits(idle=5.0, total=0.1))
+    chat = model(server, waits=ChatTimeouts(idle=5.0, total=0.1))
     assert await chat.write([("Rewrite.", "x")] * 6) == [None] * 6

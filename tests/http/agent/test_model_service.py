@@ -7,17 +7,17 @@ import pytest
 
 from svc_core.access import operations as accounts
 from svc_core.access import plans
-from svc_core.agent.embedded import Embedded
-from svc_core.agent.ports import Backend
+from svc_core.agent.agent_ports import Backend
+from svc_core.agent.rule_backend import RuleBackend
 from svc_core.reports.model import FACETS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import ProfileInput
-from svc_core.reports.rewriting import Writer
+from svc_core.reports.rewrites import Writer
 from svc_core.text.wording import frame
-from svc_http.outside.fetch.client import Fetcher
+from svc_http.outside.fetch.document_fetcher import Fetcher
 from svc_http.run import hosting
-from svc_http.service.workers.intake import add_source, pull
-from svc_http.service.workers.reports import make_report
+from svc_http.service.workers.report_runs import make_report
+from svc_http.service.workers.source_pulls import add_source, pull
 from svc_http.settings import Settings
 from tests.upstream import upstream, words
 
@@ -66,7 +66,7 @@ async def test_the_model_of_the_settings_rewrites_reports_and_its_failures_are_l
             facets = await report(service.runtime.service, tmp_path)
             assert [item.text for item in facets.opening] == [SHORT]
             assert frame("en")["rewritten"] in facets.notes
-            assert place.asked[0][0]["authorization"] == "bearer sk-very-secret"
+            assert place.requests[0][0]["authorization"] == "bearer sk-very-secret"
 
             place.plays.clear()
             place.says(b"who are you, sk-very-secret?", status=401)
@@ -88,6 +88,6 @@ async def test_the_model_answers_and_rewrites_only_as_far_as_it_is_told_to(tmp_p
     for mode, answers, rewrites in cases:
         settings = Settings(db=":memory:", workers=("none",), **mode)
         async with hosting.opened(settings) as service:
-            lends = service.runtime.host.lends
-            assert isinstance(lends[Backend], Embedded) is not answers
+            lends = service.runtime.host.providers
+            assert isinstance(lends[Backend], RuleBackend) is not answers
             assert (Writer in lends) is rewrites

@@ -8,9 +8,9 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.agent.dialogue import NOTHING
-from svc_core.agent.ports import Backend
-from svc_http.outside.chat import Chat, Place
+from svc_core.agent.agent_ports import Backend
+from svc_core.agent.dialogue import NO_ANSWER
+from svc_http.outside.chat import Chat, ChatEndpoint
 from tests.upstream import Upstream, call, chunk, upstream, words
 
 NATIVE, CHAT = "/api/v1/agent-svc/chat/stream", "/api/v1/chat/completions"
@@ -58,8 +58,11 @@ def beside() -> Iterator[Beside]:
 def model_scene(scene: Any, beside: Beside) -> Any:
     """The server whose agent asks that model."""
     runtime = scene.wire.service.runtime
-    lends = {**runtime.host.lends, Backend: Chat(Place(beside.place.url, "secret-model"))}
-    runtime.host = attrs.evolve(runtime.host, lends=lends)
+    lends = {
+        **runtime.host.providers,
+        Backend: Chat(ChatEndpoint(beside.place.url, "secret-model")),
+    }
+    runtime.host = attrs.evolve(runtime.host, providers=lends)
     return scene
 
 
@@ -75,11 +78,11 @@ def test_a_model_looks_things_up_and_what_nothing_supports_is_not_said(
     answer = model_scene.ask(path, "What is at Hull?")
     body = answer.whole()
     assert body.startswith(b"HTTP/1.1 200")
-    assert NOTHING.encode() in body
+    assert NO_ANSWER.encode() in body
     assert b"made that up" not in body
     assert b"secret-model" not in body
     assert answer.frames[-1] == "[DONE]"
-    second, third = (body["messages"][-1] for _, body in beside.place.asked[1:])
+    second, third = (body["messages"][-1] for _, body in beside.place.requests[1:])
     assert second["content"] == '{"results": [], "more": false}'
     assert "VALIDATION_FAILED" in third["content"]
     assert model_scene.account()["used"] == 1
@@ -145,6 +148,6 @@ def test_whoever_leaves_ends_the_request_to_the_model_within_a_second(
     if seen:
         answer.until(seen)
     answer.leave()
-    beside.wait(lambda: beside.place.left, 1.0)
+    beside.wait(lambda: beside.place.departure, 1.0)
     model_scene.quiet()
     assert model_scene.account()["held"] == 0

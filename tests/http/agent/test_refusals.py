@@ -10,9 +10,9 @@ from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.agent.threads import THREADS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_http.exchange import answers as respond
-from svc_http.exchange.exchange import Exchange
-from svc_http.exchange.load import Load
+from svc_http.exchange import sending as respond
+from svc_http.exchange.http_exchange import Exchange
+from svc_http.exchange.waiting_room import Load
 from svc_http.pages import refusals
 from svc_http.stores import MemoryStorage
 from tests.http.agent.conftest import CHAT, NATIVE, question_body

@@ -8,9 +8,17 @@ from typing import Any
 import pytest
 
 from svc_core.access import operations as accounts
-from svc_core.agent.answering import FIRST_SECONDS
-from svc_core.agent.events import Event, Failed, Finished, Source, Step, Text, Usage
-from svc_core.agent.ports import Turn
+from svc_core.agent.agent_ports import Turn
+from svc_core.agent.answer_events import (
+    AnswerDone,
+    AnswerFailure,
+    AnswerSource,
+    Event,
+    Step,
+    Text,
+    Usage,
+)
+from svc_core.agent.answer_stream import FIRST_SECONDS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_http.exchange import flow
@@ -49,9 +57,9 @@ async def never(_: Turn) -> AsyncIterator[Event]:
 
 async def whole(turn: Turn) -> AsyncIterator[Event]:
     yield Step()
-    yield Source(1, "inc_1", "A port", "https://a.example/1")
+    yield AnswerSource(1, "inc_1", "A port", "https://a.example/1")
     yield Text(f"You asked: {turn.question} [1].")
-    yield Finished(usage=Usage(3, 4))
+    yield AnswerDone(usage=Usage(3, 4))
 
 
 def leave(scene: Any, path: str, phase: str) -> None:
@@ -182,7 +190,7 @@ async def cut(_: Turn) -> AsyncIterator[Event]:
 
 
 async def failing_agent(_: Turn) -> AsyncIterator[Event]:
-    yield Failed("UPSTREAM_ERROR", "The provider failed.")
+    yield AnswerFailure("UPSTREAM_ERROR", "The provider failed.")
 
 
 @pytest.mark.parametrize("path", [NATIVE, CHAT])

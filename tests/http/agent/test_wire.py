@@ -8,24 +8,33 @@ from typing import Any
 
 import pytest
 
-from svc_core.agent.events import Event, Finished, Source, Step, Text, ToolCall, ToolDone, Usage
-from svc_core.agent.ports import Turn
+from svc_core.agent.agent_ports import Turn
+from svc_core.agent.answer_events import (
+    AnswerDone,
+    AnswerSource,
+    Event,
+    Step,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from tests.core.agent.reading import Message, completion
 from tests.core.agent.reading import frames as read
 from tests.http.agent.conftest import CHAT, NATIVE, question_body
 
-SOURCE = Source(1, "inc_1", "A port", "https://a.example/1")
+SOURCE = AnswerSource(1, "inc_1", "A port", "https://a.example/1")
 MIB = 2**20
 
 
 async def whole(_: Turn) -> AsyncIterator[Event]:
     yield Step()
     yield ToolCall("a", "list_incidents", {"q": "port"})
-    yield ToolDone("a", (SOURCE,))
+    yield ToolResult("a", (SOURCE,))
     yield Step()
     yield SOURCE
     yield Text("It is \u2028 shut [1].")
-    yield Finished(usage=Usage(3, 4))
+    yield AnswerDone(usage=Usage(3, 4))
 
 
 def body_of(answer: bytes) -> bytes:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from svc_core.access.scopes import SCOPES
-from svc_http.run.cli import doctor
-from svc_http.stores.counters.memory import in_memory
+from svc_http.run.cli import doctor_commands as doctor
+from svc_http.stores.counters.in_process import in_memory
 
 Svc = Callable[..., Any]
 

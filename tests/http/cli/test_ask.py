@@ -22,7 +22,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 
 from svc_core.catalog.tools import TOOLS
-from svc_http.run.cli import ask as command
+from svc_http.run.cli import ask_commands as command
 from tests.nursery import DEVNULL, Child
 
 KEY = f"svc_{'a' * 64}"
@@ -398,9 +398,9 @@ def test_a_server_that_is_away_is_told_to_the_client(
 def test_without_its_library_svc_mcp_says_how_to_install_it(
     svc: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "svc_http.run.cli.callers", raising=False)
+    monkeypatch.delitem(sys.modules, "svc_http.run.cli.tool_callers", raising=False)
     monkeypatch.delattr(
-        "svc_http.run.cli.callers", raising=False
+        "svc_http.run.cli.tool_callers", raising=False
     )  # `from ... import` looks there first
     monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
     ran = svc("mcp")

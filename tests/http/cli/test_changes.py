@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_http.run.cli import tail
+from svc_http.run.cli import tail_commands as tail
 
 Svc = Callable[..., Any]
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
-from svc_http.stores.media.rows import MediaRows
+from svc_http.stores.media.pieces import MediaRows
 from svc_http.stores.postgres import PostgresStorage
-from svc_http.stores.sqlite.lock import FileLock
+from svc_http.stores.sqlite.file_lock import FileLock
 from tests.postgres import PostgresServer
 
 Svc = Callable[..., Any]

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_http.outside.speech import espeak
-from svc_http.run.cli import judging
+from svc_http.outside.voices import espeak
+from svc_http.run.cli import production_checks as judging
 from svc_http.service import equipment as opening
 from svc_http.settings import MEMBERS, Settings
 from tests.http.cli.conftest import Ran
-from tests.meaning import served
+from tests.meaning import serve
 
 SECRET = "5f1c0b7e93a24d68b1f07c5e2a9d4836e0c7b2f19a5d4c8e6b3f7a1d0e9c2b54"
 DSN = "postgresql://desk@db.example/desk"
@@ -149,7 +149,7 @@ def test_the_model_of_meaning_is_asked_for_a_vector(
         checks = svc("doctor", "--json").json["checks"]
         return next(check for check in checks if check["name"] == "embeddings")
 
-    with served() as place:
+    with serve() as place:
         monkeypatch.setenv("SVC_EMBEDDINGS", "openai")
         monkeypatch.setenv("SVC_EMBEDDINGS_URL", place.url)
         works = report()
@@ -158,7 +158,7 @@ def test_the_model_of_meaning_is_asked_for_a_vector(
 
     assert (works["ok"], works["detail"]) == (True, "text-embedding-3-small, 5 dimensions")
     assert (refusal["ok"], "401 Unauthorized: who are you" in refusal["detail"]) == (False, True)
-    assert [requests["input"] for _, requests in place.asked] == [["news"], ["news"]]
+    assert [requests["input"] for _, requests in place.requests] == [["news"], ["news"]]
 
 
 def test_what_is_off_is_told_with_the_why_and_what_speaks_with_its_place(
@@ -170,9 +170,9 @@ def test_what_is_off_is_told_with_the_why_and_what_speaks_with_its_place(
 
     off = report()
     monkeypatch.setenv("SVC_SPEECH", "auto")
-    monkeypatch.setattr(opening.espeak, "is_installed", lambda: True)
+    monkeypatch.setattr(opening.espeak, "has_espeak", lambda: True)
     on = report()
-    monkeypatch.setattr(opening.espeak, "is_installed", lambda: False)
+    monkeypatch.setattr(opening.espeak, "has_espeak", lambda: False)
     lacking = report()
     monkeypatch.setenv("SVC_SPEECH", "espeak")
     refusal = report()
@@ -195,7 +195,7 @@ def test_the_model_that_answers_is_asked_for_a_word(
         return next(check for check in checks if check["name"] == "agent")
 
     chunk = {"choices": [{"index": 0, "delta": {"content": "Yes"}, "finish_reason": "stop"}]}
-    with served() as place:
+    with serve() as place:
         monkeypatch.setenv("SVC_AGENT_URL", place.url)
         monkeypatch.setenv("SVC_AGENT_MODEL", "small")
         place.says(200, b"data: " + json.dumps(chunk).encode() + b"\n\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.disks import mounted
+from tests.disks import mount
 from tests.http.cli.conftest import Ran
 
 NO_SPACE = "no space is left on the disk of the database"
@@ -22,7 +22,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def disk() -> Iterator[Path]:
-    with mounted("6m") as folder:
+    with mount("6m") as folder:
         yield folder
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from svc_http import system
-from svc_http.run.cli import appends
+from svc_http.run.cli import append_commands as appends
+from svc_http.run.cli.operation_calls import call
 from svc_http.run.cli.options import Common
-from svc_http.run.cli.reach import call
-from svc_http.run.control.channel import Refused
+from svc_http.run.control.channel import OperationRefused
 
 Svc = Callable[..., Any]
 NO_SUBJECT = "sbj_" + "0" * 24
@@ -37,7 +37,7 @@ def claim(subject: str, value: Any, **extras: Any) -> dict[str, Any]:
 
 def write(path: str | Path, *entries: Any) -> Path:
     path = Path(path)
-    path.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries))
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in entries))
     return path
 
 
@@ -193,7 +193,7 @@ def test_the_receipt_of_an_append_proves_the_log_up_to_it(svc: Svc, subject: str
 
 def test_marks_are_as_many_as_entries(svc: Svc, subject: str) -> None:
     requests: dict[str, Any] = {"entries": [claim(subject, "Zug")], "marks": ["0" * 64, "1" * 64]}
-    with pytest.raises(Refused, match="as many as entries"):
+    with pytest.raises(OperationRefused, match="as many as entries"):
         call(Common(), "appendEntries", body=requests)
 
 

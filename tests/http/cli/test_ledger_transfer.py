@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from svc_core.ledger import local_operations as reading
-from svc_core.ledger.append import importing
-from svc_core.ledger.log.seal import TreeHead, seal_batch
+from svc_core.ledger.append import imports as importing
+from svc_core.ledger.log.record_seals import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
 from svc_http.outside.fetch import exports
 from svc_http.run.control import services as lends
@@ -277,7 +277,7 @@ def test_imports_and_subjects_have_a_bounded_size(
 def test_a_file_that_changes_while_it_is_read_is_refused(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    real = exports.opener
+    real = exports.export_opener
     later = log.lines[:2] if change == "shorter" else [log.lines[1], log.lines[0]]
 
     def opener(path: Path, note: str, *tell: Any) -> Callable[[], Iterator[bytes]]:
@@ -285,7 +285,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
             return lambda: iter([b"".join(line + b"\n" for line in later)])
         return real(path, note, *tell)
 
-    monkeypatch.setattr(lends, "opener", opener)
+    monkeypatch.setattr(lends, "export_opener", opener)
     refusal(svc("ledger", "import", log.path), "changed while it was read")
     assert export_bytes(svc, "out.ndjson") == b""
 
@@ -300,8 +300,8 @@ def test_a_path_that_means_another_folder_to_a_server_is_refused(
 def test_a_file_that_is_gone_by_then_is_said_so(
     svc: Svc, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deletion = exports.opener(Path("gone"), "")
-    monkeypatch.setattr(lends, "opener", lambda *_: deletion)
+    deletion = exports.export_opener(Path("gone"), "")
+    monkeypatch.setattr(lends, "export_opener", lambda *_: deletion)
     refusal(svc("ledger", "import", log.path), "gone cannot be read")
 
 

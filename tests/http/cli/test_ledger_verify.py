@@ -14,15 +14,15 @@ from attrs import frozen
 
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import Ed25519Signer, VerifierKey, to_base64
-from svc_core.ledger.log.seal import TreeHead, seal_batch
+from svc_core.ledger.log.record_seals import TreeHead, seal_batch
 from svc_core.ledger.model import Verification
 from svc_core.ledger.records import Draft
-from svc_core.ledger.verify import words as page
+from svc_core.ledger.verify import outcome_text as page
 from svc_core.ledger.verify.outcome import CODES
 from svc_core.operation.host import Progress
 from svc_core.wire import camel
 from svc_http.outside.fetch import exports
-from svc_http.run.cli import verify
+from svc_http.run.cli import verify_commands as verify
 
 Svc = Callable[..., Any]
 LEDGER = "led_0123456789abcdef01234567"
@@ -207,8 +207,8 @@ def test_a_checkpoint_of_nobody_proves_nothing_against_a_ledger(
 
 
 def test_every_code_has_a_next_step() -> None:
-    assert set(page._NEXT) < set(CODES)
-    assert all(text.endswith(".") for text in page._NEXT.values())
+    assert set(page._NEXT_STEPS) < set(CODES)
+    assert all(text.endswith(".") for text in page._NEXT_STEPS.values())
 
 
 def test_stdin_and_packed_files_are_exports_too(
@@ -260,7 +260,7 @@ def test_long_files_tell_how_far_they_are_read(log: Log, monkeypatch: pytest.Mon
     monkeypatch.setattr(exports, "MIB", 1_000)
     monkeypatch.setattr(exports, "BLOCK_BYTES", 1_500)
     report: list[Progress] = []
-    blocks = exports.opener(log.path, "MiB", report.append)
+    blocks = exports.export_opener(log.path, "MiB", report.append)
     assert b"".join(blocks()) == log.path.read_bytes()
     assert [row.done for row in report] == sorted({each.done for each in report})
     assert report[-1].done == report[-1].total == log.path.stat().st_size // 1_000

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.reading.body import FIELD_CHARS
-from svc_core.intel.entities.screening import CELL_CHARS
+from svc_core.formats.reading.document_body import FIELD_CHARS
+from svc_core.intel.entities.bulk_screening import CELL_CHARS
 from svc_core.intel.linking.references import id_of
-from svc_http.run.cli import matching
+from svc_http.run.cli import match_commands as matching
 
 Svc = Callable[..., Any]
 EXAMPLE, SAMPLE = id_of("cik:0000000007"), id_of("cik:0000000008")

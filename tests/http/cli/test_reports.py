@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from svc_http.outside.speech import espeak
+from svc_http.outside.voices import espeak
 from svc_http.service import equipment as opening
 from tests.http.cli.conftest import environment
 
@@ -236,7 +236,7 @@ def test_a_voice_that_fails_is_said_with_the_way_on(
     settings: dict[str, str],
     words: list[str],
 ) -> None:
-    monkeypatch.setattr(opening.espeak, "is_installed", lambda: False)
+    monkeypatch.setattr(opening.espeak, "has_espeak", lambda: False)
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     failure = svc("reports", "speak", report_id)

@@ -23,8 +23,8 @@ from svc_core.contract.answer import Answer
 from svc_core.operation.ports import SYSTEM, StorageUnavailable, Transaction
 from svc_http import system
 from svc_http.run import cli
-from svc_http.run.cli import reach
-from svc_http.run.cli.serve import _announce, _program
+from svc_http.run.cli import operation_calls as reach
+from svc_http.run.cli.serve_commands import _announce, _program
 from svc_http.run.control.channel import BrokeOff
 from svc_http.run.demo.seed import SeededDemo
 from svc_http.run.demo.subject import DemoSubject
@@ -32,12 +32,12 @@ from svc_http.run.server import launch as serving
 from svc_http.run.server.launch import StartedServer
 from svc_http.service.equipment import open_store
 from svc_http.service.runtime import tasks
-from svc_http.service.runtime.parts import Runtime
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import MEMBERS, MEMORY, Settings, load
-from svc_http.stores.sqlite.lock import FileLock
+from svc_http.stores.sqlite.file_lock import FileLock
 from svc_http.system import sigterm_interrupts
 from tests.extras import NONE
-from tests.meaning import served
+from tests.meaning import serve
 
 ROOT = Path(__file__).parents[3]
 
@@ -358,12 +358,12 @@ def test_the_demo_runs_in_this_process_as_well(
         seen.append(server)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(serving.ethereum, "is_installed", lambda: False)
-    with served() as place:
+    monkeypatch.setattr(serving.ethereum, "has_x402_extra", lambda: False)
+    with serve() as place:
         model = {"embeddings": "openai", "embeddings_url": place.url, "workers": ()}
         config = Settings(host="localhost", port=0, request_log="off", speech="none", **model)
         serving.run_demo(config, ready)
-        assert place.asked == []  # no vector is waited for before it serves
+        assert place.requests == []  # no vector is waited for before it serves
     (handle,) = seen
     assert handle.settings.x402_pay_to is None
     # Somebody reads the key at this terminal: requests would push it away.
@@ -430,7 +430,7 @@ def test_a_defect_is_one_line_with_its_place(svc: Svc, monkeypatch: pytest.Monke
     def failure(*_: object) -> None:
         raise ZeroDivisionError("nought")
 
-    monkeypatch.setattr(reach.channel, "ask", failure)
+    monkeypatch.setattr(reach.channel, "ask_server", failure)
     ran = svc("keys", "list")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert "ZeroDivisionError: nought (test_serve.py:" in ran.err
@@ -464,7 +464,7 @@ def test_a_server_that_dies_within_a_command_is_not_asked_again_elsewhere(
     def dies(*_: object) -> None:
         raise BrokeOff("the server ended before it answered; look before repeating")
 
-    monkeypatch.setattr(reach.channel, "ask", dies)
+    monkeypatch.setattr(reach.channel, "ask_server", dies)
     ran = svc("workspaces", "create", "--name", "acme")
     assert (ran.code, "look before repeating" in ran.err) == (3, True)
     assert list(cwd.iterdir()) == []
@@ -483,6 +483,6 @@ def test_an_interrupted_command_ends_quietly(svc: Svc, monkeypatch: pytest.Monke
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reach.channel, "ask", interrupt)
+    monkeypatch.setattr(reach.channel, "ask_server", interrupt)
     ran = svc("keys", "list")
     assert (ran.code, ran.out, ran.err) == (130, "", "")

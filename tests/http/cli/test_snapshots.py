@@ -15,8 +15,8 @@ import pytest
 
 from svc_core import catalog
 from svc_http.stores import SqliteStorage, snapshots
-from svc_http.stores.snapshots import restore
-from svc_http.stores.sqlite.lock import FileLock
+from svc_http.stores.snapshots import restore_file
+from svc_http.stores.sqlite.file_lock import FileLock
 
 Svc = Callable[..., Any]
 
@@ -208,10 +208,10 @@ def test_whenever_a_restore_is_killed_a_whole_database_stands_there(tmp_path: Pa
         step += 1
         folder = shutil.copytree(before, tmp_path / str(step))
         target, copy = folder / "svc.db", folder / "copy.db"
-        was_killed = _killed_at(step, lambda t=target, c=copy: restore(c, t))  # type: ignore[misc]
+        was_killed = _killed_at(step, lambda t=target, c=copy: restore_file(c, t))  # type: ignore[misc]
         # Looked at in a copy of the folder, so that looking mends nothing.
         seen.add(tuple(_report(Path(shutil.copytree(folder, f"{folder}-seen")) / "svc.db")))
-        aside = restore(copy, target)
+        aside = restore_file(copy, target)
         assert _report(target) == ["new"]
         assert aside is not None
         remains = [_report(path) for path in folder.glob("svc.db.before-*Z")]

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.style import Style
 
 from svc_http.run.cli import command_table, help_pages
-from svc_http.run.cli.app import tree
+from svc_http.run.cli.app import command_tree
 from svc_http.run.cli.options import DB, Common
 from svc_http.run.control import channel
 from svc_http.settings import MEMBERS, SettingsError
@@ -59,7 +59,7 @@ def rooms(modules: set[str]) -> set[str]:
 def test_help_is_drawn_as_the_parser_of_command_lines_draws_it(width: int) -> None:
     for words in PAGES[(60, 80, 100, 133).index(width) :: 4]:
         console = Console(file=io.StringIO(), width=width, color_system=None)
-        tree([*words, "--help"]).help_print(words, console=console)
+        command_tree([*words, "--help"]).help_print(words, console=console)
         page = command_table.help_page(words)
         assert page is not None
 
@@ -94,7 +94,7 @@ def test_a_terminal_shows_the_same_colours(
     monkeypatch.setattr(Style, "render", render_anew)
     words = tuple(line.split())
     console = Console(file=io.StringIO(), width=90, force_terminal=True)
-    tree([*words, "--help"]).help_print(words, console=console)
+    command_tree([*words, "--help"]).help_print(words, console=console)
     page = command_table.help_page(words)
     assert page is not None
 

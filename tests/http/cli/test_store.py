@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_http.run.cli import doctor as doctor_module
+from svc_http.run.cli import doctor_commands as doctor_module
 
 Svc = Callable[..., Any]
 

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
 from svc_http.run.cli import show
-from svc_http.run.cli.tables import Table
+from svc_http.run.cli.terminal_tables import Table
 
 Svc = Callable[..., Any]
 

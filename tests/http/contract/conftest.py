@@ -28,46 +28,48 @@ from svc_core.access import plans
 from svc_core.access.creation import KeyWish
 from svc_core.access.model import KEYS
 from svc_core.access.scopes import SCOPES
-from svc_core.automations import running
+from svc_core.automations import run_queue as running
 from svc_core.automations.model import AUTOMATIONS, WORK, RunOutput
-from svc_core.catalog.openapi import document as openapi
 from svc_core.catalog.openapi import headers
-from svc_core.catalog.openapi.samples import sample
+from svc_core.catalog.openapi import openapi_document as openapi
+from svc_core.catalog.openapi.schema_samples import schema_sample
 from svc_core.contract import problem
 from svc_core.contract.result import Accepted, Created
 from svc_core.formats import table as formats
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.intel.incidents.passes import fold_new
-from svc_core.intel.incidents.stories import group_new
-from svc_core.intel.intake import documents, registry
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.intel.incidents.fold_passes import fold_new
+from svc_core.intel.incidents.story_grouping import group_new
+from svc_core.intel.intake import record_intake as documents
+from svc_core.intel.intake import registry
 from svc_core.intel.linking.references import id_of
 from svc_core.intel.news.model import NEWS
 from svc_core.intel.news.recaps import recap_new
+from svc_core.intel.signals.detection import detect_new
 from svc_core.intel.signals.model import SIGNALS
-from svc_core.intel.signals.passes import detect_new
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
-from svc_core.operation.inputs import Input, inputs
+from svc_core.operation.inputs import Input, inputs_of
 from svc_core.operation.members import micros
 from svc_core.outbox.model import QUEUES, WEBHOOKS, WEBHOOKS_MAX
-from svc_core.payments.networks import NOBODY
-from svc_core.payments.records import Writes
+from svc_core.payments.networks import BURN_ADDRESS
+from svc_core.payments.payment_rows import Writes
 from svc_core.payments.store import StoredPayments
-from svc_core.reports import publications, speaking
+from svc_core.reports import publications
+from svc_core.reports import speech_tasks as speaking
 from svc_core.reports.audio import Recording
 from svc_core.reports.profiles.model import ProfileInput
 from svc_core.reports.profiles.operations import CreateProfile, create_profile
-from svc_core.webhooks import delivering
-from svc_core.webhooks.operations import OneWebhook, delete_webhook
-from svc_core.webhooks.rules import outcome
+from svc_core.webhooks import delivery_queue as delivering
+from svc_core.webhooks.operations import WebhookRequest, delete_webhook
+from svc_core.webhooks.rules import attempt_outcome
 from svc_core.wire.constraints import IdOf
-from svc_http.outside.facilitators.x402 import paying
-from svc_http.run.demo.documents import data_documents
+from svc_http.outside.facilitators.x402 import payment_provider
+from svc_http.run.demo.demo_feeds import data_documents
 from svc_http.service.runtime import application as service_app
-from svc_http.service.service import Service as Hands
-from svc_http.service.workers.reports import make_report
+from svc_http.service.service_units import Service as Hands
+from svc_http.service.workers.report_runs import make_report
 from svc_http.settings import Settings
 from tests import events
 from tests.backends import BACKEND, NAMES, store_of
@@ -160,14 +162,17 @@ class Contract:
         self.operations = operations
         self.is_limited = is_limited
         limits = () if is_limited else (*headers.ACCOUNT_LIMITS, *headers.AGENT_LIMITS)
-        self.document = openapi.document(
+        self.document = openapi.build_openapi(
             operations, base_url=ORIGIN, flat=True, unsent=frozenset(limits)
         )
         self._addresses = [
             (op, re.compile(re.sub(r"\{\w+\}", "[^/]+", op.address))) for op in operations
         ]
         self._parameters = {
-            item.name for op in operations for item in inputs(op.request) if item.place == "query"
+            item.name
+            for op in operations
+            for item in inputs_of(op.request)
+            if item.place == "query"
         }
         self._validators: dict[str, Any] = {}
         components = {"schemas": self.document["components"]["schemas"]}
@@ -249,7 +254,7 @@ class Contract:
         step = body["resolution"]
         assert re.fullmatch(r"[A-Z].*\.", step)
         if operation is not None and "PARAMETER" in body["code"]:
-            foreign = self._parameters - {item.name for item in inputs(operation.request)}
+            foreign = self._parameters - {item.name for item in inputs_of(operation.request)}
             assert not foreign & set(re.findall(r"\w+", step)), f"{operation.id}: {step}"
 
     def _check_headers(
@@ -279,7 +284,7 @@ class Contract:
         if "RateLimit" in name and response.status_code >= 400:
             # Of a HEAD nobody can tell what refused it.
             code = self._code(response)
-            early = headers.UNCOUNTED | {problem.OVERLOADED, problem.REQUEST_TOO_LARGE}
+            early = headers.UNCOUNTED_PROBLEMS | {problem.OVERLOADED, problem.REQUEST_TOO_LARGE}
             return code is None or problem.CATALOGUE[code] in early
         if name == "Idempotency-Key":
             return name not in response.request.headers
@@ -454,21 +459,26 @@ class World:
         self.ticks = 0.0
         self.log = LogFile()
         self.storage = storage
-        usual = {"base_url": ORIGIN, "secret": SECRET, "db": ":memory:", "x402_pay_to": NOBODY}
+        usual = {
+            "base_url": ORIGIN,
+            "secret": SECRET,
+            "db": ":memory:",
+            "x402_pay_to": BURN_ADDRESS,
+        }
         usual["lite_keys_before"] = datetime.max.replace(tzinfo=UTC)
         members = {**usual, **settings}
         config = Settings(**members)
         self.app = service_app.build(
             config,
             storage,
-            paying=paying(config),
+            payments=payment_provider(config),
             operations=self.operations,
             clock=self.clock,
             monotonic=lambda: self.ticks,
             ids=self.ids,
         )
         runtime = self.app.runtime
-        self.run(StoredPayments(storage).update(PAYMENT.place, lambda _: Writes(PAYMENT)))
+        self.run(StoredPayments(storage).update(PAYMENT.keys, lambda _: Writes(PAYMENT)))
         runtime.journal._stream = lambda: self.log  # type: ignore[assignment,return-value]
         self.hands = Hands(storage, self.ids, self.clock, runtime.keyring, plans=PLANS)
         self.keys: dict[str, str] = {}
@@ -561,7 +571,7 @@ class World:
         description = self.contract.description_of(operation)
         parameters = {(item["in"], item["name"]): item for item in description["parameters"]}
         path, query, headers = operation.address, [], {}
-        for item in inputs(operation.request):
+        for item in inputs_of(operation.request):
             if item.place == "path":
                 path = path.replace(f"{{{item.name}}}", self._path_value(item, key, operation))
             # What holds now changes with the clock; what held then does not.
@@ -608,7 +618,7 @@ class World:
         return value
 
     def _sample(self, schema: Any) -> str:
-        value = sample(schema, self.contract.document["components"]["schemas"])
+        value = schema_sample(schema, self.contract.document["components"]["schemas"])
         return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
     def _path_value(self, item: Input, key: str, operation: Operation[Any, Any]) -> str:
@@ -740,12 +750,12 @@ class World:
 
     def _take(self, location: str, name: str, body: bytes, options: Any = None) -> None:
         text = Body(body)
-        reading = Given(options=options or {}, base_url=location, name=location)
-        document = formats.read(text, formats.recognised(text), reading)
+        reading = Origin(options=options or {}, base_url=location, name=location)
+        document = formats.read_document(text, formats.recognise_format(text), reading)
 
         async def take(ctx: Context) -> None:
             wish = registry.SourceWish(location, name, options=reading.options)
-            source = await registry.add_source(ctx, wish)
+            source = await registry.register_source(ctx, wish)
             await documents.take_document(ctx, source.id, document)
 
         self.system(take)
@@ -806,10 +816,12 @@ class World:
         """Have every webhook answer what is queued for it, as one that is well."""
         end = micros(self.clock())
         for row in self.run(self.storage.across(QUEUES, end=end, limit=1_000)):
-            take = partial(delivering.take, webhook_id=row.document.id)
+            take = partial(delivering.take_deliveries, webhook_id=row.document.id)
             while tasks := self.run(self.hands.write(row.tenant, take)):
                 for task in tasks:
-                    end_of = partial(delivering.conclude, task=task, result=outcome(status, 12))
+                    end_of = partial(
+                        delivering.conclude, task=task, result=attempt_outcome(status, 12)
+                    )
                     self.run(self.hands.write(row.tenant, end_of))
 
     def _make_room(self, key: str) -> None:
@@ -819,7 +831,7 @@ class World:
             rows = (await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)).rows
             old = [row.id for row in rows[2:]] if len(rows) >= WEBHOOKS_MAX - 5 else []
             for id_ in old:
-                await delete_webhook(ctx, OneWebhook(id_))
+                await delete_webhook(ctx, WebhookRequest(id_))
             return old
 
         deleted_ids = self.run(self.hands.write(self.tenants[key], clear))
@@ -834,10 +846,10 @@ class World:
                 if work.run_id is not None:
                     await ctx.save(WORK, row.id, attrs.evolve(work, due_at=ctx.now))
                     until = ctx.now + timedelta(seconds=30)
-                    task = await running.take(ctx, row.id, "test", until)
+                    task = await running.take_run(ctx, row.id, "test", until)
                     assert task is not None
-                    if await running.begin(ctx, task) is not None:
-                        await running.end(ctx, task, "succeed", output=RunOutput("Done.", ()))
+                    if await running.begin_run(ctx, task) is not None:
+                        await running.end_run(ctx, task, "succeed", output=RunOutput("Done.", ()))
             async for row in ctx.every(AUTOMATIONS, where={"status": ("archived",)}):
                 automation = AUTOMATIONS.decode(row.raw)
                 await ctx.save(AUTOMATIONS, row.id, attrs.evolve(automation, status="active"))
@@ -873,7 +885,9 @@ async def _profile(profile: ProfileInput, ctx: Context) -> str:
 async def _give_recording(report_id: str, ctx: Context) -> None:
     """Give a report a recording, of which no test here needs the file."""
     recording = Recording(f"{'ab' * 32}.mp3", "audio/mpeg", 1_000, "ab" * 32, 12.345)
-    await speaking.adopt(ctx, await speaking.ask(ctx, report_id), recording, "espeak-ng en")
+    await speaking.attach_audio(
+        ctx, await speaking.speech_task(ctx, report_id), recording, "espeak-ng en"
+    )
 
 
 async def _send(session: Any, ask: Ask, bearer: str | None) -> httpx2.Response:

@@ -9,7 +9,7 @@ from svc_core import catalog
 from svc_core.contract import problem
 from svc_core.contract.result import Empty
 from svc_core.operation.declaration import Operation
-from svc_core.operation.inputs import inputs
+from svc_core.operation.inputs import inputs_of
 from tests.backends import NAMES
 
 CANARY = "canary7f3a"
@@ -23,12 +23,12 @@ def spoilt(world, operation):
     """The requests of one operation that carry canaries, good ones and every kind of bad one."""
     ask = world.ask_of(operation)
     if ask.path != operation.address:
-        for item in inputs(operation.request):
+        for item in inputs_of(operation.request):
             if item.place == "path" and item.id_of:
                 id_ = world.id_for(item.id_of)
                 yield ask.evolve(path=ask.path.replace(id_, CANARY))
                 yield ask.evolve(path=ask.path.replace(id_, f"{id_[:4]}{CANARY}%0A"))
-    for item in inputs(operation.request):
+    for item in inputs_of(operation.request):
         if item.place == "query":
             yield ask.asking((item.name, CANARY))
             yield ask.asking((item.name, CANARY), (item.name, CANARY))

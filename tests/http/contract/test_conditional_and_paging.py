@@ -6,9 +6,9 @@ import pytest
 
 from svc_core import catalog
 from svc_core.contract import problem
-from svc_core.contract.result import Page, Paged
+from svc_core.contract.result import Page, PagedResource
 from svc_core.operation.declaration import NDJSON
-from svc_core.operation.inputs import inputs
+from svc_core.operation.inputs import inputs_of
 from svc_core.reports.profiles.model import DUE
 from svc_core.reports.profiles.operations import pass_over
 from tests.backends import NAMES
@@ -25,7 +25,7 @@ NEWS = "/api/v1/news"
 
 
 def _names(operation):
-    return {item.name for item in inputs(operation.request)}
+    return {item.name for item in inputs_of(operation.request)}
 
 
 @pytest.fixture(params=NAMES)
@@ -185,7 +185,7 @@ def rise(world):
 OPERATIONS_WITH_CURSOR = {
     op.address: op
     for op in catalog.OPERATIONS
-    if "cursor" in _names(op) and any(kind in (Page, Paged) for kind, _ in op.results)
+    if "cursor" in _names(op) and any(kind in (Page, PagedResource) for kind, _ in op.results)
 }
 PATHS_WITH_LIMIT = [address for address, op in LISTS.items() if "limit" in _names(op)]
 

@@ -15,8 +15,8 @@ from svc_core.access.scopes import SCOPES
 from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
-from svc_core.operation.inputs import inputs
-from svc_http.service.workers.reports import make_report
+from svc_core.operation.inputs import inputs_of
+from svc_http.service.workers.report_runs import make_report
 from tests.backends import NAMES
 
 FEEDS = "/api/v1/news/feeds"
@@ -174,7 +174,7 @@ def test_an_account_has_ten_turns_a_minute_over_all_of_its_keys_and_both_streams
 @pytest.mark.parametrize("key", ["lite", "pro"])
 def test_without_credits_a_stream_is_402_and_asks_for_no_payment(town, stream, key):
     """Where requests can be paid for: the agent's cannot (Spec: Agent streams)."""
-    assert town.app.runtime.till is not None
+    assert town.app.runtime.checkout is not None
     used = ChatCredits(f"{NOON:%Y-%m}", used=500)
     tenant = town.tenants[key]
     town.run(town.hands.write(tenant, lambda ctx: ctx.save(CREDITS, used.period, used)))
@@ -282,13 +282,13 @@ WHOLE = {"getEntityGraph": UNSET, "getFusion": UNSET}  # as long as nobody asks 
 LISTS = [
     op
     for op in catalog.OPERATIONS
-    if op.method == "GET" and "limit" in {item.name for item in inputs(op.request)}
+    if op.method == "GET" and "limit" in {item.name for item in inputs_of(op.request)}
 ]
 
 
 def test_a_page_has_twenty_rows_unless_its_list_says_otherwise():
     defaults = {
-        op.id: next(item.default for item in inputs(op.request) if item.name == "limit")
+        op.id: next(item.default for item in inputs_of(op.request) if item.name == "limit")
         for op in LISTS
     }
     assert {name: rows for name, rows in defaults.items() if rows != 20} == LARGER | WHOLE

@@ -192,7 +192,7 @@ def _(stage):
 def _(stage):
     world = stage.shared
     opening = Opening("wsp_a", "rpt_" + "7" * 24, world.clock())
-    token = addresses.seal(world.app.runtime.keyring, opening, bytes(12))
+    token = addresses.seal_report_link(world.app.runtime.keyring, opening, bytes(12))
     return world.get(f"{addresses.PATH}/{token}", None)
 
 
@@ -530,7 +530,7 @@ def test_a_code_is_either_given_today_or_comes_with_a_feature():
 
 def test_what_operations_say_they_fail_with_stands_in_the_catalogue():
     for operation in catalog.OPERATIONS:
-        for kind in openapi.failures(operation):
+        for kind in openapi.failure_responses(operation):
             assert CATALOGUE[kind.code] is kind
 
 

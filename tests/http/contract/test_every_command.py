@@ -16,7 +16,7 @@ import pytest
 from svc_core import catalog
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Page, Paged
+from svc_core.contract.result import Page, PagedResource
 from svc_core.intel.linking.references import id_of
 from svc_core.operation import executor
 from svc_core.operation.caller import Actor
@@ -116,14 +116,14 @@ class Desk:
     def __init__(self, world, capsys, monkeypatch, folder):
         self.world, self.capsys, self.folder = world, capsys, folder
         self.defects = []
-        self.operator = lends.operator(world.app.runtime, self.defects.append)
-        monkeypatch.setattr(channel, "ask", self._ask)
+        self.operator = lends.operator_of(world.app.runtime, self.defects.append)
+        monkeypatch.setattr(channel, "ask_server", self._ask)
         monkeypatch.setattr(world, "step_seconds", 0.0)
         monkeypatch.setenv("COLUMNS", "300")
 
     def _ask(self, _path, request, tell, _take=None):
         answer = self.world.run(self.operator.answer(channel.line(request), tell))
-        return channel.told(json.loads(answer))
+        return channel.answer_result(json.loads(answer))
 
     def run(self, *words, json=True):
         line = [str(word) for word in words]
@@ -345,7 +345,7 @@ def every_representation_is_printed_and_written(desk, operation, tmp_path):
 PAGE_PARTS = ("edges", "timeline", "links")
 
 
-@answers.of(lambda op: not op.local and any(kind is Paged for kind, _ in op.results))
+@answers.of(lambda op: not op.local and any(kind is PagedResource for kind, _ in op.results))
 def a_limit_takes_so_many_rows_of_a_resource_in_pages(desk, operation):
     pairs, ask = desk.line(operation)
     line = [*command(operation, pairs), *belongs(operation, desk.world.tenants["a"])]
@@ -482,7 +482,7 @@ def what_a_workspace_has_no_person_has(desk, operation):
 
 def test_a_stream_is_given_over_http_alone(desk):
     request = {"query": {"tail": "true"}, "account": desk.world.tenants["a"]}
-    with pytest.raises(channel.Refused, match="over HTTP alone"):
+    with pytest.raises(channel.OperationRefused, match="over HTTP alone"):
         desk.answer(desk.world.operation("listChanges"), **request)
 
 

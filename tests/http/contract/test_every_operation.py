@@ -13,11 +13,11 @@ import attrs
 from svc_core import catalog, wire
 from svc_core.access.scopes import SCOPES
 from svc_core.contract import problem
-from svc_core.contract.result import Bare, Content, One, Page
+from svc_core.contract.result import Bare, Content, Page, Single
 from svc_core.operation import readonly
 from svc_core.operation.declaration import Trait
-from svc_core.operation.inputs import inputs
-from svc_core.operation.parsing import MERGE_PATCH, declaration
+from svc_core.operation.inputs import inputs_of
+from svc_core.operation.parsing import MERGE_PATCH, request_shape
 from svc_core.wire import shapes
 from svc_core.wire.constraints import IdOf
 from tests.themes import Theme
@@ -26,11 +26,11 @@ EVENT_STREAM = "text/event-stream"
 
 
 def has(place):
-    return lambda operation: any(item.place == place for item in inputs(operation.request))
+    return lambda operation: any(item.place == place for item in inputs_of(operation.request))
 
 
 def has_input(name):
-    return lambda operation: any(item.name == name for item in inputs(operation.request))
+    return lambda operation: any(item.name == name for item in inputs_of(operation.request))
 
 
 def is_keyed(operation):
@@ -38,7 +38,7 @@ def is_keyed(operation):
 
 
 def is_foreign(operation):
-    return declaration(operation).has(Trait.FOREIGN)
+    return request_shape(operation).has(Trait.FOREIGN)
 
 
 def is_streamed(operation):
@@ -47,7 +47,7 @@ def is_streamed(operation):
 
 def ids_of(operation, place="path"):
     """The inputs of an operation that take an identifier there."""
-    return [item for item in inputs(operation.request) if item.id_of and item.place == place]
+    return [item for item in inputs_of(operation.request) if item.id_of and item.place == place]
 
 
 EVERYBODYS = {
@@ -76,7 +76,7 @@ def made_up(id_):
 
 def reads_one(operation):
     kinds = {kind for kind, _ in operation.results}
-    return operation.method == "GET" and bool(kinds & {One, Bare, Content}) and ids_of(operation)
+    return operation.method == "GET" and bool(kinds & {Single, Bare, Content}) and ids_of(operation)
 
 
 def rows_of(answer):
@@ -431,7 +431,7 @@ def a_filter_finds_what_its_identifier_names_and_tells_nothing_of_others(
 
 def named_in(annotation, path=()):
     """Where a body may name something, and what: the way through it and the kinds."""
-    inner, metadata = shapes.split(annotation)
+    inner, metadata = shapes.split_annotation(annotation)
     kinds = next((item for item in metadata if isinstance(item, IdOf)), None)
     if kinds is not None:
         yield path, kinds
@@ -446,7 +446,7 @@ def named_in(annotation, path=()):
 
 
 def body_ids(operation):
-    return [place for item in inputs(operation.request) if item.place == "body"
+    return [place for item in inputs_of(operation.request) if item.place == "body"
             for place in named_in(item.annotation)]  # fmt: skip
 
 
@@ -484,14 +484,14 @@ def a_name_that_is_not_known_is_refused_and_the_known_ones_are_told(
 ):
     ask = shared.ask_of(operation).asking(("colour", "red"))
     body = check_problem(shared.send(ask), problem.UNKNOWN_PARAMETER)
-    for item in inputs(operation.request):
+    for item in inputs_of(operation.request):
         assert item.place != "query" or item.name in body["detail"]
 
 
 @queries.of()
 def a_name_that_stands_twice_is_refused(shared, operation, check_problem):
     ask = shared.ask_of(operation)
-    names = [item.name for item in inputs(operation.request) if item.place == "query"]
+    names = [item.name for item in inputs_of(operation.request) if item.place == "query"]
     name = (names or ["limit"])[0]
     body = check_problem(
         shared.send(ask.asking((name, "5"), (name, "5"))), problem.DUPLICATE_PARAMETER
@@ -505,7 +505,7 @@ BAD_VALUES = ["\u0665", "", "-1", "no such value", "a,,b", "0" * 5000]
 @queries.of(has("query"))
 def a_bad_value_is_refused_by_name(shared, operation, check_problem):
     ask = shared.ask_of(operation)
-    for item in inputs(operation.request):
+    for item in inputs_of(operation.request):
         if item.place != "query":
             continue
         for value in BAD_VALUES:
@@ -764,9 +764,9 @@ def what_was_read_may_be_sent_back_and_changes_nothing(shared, operation):
 @writes.of(is_replacing)
 def what_is_changed_elsewhere_is_passed_over_or_has_to_stand(shared, operation, check_problem):
     row, row_of_list, tag = shown_by(shared, operation)
-    members = readonly.members(operation)
+    members = readonly.readonly_members(operation)
     assert set(members) == (set(row_of_list) | set(row)) - taken_by(operation)
-    standing = {name for name, member in members.items() if member.name in readonly.STANDING}
+    standing = {name for name, member in members.items() if member.name in readonly.FIXED_MEMBERS}
     assert {"id", "createdAt"} <= standing
     assert "updatedAt" not in standing
     odd = ("x" * 64, None, 7, [], {"x": [None]}, "2001-01-01T00:00:00Z")
@@ -802,7 +802,7 @@ def what_moves_by_itself_meanwhile_stands_in_nobodys_way(shared, operation):
 
 def taken_by(operation):
     """The members that the body of an operation has of its own."""
-    body = next(item.annotation for item in inputs(operation.request) if item.place == "body")
+    body = next(item.annotation for item in inputs_of(operation.request) if item.place == "body")
     return {wire.camel(field.name) for field in attrs.fields(body)}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from svc_core import catalog
 from svc_core.operation.declaration import Trait
-from svc_core.operation.parsing import declaration
+from svc_core.operation.parsing import request_shape
 
 SPOILERS = {
     "a name that is not known": lambda ask: ask.asking(("colour", "red")),
@@ -35,7 +35,7 @@ def test_an_answer_has_the_fields_that_are_told_and_no_other(shared, operation):
     assert ("Idempotency-Replayed" in documented) == (operation.idempotency != "none")
     if operation.idempotency != "none":
         assert "idempotency-replayed" in shared.send(ask).headers
-    old = declaration(operation).traits[Trait.DEPRECATED]
+    old = request_shape(operation).traits[Trait.DEPRECATED]
     for name in old:
         assert "deprecation" in shared.send(ask.asking((name, "0"))).headers
     assert ("Deprecation" in documented) == bool(old)

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from svc_core import catalog
-from svc_core.operation.inputs import inputs
+from svc_core.operation.inputs import inputs_of
 from svc_core.operation.ports import Transaction
 
 WRITES = {"put", "delete", "append", "save"}
@@ -53,7 +53,7 @@ class Part:
 def calls_of(world: Any, store: CountingStore, operation: Any) -> Counter[str]:
     """The calls that one good request makes, for as many rows as it may ask for."""
     ask = world.ask_of(operation)
-    if any(item.name == "limit" for item in inputs(operation.request)):
+    if any(item.name == "limit" for item in inputs_of(operation.request)):
         ask = ask.asking(("limit", "100"))
     if operation.id == "getReport":
         ask = ask.asking(("include", "content,sources,signals,graph,audio"))

@@ -15,15 +15,15 @@ from svc_core.automations.model import RUNS, RunOutput, RunSource
 from svc_core.contract import problem
 from svc_core.contract.result import Accepted, Created
 from svc_core.operation.declaration import Trait
-from svc_core.operation.inputs import inputs
-from svc_core.operation.parsing import declaration
+from svc_core.operation.inputs import inputs_of
+from svc_core.operation.parsing import request_shape
 
 ORIGIN = "https://api.example.org"
 DATA = "https://data.example.org"
 HOST = DATA.removeprefix("https://")
 
 V1 = [op for op in catalog.OPERATIONS if op.version == "1.0"]
-LISTS = [op for op in V1 if any(item.name == "limit" for item in inputs(op.request))]
+LISTS = [op for op in V1 if any(item.name == "limit" for item in inputs_of(op.request))]
 CHROME = re.compile(rf'href="{ORIGIN}/(?:docs(?:/deprecations)?|problems)?"')
 """The head and foot of a page for people lead to the pages of the service, which carry no key."""
 
@@ -68,7 +68,7 @@ def addresses(answer):
 @each_operation(V1)
 def test_no_answer_of_the_data_origin_leads_to_the_public_one(world, operation):
     ask = at_data_origin(world.ask_of(operation))
-    parameters = {item.name for item in inputs(operation.request) if item.place == "query"}
+    parameters = {item.name for item in inputs_of(operation.request) if item.place == "query"}
     asks = [ask.having(accept=offer.media_type) for offer in operation.media]
     if "limit" in parameters:
         asks = [asking for base in asks for asking in (base, base.asking(("limit", "1")))]
@@ -76,7 +76,7 @@ def test_no_answer_of_the_data_origin_leads_to_the_public_one(world, operation):
         asks += [ask.asking(("include", "content,sources,signals,graph,audio"))]
     if "redirect" in parameters:
         asks.append(ask.asking(("redirect", "true")))
-    asks += [ask.asking((name, "0")) for name in declaration(operation).traits[Trait.DEPRECATED]]
+    asks += [ask.asking((name, "0")) for name in request_shape(operation).traits[Trait.DEPRECATED]]
     for request in asks:
         answer = world.send(request)
         assert answer.status_code < 400, answer.text

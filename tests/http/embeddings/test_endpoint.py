@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from svc_core.search.embeddings import NotEmbedded
-from svc_http.outside.embeddings import endpoint
-from svc_http.outside.embeddings.endpoint import EmbeddingEndpoint, RemoteModel
-from tests.meaning import Server, served, vector
+from svc_core.search.vector_likeness import NotEmbedded
+from svc_http.outside.embeddings import remote_model as endpoint
+from svc_http.outside.embeddings.remote_model import EmbeddingEndpoint, RemoteModel
+from tests.meaning import Server, serve, vector
 
 pytestmark = pytest.mark.anyio
 KEY = "sk-very-secret"
@@ -16,7 +16,7 @@ KEY = "sk-very-secret"
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with served() as place:
+    with serve() as place:
         yield place
 
 
@@ -37,7 +37,7 @@ async def test_texts_are_asked_for_in_the_form_of_openai(server: Server) -> None
     vectors = await model(server, dimensions=5).vectors(["port strike", "storm"])
 
     assert vectors == [vector("port strike"), vector("storm")]
-    ((fields, question),) = server.asked
+    ((fields, question),) = server.requests
     assert fields[":path"] == "/v1/embeddings"
     assert fields["authorization"] == f"Bearer {KEY}"
     assert question == {
@@ -51,7 +51,10 @@ async def test_texts_are_asked_for_in_the_form_of_openai(server: Server) -> None
 async def test_many_texts_are_asked_for_in_parts_and_come_in_their_order(server: Server) -> None:
     texts = ["port " * (n % 5) + "storm" for n in range(endpoint.TEXTS_AT_ONCE + 3)]
     assert await model(server).vectors(texts) == [vector(text) for text in texts]
-    assert [len(question["input"]) for _, question in server.asked] == [endpoint.TEXTS_AT_ONCE, 3]
+    assert [len(question["input"]) for _, question in server.requests] == [
+        endpoint.TEXTS_AT_ONCE,
+        3,
+    ]
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -59,7 +62,7 @@ async def test_what_may_pass_is_tried_again(server: Server, status: int) -> None
     server.says(status, retry_after="0")
     server.says(status)
     assert await model(server).vectors(["port"]) == [vector("port")]
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
 
 
 async def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for(
@@ -67,7 +70,7 @@ async def test_a_server_that_wants_to_be_left_alone_for_long_is_not_waited_for(
 ) -> None:
     server.says(429, retry_after="3600")
     assert "answered 429 Too Many Requests" in str(await failure(model(server)))
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -129,13 +132,13 @@ async def test_a_place_that_failed_is_left_alone_for_a_while(server: Server) -> 
     server.says(401)
     first = await failure(remote)
     assert await failure(remote) is first
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     remote._pause = (0.0, first)  # the while is over
     assert await remote.vectors(["port"]) == [vector("port")]
 
 
 async def test_nobody_there_and_nobody_allowed() -> None:
-    with served() as server:
+    with serve() as server:
         pass
     assert "cannot be reached" in str(await failure(model(server)))
     metadata = Server(80)

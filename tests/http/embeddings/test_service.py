@@ -9,11 +9,11 @@ import pytest
 
 from svc_core.intel.news.vectors import VECTORS
 from svc_core.operation.ports import SYSTEM
-from svc_http.outside.fetch.client import Fetcher
+from svc_http.outside.fetch.document_fetcher import Fetcher
 from svc_http.run import hosting
-from svc_http.service.workers.intake import add_source, pull
+from svc_http.service.workers.source_pulls import add_source, pull
 from svc_http.settings import Settings
-from tests.meaning import served
+from tests.meaning import serve
 
 pytestmark = pytest.mark.anyio
 FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>Pier</title>
@@ -36,7 +36,7 @@ async def test_what_a_service_takes_in_gets_a_vector_from_the_model_of_its_setti
     tmp_path: Path,
 ) -> None:
     (tmp_path / "pier.xml").write_text(FEED)
-    with served() as place:
+    with serve() as place:
         place.says(401, {"error": "who are you"})
         settings = Settings(
             db=str(tmp_path / "svc.db"),
@@ -58,4 +58,4 @@ async def test_what_a_service_takes_in_gets_a_vector_from_the_model_of_its_setti
             async with asyncio.timeout(10):
                 while not await vectors(service.runtime.service):  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
-        assert place.asked[-1][1]["input"] == ["Strike at the port"]
+        assert place.requests[-1][1]["input"] == ["Strike at the port"]

@@ -6,7 +6,7 @@ import pytest
 
 from svc_core.ledger.log import receipt
 from svc_core.ledger.log.note import VerifierKey
-from svc_core.ledger.log.receipt import Receipt
+from svc_core.ledger.log.receipt import LogReceipt
 
 ORIGIN = "https://api.example.org"
 ZUG, BASEL = {"city": "Zug"}, {"city": "Basel"}
@@ -27,7 +27,7 @@ def test_a_subject_is_opened_with_a_receipt_that_anybody_can_check(town):
     assert row["payload"]["label"] == "MV Pier"
     assert len(row["payload"]["salt"]) == 22
     key = VerifierKey.parse(town.data("/verify")["vkey"])
-    assert receipt.verify_receipt(Receipt.parse(row["receipt"]), row["seal"], key).size == 1
+    assert receipt.verify_receipt(LogReceipt.parse(row["receipt"]), row["seal"], key).size == 1
 
 
 def test_every_record_of_a_batch_has_its_receipt_and_one_record_time(town):
@@ -42,7 +42,9 @@ def test_every_record_of_a_batch_has_its_receipt_and_one_record_time(town):
     assert len({row["recordedAt"] for row in rows}) == 1
     assert [row["seq"] for row in rows] == list(range(1, 101))
     for row in rows:
-        assert receipt.verify_receipt(Receipt.parse(row["receipt"]), row["seal"], key).size == 101
+        assert (
+            receipt.verify_receipt(LogReceipt.parse(row["receipt"]), row["seal"], key).size == 101
+        )
     lines = town.house.ask("GET", answer.headers["location"].removeprefix(ORIGIN), town.ann)
     assert [json.loads(line)["head"]["id"] for line in lines.text.splitlines()] == [
         row["id"] for row in rows

@@ -8,13 +8,15 @@ import pytest
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.ledger import reading, repository, verifying
+from svc_core.ledger import queries as reading
+from svc_core.ledger import repository
+from svc_core.ledger import stored_verification as verifying
 from svc_core.ledger.append import rules
-from svc_core.ledger.append.append import append
+from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import ClaimAssertion, ClaimErasure, SubjectAssertion
 from svc_core.ledger.log.checkpoint import open_checkpoint
 from svc_core.ledger.log.note import VerifierKey
-from svc_core.ledger.verifying import TrustedTree, verify_stored
+from svc_core.ledger.stored_verification import TrustedTree, verify_stored
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 
@@ -96,7 +98,7 @@ class Busy:
     async def read(self, tenant, usecase):
         if self.acts:
             act = self.acts.pop(0)
-            await self.service.write(tenant, lambda ctx: append(ctx, act))
+            await self.service.write(tenant, lambda ctx: append_drafts(ctx, act))
         return await self.service.read(tenant, usecase)
 
 
@@ -213,7 +215,7 @@ def test_a_record_that_is_there_already_is_refused_by_name(town):
     subject = town.subject()
 
     def again(ctx):
-        return append(ctx, [claim(subject)], salts=[b"s" * 16])
+        return append_drafts(ctx, [claim(subject)], salts=[b"s" * 16])
 
     first = within(town, again).records[0]
     assert first.author == "system"
@@ -242,7 +244,7 @@ def test_an_append_that_another_overtook_is_a_conflict(town):
     town.subject()
     opening = SubjectAssertion(kind="subject", type="topic", label="Ports")
     with pytest.raises(Problem) as failure:
-        within(town, lambda ctx: append(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
+        within(town, lambda ctx: append_drafts(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
     assert failure.value.type is problem.RESOURCE_CONFLICT
     assert failure.value.resolution == "Send the same request again."
 

@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from svc_core.contract.problem import Problem
-from svc_core.ledger.append.append import append
+from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import (
     ClaimAssertion,
     DesignatorAssertion,
@@ -24,7 +24,7 @@ from svc_core.ledger.local_operations import ReadLines, read_lines
 from svc_core.ledger.log import note
 from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.proofs import verify_inclusion
-from svc_core.ledger.log.receipt import Receipt
+from svc_core.ledger.log.receipt import LogReceipt
 from svc_core.operation.ports import LedgerHead, SealedLine
 
 SIZE = 260
@@ -44,7 +44,7 @@ class Ground:
 
         async def fill(ctx):
             opening = SubjectAssertion(kind="subject", type="organization", label="Pier 7 AG")
-            subject = (await append(ctx, [opening])).records[0].id
+            subject = (await append_drafts(ctx, [opening])).records[0].id
             of_it = {"subject": subject}
             entries = [
                 ClaimAssertion(kind="claim", predicate="motto", value=n, **of_it)
@@ -53,7 +53,7 @@ class Ground:
             domain = {"scheme": "domain", "value": "a.example", **of_it}
             entries[min(PLACE, size // 2) - 1] = DesignatorAssertion(kind="designator", **domain)
             for at in range(0, size - 1, 100):
-                await append(ctx, entries[at : at + 100])
+                await append_drafts(ctx, entries[at : at + 100])
 
         town.house.run(service.write(town.tenant, fill))
         anchor_size = size // 2
@@ -108,7 +108,7 @@ class Memory(Ground):
 
     @property
     def log(self):
-        return self.town.house.storage._world.logs[self.town.tenant]
+        return self.town.house.storage._state.logs[self.town.tenant]
 
     def columns(self):
         return [(table, name) for table, names in PARTS.items() for name in names]
@@ -355,7 +355,7 @@ def losses(ground):
 def is_true(answer):
     """Whether the receipt of what was appended holds."""
     data = answer.json()["data"]
-    receipt = Receipt.parse(data["receipt"])
+    receipt = LogReceipt.parse(data["receipt"])
     checkpoint_ = Checkpoint.parse(note.parse_note(receipt.checkpoint).text)
     seal = bytes.fromhex(data["seal"])
     verify_inclusion(receipt.index, checkpoint_.size, seal, receipt.proof, checkpoint_.root)

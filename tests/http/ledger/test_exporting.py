@@ -69,7 +69,7 @@ def test_times_choose_what_is_exported(town):
 
 
 def test_too_many_related_subjects_are_refused(town, monkeypatch):
-    monkeypatch.setattr("svc_core.ledger.reading.RELATED_MAX", 1)
+    monkeypatch.setattr("svc_core.ledger.queries.RELATED_MAX", 1)
     owners, subject = [town.subject(label=f"O{n}") for n in range(2)], town.subject()
     for owner in owners:
         town.claim(subject, {"subject": owner}, predicate="owner")

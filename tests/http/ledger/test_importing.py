@@ -6,12 +6,12 @@ import attrs
 import pytest
 
 from svc_core.contract.problem import Problem
-from svc_core.ledger.append import importing
-from svc_core.ledger.append.importing import head_before, import_lines
-from svc_core.ledger.log.seal import TreeHead, seal_batch
+from svc_core.ledger.append import imports as importing
+from svc_core.ledger.append.imports import head_before, import_lines
+from svc_core.ledger.log.record_seals import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
-from svc_core.ledger.verify.verify import verify
-from svc_core.testing.ledger.histories import line_without_payload
+from svc_core.ledger.verify.log_verification import verify_log
+from svc_core.testing.ledger_kit.history_strategies import line_without_payload
 from tests.counted import Counted, KilledError
 
 LEDGER, OTHER_LEDGER = f"led_{'0' * 24}", f"led_{'1' * 24}"
@@ -56,7 +56,7 @@ def one_by_one(town, log, **how):
     runs = [[line] for line in log.lines]
     town.house.run(
         import_lines(
-            service, town.tenant, lambda: iter(runs), verify(log.lines, allow_content=True)
+            service, town.tenant, lambda: iter(runs), verify_log(log.lines, allow_content=True)
         )
     )
     return store.writes
@@ -68,7 +68,7 @@ def part_imported(town, lines):
     service = town.house.service.runtime.service
     runs = [[line] for line in lines]
     after = town.house.run(service.read(town.tenant, partial(head_before, lines=lines)))
-    outcome = verify(lines, allow_content=True, start=after)
+    outcome = verify_log(lines, allow_content=True, start=after)
     assert outcome.ok
     return town.house.run(
         import_lines(service, town.tenant, lambda: iter(runs), outcome, after)
@@ -77,7 +77,7 @@ def part_imported(town, lines):
 
 def verify_content(lines):
     """The outcome of whoever imports: what the lines erase may still be in them."""
-    return verify(lines, allow_content=True)
+    return verify_log(lines, allow_content=True)
 
 
 def import_log(town, lines, outcome=None):
@@ -127,12 +127,12 @@ def test_what_another_program_sealed_is_listed_without_members_that_are_no_text(
 def test_an_import_that_is_refused_says_why_and_stores_nothing(town, monkeypatch):
     log = Log().claim("a").claim("b")
     lines = log.lines
-    assert refusal(town, [], verify([])) == ("RESOURCE_CONFLICT", "the file has no records.")
-    assert refusal(town, lines[:2], verify(lines, allow_content=True)) == (
+    assert refusal(town, [], verify_log([])) == ("RESOURCE_CONFLICT", "the file has no records.")
+    assert refusal(town, lines[:2], verify_log(lines, allow_content=True)) == (
         "RESOURCE_CONFLICT",
         "the file changed while it was read.",
     )
-    assert refusal(town, [lines[1], lines[0], lines[2]], verify(lines, allow_content=True)) == (
+    assert refusal(town, [lines[1], lines[0], lines[2]], verify_log(lines, allow_content=True)) == (
         "RESOURCE_CONFLICT",
         "the file changed while it was read.",
     )

@@ -5,8 +5,8 @@ import pytest
 
 from svc_core import wire
 from svc_core.contract.problem import Problem
-from svc_core.ledger.append import judging
-from svc_core.ledger.append.append import append, prefetch
+from svc_core.ledger.append import draft_admission as judging
+from svc_core.ledger.append.batches import append_drafts, prefetch
 from svc_core.ledger.append.entries import Entry
 
 
@@ -31,7 +31,7 @@ def append_rows(town, rows, meanwhile=lambda: None):
     meanwhile()
 
     async def unit(ctx):
-        return await append(attrs.evolve(ctx, ahead=snapshot), entries)
+        return await append_drafts(attrs.evolve(ctx, ahead=snapshot), entries)
 
     return town.house.run(service.write(town.tenant, unit))
 

@@ -11,9 +11,9 @@ import rfc8785
 
 from svc_core.ledger.log import checkpoint, proofs, receipt, tree
 from svc_core.ledger.log.note import VerifierKey
-from svc_core.ledger.log.receipt import Receipt
-from svc_core.ledger.records import HEAD, split
-from svc_core.ledger.verify.verify import verify
+from svc_core.ledger.log.receipt import LogReceipt
+from svc_core.ledger.records import HEAD, split_line
+from svc_core.ledger.verify.log_verification import verify_log
 
 ZUG, BASEL, VADUZ = {"city": "Zug"}, {"city": "Basel"}, {"city": "Vaduz"}
 
@@ -174,8 +174,8 @@ def test_an_export_is_the_sealed_lines_and_verifies_without_us(town):
     lines = town.export().splitlines()
     for line in lines:
         assert rfc8785.dumps(json.loads(line)) == line
-        assert HEAD.fullmatch(split(line).head)
-    verdict = verify(
+        assert HEAD.fullmatch(split_line(line).head)
+    verdict = verify_log(
         lines,
         checkpoints=[town.get("/checkpoint").text],
         vkey=answer.headers["x-svc-ledger-vkey"],
@@ -221,7 +221,7 @@ def test_a_receipt_is_given_again_for_any_size_that_holds_the_record(town):
     for size in (1, 3, 6):
         answer = town.get(f"/records/{subject}/proof?size={size}")
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
-        checkpoint_ = receipt.verify_receipt(Receipt.parse(answer.text), record["seal"], key)
+        checkpoint_ = receipt.verify_receipt(LogReceipt.parse(answer.text), record["seal"], key)
         assert checkpoint_.size == size
 
 

@@ -16,8 +16,8 @@ from mcp_types.version import LATEST_MODERN_VERSION
 
 from svc_core import catalog
 from svc_core.access.scopes import SCOPES
-from svc_core.agent.ports import ToolSpec
-from svc_core.catalog.tools import TOOLS, spec
+from svc_core.agent.agent_ports import ToolSpec
+from svc_core.catalog.tools import TOOLS, tool_spec
 from svc_core.contract import problem
 from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_http.stores import MemoryStorage
@@ -127,7 +127,7 @@ def test_every_version_of_the_protocol_is_spoken(place: House, version: str) -> 
 
 def test_what_a_tool_asks_for_is_a_schema_of_its_operation(place: House) -> None:
     tools = post(place, full_key(place), "tools/list").json()["result"]["tools"]
-    for tool, own in zip(tools, map(spec, TOOLS), strict=True):
+    for tool, own in zip(tools, map(tool_spec, TOOLS), strict=True):
         assert isinstance(own, ToolSpec)
         jsonschema_rs.Draft202012Validator(tool["inputSchema"])
         assert tool["inputSchema"] == own.parameters
@@ -172,18 +172,18 @@ def test_what_another_workspace_has_is_not_found(place: House) -> None:
 
 
 @pytest.mark.parametrize("key", [None, "nonsense"])
-def test_without_a_key_nobody_comes_in(place: House, refused: Any, key: str | None) -> None:
+def test_without_a_key_nobody_comes_in(place: House, check_problem: Any, key: str | None) -> None:
     answer = post(place, key, "tools/list")
-    refused(answer, problem.MISSING_API_KEY if key is None else problem.INVALID_API_KEY)
+    check_problem(answer, problem.MISSING_API_KEY if key is None else problem.INVALID_API_KEY)
     assert answer.headers["www-authenticate"].startswith('Bearer realm="svc"')
 
 
-def test_unknown_keys_lock_their_address(place: House, refused: Any) -> None:
+def test_unknown_keys_lock_their_address(place: House, check_problem: Any) -> None:
     known_key = full_key(place)
     for number in range(5):
-        refused(post(place, f"svc_{'f' * 63}{number}", "tools/list"), problem.INVALID_API_KEY)
+        check_problem(post(place, f"svc_{'f' * 63}{number}", "tools/list"), problem.INVALID_API_KEY)
     answer = post(place, known_key, "tools/list")
-    refused(answer, problem.AUTH_LOCKED)
+    check_problem(answer, problem.AUTH_LOCKED)
     assert int(answer.headers["retry-after"]) > 0
 
 
@@ -288,15 +288,15 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(place: House) -> None:
     assert answer.json()["error"] == {"code": -32602, "message": "Unknown tool: delete_all"}
 
 
-def test_a_message_that_is_too_large_is_refused(place: House, refused: Any) -> None:
+def test_a_message_that_is_too_large_is_refused(place: House, check_problem: Any) -> None:
     large = {"name": "list_cves", "arguments": {"q": "x" * 1_100_000}}
-    refused(post(place, full_key(place), "tools/call", large), problem.BODY_TOO_LARGE)
+    check_problem(post(place, full_key(place), "tools/call", large), problem.BODY_TOO_LARGE)
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
-def test_there_are_no_sessions(place: House, refused: Any, method: str) -> None:
+def test_there_are_no_sessions(place: House, check_problem: Any, method: str) -> None:
     answer = place.ask(method, "/mcp", full_key(place))
-    refused(answer, problem.METHOD_NOT_ALLOWED)
+    check_problem(answer, problem.METHOD_NOT_ALLOWED)
     assert answer.headers["allow"] == "POST, OPTIONS"
 
 
@@ -314,13 +314,13 @@ def test_there_are_no_sessions(place: House, refused: Any, method: str) -> None:
     ],
 )
 def test_pages_of_other_origins_do_not_come_in(
-    place: House, refused: Any, origin: str, comes_in: bool
+    place: House, check_problem: Any, origin: str, comes_in: bool
 ) -> None:
     answer = post(place, full_key(place), "tools/list", headers={"Origin": origin})
     if comes_in:
         assert answer.status_code == 200
     else:
-        refused(answer, problem.FORBIDDEN)
+        check_problem(answer, problem.FORBIDDEN)
 
 
 # -- what may be missing -----------------------------------------------------------------------
@@ -351,7 +351,7 @@ def test_there_are_no_streams_to_listen_to(place: House) -> None:
 )
 def test_what_breaks_is_answered_as_everywhere(
     place: House,
-    refused: Any,
+    check_problem: Any,
     caplog: pytest.LogCaptureFixture,
     failure: Exception,
     kind: problem.ProblemType,
@@ -360,17 +360,17 @@ def test_what_breaks_is_answered_as_everywhere(
     assert not call(place, key, "list_cves")["isError"]
     place.storage.failure = failure
     answer = post(place, key, "tools/call", {"name": "list_cves", "arguments": {}})
-    refused(answer, kind)
+    check_problem(answer, kind)
     assert "secret words" not in answer.text + caplog.text
     place.storage.failure = None
 
 
 def test_without_its_library_it_says_how_to_install_it(
-    place: House, refused: Any, monkeypatch: pytest.MonkeyPatch
+    place: House, check_problem: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "svc_http.mcp.message", None)
     answer = post(place, full_key(place), "tools/list")
-    body = refused(answer, problem.SERVICE_UNAVAILABLE)
+    body = check_problem(answer, problem.SERVICE_UNAVAILABLE)
     assert 'pip install "svc-intelligence[mcp]"' in body["detail"]
 
 

@@ -28,7 +28,7 @@ from svc_core import catalog, wire
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import One
+from svc_core.contract.result import Single
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     PATH,
@@ -42,12 +42,12 @@ from svc_core.payments.messages import PaymentRequirements
 from svc_core.wire.constraints import IdOf
 from svc_http import stores as storage
 from svc_http import system
-from svc_http.exchange.exchange import Exchange
-from svc_http.outside.facilitators.x402 import paying
+from svc_http.exchange.http_exchange import Exchange
+from svc_http.outside.facilitators.x402 import payment_provider
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application as app
 from svc_http.service.runtime import tasks
-from svc_http.service.workers.payments import lapse_payments
+from svc_http.service.workers.payment_recovery import lapse_payments
 from svc_http.settings import Settings
 from tests.nursery import DEVNULL, program
 from tests.wallets import Wallet, field
@@ -86,7 +86,7 @@ def shop_operations(folder: Path) -> tuple[Operation[Any, Any], ...]:
         with (folder / "runs").open("a") as runs:
             runs.write(f"{operation_id}\n")
 
-    async def get_report(ctx: Context, request: AskReport) -> One[Report]:
+    async def get_report(ctx: Context, request: AskReport) -> Single[Report]:
         ran(request.report_id)
         if request.report_id == MISSING:
             raise Problem(problem.NOT_FOUND)
@@ -95,11 +95,11 @@ def shop_operations(folder: Path) -> tuple[Operation[Any, Any], ...]:
         text = "x" * LARGE_BYTES if request.report_id == LARGE else "secret words"
         while request.report_id == SLOW and not (folder / "go").exists():
             time.sleep(0.01)  # noqa: ASYNC251 - units of work run in threads
-        return One(wire.dumps(Report(request.report_id, text)), (request.report_id, 1))
+        return Single(wire.to_bytes(Report(request.report_id, text)), (request.report_id, 1))
 
-    async def get_reports(ctx: Context, request: AskReports) -> One[Report]:
+    async def get_reports(ctx: Context, request: AskReports) -> Single[Report]:
         ran("reports")
-        return One(wire.dumps(Report("all", f"{request.limit} secret words")))
+        return Single(wire.to_bytes(Report("all", f"{request.limit} secret words")))
 
     def priced(id_: str, path: str, request: Any, run: Any, tier: Any) -> Operation[Any, Any]:
         return Operation(
@@ -109,7 +109,7 @@ def shop_operations(folder: Path) -> tuple[Operation[Any, Any], ...]:
             summary=f"{id_}.",
             description=f"{id_}.",
             request=request,
-            response=One[Report],
+            response=Single[Report],
             run=run,
             scopes=frozenset({"reports:read"}),
             auth="bearer-or-x402",
@@ -260,19 +260,19 @@ async def serve(
 ) -> None:
     """Serve until told to stop, with the reconciler beside it."""
     store = await storage.open(db, catalog.COLLECTIONS)
-    payments = paying(settings_)
+    payments = payment_provider(settings_)
     assert payments is not None
     service = app.build(
         settings_,
         store,
         operations=shop_operations(folder),
-        paying=payments,
+        payments=payments,
         workers=(tasks._reconcile,),
         clock=clock,
     )
-    assert service.runtime.till is not None
+    assert service.runtime.checkout is not None
     if not db.startswith("postgres"):
-        await lapse_payments(service.runtime.till.checkout, print)
+        await lapse_payments(service.runtime.checkout.checkout, print)
     if ready is not None:
         ready(service, asyncio.get_running_loop())
 
@@ -309,7 +309,7 @@ class Shop:
         self._thread.start()
         assert self._up.wait(SECONDS)
 
-    def _ready(self, service: app.Service, loop: asyncio.AbstractEventLoop) -> None:
+    def _ready(self, service: app.Application, loop: asyncio.AbstractEventLoop) -> None:
         self.service, self.loop = service, loop
         self._up.set()
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from svc_core.payments.ports import Sighting, Transfer, Unavailable
-from svc_core.payments.records import Payment
+from svc_core.payments.payment_ports import Sighting, Transfer, Unavailable
+from svc_core.payments.payment_rows import Payment
 from svc_core.payments.states import State
 from svc_http.outside.facilitators import chain
 from svc_http.outside.facilitators.chain import DEPTH, JsonRpcChain
@@ -70,9 +70,9 @@ def payment(**overrides: Any) -> Payment:
 def test_the_topics_and_selectors_are_those_of_their_signatures() -> None:
     keccak = Ethereum().keccak
     for constant, signature in [
-        (chain.USED, b"AuthorizationUsed(address,bytes32)"),
-        (chain.CANCELLED, b"AuthorizationCanceled(address,bytes32)"),
-        (chain.MOVED, b"Transfer(address,address,uint256)"),
+        (chain.NONCE_USE, b"AuthorizationUsed(address,bytes32)"),
+        (chain.CANCELLATION, b"AuthorizationCanceled(address,bytes32)"),
+        (chain.TRANSFER, b"Transfer(address,address,uint256)"),
         (chain.AUTHORIZATION_STATE, b"authorizationState(address,bytes32)"),
     ]:
         assert f"0x{keccak(signature).hex()}".startswith(constant)
@@ -80,14 +80,14 @@ def test_the_topics_and_selectors_are_those_of_their_signatures() -> None:
 
 async def test_a_payment_is_seen_once_it_is_deep_enough(place: Node, reader: JsonRpcChain) -> None:
     place.used(TX, HEAD - DEPTH + 1, PAYER, NONCE)
-    place.moved(TX, HEAD - DEPTH + 1, PAYER, PAYEE, 250_000)
+    place.move(TX, HEAD - DEPTH + 1, PAYER, PAYEE, 250_000)
     assert await reader.authorization_state(payment()) == Sighting(False, at(HEAD - DEPTH))
     with pytest.raises(Unavailable, match="shows neither"):
         await reader.transfer(payment())
     place.head += 1
     assert await reader.authorization_state(payment()) == Sighting(True, at(HEAD - DEPTH + 1))
     assert await reader.transfer(payment()) == Transfer(TX, at(HEAD - DEPTH + 1))
-    assert {method for method, _ in place.asked} == {
+    assert {method for method, _ in place.calls} == {
         "eth_chainId",
         "eth_blockNumber",
         "eth_getBlockByNumber",
@@ -101,10 +101,10 @@ async def test_each_of_several_transfers_in_one_transaction_counts_for_its_own_n
     place: Node, reader: JsonRpcChain
 ) -> None:
     place.used(TX, RESERVATION, PAYER, NONCE_2)
-    place.moved(TX, RESERVATION, PAYER, PAYEE, 250_000)
+    place.move(TX, RESERVATION, PAYER, PAYEE, 250_000)
     place.used(TX, RESERVATION, PAYER, NONCE)
-    place.log(TX, RESERVATION, chain.MOVED, OTHER, OTHER, asset=OTHER)  # of another token
-    place.moved(TX, RESERVATION, PAYER, PAYEE, 10_000)
+    place.log(TX, RESERVATION, chain.TRANSFER, OTHER, OTHER, asset=OTHER)  # of another token
+    place.move(TX, RESERVATION, PAYER, PAYEE, 10_000)
     assert await reader.transfer(payment()) is None
     assert await reader.transfer(payment(amount=10_000)) == Transfer(TX, at(RESERVATION))
     assert await reader.transfer(payment(nonce=NONCE_2)) == Transfer(TX, at(RESERVATION))
@@ -123,8 +123,8 @@ async def test_a_used_nonce_without_this_very_transfer_is_no_payment(
     place: Node, reader: JsonRpcChain, to: str, amount: int, by: dict[str, str]
 ) -> None:
     place.used(TX, RESERVATION, PAYER, NONCE)
-    place.moved(TX, RESERVATION, PAYER, to, amount, **by)
-    place.moved(TX_2, RESERVATION, PAYER, PAYEE, 250_000)
+    place.move(TX, RESERVATION, PAYER, to, amount, **by)
+    place.move(TX_2, RESERVATION, PAYER, PAYEE, 250_000)
     assert (await reader.authorization_state(payment())).is_used
     assert await reader.transfer(payment()) is None
 
@@ -132,8 +132,8 @@ async def test_a_used_nonce_without_this_very_transfer_is_no_payment(
 async def test_a_cancelled_authorization_is_used_and_pays_nothing(
     place: Node, reader: JsonRpcChain
 ) -> None:
-    place.cancelled(TX, RESERVATION, PAYER, NONCE)
-    place.moved(TX, RESERVATION, PAYER, PAYEE, 250_000)
+    place.cancel(TX, RESERVATION, PAYER, NONCE)
+    place.move(TX, RESERVATION, PAYER, PAYEE, 250_000)
     assert (await reader.authorization_state(payment())).is_used
     assert await reader.transfer(payment()) is None
 
@@ -143,11 +143,11 @@ async def test_many_blocks_are_asked_about_in_parts_and_too_many_not_at_all(
 ) -> None:
     place.head = RESERVATION + 2_500
     place.used(TX, RESERVATION + 2_000, PAYER, NONCE)
-    place.moved(TX, RESERVATION + 2_000, PAYER, PAYEE, 250_000)
+    place.move(TX, RESERVATION + 2_000, PAYER, PAYEE, 250_000)
     assert await reader.transfer(payment()) == Transfer(TX, at(RESERVATION + 2_000))
     spans = [
         (int(query["fromBlock"], 16), int(query["toBlock"], 16))
-        for method, (query, *_) in ((m, p) for m, p in place.asked if m == "eth_getLogs")
+        for method, (query, *_) in ((m, p) for m, p in place.calls if m == "eth_getLogs")
     ]
     assert spans[0][0] == RESERVATION - chain.MARGIN_BLOCKS
     assert all(last - first < chain.RANGE_BLOCKS for first, last in spans)

@@ -8,9 +8,9 @@ import anyio
 import pytest
 
 from svc_core.payments.messages import Kind, PaymentRequirements, SettlementResponse, Verdict
-from svc_core.payments.ports import Unavailable
-from svc_http.outside.facilitators import remote as facilitator
-from svc_http.outside.facilitators.remote import (
+from svc_core.payments.payment_ports import Unavailable
+from svc_http.outside.facilitators import remote_facilitator as facilitator
+from svc_http.outside.facilitators.remote_facilitator import (
     PAUSE_SECONDS,
     WAITING_PAYERS_MAX,
     RemoteFacilitator,
@@ -74,9 +74,9 @@ async def test_a_payload_is_sent_as_it_came_with_the_requirements_that_it_accept
         "paymentPayload": PAYLOAD,
         "paymentRequirements": PAYLOAD["accepted"],
     }
-    assert [body for _, body in server.asked] == [body] * 3
-    assert [fields[":path"] for fields, _ in server.asked] == ["/v1/verify"] * 2 + ["/v1/settle"]
-    assert {fields["authorization"] for fields, _ in server.asked} == {f"bearer {KEY}"}
+    assert [body for _, body in server.requests] == [body] * 3
+    assert [fields[":path"] for fields, _ in server.requests] == ["/v1/verify"] * 2 + ["/v1/settle"]
+    assert {fields["authorization"] for fields, _ in server.requests} == {f"bearer {KEY}"}
 
 
 @pytest.mark.parametrize("status", [200, 202, 402, 500])
@@ -119,7 +119,7 @@ async def test_what_is_no_answer_says_nothing_and_is_not_asked_for_again(
         await remote.settle(PAYLOAD)
     assert errors == [error.value]
     assert KEY not in str(error.value)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("parts", [(None,), (b'{"succ', None)])
@@ -129,9 +129,9 @@ async def test_a_silence_ends_in_time_and_the_settlement_is_asked_for_once(
     server.says(*parts)
     with pytest.raises(Unavailable, match=r"did not answer within 0\.3 seconds"):
         await remote.settle(PAYLOAD)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     with anyio.fail_after(10):
-        await server.left.wait()
+        await server.departure.wait()
 
 
 async def test_an_answer_that_breaks_off_and_nobody_there_are_told_apart(
@@ -160,10 +160,10 @@ def now_says(server: Upstream, *parts: Any, **how: Any) -> None:
 async def silent(server: Upstream, remote: RemoteFacilitator, payload: Any) -> None:
     """A question that breaks off without an answer."""
     now_says(server, b"{", is_cut=True)
-    before = len(server.asked)
+    before = len(server.requests)
     with pytest.raises(Unavailable, match="broke off"):
         await remote.verify(payload)
-    assert len(server.asked) == before + 1
+    assert len(server.requests) == before + 1
 
 
 async def test_while_it_is_away_new_payments_are_refused_at_once_and_begun_ones_are_settled(
@@ -173,16 +173,16 @@ async def test_while_it_is_away_new_payments_are_refused_at_once_and_begun_ones_
         await silent(server, remote, pays(number))
     with pytest.raises(Unavailable, match="broke off"):
         await remote.verify(pays(9))
-    assert len(server.asked) == WAITING_PAYERS_MAX
+    assert len(server.requests) == WAITING_PAYERS_MAX
     now_says(server, b"{", is_cut=True)
     with pytest.raises(Unavailable):
         await remote.settle(pays(9))
-    assert len(server.asked) == WAITING_PAYERS_MAX + 1
+    assert len(server.requests) == WAITING_PAYERS_MAX + 1
     clock.now += PAUSE_SECONDS
     await silent(server, remote, pays(9))  # one is enough to know that it is still away
     with pytest.raises(Unavailable):
         await remote.verify(pays(8))
-    assert len(server.asked) == WAITING_PAYERS_MAX + 2
+    assert len(server.requests) == WAITING_PAYERS_MAX + 2
     clock.now += PAUSE_SECONDS
     now_says(server, raw({"isValid": True}))
     assert (await remote.verify(pays(8))).is_valid
@@ -236,7 +236,7 @@ async def test_a_slow_one_holds_a_bounded_number_of_payments(
         await server.is_asked.wait()
         with pytest.raises(Unavailable, match="1 payments are being verified already"):
             await remote.verify(PAYLOAD)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 async def test_what_it_takes_is_read_and_other_forms_are_passed_over(
@@ -246,7 +246,7 @@ async def test_what_it_takes_is_read_and_other_forms_are_passed_over(
     strange = [{"x402Version": "1"}, None, {"scheme": "exact"}]
     server.says(raw({"kinds": [*strange, kind], "extensions": [{"key": "bazaar"}], "signers": 1}))
     assert (await remote.supported()).kinds == (Kind(2, "exact", "eip155:8453"),)
-    ((fields, body),) = server.asked
+    ((fields, body),) = server.requests
     assert (fields[":path"], body) == ("/v1/supported", None)
 
 

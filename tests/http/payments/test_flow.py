@@ -17,7 +17,7 @@ import pytest
 from svc_core.payments.states import IN_DOUBT, State
 from svc_http import system
 from svc_http.guard import checkout as till
-from svc_http.service.workers import payments as reconcile
+from svc_http.service.workers import payment_recovery as reconcile
 from tests.http.payments.shop import (
     BROKEN,
     LARGE,
@@ -405,7 +405,7 @@ def test_whoever_may_have_paid_is_not_asked_to_pay_again(
 
 
 def _rows(shop: Shop) -> Any:
-    return shop.do(shop.service.runtime.till.checkout.store.listed(limit=1_000))
+    return shop.do(shop.service.runtime.checkout.checkout.store.list_payments(limit=1_000))
 
 
 def _state(shop: Shop, value: str) -> State:

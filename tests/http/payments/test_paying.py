@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from svc_core.payments.networks import BASE, BASE_SEPOLIA, NOBODY
-from svc_core.payments.outcomes import judge
-from svc_core.payments.ports import Unavailable
+from svc_core.payments.networks import BASE, BASE_SEPOLIA, BURN_ADDRESS
+from svc_core.payments.outcomes import judge_settlement
+from svc_core.payments.payment_ports import Unavailable
 from svc_core.payments.states import Event
 from svc_http.outside.facilitators import ethereum
 from svc_http.outside.facilitators.chain import JsonRpcChain
 from svc_http.outside.facilitators.play_money import PlayMoney
-from svc_http.outside.facilitators.x402 import check_payment_provider, paying
+from svc_http.outside.facilitators.x402 import check_payment_provider, payment_provider
 from svc_http.settings import SettingsError, load
 from tests.http.payments.test_chain import payment
 from tests.node import Node, node
@@ -43,7 +43,7 @@ def takes(server: Upstream, *networks: str) -> None:
 
 
 def test_nobody_is_paid_where_nobody_is_named() -> None:
-    assert paying(load({"SVC_X402_FACILITATOR": "https://f.example"})) is None
+    assert payment_provider(load({"SVC_X402_FACILITATOR": "https://f.example"})) is None
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,14 +51,14 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(
         SettingsError, match=r"needs coincurve and Crypto.*svc-intelligence\[x402\]"
     ):
-        paying(settings_of())
+        payment_provider(settings_of())
 
 
 @pytest.mark.parametrize(
     "address", [PAYEE, MIXED_CASE, MIXED_CASE.lower(), "0x" + MIXED_CASE[2:].upper()]
 )
 def test_an_address_is_taken_with_its_capitals_or_with_none(address: str) -> None:
-    provider = paying(settings_of(pay_to=address))
+    provider = payment_provider(settings_of(pay_to=address))
     assert provider is not None
     assert provider.terms.pay_to == address
     assert provider.terms.network == BASE_SEPOLIA
@@ -70,7 +70,7 @@ def test_an_address_is_taken_with_its_capitals_or_with_none(address: str) -> Non
         ({"SVC_X402_PAY_TO": MIXED_CASE[:-1] + "D"}, "'x402_pay_to' has not the capitals"),
         ({**REAL, "SVC_X402_PAY_TO": MIXED_CASE.lower()}, "'x402_pay_to' has not the capitals"),
         ({"SVC_X402_PAY_TO": BASE_SEPOLIA.asset.address}, "is the contract of the asset"),
-        ({**REAL, "SVC_X402_PAY_TO": NOBODY}, "nobody has the key"),
+        ({**REAL, "SVC_X402_PAY_TO": BURN_ADDRESS}, "nobody has the key"),
         ({"SVC_X402_NETWORK": BASE.id}, "'x402_facilitator' is missing"),
         ({"SVC_ENV": "production"}, "'x402_facilitator' is missing"),
         (
@@ -81,7 +81,7 @@ def test_an_address_is_taken_with_its_capitals_or_with_none(address: str) -> Non
 )
 def test_what_cannot_be_meant_is_refused_at_the_start(members: dict[str, str], why: str) -> None:
     with pytest.raises(SettingsError, match=why) as error:
-        paying(load({"SVC_X402_PAY_TO": PAYEE, **members}))
+        payment_provider(load({"SVC_X402_PAY_TO": PAYEE, **members}))
     assert "for example SVC_X402_" in str(error.value)
 
 
@@ -102,7 +102,7 @@ def test_a_value_of_another_form_is_refused(name: str, value: str) -> None:
 
 
 async def test_development_has_play_money_which_is_also_its_chain() -> None:
-    provider = paying(settings_of())
+    provider = payment_provider(settings_of())
     assert provider is not None
     assert isinstance(provider.facilitator, PlayMoney)
     assert provider.chain is provider.facilitator
@@ -115,17 +115,17 @@ async def test_development_has_play_money_which_is_also_its_chain() -> None:
     }
     await provider.check()
     await provider.aclose()
-    public = paying(load({"SVC_X402_PAY_TO": PAYEE, "SVC_HOST": "0.0.0.0"}))
+    public = payment_provider(load({"SVC_X402_PAY_TO": PAYEE, "SVC_HOST": "0.0.0.0"}))
     assert public is not None
     assert not any(route.path.endswith("/play") for route in public.routes)
 
 
 async def test_a_facilitator_has_to_take_what_is_asked_for(server: Upstream) -> None:
-    provider = paying(settings_of(facilitator=server.url, facilitator_key="k"))
+    provider = payment_provider(settings_of(facilitator=server.url, facilitator_key="k"))
     assert provider is not None
     takes(server, BASE.id, BASE_SEPOLIA.id)
     await provider.check()
-    assert server.asked[0][0]["authorization"] == "bearer k"
+    assert server.requests[0][0]["authorization"] == "bearer k"
     takes(server, BASE.id)
     server.plays.pop(0)
     errors: list[BaseException] = []
@@ -142,7 +142,7 @@ async def test_a_facilitator_has_to_take_what_is_asked_for(server: Upstream) -> 
 async def test_a_facilitator_that_is_silent_stops_no_start_and_is_told_of(
     server: Upstream,
 ) -> None:
-    provider = paying(settings_of(facilitator=server.url))
+    provider = payment_provider(settings_of(facilitator=server.url))
     assert provider is not None
     server.says(b"<html>", status=502)
     errors: list[BaseException] = []
@@ -156,14 +156,14 @@ async def test_a_facilitator_that_is_silent_stops_no_start_and_is_told_of(
 
 
 async def test_a_node_has_to_be_one_of_the_network(server: Upstream, place: Node) -> None:
-    provider = paying(settings_of(facilitator=server.url, rpc=place.url))
+    provider = payment_provider(settings_of(facilitator=server.url, rpc=place.url))
     assert provider is not None
     assert isinstance(provider.chain, JsonRpcChain)
     takes(server, BASE_SEPOLIA.id)
     await provider.check()
     await provider.aclose()
     place.chain = 8_453
-    wrong_node = paying(settings_of(facilitator=server.url, rpc=place.url))
+    wrong_node = payment_provider(settings_of(facilitator=server.url, rpc=place.url))
     assert wrong_node is not None
     with pytest.raises(SettingsError, match="'x402_rpc' is a node of eip155:8453"):
         await wrong_node.check()
@@ -172,14 +172,14 @@ async def test_a_node_has_to_be_one_of_the_network(server: Upstream, place: Node
 
 
 async def test_a_dry_run_verifies_and_never_settles() -> None:
-    provider = paying(settings_of(dry_run="true"))
+    provider = payment_provider(settings_of(dry_run="true"))
     assert provider is not None
     await provider.check()
     play = provider.chain
     assert isinstance(play, PlayMoney)
     assert (await provider.facilitator.verify({})).invalid_reason == "invalid_payload"
     settlement = await provider.facilitator.settle({})
-    outcome = judge(settlement, payment(), is_first=True)
+    outcome = judge_settlement(settlement, payment(), is_first=True)
     assert (outcome.event, outcome.reason) == (Event.REJECT, "invalid_while_dry_run")
     assert not play.transfers
 

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from svc_core import wire
 from svc_core.payments.messages import PaymentRequirements, facilitator_request
 from svc_core.payments.networks import BASE, BASE_SEPOLIA
-from svc_core.payments.ports import Unavailable
+from svc_core.payments.payment_ports import Unavailable
 from svc_http.outside.facilitators import play_money
 from svc_http.outside.facilitators.play_money import PATH, WALLET_START, PlayMoney
 from tests.wallets import Coins, Wallet

@@ -8,14 +8,14 @@ from typing import Any
 import attrs
 
 from svc_core.payments.messages import SettlementResponse
-from svc_core.payments.ports import Rule
-from svc_core.payments.records import KeptAnswer, Lease, Payment, Place, Writes
+from svc_core.payments.payment_ports import Rule
+from svc_core.payments.payment_rows import HeldAnswer, Lease, Payment, PaymentKeys, Writes
 from svc_core.payments.states import Event, State
 from svc_core.payments.steps import Checkout
 from svc_core.payments.store import COLLECTIONS, StoredPayments
 from svc_core.testing.clock import CountingIds
-from svc_http.service.workers import payments as reconcile
-from svc_http.service.workers.payments import (
+from svc_http.service.workers import payment_recovery as reconcile
+from svc_http.service.workers.payment_recovery import (
     AT_ONCE,
     PaymentRounds,
     forget_payments,
@@ -27,7 +27,7 @@ from tests.storage.test_payments import START, payment
 
 NOW = START + timedelta(hours=1)
 HASH = "0x" + "7" * 64
-ANSWER = KeptAnswer(200, None, (), b"words")
+ANSWER = HeldAnswer(200, None, (), b"words")
 
 
 class Slow:
@@ -48,7 +48,7 @@ class Brittle(StoredPayments):
 
     broken_ids: frozenset[str] = frozenset()
 
-    async def update(self, place: Place, rule: Rule) -> Payment:
+    async def update(self, place: PaymentKeys, rule: Rule) -> Payment:
         if place.id in self.broken_ids:
             raise OSError(place.id)
         return await super().update(place, rule)
@@ -65,11 +65,11 @@ class World:
         self.checkout = Checkout(self.store, facilitator, unused_, CountingIds(), lambda: self.at)
 
     async def keep(self, payment: Payment) -> Payment:
-        await self.store.update(payment.place, lambda _: Writes(payment=payment, answer=ANSWER))
+        await self.store.update(payment.keys, lambda _: Writes(payment=payment, answer=ANSWER))
         return payment
 
     async def state(self, payment: Payment) -> State:
-        stored = (await self.store.look(payment.place)).payment
+        stored = (await self.store.look(payment.keys)).payment
         assert stored is not None
         return stored.state
 
@@ -169,14 +169,14 @@ def test_what_nobody_may_ask_for_any_more_is_forgotten() -> None:
         payments = [payment(n, state=State.UNKNOWN) for n in range(1, 151)]
         for payment_ in payments:
             await world.keep(payment_)
-            await world.keep(payment_.moved(Event.CONFIRM, NOW))
+            await world.keep(payment_.after(Event.CONFIRM, NOW))
         world.at = NOW + timedelta(hours=24)
         await forget_payments(world.checkout)
-        assert (await world.store.look(payments[0].place)).answers
+        assert (await world.store.look(payments[0].keys)).answers
         world.at += timedelta(seconds=1)
         await forget_payments(world.checkout)
         for payment_ in payments:
-            outcome = await world.store.look(payment_.place)
+            outcome = await world.store.look(payment_.keys)
             assert (outcome.answers, outcome.payment is None) == ({}, False)
 
     asyncio.run(run())

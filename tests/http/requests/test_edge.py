@@ -292,7 +292,7 @@ def test_a_slow_body_is_refused_in_time(make_house):
 
 
 def test_an_answer_before_a_body_that_never_comes_lingers_only_for_a_while(house, monkeypatch):
-    monkeypatch.setattr("svc_http.exchange.exchange.LINGER_SECONDS", 0.02)
+    monkeypatch.setattr("svc_http.exchange.http_exchange.LINGER_SECONDS", 0.02)
     events = answer_to_a_stall(house, "/nowhere", ("content-length", "9"))
     assert [message.get("more_body") for message in events] == [None, True, False]
 
@@ -351,7 +351,7 @@ class FilledStore(MemoryStorage):
 
 
 def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_written(
-    make_house, refused
+    make_house, check_problem
 ):
     storage = FilledStore(make_house().service_collections)
     house = make_house(parts={"storage": storage})
@@ -362,13 +362,13 @@ def test_a_full_disk_shows_where_readiness_is_asked_until_something_can_be_writt
     storage.is_full = True
     note = {"json": {"text": "a"}, "headers": {"Idempotency-Key": "12345678"}}
     answer = house.ask("POST", "/api/v1/notes", key, **note)
-    refused(answer, problem.STORAGE_UNAVAILABLE)
+    check_problem(answer, problem.STORAGE_UNAVAILABLE)
     assert answer.headers["retry-after"] == "1"
     lines = [line for line in house.log.lines if line["event"] == "storage"]
     assert ["traceback" in line for line in lines] == [True]
     for _ in range(2):
         house.ticks += 1
-        refused(house.ask("GET", "/readyz"), problem.STORAGE_UNAVAILABLE)
+        check_problem(house.ask("GET", "/readyz"), problem.STORAGE_UNAVAILABLE)
         assert house.ask("GET", "/livez").status_code == 200
         assert house.ask("GET", "/api/v1/notes", key).status_code == 200
     again = [line for line in house.log.lines if line["event"] == "storage"][1:]
@@ -398,13 +398,13 @@ def test_readiness_is_looked_at_once_for_all_who_ask(make_house, is_full, status
     assert len(lines) == (2 if is_full else 0)
 
 
-def test_a_defect_while_it_is_looked_does_not_stay(make_house, refused):
+def test_a_defect_while_it_is_looked_does_not_stay(make_house, check_problem):
     storage = FilledStore(make_house().service_collections)
     house = make_house(parts={"storage": storage})
     house.service.runtime.is_doubted = True
     storage.write = lambda tenant, unit: 1 / 0
-    refused(house.ask("GET", "/readyz"), problem.INTERNAL_ERROR)
-    refused(house.ask("GET", "/readyz"), problem.STORAGE_UNAVAILABLE)
+    check_problem(house.ask("GET", "/readyz"), problem.INTERNAL_ERROR)
+    check_problem(house.ask("GET", "/readyz"), problem.STORAGE_UNAVAILABLE)
     del storage.write
     house.ticks += 1
     assert house.ask("GET", "/readyz").status_code == 200

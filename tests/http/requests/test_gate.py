@@ -18,7 +18,7 @@ UNKNOWN = "svc_" + "0" * 64
 # -- keys --------------------------------------------------------------------------------------
 
 
-def test_each_caller_is_told_what_is_wrong_with_its_key(house, refused):
+def test_each_caller_is_told_what_is_wrong_with_its_key(house, check_problem):
     weak = house.key("profiles:write")
     expired_key = house.key(expires_at=house.clock() + timedelta(seconds=1))
     house.clock.forward(seconds=2)
@@ -36,7 +36,7 @@ def test_each_caller_is_told_what_is_wrong_with_its_key(house, refused):
         ("/api/v2/ours", house.key(personal=True), problem.WORKSPACE_KEY_REQUIRED),
     ]:
         answer = house.ask("GET", path, key)
-        refused(answer, kind)
+        check_problem(answer, kind)
         assert ("www-authenticate" in answer.headers) == (
             kind.status == 401 or kind is problem.INSUFFICIENT_SCOPE
         )
@@ -48,19 +48,19 @@ async def _end_plans(ctx, secret):
 
 
 @pytest.mark.parametrize("header", ["bearer svc_", "Basic eDp5", "Token svc_"])
-def test_another_scheme_is_no_key(house, refused, header):
+def test_another_scheme_is_no_key(house, check_problem, header):
     key = house.key()
     answer = house.ask("GET", NOTES, headers={"Authorization": header + key[4:]})
-    refused(answer, problem.MISSING_API_KEY)
+    check_problem(answer, problem.MISSING_API_KEY)
 
 
 def test_an_operation_without_scopes_takes_every_key(house):
     assert house.ask("GET", "/api/v2/ours", house.key()).status_code == 200
 
 
-def test_the_log_names_the_tenant_and_the_key_prefix_even_of_a_refusal(house, refused):
+def test_the_log_names_the_tenant_and_the_key_prefix_even_of_a_refusal(house, check_problem):
     key = house.key("profiles:write")
-    refused(house.ask("GET", NOTES, key), problem.INSUFFICIENT_SCOPE)
+    check_problem(house.ask("GET", NOTES, key), problem.INSUFFICIENT_SCOPE)
     house.service.runtime.journal.flush()
     line = house.log.lines[-1]
     assert (line["status"], line["route"], line["key"]) == (403, NOTES, key[:12])
@@ -83,21 +83,23 @@ class Silent(MemoryStorage):
         pass
 
 
-def test_a_revoked_key_stops_at_once(house, refused):
+def test_a_revoked_key_stops_at_once(house, check_problem):
     key = house.key()
     assert house.ask("GET", NOTES, key).status_code == 200
     house.system(lambda ctx: _revoke(ctx, key))
-    refused(house.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
+    check_problem(house.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
 
 
-def test_a_revoked_key_of_which_no_news_came_stops_within_a_second(make_house, house, refused):
+def test_a_revoked_key_of_which_no_news_came_stops_within_a_second(
+    make_house, house, check_problem
+):
     house = make_house(parts={"storage": Silent(house.service_collections)})
     key = house.key()
     assert house.ask("GET", NOTES, key).status_code == 200
     house.system(lambda ctx: _revoke(ctx, key))
     assert house.ask("GET", NOTES, key).status_code == 200
     house.ticks += 1.1
-    refused(house.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
+    check_problem(house.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
 
 
 @pytest.mark.parametrize(
@@ -143,16 +145,16 @@ def test_a_key_that_was_read_before_a_change_is_not_believed_after_it(house):
     assert principals.fresh(digest) is None
 
 
-def test_looking_a_key_up_again_gives_no_fresh_quota(house, refused):
+def test_looking_a_key_up_again_gives_no_fresh_quota(house, check_problem):
     key = house.key(per_minute=2)
     for remaining in ("1", "0"):
         answer = house.ask("GET", NOTES, key)
         assert answer.headers["x-ratelimit-remaining-minute"] == remaining
         house.ticks += 2
-    refused(house.ask("GET", NOTES, key), problem.RATE_LIMITED)
+    check_problem(house.ask("GET", NOTES, key), problem.RATE_LIMITED)
 
 
-def test_a_key_that_is_deleted_is_forgotten(house, refused):
+def test_a_key_that_is_deleted_is_forgotten(house, check_problem):
     key = house.key()
     assert house.ask("GET", NOTES, key).status_code == 200
 
@@ -162,7 +164,7 @@ def test_a_key_that_is_deleted_is_forgotten(house, refused):
 
     house.system(delete)
     house.ticks += 2
-    refused(house.ask("GET", NOTES, key), problem.INVALID_API_KEY)
+    check_problem(house.ask("GET", NOTES, key), problem.INVALID_API_KEY)
 
 
 def test_only_so_many_keys_are_held(house, monkeypatch):
@@ -187,19 +189,19 @@ def principal_of(house, **wish):
     return key
 
 
-def test_a_known_key_expires_on_time(house, refused):
+def test_a_known_key_expires_on_time(house, check_problem):
     key = principal_of(house, expires_at=house.clock() + timedelta(seconds=5))
     house.clock.forward(seconds=4)
     assert house.ask("GET", NOTES, key).status_code == 200
     house.clock.forward(seconds=1)
-    refused(house.ask("GET", NOTES, key), problem.API_KEY_EXPIRED)
+    check_problem(house.ask("GET", NOTES, key), problem.API_KEY_EXPIRED)
 
 
-def test_a_known_key_is_locked_out_with_its_address(house, refused):
+def test_a_known_key_is_locked_out_with_its_address(house, check_problem):
     key = principal_of(house)
     for _ in range(5):
-        refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
-    refused(house.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+        check_problem(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+    check_problem(house.ask("GET", NOTES, key), problem.AUTH_LOCKED)
     assert house.ask("GET", NOTES, key, client=("192.0.2.7", 1)).status_code == 200
 
 
@@ -213,37 +215,37 @@ def test_a_known_key_is_locked_out_with_its_address(house, refused):
         lambda key: f"Bearer\t{key}",
     ],
 )
-def test_nothing_like_a_known_key_is_let_in(house, refused, spoil):
+def test_nothing_like_a_known_key_is_let_in(house, check_problem, spoil):
     key = principal_of(house)
     answer = house.ask("GET", NOTES, headers={"Authorization": spoil(key)})
-    refused(answer, problem.INVALID_API_KEY)
-    refused(
+    check_problem(answer, problem.INVALID_API_KEY)
+    check_problem(
         house.ask("GET", NOTES, headers={"Authorization": f"bearer {key}"}), problem.MISSING_API_KEY
     )
 
 
-def test_a_known_key_with_a_list_of_addresses_is_asked_for_its_own_every_time(house, refused):
+def test_a_known_key_with_a_list_of_addresses_is_asked_for_its_own_every_time(house, check_problem):
     key = house.key(addresses=("203.0.113.9",))
     for _ in range(2):
         answer = house.ask("GET", NOTES, key, client=("203.0.113.9", 1))
         assert answer.status_code == 200
-    refused(house.ask("GET", NOTES, key, client=("203.0.113.8", 1)), problem.IP_NOT_ALLOWED)
+    check_problem(house.ask("GET", NOTES, key, client=("203.0.113.8", 1)), problem.IP_NOT_ALLOWED)
 
 
-def test_a_refused_request_of_a_known_key_is_counted_nowhere(house, refused):
+def test_a_refused_request_of_a_known_key_is_counted_nowhere(house, check_problem):
     key = principal_of(house, per_minute=2)
     assert house.ask("GET", NOTES, key).status_code == 200
     for _ in range(3):
         over = house.ask("GET", NOTES, key)
-        refused(over, problem.RATE_LIMITED)
+        check_problem(over, problem.RATE_LIMITED)
         assert over.headers["x-ratelimit-remaining-day"] == "49998"
 
 
-def test_a_plan_that_changed_is_seen_by_a_known_key(house, refused):
+def test_a_plan_that_changed_is_seen_by_a_known_key(house, check_problem):
     key = principal_of(house)
     house.system(lambda ctx: _end_plans(ctx, key))
     house.ticks += 1.1
-    refused(house.ask("GET", NOTES, key), problem.PLAN_INELIGIBLE)
+    check_problem(house.ask("GET", NOTES, key), problem.PLAN_INELIGIBLE)
 
 
 # -- a key that is refused again ---------------------------------------------------------------
@@ -281,10 +283,10 @@ def limits_of(answer):
 
 
 @pytest.mark.parametrize("reason", REFUSALS)
-def test_a_refusal_is_repeated_word_for_word(house, refused, reason):
+def test_a_refusal_is_repeated_word_for_word(house, check_problem, reason):
     key, path = refusable(house, reason)
     first, again = house.ask("GET", path, key), house.ask("GET", path, key)
-    refused(again, REFUSALS[reason])
+    check_problem(again, REFUSALS[reason])
     assert limits_of(again) == limits_of(first)
     assert again.headers["x-request-id"] != first.headers["x-request-id"]
 
@@ -298,20 +300,20 @@ def test_a_repeated_refusal_is_no_use_of_the_key(house, reason):
     assert house.service.runtime.gate.uses.take() == {}
 
 
-def test_a_repeated_refusal_tells_the_time_that_is_left(house, refused):
+def test_a_repeated_refusal_tells_the_time_that_is_left(house, check_problem):
     key = house.key(per_minute=1)
     assert house.ask("GET", NOTES, key).status_code == 200
     for remaining, seconds in ((53, 0), (53, 1), (52, 52)):
         over = house.ask("GET", NOTES, key)
-        refused(over, problem.RATE_LIMITED)
+        check_problem(over, problem.RATE_LIMITED)
         assert over.headers["retry-after"] == str(remaining)
         house.clock.forward(seconds=seconds)
     assert house.ask("GET", NOTES, key).status_code == 200
 
 
-def test_a_refused_key_is_let_in_once_the_reason_is_gone(house, refused):
+def test_a_refused_key_is_let_in_once_the_reason_is_gone(house, check_problem):
     key, path = refusable(house, "lapsed")
-    refused(house.ask("GET", path, key), problem.PLAN_INELIGIBLE)
+    check_problem(house.ask("GET", path, key), problem.PLAN_INELIGIBLE)
 
     async def begin(ctx):
         row = await accounts.find_key(ctx.tx, keys.digest(key), plans.DEFAULT_PLANS)
@@ -325,14 +327,14 @@ def test_a_refused_key_is_let_in_once_the_reason_is_gone(house, refused):
 # -- lockout -----------------------------------------------------------------------------------
 
 
-def test_five_unknown_keys_lock_an_address_for_valid_keys_too(house, refused):
+def test_five_unknown_keys_lock_an_address_for_valid_keys_too(house, check_problem):
     key = house.key()
     for _ in range(5):
-        refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+        check_problem(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
     answer = house.ask("GET", NOTES, key)
-    refused(answer, problem.AUTH_LOCKED)
+    check_problem(answer, problem.AUTH_LOCKED)
     assert answer.headers["retry-after"] == "900"
-    refused(house.ask("GET", NOTES), problem.MISSING_API_KEY)
+    check_problem(house.ask("GET", NOTES), problem.MISSING_API_KEY)
     assert house.ask("GET", NOTES, key, client=("192.0.2.7", 1)).status_code == 200
     house.clock.forward(minutes=15)
     assert house.ask("GET", NOTES, key).status_code == 200
@@ -354,11 +356,11 @@ def test_of_a_burst_exactly_five_are_told_that_their_key_is_unknown(make_house, 
     assert codes == [401] * 5 + [429] * 95
 
 
-def test_known_keys_that_fail_lock_nobody_out(house, refused):
+def test_known_keys_that_fail_lock_nobody_out(house, check_problem):
     key = house.key()
     house.system(lambda ctx: _revoke(ctx, key))
     for _ in range(10):
-        refused(house.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
+        check_problem(house.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
 
 
 # -- addresses ---------------------------------------------------------------------------------
@@ -390,13 +392,13 @@ def test_the_allowlist_of_a_key_sees_the_client_and_not_what_strangers_write(
 # -- limits ------------------------------------------------------------------------------------
 
 
-def test_a_key_may_call_as_often_as_its_plan_says(house, refused):
+def test_a_key_may_call_as_often_as_its_plan_says(house, check_problem):
     key = house.key(plan="pro")
     for remaining in range(29, -1, -1):
         answer = house.ask("GET", NOTES, key)
         assert answer.headers["x-ratelimit-remaining-minute"] == str(remaining)
     over = house.ask("GET", NOTES, key)
-    refused(over, problem.RATE_LIMITED)
+    check_problem(over, problem.RATE_LIMITED)
     assert over.headers["retry-after"] == "53"  # the clock stands at :07
     assert over.headers["x-ratelimit-remaining-minute"] == "0"
     assert over.headers["x-ratelimit-remaining-day"] == "4970"
@@ -405,9 +407,9 @@ def test_a_key_may_call_as_often_as_its_plan_says(house, refused):
     assert house.ask("GET", NOTES, key).status_code == 200
 
 
-def test_refusals_behind_the_gate_carry_the_limits_as_well(house, refused):
+def test_refusals_behind_the_gate_carry_the_limits_as_well(house, check_problem):
     answer = house.ask("GET", f"{NOTES}?limit=0", house.key())
-    refused(answer, problem.INVALID_PARAMETER)
+    check_problem(answer, problem.INVALID_PARAMETER)
     assert answer.headers["x-ratelimit-remaining-minute"] == "119"
 
 
@@ -419,7 +421,7 @@ def test_without_limits_nothing_is_counted(make_house):
     assert not any("ratelimit" in name for name in answers[0].headers)
 
 
-def test_a_lookup_under_another_digest_admits_nobody(house, refused):
+def test_a_lookup_under_another_digest_admits_nobody(house, check_problem):
     key = house.key()
     runtime = house.service.runtime
 
@@ -429,5 +431,5 @@ def test_a_lookup_under_another_digest_admits_nobody(house, refused):
 
     principals = ConfusedPrincipals(house.storage, runtime.plans, lambda: 0.0)
     runtime.gate = Gate(principals, address.DEFAULT_TRUSTED)
-    refused(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+    check_problem(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
     assert house.ask("GET", NOTES, key).status_code == 200

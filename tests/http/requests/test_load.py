@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.exchange import exchange
-from svc_http.exchange.load import FEW, LINGERING_MAX, Room
+from svc_http.exchange import http_exchange as exchange
+from svc_http.exchange.waiting_room import FEW, LINGERING_MAX, Room
 from svc_http.guard import edge
 from svc_http.guard import gate as gather
 from svc_http.stores import MemoryStorage
@@ -330,7 +330,7 @@ def test_whoever_waits_for_its_turn_holds_no_working_slot(make_house):
         clients = [Client(house, NOTES, *posting(key), method="POST") for _ in range(5)]
         for client in clients:
             client.say(GOOD)
-        await until(lambda: len(house.service.runtime.turns._waits) == 4)
+        await until(lambda: len(house.service.runtime.locks._waits) == 4)
         assert load.in_flight == 1
         assert await Client(house, NOTES, bearer(key), at=9).status() == 200
         storage.goes_on.set()

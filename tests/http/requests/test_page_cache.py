@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_http.adapter.page_cache import PageCache
-from svc_http.exchange.answers import Ready
+from svc_http.exchange.sending import Ready
 
 
 def answer(size):
@@ -47,4 +47,4 @@ def test_it_never_outgrows_its_bounds_and_counts_truly(puts):
         assert len(cache) <= 3
         assert cache.size <= 60
     pages = [cache.get(key, 1) for key in "abcdef"]
-    assert cache.size == sum(entry.size for entry in pages if entry is not None)
+    assert cache.size == sum(page.size for page in pages if page is not None)

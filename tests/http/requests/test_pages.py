@@ -10,8 +10,8 @@ import pytest
 from svc_core.contract import problem
 from svc_core.contract.problem import CATALOGUE
 from svc_http import version
-from svc_http.pages import documents as pages
-from svc_http.pages import files
+from svc_http.pages import service_documents as pages
+from svc_http.pages import static_pages as files
 from svc_http.pages.markup import STATIC
 from tests.late import Late
 
@@ -39,8 +39,8 @@ def test_the_index_leads_everywhere(house, accept, media_type):
         assert house.ask("GET", path).status_code == 200
 
 
-def test_what_the_index_cannot_be_is_refused(house, refused):
-    refused(house.ask("GET", "/", headers={"Accept": "image/png"}), problem.NOT_ACCEPTABLE)
+def test_what_the_index_cannot_be_is_refused(house, check_problem):
+    check_problem(house.ask("GET", "/", headers={"Accept": "image/png"}), problem.NOT_ACCEPTABLE)
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/openapi.flat.json"])
@@ -70,8 +70,8 @@ def test_every_problem_type_has_its_page(shared_house, kind):
     assert (answer["code"], answer["status"]) == (kind.code, kind.status)
 
 
-def test_an_invented_problem_type_has_none(house, refused):
-    refused(house.ask("GET", "/problems/nothing"), problem.NOT_FOUND)
+def test_an_invented_problem_type_has_none(house, check_problem):
+    check_problem(house.ask("GET", "/problems/nothing"), problem.NOT_FOUND)
 
 
 def test_the_reference_loads_nothing_from_elsewhere(house):
@@ -96,11 +96,11 @@ def test_the_reference_may_ask_the_data_host(make_house):
 
 def test_vendored_files_are_the_ones_that_were_taken_in():
     assets = tomllib.loads((VENDOR / "VENDOR.toml").read_text())["file"]
-    for entry in assets:
-        assert hashlib.sha256((VENDOR / entry["path"]).read_bytes()).hexdigest() == entry["sha256"]
-        assert entry["licence"]
+    for asset in assets:
+        assert hashlib.sha256((VENDOR / asset["path"]).read_bytes()).hexdigest() == asset["sha256"]
+        assert asset["licence"]
     names = {path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.is_file()}
-    assert names == {entry["path"] for entry in assets} | {"VENDOR.toml"}
+    assert names == {asset["path"] for asset in assets} | {"VENDOR.toml"}
 
 
 def test_files_are_compressed_kept_and_not_sent_twice(house):

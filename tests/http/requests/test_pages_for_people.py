@@ -13,7 +13,7 @@ from svc_core import catalog
 from svc_core.contract import problem
 from svc_http.pages.markup import STATIC, site_root
 from svc_http.stores import MemoryStorage
-from tests.pages.reading import Seen
+from tests.pages.reading import Page
 
 PAGES = (
     "/",
@@ -42,13 +42,13 @@ def real(request):
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_has_its_landmarks_its_outline_and_nothing_from_elsewhere(real, path):
     answer = real.ask("GET", path, headers=PEOPLE)
-    page = Seen(answer.text)
+    page = Page(answer.text)
     page.check()
-    assert page.all("html")[0]["lang"] == "en"
+    assert page.find_all("html")[0]["lang"] == "en"
     assert {"viewport", "color-scheme"} <= {*page.fields("name")}
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert "'none'" in answer.headers["content-security-policy"]
-    addresses = [link["href"] for link in page.all("link")] + page.fields("src")
+    addresses = [link["href"] for link in page.find_all("link")] + page.fields("src")
     assert addresses
     for address in addresses:
         assert not urlsplit(address).netloc
@@ -58,7 +58,7 @@ def test_a_page_has_its_landmarks_its_outline_and_nothing_from_elsewhere(real, p
 
 def test_every_page_has_a_title_of_its_own(real):
     titles = [
-        Seen(real.ask("GET", path, headers=PEOPLE).text).words["title"].strip() for path in PAGES
+        Page(real.ask("GET", path, headers=PEOPLE).text).words["title"].strip() for path in PAGES
     ]
     assert len({*titles}) == len(titles)
     assert all(title.endswith("Intelligence Platform API") for title in titles)
@@ -66,14 +66,14 @@ def test_every_page_has_a_title_of_its_own(real):
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_link_leads_somewhere(real, path):
-    page = Seen(real.ask("GET", path, headers=PEOPLE).text)
-    for address in {urljoin(path, link["href"]) for link in page.all("a")}:
+    page = Page(real.ask("GET", path, headers=PEOPLE).text)
+    for address in {urljoin(path, link["href"]) for link in page.find_all("a")}:
         parts = urlsplit(address)
         answer = real.ask("GET", parts.path, headers=PEOPLE)
         expected = 404 if parts.path == path == "/nothing/at/all" else 200
         assert answer.status_code == expected, address
         if parts.fragment:
-            assert parts.fragment in Seen(answer.text).fields("id"), address
+            assert parts.fragment in Page(answer.text).fields("id"), address
 
 
 def test_where_one_is_is_told(real):
@@ -109,7 +109,7 @@ def test_the_list_of_problems_has_every_code_once(real):
 
 @pytest.mark.parametrize("kind", problem.CATALOGUE.values(), ids=lambda kind: kind.slug)
 def test_the_page_of_a_problem_explains_it(real, kind):
-    page = Seen(real.ask("GET", f"/problems/{kind.slug}").text)
+    page = Page(real.ask("GET", f"/problems/{kind.slug}").text)
     page.check()
     text = " ".join(page.words.values())
     for words in (kind.code, kind.title, kind.resolution, str(kind.status)):
@@ -132,12 +132,12 @@ def test_the_page_of_a_problem_explains_it(real, kind):
         ("text/html;q=nonsense", False),
     ],
 )
-def test_a_refusal_is_a_page_to_who_prefers_one(real, refused, accept, is_page):
+def test_a_refusal_is_a_page_to_who_prefers_one(real, check_problem, accept, is_page):
     headers = {"Accept": accept or ""} if accept else {"Accept": "*/*"}
     answer = real.ask("GET", "/nowhere", headers=headers)
     assert answer.status_code == 404
     if not is_page:
-        refused(answer, problem.ROUTE_NOT_FOUND)
+        check_problem(answer, problem.ROUTE_NOT_FOUND)
         return
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.headers["x-request-id"] in answer.text

@@ -36,18 +36,18 @@ def make_shop(make_house):
     return make
 
 
-def test_each_request_without_a_key_is_asked_to_pay_for_what_it_asked_for(make_shop, refused):
+def test_each_request_without_a_key_is_asked_to_pay_for_what_it_asked_for(make_shop, check_problem):
     house = make_shop()
     first, again, third = [house.ask("GET", f"{LIST}?limit={n}") for n in (5, 5, 6)]
     paying = house.ask("GET", f"{LIST}?limit=5", headers={"PAYMENT-SIGNATURE": "x"})
     for answer in (first, again, third, paying):
-        refused(answer, problem.PAYMENT_REQUIRED)
+        check_problem(answer, problem.PAYMENT_REQUIRED)
     assert challenge(first) == challenge(again)
     assert challenge(third)["resource"]["url"].endswith("?limit=6")
     assert challenge(paying)["error"] != challenge(first)["error"]
 
 
-def test_a_request_without_a_key_is_told_what_to_pay_and_how(make_shop, refused):
+def test_a_request_without_a_key_is_told_what_to_pay_and_how(make_shop, check_problem):
     house = make_shop()
     for path, amount in [
         (LIST, "50000"),
@@ -57,7 +57,7 @@ def test_a_request_without_a_key_is_told_what_to_pay_and_how(make_shop, refused)
         (f"{BASE_V2}/changes?limit=1", "10000"),
     ]:
         answer = house.ask("GET", path)
-        body = refused(answer, problem.PAYMENT_REQUIRED)
+        body = check_problem(answer, problem.PAYMENT_REQUIRED)
         assert body["resolution"].startswith("Send Authorization: Bearer <API_KEY>, or pay")
         terms_ = challenge(answer)
         assert terms_["x402Version"] == 2
@@ -87,7 +87,7 @@ def test_pages_of_other_origins_can_read_the_challenge(make_shop):
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_a_payment_is_not_taken_and_the_payer_is_told_so(make_shop, refused, method):
+def test_a_payment_is_not_taken_and_the_payer_is_told_so(make_shop, check_problem, method):
     payment = b64encode(b'{"x402Version":2,"accepted":{},"payload":{}}').decode()
     for header in (payment, "", "not base64", "a" * 10_000):
         answer = make_shop().ask(method, LIST, headers={"PAYMENT-SIGNATURE": header})
@@ -95,19 +95,19 @@ def test_a_payment_is_not_taken_and_the_payer_is_told_so(make_shop, refused, met
         assert challenge(answer)["error"] == payments.ERROR_UNSETTLED
         assert "payment-response" not in answer.headers
         if method == "GET":
-            body = refused(answer, problem.PAYMENT_REQUIRED)
+            body = check_problem(answer, problem.PAYMENT_REQUIRED)
             assert "nothing was charged" in body["detail"]
             assert "Bearer" in body["resolution"]
 
 
-def test_a_key_is_never_offered_payment_however_it_fails(make_shop, refused):
+def test_a_key_is_never_offered_payment_however_it_fails(make_shop, check_problem):
     house = make_shop()
     # The scheme's name is case-sensitive: this is no key, but a request without one.
     lower = house.ask("GET", LIST, headers={"Authorization": "bearer svc_" + "0" * 64})
-    refused(lower, problem.PAYMENT_REQUIRED)
+    check_problem(lower, problem.PAYMENT_REQUIRED)
     assert challenge(lower)["accepts"]
     wrong = house.ask("GET", LIST, "svc_" + "0" * 64, headers={"PAYMENT-SIGNATURE": "e30="})
-    refused(wrong, problem.INVALID_API_KEY)
+    check_problem(wrong, problem.INVALID_API_KEY)
     assert "payment-required" not in wrong.headers
     answer = house.ask(
         "GET", LIST, house.key("reports:read"), headers={"PAYMENT-SIGNATURE": "e30="}
@@ -115,22 +115,22 @@ def test_a_key_is_never_offered_payment_however_it_fails(make_shop, refused):
     assert answer.status_code == 200
     assert "payment-required" not in answer.headers
     keyed_answer = house.ask("GET", "/api/v1/profiles", headers={"PAYMENT-SIGNATURE": "e30="})
-    refused(keyed_answer, problem.MISSING_API_KEY)
+    check_problem(keyed_answer, problem.MISSING_API_KEY)
     assert "payment-required" not in keyed_answer.headers
 
 
-def test_an_operation_without_a_price_is_for_keys_alone(make_house, refused):
+def test_an_operation_without_a_price_is_for_keys_alone(make_house, check_problem):
     store = MemoryStorage((*COLLECTIONS, SIGNING_KEYS), epoch=b"12345678")
     house = make_house(parts={"storage": store}, x402_pay_to=PAYEE)
     answer = house.ask("GET", "/api/v1/priced")
-    refused(answer, problem.MISSING_API_KEY)
+    check_problem(answer, problem.MISSING_API_KEY)
     assert "payment-required" not in answer.headers
     keyed = [op for op in catalog.OPERATIONS if op.auth == "bearer"]
     assert all(Paywall.of(op, house.service.runtime.settings) is None for op in keyed)
 
 
 @pytest.mark.parametrize("env", ["development", "production"])
-def test_where_nobody_is_paid_no_operation_asks_for_payment(make_shop, refused, env):
+def test_where_nobody_is_paid_no_operation_asks_for_payment(make_shop, check_problem, env):
     house = make_shop(env=env, x402_pay_to=None)
     payable = [op for op in catalog.OPERATIONS if op.auth == "bearer-or-x402"]
     assert payable
@@ -138,7 +138,7 @@ def test_where_nobody_is_paid_no_operation_asks_for_payment(make_shop, refused, 
         path = operation.address.replace("{reportId}", REPORT)
         for fields in ({}, {"PAYMENT-SIGNATURE": "e30="}):
             answer = house.ask(operation.method, path, headers=fields)
-            refused(answer, problem.MISSING_API_KEY)
+            check_problem(answer, problem.MISSING_API_KEY)
             assert "payment-required" not in answer.headers
 
 
@@ -186,7 +186,7 @@ def operations_of(house, path="/openapi.json"):
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/openapi.flat.json"])
-def test_the_description_sells_only_where_somebody_is_paid(make_shop, refused, path):
+def test_the_description_sells_only_where_somebody_is_paid(make_shop, check_problem, path):
     with_prices, unsold = (
         operations_of(make_shop(), path),
         operations_of(make_shop(x402_pay_to=None), path),
@@ -209,11 +209,11 @@ def test_the_description_sells_only_where_somebody_is_paid(make_shop, refused, p
                     and operation.auth != "public"]  # fmt: skip
 
 
-def test_what_nobody_sells_asks_for_a_key(make_shop, refused):
+def test_what_nobody_sells_asks_for_a_key(make_shop, check_problem):
     house = make_shop(x402_pay_to=None)
-    refused(house.ask("GET", LIST), problem.MISSING_API_KEY)
+    check_problem(house.ask("GET", LIST), problem.MISSING_API_KEY)
     assert "x402" not in house.ask("GET", "/openapi.json").json()["components"]["securitySchemes"]
-    refused(house.ask("GET", "/.well-known/x402"), problem.ROUTE_NOT_FOUND)
+    check_problem(house.ask("GET", "/.well-known/x402"), problem.ROUTE_NOT_FOUND)
     assert "USD" not in house.ask("GET", "/llms.txt").text
     assert "or x402 payment" not in house.ask("GET", "/docs").text
 

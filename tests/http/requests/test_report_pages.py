@@ -20,7 +20,7 @@ from svc_core.reports.audio import AUDIO, Audio, Recording
 from svc_core.reports.model import REPORTS
 from svc_core.reports.operations import MEDIA_PATH
 from svc_http.stores import MemoryStorage
-from tests.pages.reading import Seen
+from tests.pages.reading import Page
 from tests.pages.reports import ID, LONG, TITLE, hostile, put
 
 API = f"/api/v1/reports/{ID}"
@@ -53,7 +53,7 @@ class Desk:
     def address(self, **changes):
         ends = self.house.clock() + timedelta(hours=1)
         opening = attrs.evolve(Opening(self.workspace.id, ID, ends), **changes)
-        return f"/reports/{addresses.seal(self.runtime.keyring, opening, bytes(12))}"
+        return f"/reports/{addresses.seal_report_link(self.runtime.keyring, opening, bytes(12))}"
 
     def open(self, path, method="GET", accept=FIREFOX, **headers):
         headers = {"Accept": accept, **headers}
@@ -90,7 +90,7 @@ def test_a_report_is_a_page_to_who_prefers_one(desk, accept, form):
 
 def test_the_page_is_whole_and_nothing_in_it_is_markup_of_strangers(desk):
     answer = desk.read()
-    page = Seen(answer.text)
+    page = Page(answer.text)
     page.check()
     names = {name for name, _ in page.elements}
     assert names.isdisjoint({"script", "img", "iframe", "object", "form", "svg", "audio"})
@@ -128,9 +128,9 @@ def test_what_is_spoken_can_be_heard_on_the_page(desk):
     silent = desk.read()
     speak(desk)
     answer = desk.read()
-    page = Seen(answer.text)
+    page = Page(answer.text)
     page.check()
-    (player,) = page.all("audio")
+    (player,) = page.find_all("audio")
     name = "ab" * 32 + ".mp3"
     query = passes.issue(desk.runtime.keyring, name, desk.house.clock()).query
     assert player["src"] == f"https://api.example.org{MEDIA_PATH}/{name}?{query}"
@@ -143,7 +143,7 @@ def test_what_is_spoken_can_be_heard_on_the_page(desk):
     assert desk.read().text != answer.text
 
 
-def test_a_page_is_the_page_whatever_is_included(desk, refused):
+def test_a_page_is_the_page_whatever_is_included(desk, check_problem):
     page = desk.house.ask("GET", f"{API}?format=html", desk.key)
     answer_with_parts = desk.house.ask("GET", f"{API}?format=html&include=sources,graph", desk.key)
     assert (answer_with_parts.text, answer_with_parts.headers["etag"]) == (
@@ -152,7 +152,7 @@ def test_a_page_is_the_page_whatever_is_included(desk, refused):
     )
     for query in ("include=sources&view=agent", "include=all"):
         answer = desk.house.ask("GET", f"{API}?format=html&{query}", desk.key)
-        refused(answer, problem.INVALID_PARAMETER)
+        check_problem(answer, problem.INVALID_PARAMETER)
 
 
 # -- at an address that ends -------------------------------------------------------------------
@@ -186,16 +186,16 @@ def test_the_address_gives_the_page_that_the_key_gives(desk):
         (problem.FORBIDDEN, None),
     ],
 )
-def test_what_opens_nothing_says_so_clearly(desk, refused, kind, changes, accept):
+def test_what_opens_nothing_says_so_clearly(desk, check_problem, kind, changes, accept):
     if changes == {"ends_at": "now"}:
         changes = {"ends_at": desk.house.clock()}
     path = desk.address() + "A" if changes is None else desk.address(**changes)
     answer = desk.open(path, accept=accept)
     assert answer.status_code == kind.status
     if accept == "*/*":
-        refused(answer, kind)
+        check_problem(answer, kind)
         return
-    page = Seen(answer.text)
+    page = Page(answer.text)
     page.check()
     assert page.words["h1"] == kind.title
     assert kind.code in answer.text

@@ -20,12 +20,12 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.operation.stream import Stream
 from svc_core.testing.clock import START
-from svc_http.exchange.exchange import ClientGoneError, Exchange
 from svc_http.exchange.flow import Flow
-from svc_http.exchange.load import Load
+from svc_http.exchange.http_exchange import ClientGoneError, Exchange
+from svc_http.exchange.waiting_room import Load
 from svc_http.guard import streams
 from svc_http.guard.streams import StreamRooms
-from svc_http.service.commits import Commits, Following
+from svc_http.service.commits import Commits, StoreWatch
 from svc_http.stores import MemoryStorage
 
 TAIL = "/api/v2/changes"
@@ -79,7 +79,7 @@ def flow(client: Client, parts: Callable[[Any], AsyncIterator[bytes]], **how: An
     async def may() -> None:
         return None
 
-    watch = Following(storage, "", lambda tx, now: tx, Commits(storage), lambda: None)  # type: ignore[arg-type,return-value]
+    watch = StoreWatch(storage, "", lambda tx, now: tx, Commits(storage), lambda: None)  # type: ignore[arg-type,return-value]
     exchange = Exchange(scope, client.receive, client.send, 1_000, load)
     options = {field.name for field in attrs.fields(Stream)} & set(how)
     flow_ = Flow(
@@ -94,7 +94,7 @@ def flow(client: Client, parts: Callable[[Any], AsyncIterator[bytes]], **how: An
         watch=watch,
         begin=lambda: exchange.begin(200, []),
         room=contextlib.nullcontext(),
-        still=may,
+        check_access=may,
         drain=asyncio.Event(),
         origin="https://api.example.org",
     )
@@ -155,19 +155,19 @@ def test_the_end_of_the_server_is_told() -> None:
 def test_a_key_that_may_no_longer_read_ends_it() -> None:
     calls = []
 
-    async def still() -> None:
+    async def check_access() -> None:
         calls.append(1)
         if len(calls) == 3:
             raise Problem(problem.API_KEY_REVOKED)
 
-    client = run(client_of(still=still, recheck_seconds=0.01))
+    client = run(client_of(check_access=check_access, recheck_seconds=0.01))
     assert (client.output, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
 
 
 def test_a_key_that_may_no_longer_read_is_told_nothing_more() -> None:
     is_revoked = False
 
-    async def still() -> None:
+    async def check_access() -> None:
         if is_revoked:
             raise Problem(problem.API_KEY_REVOKED)
 
@@ -177,14 +177,14 @@ def test_a_key_that_may_no_longer_read_is_told_nothing_more() -> None:
         is_revoked = True
         yield b"two"
 
-    client = run(client_of(parts, still=still))
+    client = run(client_of(parts, check_access=check_access))
     assert (client.output, client.is_over) == (b"one[end API_KEY_REVOKED]", True)
 
 
 def test_an_end_that_is_for_nobody_any_more_is_no_end() -> None:
     is_revoked = False
 
-    async def still() -> None:
+    async def check_access() -> None:
         if is_revoked:
             raise Problem(problem.API_KEY_REVOKED)
 
@@ -194,7 +194,7 @@ def test_an_end_that_is_for_nobody_any_more_is_no_end() -> None:
         is_revoked = True
         yield b"[end]"
 
-    client = run(client_of(parts, still=still, farewell=lambda _: b""))
+    client = run(client_of(parts, check_access=check_access, farewell=lambda _: b""))
     assert (client.output, client.is_told_the_end) == (b"one", False)
 
 
@@ -212,7 +212,7 @@ def test_what_was_made_goes_out_before_the_end(held_up: str, last: bytes) -> Non
             yield b"two"
             await asyncio.Event().wait()
 
-        async def still() -> None:
+        async def check_access() -> None:
             if ready.is_set():
                 asking.set()
                 if held_up != "beat":
@@ -221,7 +221,9 @@ def test_what_was_made_goes_out_before_the_end(held_up: str, last: bytes) -> Non
         how: dict[str, Any] = {"heartbeat_seconds": 0.01} if held_up == "beat" else {}
         if held_up == "time":
             how["seconds_max"] = 0.1
-        running = asyncio.create_task(flow(client, parts, drain=drain, still=still, **how).run())
+        running = asyncio.create_task(
+            flow(client, parts, drain=drain, check_access=check_access, **how).run()
+        )
         await client.first_bytes.wait()
         if held_up == "beat":
             client.reading.clear()
@@ -522,7 +524,7 @@ def test_a_commit_after_the_end_of_the_loop_wakes_nobody() -> None:
     waiting = loop.create_task(commits.after(0, 5))
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
-    commits._heard(frozenset({"news"}))
+    commits._wake(frozenset({"news"}))
     waiting._log_destroy_pending = False  # type: ignore[attr-defined]
     with contextlib.suppress(RuntimeError):
         waiting.get_coro().close()

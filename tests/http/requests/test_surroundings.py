@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from svc_core.access.authorize import Facts, Grant
+from svc_core.access.authorization import Facts, Grant
 from svc_core.base.seals import Keyring
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
@@ -20,8 +20,8 @@ from svc_core.testing.clock import START
 from svc_http.adapter import endpoints
 from svc_http.adapter.dispatcher import Dispatcher
 from svc_http.adapter.page_cache import PageCache
-from svc_http.exchange.exchange import Exchange
-from svc_http.exchange.load import Load
+from svc_http.exchange.http_exchange import Exchange
+from svc_http.exchange.waiting_room import Load
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 from tests.http.conftest import NOTES, SAMPLE, Ids
@@ -75,7 +75,12 @@ class Host:
         self.now = lambda: START
         self.drain = asyncio.Event()
         self.pages = PageCache()
-        self.gate, self.turns, self.streams, self.till = Door(), Queue(), {"account": Room()}, None
+        self.gate, self.locks, self.streams, self.checkout = (
+            Door(),
+            Queue(),
+            {"account": Room()},
+            None,
+        )
         self.service = Units(self.storage, Ids(), self.now, Keyring({1: b"k" * 32}, 1))
 
     def site(self, now: datetime, exchange: Exchange | None = None) -> Site:
@@ -84,7 +89,7 @@ class Host:
     def watch(self, tenant: str, context: Any) -> Any:
         raise AssertionError("none of these operations streams")
 
-    async def count_stranger(self, exchange: Exchange, now: datetime) -> None:
+    async def count_keyless(self, exchange: Exchange, now: datetime) -> None:
         """Nobody is counted."""
 
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from svc_core import catalog
 from svc_core.contract import problem
-from svc_core.ledger.signing_key import kept_signer, stored_signer
+from svc_core.ledger.signing_key import ensure_signer, stored_signer
 from svc_core.operation.ports import SharedUnavailable
 from svc_core.payments.operations import Receipts
 from svc_core.payments.receipts import Signing
@@ -38,8 +38,8 @@ def shop(make_house):
         }
         house = make_house(parts=parts, **{"x402_pay_to": PAYEE, **settings})
         runtime = house.service.runtime
-        ports = {**runtime.host.lends, Receipts: Shelf(*payments)}
-        runtime.host = attrs.evolve(runtime.host, lends=ports)
+        ports = {**runtime.host.providers, Receipts: Shelf(*payments)}
+        runtime.host = attrs.evolve(runtime.host, providers=ports)
         return house
 
     return make
@@ -73,10 +73,10 @@ def test_every_way_to_learn_a_price_tells_the_same(shop):
     assert f"{ORIGIN}/.well-known/x402" in text
 
 
-def test_where_nothing_is_sold_nothing_says_so(shop, refused):
+def test_where_nothing_is_sold_nothing_says_so(shop, check_problem):
     house = shop(x402_pay_to=None)
     for path in ("/.well-known/x402", "/.well-known/did.json"):
-        refused(house.ask("GET", path), problem.ROUTE_NOT_FOUND)
+        check_problem(house.ask("GET", path), problem.ROUTE_NOT_FOUND)
     text = house.ask("GET", "/llms.txt").text
     assert "x402" not in text.replace("/x402/receipts", "")
     assert "USD" not in text
@@ -108,10 +108,10 @@ def test_a_price_of_what_is_not_sold_is_refused_at_the_start(shop):
 # -- afterwards --------------------------------------------------------------------------------
 
 
-def test_an_operator_may_tell_nothing_of_a_transfer(shop, refused):
+def test_an_operator_may_tell_nothing_of_a_transfer(shop, check_problem):
     house = shop(PAYMENT, x402_transfer_receipts=False)
     assert house.ask("GET", f"{PATH}/{RECEIPT}").status_code == 200
-    refused(house.ask("GET", f"{PATH}/{HASH}"), problem.RECEIPT_NOT_FOUND)
+    check_problem(house.ask("GET", f"{PATH}/{HASH}"), problem.RECEIPT_NOT_FOUND)
 
 
 @pytest.mark.parametrize("reference", [RECEIPT, HASH, HASH.upper().replace("X", "x")])
@@ -146,7 +146,7 @@ def test_a_settled_payment_has_a_receipt_that_names_nobody(shop, reference):
         assert secret.lower() not in text.lower()
 
 
-def test_what_was_never_settled_is_answered_as_what_never_was(shop, refused):
+def test_what_was_never_settled_is_answered_as_what_never_was(shop, check_problem):
     states = [state for state in State if state is not State.SETTLED]
     receipts = [
         attrs.evolve(
@@ -160,7 +160,9 @@ def test_what_was_never_settled_is_answered_as_what_never_was(shop, refused):
     ids = [item.receipt_id for item in receipts] + [item.transaction for item in receipts]
     ids += [RECEIPT, HASH, "rcp_" + "5" * 24, "pay_" + "4" * 24, RECEIPT.upper(), "0x12", "%20",
               "x" * 300]  # fmt: skip
-    rows = [refused(house.ask("GET", f"{PATH}/{item}"), problem.RECEIPT_NOT_FOUND) for item in ids]
+    rows = [
+        check_problem(house.ask("GET", f"{PATH}/{item}"), problem.RECEIPT_NOT_FOUND) for item in ids
+    ]
     for item in rows:
         item.pop("requestId"), item.pop("instance")
         assert item == rows[0]
@@ -172,10 +174,10 @@ def test_money_that_moved_before_the_answer_was_sent_says_so(shop):
     assert (data["status"], data["delivered"]) == ("settled", False)
 
 
-def test_a_service_that_keeps_no_payments_has_no_receipts(make_house, refused):
+def test_a_service_that_keeps_no_payments_has_no_receipts(make_house, check_problem):
     house = make_house(parts={"operations": catalog.OPERATIONS,
                               "storage": MemoryStorage(catalog.COLLECTIONS)})  # fmt: skip
-    refused(house.ask("GET", f"{PATH}/{RECEIPT}"), problem.RECEIPT_NOT_FOUND)
+    check_problem(house.ask("GET", f"{PATH}/{RECEIPT}"), problem.RECEIPT_NOT_FOUND)
 
 
 def test_receipts_need_no_key_and_pass_over_any(shop):
@@ -184,14 +186,14 @@ def test_receipts_need_no_key_and_pass_over_any(shop):
         assert house.ask("GET", f"{PATH}/{RECEIPT}", key).status_code == 200
 
 
-def test_an_address_asks_so_often_and_no_oftener(shop, refused, monkeypatch):
+def test_an_address_asks_so_often_and_no_oftener(shop, check_problem, monkeypatch):
     monkeypatch.setattr(by_address, "PER_MINUTE", 3)
     house = shop(PAYMENT)
     for _ in range(3):
         assert house.ask("GET", f"{PATH}/{RECEIPT}").status_code == 200
     # START is seven seconds past the minute.
     full = house.ask("GET", f"{PATH}/{RECEIPT}")
-    refused(full, problem.RATE_LIMITED)
+    check_problem(full, problem.RATE_LIMITED)
     assert full.headers["retry-after"] == "53"
     elsewhere = house.ask("GET", f"{PATH}/{RECEIPT}", client=("192.0.2.7", 1))
     assert elsewhere.status_code == 200
@@ -201,7 +203,7 @@ def test_an_address_asks_so_often_and_no_oftener(shop, refused, monkeypatch):
 @pytest.mark.parametrize(
     ("down", "kind"), [("refuse", problem.SERVICE_UNAVAILABLE), ("admit", None)]
 )
-def test_while_nothing_can_be_counted_the_setting_decides(shop, refused, down, kind):
+def test_while_nothing_can_be_counted_the_setting_decides(shop, check_problem, down, kind):
     house = shop(PAYMENT, counters_down=down)
     runtime = house.service.runtime
 
@@ -214,7 +216,7 @@ def test_while_nothing_can_be_counted_the_setting_decides(shop, refused, down, k
     if kind is None:
         assert answer.status_code == 200
     else:
-        refused(answer, kind)
+        check_problem(answer, kind)
 
 
 # -- who signs ---------------------------------------------------------------------------------
@@ -247,18 +249,18 @@ def test_receipts_and_ledgers_have_keys_of_their_own_that_stay(shop):
     async def load_row(ctx, purpose, load):
         return (await load(attrs.evolve(ctx, keyring=ring), purpose)).public
 
-    for load_ in (stored_signer, kept_signer, stored_signer):
+    for load_ in (stored_signer, ensure_signer, stored_signer):
         for purpose, signer in (("receipt", host.receipt_signer), ("ledger", host.signer)):
             row = house.system(lambda ctx, p=purpose, how=load_: load_row(ctx, p, how))
             assert row == signer.public
 
 
-def test_a_key_that_no_secret_opens_is_not_shown(shop, refused):
+def test_a_key_that_no_secret_opens_is_not_shown(shop, check_problem):
     house = shop()
     house.ask("GET", "/livez")
     runtime = house.service.runtime
     runtime.host = attrs.evolve(runtime.host, receipt_signer=None)
-    refused(house.ask("GET", "/.well-known/did.json"), problem.SERVICE_UNAVAILABLE)
+    check_problem(house.ask("GET", "/.well-known/did.json"), problem.SERVICE_UNAVAILABLE)
 
 
 def _decode(text):
@@ -268,7 +270,7 @@ def _decode(text):
 # -- public profiles ---------------------------------------------------------------------------
 
 
-def test_a_published_report_is_read_with_another_key_until_it_is_taken_back(shop, refused):
+def test_a_published_report_is_read_with_another_key_until_it_is_taken_back(shop, check_problem):
     house = shop()
     service = house.service.runtime.service
     ann, bob = house.key("profiles:write", "reports:read"), house.key("reports:read")
@@ -276,7 +278,7 @@ def test_a_published_report_is_read_with_another_key_until_it_is_taken_back(shop
     fields = {"Idempotency-Key": "0123456789"}
     answer = house.ask("POST", "/api/v1/profiles", ann, json=wish, headers=fields)
     profile = answer.json()["data"]["id"]
-    row, facets = knowledge.made(1, "Dockworkers walk out", "They did.", profile=profile)
+    row, facets = knowledge.make_report(1, "Dockworkers walk out", "They did.", profile=profile)
     (tenant,) = [
         item for item in house.run(service.tenants())
         if house.run(service.read(item, lambda ctx: ctx.find(PROFILES, profile)))
@@ -285,18 +287,18 @@ def test_a_published_report_is_read_with_another_key_until_it_is_taken_back(shop
 
     def command(operation):
         line = json.dumps({"operation": operation, "body": {"profileId": profile}}).encode()
-        operator = lends.operator(house.service.runtime, lambda failure: None)
+        operator = lends.operator_of(house.service.runtime, lambda failure: None)
         answer = json.loads(house.run(operator.answer(line, lambda progress: None)))
         return answer["ok"]["body"]["data"]["visibility"]
 
     path = f"/api/v1/reports/{row.id}"
     for _ in range(2):  # a kept page would show the second time
-        refused(house.ask("GET", path, bob), problem.NOT_FOUND)
+        check_problem(house.ask("GET", path, bob), problem.NOT_FOUND)
         assert command("publishProfile") == "public"
         assert house.ask("GET", path, bob).json() == house.ask("GET", path, ann).json()
         # Lists have what a workspace subscribes to; one report may be read all the same.
         for query in ("", f"?profileId={profile}"):
             assert house.ask("GET", f"/api/v1/reports{query}", bob).json()["data"] == []
-        refused(house.ask("GET", path), problem.PAYMENT_REQUIRED)
+        check_problem(house.ask("GET", path), problem.PAYMENT_REQUIRED)
         assert command("unpublishProfile") == "private"
-    refused(house.ask("GET", path, bob), problem.NOT_FOUND)
+    check_problem(house.ask("GET", path, bob), problem.NOT_FOUND)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from svc_core.contract import cursor
 from svc_core.contract.cursor import CursorError
-from svc_http.service.secret import KeyIdCollision, key_id, keyring, secured
+from svc_http.service.secret import KeyIdCollision, key_id, keyring, with_secret
 from svc_http.settings import Settings, SettingsError, load
 from svc_http.settings_text import SECRETS_MAX
 
@@ -58,13 +58,13 @@ def test_two_secrets_of_one_key_id_cannot_stand_together():
         with pytest.raises(KeyIdCollision):
             keyring(current, previous)
     with pytest.raises(SettingsError, match="share a key id") as error:
-        secured(Settings(secret=OLD, secret_previous=(twin_secret,)))
+        with_secret(Settings(secret=OLD, secret_previous=(twin_secret,)))
     line = str(error.value)
     assert "\n" not in line
     assert OLD not in line
     assert twin_secret not in line
     fresh = line.rpartition("SVC_SECRET=")[2]
-    assert secured(Settings(secret=fresh)).secret == fresh
+    assert with_secret(Settings(secret=fresh)).secret == fresh
 
 
 @pytest.mark.parametrize("text", [f"{OLD},{NEW}", f" {OLD} , {NEW},", f"{OLD}\n{NEW}\n"])
@@ -75,7 +75,7 @@ def test_earlier_secrets_are_a_list_in_the_environment_or_a_file(text, tmp_path)
         settings = load({"SVC_SECRET": NEXT, **environ})
         assert settings.secret_previous == (OLD, NEW)
         assert OLD not in repr(settings)
-        assert secured(settings) == settings
+        assert with_secret(settings) == settings
 
 
 def test_no_earlier_secret_is_no_fault():
@@ -90,5 +90,5 @@ def test_too_many_earlier_secrets_are_a_slip():
 
 def test_a_piece_of_a_secret_is_refused_without_showing_it():
     with pytest.raises(SettingsError, match="a secret of 12 characters") as error:
-        secured(load({"SVC_SECRET": OLD, "SVC_SECRET_PREVIOUS": f"{NEW},abcdefghijkl"}))
+        with_secret(load({"SVC_SECRET": OLD, "SVC_SECRET_PREVIOUS": f"{NEW},abcdefghijkl"}))
     assert "abcdefghijkl" not in str(error.value)

@@ -11,16 +11,16 @@ from attrs import evolve
 
 from svc_core import catalog
 from svc_core.intel.folding.model import SOURCES
-from svc_core.intel.intake.registry import SourceWish, add_source
+from svc_core.intel.intake.registry import SourceWish, register_source
 from svc_core.operation.ports import StorageUnavailable
-from svc_core.outbox.model import QUEUES, WAITING, Queue, Waiting
-from svc_http.outside.fetch.post import Undelivered
+from svc_core.outbox.model import QUEUED_DELIVERIES, QUEUES, Queue, QueuedDelivery
+from svc_http.outside.fetch.webhook_poster import DeliveryFailure
 from svc_http.run import hosting
 from svc_http.service import gauges as looks
-from svc_http.service.metrics import Metrics
+from svc_http.service.process_metrics import Metrics
 from svc_http.service.runtime.tasks import _CountingSender
 from svc_http.settings import Settings
-from svc_http.stores import Unusable
+from svc_http.stores import StoreUnusable
 
 SECRET = "0123456789abcdef" * 4
 
@@ -39,7 +39,7 @@ async def _fill(runtime: Any) -> None:
     service, now = runtime.service, runtime.now()
 
     async def source(ctx: Any) -> None:
-        source = await add_source(ctx, SourceWish("https://feeds.example/a"))
+        source = await register_source(ctx, SourceWish("https://feeds.example/a"))
         health = evolve(source.health, status="error", consecutive_failures=2)
         late = now - timedelta(seconds=90)
         bad = evolve(source, created_at=late, health=evolve(health, next_attempt_at=late))
@@ -47,7 +47,7 @@ async def _fill(runtime: Any) -> None:
 
     async def delivery(ctx: Any) -> None:
         at = now - timedelta(seconds=60)
-        await ctx.save(WAITING, "att_1", Waiting("att_1", "whk_1", at))
+        await ctx.save(QUEUED_DELIVERIES, "att_1", QueuedDelivery("att_1", "whk_1", at))
         await ctx.save(QUEUES, "whk_1", Queue("whk_1", wake_at=at))
 
     await service.system(source)
@@ -71,8 +71,8 @@ def test_metrics_tell_of_the_store_on_a_port_of_their_own(
             transport = httpx2.ASGITransport(service)
             async with httpx2.AsyncClient(transport=transport, base_url="http://h") as client:
                 assert (await client.get("/metrics")).status_code == 404
-            with pytest.raises(Unusable, match=f"metrics_port {port} on 127.0.0.1 cannot be"):
-                async with looks.serve_metrics(service.looks, settings, 1):
+            with pytest.raises(StoreUnusable, match=f"metrics_port {port} on 127.0.0.1 cannot be"):
+                async with looks.serve_metrics(service.gauges, settings, 1):
                     pass
             async with httpx2.AsyncClient(trust_env=False) as client:
                 return (await client.get(f"http://127.0.0.1:{port}/metrics")).text
@@ -122,7 +122,7 @@ def test_attempts_are_counted_by_what_came_of_them() -> None:
         async def post(self, *_: Any) -> int:
             status = next(self.statuses)
             if status is None:
-                raise Undelivered("timeout")
+                raise DeliveryFailure("timeout")
             return status
 
     metrics = Metrics()
@@ -131,7 +131,7 @@ def test_attempts_are_counted_by_what_came_of_them() -> None:
     async def three() -> None:
         for _ in range(2):
             await sender.post("https://a.example", {}, b"")
-        with pytest.raises(Undelivered):
+        with pytest.raises(DeliveryFailure):
             await sender.post("https://a.example", {}, b"")
 
     asyncio.run(three())

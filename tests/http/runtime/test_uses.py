@@ -8,7 +8,7 @@ import pytest
 from svc_core.access import operations as accounts
 from svc_core.contract import problem
 from svc_core.operation.ports import SYSTEM, StorageUnavailable
-from svc_http.guard.key_uses import Uses
+from svc_http.guard.use_log import Uses
 from svc_http.service.key_uses import uses_loop, write_last_uses, write_uses
 from svc_http.stores import MemoryStorage
 
@@ -42,11 +42,11 @@ def test_requests_write_nothing_and_one_write_tells_all_of_them(house):
     assert house.storage.version == before + 1
 
 
-def test_a_refused_request_is_no_use(house, refused):
+def test_a_refused_request_is_no_use(house, check_problem):
     key = house.key("profiles:write")
-    refused(house.ask("GET", NOTES, key), problem.INSUFFICIENT_SCOPE)
-    refused(house.ask("GET", NOTES), problem.MISSING_API_KEY)
-    refused(house.ask("GET", NOTES, "svc_" + "0" * 64), problem.INVALID_API_KEY)
+    check_problem(house.ask("GET", NOTES, key), problem.INSUFFICIENT_SCOPE)
+    check_problem(house.ask("GET", NOTES), problem.MISSING_API_KEY)
+    check_problem(house.ask("GET", NOTES, "svc_" + "0" * 64), problem.INVALID_API_KEY)
     assert write(house) == 0
     assert set(used(house).values()) == {None}
 

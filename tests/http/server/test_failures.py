@@ -8,7 +8,7 @@ import pytest
 
 from svc_core.operation.declaration import SSE
 from svc_core.operation.stream import Stream
-from tests.http.conftest import MEMBERS_OF_A_PROBLEM, SAMPLE, Nothing, Wire, operation
+from tests.http.conftest import MEMBERS_OF_A_PROBLEM, SAMPLE, NoInputs, Wire, operation
 
 SECRET = "disk on fire at /secret/path"
 
@@ -27,7 +27,7 @@ async def break_before_a_word(ctx, request):
 
 def streaming(id_, run, version):
     rest = {"response": Stream, "media": (SSE,), "unit": "several", "version": version}
-    return operation(id_, "GET", f"/{id_}", Nothing, run, **rest)
+    return operation(id_, "GET", f"/{id_}", NoInputs, run, **rest)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def broken_server():
     operations = (
         streaming("atOnce", break_at_once, "1.0"),
         streaming("beforeAWord", break_before_a_word, "2.0"),
-        operation("create", "POST", "/create", Nothing, break_at_once, version="2.0"),
+        operation("create", "POST", "/create", NoInputs, break_at_once, version="2.0"),
     )
     server = Wire(parts=lambda: {"operations": (*SAMPLE, *operations)})
     server.start()

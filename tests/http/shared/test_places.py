@@ -9,12 +9,12 @@ import pytest
 
 from svc_core.access import lockout
 from svc_core.access.limits import GENERAL, Meter, Rate
-from svc_core.operation.ports import EVERYTHING, SharedUnavailable
+from svc_core.operation.ports import ANY_COLLECTION, SharedUnavailable
 from svc_http.stores.counters import circuit
-from svc_http.stores.counters import redis as redis_module
+from svc_http.stores.counters import redis_coordination as redis_module
 from svc_http.stores.counters.circuit import Circuit
-from svc_http.stores.counters.postgres import on_postgres
-from svc_http.stores.counters.redis import BATCH_MAX, on_redis
+from svc_http.stores.counters.postgres_coordination import on_postgres
+from svc_http.stores.counters.redis_coordination import BATCH_MAX, on_redis
 from tests.postgres import PostgresServer
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -29,7 +29,7 @@ class Ticking:
     def __init__(self):
         self.at, self.reasons = 100.0, []
         self.circuit = Circuit((OSError,), lambda: self.at)
-        self.circuit.told = self.reasons.append
+        self.circuit.on_change = self.reasons.append
 
     def attempt(self, failure=None):
         with self.circuit.attempt():
@@ -231,7 +231,7 @@ def test_who_hears_is_told_that_something_may_have_been_missed(redis_place, valk
     redis_place.run(redis_place.first.signals.hear(signals.append))
     valkey.kill()
     valkey.start()
-    redis_place.until(lambda: EVERYTHING in signals)
+    redis_place.until(lambda: ANY_COLLECTION in signals)
     redis_place.run(redis_place.second.signals.tell(frozenset({"keys"})))
     redis_place.until(lambda: frozenset({"keys"}) in signals)
 
@@ -242,7 +242,7 @@ def test_who_begins_to_hear_without_a_server_hears_once_it_is_there(redis_place,
     redis_place.run(redis_place.first.signals.hear(signals.append))
     assert signals == []
     valkey.start()
-    redis_place.until(lambda: EVERYTHING in signals)
+    redis_place.until(lambda: ANY_COLLECTION in signals)
 
 
 def test_a_wrong_password_is_told_without_it(valkey):
@@ -335,7 +335,7 @@ def test_who_hears_of_a_database_is_told_that_something_may_have_been_missed(dat
     place.run(place.first.signals.hear(signals.append))
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
     place.run(place.second.counters._fetch(cut))
-    place.until(lambda: EVERYTHING in signals)
+    place.until(lambda: ANY_COLLECTION in signals)
     place.run(place.second.signals.tell(frozenset({"keys"})))
     place.until(lambda: frozenset({"keys"}) in signals)
 

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from svc_core.access.limits import AGENT, GENERAL, Meter, Rate
-from svc_core.access.lockout import is_locked, record
+from svc_core.access.lockout import is_locked, record_failure
 from svc_core.access.quotas import MemoryCounters, judge
-from svc_core.operation.ports import Counted, Locked
+from svc_core.operation.ports import LockedAddress, PoolUsage
 from tests.sampling import examples
 
 NOON = int(datetime(2026, 3, 4, 12, tzinfo=UTC).timestamp())
@@ -53,7 +53,7 @@ class Model:
         if all(count < pool.limit for count, pool in zip(used, pools, strict=True)):
             for pool, window, count in zip(pools, windows, used, strict=True):
                 self.windows[pool.name + pool.subject] = window, count + 1
-        return Counted(tuple(used), max(windows[0::2]), max(windows[1::2]))
+        return PoolUsage(tuple(used), max(windows[0::2]), max(windows[1::2]))
 
 
 # -- counters ----------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def test_any_failures_of_an_address_over_two_processes_follow_the_rule(place, hi
         now += timedelta(microseconds=step)
         lockouts = place.processes[process].lockouts
         assert place.run(lockouts.record(address, now)) == failures
-        failures = record(failures, now)
+        failures = record_failure(failures, now)
         assert place.run(lockouts.failures(address)) == failures
 
 
@@ -172,8 +172,8 @@ def test_what_is_locked_is_listed_and_can_be_cleared_everywhere(place):
             place.run(place.first.lockouts.record(address, start))
     place.run(place.second.lockouts.record(free, NOW))
     rows = (
-        Locked(early, NOW + timedelta(minutes=15)),
-        Locked(late, NOW + SECOND + timedelta(minutes=15)),
+        LockedAddress(early, NOW + timedelta(minutes=15)),
+        LockedAddress(late, NOW + SECOND + timedelta(minutes=15)),
     )
     assert place.run(place.second.lockouts.locked(NOW + SECOND)) == rows
     assert place.run(place.second.lockouts.locked(NOW + timedelta(minutes=15))) == rows[1:]

@@ -13,7 +13,7 @@ from svc_core.contract import problem
 from svc_http.guard import shared_gate as tallied
 from svc_http.run.control import services as lends
 from svc_http.stores import MemoryStorage
-from svc_http.stores.counters.redis import on_redis
+from svc_http.stores.counters.redis_coordination import on_redis
 
 NOTES = "/api/v1/notes"
 UNKNOWN = "svc_" + "0" * 64
@@ -91,50 +91,52 @@ def statuses(answers):
 # -- both at once ------------------------------------------------------------------------------
 
 
-def test_limits_hold_to_the_request_over_both(pair, refused):
+def test_limits_hold_to_the_request_over_both(pair, check_problem):
     key = pair.key(plan="pro")
     answers = pair.request_both(50, key)
     assert statuses(answers) == [200] * 30 + [429] * 70
     remaining = [int(a.headers[LIMITS]) for a in answers if a.status_code == 200]
     assert sorted(remaining) == list(range(30))
     over = next(answer for answer in answers if answer.status_code == 429)
-    refused(over, problem.RATE_LIMITED)
+    check_problem(over, problem.RATE_LIMITED)
     assert over.headers["retry-after"] == "53"  # the clock stands at :07
     pair.first.clock.forward(seconds=53)
     assert pair.second.ask("GET", NOTES, key).headers[LIMITS] == "29"
 
 
-def test_of_a_burst_of_unknown_keys_to_both_exactly_five_are_told_so(pair, refused):
+def test_of_a_burst_of_unknown_keys_to_both_exactly_five_are_told_so(pair, check_problem):
     answers = pair.request_both(50, UNKNOWN)
     assert statuses(answers) == [401] * 5 + [429] * 95
-    refused(next(a for a in answers if a.status_code == 429), problem.AUTH_LOCKED)
+    check_problem(next(a for a in answers if a.status_code == 429), problem.AUTH_LOCKED)
     assert {a.headers["retry-after"] for a in answers if a.status_code == 429} == {"900"}
 
 
-def test_an_address_is_locked_at_once_where_it_failed_and_within_a_second_elsewhere(pair, refused):
+def test_an_address_is_locked_at_once_where_it_failed_and_within_a_second_elsewhere(
+    pair, check_problem
+):
     key = pair.key()
     assert pair.second.ask("GET", NOTES, key).status_code == 200
     for _ in range(5):
-        refused(pair.first.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
-    refused(pair.first.ask("GET", NOTES, key), problem.AUTH_LOCKED)
-    refused(pair.second.ask("GET", NOTES, UNKNOWN), problem.AUTH_LOCKED)
-    refused(pair.second.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+        check_problem(pair.first.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
+    check_problem(pair.first.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+    check_problem(pair.second.ask("GET", NOTES, UNKNOWN), problem.AUTH_LOCKED)
+    check_problem(pair.second.ask("GET", NOTES, key), problem.AUTH_LOCKED)
     assert pair.second.ask("GET", NOTES, key, client=("192.0.2.7", 1)).status_code == 200
     pair.first.clock.forward(minutes=15)
     assert pair.second.ask("GET", NOTES, key).status_code == 200
 
 
-def test_a_valid_key_is_believed_for_a_second_where_nothing_failed(pair, refused):
+def test_a_valid_key_is_believed_for_a_second_where_nothing_failed(pair, check_problem):
     key = pair.key()
     assert pair.second.ask("GET", NOTES, key).status_code == 200
     for _ in range(5):
         pair.first.ask("GET", NOTES, UNKNOWN)
     assert pair.second.ask("GET", NOTES, key).status_code == 200
     pair.second.ticks += 1.1
-    refused(pair.second.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+    check_problem(pair.second.ask("GET", NOTES, key), problem.AUTH_LOCKED)
 
 
-def test_a_key_revoked_by_one_is_dead_at_the_other(pair, refused):
+def test_a_key_revoked_by_one_is_dead_at_the_other(pair, check_problem):
     key = pair.key()
     assert pair.second.ask("GET", NOTES, key).status_code == 200
 
@@ -143,7 +145,7 @@ def test_a_key_revoked_by_one_is_dead_at_the_other(pair, refused):
         await accounts.revoke_key(ctx, access.key.id)
 
     pair.first.system(revoke)
-    refused(pair.second.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
+    check_problem(pair.second.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
 
 
 # -- the same as in memory ---------------------------------------------------------------------
@@ -196,7 +198,7 @@ def test_only_so_many_addresses_are_remembered(alone, monkeypatch):
 
 
 def test_without_a_place_requests_are_refused_and_counted_again_once_it_is_back(
-    alone, valkey, refused, soon
+    alone, valkey, check_problem, soon
 ):
     pair, key = alone(), None
     key = pair.key()
@@ -204,7 +206,7 @@ def test_without_a_place_requests_are_refused_and_counted_again_once_it_is_back(
     valkey.kill()
     for secret in (key, key, UNKNOWN):
         answer = pair.first.ask("GET", NOTES, secret, client=("192.0.2.1", 1))
-        refused(answer, problem.SERVICE_UNAVAILABLE)
+        check_problem(answer, problem.SERVICE_UNAVAILABLE)
         assert answer.headers["retry-after"] == "1"
         assert LIMITS not in answer.headers
     assert "svc_counters_up 0.0" in pair.first.ask("GET", "/metrics").text
@@ -221,17 +223,17 @@ def _if_fine(answer):
     return answer if answer.status_code == 200 else None
 
 
-def test_without_a_place_a_known_address_is_refused_as_well(alone, valkey, refused):
+def test_without_a_place_a_known_address_is_refused_as_well(alone, valkey, check_problem):
     pair = alone()
     key = pair.key()
     assert pair.first.ask("GET", NOTES, key).status_code == 200
     valkey.kill()
-    refused(pair.first.ask("GET", NOTES, key), problem.SERVICE_UNAVAILABLE)
-    refused(pair.first.ask("GET", NOTES, UNKNOWN), problem.SERVICE_UNAVAILABLE)
+    check_problem(pair.first.ask("GET", NOTES, key), problem.SERVICE_UNAVAILABLE)
+    check_problem(pair.first.ask("GET", NOTES, UNKNOWN), problem.SERVICE_UNAVAILABLE)
 
 
 def test_without_a_place_requests_are_admitted_uncounted_where_the_settings_say_so(
-    alone, valkey, refused, soon
+    alone, valkey, check_problem, soon
 ):
     pair = alone(counters_down="admit")
     key = pair.key(plan="pro")
@@ -241,7 +243,7 @@ def test_without_a_place_requests_are_admitted_uncounted_where_the_settings_say_
     assert not any("ratelimit" in name for answer in answers for name in answer.headers)
     statuses_ = [pair.first.ask("GET", NOTES, UNKNOWN).status_code for _ in range(7)]
     assert statuses_ == [401] * 5 + [429] * 2
-    refused(pair.first.ask("GET", NOTES, key), problem.AUTH_LOCKED)
+    check_problem(pair.first.ask("GET", NOTES, key), problem.AUTH_LOCKED)
     valkey.start()
     answer = soon(lambda: _if_fine(pair.first.ask("GET", NOTES, key)))
     assert answer.headers[LIMITS] == "29"
@@ -259,7 +261,7 @@ def test_a_service_that_starts_without_a_place_says_so_at_once(alone, valkey):
 
 def _command(house, operation, **body):
     line = json.dumps({"operation": operation, "body": body}).encode()
-    operator = lends.operator(house.service.runtime, lambda failure: None)
+    operator = lends.operator_of(house.service.runtime, lambda failure: None)
     return json.loads(house.run(operator.answer(line, lambda progress: None)))
 
 
@@ -269,12 +271,12 @@ def town(request, house):
     return house if request.param == "by itself" else request.getfixturevalue("alone")().first
 
 
-def test_the_operator_sees_who_is_locked_out_and_lets_them_in(town, refused):
+def test_the_operator_sees_who_is_locked_out_and_lets_them_in(town, check_problem):
     key = town.key()
     assert _command(town, "listLockouts")["ok"]["body"]["data"] == []
     for _ in range(5):
         town.ask("GET", NOTES, UNKNOWN, client=("192.0.2.7", 1))
-    refused(town.ask("GET", NOTES, key, client=("192.0.2.7", 1)), problem.AUTH_LOCKED)
+    check_problem(town.ask("GET", NOTES, key, client=("192.0.2.7", 1)), problem.AUTH_LOCKED)
     assert _command(town, "listLockouts")["ok"]["body"]["data"] == [
         {"address": "192.0.2.7", "until": "2026-03-04T05:21:07Z"}
     ]

@@ -15,12 +15,12 @@ import pytest
 
 from svc_core import catalog
 from svc_core.reports.audio import Recording
-from svc_http.outside.speech.command import CommandSpeech
-from svc_http.outside.speech.program import Bounds
+from svc_http.outside.voices.command import CommandSpeech
+from svc_http.outside.voices.program import Bounds
 from svc_http.stores import MemoryStorage, SqliteStorage
 from svc_http.stores.media.bucket import MediaBucket
-from svc_http.stores.media.files import MediaFiles
-from svc_http.stores.media.rows import MediaRows
+from svc_http.stores.media.folder import MediaFiles
+from svc_http.stores.media.pieces import MediaRows
 from svc_http.stores.postgres import PostgresStorage
 
 

@@ -9,20 +9,20 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_http.outside.speech import espeak, espeak_process
-from svc_http.outside.speech.command import CommandSpeech
-from svc_http.outside.speech.espeak import EspeakSpeech
-from svc_http.outside.speech.port import Words
+from svc_http.outside.voices import espeak, espeak_process
+from svc_http.outside.voices.command import CommandSpeech
+from svc_http.outside.voices.espeak import EspeakSpeech
+from svc_http.outside.voices.speech_port import SpeechText
 from svc_http.service import equipment as opening
-from svc_http.service.equipment import speech
+from svc_http.service.equipment import voice_of
 from svc_http.settings import Settings, SettingsError
 from svc_http.stores import MemoryStorage
-from svc_http.stores.media.sound import MP3, WAV, sound
+from svc_http.stores.media.sound import MP3, WAV, sound_of_file
 
 SENTENCE = "Dockworkers at the port of Antwerp joined the walkout that began in Rotterdam. "
 REPORT = SENTENCE * 31  # 403 words
 
-needs_engine = pytest.mark.skipif(not espeak.is_installed(), reason=f"needs {espeak.CURE}")
+needs_engine = pytest.mark.skipif(not espeak.has_espeak(), reason=f"needs {espeak.CURE}")
 
 
 def frames_in(data: bytes) -> int:
@@ -37,8 +37,8 @@ async def test_a_report_of_400_words_is_spoken_and_its_length_is_told_to_50_ms(
     tmp_path: Path,
 ) -> None:
     out = tmp_path / "report"
-    await EspeakSpeech().say(Words(REPORT, "en"), out)
-    measure, data = sound(out), out.read_bytes()
+    await EspeakSpeech().say(SpeechText(REPORT, "en"), out)
+    measure, data = sound_of_file(out), out.read_bytes()
     assert measure.mime_type == MP3
     # One rate throughout, so the size tells the length, and so do the marks of the frames.
     assert measure.seconds == pytest.approx(len(data) * 8 / (espeak_process.KBITS * 1000), abs=0.05)
@@ -51,10 +51,10 @@ async def test_a_report_of_400_words_is_spoken_and_its_length_is_told_to_50_ms(
 def test_without_the_encoder_it_is_a_wav_file_of_the_same_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert espeak_process.main(["en-us", str(tmp_path / "mp3")], REPORT) == 0
+    assert espeak_process.speak_to_file(["en-us", str(tmp_path / "mp3")], REPORT) == 0
     monkeypatch.setitem(sys.modules, "lameenc", None)
-    assert espeak_process.main(["en-us", str(tmp_path / "wav")], REPORT) == 0
-    measure = sound(tmp_path / "wav")
+    assert espeak_process.speak_to_file(["en-us", str(tmp_path / "wav")], REPORT) == 0
+    measure = sound_of_file(tmp_path / "wav")
     with wave.open(str(tmp_path / "wav")) as file:
         assert (file.getnchannels(), file.getsampwidth()) == (1, 2)
         seconds = file.getnframes() / file.getframerate()
@@ -63,7 +63,7 @@ def test_without_the_encoder_it_is_a_wav_file_of_the_same_words(
     assert measure.mime_type == WAV
     assert measure.seconds == pytest.approx(seconds, abs=0.0005)
     # An encoder adds its delay and fills its last frame: 1,105 and at most 576 samples, or more.
-    length = sound(tmp_path / "mp3").seconds
+    length = sound_of_file(tmp_path / "mp3").seconds
     assert 0 <= length - seconds < 0.15
 
 
@@ -71,22 +71,22 @@ def test_without_the_encoder_it_is_a_wav_file_of_the_same_words(
 @pytest.mark.parametrize("language", ["en", "fr-CA", "de", "xx", "zh-Hant", "../../etc"])
 def test_every_language_is_read_by_some_voice(language: str, tmp_path: Path) -> None:
     voice = EspeakSpeech()._name(language)
-    assert espeak_process.main([voice, str(tmp_path / "a")], "One. 1.") == 0
-    assert sound(tmp_path / "a").seconds > 0.2
+    assert espeak_process.speak_to_file([voice, str(tmp_path / "a")], "One. 1.") == 0
+    assert sound_of_file(tmp_path / "a").seconds > 0.2
 
 
 @needs_engine
 @pytest.mark.anyio
 async def test_it_needs_no_network_and_no_folder(tmp_path: Path) -> None:
-    await EspeakSpeech("fr").say(Words("Bonjour.", "en"), tmp_path / "a")
-    assert sound(tmp_path / "a").seconds > 0.2
+    await EspeakSpeech("fr").say(SpeechText("Bonjour.", "en"), tmp_path / "a")
+    assert sound_of_file(tmp_path / "a").seconds > 0.2
 
 
 def test_the_program_says_why_it_could_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.setitem(sys.modules, "espeakng_loader", None)
-    assert espeak_process.main(["en", str(tmp_path / "a")], "One.") == 1
+    assert espeak_process.speak_to_file(["en", str(tmp_path / "a")], "One.") == 1
     assert "espeakng_loader" in capsys.readouterr().err
 
 
@@ -109,7 +109,7 @@ def test_an_engine_that_does_not_work_is_told(
     rate: int, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.setattr(espeak_process.ctypes, "CDLL", lambda _: Engine(rate))
-    assert espeak_process.main(["en", str(tmp_path / "a")], "One.") == 1
+    assert espeak_process.speak_to_file(["en", str(tmp_path / "a")], "One.") == 1
     assert why in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
 
@@ -124,17 +124,17 @@ def missing(_: str) -> None:
 def test_a_missing_extra_is_answered_with_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(espeak, "find_spec", missing)
     with pytest.raises(SettingsError, match=r'pip install "svc-intelligence\[speech\]"') as failure:
-        speech(Settings(speech="espeak"))
+        voice_of(Settings(speech="espeak"))
     assert "\n" not in str(failure.value)
 
 
 def test_the_settings_choose_what_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(espeak, "find_spec", importlib.util.find_spec)
-    assert speech(Settings(speech="none")) is None
+    assert voice_of(Settings(speech="none")) is None
     settings = Settings(speech="command", speech_command="flite -o '{out}'", speech_voice="slt")
-    assert speech(settings) == CommandSpeech(("flite", "-o", "{out}"), "slt")
-    if espeak.is_installed():
-        assert speech(Settings(speech="espeak", speech_voice="de")) == EspeakSpeech("de")
+    assert voice_of(settings) == CommandSpeech(("flite", "-o", "{out}"), "slt")
+    if espeak.has_espeak():
+        assert voice_of(Settings(speech="espeak", speech_voice="de")) == EspeakSpeech("de")
 
 
 def test_a_voice_is_named_as_listeners_are_told() -> None:
@@ -144,7 +144,7 @@ def test_a_voice_is_named_as_listeners_are_told() -> None:
 
 def test_nothing_speaks_where_nothing_is_to() -> None:
     with pytest.raises(SettingsError, match="SVC_SPEECH=auto"):
-        opening.recorder(Settings(speech="none"), MemoryStorage(()))
+        opening.recorder_of(Settings(speech="none"), MemoryStorage(()))
 
 
 def which(_: str) -> object:
@@ -167,8 +167,8 @@ def test_what_is_installed_speaks_and_else_it_is_said_why_not(
 ) -> None:
     monkeypatch.setattr(espeak, "find_spec", look)
     settings_ = Settings(**settings)
-    gap = opening.gaps(attrs.evolve(settings_, embeddings="openai")).get("speech")
-    assert (gap is None, speech(settings_) is None) == (why is None, why is not None)
+    gap = opening.missing_providers(attrs.evolve(settings_, embeddings="openai")).get("speech")
+    assert (gap is None, voice_of(settings_) is None) == (why is None, why is not None)
     assert gap is None or str(why) in gap
 
 

@@ -17,14 +17,14 @@ from svc_core import catalog
 from svc_core.base import passes
 from svc_core.contract import problem
 from svc_core.reports.audio import Recording
-from svc_http.pages.media import MediaPages, UnreachableError, byte_span
+from svc_http.pages.sound_files import MediaPages, UnreachableError, byte_span
 from svc_http.service.runtime import application as app
 from svc_http.service.runtime.assembly import check_media
 from svc_http.settings import Settings, SettingsError
 from svc_http.stores import MemoryStorage
-from svc_http.stores.media.drafts import LEFT_SECONDS, PREFIX, Drafts, measure
-from svc_http.stores.media.files import WORK, MediaFiles
-from svc_http.stores.media.port import CHUNK_BYTES
+from svc_http.stores.media.draft_files import ABANDONED_SECONDS, PREFIX, Drafts, measure
+from svc_http.stores.media.folder import WORK, MediaFiles
+from svc_http.stores.media.media_port import CHUNK_BYTES
 from svc_http.stores.media.sound import NoSound
 
 SIZE = 1_000
@@ -121,7 +121,7 @@ def test_what_a_killed_worker_left_goes_once_nobody_can_be_at_it(
         foreign.mkdir()
         drafts.tidy()
         assert leftover.exists()
-        long_ago = leftover.stat().st_mtime - LEFT_SECONDS - 1
+        long_ago = leftover.stat().st_mtime - ABANDONED_SECONDS - 1
         for path in (leftover, foreign):
             os.utime(path, (long_ago, long_ago))
         drafts.tidy()
@@ -237,12 +237,12 @@ def test_a_file_is_given_whole_to_whoever_has_its_pass(server: Any) -> None:
     assert 3_600 <= int(kept_for.split("=")[1].split(",")[0]) <= 4_200
 
 
-def test_the_address_ends(server: Any, refused: Any) -> None:
+def test_the_address_ends(server: Any, check_problem: Any) -> None:
     old = address(server)
-    server.clock.forward(seconds=passes.LASTS_SECONDS)
+    server.clock.forward(seconds=passes.LIFETIME_SECONDS_MIN)
     assert server.ask("GET", old).status_code == 200
     server.clock.forward(seconds=passes.STEP_SECONDS)
-    refused(server.ask("GET", old), problem.FORBIDDEN)
+    check_problem(server.ask("GET", old), problem.FORBIDDEN)
     assert server.ask("GET", address(server)).status_code == 200
 
 
@@ -266,23 +266,25 @@ SECOND_NAME = "b" * 64 + ".mp3"
         lambda at: at.replace("?", "?" + "&".join("a" for _ in range(20)) + "&"),
     ],
 )
-def test_an_address_that_was_changed_opens_nothing(server: Any, refused: Any, spoil: Any) -> None:
+def test_an_address_that_was_changed_opens_nothing(
+    server: Any, check_problem: Any, spoil: Any
+) -> None:
     assert server.ask("GET", address(server)).status_code == 200
     answer = server.ask("GET", spoil(address(server)))
-    refused(answer, problem.FORBIDDEN)
+    check_problem(answer, problem.FORBIDDEN)
 
 
-def test_there_is_no_list_and_nothing_beside_the_files(server: Any, refused: Any) -> None:
+def test_there_is_no_list_and_nothing_beside_the_files(server: Any, check_problem: Any) -> None:
     for path in ("/media", "/media/", f"/media/x/{NAME}", f"/media/..%2f{NAME}"):
-        refused(server.ask("GET", path), problem.ROUTE_NOT_FOUND)
-    refused(server.ask("POST", address(server)), problem.METHOD_NOT_ALLOWED)
+        check_problem(server.ask("GET", path), problem.ROUTE_NOT_FOUND)
+    check_problem(server.ask("POST", address(server)), problem.METHOD_NOT_ALLOWED)
 
 
 def test_the_address_of_another_service_opens_nothing(
-    server: Any, make_house: Any, refused: Any
+    server: Any, make_house: Any, check_problem: Any
 ) -> None:
     foreign = make_house(secret="fedcba9876543210" * 4)
-    refused(server.ask("GET", address(foreign)), problem.FORBIDDEN)
+    check_problem(server.ask("GET", address(foreign)), problem.FORBIDDEN)
 
 
 def test_addresses_of_before_a_rotation_still_open(server: Any, make_house: Any) -> None:
@@ -296,21 +298,23 @@ def test_addresses_of_before_a_rotation_still_open(server: Any, make_house: Any)
     assert address(rotation) != address(server)
 
 
-def test_a_file_that_is_gone_is_told_to_whoever_may_know(server: Any, refused: Any) -> None:
-    refused(server.ask("GET", address(server, SECOND_NAME)), problem.NOT_FOUND)
+def test_a_file_that_is_gone_is_told_to_whoever_may_know(server: Any, check_problem: Any) -> None:
+    check_problem(server.ask("GET", address(server, SECOND_NAME)), problem.NOT_FOUND)
 
 
-def test_a_service_without_a_disk_has_no_media(house: Any, refused: Any) -> None:
-    refused(house.ask("GET", address(house)), problem.ROUTE_NOT_FOUND)
+def test_a_service_without_a_disk_has_no_media(house: Any, check_problem: Any) -> None:
+    check_problem(house.ask("GET", address(house)), problem.ROUTE_NOT_FOUND)
 
 
-def test_every_place_serves_ranges(serve: Callable[..., Any], refused: Any, kind: str) -> None:
+def test_every_place_serves_ranges(
+    serve: Callable[..., Any], check_problem: Any, kind: str
+) -> None:
     server = serve(kind)
     answer = server.ask("GET", address(server), headers={"Range": "bytes=900-"})
     assert (answer.status_code, answer.content) == (206, SOUND[900:])
     assert answer.headers["content-range"] == f"bytes 900-{SIZE - 1}/{SIZE}"
     assert server.ask("GET", address(server)).content == SOUND
-    refused(server.ask("GET", address(server, SECOND_NAME)), problem.NOT_FOUND)
+    check_problem(server.ask("GET", address(server, SECOND_NAME)), problem.NOT_FOUND)
     server.run(server.storage.close())
 
 
@@ -366,14 +370,18 @@ async def test_nothing_is_open_or_read_ahead_while_a_listener_is_slow(
 
 
 def test_a_bucket_that_does_not_answer_is_503_until_it_does(
-    serve: Callable[..., Any], places: Any, refused: Any, s3: Any, monkeypatch: pytest.MonkeyPatch
+    serve: Callable[..., Any],
+    places: Any,
+    check_problem: Any,
+    s3: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     own = type(s3)().start()
     monkeypatch.setenv("AWS_ENDPOINT_URL", own.url)
     server = serve("bucket")
     own.stop()
     answer = server.ask("GET", address(server))
-    refused(answer, problem.SERVICE_UNAVAILABLE)
+    check_problem(answer, problem.SERVICE_UNAVAILABLE)
     assert answer.headers["retry-after"] == "1"
     assert "the bucket sounds cannot be used now" in server.log.text
     own.start()
@@ -433,9 +441,9 @@ def test_head_tells_of_the_file_and_knows_no_range(server: Any) -> None:
         assert "content-range" not in answer.headers
 
 
-def test_a_range_behind_the_end_is_refused_with_the_size(server: Any, refused: Any) -> None:
+def test_a_range_behind_the_end_is_refused_with_the_size(server: Any, check_problem: Any) -> None:
     answer = server.ask("GET", address(server), headers={"Range": f"bytes={SIZE}-"})
-    refused(answer, problem.RANGE_NOT_SATISFIABLE)
+    check_problem(answer, problem.RANGE_NOT_SATISFIABLE)
     assert answer.headers["content-range"] == f"bytes */{SIZE}"
 
 

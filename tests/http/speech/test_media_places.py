@@ -20,10 +20,10 @@ from svc_core.reports.audio import PIECES, Recording, is_file_name
 from svc_http.settings import Settings, SettingsError, load
 from svc_http.stores import MemoryStorage
 from svc_http.stores.media.bucket import MediaBucket
-from svc_http.stores.media.files import MediaFiles
-from svc_http.stores.media.places import media_of
-from svc_http.stores.media.port import CHUNK_BYTES
-from svc_http.stores.media.rows import PIECE_BYTES, REMOVED_AT_ONCE, MediaRows
+from svc_http.stores.media.folder import MediaFiles
+from svc_http.stores.media.media_choice import media_of
+from svc_http.stores.media.media_port import CHUNK_BYTES
+from svc_http.stores.media.pieces import PIECE_BYTES, REMOVAL_BATCH, MediaRows
 from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
@@ -156,7 +156,7 @@ async def pieces(storage: Any) -> int:
 
 
 Work = Callable[[Any, str], Awaitable[Any]]
-DATA = bytes(range(256)) * (PIECE_BYTES // 256) * (REMOVED_AT_ONCE + 1) + b"end"
+DATA = bytes(range(256)) * (PIECE_BYTES // 256) * (REMOVAL_BATCH + 1) + b"end"
 
 
 @pytest.mark.parametrize("after", ["keep", "remove"])

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from svc_http.outside.speech import program as process
-from svc_http.outside.speech.command import CommandSpeech
-from svc_http.outside.speech.port import SpeechFailed, Words
-from svc_http.outside.speech.program import Bounds
+from svc_http.outside.voices import program as process
+from svc_http.outside.voices.command import CommandSpeech
+from svc_http.outside.voices.program import Bounds
+from svc_http.outside.voices.speech_port import SpeechFailure, SpeechText
 from svc_http.settings import without_settings
 
 Program = Callable[..., CommandSpeech]
@@ -27,7 +27,7 @@ STARTS_ANOTHER = "exec 3> $0; sleep 600 & printf up >&3; sleep 600"
 
 
 async def spoken_bytes(speech: CommandSpeech, out: Path, text: str = "Café & $(id) `x`\n") -> bytes:
-    await speech.say(Words(text, "en"), out)
+    await speech.say(SpeechText(text, "en"), out)
     return await asyncio.to_thread(out.read_bytes)
 
 
@@ -96,7 +96,7 @@ async def test_what_goes_wrong_is_said_in_one_line(
 ) -> None:
     code, arguments, said_of_it = FAULTS[case]
     speech = program(code, *arguments, seconds=0.5 if "long" in case else 60)
-    with pytest.raises(SpeechFailed, match=said_of_it) as failure:
+    with pytest.raises(SpeechFailure, match=said_of_it) as failure:
         await spoken_bytes(speech, tmp_path / "a")
     assert "\n" not in str(failure.value)
 
@@ -104,13 +104,13 @@ async def test_what_goes_wrong_is_said_in_one_line(
 @pytest.mark.anyio
 async def test_a_disk_that_takes_nothing_is_told(program: Program, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    with pytest.raises(SpeechFailed, match="the sound cannot be kept"):
+    with pytest.raises(SpeechFailure, match="the sound cannot be kept"):
         await spoken_bytes(program(ECHO), tmp_path / "a")
 
 
 @pytest.mark.anyio
 async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SpeechFailed) as failure:
+    with pytest.raises(SpeechFailure) as failure:
         await spoken_bytes(CommandSpeech(("nosuchprogram",)), tmp_path / "a")
     assert str(failure.value) == "nosuchprogram cannot be run: No such file or directory"
 
@@ -137,7 +137,7 @@ async def test_a_program_is_killed_with_all_that_it_started(
     seconds = 5.0 if end == "timeout" else 60.0  # a shell is up in a hundredth of one
     command = ("/bin/sh", "-c", STARTS_ANOTHER, str(pipe))
     speech = CommandSpeech(command, bounds=Bounds(seconds=seconds))
-    task = asyncio.create_task(speech.say(Words("a", "en"), tmp_path / "a"))
+    task = asyncio.create_task(speech.say(SpeechText("a", "en"), tmp_path / "a"))
     with await asyncio.to_thread(pipe.open, "rb", 0) as reader:
         assert await asyncio.to_thread(reader.read, 2) == b"up"
         if end == "cancel":
@@ -145,7 +145,7 @@ async def test_a_program_is_killed_with_all_that_it_started(
             with pytest.raises(asyncio.CancelledError):
                 await task
         else:
-            with pytest.raises(SpeechFailed, match="longer"):
+            with pytest.raises(SpeechFailure, match="longer"):
                 await task
         assert await asyncio.to_thread(reader.read) == b""
 
@@ -161,7 +161,7 @@ async def test_a_program_that_is_only_just_starting_is_killed_whole(
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     speech = CommandSpeech(("/bin/sh", "-c", STARTS_ANOTHER, str(pipe)))
-    speaking = asyncio.create_task(speech.say(Words("a", "en"), tmp_path / "a"))
+    speaking = asyncio.create_task(speech.say(SpeechText("a", "en"), tmp_path / "a"))
     for _ in range(steps):
         await asyncio.sleep(0)
     speaking.cancel()
@@ -188,15 +188,15 @@ async def test_a_program_inherits_nothing_whatever_is_open(
 SUPERVISOR = """\
 import asyncio, os, socket, sys, uvloop
 from pathlib import Path
-from svc_http.outside.speech import program as process
-from svc_http.outside.speech.command import CommandSpeech
-from svc_http.outside.speech.port import Words
+from svc_http.outside.voices import program as process
+from svc_http.outside.voices.command import CommandSpeech
+from svc_http.outside.voices.speech_port import SpeechText
 
 async def main(out, *argv):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.set_inheritable(True)
         print(listening.getsockname()[1], flush=True)
-        await CommandSpeech(argv).say(Words("a", "en"), Path(out))
+        await CommandSpeech(argv).say(SpeechText("a", "en"), Path(out))
 
 uvloop.run(main(*sys.argv[1:]))
 """
@@ -238,8 +238,8 @@ def test_its_supervisor_alone_keeps_a_program_to_its_time(tmp_path: Path) -> Non
 
 def test_an_argument_that_no_program_takes_is_told(tmp_path: Path) -> None:
     speech = CommandSpeech(("cat", "a\0b"))
-    with pytest.raises(SpeechFailed, match="cat cannot be run: embedded null byte"):
-        asyncio.run(speech.say(Words("a", "en"), tmp_path / "a"))
+    with pytest.raises(SpeechFailure, match="cat cannot be run: embedded null byte"):
+        asyncio.run(speech.say(SpeechText("a", "en"), tmp_path / "a"))
 
 
 def test_processes_are_started_where_it_is_seen_to_that_they_inherit_nothing() -> None:
@@ -254,8 +254,8 @@ def test_processes_are_started_where_it_is_seen_to_that_they_inherit_nothing() -
         if verbs.search(path.read_text())
     }
     assert starting == {
-        *("outside/speech/program.py", "outside/speech/supervisor.py"),
-        *("outside/embeddings/minilm.py", "run/server/processes.py", "run/cli/tail.py"),
+        *("outside/voices/program.py", "outside/voices/supervisor.py"),
+        *("outside/embeddings/minilm.py", "run/server/processes.py", "run/cli/tail_commands.py"),
     }
 
 

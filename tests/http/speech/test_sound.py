@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.stores.media.sound import MP3, WAV, NoSound, sound, sound_of
+from svc_http.stores.media.sound import MP3, WAV, NoSound, sound_of, sound_of_file
 
 ID3 = b"ID3\x04\x00\x00" + bytes((0, 0, 1, 5)) + bytes(128 + 5)
 
@@ -139,4 +139,4 @@ def test_any_bytes_are_measured_or_refused(data: bytes) -> None:
 
 def test_a_file_is_read_from_the_disk(sounds: Any, tmp_path: Any) -> None:
     (tmp_path / "a").write_bytes(sounds.wav(8_000))
-    assert sound(tmp_path / "a").seconds == 1.0
+    assert sound_of_file(tmp_path / "a").seconds == 1.0

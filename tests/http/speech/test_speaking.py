@@ -22,41 +22,41 @@ from svc_core.operation.host import Host, silent
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, StorageUnavailable
 from svc_core.outbox.model import QUEUES
-from svc_core.reports import speaking
-from svc_core.reports.audio import AUDIO, DOUBTS, PIECES, SPEAKING, TURNS
-from svc_core.reports.local_operations import Speaker
+from svc_core.reports import speech_tasks as speaking
+from svc_core.reports.audio import AUDIO, FILE_CHECKS, FILE_LEASES, PIECES, SPEECH_REQUESTS
 from svc_core.reports.model import REPORTS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import SUBSCRIPTIONS, ProfileInput
-from svc_core.reports.recordings import TURN, forget_reports, take_turn
-from svc_core.reports.speaking import Task
+from svc_core.reports.recordings import LEASE, forget_reports, take_lease
+from svc_core.reports.report_commands import Speaker
+from svc_core.reports.speech_tasks import SpeechTask
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_core.webhooks import delivering
+from svc_core.webhooks import delivery_queue as delivering
 from svc_core.webhooks.operations import CreateWebhook, NewWebhook, create_webhook
-from svc_core.webhooks.rules import outcome
-from svc_http.outside.speech.port import SpeechFailed, Words
+from svc_core.webhooks.rules import attempt_outcome
+from svc_http.outside.voices.speech_port import SpeechFailure, SpeechText
 from svc_http.run.control import channel
 from svc_http.run.control.operator import Operator
 from svc_http.run.control.services import Voice as VoiceService
 from svc_http.service.commits import Commits
-from svc_http.service.service import Service
-from svc_http.service.workers import claims
-from svc_http.service.workers import recordings as speak
+from svc_http.service.service_units import Service
+from svc_http.service.workers import keyed_tasks as claims
+from svc_http.service.workers import report_recordings as speak
 from svc_http.service.workers.deliveries import deliver_loop
-from svc_http.service.workers.recordings import (
+from svc_http.service.workers.report_recordings import (
     CLAIM,
     SPOKEN_AT_ONCE,
     Recorder,
+    orphan_file_loop,
+    remove_orphan_files,
     speak_due,
     speak_loop,
-    sweep,
-    sweep_loop,
 )
-from svc_http.service.workers.reports import make_report
+from svc_http.service.workers.report_runs import make_report
 from svc_http.settings import SettingsError
 from svc_http.stores import MemoryStorage, SqliteStorage
-from svc_http.stores.media.files import MediaFiles
-from svc_http.stores.media.rows import MediaRows
+from svc_http.stores.media.folder import MediaFiles
+from svc_http.stores.media.pieces import MediaRows
 from svc_http.stores.postgres import PostgresStorage
 from tests.backends import NAMES, store_of
 from tests.nursery import program
@@ -70,7 +70,7 @@ class Voice:
 
     def __init__(self, sound: bytes) -> None:
         self.sound = sound
-        self.scripts: list[Words] = []
+        self.scripts: list[SpeechText] = []
         self.failure: BaseException | None = None
         self.gate: asyncio.Event | None = None
         self.began = asyncio.Event()
@@ -79,7 +79,7 @@ class Voice:
     def voice(self, language: str) -> str:
         return f"test {language}"
 
-    async def say(self, words: Words, out: Path) -> None:
+    async def say(self, words: SpeechText, out: Path) -> None:
         self.scripts.append(words)
         self.began.set()
         if self.gate is not None and words.text.startswith(self.is_slow_with):
@@ -105,7 +105,7 @@ class House:
             self.clock.now,
             ring,
             plans=plans.DEFAULT_PLANS,
-            host=Host(speaks=True),
+            host=Host(has_voice=True),
         )
         self.voice = Voice(sound)
         self.media = media
@@ -140,18 +140,20 @@ class House:
         )
         profile_id = profile.location.rpartition("/")[2]
         report = await make_report(self.service, self.tenant, profile_id)
-        await self.service.write(self.tenant, lambda ctx: speaking.want(ctx, report.id))
+        await self.service.write(self.tenant, lambda ctx: speaking.request_speech(ctx, report.id))
 
     async def deliveries(self) -> list[tuple[str, bool, str | None]]:
         """The events that are due are sent: of each its id and what it tells of audio."""
         events = []
         due = await self.storage.across(QUEUES, end=micros(self.clock.now()), limit=9)
         for row in due:
-            take = partial(delivering.take, webhook_id=row.document.id, seen=row.document)
+            take = partial(
+                delivering.take_deliveries, webhook_id=row.document.id, snapshot=row.document
+            )
             for task in await self.service.write(row.tenant, take):
                 data = json.loads(task.event.body)["data"]
                 events.append((task.event.id, data["hasAudio"], data["links"]["audio"]))
-                end = partial(delivering.conclude, task=task, result=outcome(200, 1))
+                end = partial(delivering.conclude, task=task, result=attempt_outcome(200, 1))
                 await self.service.write(row.tenant, end)
         return events
 
@@ -159,7 +161,7 @@ class House:
         return await speak_due(self.service, self.recorder, self.failures.append)
 
     async def sweep(self) -> Any:
-        return await sweep(self.service, self.media)
+        return await remove_orphan_files(self.service, self.media)
 
     async def row(self) -> Any:
         row = await self.service.read(self.tenant, lambda ctx: ctx.load(REPORTS, self.report_id))
@@ -170,8 +172,8 @@ class House:
 
     async def counts(self) -> tuple[int, int]:
         """How many files are in doubt, and how many turns stand."""
-        turns = await self.storage.read(SYSTEM, lambda tx: tx.documents.scan(TURNS, limit=9))
-        return len(await self.storage.across(DOUBTS, limit=9)), len(turns.rows)
+        turns = await self.storage.read(SYSTEM, lambda tx: tx.documents.scan(FILE_LEASES, limit=9))
+        return len(await self.storage.across(FILE_CHECKS, limit=9)), len(turns.rows)
 
     async def has(self, name: str) -> bool:
         try:
@@ -220,8 +222,8 @@ async def test_a_report_is_spoken_once_and_says_so(house: House) -> None:
     assert (audio.voice, audio.recording.duration_seconds) == ("test en", 1.5)
     assert house.files() == [audio.recording.name]
     assert (await house.row()).has_audio
-    assert await house.storage.across(SPEAKING, limit=9) == ()
-    assert await house.storage.across(DOUBTS, limit=9) == ()
+    assert await house.storage.across(SPEECH_REQUESTS, limit=9) == ()
+    assert await house.storage.across(FILE_CHECKS, limit=9) == ()
 
 
 async def test_two_workers_speak_it_once(house: House) -> None:
@@ -231,7 +233,7 @@ async def test_two_workers_speak_it_once(house: House) -> None:
 
 
 async def test_a_failure_is_told_and_tried_again_later(house: House) -> None:
-    house.voice.failure = SpeechFailed("no voice today")
+    house.voice.failure = SpeechFailure("no voice today")
     assert await house.speak() == ()
     assert await house.speak() == ()
     assert [str(failure) for failure in house.failures] == ["no voice today"]
@@ -252,8 +254,8 @@ async def test_a_full_disk_is_a_failure_like_any_other(house: House) -> None:
     house.voice.failure = OSError(28, "No space left on device")
     assert await house.speak() == ()
     assert len(house.failures) == 1
-    (row,) = await house.storage.across(SPEAKING, limit=9)
-    assert SPEAKING.decode(row.document.raw).attempts == 1
+    (row,) = await house.storage.across(SPEECH_REQUESTS, limit=9)
+    assert SPEECH_REQUESTS.decode(row.document.raw).attempts == 1
 
 
 class Crash(BaseException):
@@ -279,8 +281,8 @@ async def test_a_worker_that_is_told_to_end_is_followed_at_once(house: House) ->
     with pytest.raises(asyncio.CancelledError):
         await ending
     assert house.files() == []
-    (wish,) = await house.storage.across(SPEAKING, limit=9)
-    assert SPEAKING.decode(wish.document.raw).attempts == 0
+    (wish,) = await house.storage.across(SPEECH_REQUESTS, limit=9)
+    assert SPEECH_REQUESTS.decode(wish.document.raw).attempts == 0
     house.voice.gate = None
     assert len(await house.speak()) == 1
 
@@ -300,7 +302,7 @@ async def test_a_report_belongs_to_its_worker_for_as_long_as_it_speaks(
     house.clock.advance(CLAIM.total_seconds())
     commits = Commits(house.storage)
     async with asyncio.timeout(10):
-        while await house.storage.across(SPEAKING, end=micros(house.clock.now()), limit=9):
+        while await house.storage.across(SPEECH_REQUESTS, end=micros(house.clock.now()), limit=9):
             await commits.after(commits.version, 0.1)
     assert await house.speak() == ()
     house.voice.gate.set()
@@ -327,16 +329,16 @@ async def test_a_claim_that_has_lapsed_is_renewed_for_nobody_else(house: House) 
     house.voice.failure = Crash()
     with pytest.raises(Crash):
         await house.speak()
-    first = Task(house.report_id, "", "en", "", attempts=1)
+    first = SpeechTask(house.report_id, "", "en", "", attempts=1)
     house.clock.advance(CLAIM.total_seconds())
     house.voice.failure, house.voice.gate = None, asyncio.Event()
     house.voice.began.clear()
     second = asyncio.create_task(house.speak())
     await house.voice.began.wait()
-    (before,) = await house.storage.across(SPEAKING, limit=9)
+    (before,) = await house.storage.across(SPEECH_REQUESTS, limit=9)
     late = house.clock.now() + 2 * CLAIM
-    await house.service.write(house.tenant, lambda ctx: speaking.renew(ctx, first, late))
-    assert await house.storage.across(SPEAKING, limit=9) == (before,)
+    await house.service.write(house.tenant, lambda ctx: speaking.renew_claim(ctx, first, late))
+    assert await house.storage.across(SPEECH_REQUESTS, limit=9) == (before,)
     house.voice.gate.set()
     assert len(await second) == 1
 
@@ -358,7 +360,8 @@ async def test_what_speaks_slowly_holds_up_no_other_workspace(house: House) -> N
         slow = [words for words in house.voice.scripts if words.text.startswith("Slow")]
         assert len(slow) == SPOKEN_AT_ONCE // 2
     wishes = [
-        SPEAKING.decode(r.document.raw) for r in await house.storage.across(SPEAKING, limit=9)
+        SPEECH_REQUESTS.decode(r.document.raw)
+        for r in await house.storage.across(SPEECH_REQUESTS, limit=9)
     ]
     assert [(wish.attempts, wish.is_claimed) for wish in wishes] == [(0, False)] * SPOKEN_AT_ONCE
 
@@ -380,7 +383,7 @@ async def test_the_file_goes_with_its_report(house: House) -> None:
     await house.forget()
     assert await house.sweep() == (audio.recording.name,)
     assert house.files() == []
-    assert await house.storage.across(DOUBTS, limit=9) == ()
+    assert await house.storage.across(FILE_CHECKS, limit=9) == ()
     assert await house.sweep() == ()
 
 
@@ -393,7 +396,7 @@ async def test_a_file_that_another_tenant_needs_stays(house: House) -> None:
     await house.forget()
     assert await house.sweep() == ()
     assert house.files() == [audio.recording.name]
-    assert await house.storage.across(DOUBTS, limit=9) == ()
+    assert await house.storage.across(FILE_CHECKS, limit=9) == ()
 
 
 async def test_a_recording_of_a_report_that_went_meanwhile_goes_in_the_end(house: House) -> None:
@@ -405,7 +408,7 @@ async def test_a_recording_of_a_report_that_went_meanwhile_goes_in_the_end(house
     assert await at_work == ()
     assert len(house.files()) == 1
     assert await house.sweep() == ()
-    house.clock.advance(TURN.total_seconds())
+    house.clock.advance(LEASE.total_seconds())
     assert len(await house.sweep()) == 1
     assert house.files() == []
 
@@ -414,7 +417,7 @@ async def test_the_sweep_hears_of_a_report_that_goes(house: House) -> None:
     await house.speak()
     commits = Commits(house.storage)
     async with (
-        running(sweep_loop(house.service, house.media, commits)),
+        running(orphan_file_loop(house.service, house.media, commits)),
         asyncio.timeout(10),
     ):
         await house.forget()
@@ -520,7 +523,7 @@ async def test_who_keeps_a_file_for_too_long_names_it_no_more(street: Street, wa
     speaking = street.begin(street.first.speak())
     await street.keeping.began.wait()
     await street.second.forget()
-    street.clock.advance(TURN.total_seconds())
+    street.clock.advance(LEASE.total_seconds())
     street.removing.gate.set()
     assert await street.second.sweep() == (street.name,)
     if not wakes:
@@ -563,7 +566,7 @@ async def test_a_file_that_cannot_be_removed_is_removed_later(street: Street) ->
         await street.second.sweep()
     assert await street.second.sweep() == ()
     street.removing.failure = None
-    street.clock.advance(TURN.total_seconds())
+    street.clock.advance(LEASE.total_seconds())
     assert await street.second.sweep() == (street.name,)
     assert not await street.first.has(street.name)
     assert await street.first.counts() == (0, 0)
@@ -576,7 +579,7 @@ async def test_who_woke_too_late_removes_nothing(street: Street, monkeypatch: An
     async def slow(collection: Any, **options: Any) -> Any:
         rows = await across(collection, **options)
         if collection is AUDIO:
-            street.clock.advance(TURN.total_seconds())
+            street.clock.advance(LEASE.total_seconds())
         return rows
 
     monkeypatch.setattr(street.second.storage, "across", slow)
@@ -613,7 +616,7 @@ async def test_of_many_processes_one_has_the_turn(shared_dsn: str) -> None:
     for number in range(10):
         name = f"{number:064x}.mp3"
         lines = [
-            service.system(lambda ctx, name=name: take_turn(ctx, name)) for service in services * 3
+            service.system(lambda ctx, name=name: take_lease(ctx, name)) for service in services * 3
         ]
         turns = await asyncio.gather(*lines)
         assert sum(turn is not None for turn in turns) == 1
@@ -629,7 +632,7 @@ async def by_hand(
 ) -> Any:
     """What the operation answers: its data, or the problem."""
     voice = VoiceService(house.service, make_studio or (lambda: house.recorder))
-    host = attrs.evolve(house.service.host, lends={Speaker: voice})
+    host = attrs.evolve(house.service.host, providers={Speaker: voice})
     operator = Operator(attrs.evolve(house.service, host=host), lambda: SITE, house.failures.append)
     body = {"reportId": house.report_id, **options}
     reply = await operator.answer(channel.line({"operation": "speakReport", "body": body}), silent)
@@ -663,7 +666,7 @@ async def test_what_cannot_be_spoken_by_hand_is_refused(
     house: House, failure: str, code: str
 ) -> None:
     if failure == "voice":
-        house.voice.failure = SpeechFailed("no voice today")
+        house.voice.failure = SpeechFailure("no voice today")
     if failure == "words":
         house.voice.gate = asyncio.Event()
     work = asyncio.create_task(by_hand(house, no_recorder if failure == "settings" else None))
@@ -789,7 +792,7 @@ async def _whole_or_silent(house: House, at: str) -> None:
     audio = await house.service.read(house.tenant, lambda ctx: ctx.find(AUDIO, house.report_id))
     assert (audio is not None) == is_whole
     house.clock.advance(1)
-    await speak.take_over(house.service)
+    await speak.requeue_recordings(house.service)
     audios = await house.speak()
     assert len(audios) == (0 if is_whole else 1)
     events += await house.deliveries()
@@ -799,7 +802,7 @@ async def _whole_or_silent(house: House, at: str) -> None:
     assert (await house.row()).has_audio
     recordings = await house.storage.across(AUDIO, end=micros(house.clock.now()), limit=9)
     (name,) = [AUDIO.decode(row.document.raw).recording.name for row in recordings]
-    house.clock.advance(TURN.total_seconds())
+    house.clock.advance(LEASE.total_seconds())
     assert await house.sweep() == ()
     assert await house.counts() == (0, 0)
     assert await house.media.read(name, range(10**6)) == house.voice.sound

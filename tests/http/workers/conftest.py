@@ -25,9 +25,9 @@ from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.news.model import NEWS, NEWS_TEXTS, NewsItem
 from svc_core.operation.ports import SYSTEM, FeedPosition
 from svc_core.testing.clock import START, CountingIds, FrozenClock
-from svc_http.outside.fetch.client import Fetcher
+from svc_http.outside.fetch.document_fetcher import Fetcher
 from svc_http.outside.fetch.model import FetchLimits
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.stores import SqliteStorage
 from tests.backends import BACKEND, EPOCH, NAMES, store_of
 

@@ -14,12 +14,12 @@ from svc_core.access import operations as accounts
 from svc_core.access.limits import AGENT_ACCOUNT_RATE
 from svc_core.access.plans import PlanTable
 from svc_core.access.quotas import MemoryCounters
+from svc_core.agent.agent_ports import Backend, Tools, Turn
+from svc_core.agent.answer_events import AnswerDone, AnswerFailure, AnswerSource, Event, Step, Text
 from svc_core.agent.credits import CREDITS
-from svc_core.agent.events import Event, Failed, Finished, Source, Step, Text
-from svc_core.agent.ports import Backend, Tools, Turn
 from svc_core.agent.threads import THREAD_TURNS
 from svc_core.automations import operations as automations
-from svc_core.automations import running
+from svc_core.automations import run_queue as running
 from svc_core.automations.model import (
     AUTOMATIONS,
     RUNS,
@@ -35,14 +35,14 @@ from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, StorageUnavailable
 from svc_http.service.commits import Commits
-from svc_http.service.workers import automations as automate
-from svc_http.service.workers import claims
-from svc_http.service.workers.automations import Rounds, automate_loop, take_over
-from svc_http.service.workers.claims import CLAIM
+from svc_http.service.workers import automation_runs as automate
+from svc_http.service.workers import keyed_tasks as claims
+from svc_http.service.workers.automation_runs import AutomationRounds, automate_loop, requeue_runs
+from svc_http.service.workers.keyed_tasks import CLAIM
 
 pytestmark = pytest.mark.anyio
 
-SOURCE = Source(1, "inc_" + "1" * 24, "Strike at the port", "https://api.example/1")
+SOURCE = AnswerSource(1, "inc_" + "1" * 24, "Strike at the port", "https://api.example/1")
 
 
 class Agent:
@@ -60,7 +60,7 @@ class Agent:
             SOURCE,
             Text("It "),
             Text("closed [1]."),
-            Finished(),
+            AnswerDone(),
         )
 
     async def open(self, turn: Turn, tools: Any) -> AsyncIterator[Event]:
@@ -102,7 +102,7 @@ class Office:
         self.counters: Any = MemoryCounters()
         self.failures: list[BaseException] = []
         lends = {Backend: self.agent, Tools: self.tools, PlanTable: house.service.plans}
-        host = Host(threads_kept=timedelta(days=30), lends=lends)
+        host = Host(thread_retention=timedelta(days=30), providers=lends)
         self.service = attrs.evolve(house.service, host=host)
 
     async def workspace(self, name: str = "A", plan: str = "elite") -> tuple[str, str]:
@@ -139,7 +139,7 @@ class Office:
 
     async def run(self, place: tuple[str, str], id_: str) -> None:
         async def unit(ctx: Context) -> object:
-            return await running.queue(ctx, await ctx.value(AUTOMATIONS, id_), "manual")
+            return await running.queue_run(ctx, await ctx.value(AUTOMATIONS, id_), "manual")
 
         async def own(ctx: Context) -> object:
             return await unit(attrs.evolve(ctx, actor=Actor(place[0], place[0], place[1])))
@@ -157,9 +157,9 @@ class Office:
 
     async def work(self) -> None:
         """Carry out what is due now."""
-        rounds = Rounds(self.service, self.counters, self.failures.append)
+        rounds = AutomationRounds(self.service, self.counters, self.failures.append)
         await rounds.begin()
-        await rounds.done()
+        await rounds.wait()
 
     async def credits(self, tenant: str) -> tuple[int, int]:
         """Used, and under way."""
@@ -216,8 +216,8 @@ async def test_a_personal_workspace_of_one_runs_in_the_name_of_its_person(office
 @pytest.mark.parametrize(
     ("events", "code", "used"),
     [
-        ((Failed("UPSTREAM_UNAVAILABLE", "Gone."),), "UPSTREAM_UNAVAILABLE", 0),
-        ((Text("Half"), Failed("UPSTREAM_TIMEOUT", "Late.")), "UPSTREAM_TIMEOUT", 1),
+        ((AnswerFailure("UPSTREAM_UNAVAILABLE", "Gone."),), "UPSTREAM_UNAVAILABLE", 0),
+        ((Text("Half"), AnswerFailure("UPSTREAM_TIMEOUT", "Late.")), "UPSTREAM_TIMEOUT", 1),
         ((), "INTERNAL_ERROR", 0),
         ((Text("Half"),), "INTERNAL_ERROR", 1),
     ],
@@ -239,9 +239,9 @@ async def test_nothing_is_heard_after_the_end_nor_kept_where_no_threads_are(
     office: Office,
 ) -> None:
     place = tenant, _ = await office.workspace()
-    host = attrs.evolve(office.service.host, threads_kept=timedelta())
+    host = attrs.evolve(office.service.host, thread_retention=timedelta())
     office.service = attrs.evolve(office.service, host=host)
-    office.agent.says = (Text("It did."), Finished(), Text(" Late."), Failed("X", "Late."))
+    office.agent.says = (Text("It did."), AnswerDone(), Text(" Late."), AnswerFailure("X", "Late."))
     await office.run_by_hand(place)
     await office.work()
     (run,) = await office.runs(tenant)
@@ -449,7 +449,7 @@ async def test_what_cannot_be_renewed_is_told_of(
         attempts_made.set()
         raise StorageUnavailable("away")
 
-    monkeypatch.setattr(running, "renew", away)
+    monkeypatch.setattr(running, "renew_run", away)
     place = tenant, _ = await office.workspace()
     office.agent.waits = lambda _: attempts_made.wait()
     await office.run_by_hand(place)
@@ -478,14 +478,14 @@ async def test_what_the_server_before_had_is_begun_again_at_once(any_office: Off
     id_ = await office.run_by_hand(place)
 
     async def dead(ctx: Context) -> None:
-        task = await running.take(ctx, id_, "dead", ctx.now + CLAIM)
+        task = await running.take_run(ctx, id_, "dead", ctx.now + CLAIM)
         assert task is not None
-        assert await running.begin(ctx, task) is not None
+        assert await running.begin_run(ctx, task) is not None
 
     await office.service.write(tenant, dead)
     await office.work()
     assert office.agent.questions == []
-    await take_over(office.service)
+    await requeue_runs(office.service)
     await office.work()
     (run,) = await office.runs(tenant)
     assert run.status == "succeeded"
@@ -502,7 +502,7 @@ async def test_a_run_that_is_archived_between_its_taking_and_its_beginning_is_no
         own = attrs.evolve(ctx, actor=Actor(tenant, tenant, owner))
         row = await own.load(AUTOMATIONS, id_)
         own = attrs.evolve(own, target=row)
-        await automations.archive_automation(own, automations.OneAutomation(id_))
+        await automations.archive_automation(own, automations.AutomationRequest(id_))
 
     async def slow(*arguments: Any) -> Any:
         await office.service.write(tenant, archive)
@@ -540,7 +540,7 @@ async def _walk(office: Office, seed: int) -> list[Any]:
         await office.automation(place),
         await office.automation(place, schedule=Timetable("hourly")),
     ]
-    tasks: list[running.Task] = []
+    tasks: list[running.RunTask] = []
     final: dict[str, AutomationRun] = {}
     for _ in range(120):
         step, id_ = chance.choice(STEPS), chance.choice(ids)
@@ -548,7 +548,7 @@ async def _walk(office: Office, seed: int) -> list[Any]:
         outcome = await office.service.write(
             tenant, lambda ctx, at=(step, id_, task): _step(ctx, owner, *at)
         )
-        if isinstance(outcome, running.Task):
+        if isinstance(outcome, running.RunTask):
             tasks.append(outcome)
         if step == "lapse":
             office.clock.advance(chance.choice([1, 31, 3_600]))
@@ -570,10 +570,12 @@ async def _walk(office: Office, seed: int) -> list[Any]:
     return trace
 
 
-async def _step(ctx: Context, owner: str, step: str, id_: str, task: running.Task | None) -> object:
+async def _step(
+    ctx: Context, owner: str, step: str, id_: str, task: running.RunTask | None
+) -> object:
     own = attrs.evolve(ctx, actor=Actor(ctx.actor.tenant, ctx.actor.tenant, owner))
     target = attrs.evolve(own, target=await own.load(AUTOMATIONS, id_))
-    request = automations.OneAutomation(id_)
+    request = automations.AutomationRequest(id_)
     try:
         match step:
             case "run":
@@ -584,24 +586,24 @@ async def _step(ctx: Context, owner: str, step: str, id_: str, task: running.Tas
                 return await automations.restore_automation(target, request)
             case "take":
                 until = ctx.now + CLAIM
-                return await running.take(ctx, id_, ctx.ids.new("req"), until)
+                return await running.take_run(ctx, id_, ctx.ids.new("req"), until)
             case "over":
-                return await running.take_over(ctx, id_)
+                return await running.free_run(ctx, id_)
     except Problem as refusal:
         return refusal
     if task is None:
         return None
     match step:
         case "begin":
-            return await running.begin(ctx, task)
+            return await running.begin_run(ctx, task)
         case "succeed":
             run = await ctx.find(RUNS, task.run.id)
             if run is not None and run.status == "running":
-                return await running.end(ctx, task, "succeed", output=RunOutput("Done.", ()))
+                return await running.end_run(ctx, task, "succeed", output=RunOutput("Done.", ()))
         case "fail":
-            return await running.end(ctx, task, "fail")
+            return await running.end_run(ctx, task, "fail")
         case "release":
-            return await running.release(ctx, task, ctx.now)
+            return await running.release_run(ctx, task, ctx.now)
     return None
 
 

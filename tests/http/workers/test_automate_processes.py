@@ -13,8 +13,8 @@ import pytest
 from svc_core import catalog
 from svc_core.testing.clock import START
 from svc_http.service.commits import Commits
-from svc_http.service.workers.automations import take_over
-from svc_http.service.workers.claims import CLAIM
+from svc_http.service.workers.automation_runs import requeue_runs
+from svc_http.service.workers.keyed_tasks import CLAIM
 from svc_http.stores import SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
 from tests.backends import BACKEND, EPOCH
@@ -30,17 +30,17 @@ from datetime import timedelta
 from svc_core import catalog
 from svc_core.access import plans
 from svc_core.access.plans import PlanTable
-from svc_core.agent.events import Finished, Text
-from svc_core.agent.ports import Backend, Tools
+from svc_core.agent.answer_events import AnswerDone, Text
+from svc_core.agent.agent_ports import Backend, Tools
 from svc_core.base.seals import Keyring
 from svc_core.operation.host import Host
 from svc_core.testing.clock import FrozenClock
 from svc_http import system
 from svc_http.service.commits import Commits
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.stores import SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
-from svc_http.service.workers.automations import automate_loop
+from svc_http.service.workers.automation_runs import automate_loop
 
 place, how = sys.argv[1:]
 STORE, EPOCH = (catalog.COLLECTIONS,), b"12345678"
@@ -54,7 +54,7 @@ class Agent:
         if how == "hangs":
             await asyncio.Event().wait()
         yield Text("Done.")
-        yield Finished()
+        yield AnswerDone()
 
 class NoTools:
     def of(self, work, actor, now):
@@ -64,8 +64,8 @@ async def live():
     opened = None if "://" in place else SqliteStorage.open(place, *STORE, epoch=EPOCH)
     storage = opened or await PostgresStorage.open(place, *STORE, epoch=EPOCH)
     table, clock = plans.PRESETS["default"], FrozenClock()
-    host = Host(threads_kept=timedelta(days=1),
-                lends={Backend: Agent(), Tools: NoTools(), PlanTable: table})
+    host = Host(thread_retention=timedelta(days=1),
+                providers={Backend: Agent(), Tools: NoTools(), PlanTable: table})
     service = Service(storage, system.SystemIds(), clock.now, Keyring({1: b"k" * 32}, 1),
                       plans=table, host=host)
     print("ready", flush=True)
@@ -136,7 +136,7 @@ async def test_a_run_whose_worker_was_killed_is_taken_up_again(place: str) -> No
     if "://" in place:
         office.clock.advance(CLAIM.total_seconds())
     else:
-        await take_over(office.service)  # nobody else can have the file
+        await requeue_runs(office.service)  # nobody else can have the file
     await office.work()
     (run,) = await office.runs(tenant)
     assert (run.status, office.agent.questions) == ("succeeded", ["What happened?"])

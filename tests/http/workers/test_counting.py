@@ -10,14 +10,14 @@ import attrs
 import pytest
 
 from svc_core import catalog
-from svc_core.intel.news.indexing import COUNTED_AT_ONCE, ITEMS
 from svc_core.intel.news.model import NEWS_TEXTS, NewsText
+from svc_core.intel.news.news_corpus import COUNTED_AT_ONCE, ITEMS
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.search import corpus
 from svc_core.search.corpus import FAN
 from svc_core.testing.clock import START
 from svc_core.text.frequencies import Frequencies
-from svc_http.service.workers.intake import add_source, pull, tidy
+from svc_http.service.workers.source_pulls import add_source, pull, tidy
 from svc_http.stores import SqliteStorage
 from tests.backends import EPOCH
 
@@ -36,7 +36,7 @@ async def texts(house: Any) -> list[Any]:
 async def is_exact(house: Any) -> bool:
     """Whether the table has what counting everything now gives."""
     table: Frequencies = await house.service.read(
-        SYSTEM, lambda ctx: corpus.frequencies(ctx, ITEMS)
+        SYSTEM, lambda ctx: corpus.term_frequencies(ctx, ITEMS)
     )
     words = await texts(house)
     scratch = Frequencies.of(set(text.terms.split()) for text in words)
@@ -98,5 +98,5 @@ async def test_a_store_of_before_is_searched_at_once_and_counted_by_the_worker(
 
 
 async def _candidates(ctx: Any, term: str) -> Any:
-    table = await corpus.frequencies(ctx, ITEMS)
-    return await corpus.candidates(ctx, {term: 1.0}, table, texts=NEWS_TEXTS, limit=1_000)
+    table = await corpus.term_frequencies(ctx, ITEMS)
+    return await corpus.candidate_ids(ctx, {term: 1.0}, table, texts=NEWS_TEXTS, limit=1_000)

@@ -23,29 +23,30 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import Collection, StorageUnavailable
-from svc_core.outbox.events import publish
+from svc_core.outbox.cloud_events import publish
 from svc_core.outbox.model import (
     DELIVERIES,
     EVENTS,
     QUEUES,
     WEBHOOKS,
     Delivery,
-    Event,
+    OutboxEvent,
     Webhook,
     delivery_id,
 )
 from svc_core.testing.clock import FrozenClock
-from svc_core.webhooks import delivering, operations
-from svc_core.webhooks.rules import trial
+from svc_core.webhooks import delivery_queue as delivering
+from svc_core.webhooks import operations
+from svc_core.webhooks.rules import trial_event
 from svc_core.webhooks.signing import secret_text
-from svc_core.wire import loads
+from svc_core.wire import from_bytes
 from svc_http import system
-from svc_http.outside.fetch import names
-from svc_http.outside.fetch.post import BODY_BYTES, Poster, Undelivered
+from svc_http.outside.fetch import resolver as names
+from svc_http.outside.fetch.webhook_poster import BODY_BYTES, DeliveryFailure, Poster
 from svc_http.service.commits import Commits
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.service.workers import deliveries as deliver
-from svc_http.service.workers.deliveries import deliver_loop, purge_deliveries, take_over
+from svc_http.service.workers.deliveries import deliver_loop, purge_deliveries, requeue_deliveries
 from tests.backends import NAMES, make_store, store_of
 from tests.late import Late
 
@@ -209,21 +210,21 @@ class Desk:
         )
         return json.loads(creation.raw)["id"], secret
 
-    async def publish(self, *ids: str, tenant: str = TENANT) -> Event:
+    async def publish(self, *ids: str, tenant: str = TENANT) -> OutboxEvent:
         """Queue an event for these webhooks, in one unit of work."""
 
-        async def unit(ctx: Context) -> Event:
+        async def unit(ctx: Context) -> OutboxEvent:
             hooks = [WEBHOOKS.decode((await ctx.load(WEBHOOKS, id_)).raw) for id_ in ids]
-            event = trial(ctx.ids.new("evt"), hooks[0], ctx.host.origin, ctx.now)
+            event = trial_event(ctx.ids.new("evt"), hooks[0], ctx.host.origin, ctx.now)
             await publish(ctx, event, hooks)
             return event
 
         return await self.service.write(tenant, unit)
 
     async def read(self, id_: str, tenant: str = TENANT) -> Webhook:
-        request = operations.OneWebhook(id_)
+        request = operations.WebhookRequest(id_)
         document = await self.service.read(tenant, lambda ctx: operations.get_webhook(ctx, request))
-        return loads(Webhook, document.raw)
+        return from_bytes(Webhook, document.raw)
 
     async def deliveries(self, id_: str, tenant: str = TENANT) -> list[Delivery]:
         filters = {"webhook_id": (id_,)}
@@ -533,7 +534,7 @@ async def test_a_deleted_webhook_is_told_nothing(desk: Desk, sink: Sink) -> None
     id_, _ = await desk.webhook(sink.url())
     await desk.publish(id_)
     await desk.service.write(
-        TENANT, lambda ctx: operations.delete_webhook(ctx, operations.OneWebhook(id_))
+        TENANT, lambda ctx: operations.delete_webhook(ctx, operations.WebhookRequest(id_))
     )
     desk.start()
     commits = Commits(desk.storage)
@@ -696,7 +697,7 @@ async def test_the_next_server_sends_at_once_what_the_one_before_it_had_under_wa
     stall.go_on.set()
 
     sink.answers["/hook"] = OK
-    assert await take_over(any_desk.service, any_desk.failures.append, page_rows=2) == 3
+    assert await requeue_deliveries(any_desk.service, any_desk.failures.append, page_rows=2) == 3
     any_desk.start(workers=8)
     for id_, tenant in hooks:
         [delivery] = await any_desk.outcomes(id_, tenant)
@@ -705,7 +706,7 @@ async def test_the_next_server_sends_at_once_what_the_one_before_it_had_under_wa
         assert (await any_desk.read(id_, tenant)).consecutive_failures == 0
     event_ids = [request.fields["webhook-id"] for request in sink.requests]
     assert sorted(event_ids) == sorted([event.id for event in events] * 2)
-    assert await take_over(any_desk.service, any_desk.failures.append) == 0
+    assert await requeue_deliveries(any_desk.service, any_desk.failures.append) == 0
     assert any_desk.failures == []
 
 
@@ -724,11 +725,11 @@ async def test_broken_books_of_one_webhook_keep_no_other_from_being_taken_over(
     hooks = [(await desk.webhook(sink.url(path)))[0] for path in ("/broken", "/sound")]
     for id_ in hooks:
         await desk.publish(id_)
-        await desk.service.write(TENANT, partial(delivering.take, webhook_id=id_))
+        await desk.service.write(TENANT, partial(delivering.take_deliveries, webhook_id=id_))
     spoilt = next(delivery for delivery in await desk.deliveries(hooks[0]))
     row = delivery_id(spoilt.webhook_id, spoilt.event_id)
     await desk.service.write(TENANT, lambda ctx: ctx.tx.documents.put(UNREADABLE, row, "broken"))
-    assert await take_over(desk.service, desk.failures.append) == 1
+    assert await requeue_deliveries(desk.service, desk.failures.append) == 1
     assert desk.failures
     desk.start()
     assert [delivery.status for delivery in await desk.outcomes(hooks[1])] == ["delivered"]
@@ -743,7 +744,7 @@ async def test_old_deliveries_are_forgotten_with_their_events(sink: Sink) -> Non
     await desk.publish(own_id)
     await desk.publish(foreign_id, tenant=OTHER_TENANT)
     assert await purge_deliveries(desk.service) == 0
-    clock.advance(delivering.KEPT.total_seconds() + 1)
+    clock.advance(delivering.DELIVERY_RETENTION.total_seconds() + 1)
     event = await desk.publish(own_id)
     assert await purge_deliveries(desk.service) == 2
     assert [delivery.event_id for delivery in await desk.deliveries(own_id)] == [event.id]
@@ -762,8 +763,8 @@ async def post_once(url: str, **how: Any) -> int | str:
     poster = Poster(**{"loopback": True, "total_seconds": PATIENCE_SECONDS, **how})
     try:
         return await poster.post(url, {"Content-Type": "text/plain"}, b"body")
-    except Undelivered as error:
-        return error.word
+    except DeliveryFailure as error:
+        return error.reason
     finally:
         await poster.aclose()
 

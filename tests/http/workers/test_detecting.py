@@ -7,10 +7,10 @@ from typing import Any
 import attrs
 import pytest
 
+from svc_core.intel.signals.detection import detect_new
 from svc_core.intel.signals.model import DETECTIONS_DUE, SIGNALS, Signal
-from svc_core.intel.signals.passes import detect_new
 from svc_core.operation.context import Context
-from svc_http.service.workers.intake import add_source, pull, pull_all
+from svc_http.service.workers.source_pulls import add_source, pull, pull_all
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio

@@ -7,9 +7,9 @@ import attrs
 import pytest
 
 from svc_core.formats import table as formats
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.intel.intake import documents
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.news import vectors as of_news
 from svc_core.intel.news.model import NEWS_TEXTS
 from svc_core.intel.news.vectors import VECTORS
@@ -18,15 +18,15 @@ from svc_core.operation.ports import SYSTEM
 from svc_core.reports.model import FACETS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import ProfileInput
-from svc_core.search import embeddings
-from svc_core.search.embeddings import Embedder, NotEmbedded, Vector
+from svc_core.search import vector_likeness as embeddings
+from svc_core.search.vector_likeness import Embedder, NotEmbedded, Vector
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.commits import Commits
-from svc_http.service.workers import vectors as embed
-from svc_http.service.workers.intake import add_source
-from svc_http.service.workers.reports import make_report
-from svc_http.service.workers.vectors import Embedding, embed_loop
-from svc_http.stores.counters.memory import in_memory
+from svc_http.service.workers import item_vectors as embed
+from svc_http.service.workers.item_vectors import VectorWork, embed_loop
+from svc_http.service.workers.report_runs import make_report
+from svc_http.service.workers.source_pulls import add_source
+from svc_http.stores.counters.in_process import in_memory
 from tests.counted import Counted, KilledError
 from tests.meaning import Meaning
 
@@ -39,7 +39,7 @@ async def take_titles(house: Any, feed: Any, *titles: str, text: str = "") -> No
     """Take in one item a title."""
     body = Body(feed(*titles, text=text))
     source = await add_source(house.service, "/feeds/pier.xml")
-    document = formats.read(body, formats.FORMATS["rss"], Given())
+    document = formats.read_document(body, formats.FORMATS["rss"], Origin())
     await house.service.system(lambda ctx: documents.take_document(ctx, source.id, document))
 
 
@@ -48,15 +48,15 @@ async def vectors(house: Any) -> list[Vector]:
     return [VECTORS.decode(row.raw) for row in rows.rows]
 
 
-def working(house: Any, model: Meaning, **parts: Any) -> Embedding:
+def working(house: Any, model: Meaning, **parts: Any) -> VectorWork:
     service = attrs.evolve(house.service, **parts)
-    return Embedding(service, Embeddings(model), in_memory(lambda: 0.0).leases)
+    return VectorWork(service, Embeddings(model), in_memory(lambda: 0.0).leases)
 
 
 async def report(house: Any, model: Meaning | None, topic: str = "Port strike") -> set[str]:
     """The titles that a report cites."""
     lends = {} if model is None else {Embedder: Embeddings(model)}
-    host = attrs.evolve(house.service.host, lends=lends)
+    host = attrs.evolve(house.service.host, providers=lends)
     service = attrs.evolve(house.service, host=host)
     request = profiles.CreateProfile(ProfileInput(f"Ports {house.clock.now()}", topic, "manual"))
     creation = await service.write(TENANT, lambda ctx: profiles.create_profile(ctx, request))
@@ -136,8 +136,8 @@ async def test_two_processes_share_the_work_by_turns(house: Any, feed: Any) -> N
     await take_titles(house, feed, *NEWS_OF_PORTS)
     leases = in_memory(lambda: 0.0).leases
     model, other_model = Meaning(), Meaning()
-    first = Embedding(house.service, Embeddings(model), leases)
-    second = Embedding(house.service, Embeddings(other_model), leases)
+    first = VectorWork(house.service, Embeddings(model), leases)
+    second = VectorWork(house.service, Embeddings(other_model), leases)
     assert [await first.turn(), await second.turn()] == [3, 0]
     assert other_model.texts == []
 
@@ -148,7 +148,7 @@ async def test_a_place_for_turns_that_is_down_is_waited_for(house: Any, feed: An
             raise embed.SharedUnavailable("nobody answers")
 
     await take_titles(house, feed, *NEWS_OF_PORTS)
-    assert await Embedding(house.service, Embeddings(Meaning()), Down()).turn() == 0
+    assert await VectorWork(house.service, Embeddings(Meaning()), Down()).turn() == 0
 
 
 async def test_words_that_the_model_refuses_are_not_asked_for_again(house: Any, feed: Any) -> None:
@@ -173,7 +173,7 @@ async def test_a_model_that_is_away_is_tried_again(
     model.refuses = lambda _: NotEmbedded("it is away")
     await take_titles(house, feed, *NEWS_OF_PORTS)
     worker = working(house, model)
-    worker._embedder.told = failures.append
+    worker._embedder.on_failure = failures.append
     assert await worker.turn() == 0
     assert [str(failure) for failure in failures] == ["it is away"]
     model.refuses = lambda _: None
@@ -230,19 +230,19 @@ async def test_a_vector_is_not_kept_of_what_is_gone(house: Any, feed: Any) -> No
         for row in (await ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows:
             await ctx.remove(NEWS_TEXTS, row.id)
 
-    (item,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.lacking(ctx, "meaning"))
+    (item,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.vector_gaps(ctx, "meaning"))
     await house.service.system(forget)
-    await of_news.make(house.service, Embeddings(Meaning()), [item])
+    await of_news.embed_gaps(house.service, Embeddings(Meaning()), [item])
     assert await vectors(house) == []
 
 
 async def test_a_slow_process_keeps_no_vector_of_words_that_changed(house: Any, feed: Any) -> None:
     await take_titles(house, feed, "A storm")
-    (slow,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.lacking(ctx, "meaning"))
+    (slow,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.vector_gaps(ctx, "meaning"))
     await take_titles(house, feed, "A storm", text="It is over.")
     await working(house, Meaning()).turn()
     (vector,) = await vectors(house)
-    await of_news.make(house.service, Embeddings(Meaning()), [slow])
+    await of_news.embed_gaps(house.service, Embeddings(Meaning()), [slow])
     assert await vectors(house) == [vector]
 
 
@@ -255,5 +255,5 @@ async def test_as_many_vectors_are_compared_as_the_model_can(
     await take_titles(house, feed, *(f"Hurricane {n}" for n in range(5)))
     model = Embeddings(Meaning())
     await working(house, Meaning()).turn()
-    likeness = await of_news.likeness(house.service, model, "storm", ())
+    likeness = await of_news.item_likeness(house.service, model, "storm", ())
     assert len(likeness.near) == len(likeness.values) == 3

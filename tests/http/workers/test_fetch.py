@@ -20,12 +20,13 @@ from hypothesis import strategies as st
 
 from svc_core.base.egress import LOOPBACK, PRIVATE, is_allowed
 from svc_core.outbox.model import WEBHOOKS_MAX
-from svc_http.outside.fetch import files, names
-from svc_http.outside.fetch.addresses import checked_url
-from svc_http.outside.fetch.client import Fetcher
-from svc_http.outside.fetch.files import locations
-from svc_http.outside.fetch.guard import Guard
-from svc_http.outside.fetch.model import Fetched, FetchLimits, FetchRefused, NotModified
+from svc_http.outside.fetch import local_files as files
+from svc_http.outside.fetch import resolver as names
+from svc_http.outside.fetch.document_fetcher import Fetcher
+from svc_http.outside.fetch.guarded_network import GuardedNetwork
+from svc_http.outside.fetch.local_files import document_locations
+from svc_http.outside.fetch.model import FetchedDocument, FetchLimits, FetchRefusal, NotModified
+from svc_http.outside.fetch.url_checks import checked_url
 
 pytestmark = pytest.mark.anyio
 
@@ -39,8 +40,8 @@ async def fetcher(anyio_backend: str) -> Any:
         yield fetcher_
 
 
-async def refusal_of(fetcher: Fetcher, location: str) -> FetchRefused:
-    with pytest.raises(FetchRefused) as error:
+async def refusal_of(fetcher: Fetcher, location: str) -> FetchRefusal:
+    with pytest.raises(FetchRefusal) as error:
         await fetcher.fetch(location)
     assert error.value.message.endswith(".")
     return error.value
@@ -141,7 +142,7 @@ BAD_URLS = [
 def test_an_address_of_the_wrong_form_is_refused_before_anything_is_asked(
     url: str, code: str
 ) -> None:
-    with pytest.raises(FetchRefused) as error:
+    with pytest.raises(FetchRefusal) as error:
         checked_url(url)
     assert error.value.code == code
 
@@ -187,8 +188,8 @@ async def test_a_name_is_refused_when_any_of_its_addresses_is_denied(
         return [(2, 1, 6, "", (address, port)) for address in ("93.184.216.34", "10.0.0.1")]
 
     monkeypatch.setattr(names, "look_up", resolve)
-    with pytest.raises(FetchRefused) as error:
-        await Guard().connect_tcp("two.host.org", 80, timeout=1.0)
+    with pytest.raises(FetchRefusal) as error:
+        await GuardedNetwork().connect_tcp("two.host.org", 80, timeout=1.0)
     assert error.value.code == "deniedAddress"
 
 
@@ -202,7 +203,7 @@ async def test_the_next_address_is_tried_when_one_does_not_answer(
     publisher.publish("/feed", b"here")
     async with Fetcher(exceptions=LOOPBACK) as inside:
         answer = await inside.fetch(publisher.url(host="two.host.org"))
-    assert isinstance(answer, Fetched)
+    assert isinstance(answer, FetchedDocument)
     assert publisher.requests[0][1]["host"] == f"two.host.org:{publisher.port}"
 
 
@@ -228,8 +229,8 @@ async def test_a_name_that_takes_too_long_to_resolve_is_a_timeout(
         raise AssertionError("it is cancelled")
 
     monkeypatch.setattr(names, "look_up", resolve)
-    with pytest.raises(FetchRefused) as error:
-        await Guard().connect_tcp("slow.host.org", 80, timeout=0.02)
+    with pytest.raises(FetchRefusal) as error:
+        await GuardedNetwork().connect_tcp("slow.host.org", 80, timeout=0.02)
     assert error.value.code == "timeout"
 
 
@@ -252,25 +253,25 @@ async def test_slow_names_keep_no_other_waiting_and_asking_again_adds_none(
         return resolve(host, *how, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", slowly)
-    guard = Guard(LOOPBACK)
+    guard = GuardedNetwork(LOOPBACK)
     slow = [f"slow{number}.host.org" for number in range(WEBHOOKS_MAX)]
     for _ in range(2):
         asking = [guard.connect_tcp(name, 9, timeout=0.05) for name in slow]
         given_up = await asyncio.gather(*asking, return_exceptions=True)
-        assert {outcome.code for outcome in given_up if isinstance(outcome, FetchRefused)} == {
+        assert {outcome.code for outcome in given_up if isinstance(outcome, FetchRefusal)} == {
             "timeout"
         }
     with pytest.raises(httpcore2.ConnectError):
         await guard.connect_tcp("localhost", 1, timeout=20)
     assert look_ups == {**dict.fromkeys(slow, 1), "localhost": 1}
     ends.set()
-    await asyncio.gather(*guard._names._asked.values(), return_exceptions=True)
+    await asyncio.gather(*guard._resolver._lookups.values(), return_exceptions=True)
 
 
 async def test_the_guard_knows_no_local_sockets() -> None:
     with pytest.raises(AssertionError):
-        await Guard().connect_unix_socket("/run/x.sock")
-    await Guard().sleep(0)
+        await GuardedNetwork().connect_unix_socket("/run/x.sock")
+    await GuardedNetwork().sleep(0)
 
 
 # -- documents ---------------------------------------------------------------------------------
@@ -283,7 +284,7 @@ async def test_a_document_comes_with_its_validators(fetcher: Fetcher, publisher:
         headers={"ETag": '"v1"', "Last-Modified": "yesterday", "Content-Type": "text/xml"},
     )
     answer = await fetcher.fetch(url)
-    assert answer == Fetched(b"body", "text/xml", '"v1"', "yesterday", url, 200)
+    assert answer == FetchedDocument(b"body", "text/xml", '"v1"', "yesterday", url, 200)
 
 
 async def test_what_is_known_is_asked_for_conditionally(fetcher: Fetcher, publisher: Any) -> None:
@@ -322,7 +323,7 @@ async def test_a_compressed_document_is_unfolded(
     body = gzip.compress(b"words " * 100)
     url = publisher.publish("/feed", body, headers={"Content-Encoding": name})
     answer = await fetcher.fetch(url)
-    assert isinstance(answer, Fetched)
+    assert isinstance(answer, FetchedDocument)
     assert answer.body == b"words " * 100
 
 
@@ -352,8 +353,8 @@ async def test_a_document_of_the_largest_size_is_taken(
             "/folded", gzip.compress(b"x" * size), headers={"Content-Encoding": "gzip"}
         )
     )
-    assert isinstance(plain, Fetched)
-    assert isinstance(small, Fetched)
+    assert isinstance(plain, FetchedDocument)
+    assert isinstance(small, FetchedDocument)
     assert len(plain.body) == len(small.body) == size
 
 
@@ -467,7 +468,7 @@ async def test_tls_is_agreed_on_with_the_name_and_not_the_address(
     async with Fetcher(exceptions=LOOPBACK, tls=trusting) as inside:
         if is_good:
             answer = await inside.fetch(url)
-            assert isinstance(answer, Fetched)
+            assert isinstance(answer, FetchedDocument)
             assert answer.body == b"body"
             assert publisher.requests[0][1]["host"].startswith(name)
         else:
@@ -483,7 +484,7 @@ async def test_a_redirect_is_followed(fetcher: Fetcher, publisher: Any, status: 
     publisher.publish("/new", b"body")
     url = publisher.redirect("/old", "new", f"{status} Moved")
     answer = await fetcher.fetch(url)
-    assert isinstance(answer, Fetched)
+    assert isinstance(answer, FetchedDocument)
     assert answer.final_url == publisher.url("/new")
 
 
@@ -491,7 +492,7 @@ async def test_three_redirects_are_followed_and_not_four(fetcher: Fetcher, publi
     for number in range(4):
         publisher.redirect(f"/{number}", f"/{number + 1}")
     publisher.publish("/4", b"body")
-    assert isinstance(await fetcher.fetch(publisher.url("/1")), Fetched)
+    assert isinstance(await fetcher.fetch(publisher.url("/1")), FetchedDocument)
     assert (await refusal_of(fetcher, publisher.url("/0"))).code == "redirects"
 
 
@@ -575,7 +576,7 @@ async def test_a_file_is_read_like_an_address(fetcher: Fetcher, tmp_path: Path) 
     path.write_bytes(b"body")
     for location in (str(path), path.as_uri()):
         answer = await fetcher.fetch(location)
-        assert isinstance(answer, Fetched)
+        assert isinstance(answer, FetchedDocument)
         assert (answer.body, answer.final_url, answer.status) == (b"body", location, None)
 
 
@@ -618,7 +619,7 @@ def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"")
     (tmp_path / "deep" / "loop").symlink_to(tmp_path)
-    assert locations(str(tmp_path)) == tuple(
+    assert document_locations(str(tmp_path)) == tuple(
         str(tmp_path / name) for name in ("a.xml", "b.xml", "deep/c.json")
     )
 
@@ -634,7 +635,7 @@ def test_a_folder_does_not_stand_for_the_databases_in_it(tmp_path: Path) -> None
     for name in paths:
         (tmp_path / name).write_bytes(b"SQLite format 4")
     (tmp_path / "gone.xml").symlink_to(tmp_path / "nowhere")
-    assert locations(str(tmp_path)) == tuple(str(tmp_path / name) for name in paths)
+    assert document_locations(str(tmp_path)) == tuple(str(tmp_path / name) for name in paths)
 
 
 def test_a_file_that_cannot_be_opened_is_left_for_its_reader_to_tell(tmp_path: Path) -> None:
@@ -644,33 +645,33 @@ def test_a_file_that_cannot_be_opened_is_left_for_its_reader_to_tell(tmp_path: P
 def test_a_relative_path_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "feed.xml").write_bytes(b"")
     monkeypatch.chdir(tmp_path)
-    assert locations("feed.xml") == (str(tmp_path / "feed.xml"),)
-    assert locations("./feed.xml") == locations((tmp_path / "feed.xml").as_uri())
+    assert document_locations("feed.xml") == (str(tmp_path / "feed.xml"),)
+    assert document_locations("./feed.xml") == document_locations((tmp_path / "feed.xml").as_uri())
 
 
 def test_an_address_stands_for_itself() -> None:
-    assert locations("HTTPS://host.org/feed") == ("HTTPS://host.org/feed",)
+    assert document_locations("HTTPS://host.org/feed") == ("HTTPS://host.org/feed",)
 
 
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FetchRefused) as error:
-        locations(str(tmp_path / "none"))
+    with pytest.raises(FetchRefusal) as error:
+        document_locations(str(tmp_path / "none"))
     assert error.value.code == "notFound"
 
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_http.outside.fetch.files.FILES_MAX", 2)
+    monkeypatch.setattr("svc_http.outside.fetch.local_files.FILES_MAX", 2)
     for number in range(3):
         (tmp_path / str(number)).write_bytes(b"")
-    with pytest.raises(FetchRefused) as error:
-        locations(str(tmp_path))
+    with pytest.raises(FetchRefusal) as error:
+        document_locations(str(tmp_path))
     assert error.value.code == "tooMany"
 
 
 def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     with open(os.path.join(os.fsencode(tmp_path), b"\xff.xml"), "wb"):
         pass
-    with pytest.raises(FetchRefused) as error:
-        locations(str(tmp_path))
+    with pytest.raises(FetchRefusal) as error:
+        document_locations(str(tmp_path))
     assert error.value.code == "badAddress"
     error.value.message.encode()

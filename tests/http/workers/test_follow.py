@@ -13,7 +13,7 @@ from svc_core.operation.ports import FeedPosition
 from svc_core.reports import publications
 from svc_core.reports.profiles import followers as following
 from svc_core.reports.profiles.model import (
-    FOLLOWED,
+    FOLLOWER_QUEUES,
     PROFILES,
     PUBLICATIONS,
     SUBSCRIPTIONS,
@@ -23,15 +23,15 @@ from svc_core.reports.profiles.model import (
 )
 from svc_core.reports.profiles.operations import (
     CreateProfile,
-    OneProfile,
+    ProfileRequest,
     create_profile,
     delete_profile,
 )
 from svc_core.reports.profiles.subscriptions import CreateSubscription, create_subscription
 from svc_http.service.workers import subscribers as worker
-from svc_http.service.workers.subscribers import follow
+from svc_http.service.workers.subscribers import inform_subscribers
 from tests.counted import Counted, KilledError
-from tests.knowledge import TENANT, made, put
+from tests.knowledge import TENANT, make_report, put
 
 pytestmark = pytest.mark.anyio
 
@@ -69,11 +69,11 @@ async def subscribe(
 
 
 async def report(service: Any, number: int, profile_id: str) -> str:
-    row, facets = made(number, f"Strike {number}", profile=profile_id)
+    row, facets = make_report(number, f"Strike {number}", profile=profile_id)
 
     async def unit(ctx: Any) -> None:
         await put(ctx, row, facets, indexed=False)
-        await following.note(ctx, row.id, 1)
+        await following.note_news(ctx, row.id, 1)
 
     await service.write(TENANT, unit)
     return row.id
@@ -116,7 +116,7 @@ async def test_each_is_told_once_however_often_workers_are_killed(
     for life in range(1, 60):
         dying = attrs.evolve(service, storage=Counted(service.storage, life))
         try:
-            await follow(dying, raise_)
+            await inform_subscribers(dying, raise_)
         except KilledError:
             continue
         break
@@ -128,7 +128,7 @@ async def test_each_is_told_once_however_often_workers_are_killed(
 
 
 async def _page(ctx: Any, limit: int) -> Any:
-    return await publications.page(ctx, UNSET, after=UNSET, limit=limit)
+    return await publications.reports_page(ctx, UNSET, after=UNSET, limit=limit)
 
 
 async def test_several_workers_at_once_tell_each_once(any_house: Any) -> None:
@@ -138,7 +138,7 @@ async def test_several_workers_at_once_tell_each_once(any_house: Any) -> None:
     for reader in readers:
         await subscribe(service, profile, reader)
     reports = [await report(service, number, profile) for number in range(1, 4)]
-    await asyncio.gather(*(follow(service, raise_) for _ in range(3)))
+    await asyncio.gather(*(inform_subscribers(service, raise_) for _ in range(3)))
     for reader in readers:
         assert await changes_of(service, reader, "report") == [("created", id_) for id_ in reports]
 
@@ -149,8 +149,8 @@ async def test_a_deleted_profile_ends_all_subscriptions_and_leaves_nothing(any_h
     readers = [f"wsp_{number:02}" for number in range(3)]
     for reader in readers:
         await subscribe(service, profile, reader)
-    await service.write(TENANT, lambda ctx: delete_profile(ctx, OneProfile(profile)))
-    await follow(service, raise_)
+    await service.write(TENANT, lambda ctx: delete_profile(ctx, ProfileRequest(profile)))
+    await inform_subscribers(service, raise_)
     for reader in readers:
         kinds = [kind for kind, _ in await changes_of(service, reader, "subscription")]
         assert kinds == ["created", "deleted"]
@@ -159,5 +159,5 @@ async def test_a_deleted_profile_ends_all_subscriptions_and_leaves_nothing(any_h
         )
         assert count == 0
     any_house.clock.advance(following.GRACE.total_seconds() + 1)
-    await follow(service, raise_)
-    assert await service.storage.across(FOLLOWED, limit=1) == ()
+    await inform_subscribers(service, raise_)
+    assert await service.storage.across(FOLLOWER_QUEUES, limit=1) == ()

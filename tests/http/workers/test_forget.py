@@ -12,8 +12,8 @@ from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import LEAVING, ProfileInput
 from svc_core.reports.recordings import FORGET_AT_ONCE, forget_reports
 from svc_http.service.workers import retention as worker
-from svc_http.service.workers.reports import make_report
-from svc_http.service.workers.retention import forget
+from svc_http.service.workers.report_runs import make_report
+from svc_http.service.workers.retention import remove_orphan_reports
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +40,7 @@ async def delete_profile_of(house: Any, count: int) -> None:
             await ctx.create(FACETS, id_, attrs.evolve(facets, report_id=id_))
 
     await house.service.write(TENANT, multiply)
-    request_ = profiles.OneProfile(profile_id)
+    request_ = profiles.ProfileRequest(profile_id)
     await house.service.write(TENANT, lambda ctx: profiles.delete_profile(ctx, request_))
 
 
@@ -60,16 +60,16 @@ async def test_who_is_killed_leaves_the_rest_to_the_next(any_house: Any) -> None
     await delete_profile_of(any_house, 3 * FORGET_AT_ONCE)
     mortal = Counted(any_house.service.storage, dies_after=1)
     with pytest.raises(KilledError):
-        await forget(attrs.evolve(any_house.service, storage=mortal), end)
+        await remove_orphan_reports(attrs.evolve(any_house.service, storage=mortal), end)
     assert await row_counts(any_house) == [FORGET_AT_ONCE, FORGET_AT_ONCE, 1]
     store = Counted(any_house.service.storage)
-    await forget(attrs.evolve(any_house.service, storage=store), end)
+    await remove_orphan_reports(attrs.evolve(any_house.service, storage=store), end)
     assert (await row_counts(any_house), store.writes) == ([0, 0, 0], 1)
 
 
 async def test_two_workers_remove_everything_once(any_house: Any) -> None:
     await delete_profile_of(any_house, 4 * FORGET_AT_ONCE)
-    await asyncio.gather(*(forget(any_house.service, end) for _ in range(2)))
+    await asyncio.gather(*(remove_orphan_reports(any_house.service, end) for _ in range(2)))
     assert await row_counts(any_house) == [0, 0, 0]
 
 
@@ -88,6 +88,6 @@ async def test_what_cannot_be_removed_is_in_nobodys_way(
         await forget_reports(ctx, profile_id)
 
     monkeypatch.setattr(worker, "forget_reports", fail)
-    await forget(any_house.service, failures.append)
+    await remove_orphan_reports(any_house.service, failures.append)
     assert await row_counts(any_house) == [2, 2, 1]
     assert [str(failure) for failure in failures] == ["broken"]

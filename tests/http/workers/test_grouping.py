@@ -6,10 +6,10 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.intel.incidents.stories import group_new
-from svc_core.intel.news.model import UNGROUPED, NewsItem
+from svc_core.intel.incidents.story_grouping import group_new
+from svc_core.intel.news.model import UNGROUPED_ITEMS, NewsItem
 from svc_core.operation.ports import SYSTEM
-from svc_http.service.workers.intake import add_source, pull, pull_all, pull_due
+from svc_http.service.workers.source_pulls import add_source, pull, pull_all, pull_due
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio
@@ -60,6 +60,6 @@ async def test_a_pass_that_was_cut_off_is_finished_by_the_next(
     assert await pull_due(any_house.service, any_house.fetcher) == ()
     assert events(await any_house.news()) == STORIES
     ungrouped = await any_house.service.read(
-        SYSTEM, lambda ctx: ctx.tx.documents.scan(UNGROUPED, limit=1)
+        SYSTEM, lambda ctx: ctx.tx.documents.scan(UNGROUPED_ITEMS, limit=1)
     )
     assert ungrouped.rows == ()

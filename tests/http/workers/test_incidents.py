@@ -8,11 +8,11 @@ import attrs
 import pytest
 
 from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
-from svc_core.intel.incidents.passes import fold_new
 from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue
 from svc_core.operation.ports import SYSTEM
-from svc_http.service.workers.intake import add_source, pull, pull_all, pull_due
+from svc_http.service.workers.source_pulls import add_source, pull, pull_all, pull_due
 from tests.core.intel.incident_documents import gdacs, gdelt, usgs
 from tests.counted import Counted, KilledError
 

@@ -19,15 +19,15 @@ from svc_core.formats.model import MissingExtra
 from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.intake import registry
 from svc_core.operation.context import Context
-from svc_http.outside.fetch.client import Fetcher
-from svc_http.outside.fetch.files import locations
+from svc_http.outside.fetch.document_fetcher import Fetcher
+from svc_http.outside.fetch.local_files import document_locations
 from svc_http.outside.fetch.model import FetchLimits
-from svc_http.service.workers import intake as ingest
-from svc_http.service.workers.intake import (
+from svc_http.service.workers import source_pulls as ingest
+from svc_http.service.workers.source_pulls import (
     CLAIM,
     PART_ROWS,
     PART_ROWS_MIN,
-    Outcome,
+    PullOutcome,
     add_source,
     ingest_loop,
     pull,
@@ -43,7 +43,7 @@ NO_ROWS = {"news": 0, "news_texts": 0, "changes": 0}
 Make = Callable[..., bytes]
 
 
-async def pull_new(house: Any, location: str, **members: Any) -> Outcome:
+async def pull_new(house: Any, location: str, **members: Any) -> PullOutcome:
     source = await add_source(house.service, location, **members)
     return await pull(house.service, source, house.fetcher)
 
@@ -185,7 +185,7 @@ async def test_an_empty_feed_is_no_error(any_house: Any, publisher: Any, feed: M
 async def test_a_file_is_a_source_as_well(any_house: Any, tmp_path: Path, feed: Make) -> None:
     (tmp_path / "feeds").mkdir()
     (tmp_path / "feeds" / "pier.xml").write_bytes(feed("Cranes stop"))
-    (location,) = locations(str(tmp_path / "feeds"))
+    (location,) = document_locations(str(tmp_path / "feeds"))
     assert (await pull_new(any_house, location)).run.created == 1
     assert (await pull_new(any_house, location)).status == "unchanged"
 
@@ -202,7 +202,7 @@ async def test_a_source_that_is_removed_meanwhile_brings_nothing(
     for body, status in [(feed("A"), "200 OK"), (b"", "304 Not Modified"), (b"", "500 X")]:
         publisher.publish("/feed", body, status=status)
         outcome = await pull(any_house.service, source, any_house.fetcher)
-        assert outcome == Outcome("removed", None)
+        assert outcome == PullOutcome("removed", None)
     assert await any_house.row_counts() == NO_ROWS
     assert await any_house.sources() == []
 
@@ -384,7 +384,7 @@ async def test_a_missing_library_is_told_in_the_health(
     def without(*_: Any, **__: Any) -> None:
         raise MissingExtra("feedparser")
 
-    monkeypatch.setattr(ingest, "read", without)
+    monkeypatch.setattr(ingest, "read_document", without)
     outcome = await pull_new(house, publisher.publish("/feed", feed("A")))
     assert outcome.source.health.error.code == "missingExtra"
     assert "pip install" in outcome.source.health.error.message
@@ -401,10 +401,10 @@ async def test_all_are_pulled_in_their_order_and_progress_is_told(
         (tmp_path / f"{number:02}.xml").write_bytes(body)
     sources = [
         await add_source(any_house.service, place)
-        for place in locations(str(tmp_path))
+        for place in document_locations(str(tmp_path))
         if place.endswith(".xml")
     ]
-    outcomes_as_they_came: list[Outcome] = []
+    outcomes_as_they_came: list[PullOutcome] = []
     outcomes = await pull_all(
         any_house.service, sources, any_house.fetcher, outcomes_as_they_came.append
     )
@@ -483,7 +483,7 @@ async def test_of_two_workers_one_reads_a_source(
     for number in range(5):
         url = publisher.publish(f"/{number}", feed(f"Item {number}"))
         await add_source(any_house.service, url)
-    outcomes: list[Outcome] = []
+    outcomes: list[PullOutcome] = []
 
     async def work() -> None:
         outcomes.extend(await pull_due(any_house.service, any_house.fetcher))
@@ -501,7 +501,7 @@ async def test_what_is_read_on_demand_is_read_by_no_worker_meanwhile(
     """Else the run of one of them finds the rows of the other, and tells of none that are new."""
     url = publisher.publish("/feed", feed("A"))
     source = await add_source(any_house.service, url)
-    other_outcomes: list[Outcome] = []
+    other_outcomes: list[PullOutcome] = []
 
     class InterruptedFetcher:
         async def fetch(self, *positional: Any, **options: Any) -> Any:
@@ -543,7 +543,11 @@ async def test_the_loop_takes_in_what_becomes_due_and_ends_when_cancelled(
 @pytest.mark.needs("SVC_REAL_DATA")
 async def test_real_documents_are_taken_in_or_refused_and_twice_is_once(any_house: Any) -> None:
     root = os.environ["SVC_REAL_DATA"]  # noqa: TID251 - what the tests are given
-    places = [place for kind in ("news_feed", "json_feed") for place in locations(f"{root}/{kind}")]
+    places = [
+        place
+        for kind in ("news_feed", "json_feed")
+        for place in document_locations(f"{root}/{kind}")
+    ]
     sources = [await add_source(any_house.service, place) for place in places]
     first = await pull_all(any_house.service, sources, any_house.fetcher)
     before = await any_house.row_counts()

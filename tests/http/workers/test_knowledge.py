@@ -12,17 +12,21 @@ from svc_core.access import operations as accounts
 from svc_core.catalog.tools import CatalogueTools
 from svc_core.contract.problem import Problem
 from svc_core.intel.signals import detectors
-from svc_core.intel.signals.indexing import SIGNAL_INDEX
 from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
-from svc_core.knowledge import reindexing, retrieving
-from svc_core.knowledge.reindexing import ReindexKnowledge, begin, reindex_knowledge, tend
-from svc_core.knowledge.retrieving import TimeLimit
+from svc_core.intel.signals.signal_index import SIGNAL_INDEX
+from svc_core.knowledge import index_upkeep as reindexing
+from svc_core.knowledge import retrieval as retrieving
+from svc_core.knowledge.index_upkeep import (
+    ReindexKnowledge,
+    process_index,
+    queue_reindex,
+    reindex_knowledge,
+)
+from svc_core.knowledge.retrieval import TimeLimit
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.parsing import Site
 from svc_core.operation.ports import SYSTEM, SharedUnavailable
-from svc_core.reports.indexing import REPORT_INDEX
-from svc_core.reports.indexing import forget_reports as forget_indexed
 from svc_core.reports.profiles.model import (
     LEAVING,
     PROFILES,
@@ -32,26 +36,32 @@ from svc_core.reports.profiles.model import (
     Publication,
 )
 from svc_core.reports.recordings import forget_reports
+from svc_core.reports.report_index import REPORT_INDEX
+from svc_core.reports.report_index import unindex_reports as forget_indexed
 from svc_core.search import indexing
-from svc_core.search.corpus import Tables, frequencies, to_merge
-from svc_core.search.embeddings import Embedder, NotEmbedded
-from svc_core.search.indexing import ALL, IndexDue
+from svc_core.search.corpus import Tables, next_merge, term_frequencies
+from svc_core.search.indexing import WHOLE_INDEX, IndexDue
+from svc_core.search.vector_likeness import Embedder, NotEmbedded
 from svc_core.testing.clock import START
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.commits import Commits
-from svc_http.service.workers import indexes as worker
-from svc_http.service.workers.indexes import Indexing, index_loop
-from svc_http.stores.counters.memory import in_memory
+from svc_http.service.workers import index_turns as worker
+from svc_http.service.workers.index_turns import IndexWork, index_loop
+from svc_http.stores.counters.in_process import in_memory
 from tests.counted import Counted, KilledError
-from tests.knowledge import OTHER, PROFILE, TENANT, ask, made, put
+from tests.knowledge import PROFILE, STRANGER, TENANT, ask, make_report, put
 from tests.meaning import Meaning
 from tests.sampling import examples
 
 pytestmark = pytest.mark.anyio
 REPORTS = (
-    made(1, "Port strike in Antwerp", "Dockworkers walked out. The port is shut.", signals=2),
-    made(2, "A storm nears the coast", "Ships stay in the harbour.", days=10),
-    made(3, "The lender keeps its rate", "The bank waits.", profile="prf_" + "2" * 24, days=20),
+    make_report(
+        1, "Port strike in Antwerp", "Dockworkers walked out. The port is shut.", signals=2
+    ),
+    make_report(2, "A storm nears the coast", "Ships stay in the harbour.", days=10),
+    make_report(
+        3, "The lender keeps its rate", "The bank waits.", profile="prf_" + "2" * 24, days=20
+    ),
 )
 
 
@@ -63,23 +73,23 @@ async def store(service: Any, *reports: Any, tenant: str = TENANT, **how: Any) -
 async def spot(service: Any, *titles: str) -> list[str]:
     """Signals of sources; their ids."""
     signals = [
-        detectors.found("kevAdded", title, title, START, sources=(), evidence=None)
+        detectors.signal_of("kevAdded", title, title, START, sources=(), evidence=None)
         for title in titles
     ]
-    await service.system(lambda ctx: detectors.raised(ctx, signals))
+    await service.system(lambda ctx: detectors.write_signals(ctx, signals))
     return [signal.id for signal in signals]
 
 
 def lending(service: Any, model: Meaning | None = None, **lends: Any) -> Any:
     """The service with a model."""
     model_port = {} if model is None else {Embedder: Embeddings(model)}
-    host = attrs.evolve(service.host, lends={Tables: Tables(), **model_port, **lends})
+    host = attrs.evolve(service.host, providers={Tables: Tables(), **model_port, **lends})
     return attrs.evolve(service, host=host)
 
 
-def working(service: Any, model: Meaning | None = None) -> Indexing:
+def working(service: Any, model: Meaning | None = None) -> IndexWork:
     embedder = None if model is None else Embeddings(model)
-    return Indexing(service, embedder, in_memory(lambda: 0.0).leases)
+    return IndexWork(service, embedder, in_memory(lambda: 0.0).leases)
 
 
 async def row_counts(
@@ -91,7 +101,7 @@ async def row_counts(
             name: await ctx.tx.documents.count(collection, limit=999)
             for name, collection in collections.items()
         }
-        return {**counts, "table": (await frequencies(ctx, index.corpus)).total}
+        return {**counts, "table": (await term_frequencies(ctx, index.corpus)).total}
 
     counts: dict[str, int] = await service.read(tenant, count)
     return counts
@@ -174,12 +184,14 @@ async def test_nothing_of_another_tenant_is_found_or_counts(any_house: Any) -> N
     await store(service, *REPORTS)
     await spot(service, "A storm of requests")
     before = await ask(service, "strike storm")
-    strangers = [made(n, "Port strike storm", "strike " * n, profile=PROFILE) for n in range(9, 30)]
-    await store(service, *strangers, tenant=OTHER)
+    strangers = [
+        make_report(n, "Port strike storm", "strike " * n, profile=PROFILE) for n in range(9, 30)
+    ]
+    await store(service, *strangers, tenant=STRANGER)
     assert await ask(service, "strike storm") == before
-    assert (await ask(service, "strike storm", OTHER))[0] != before[0]
+    assert (await ask(service, "strike storm", STRANGER))[0] != before[0]
     foreign = {"profileIds": ["prf_" + "2" * 24]}
-    assert (await ask(service, "bank", OTHER, **foreign))[0] == []
+    assert (await ask(service, "bank", STRANGER, **foreign))[0] == []
 
 
 # -- public profiles of others -----------------------------------------------------------------
@@ -200,22 +212,24 @@ async def test_public_reports_of_others_are_found_with_their_signals(any_house: 
     await store(service, *REPORTS)
     await spot(service, "Port scanner exploited")
     own, _ = await ask(service, "port strike bank")
-    assert ids((await ask(service, "strike bank", OTHER))[0]) == []
+    assert ids((await ask(service, "strike bank", STRANGER))[0]) == []
     await publish(service, PROFILE, TENANT)
     await publish(service, private_id, TENANT, "private")  # whatever the directory says
     assert (await ask(service, "port strike bank"))[0] == own, "one's own are weighed as before"
-    rows, _ = await ask(service, "strike bank", OTHER)
+    rows, _ = await ask(service, "strike bank", STRANGER)
     assert {row["kind"] for row in rows} == {"report", "signal"}
     assert {row["links"]["report"] for row in rows} == {f"/api/v1/reports/{REPORTS[0][0].id}"}
-    reports, _ = await ask(service, "strike", OTHER, kinds=["report"])
+    reports, _ = await ask(service, "strike", STRANGER, kinds=["report"])
     assert ids(reports) == [REPORTS[0][0].id]
-    assert ids((await ask(service, "strike bank", OTHER, profileIds=[PROFILE]))[0]) == ids(rows)
-    assert (await ask(service, "strike bank", OTHER, profileIds=[private_id]))[0] == []
-    private = [made(n, "Strike", "strike " * n, profile=private_id) for n in range(9, 30)]
+    assert ids((await ask(service, "strike bank", STRANGER, profileIds=[PROFILE]))[0]) == ids(rows)
+    assert (await ask(service, "strike bank", STRANGER, profileIds=[private_id]))[0] == []
+    private = [make_report(n, "Strike", "strike " * n, profile=private_id) for n in range(9, 30)]
     await store(service, *private)
-    assert (await ask(service, "strike bank", OTHER))[0] == rows, "private ones count in no score"
+    assert (await ask(service, "strike bank", STRANGER))[0] == rows, (
+        "private ones count in no score"
+    )
     await publish(service, PROFILE, TENANT, "private")
-    assert (await ask(service, "strike bank", OTHER))[0] == []
+    assert (await ask(service, "strike bank", STRANGER))[0] == []
 
 
 async def test_public_reports_of_others_are_found_by_meaning_until_they_are_private(
@@ -226,12 +240,12 @@ async def test_public_reports_of_others_are_found_by_meaning_until_they_are_priv
     await store(service, *REPORTS)
     await publish(service, PROFILE, TENANT)
     await working(service, model).turn()
-    rows, meta = await ask(service, "Port strike in Antwerp", OTHER, mode="semantic")
+    rows, meta = await ask(service, "Port strike in Antwerp", STRANGER, mode="semantic")
     assert meta["mode"] == "semantic"
     assert REPORTS[0][0].id in ids(rows)
     assert all(row["scores"]["lexical"] is None for row in rows)
     await publish(service, PROFILE, TENANT, "private")
-    assert (await ask(service, "Port strike in Antwerp", OTHER, mode="semantic"))[0] == []
+    assert (await ask(service, "Port strike in Antwerp", STRANGER, mode="semantic"))[0] == []
 
 
 async def test_all_publishers_together_take_a_part_of_what_is_looked_at(
@@ -239,11 +253,13 @@ async def test_all_publishers_together_take_a_part_of_what_is_looked_at(
 ) -> None:
     service = any_house.service
     monkeypatch.setattr(retrieving, "CANDIDATES_MAX", 9)
-    await store(service, *(made(n, f"Port {n}") for n in range(1, 9)))
+    await store(service, *(make_report(n, f"Port {n}") for n in range(1, 9)))
     for number in range(4):
         tenant, profile = f"wsp_{number:024}", f"prf_{number:024}"
         numbers = range(20 + 9 * number, 29 + 9 * number)
-        await store(service, *(made(n, "Port", profile=profile) for n in numbers), tenant=tenant)
+        await store(
+            service, *(make_report(n, "Port", profile=profile) for n in numbers), tenant=tenant
+        )
         await publish(service, profile, tenant)
     rows, _ = await ask(service, "port", kinds=["report"], limit=50)
     assert len(rows) == 4 + 4
@@ -254,14 +270,14 @@ async def test_all_publishers_together_take_a_part_of_what_is_looked_at(
 
 async def test_a_signal_is_found_by_its_tags(any_house: Any) -> None:
     service = any_house.service
-    row, facets = made(1, "Quiet quays", signals=1)
+    row, facets = make_report(1, "Quiet quays", signals=1)
     facets_with_tag = attrs.evolve(
         facets, signals=(attrs.evolve(facets.signals[0], tags=("labour",)),)
     )
     await store(service, (row, facets_with_tag))
-    signal = detectors.found("kevAdded", "one", "one", START, sources=(), evidence=None)
+    signal = detectors.signal_of("kevAdded", "one", "one", START, sources=(), evidence=None)
     signal = attrs.evolve(signal, tags=("supply-chain", "cyber"))
-    await service.system(lambda ctx: detectors.raised(ctx, [signal]))
+    await service.system(lambda ctx: detectors.write_signals(ctx, [signal]))
     assert ids((await ask(service, "labour"))[0]) == [facets.signals[0].id]
     for question in ("supply-chain", "cyber", "supply chain"):
         assert ids((await ask(service, question))[0]) == [signal.id]
@@ -270,32 +286,34 @@ async def test_a_signal_is_found_by_its_tags(any_house: Any) -> None:
 
 async def test_what_was_indexed_in_an_older_form_is_indexed_anew_by_itself(any_house: Any) -> None:
     service = any_house.service
-    row, facets = made(1, "Quiet quays", signals=1)
+    row, facets = make_report(1, "Quiet quays", signals=1)
     await store(service, (row, facets))
     facets_with_tag = attrs.evolve(
         facets, signals=(attrs.evolve(facets.signals[0], tags=("labour",)),)
     )
     await store(service, (row, facets_with_tag), indexed=False)
-    old = IndexDue(ALL, model="", is_done=True, form=1)
+    old = IndexDue(WHOLE_INDEX, model="", is_done=True, form=1)
     tenant = await workspace(service)
     for tenant_ in (tenant, TENANT):
-        await service.write(tenant_, lambda ctx: ctx.save(REPORT_INDEX.due, ALL, old))
+        await service.write(tenant_, lambda ctx: ctx.save(REPORT_INDEX.due, WHOLE_INDEX, old))
     assert (await ask(service, "labour"))[0] == []
-    await service.write(TENANT, lambda ctx: begin(ctx, REPORT_INDEX, "", again=False))
-    while await tend(service, TENANT, REPORT_INDEX, None) is not None:
+    await service.write(TENANT, lambda ctx: queue_reindex(ctx, REPORT_INDEX, "", again=False))
+    while await process_index(service, TENANT, REPORT_INDEX, None) is not None:
         pass
     assert ids((await ask(service, "labour"))[0]) == [facets.signals[0].id]
-    progress = await service.read(TENANT, lambda ctx: ctx.value(REPORT_INDEX.due, ALL))
+    progress = await service.read(TENANT, lambda ctx: ctx.value(REPORT_INDEX.due, WHOLE_INDEX))
     assert (progress.is_done, progress.form) == (True, indexing.FORM)
-    await service.write(TENANT, lambda ctx: begin(ctx, REPORT_INDEX, "", again=False))
-    assert await service.read(TENANT, lambda ctx: ctx.value(REPORT_INDEX.due, ALL)) == progress
+    await service.write(TENANT, lambda ctx: queue_reindex(ctx, REPORT_INDEX, "", again=False))
+    assert (
+        await service.read(TENANT, lambda ctx: ctx.value(REPORT_INDEX.due, WHOLE_INDEX)) == progress
+    )
 
 
 async def test_a_report_made_anew_and_one_removed_leave_nothing_behind(any_house: Any) -> None:
     service = any_house.service
     await store(service, *REPORTS)
     assert await row_counts(service) == {"texts": 5, "vectors": 0, "due": 5, "table": 5}
-    row, facets = made(1, "Quiet quays", signals=1)
+    row, facets = make_report(1, "Quiet quays", signals=1)
     await store(service, (row, facets))
     assert await row_counts(service) == {"texts": 4, "vectors": 0, "due": 4, "table": 4}
     assert (await ask(service, "Antwerp"))[0] == []
@@ -325,14 +343,14 @@ async def test_a_dismissed_signal_is_found_no_more(any_house: Any) -> None:
 
 async def test_two_that_write_at_once_are_both_counted(any_house: Any) -> None:
     service = any_house.service
-    reports = [made(n, f"Port {n} strike") for n in range(12)]
+    reports = [make_report(n, f"Port {n} strike") for n in range(12)]
     await asyncio.gather(*(store(service, report_) for report_ in reports))
     assert await row_counts(service) == {"texts": 12, "vectors": 0, "due": 12, "table": 12}
 
 
 async def test_bounds_hold(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     service = house.service
-    await store(service, *(made(n, f"Port {n}", "x " * 500) for n in range(1, 9)))
+    await store(service, *(make_report(n, f"Port {n}", "x " * 500) for n in range(1, 9)))
     monkeypatch.setattr(retrieving, "CANDIDATES_MAX", 6)
     assert len((await ask(service, "port", kinds=["report"]))[0]) == 6
     monkeypatch.setattr(retrieving, "BYTES_MAX", 6_000)
@@ -348,7 +366,7 @@ async def test_rows_outside_the_window_are_never_shown_and_move_none_that_are(
     await store(service, *REPORTS)
     span = {"start": "2025-12-01T00:00:00Z"}
     before, _ = await ask(service, "storm", period=span)
-    older = [made(100 + n, title, days=99) for n, title in enumerate(titles)]
+    older = [make_report(100 + n, title, days=99) for n, title in enumerate(titles)]
     await store(service, *older)
     after, _ = await ask(service, "storm", period=span)
     assert ids(after) == ids(before)
@@ -417,7 +435,8 @@ async def test_who_does_not_answer_in_time_is_not_waited_for(house: Any) -> None
 
     service = lending(house.service, Meaning())
     service = attrs.evolve(
-        service, host=attrs.evolve(service.host, lends={**service.host.lends, TimeLimit: never})
+        service,
+        host=attrs.evolve(service.host, providers={**service.host.providers, TimeLimit: never}),
     )
     rows, meta = await ask(service, "strike")
     assert (bool(rows), meta["mode"], late) == (True, "lexical", [5.0, 5.0])
@@ -461,7 +480,7 @@ async def test_what_is_older_than_the_index_gets_in_and_gets_vectors(
     await working(service, model).turn()
     assert len(model.texts) == text_count == 6
 
-    row, facets = made(1, "Port strike is over", "All work again.", signals=2)
+    row, facets = make_report(1, "Port strike is over", "All work again.", signals=2)
     await store(service, (row, facets), tenant=tenant)
     await working(service, model).turn()
     assert "Port strike is over\nAll work again." in model.texts
@@ -494,12 +513,12 @@ async def test_two_that_look_after_one_index_count_nothing_twice(any_house: Any)
     await store(service, *REPORTS, indexed=False)
 
     async def tend_too() -> None:
-        while await tend(service, TENANT, REPORT_INDEX, None) is not None:
+        while await process_index(service, TENANT, REPORT_INDEX, None) is not None:
             pass
 
-    await service.write(TENANT, lambda ctx: begin(ctx, REPORT_INDEX, "", again=True))
+    await service.write(TENANT, lambda ctx: queue_reindex(ctx, REPORT_INDEX, "", again=True))
     late = Counted(service.storage, meanwhile={0: tend_too})
-    await tend(attrs.evolve(service, storage=late), TENANT, REPORT_INDEX, None)
+    await process_index(attrs.evolve(service, storage=late), TENANT, REPORT_INDEX, None)
     assert await row_counts(service) == {"texts": 5, "vectors": 0, "due": 1, "table": 5}
 
 
@@ -532,7 +551,7 @@ async def test_words_that_change_while_their_vector_is_made_wait_for_another(hou
         async def vectors(self, texts: Any) -> Any:
             if not self.texts:
                 self.texts.append("")
-                new_report = made(2, "The harbour is open", days=10)
+                new_report = make_report(2, "The harbour is open", days=10)
                 await store(house.service, new_report, tenant=tenant)
             return await super().vectors(texts)
 
@@ -545,11 +564,11 @@ async def test_words_that_change_while_their_vector_is_made_wait_for_another(hou
 async def test_counts_are_merged_by_whoever_looks_after_the_index(any_house: Any) -> None:
     service = any_house.service
     tenant = await workspace(service)
-    await store(service, *(made(n, f"Port {n}") for n in range(20)), tenant=tenant)
-    assert await service.read(tenant, lambda ctx: to_merge(ctx, REPORT_INDEX.corpus)) is not None
+    await store(service, *(make_report(n, f"Port {n}") for n in range(20)), tenant=tenant)
+    assert await service.read(tenant, lambda ctx: next_merge(ctx, REPORT_INDEX.corpus)) is not None
     before = await ask(service, "port", tenant)
     await working(service).turn()
-    assert await service.read(tenant, lambda ctx: to_merge(ctx, REPORT_INDEX.corpus)) is None
+    assert await service.read(tenant, lambda ctx: next_merge(ctx, REPORT_INDEX.corpus)) is None
     assert await ask(service, "port", tenant) == before
 
 
@@ -560,7 +579,7 @@ async def test_one_process_looks_after_the_indexes_at_a_time(
     await store(house.service, *REPORTS, tenant=tenant, indexed=False)
     leases = in_memory(lambda: 0.0).leases
     await leases.take("index", "somebody else", 60.0)
-    await Indexing(house.service, None, leases).turn()
+    await IndexWork(house.service, None, leases).turn()
     assert (await row_counts(house.service, tenant))["texts"] == 0
 
     monkeypatch.setattr(worker, "PUT_OFF_SECONDS", 0.0)
@@ -585,7 +604,7 @@ async def test_nobody_looks_after_the_indexes_while_nobody_knows_whose_turn_it_i
     tenant = await workspace(house.service)
     await store(house.service, *REPORTS, tenant=tenant, indexed=False)
     away: Any = Away()
-    await Indexing(house.service, None, away).turn()
+    await IndexWork(house.service, None, away).turn()
     assert (await row_counts(house.service, tenant))["texts"] == 0
 
 
@@ -613,7 +632,7 @@ async def test_the_agents_tool_takes_the_members_of_the_body(any_house: Any) -> 
         "query", "kinds", "profileIds", "period", "limit", "mode",
     }  # fmt: skip
     answer = await tools.call("retrieve_knowledge", {"query": "port", "limit": 4, "kinds": None})
-    places = {citation.id: citation.path for citation in answer.found}
+    places = {citation.id: citation.path for citation in answer.hits}
     assert places[REPORTS[0][0].id] == f"/api/v1/reports/{REPORTS[0][0].id}"
     assert places[spotted_id] == f"/api/v2/signals/{spotted_id}"
     assert f"/api/v1/reports/{REPORTS[0][0].id}/signals" in places.values()

@@ -19,10 +19,16 @@ from svc_core.base.egress import LOOPBACK
 from svc_core.formats.table import FORMATS
 from svc_core.intel.intake import registry
 from svc_core.operation.host import Progress
-from svc_http.outside.fetch.client import Fetcher
-from svc_http.outside.fetch.files import locations
+from svc_http.outside.fetch.document_fetcher import Fetcher
+from svc_http.outside.fetch.local_files import document_locations
 from svc_http.outside.fetch.model import FetchLimits
-from svc_http.service.workers.intake import SOURCES_AT_ONCE, Outcome, add_source, pull, pull_all
+from svc_http.service.workers.source_pulls import (
+    SOURCES_AT_ONCE,
+    PullOutcome,
+    add_source,
+    pull,
+    pull_all,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -55,12 +61,13 @@ async def test_slow_addresses_of_one_host_hold_up_nobody_else(
     for number in range(4):
         (tmp_path / f"{number}.xml").write_bytes(feed(f"Item {number}", folder=f"{number}/"))
     sources = [
-        await add_source(house.service, place) for place in (*slow, *locations(str(tmp_path)))
+        await add_source(house.service, place)
+        for place in (*slow, *document_locations(str(tmp_path)))
     ]
     read: list[str] = []
     all_read = anyio.Event()
 
-    def note(outcome: Outcome) -> None:
+    def note(outcome: PullOutcome) -> None:
         assert outcome.source is not None
         read.append(outcome.source.location)
         if len(read) == 4:
@@ -158,7 +165,7 @@ FILE_BYTES = 350_000
 def _real_places() -> list[str]:
     """The smallest files of every folder but those that hold no documents of a format."""
     root = os.environ["SVC_REAL_DATA"]  # noqa: TID251 - what the tests are given
-    sizes = {place: Path(place).stat().st_size for place in locations(root)}
+    sizes = {place: Path(place).stat().st_size for place in document_locations(root)}
     folders: dict[str, list[str]] = {}
     for place in sorted(sizes, key=lambda place: (sizes[place], place)):
         if "/text/" not in place and sizes[place] < FILE_BYTES:

@@ -13,7 +13,7 @@ from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.intake import registry
 from svc_core.operation.ports import SYSTEM, FeedPosition
-from svc_http.service.workers.intake import PART_ROWS, add_source, pull
+from svc_http.service.workers.source_pulls import PART_ROWS, add_source, pull
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio

@@ -8,11 +8,11 @@ import pytest
 
 from svc_core.base.seals import Keyring
 from svc_core.outbox.model import WEBHOOK_SECRETS
-from svc_core.webhooks import keys
+from svc_core.webhooks import webhook_secrets as keys
 from svc_core.webhooks.operations import (
     CreateWebhook,
     NewWebhook,
-    OneWebhook,
+    WebhookRequest,
     create_webhook,
     delete_webhook,
 )
@@ -98,11 +98,11 @@ async def test_a_webhook_that_was_deleted_meanwhile_is_passed_over(any_house: An
     service = any_house.service
     await add_webhooks(service, 1)
     row, *_ = await rows(service)
-    request = OneWebhook(row.document.id)
+    request = WebhookRequest(row.document.id)
 
     async def unit(ctx: Any) -> None:
         await delete_webhook(ctx, request)
-        await keys.renew(ctx, row.document.id)
+        await keys.renew_seal(ctx, row.document.id)
 
     await service.write(row.tenant, unit)
     assert len(await rows(service)) == 2

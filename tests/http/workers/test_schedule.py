@@ -19,9 +19,9 @@ from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import DUE, Due, ProfileInput, ProfilePatch
 from svc_http.service.workers import schedules as schedule
-from svc_http.service.workers.intake import add_source, pull
-from svc_http.service.workers.reports import make_report
+from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.schedules import SETTLING, run_due, schedule_loop
+from svc_http.service.workers.source_pulls import add_source, pull
 from tests.nursery import program
 
 pytestmark = pytest.mark.anyio
@@ -181,17 +181,17 @@ async def test_a_profile_that_is_deleted_while_its_report_is_made_gets_none(
 ) -> None:
     id_ = await profile(any_house)
     await come_due(any_house, id_)
-    compose = schedule.composed
+    compose = schedule.compose_report
 
     async def delete(ctx: Context) -> None:
-        await profiles.delete_profile(ctx, profiles.OneProfile(id_))
+        await profiles.delete_profile(ctx, profiles.ProfileRequest(id_))
 
     async def compose_late(service: Any, *arguments: Any) -> Any:
         report = await compose(service, *arguments) if is_read else None
         await service.write(TENANT, delete)
         return report or await compose(service, *arguments)
 
-    monkeypatch.setattr(schedule, "composed", compose_late)
+    monkeypatch.setattr(schedule, "compose_report", compose_late)
     assert await run_due(any_house.service) == ()
     assert await reports(any_house) == []
 
@@ -203,7 +203,7 @@ async def test_a_profile_that_is_gone_when_its_turn_comes_gets_none(
     await come_due(any_house, id_)
     rows = await any_house.storage.across(DUE, limit=1)
     await any_house.service.write(
-        TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.OneProfile(id_))
+        TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.ProfileRequest(id_))
     )
 
     async def across(*_: Any, **__: Any) -> Any:
@@ -228,7 +228,7 @@ async def test_what_another_worker_has_made_meanwhile_is_not_composed_again(
         raise AssertionError("there is nothing to make")
 
     monkeypatch.setattr(any_house.storage, "across", across)
-    monkeypatch.setattr(schedule, "composed", compose_late)
+    monkeypatch.setattr(schedule, "compose_report", compose_late)
     assert await run_due(any_house.service) == ()
 
 
@@ -238,15 +238,15 @@ async def test_a_store_that_is_away_puts_no_report_off(
 ) -> None:
     id_ = await profile(any_house)
     await come_due(any_house, id_)
-    compose = schedule.composed
+    compose = schedule.compose_report
 
     async def compose_late(*_: Any) -> Any:
         raise failure
 
-    monkeypatch.setattr(schedule, "composed", compose_late)
+    monkeypatch.setattr(schedule, "compose_report", compose_late)
     with pytest.raises(type(failure)):
         await run_due(any_house.service)
-    monkeypatch.setattr(schedule, "composed", compose)
+    monkeypatch.setattr(schedule, "compose_report", compose)
     assert len(await run_due(any_house.service)) == 1
 
 
@@ -255,14 +255,14 @@ async def test_one_report_that_fails_keeps_no_other_waiting(
 ) -> None:
     bad, good = await profile(any_house), await profile(any_house)
     await come_due(any_house, good)
-    compose = schedule.composed
+    compose = schedule.compose_report
 
     async def compose_late(service: Any, tenant: str, id_: str, window: Any) -> Any:
         if id_ == bad:
             raise ArithmeticError("a defect")
         return await compose(service, tenant, id_, window)
 
-    monkeypatch.setattr(schedule, "composed", compose_late)
+    monkeypatch.setattr(schedule, "compose_report", compose_late)
     with pytest.raises(ExceptionGroup) as error:
         await run_due(any_house.service)
     assert [str(failure) for failure in error.value.exceptions] == ["a defect"]
@@ -336,7 +336,7 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.base.seals import Keyring
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.stores import SqliteStorage
 from svc_http.service.workers.schedules import schedule_loop
 

@@ -25,7 +25,7 @@ from svc_core.outbox.model import (
     DEFAULT_EVENTS,
     DELIVERIES,
     EVENTS,
-    WAITING,
+    QUEUED_DELIVERIES,
     WEBHOOKS,
     StoredWebhook,
     delivery_id,
@@ -151,7 +151,11 @@ async def check_whole(house: Any) -> list[ReportRow]:
     assert sorted(changed_ids) == sorted(rows)
     assert sorted(event.subject for event in events.values()) == sorted(rows)
     deliveries = {delivery_id(HOOK, id_) for id_ in events}
-    assert set(await scan(house, DELIVERIES)) == set(await scan(house, WAITING)) == deliveries
+    assert (
+        set(await scan(house, DELIVERIES))
+        == set(await scan(house, QUEUED_DELIVERIES))
+        == deliveries
+    )
     for profile_id, due in (await scan(house, DUE)).items():
         own = [row for row in rows.values() if row.profile_id == profile_id]
         newest = max(own, key=lambda row: row.period.end, default=None)
@@ -205,7 +209,7 @@ from svc_core import catalog
 from svc_core.access import plans
 from svc_core.base.seals import Keyring
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.stores import SqliteStorage
 from svc_http.service.workers.schedules import schedule_loop
 from tests_fragile import Fragile

@@ -45,7 +45,7 @@ from svc_core.reports.profiles.model import (
 from svc_core.reports.profiles.operations import subscription_of
 from svc_core.testing.clock import START
 from svc_http.service.workers import schedules as schedule
-from svc_http.service.workers.reports import make_report
+from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.schedules import SETTLING, run_due
 from svc_http.stores import MemoryStorage
 from tests.sampling import examples
@@ -101,7 +101,7 @@ class Town:
 
     async def delete(self, id_: str) -> None:
         await self.service.write(
-            TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.OneProfile(id_))
+            TENANT, lambda ctx: profiles.delete_profile(ctx, profiles.ProfileRequest(id_))
         )
 
     # -- the scheduler -------------------------------------------------------------------------
@@ -392,7 +392,7 @@ async def test_a_failing_profile_is_tried_ever_more_rarely_while_others_go_on(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = [await town.profile(frequency="hourly") for _ in range(2)]
-    compose, tries, is_broken = schedule.composed, [], True
+    compose, tries, is_broken = schedule.compose_report, [], True
 
     async def compose_or_fail(service: Any, tenant: str, id_: str, window: Any) -> Any:
         if id_ == bad and is_broken:
@@ -400,7 +400,7 @@ async def test_a_failing_profile_is_tried_ever_more_rarely_while_others_go_on(
             raise ArithmeticError("a defect")
         return await compose(service, tenant, id_, window)
 
-    monkeypatch.setattr(schedule, "composed", compose_or_fail)
+    monkeypatch.setattr(schedule, "compose_report", compose_or_fail)
     for _ in range(6 * 60):
         town.house.clock.advance(60)
         with contextlib.suppress(ExceptionGroup):
@@ -421,7 +421,7 @@ async def test_profiles_that_are_deleted_while_reports_are_made_leave_nothing(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [await town.profile(name=f"P{number}", frequency="hourly") for number in range(6)]
-    compose = schedule.composed
+    compose = schedule.compose_report
     deleted_ids = ids[::2]
 
     async def compose_or_fail(service: Any, tenant: str, id_: str, window: Any) -> Any:
@@ -430,7 +430,7 @@ async def test_profiles_that_are_deleted_while_reports_are_made_leave_nothing(
             await town.delete(id_)
         return report
 
-    monkeypatch.setattr(schedule, "composed", compose_or_fail)
+    monkeypatch.setattr(schedule, "compose_report", compose_or_fail)
     town.move_to(START + timedelta(hours=1))
     rows_made = await town.run()
     assert sorted(row.profile_id for row in rows_made) == sorted(ids[1::2])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.service.workers.shares import Shares
+from svc_http.service.workers.fair_shares import Shares
 
 pytestmark = pytest.mark.anyio
 

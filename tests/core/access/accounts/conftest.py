@@ -34,7 +34,7 @@ class Office:
         self.clock = FrozenClock()
         self.ids = CountingIds(self.clock)
         self.plans = DEFAULT_PLANS
-        self.host = Host(lends={PlanTable: self.plans}, lite_keys_before=LATER)
+        self.host = Host(providers={PlanTable: self.plans}, lite_keys_before=LATER)
         self.store = MemoryStorage(COLLECTIONS)
 
     def run(self, usecase: Callable[[Context], Awaitable[R]]) -> R:

@@ -508,7 +508,7 @@ def test_an_author_is_a_key_or_a_member_of_the_workspace_that_is_acted_in(office
     stranger = office.user()
 
     def acting(account: str, author: str | None) -> Any:
-        return lambda ctx: accounts.acting(ctx, account, author)
+        return lambda ctx: accounts.operator_actor(ctx, account, author)
 
     assert office.run(acting(home.id, None)).key_id is None
     assert office.run(acting(home.id, own_id.id)).key_id == own_id.id
@@ -523,7 +523,7 @@ def test_what_is_one_persons_is_done_for_the_owner_unless_an_author_is_named(off
     owner = office.key(workspace_id=home.id).key.user_id
 
     def acting(account: str, author: str | None = None) -> Any:
-        return lambda ctx: accounts.acting(ctx, account, author, is_personal=True)
+        return lambda ctx: accounts.operator_actor(ctx, account, author, is_personal=True)
 
     assert office.run(acting(home.id)).user_id == owner
     assert office.run(acting(stranger.id)).user_id == stranger.id
@@ -535,7 +535,7 @@ def test_a_name_is_that_of_a_member_or_of_a_person_alone(office: Any) -> None:
     home, person = office.workspace("acme"), office.user()
 
     def identity(tenant: str) -> Any:
-        return lambda ctx: accounts.in_the_name_of(ctx, tenant, person.id)
+        return lambda ctx: accounts.person_actor(ctx, tenant, person.id)
 
     assert office.refusal_of(identity(home.id))[0] == "FORBIDDEN"
     office.run(lambda ctx: accounts.add_member(ctx, home.id, person.id, "member"))

@@ -20,7 +20,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service.service import Service
+from svc_http.service.service_units import Service
 from svc_http.stores.postgres import PostgresStorage
 from tests.backends import store_of
 from tests.postgres import PostgresServer
@@ -37,7 +37,7 @@ class Desk:
         self.clock = FrozenClock()
         ids, ring = CountingIds(self.clock), Keyring({1: b"k" * 32}, 1)
         day = self.clock.now() + timedelta(days=1)
-        host = Host(lends={PlanTable: DEFAULT_PLANS}, lite_keys_before=day)
+        host = Host(providers={PlanTable: DEFAULT_PLANS}, lite_keys_before=day)
         self._services = [
             Service(store, ids, self.clock.now, ring, plans=DEFAULT_PLANS, host=host)
             for store in stores

@@ -29,7 +29,7 @@ NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 def context(lends: dict[type, Any]) -> Context:
     ids, keyring = CountingIds(FrozenClock()), Keyring({1: b"k" * 32}, 1)
-    return Context(NOW, ids, Actor(SYSTEM), "", keyring, host=Host(lends=lends), tx=None)  # type: ignore[arg-type]
+    return Context(NOW, ids, Actor(SYSTEM), "", keyring, host=Host(providers=lends), tx=None)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from attrs import evolve
 
 from svc_core.intel.entities import directory
 from svc_core.intel.entities.model import ENTITIES, Entity, Industry
-from svc_core.intel.linking.references import id_of, of_text, of_vendor
-from svc_core.operation.facts import Designator
+from svc_core.intel.linking.references import id_of, text_references, vendor_references
+from svc_core.operation.source_members import Designator
 from svc_core.testing.clock import FrozenClock
 
 SOFTWARE, SHOPS = Industry("SIC", "7372"), Industry("SIC", "5331")
@@ -60,7 +60,7 @@ def directory_house(house: Any) -> Any:
 
 
 def names_of(house: Any, *references: str) -> dict[str, str]:
-    rows = house.run(lambda ctx: directory.named(ctx, references))
+    rows = house.run(lambda ctx: directory.rows_by_reference(ctx, references))
     return {item: json.loads(row.raw)["name"] for item, row in rows.items()}
 
 
@@ -101,17 +101,17 @@ def test_references_that_mean_nobody_or_several_lack(directory_house: Any) -> No
 
 def test_a_filter_asks_for_every_reference_that_means_an_entity(directory_house: Any) -> None:
     for row in ROWS:
-        refs = directory_house.run(lambda ctx, id_=row.id: directory.references(ctx, [id_]))
+        refs = directory_house.run(lambda ctx, id_=row.id: directory.entity_references(ctx, [id_]))
         assert row.id in refs
         assert set(names_of(directory_house, *refs).values()) == {row.name}
     refs = directory_house.run(
-        lambda ctx: directory.references(ctx, [id_of("cik:0000000001"), "ent_none"])
+        lambda ctx: directory.entity_references(ctx, [id_of("cik:0000000001"), "ent_none"])
     )
     assert {"vendor:contoso software", "name:fabrikam holdings", "ent_none"} <= set(refs)
 
 
 def test_the_surest_reference_of_a_vendor_may_be_unknown(directory_house: Any) -> None:
-    refs = of_vendor("ManageEngine")
+    refs = vendor_references("ManageEngine")
     assert list(names_of(directory_house, *refs)) == [refs[0]]
 
 
@@ -130,7 +130,9 @@ def test_many_rows_of_one_name_are_all_looked_at(directory_house: Any) -> None:
 def test_rows_tell_whom_they_mention_once(directory_house: Any) -> None:
     text = "Contoso Software and Fabrikam Holdings and Jane Example"
     row = b'{"id":"x","entities":null}'
-    rows = directory_house.run(lambda ctx: directory.telling(ctx, [row, row], [of_text(text), {}]))
+    rows = directory_house.run(
+        lambda ctx: directory.with_mentions(ctx, [row, row], [text_references(text), {}])
+    )
     assert [json.loads(item)["entities"] for item in rows] == [
         [{"entityId": ROWS[0].id, "name": "Contoso Software", "role": "mentioned"}],
         [],

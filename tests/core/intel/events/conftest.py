@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import read, recognised
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import read_document, recognise_format
 from svc_core.intel.folding.model import Source, source_id
-from svc_core.intel.intake import documents
-from svc_http.run.demo.documents import data_documents
+from svc_core.intel.intake import record_intake as documents
+from svc_http.run.demo.demo_feeds import data_documents
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 KINDS = frozenset({"indicator", "country"})
@@ -32,15 +32,19 @@ def take() -> Take:
 
     def take(house: Any, name: str, body: bytes, options: Mapping[str, str] | None = None) -> Any:
         raw_body, origin = Body(body), source(name)
-        document = read(raw_body, recognised(raw_body), Given(options=options or {}, name=name))
+        document = read_document(
+            raw_body, recognise_format(raw_body), Origin(options=options or {}, name=name)
+        )
         now = house.clock.now()
         readings = [
-            documents.judged(
-                origin, documents.reading(origin, document.format, document.about, record), now
+            documents.judge_reading(
+                origin,
+                documents.record_reading(origin, document.format, document.metadata, record),
+                now,
             )
             for record in document.records
         ]
-        return house.run(lambda ctx: documents.take(ctx, readings))
+        return house.run(lambda ctx: documents.write_readings(ctx, readings))
 
     return take
 
@@ -50,6 +54,6 @@ def world(house_factory: Callable[[], Any], take: Take) -> Any:
     """Every row of the demo that is an indicator or a country; nobody writes to it."""
     house = house_factory()
     for document in data_documents(NOW):
-        if set(recognised(Body(document.body)).brings) & KINDS:
+        if set(recognise_format(Body(document.body)).resources) & KINDS:
             take(house, document.file_name, document.body, dict(document.options))
     return house

@@ -9,7 +9,7 @@ import pytest
 
 from svc_core.contract import problem
 from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
-from svc_core.operation.facts import Measurement, Place, SourceRef
+from svc_core.operation.source_members import Measurement, Place, SourceRef
 
 Take = Callable[..., Any]
 
@@ -49,7 +49,7 @@ def test_a_country_is_read_by_any_of_its_codes(world: Any, code: str) -> None:
 
 @pytest.mark.parametrize("code", ["ZZ", "QQQ", "GB"])
 def test_a_country_that_nobody_told_of_is_not_found(world: Any, code: str) -> None:
-    assert world.refused("getCountry", path={"code": code}).type is problem.NOT_FOUND
+    assert world.refusal("getCountry", path={"code": code}).type is problem.NOT_FOUND
 
 
 def test_a_country_is_folded_from_all_that_tell_of_it(world: Any) -> None:

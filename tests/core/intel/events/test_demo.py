@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from svc_core.catalog import OPERATIONS
-from svc_core.operation.inputs import inputs
+from svc_core.operation.inputs import inputs_of
 from tests.core import demo
 
 
@@ -72,7 +72,7 @@ WHOLE = {"sort", "include", "updatedSince"}
 
 def test_every_filter_is_asked_for() -> None:
     for operation in OPERATIONS:
-        names = {field.name for field in inputs(operation.request) if field.place == "query"}
+        names = {field.name for field in inputs_of(operation.request) if field.place == "query"}
         if operation.id in QUERIES:
             assert names - {"limit", "cursor"} == QUERIES[operation.id].keys()
 

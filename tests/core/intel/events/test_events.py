@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from svc_core.contract import problem
-from svc_core.operation.facts import point_of
+from svc_core.operation.source_members import point_of
 from tests import events
 
 NAMES = [f"Quake {number} near Esmeraldas" for number in range(len(events.ROWS))]
@@ -115,7 +115,7 @@ def test_the_id_of_an_event_that_another_took_up_answers_with_that_one(house: An
     assert len(rows) == 1
     survivors = [
         row.resource_id
-        for row in house.recorded()
+        for row in house.change_records()
         if row.resource_type == "osintEvent" and row.resource_id not in {*ids.values()}
     ]
     for id_ in survivors:
@@ -139,7 +139,7 @@ def test_the_id_of_an_event_that_another_took_up_answers_with_that_one(house: An
     ],
 )
 def test_what_a_filter_does_not_take_is_refused_by_its_name(house: Any, query: str) -> None:
-    refusal = house.refused("listOsintEvents", query=query.replace(" ", "%20"))
+    refusal = house.refusal("listOsintEvents", query=query.replace(" ", "%20"))
     assert refusal.type is problem.INVALID_PARAMETER
     assert refusal.detail.startswith(query.partition("=")[0])
 

@@ -28,7 +28,7 @@ def house(house: Any) -> Any:
         lambda ctx: registry.note_run(
             ctx,
             late.id,
-            lambda now: health.failed(
+            lambda now: health.after_failure(
                 now, ctx.now, "notFound", f"There is no file {late.location}.", None
             ),
         )
@@ -97,7 +97,7 @@ def test_few_of_many_sources_are_all_found(house: Any) -> None:
     async def add(ctx: Any) -> None:
         for number in range(210):
             wish = registry.SourceWish(f"https://quay.org/{number}")
-            source = await registry.add_source(ctx, wish)
+            source = await registry.register_source(ctx, wish)
             if number % 100 == 0:
                 await registry.save_source(ctx, attrs.evolve(source, is_disabled=True))
 
@@ -173,9 +173,9 @@ def test_what_to_do_follows_from_what_is_wrong(status: Any, code: Any, begins: A
     ],
 )
 def test_an_address_is_told_without_its_secrets(location: str, public: str | None) -> None:
-    assert health.address(location) == public
+    assert health.public_address(location) == public
 
 
 def test_a_source_without_a_name_is_called_by_its_file(house: Any) -> None:
     source = attrs.evolve(house.add("/srv/y.csv"), name="")
-    assert health.shown_name(source) == "y.csv"
+    assert health.public_name(source) == "y.csv"

@@ -143,7 +143,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("query", "kind"), REFUSALS)
 def test_what_cannot_be_asked_is_refused_by_its_name(world: Any, query: str, kind: Any) -> None:
-    refusal = world.refused("listIndicators", query=query)
+    refusal = world.refusal("listIndicators", query=query)
     assert refusal.type is kind
     assert refusal.detail.startswith(query.partition("=")[0])
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_asked_is_refused_by_its_name(world: Any, query: str, kin
 def test_a_cursor_is_of_one_list_alone(world: Any) -> None:
     reply = json.loads(world.send("listIndicators", query="latest=true&limit=1").body)
     cursor = reply["meta"]["page"]["nextCursor"]
-    refusal = world.refused("listIndicators", query=f"limit=1&cursor={cursor}")
+    refusal = world.refusal("listIndicators", query=f"limit=1&cursor={cursor}")
     assert refusal.type is problem.INVALID_CURSOR
 
 

@@ -99,4 +99,4 @@ def test_a_page_asked_for_by_its_media_type_leads_to_more_of_it(house: Any) -> N
     ],
 )
 def test_what_makes_no_sense_is_refused(house: Any, query: str, kind: Any) -> None:
-    assert house.refused("listRegionalOsint", query=query).type is kind
+    assert house.refusal("listRegionalOsint", query=query).type is kind

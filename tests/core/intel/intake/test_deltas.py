@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import FORMATS, Document, read
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import FORMATS, Document, read_document
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
-from svc_core.intel.folding.writing import Taken
+from svc_core.intel.folding.writing import RowCounts
 
 
 def entity(id_: str, schema: str, day: int, **properties: str) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def entity(id_: str, schema: str, day: int, **properties: str) -> dict[str, Any]
 
 def changes(*lines: tuple[str, dict[str, Any]]) -> Document:
     lines_json = "\n".join(json.dumps({"op": op, "entity": entity}) for op, entity in lines)
-    return read(Body(lines_json.encode()), FORMATS["ftm-delta"], Given())
+    return read_document(Body(lines_json.encode()), FORMATS["ftm-delta"], Origin())
 
 
 APPLE = entity("c", "Company", 1, name="Apple", leiCode="HWUPKR0MPOU8FGXBT394")
@@ -42,9 +42,9 @@ def live_names(house: Any) -> dict[str, Any]:
 
 def test_a_deletion_by_id_alone_takes_back_what_was_added(house: Any) -> None:
     source = house.add("https://example.org/changes")
-    assert house.take(source, FIRST) == Taken(created=3)
-    assert house.take(source, FIRST) == Taken(unchanged=3)
-    assert house.take(source, SECOND) == Taken(updated=1)
+    assert house.take(source, FIRST) == RowCounts(created=3)
+    assert house.take(source, FIRST) == RowCounts(unchanged=3)
+    assert house.take(source, SECOND) == RowCounts(updated=1)
     assert live_names(house) == {"ftm:p": "Ann B", "ftm:c": "Apple", "ftm:e": None}
     counts = house.take(source, DELETION)
     assert (counts.created, counts.deleted) == (1, 3)

@@ -7,16 +7,16 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.formats.model import About, DocumentRefused, Record
+from svc_core.formats.model import DocumentRefused, Metadata, Record
 from svc_core.formats.table import FORMATS, Document
-from svc_core.intel.intake import admission
+from svc_core.intel.intake import document_checks as admission
 from svc_core.testing.clock import START
 
 Make = Callable[..., Any]
 
 
 def document_of(format_: str, records: int = 0, hours: int | None = None) -> Document:
-    about = About(stamp=None if hours is None else START + timedelta(hours=hours))
+    about = Metadata(stamp=None if hours is None else START + timedelta(hours=hours))
     return Document(FORMATS[format_], about, (Record("cve", "CVE-2024-1", {}),) * records, ())
 
 
@@ -26,7 +26,7 @@ def document_of(format_: str, records: int = 0, hours: int | None = None) -> Doc
 def test_a_snapshot_is_outdated_by_its_own_stamp_alone(
     make_source: Make, before: int | None, now: int | None, is_outdated: bool
 ) -> None:
-    stamp = document_of("kev", hours=before).about.stamp
+    stamp = document_of("kev", hours=before).metadata.stamp
     source = make_source(START, stamp=stamp)
     assert admission.is_outdated(source, document_of("kev", hours=now)) is is_outdated
 
@@ -46,12 +46,14 @@ def test_a_snapshot_that_lacks_over_a_fifth_is_refused(
 
 
 def test_a_document_is_known_by_its_bytes_and_a_delta_for_long(make_source: Make) -> None:
-    first, *others = (admission.digest(b"%d" % at) for at in range(admission.DELTAS_KEPT + 1))
+    first, *others = (
+        admission.document_digest(b"%d" % at) for at in range(admission.DELTAS_KEPT + 1)
+    )
     source = attrs.evolve(make_source(START), digest=first)
     assert admission.is_known(source, first)
     assert not admission.is_known(source, others[0])
-    assert admission.remembered(source, document_of("kev"), others[0]) is source
+    assert admission.with_delta(source, document_of("kev"), others[0]) is source
     for digest in (first, *others):
-        source = admission.remembered(source, document_of("ftm-delta"), digest)
+        source = admission.with_delta(source, document_of("ftm-delta"), digest)
     assert all(admission.is_known(source, other) for other in others)
     assert not admission.is_known(attrs.evolve(source, digest=None), first)

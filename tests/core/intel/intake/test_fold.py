@@ -38,7 +38,7 @@ def claim(
 RULES = Rules(
     precedence=("gdacs", "usgs"),
     prefer={"title": ("usgs", "gdacs")},
-    joined={"designators": ("scheme", "value"), "tags": ()},
+    item_keys={"designators": ("scheme", "value"), "tags": ()},
     silent_formats=frozenset({"epss"}),
 )
 QUAKE = {"scheme": "usgs", "value": "us7", "provider": "a"}
@@ -115,6 +115,6 @@ def test_a_contribution_is_rendered_in_parts_as_it_is_in_one() -> None:
     late_members = ("digest", "readAt", "stamp", "since")
     whole = CONTRIBUTIONS.record(contribution)
     words = {k: v for k, v in wire.to_json(contribution).items() if k not in late_members}  # type: ignore[union-attr]
-    parts = prepare_contribution(contribution, wire.dumps(words)).record
+    parts = prepare_contribution(contribution, wire.to_bytes(words)).record
     assert CONTRIBUTIONS.decode(parts.raw) == CONTRIBUTIONS.decode(whole.raw) == contribution
     assert (parts.keys, parts.facets) == (whole.keys, whole.facets)

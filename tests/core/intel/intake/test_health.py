@@ -43,21 +43,21 @@ def test_the_domain_is_that_of_the_home_page_or_the_location(
 
 
 def test_a_document_says_what_nobody_said(make_document: Make, make_source: Make) -> None:
-    source = health.described(make_source(NOW), document_of(make_document(language="mt")))
+    source = health.with_description(make_source(NOW), document_of(make_document(language="mt")))
     assert (source.name, source.domain, source.language) == ("The Pier", "pier.org", "mt")
     assert (source.home_url, source.format) == ("https://www.pier.org/news", "rss")
 
 
 def test_what_was_said_stays(make_document: Make, make_source: Make) -> None:
     before = make_source(NOW, name="Quay", home_url="https://quay.org", language="en")
-    source = health.described(before, document_of(make_document(language="mt")))
+    source = health.with_description(before, document_of(make_document(language="mt")))
     assert (source.name, source.domain, source.language) == ("Quay", "quay.org", "en")
 
 
 def test_a_document_without_a_title_is_named_by_its_location(
     make_document: Make, make_source: Make
 ) -> None:
-    source = health.described(make_source(NOW), document_of(make_document(title=None)))
+    source = health.with_description(make_source(NOW), document_of(make_document(title=None)))
     assert source.name == source.location
 
 
@@ -70,7 +70,7 @@ def _read(source: Source, rows: int, rejections: tuple[Rejection, ...], new: boo
     """After a document of so many rows, all of them new or known, was read."""
     count = sum(rejection.count for rejection in rejections)
     run = LastRun(rows, rejected=count) if new else LastRun(unchanged=rows, rejected=count)
-    return health.succeeded(source, NOW, run, rejections)
+    return health.after_success(source, NOW, run, rejections)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_source_that_nobody_reads_is_shown_as_stale(
 
 def test_errors_and_new_sources_are_shown_as_they_are(make_source: Make) -> None:
     new = make_source(NOW)
-    failing = health.failed(new, NOW, "html", "A page.", None)
+    failing = health.after_failure(new, NOW, "html", "A page.", None)
     later = NOW + timedelta(days=9)
     assert health.with_staleness(new, later) == new
     assert health.with_staleness(failing, later) == failing
@@ -127,16 +127,16 @@ def test_errors_and_new_sources_are_shown_as_they_are(make_source: Make) -> None
 def test_content_ages_from_when_it_was_last_new(make_source: Make) -> None:
     source = make_source(NOW - timedelta(days=100))
     fresh = _read(source, 1, (), True)
-    later = health.unchanged(fresh, NOW + timedelta(days=7)).health
+    later = health.after_unchanged(fresh, NOW + timedelta(days=7)).health
     assert (later.status, later.last_content_at) == ("ok", NOW)
-    stale = health.unchanged(fresh, NOW + timedelta(days=7, seconds=1)).health
+    stale = health.after_unchanged(fresh, NOW + timedelta(days=7, seconds=1)).health
     assert stale.status == "staleContent"
 
 
 def test_a_document_that_is_the_same_is_still_missing_its_rejected_rows(make_source: Make) -> None:
     first = _read(make_source(NOW), 5, REJECTIONS, True)
     later = NOW + timedelta(minutes=15)
-    again = health.unchanged(first, later).health
+    again = health.after_unchanged(first, later).health
     assert (again.status, again.rejected_last_run) == ("partial", 3)
     assert again.rejections == (Rejection("noTitle", 2, "x"), Rejection("twice", 1, "y"))
     assert (again.items_last_run, again.last_success_at) == (5, later)
@@ -144,7 +144,7 @@ def test_a_document_that_is_the_same_is_still_missing_its_rejected_rows(make_sou
 
 def _fail(source: Source, times: int) -> Source:
     for _ in range(times):
-        source = health.failed(source, NOW, "httpStatus", "It failed.", 500)
+        source = health.after_failure(source, NOW, "httpStatus", "It failed.", 500)
     return source
 
 
@@ -163,7 +163,7 @@ def test_failures_make_attempts_rarer_up_to_a_day(
 
 def test_a_failure_forgets_neither_the_last_success_nor_the_validators(make_source: Make) -> None:
     good = _read(make_source(NOW, etag='"1"', digest="d"), 5, REJECTIONS, True)
-    bad = health.failed(good, NOW + timedelta(hours=1), "timeout", "Late.", None)
+    bad = health.after_failure(good, NOW + timedelta(hours=1), "timeout", "Late.", None)
     assert (bad.etag, bad.digest) == ('"1"', "d")
     assert bad.health.last_success_at == bad.health.last_content_at == NOW
     assert (bad.health.items_last_run, bad.health.rejected_last_run) == (0, 0)
@@ -179,9 +179,9 @@ def test_whatever_happened_the_next_attempt_lies_ahead_and_within_a_day(
         if run == "good":
             source = _read(source, 1, (), True)
         elif run == "same":
-            source = health.unchanged(source, NOW)
+            source = health.after_unchanged(source, NOW)
         else:
-            source = health.failed(source, NOW, "x", "X.", None)
+            source = health.after_failure(source, NOW, "x", "X.", None)
         state = source.health
         assert NOW < state.next_attempt_at <= NOW + timedelta(hours=24)
         assert (state.error is None) == (state.status != "error")

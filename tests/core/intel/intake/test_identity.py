@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.feeds.feeds import parse_feed
+from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.intel.intake import health
 from svc_core.testing.clock import START as NOW
 
@@ -60,7 +60,7 @@ def test_one_page_at_two_addresses_of_a_document_is_one_row(
         house.take(source, document)
     (row,) = house.news()
     assert row.title == "A"
-    assert len(house.recorded()) == 1
+    assert len(house.change_records()) == 1
 
 
 def test_the_order_of_two_tellings_of_an_item_does_not_matter(

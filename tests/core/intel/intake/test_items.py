@@ -119,7 +119,7 @@ def test_the_same_entries_are_the_same_rows_whenever_they_are_read(
     house.clock.advance(later)
     house.take(source, document)
     assert house.news() == first
-    assert len(first) == len(house.recorded()) == len(keys)
+    assert len(first) == len(house.change_records()) == len(keys)
 
 
 def test_a_row_that_says_something_new_keeps_when_it_was_taken_in_and_so_do_its_words(

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from svc_core.formats.model import About, Given, Record
-from svc_core.formats.reading.body import Body
+from svc_core.formats.model import Metadata, Origin, Record
+from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import Format
-from svc_core.formats.table import FORMATS, Document, read, recognised
+from svc_core.formats.table import FORMATS, Document, read_document, recognise_format
 from svc_core.intel.folding import identity
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
-from svc_core.intel.folding.writing import Taken
-from svc_core.intel.intake import documents as intake
+from svc_core.intel.folding.writing import RowCounts
+from svc_core.intel.intake import record_intake as intake
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.testing.clock import START
-from svc_http.run.demo.documents import data_documents, documents
+from svc_http.run.demo.demo_feeds import data_documents, demo_documents
 from tests.sampling import examples
 
 Make = Callable[..., Any]
@@ -64,10 +64,10 @@ def _rows_of(house: Any, collection: Any) -> Sequence[Any]:
     return house.run(lambda ctx: ctx.tx.documents.scan(collection, limit=100_000)).rows
 
 
-def take(house: Any, document: Document, location: str = "/a") -> Taken:
+def take(house: Any, document: Document, location: str = "/a") -> RowCounts:
     """Take in a document of the source at this location, an hour later than the one before."""
     house.clock.advance(3_600)
-    counts: Taken = house.take(house.add(location), document)
+    counts: RowCounts = house.take(house.add(location), document)
     return counts
 
 
@@ -85,14 +85,14 @@ def withdraw(house: Any, location: str) -> None:
 
 def _demo() -> dict[str, Document]:
     by_format: dict[str, Document] = {}
-    for demo_document in (*documents(START), *data_documents(START)):
+    for demo_document in (*demo_documents(START), *data_documents(START)):
         body = Body(demo_document.body)
-        hints = Given(
+        hints = Origin(
             options=demo_document.options,
             base_url=f"/demo/{demo_document.file_name}",
             name=demo_document.file_name,
         )
-        by_format[demo_document.file_name] = read(body, recognised(body), hints)
+        by_format[demo_document.file_name] = read_document(body, recognise_format(body), hints)
     return by_format
 
 
@@ -117,10 +117,10 @@ def test_a_document_taken_in_twice_writes_nothing_the_second_time(
     assert (first.updated, first.deleted) == (0, 0)
     assert first.created + first.unchanged == len(document.records)
     assert state_of(house)
-    before, changes = state_of(house), len(house.recorded())
+    before, changes = state_of(house), len(house.change_records())
     again = take(house, document)
-    assert again == Taken(unchanged=len(document.records))
-    assert (state_of(house), len(house.recorded())) == (before, changes)
+    assert again == RowCounts(unchanged=len(document.records))
+    assert (state_of(house), len(house.change_records())) == (before, changes)
 
 
 def test_parts_in_any_order_give_what_the_whole_gives(
@@ -151,7 +151,7 @@ def test_what_one_of_two_sources_brought_is_withdrawn_alone(
 
 
 def test_a_snapshot_takes_back_what_it_lacks(house: Any, document: Document) -> None:
-    records = tuple(record for record in document.records if not record.gone)
+    records = tuple(record for record in document.records if not record.is_withdrawn)
     format_ = attrs.evolve(document.format, kind="snapshot")
     snapshot = attrs.evolve(document, format=format_, records=records)
     take(house, snapshot)
@@ -201,8 +201,8 @@ def saying(resource: str, statement: Saying, format_: Format = FORMATS["usgs"]) 
         members = ITEM | {"title": title, "url": key}
     else:
         members = {"title": title, "type": "earthquake"}
-    record = Record(resource, key, members, stamp, also, gone=is_gone)
-    return Document(attrs.evolve(format_, kind="delta"), About(), (record,), ())
+    record = Record(resource, key, members, stamp, also, is_withdrawn=is_gone)
+    return Document(attrs.evolve(format_, kind="delta"), Metadata(), (record,), ())
 
 
 def said_in(house: Any, resource: str, order: Sequence[Saying]) -> dict[str, Any]:
@@ -222,9 +222,9 @@ def test_the_order_in_which_stamped_documents_come_does_not_matter(
     random.shuffle(other_order)
     house = house_factory()
     assert said_in(house, resource, other_order) == first
-    changes = len(house.recorded())
+    changes = len(house.change_records())
     assert said_in(house, resource, other_order) == first
-    assert len(house.recorded()) == changes
+    assert len(house.change_records()) == changes
 
 
 GONE_WITH_ANOTHER_KEY: list[Saying] = [
@@ -286,7 +286,7 @@ def test_every_id_that_a_row_ever_had_leads_to_it(house_factory: Make, order: li
         for id_ in ids:
             end = house.run(lambda ctx, id_=id_: identity.survivor(ctx, id_))
             assert end == id_ or id_ not in live
-    last = {change.resource_id: change.change_type for change in house.recorded()}
+    last = {change.resource_id: change.change_type for change in house.change_records()}
     assert {id_ for id_, change in last.items() if change not in {"deleted", "merged"}} == (
         live if order else set()
     )

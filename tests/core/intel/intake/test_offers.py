@@ -67,7 +67,7 @@ def _codes() -> Iterator[str]:
                 if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                     continue
                 first = node.args[0] if node.args else None
-                if node.func.id in {"DocumentRefused", "FetchRefused"} and isinstance(
+                if node.func.id in {"DocumentRefused", "FetchRefusal"} and isinstance(
                     first, ast.Constant
                 ):
                     yield str(first.value)

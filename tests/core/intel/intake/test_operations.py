@@ -15,16 +15,17 @@ from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution
 from svc_core.intel.folding.model import SOURCES, Source
-from svc_core.intel.folding.writing import Taken
-from svc_core.intel.intake import catalogue, documents, operations
+from svc_core.intel.folding.writing import RowCounts
+from svc_core.intel.intake import catalogue, operations
+from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.intake.operations import (
     AddSources,
-    Outcome,
+    PullOutcome,
     PullSources,
     RemoveSources,
     SourceReader,
 )
-from svc_core.intel.intake.registry import SourceWish, add_source, remove_sources
+from svc_core.intel.intake.registry import SourceWish, register_source, remove_sources
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
@@ -46,7 +47,7 @@ class Reader:
     tell = staticmethod(silent)
 
     def context(self, tx: Any = None) -> Any:
-        host = Host(lends={SourceReader: self})
+        host = Host(providers={SourceReader: self})
         ids, ring = CountingIds(self.clock), Keyring({1: b"k" * 32}, 1)
         actor = Actor(SYSTEM, roles=frozenset({"operator"}))
         facts = (self.clock.now(), ids, actor, "", ring)
@@ -72,8 +73,8 @@ class Reader:
 
     async def pull(
         self, sources: Sequence[Source], tell: Any, *, force: bool = False
-    ) -> Sequence[Outcome]:
-        return [Outcome("unchanged", source) for source in sources]
+    ) -> Sequence[PullOutcome]:
+        return [PullOutcome("unchanged", source) for source in sources]
 
     def run(self, usecase: Any, request: Any) -> Any:
         return drive.run(usecase(self.context(), request))
@@ -92,14 +93,14 @@ class InVain(Reader):
 
     async def pull(
         self, sources: Sequence[Source], tell: Any, *, force: bool = False
-    ) -> Sequence[Outcome]:
+    ) -> Sequence[PullOutcome]:
         async def fail(ctx: Context) -> None:
             for source in sources:
                 health = evolve(source.health, status="error")
                 await ctx.save(SOURCES, source.id, evolve(source, health=health))
 
         await self.store.write(SYSTEM, lambda tx: fail(self.context(tx)))
-        return [Outcome("failed", source) for source in sources]
+        return [PullOutcome("failed", source) for source in sources]
 
 
 def test_many_locations_that_cannot_be_read_are_forgotten_in_short_units_of_work() -> None:
@@ -176,16 +177,18 @@ class Shelf(Reader):
         done = await Reader.write(self, tenant, usecase)
         if self.again is not None:
             wish = SourceWish(self.again)
-            await self.store.write(SYSTEM, lambda tx: add_source(self.context(tx), wish))
+            await self.store.write(SYSTEM, lambda tx: register_source(self.context(tx), wish))
         return done
 
     def source(self, location: str, numbers: range) -> Source:
-        source = drive.run(self.write(SYSTEM, lambda ctx: add_source(ctx, SourceWish(location))))
+        source = drive.run(
+            self.write(SYSTEM, lambda ctx: register_source(ctx, SourceWish(location)))
+        )
         drive.run(self.write(SYSTEM, partial(note_numbers, source, numbers)))
         return source  # type: ignore[no-any-return]
 
     def contribution_count(self, source: Source) -> int:
-        return drive.run(self.read(SYSTEM, partial(documents.held, source=source.id)))  # type: ignore[no-any-return]
+        return drive.run(self.read(SYSTEM, partial(documents.contribution_count, source=source.id)))  # type: ignore[no-any-return]
 
 
 def test_all_that_a_source_brought_is_withdrawn_in_short_units(
@@ -235,7 +238,7 @@ async def age(ctx: Context) -> None:
         for name in ("recordedAt", "duplicateOf", "place", "entities"):
             del old[name]
         del old["source"]["tier"], old["source"]["stateAffiliated"]
-        await ctx.tx.documents.put(FORMER, row.id, wire.dumps(old))
+        await ctx.tx.documents.put(FORMER, row.id, wire.to_bytes(old))
     for row in (await ctx.tx.documents.scan(CONTRIBUTIONS, limit=9)).rows:
         await ctx.tx.documents.delete(CONTRIBUTIONS, row.id)
 
@@ -250,9 +253,9 @@ def test_former_items_are_shown_whole_and_are_no_news_when_they_are_read_again(
     (row,) = house.rows("listNews")
     assert row == before | {"recordedAt": None}
     item = json.loads(house.send("getNewsItem", path={"newsId": row["id"]}).body)["data"]
-    changes = len(house.recorded())
-    assert house.take(source, document) == Taken(unchanged=1)
-    assert (item, house.rows("listNews"), len(house.recorded())) == (row, [row], changes)
+    changes = len(house.change_records())
+    assert house.take(source, document) == RowCounts(unchanged=1)
+    assert (item, house.rows("listNews"), len(house.change_records())) == (row, [row], changes)
 
 
 def test_former_items_are_withdrawn_with_their_source(make_entry: Any, make_document: Any) -> None:
@@ -291,7 +294,7 @@ class Lists(Reader):
 
     def context(self, tx: Any = None) -> Any:
         reader = _Place(self.body, self.pulled_ids)
-        return evolve(super().context(tx), host=Host(lends={SourceReader: reader}))
+        return evolve(super().context(tx), host=Host(providers={SourceReader: reader}))
 
 
 @define

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.model import Unusable
-from svc_core.formats.reading.relations import relation
+from svc_core.formats.model import RecordRefused
+from svc_core.formats.reading.relation_records import relation_record
 from svc_core.intel.entities.relations import EVIDENCE_MAX, end_reference, relation_row
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.intake.kinds import KINDS
@@ -19,20 +19,20 @@ EVENT = "misp:30000000-0000-4000-8000-000000009001"
 def claim(source: str, provider: str, format_: str = "stix", **members: Any) -> Contribution:
     """What a source says of what APT28 uses."""
     ends = members.pop("ends", ("attack:G0007", "attack:S0023"))
-    record = relation(members.pop("type", "uses"), ends, members)
+    record = relation_record(members.pop("type", "uses"), ends, members)
     return Contribution(
         id=f"{source}:relation:{record.key}",
-        row=KINDS["relation"].derived(record.key),
+        row=KINDS["relation"].id_of_key(record.key),
         source=source,
         resource="relation",
         format=format_,
         key=record.key,
         digest=1,
-        said=record.said,
+        said=record.members,
         ref={"id": source, "provider": provider, "url": f"https://{source}.example",
              "recordId": members.get("recordId")},
         read_at=NOW,
-        names=(KINDS["relation"].derived(record.key),),
+        names=(KINDS["relation"].id_of_key(record.key),),
     )  # fmt: skip
 
 
@@ -95,12 +95,12 @@ def test_what_is_told_is_a_member(members: dict[str, Any], member: str, value: A
 
 @pytest.mark.parametrize("type_", ["", "   ", "uses: this", None, 7, "x" * 65, ["uses"], "-uses"])
 def test_a_type_that_is_no_word_is_refused(type_: Any) -> None:
-    with pytest.raises(Unusable, match="a type of relation"):
-        relation(type_, ("a", "b"), {})
+    with pytest.raises(RecordRefused, match="a type of relation"):
+        relation_record(type_, ("a", "b"), {})
 
 
 def test_a_type_of_two_words_is_one() -> None:
-    assert relation(" interacts  with ", ("a", "b"), {}).said["type"] == "interacts-with"
+    assert relation_record(" interacts  with ", ("a", "b"), {}).members["type"] == "interacts-with"
 
 
 def test_what_leads_to_itself_is_no_relation() -> None:

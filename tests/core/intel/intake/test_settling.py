@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.contract.problem import Problem
-from svc_core.formats.model import About
-from svc_core.formats.reading.parties import entity, registered
+from svc_core.formats.model import Metadata
+from svc_core.formats.reading.entity_keys import entity, register_key
 from svc_core.formats.table import FORMATS, Document
 from svc_core.intel.entities import directory, settlement
 from svc_core.intel.entities.model import ENTITIES, Entity
-from svc_core.intel.intake import documents
+from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.context import Context
@@ -36,10 +36,10 @@ def telling(
 ) -> Document:
     """A document that says by what keys one entity is known, and where it is registered."""
     members = {"type": "company", "name": name or keys[0]}
-    members |= {"registered": registered(members["name"], home)} if home else {}
+    members |= {"registered": register_key(members["name"], home)} if home else {}
     record = entity(sorted(keys, key=STRENGTH), members, stamp=START - timedelta(hours=hour))
     kind = attrs.evolve(FORMATS[format_], kind="delta")
-    return Document(kind, About(), (record,), ())
+    return Document(kind, Metadata(), (record,), ())
 
 
 def take(house: Any, *keys: str, at: str = "", **members: Any) -> None:
@@ -78,7 +78,7 @@ def answering(house: Any, key: str) -> str | None:
     return row and row.id
 
 
-def said(house: Any, verb: str, entity_key: str, *other_keys: str) -> dict[str, Any]:
+def decide(house: Any, verb: str, entity_key: str, *other_keys: str) -> dict[str, Any]:
     """What the operator said, by keys."""
     request = {
         "merge": settlement.MergeEntities,
@@ -95,9 +95,9 @@ def said(house: Any, verb: str, entity_key: str, *other_keys: str) -> dict[str, 
     return answer
 
 
-def refused(house: Any, *words: str) -> tuple[str, str]:
+def refusal_of(house: Any, *words: str) -> tuple[str, str]:
     with pytest.raises(Problem) as caught:
-        said(house, *words)
+        decide(house, *words)
     return caught.value.type.code, caught.value.detail or ""
 
 
@@ -231,8 +231,8 @@ def _own(row: Entity, statements: list[tuple[list[str], str, str]], house: Any) 
 def test_a_company_goes_by_its_legal_name_in_its_register(
     first: tuple[str, str | None], second: tuple[str, str | None], is_same: bool
 ) -> None:
-    key = registered(*first)
-    assert (key is not None and key == registered(*second)) is is_same
+    key = register_key(*first)
+    assert (key is not None and key == register_key(*second)) is is_same
 
 
 def test_companies_of_two_registries_are_one_by_their_legal_name(house_factory: Make) -> None:
@@ -256,12 +256,12 @@ def test_a_legal_name_that_two_companies_have_joins_neither(house: Any) -> None:
 def test_what_a_legal_name_joined_is_parted_by_the_operator(house: Any) -> None:
     for key in ("cik:1", "lei:A"):
         take(house, key, name="Harbour Inc", home="US-CA")
-    assert said(house, "part", "cik:1")["changed"] is True
+    assert decide(house, "part", "cik:1")["changed"] is True
     assert len(rows(house)) == 2
     for key in ("cik:1", "lei:A"):
         take(house, key, name="HARBOUR INC.", home="US-CA")
     assert len(rows(house)) == 2
-    assert said(house, "merge", "cik:1", "lei:A")["changed"] is True
+    assert decide(house, "merge", "cik:1", "lei:A")["changed"] is True
     assert len(rows(house)) == 1
 
 
@@ -271,35 +271,38 @@ def test_what_a_legal_name_joined_is_parted_by_the_operator(house: Any) -> None:
 def test_a_merge_makes_two_one_under_the_id_of_the_second(house: Any) -> None:
     take(house, "lei:A", name="A")
     take(house, "ftm:x", name="X")
-    before = len(house.recorded())
-    answer = said(house, "merge", "lei:A", "ftm:x")
+    before = len(house.change_records())
+    answer = decide(house, "merge", "lei:A", "ftm:x")
     assert (answer["id"], answer["otherId"], answer["status"], answer["changed"]) == (
         id_of("ftm:x"), id_of("lei:A"), "merged", True,
     )  # fmt: skip
     (row,) = rows(house).values()
     assert (row.id, row.merged_ids, row.aliases) == (id_of("ftm:x"), (id_of("lei:A"),), ("X",))
     assert answering(house, "lei:A") == row.id
-    changes = {change.resource_id: change for change in house.recorded()[before:]}
+    changes = {change.resource_id: change for change in house.change_records()[before:]}
     assert {change.change_type for change in changes.values()} == {"merged", "updated"}
     assert changes[id_of("lei:A")].merged_into_id == row.id
     for pair in (("lei:A", "ftm:x"), ("ftm:x", "lei:A")):
-        assert said(house, "merge", *pair)["changed"] is False
-    assert len(house.recorded()) == before + 2
+        assert decide(house, "merge", *pair)["changed"] is False
+    assert len(house.change_records()) == before + 2
 
 
 def test_parting_restores_what_was_merged_and_nothing_else(house: Any) -> None:
     for key in ("lei:A", "ftm:x", "cik:1"):
         take(house, key)
-    said(house, "merge", "lei:A", "ftm:x")
-    said(house, "merge", "ftm:x", "cik:1")
+    decide(house, "merge", "lei:A", "ftm:x")
+    decide(house, "merge", "ftm:x", "cik:1")
     assert groups(house) == {frozenset({"lei:A", "ftm:x", "cik:1"})}
-    before = len(house.recorded())
-    assert said(house, "part", "ftm:x")["changed"] is True
+    before = len(house.change_records())
+    assert decide(house, "part", "ftm:x")["changed"] is True
     assert groups(house) == {frozenset({"lei:A", "ftm:x"}), frozenset({"cik:1"})}
-    assert {change.change_type for change in house.recorded()[before:]} == {"restored", "updated"}
-    said(house, "part", "lei:A")
+    assert {change.change_type for change in house.change_records()[before:]} == {
+        "restored",
+        "updated",
+    }
+    decide(house, "part", "lei:A")
     assert len(rows(house)) == 3
-    assert said(house, "part", "lei:A")["changed"] is False
+    assert decide(house, "part", "lei:A")["changed"] is False
 
 
 def test_what_the_operator_merged_survives_whatever_sources_say_anew_in_any_order(
@@ -309,7 +312,7 @@ def test_what_the_operator_merged_survives_whatever_sources_say_anew_in_any_orde
         house = house_factory()
         for key in ("lei:A", "ftm:x"):
             take(house, key)
-        said(house, "merge", "lei:A", "ftm:x")
+        decide(house, "merge", "lei:A", "ftm:x")
         for key in ("lei:A", "ftm:x"):
             withdraw(house, f"/{key}")
         assert rows(house) == {}
@@ -321,25 +324,25 @@ def test_what_the_operator_merged_survives_whatever_sources_say_anew_in_any_orde
 def test_designators_and_the_operator_hold_entities_apart(house: Any) -> None:
     for keys in (("lei:A", "isin:1"), ("lei:B", "isin:2"), ("ftm:x",), ("ftm:y",)):
         take(house, *keys)
-    code, detail = refused(house, "merge", "lei:A", "lei:B")
+    code, detail = refusal_of(house, "merge", "lei:A", "lei:B")
     assert code == "RESOURCE_CONFLICT"
     assert "lei A is not B" in detail
-    assert said(house, "distinct", "ftm:x", "ftm:y")["changed"] is True
-    assert said(house, "distinct", "ftm:y", "ftm:x")["changed"] is False
-    said(house, "merge", "ftm:x", "lei:A")
-    assert "distinct" in refused(house, "merge", "ftm:y", "lei:A")[1]
+    assert decide(house, "distinct", "ftm:x", "ftm:y")["changed"] is True
+    assert decide(house, "distinct", "ftm:y", "ftm:x")["changed"] is False
+    decide(house, "merge", "ftm:x", "lei:A")
+    assert "distinct" in refusal_of(house, "merge", "ftm:y", "lei:A")[1]
     assert len(rows(house)) == 3
     # Of a pair the last word counts.
-    said(house, "part", "ftm:x")
-    said(house, "merge", "ftm:x", "ftm:y")
+    decide(house, "part", "ftm:x")
+    decide(house, "merge", "ftm:x", "ftm:y")
     assert len(rows(house)) == 3
-    assert "part ent_" in refused(house, "distinct", "ftm:x", "ftm:y")[1]
+    assert "part ent_" in refusal_of(house, "distinct", "ftm:x", "ftm:y")[1]
 
 
 def test_a_merge_gives_way_to_designators_that_come_later(house: Any) -> None:
     take(house, "ftm:x", at="/x")
     take(house, "ftm:y", at="/y")
-    said(house, "merge", "ftm:x", "ftm:y")
+    decide(house, "merge", "ftm:x", "ftm:y")
     for letter, key in zip("AB", ("ftm:x", "ftm:y"), strict=True):
         take(house, f"lei:{letter}", key)
     assert groups(house) == {frozenset({"lei:A", "ftm:x"}), frozenset({"lei:B", "ftm:y"})}
@@ -351,23 +354,23 @@ def test_what_cannot_be_settled_is_refused_with_what_to_do(house: Any) -> None:
     take(house, "lei:A", "ftm:x", at="/both")
     take(house, "ftm:x")
     take(house, "cik:1")
-    assert refused(house, "merge", "lei:A", "ftm:unknown")[0] == "NOT_FOUND"
-    assert refused(house, "part", "ftm:unknown")[0] == "NOT_FOUND"
-    assert refused(house, "merge", "cik:1", "cik:1")[0] == "VALIDATION_FAILED"
-    assert refused(house, "distinct", "cik:1", "cik:1")[0] == "VALIDATION_FAILED"
+    assert refusal_of(house, "merge", "lei:A", "ftm:unknown")[0] == "NOT_FOUND"
+    assert refusal_of(house, "part", "ftm:unknown")[0] == "NOT_FOUND"
+    assert refusal_of(house, "merge", "cik:1", "cik:1")[0] == "VALIDATION_FAILED"
+    assert refusal_of(house, "distinct", "cik:1", "cik:1")[0] == "VALIDATION_FAILED"
     demo.take(house, "cve", record("CVE-2024-0001"))
-    assert refused(house, "part", "CVE-2024-0001")[0] == "RESOURCE_CONFLICT"
-    code, detail = refused(house, "part", "ftm:x")
+    assert refusal_of(house, "part", "CVE-2024-0001")[0] == "RESOURCE_CONFLICT"
+    code, detail = refusal_of(house, "part", "ftm:x")
     assert code == "RESOURCE_CONFLICT"
     assert f"svc sources remove {house.add('/both').id} --withdraw" in detail
-    said(house, "merge", "cik:1", "lei:A")
-    assert f"part {id_of('cik:1')}" in refused(house, "part", "lei:A")[1]
+    decide(house, "merge", "cik:1", "lei:A")
+    assert f"part {id_of('cik:1')}" in refusal_of(house, "part", "lei:A")[1]
 
 
 def test_who_is_distinct_is_told_by_any_id_of_an_entity(house: Any) -> None:
     take(house, "ftm:x")
     take(house, "ftm:y")
-    said(house, "distinct", "ftm:x", "ftm:y")
+    decide(house, "distinct", "ftm:x", "ftm:y")
     take(house, "lei:A", "ftm:x")
     row = rows(house)[id_of("lei:A")]
     distinct_ids = house.run(lambda ctx: settlement.distinct_from(ctx, (row.id, *row.merged_ids)))
@@ -409,7 +412,7 @@ def test_what_the_operator_said_gives_the_same_entities_in_whatever_order_source
     for word, first, second in decisions:
         before = state()
         try:
-            said(house, word, first, *(() if word == "part" else (second,)))
+            decide(house, word, first, *(() if word == "part" else (second,)))
         except Problem:
             assert state() == before
     final_state = state()

@@ -11,12 +11,12 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import FORMATS, Document, read, recognised
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import FORMATS, Document, read_document, recognise_format
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.folding.model import SOURCES
-from svc_core.intel.intake.documents import withdraw
+from svc_core.intel.intake.record_intake import withdraw
 from svc_core.intel.signals.model import SIGNALS, Signal
 
 House = Any
@@ -29,7 +29,9 @@ def _later(house: House) -> None:
 
 def document(body: str | bytes, format_: str = "", **options: str) -> Document:
     body_ = Body(body if isinstance(body, bytes) else body.encode())
-    return read(body_, FORMATS[format_] if format_ else recognised(body_), Given(options=options))
+    return read_document(
+        body_, FORMATS[format_] if format_ else recognise_format(body_), Origin(options=options)
+    )
 
 
 def signals(house: House) -> list[Signal]:

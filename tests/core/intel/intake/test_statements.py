@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.formats.model import Given
-from svc_core.formats.reading.body import Body
-from svc_core.formats.table import Document, read, recognised
+from svc_core.formats.model import Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import Document, read_document, recognise_format
 from svc_core.intel.economy.statement import OBSERVATIONS
-from svc_core.intel.intake import documents
+from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.linking.references import id_of
 from tests.sampling import examples
 
@@ -44,7 +44,7 @@ class Fact(NamedTuple):
     value: int
 
     @property
-    def filed(self) -> date:
+    def filing_date(self) -> date:
         return FIRST + timedelta(days=self.filing // 2)  # two filings each day
 
     @property
@@ -53,7 +53,7 @@ class Fact(NamedTuple):
 
     @property
     def place(self) -> tuple[Any, ...]:
-        return self.filed, self.is_amended, self.accession
+        return self.filing_date, self.is_amended, self.accession
 
     @property
     def row(self) -> Row:
@@ -63,7 +63,7 @@ class Fact(NamedTuple):
             "val": self.value,
             "accn": self.accession,
             "form": "10-K/A" if self.is_amended else "10-K",
-            "filed": self.filed.isoformat(),
+            "filed": self.filing_date.isoformat(),
         }
 
 
@@ -89,7 +89,7 @@ def companyfacts(facts_: Sequence[Fact]) -> Document:
         units["USD"].append(fact.row)
     company = {"cik": 1, "entityName": "Quay Inc.", "facts": {"us-gaap": concepts}}
     body = Body(json.dumps(company).encode())
-    return read(body, recognised(body), Given(name="facts.json"))
+    return read_document(body, recognise_format(body), Origin(name="facts.json"))
 
 
 def rows_of(house: Any) -> dict[str, Row]:
@@ -129,7 +129,8 @@ def metric_of(facts_: Sequence[Fact], fact: Fact) -> str | None:
         if other.year == fact.year and CONCEPTS[other.concept][0] == metric and other != fact
     ]
     has_main = any(
-        other.filed <= fact.filed and other.concept == main_of(facts_, other) for other in rivals
+        other.filing_date <= fact.filing_date and other.concept == main_of(facts_, other)
+        for other in rivals
     )
     has_better = any(
         other.accession == fact.accession and CONCEPTS[other.concept][1] < rank for other in rivals
@@ -142,7 +143,7 @@ def expected_rows(facts_: Sequence[Fact], day: date | None = None) -> set[tuple[
     newest: dict[Any, tuple[Fact, bool]] = {}
     for fact in sorted(facts_, key=lambda fact: fact.place):
         line = metric_of(facts_, fact) or fact.concept, fact.year
-        if day is None or fact.filed <= day:
+        if day is None or fact.filing_date <= day:
             last, was = newest.get(line, (fact, False))
             newest[line] = fact, was or last.value != fact.value
     return {
@@ -173,9 +174,9 @@ def take(house: Any, document: Document, location: str, parts: Sequence[slice]) 
     """Take in parts of a document, each in a unit of its own."""
     source = house.add(location)
     for part in parts:
-        batch = documents.readings(source, document, document.records[part], set())
-        ready = [documents.judged(source, item, house.clock.now()) for item in batch]
-        house.run(lambda ctx, ready=ready: documents.take(ctx, ready))
+        batch = documents.record_readings(source, document, document.records[part], set())
+        ready = [documents.judge_reading(source, item, house.clock.now()) for item in batch]
+        house.run(lambda ctx, ready=ready: documents.write_readings(ctx, ready))
 
 
 def parts_of(document: Document, size: int, random: Any) -> list[slice]:
@@ -230,7 +231,7 @@ def test_rows_of_one_fact_are_one_chain_from_the_first_filed_to_the_last(
 def test_an_older_document_changes_nothing_and_stays_when_the_newer_is_withdrawn(
     house_factory: Make, facts_: list[Fact], days: int, is_first: bool
 ) -> None:
-    older = [fact for fact in facts_ if fact.filed < FIRST + timedelta(days=days)]
+    older = [fact for fact in facts_ if fact.filing_date < FIRST + timedelta(days=days)]
     alone, whole, both_houses = house_factory(), house_factory(), house_factory()
     take(alone, companyfacts(older), "/b", [slice(None)])
     take(whole, companyfacts(facts_), "/a", [slice(None)])
@@ -244,7 +245,7 @@ def test_an_older_document_changes_nothing_and_stays_when_the_newer_is_withdrawn
         both_houses.run(lambda ctx: ctx.tx.documents.scan(OBSERVATIONS, limit=1_000)).rows == counts
     )
     id_ = both_houses.add("/a").id
-    claims = both_houses.run(lambda ctx: documents.absent(ctx, id_, set()))[0]
+    claims = both_houses.run(lambda ctx: documents.absent_contributions(ctx, id_, set()))[0]
     both_houses.run(lambda ctx: documents.withdraw(ctx, claims))
     assert rows_of(both_houses) == rows_of(alone)
 

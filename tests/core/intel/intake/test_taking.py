@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from svc_core import wire
 from svc_core.formats.model import Rejection
 from svc_core.intel.folding.model import SOURCES
-from svc_core.intel.folding.writing import Taken
-from svc_core.intel.intake import documents as intake
+from svc_core.intel.folding.writing import RowCounts
+from svc_core.intel.intake import record_intake as intake
 from svc_core.intel.news.model import TOPIC_ACTIVITY
 from svc_core.operation.context import Context
 from tests.core.feeds import document_of
@@ -29,9 +29,9 @@ def test_a_document_is_written_with_everything_that_follows_from_it(
     counts = house.take(
         source, make_document(make_entry("a"), make_entry("b"), rejections=rejections)
     )
-    assert counts == Taken(created=2, updated=0, unchanged=0)
+    assert counts == RowCounts(created=2, updated=0, unchanged=0)
     assert sorted(item.id for item in house.news()) == sorted(words.id for words in house.words())
-    assert [(c.change_type, c.resource_type, c.everybody) for c in house.recorded()] == [
+    assert [(c.change_type, c.resource_type, c.everybody) for c in house.change_records()] == [
         ("created", "newsItem", True)
     ] * 2
     after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
@@ -46,10 +46,10 @@ def test_a_document_again_writes_no_item_and_no_change(
     source = house.add()
     document = make_document(make_entry("a"), make_entry("b"))
     house.take(source, document)
-    changes = house.recorded()
+    changes = house.change_records()
     house.clock.advance(60)
-    assert house.take(source, document) == Taken(0, 0, 2)
-    assert house.recorded() == changes
+    assert house.take(source, document) == RowCounts(0, 0, 2)
+    assert house.change_records() == changes
     after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
     assert after.health.last_content_at == house.clock.now() - timedelta(seconds=60)
 
@@ -64,7 +64,7 @@ def test_a_correction_updates_row_and_words_and_is_not_counted_as_activity(
     (item,), (words,) = house.news(), house.words()
     assert (item.title, words.title) == ("New", "New")
     assert item.retrieved_at == words.taken_at == first
-    assert [change.change_type for change in house.recorded()] == ["created", "updated"]
+    assert [change.change_type for change in house.change_records()] == ["created", "updated"]
     activity = house.run(lambda ctx: ctx.load(TOPIC_ACTIVITY, "world"))
     assert activity.version == 1
 
@@ -95,7 +95,7 @@ def test_a_failure_half_way_leaves_nothing(
 
     with pytest.raises(BrokenDiskError):
         house.run(unit)
-    assert (house.news(), house.words(), house.recorded()) == ([], [], [])
+    assert (house.news(), house.words(), house.change_records()) == ([], [], [])
 
 
 # -- laws --------------------------------------------------------------------------------------
@@ -121,6 +121,6 @@ def test_the_store_holds_the_last_that_was_said_of_each_item_and_tells_each_chan
         )
         house.clock.advance(60)
     assert sorted(item.title for item in house.news()) == sorted(titles.values())
-    assert len(house.recorded()) == changes
+    assert len(house.change_records()) == changes
     assert {w.id: w.title for w in house.words()} == {n.id: n.title for n in house.news()}
-    assert all(wire.dumps(item) for item in house.news())
+    assert all(wire.to_bytes(item) for item in house.news())

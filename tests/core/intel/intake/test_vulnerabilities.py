@@ -29,7 +29,7 @@ def only(house: Any) -> Any:
 
 def changes(house: Any) -> list[tuple[str, tuple[str, ...]]]:
     """The changes of CVEs: what became of which members."""
-    changes_ = [change for change in house.recorded() if change.resource_type == "entity"]
+    changes_ = [change for change in house.change_records() if change.resource_type == "entity"]
     return [(change.change_type, tuple(change.changed_fields or ())) for change in changes_]
 
 

@@ -12,10 +12,10 @@ import pytest
 from svc_core import data
 from svc_core.formats.reading.identifiers import cik, lei
 from svc_core.intel.linking import aliases
-from svc_core.intel.linking.names import normal
-from svc_core.intel.linking.references import id_of, of_vendor
+from svc_core.intel.linking.name_forms import normal_name
+from svc_core.intel.linking.references import id_of, vendor_references
 
-ROWS = [line.split("\t") for line in data.lines("aliases.tsv")]
+ROWS = [line.split("\t") for line in data.table_lines("aliases.tsv")]
 OWNERS = [
     ("vmware", "2020-06-01", "cik:0001124610"),
     ("vmware", "2023-11-21", "cik:0001124610"),
@@ -36,13 +36,13 @@ OWNERS = [
 
 @pytest.mark.parametrize(("vendor", "day", "key"), OWNERS)
 def test_a_vendor_is_its_owner_of_the_day(vendor: str, day: str | None, key: str) -> None:
-    assert of_vendor(vendor, day and date.fromisoformat(day)) == (id_of(key),)
+    assert vendor_references(vendor, day and date.fromisoformat(day)) == (id_of(key),)
 
 
 def test_a_maker_that_files_nothing_is_known_by_its_vendor_name() -> None:
     day = date(2024, 1, 10)
-    assert of_vendor("Pulse Secure", day)[0] == of_vendor("ivanti", day)[0]
-    assert of_vendor("ivanti", day) == (id_of("cpe-vendor:ivanti"), "vendor:ivanti")
+    assert vendor_references("Pulse Secure", day)[0] == vendor_references("ivanti", day)[0]
+    assert vendor_references("ivanti", day) == (id_of("cpe-vendor:ivanti"), "vendor:ivanti")
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,11 @@ def test_a_maker_that_files_nothing_is_known_by_its_vendor_name() -> None:
      ("Visa", "vendor:visa"), ("Visa Inc.", id_of("cik:0001403161"))],
 )  # fmt: skip
 def test_a_shared_word_makes_nobody_the_owner(vendor: str, reference: str) -> None:
-    assert of_vendor(vendor, date(2024, 1, 1))[0] == reference
+    assert vendor_references(vendor, date(2024, 1, 1))[0] == reference
 
 
 def test_no_name_means_nobody() -> None:
-    assert of_vendor("", None) == of_vendor("---", None) == ()
+    assert vendor_references("", None) == vendor_references("---", None) == ()
 
 
 def test_the_table_has_names_keys_and_days() -> None:
@@ -69,7 +69,7 @@ def test_the_table_has_names_keys_and_days() -> None:
         assert kind in {"", "word", "vendor", "text"}
         assert not (start and end) or date.fromisoformat(start) < date.fromisoformat(end)
         for name in names.split("|"):
-            assert 0 < len(normal(name).split()) <= aliases.WORDS_MAX
+            assert 0 < len(normal_name(name).split()) <= aliases.WORDS_MAX
 
 
 def test_nobody_has_a_name_twice_at_once() -> None:
@@ -82,7 +82,7 @@ def test_a_name_is_of_one_kind() -> None:
     kinds = defaultdict(set)
     for names, *_, kind in ROWS:
         for name in names.split("|"):
-            kinds[normal(name)].add(kind)
+            kinds[normal_name(name)].add(kind)
     assert [name for name, kinds_of_name in kinds.items() if len(kinds_of_name) > 1] == []
 
 
@@ -90,11 +90,13 @@ def test_a_name_is_of_one_kind() -> None:
 def test_every_listed_cik_is_that_of_the_name() -> None:
     root = Path(os.environ["SVC_REAL_DATA"])  # noqa: TID251 - what the tests are given
     listing = json.loads((root / "sec_edgar/company_tickers.json").read_bytes()).values()
-    titles = {f"cik:{row['cik_str']:010d}": set(normal(row["title"]).split()) for row in listing}
+    titles = {
+        f"cik:{row['cik_str']:010d}": set(normal_name(row["title"]).split()) for row in listing
+    }
     by_name: dict[str, set[str]] = defaultdict(set)
     for names, key, *_ in ROWS:
-        by_name[key].update(word for name in names.split("|") for word in normal(name).split())
-        by_name[key].update(normal(name).replace(" ", "") for name in names.split("|"))
+        by_name[key].update(word for name in names.split("|") for word in normal_name(name).split())
+        by_name[key].update(normal_name(name).replace(" ", "") for name in names.split("|"))
     wrong = {
         key: titles[key]
         for key, words in by_name.items()

@@ -150,7 +150,7 @@ def test_screening_finds_what_comparing_everything_finds() -> None:
     rows = {f"ent_{at:024x}": party_named(name) for at, name in enumerate(others)}
     screening = Screening([party_named(name) for name in names])
     for id_, row in rows.items():
-        screening.pass_by(id_, row)
+        screening.offer(id_, row)
     for at, name in enumerate(names):
         every = {id_ for id_, row in rows.items() if score(party_named(name), row) >= SCORE_MIN}
         assert set(ids(screening.candidates(at, 10))) == every
@@ -159,8 +159,8 @@ def test_screening_finds_what_comparing_everything_finds() -> None:
 def test_a_number_is_found_under_any_name() -> None:
     query = Party(Names.of([]), designators=frozenset(["lei:1", "lei:2"]))
     screening = Screening([query])
-    screening.pass_by("ent_01", party_named("Example", designators=frozenset(["lei:1"])))
-    screening.pass_by("ent_02", party_named("Example"))
+    screening.offer("ent_01", party_named("Example", designators=frozenset(["lei:1"])))
+    screening.offer("ent_02", party_named("Example"))
     assert ids(screening.candidates(0, 3)) == ["ent_01"]
 
 
@@ -170,11 +170,11 @@ def test_the_best_come_first_whatever_the_order() -> None:
     for order in (rows, rows[::-1]):
         screening = Screening([party_named("Kestrelmoor Quillwright")])
         for id_, row in order:
-            screening.pass_by(id_, row)
+            screening.offer(id_, row)
         assert ids(screening.candidates(0, 3))[0] == f"ent_{99:024x}"
     screening = Screening([party_named("Kestrelmoor")])
     for id_, row in rows[::-1]:
-        screening.pass_by(id_, row)
+        screening.offer(id_, row)
     assert ids(screening.candidates(0, 2)) == [f"ent_{0:024x}", f"ent_{1:024x}"]
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core import data
-from svc_core.intel.linking.names import is_ordinary, is_uncommon, labels, normal
+from svc_core.intel.linking.name_forms import is_ordinary, is_uncommon, labels, normal_name
 
 EQUAL = [
     ("BANK OF AMERICA CORP /DE/", "Bank of America Corporation"),
@@ -46,23 +46,26 @@ APART = [
 
 @pytest.mark.parametrize(("left", "right"), EQUAL)
 def test_forms_of_one_name_are_one(left: str, right: str) -> None:
-    assert normal(left) == normal(right) != ""
+    assert normal_name(left) == normal_name(right) != ""
 
 
 @pytest.mark.parametrize(("left", "right"), APART)
 def test_names_that_differ_stay_apart(left: str, right: str) -> None:
-    assert normal(left) != normal(right)
+    assert normal_name(left) != normal_name(right)
 
 
 @pytest.mark.parametrize("name", ["", "/DE/", "&", "the", "...", "Inc"])
 def test_a_name_of_nothing_is_no_other_name(name: str) -> None:
-    assert normal(name) in {"", "the", "inc"}
+    assert normal_name(name) in {"", "the", "inc"}
 
 
 @given(st.text(max_size=60))
 def test_a_normal_name_is_normal(name: str) -> None:
-    assert normal(name) == " ".join(normal(name).split())
-    assert normal(normal(name).upper()) in {normal(name), normal(normal(name))}
+    assert normal_name(name) == " ".join(normal_name(name).split())
+    assert normal_name(normal_name(name).upper()) in {
+        normal_name(name),
+        normal_name(normal_name(name)),
+    }
 
 
 def test_makers_are_written_in_one_word_too() -> None:
@@ -82,7 +85,7 @@ def test_a_digit_or_a_capital_inside_is_uncommon() -> None:
 
 
 def test_every_legal_form_is_written_as_names_are_compared() -> None:
-    for line in data.lines("legal_forms.tsv"):
+    for line in data.table_lines("legal_forms.tsv"):
         place, countries, forms = line.split("\t")
         assert place in {"head", "tail"}
         assert all(len(item) == 2 and item.isupper() for item in countries.split("|"))

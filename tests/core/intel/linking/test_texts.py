@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from svc_core.intel.linking.references import MENTIONS_MAX, id_of, of_text
+from svc_core.intel.linking.references import MENTIONS_MAX, id_of, text_references
 
 DAY = date(2024, 6, 1)
 MICROSOFT, APPLE = id_of("cik:0000789019"), id_of("cik:0000320193")
@@ -51,22 +51,22 @@ LEFT_OUT = [
 
 @pytest.mark.parametrize(("text", "reference", "name"), MENTIONS)
 def test_whom_a_text_mentions(text: str, reference: str, name: str) -> None:
-    assert of_text(text, DAY).get(reference) == name
+    assert text_references(text, DAY).get(reference) == name
 
 
 @pytest.mark.parametrize(("text", "reference"), LEFT_OUT)
 def test_a_shared_word_is_nobody(text: str, reference: str) -> None:
-    assert reference not in of_text(text, DAY)
+    assert reference not in text_references(text, DAY)
 
 
 def test_a_name_is_its_owner_of_the_day() -> None:
     before, after = date(2023, 11, 21), date(2023, 11, 22)
-    assert id_of("cik:0001124610") in of_text("A flaw in VMware tools", before)
-    assert id_of("cik:0001730168") in of_text("A flaw in VMware tools", after)
+    assert id_of("cik:0001124610") in text_references("A flaw in VMware tools", before)
+    assert id_of("cik:0001730168") in text_references("A flaw in VMware tools", after)
 
 
 def test_a_name_that_the_table_knows_is_told_once() -> None:
-    assert of_text("It said Block, Inc. and Microsoft fell") == {
+    assert text_references("It said Block, Inc. and Microsoft fell") == {
         id_of("cik:0001512673"): "Block Inc",
         MICROSOFT: "Microsoft",
     }
@@ -74,5 +74,5 @@ def test_a_name_that_the_table_knows_is_told_once() -> None:
 
 def test_mentions_are_bounded() -> None:
     text = " ".join(f"a flaw CVE-2024-{number}" for number in range(10_000, 10_100))
-    assert len(of_text(text)) == MENTIONS_MAX
-    assert of_text("") == {}
+    assert len(text_references(text)) == MENTIONS_MAX
+    assert text_references("") == {}

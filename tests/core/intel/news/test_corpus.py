@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.intel.news.indexing import ITEMS, counted, evidence, to_count
 from svc_core.intel.news.model import NEWS_TEXTS
+from svc_core.intel.news.news_corpus import ITEMS, count_texts, news_evidence, uncounted_texts
 from svc_core.operation.host import Host
 from svc_core.search import corpus
 from svc_core.search.corpus import FAN, Tables, TermState
-from svc_core.text.evidence import read
+from svc_core.text.evidence import reading_of
 from svc_core.text.frequencies import Frequencies
 from tests.sampling import examples
 
@@ -47,16 +47,16 @@ def scratch(house: Any) -> dict[str, int]:
 
 def table(house: Any, tables: Tables | None = None) -> Frequencies:
     """The table as a process with these remembered ones sees it."""
-    host = Host() if tables is None else Host(lends={Tables: tables})
+    host = Host() if tables is None else Host(providers={Tables: tables})
     counts: Frequencies = house.run(
-        lambda ctx: corpus.frequencies(attrs.evolve(ctx, host=host), ITEMS), "wsp_a"
+        lambda ctx: corpus.term_frequencies(attrs.evolve(ctx, host=host), ITEMS), "wsp_a"
     )
     return counts
 
 
 def tidy(house: Any) -> None:
-    while merge := house.run(lambda ctx: corpus.to_merge(ctx, ITEMS)):
-        assert house.run(lambda ctx, merge=merge: corpus.merged(ctx, merge, merge.made()))
+    while merge := house.run(lambda ctx: corpus.next_merge(ctx, ITEMS)):
+        assert house.run(lambda ctx, merge=merge: corpus.apply_merge(ctx, merge, merge.sum_lines()))
 
 
 @given(st.lists(st.lists(documents, min_size=1, max_size=5), max_size=8), st.data())
@@ -90,11 +90,11 @@ def test_units_leave_few_segments_and_no_orphans(take: Any) -> None:
 
 def test_of_two_who_merge_the_second_changes_nothing(take: Any) -> None:
     house = take(*({str(number): "strike"} for number in range(FAN)))
-    merge = house.run(lambda ctx: corpus.to_merge(ctx, ITEMS))
-    assert house.run(lambda ctx: corpus.merged(ctx, merge, merge.made()))
-    assert not house.run(lambda ctx: corpus.merged(ctx, merge, merge.made()))
+    merge = house.run(lambda ctx: corpus.next_merge(ctx, ITEMS))
+    assert house.run(lambda ctx: corpus.apply_merge(ctx, merge, merge.sum_lines()))
+    assert not house.run(lambda ctx: corpus.apply_merge(ctx, merge, merge.sum_lines()))
     assert table(house).counts == {"strike": FAN}
-    assert house.run(lambda ctx: corpus.to_merge(ctx, ITEMS)) is None
+    assert house.run(lambda ctx: corpus.next_merge(ctx, ITEMS)) is None
 
 
 def test_a_process_remembers_few_tables_and_reads_what_is_new_alone(take: Any) -> None:
@@ -126,11 +126,11 @@ def forget(house: Any) -> None:
 
 
 async def _titles(ctx: Any, *terms: str, limit: int = 9, **how: Any) -> list[str]:
-    counts = how.pop("counts", None) or await corpus.frequencies(ctx, ITEMS)
-    rows = await corpus.candidates(
+    counts = how.pop("counts", None) or await corpus.term_frequencies(ctx, ITEMS)
+    rows = await corpus.candidate_ids(
         ctx, dict.fromkeys(terms, 1.0), counts, texts=NEWS_TEXTS, limit=limit, **how
     )
-    return [item.title for item in await evidence(ctx, rows)]
+    return [item.title for item in await news_evidence(ctx, rows)]
 
 
 def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
@@ -142,10 +142,10 @@ def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
     assert table(house) == Frequencies(version="0" * 16)
     assert house.run(lambda ctx: _titles(ctx, "pier1")) == ["pier1 strike"]
     assert house.run(_read_all) == readings
-    uncounted = house.run(to_count)
+    uncounted = house.run(uncounted_texts)
     take({"1": "pier1 strike ends"}, house=house)
-    house.run(lambda ctx: counted(ctx, uncounted))
-    assert house.run(to_count) == ()
+    house.run(lambda ctx: count_texts(ctx, uncounted))
+    assert house.run(uncounted_texts) == ()
     assert (table(house).total, scratch(house)) == (3, dict(table(house).counts))
     take(texts, house=house)
     assert table(house).version == now.version
@@ -153,7 +153,7 @@ def test_items_of_before_are_found_read_and_counted_later(take: Any) -> None:
 
 async def _read_all(ctx: Any) -> list[Any]:
     rows = (await ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows
-    readings = map(read, await evidence(ctx, rows))
+    readings = map(reading_of, await news_evidence(ctx, rows))
     read_ = sorted(readings, key=lambda reading: reading.evidence.id)
     return [(reading.evidence.id, reading.title, reading.lead, reading.rest) for reading in read_]
 
@@ -162,9 +162,9 @@ def test_kept_terms_read_as_the_words_do(take: Any) -> None:
     house = take({"a": "Dockworkers' pay: WHO said 12,000 strike " + "at the crane " * 70})
     (words,) = house.words()
     rows = house.run(lambda ctx: ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows
-    (item,) = house.run(lambda ctx: evidence(ctx, rows))
+    (item,) = house.run(lambda ctx: news_evidence(ctx, rows))
     assert item.terms == words.terms is not None
-    from_terms, from_text = read(item), read(attrs.evolve(item, terms=None))
+    from_terms, from_text = reading_of(item), reading_of(attrs.evolve(item, terms=None))
     assert (from_terms.title, from_terms.lead, from_terms.rest) == (
         from_text.title,
         from_text.lead,

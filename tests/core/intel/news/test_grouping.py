@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.base import drive
-from svc_core.intel.incidents.stories import PASSES_MAX, TRIES_MAX, group_new, named
-from svc_core.intel.intake import documents as intake
-from svc_core.intel.news.indexing import ITEMS
-from svc_core.intel.news.model import UNGROUPED
+from svc_core.intel.incidents.story_grouping import PASSES_MAX, TRIES_MAX, group_new, story_names
+from svc_core.intel.intake import record_intake as intake
+from svc_core.intel.news.model import UNGROUPED_ITEMS
+from svc_core.intel.news.news_corpus import ITEMS
 from svc_core.intel.news.vectors import VECTORS
 from svc_core.operation.host import silent
 from svc_core.search import corpus
-from svc_core.search.embeddings import Vector
-from svc_core.text.evidence import Evidence
+from svc_core.search.vector_likeness import Vector
+from svc_core.text.evidence import EvidenceTexts
 from svc_core.text.frequencies import Frequencies
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -28,13 +28,13 @@ Make = Callable[..., Any]
 # -- names -------------------------------------------------------------------------------------
 
 
-def item(id_: str, story: str | None = None, hours: int = 0) -> Evidence:
+def item(id_: str, story: str | None = None, hours: int = 0) -> EvidenceTexts:
     at = NOON + timedelta(hours=hours)
-    return Evidence(id_, id_, "", "", "src_a", "A", "a.example", None, at, story=story)
+    return EvidenceTexts(id_, id_, "", "", "src_a", "A", "a.example", None, at, story=story)
 
 
 @st.composite
-def events(draw: Any) -> list[list[Evidence]]:
+def events(draw: Any) -> list[list[EvidenceTexts]]:
     """Events of items, of which some have been in other events before."""
     rows = draw(
         st.lists(
@@ -44,15 +44,15 @@ def events(draw: Any) -> list[list[Evidence]]:
             max_size=9,
         )
     )
-    by_event: dict[int, list[Evidence]] = {}
+    by_event: dict[int, list[EvidenceTexts]] = {}
     for at, (event, story, hours) in enumerate(rows):
         by_event.setdefault(event, []).append(item(f"i{at}", story, hours))
     return list(by_event.values())
 
 
 @given(events())
-def test_those_of_one_event_have_one_name_of_their_own(groups: list[list[Evidence]]) -> None:
-    names = named(groups)
+def test_those_of_one_event_have_one_name_of_their_own(groups: list[list[EvidenceTexts]]) -> None:
+    names = story_names(groups)
     assert set(names) == {report.id for event in groups for report in event}
     report = [{names[name_sets.id] for name_sets in event} for event in groups]
     assert all(len(name_set) == 1 for name_set in report)
@@ -65,13 +65,13 @@ def test_those_of_one_event_have_one_name_of_their_own(groups: list[list[Evidenc
 
 
 @given(events())
-def test_an_event_keeps_its_name_as_items_come(groups: list[list[Evidence]]) -> None:
-    names = named(groups)
+def test_an_event_keeps_its_name_as_items_come(groups: list[list[EvidenceTexts]]) -> None:
+    names = story_names(groups)
     growth = [
         [item(report.id, names[report.id], 0) for report in event] + [item(f"new{at}", hours=9)]
         for at, event in enumerate(groups)
     ]
-    after = named(growth)
+    after = story_names(growth)
     for event in groups:
         if len(event) > 1:
             assert after[event[0].id] == names[event[0].id]
@@ -79,21 +79,21 @@ def test_an_event_keeps_its_name_as_items_come(groups: list[list[Evidence]]) -> 
 
 @given(events(), st.randoms())
 def test_names_do_not_depend_on_the_order_in_which_events_are_given(
-    groups: list[list[Evidence]], chance: Any
+    groups: list[list[EvidenceTexts]], chance: Any
 ) -> None:
     shuffle = [chance.sample(event, len(event)) for event in chance.sample(groups, len(groups))]
-    assert named(shuffle) == named(groups)
+    assert story_names(shuffle) == story_names(groups)
 
 
 def test_where_two_events_meet_the_older_name_stays() -> None:
     old = [item("c", "inc_old", 1), item("d", "inc_old", 2)]
     young = [item(id_, "inc_young", 3) for id_ in "efg"]
-    assert set(named([[*young, *old]]).values()) == {"inc_old"}
+    assert set(story_names([[*young, *old]]).values()) == {"inc_old"}
 
 
 def test_the_name_stays_with_most_of_its_items_and_the_others_get_their_own() -> None:
-    first_names = named([[item("a"), item("b")]])["a"]
-    names = named(
+    first_names = story_names([[item("a"), item("b")]])["a"]
+    names = story_names(
         [
             [item("a", first_names), item("b", first_names)],
             [item(id_, first_names, 1) for id_ in "cde"],
@@ -159,7 +159,7 @@ def stories(house: Any) -> dict[str, set[str]]:
 
 
 def waiting(house: Any) -> int:
-    return len(house.run(lambda ctx: ctx.tx.documents.scan(UNGROUPED, limit=100)).rows)
+    return len(house.run(lambda ctx: ctx.tx.documents.scan(UNGROUPED_ITEMS, limit=100)).rows)
 
 
 def test_an_item_names_its_event_from_the_second_telling_on(house: Any, take: Make) -> None:
@@ -168,7 +168,7 @@ def test_an_item_names_its_event_from_the_second_telling_on(house: Any, take: Ma
     assert take(house, "beta", f"{STRIKE}, union says") == 1
     (members,) = stories(house).values()
     assert len(members) == 2
-    changes = [(change.change_type, change.version) for change in house.recorded()[3:]]
+    changes = [(change.change_type, change.version) for change in house.change_records()[3:]]
     assert changes == [("updated", 2), ("updated", 2)]
     (name,) = stories(house)
     items = house.rows("listNews", f"storyId={name}")
@@ -185,12 +185,12 @@ def test_what_a_source_takes_back_leaves_no_word_and_no_event_behind(
     (taken_back,) = (item for item in house.news() if item.source.id == source.id)
     vector = Vector(taken_back.id, taken_back.retrieved_at, "model", 1, "")
     house.run(lambda ctx: ctx.save(VECTORS, vector.id, vector))
-    removals, _ = house.run(lambda ctx: intake.absent(ctx, source.id, set()))
+    removals, _ = house.run(lambda ctx: intake.absent_contributions(ctx, source.id, set()))
     house.run(lambda ctx: intake.withdraw(ctx, removals))
     assert {row.id for row in house.words()} == {row.id for row in house.news()}
     assert taken_back.id not in {row.id for row in house.news()}
     assert house.run(lambda ctx: ctx.find(VECTORS, vector.id)) is None
-    table = house.run(lambda ctx: corpus.frequencies(ctx, ITEMS))
+    table = house.run(lambda ctx: corpus.term_frequencies(ctx, ITEMS))
     terms = [set((text.terms or "").split()) for text in house.words()]
     scratch = Frequencies.of(terms)
     assert (dict(table.counts), table.total) == (dict(scratch.counts), len(terms))

@@ -37,7 +37,7 @@ def newsroom(house: Any, make_document: Make, make_entry: Make) -> Any:
 
 
 def test_news_before_the_first_item_is_not_ready(house: Any) -> None:
-    refusal = house.refused("listNews")
+    refusal = house.refusal("listNews")
     assert refusal.type is problem.NEWS_NOT_READY
     assert refusal.headers["Retry-After"] == "30"
 
@@ -48,7 +48,7 @@ def test_news_come_newest_first(newsroom: Any) -> None:
 
 
 def test_an_unknown_topic_is_told_where_the_topics_are(newsroom: Any) -> None:
-    refusal = newsroom.refused("listNews", query="topics=energy,nope")
+    refusal = newsroom.refusal("listNews", query="topics=energy,nope")
     assert refusal.type is problem.INVALID_PARAMETER
     assert refusal.detail.startswith("topics: ")
     assert "GET /api/v1/news/feeds" in refusal.detail
@@ -98,7 +98,7 @@ def test_filters_narrow_the_list(newsroom: Any, query: str, count: int) -> None:
 
 @pytest.mark.parametrize("span", ["yesterday", "2026-01-02", "../..", ""])
 def test_a_period_that_cannot_be_read_is_refused(newsroom: Any, span: str) -> None:
-    refusal = newsroom.refused("listNews", query=f"datetime={span}")
+    refusal = newsroom.refusal("listNews", query=f"datetime={span}")
     assert refusal.type is problem.INVALID_PARAMETER
 
 

@@ -13,7 +13,7 @@ from svc_core.contract import problem
 from svc_core.intel.news.model import NEWS, RECAPS, RECAPS_DUE, Recap, RecapDue
 from svc_core.intel.news.recaps import BULLETS_MAX, EVERY, recap_new, recap_of
 from svc_core.testing.clock import START
-from svc_core.text.evidence import Evidence
+from svc_core.text.evidence import EvidenceTexts
 from svc_core.text.frequencies import Frequencies
 from tests.core.intel.news.test_grouping import Work
 
@@ -27,15 +27,15 @@ SUBJECTS = {
 }
 
 
-def item(id_: str, title: str, text: str, *, language: str = "en", hours: int = 1) -> Evidence:
+def item(id_: str, title: str, text: str, *, language: str = "en", hours: int = 1) -> EvidenceTexts:
     at = DAY + timedelta(hours=hours)
-    return Evidence(
+    return EvidenceTexts(
         id=id_, title=title, text=text, url="", source_id=f"src_{id_}", source_name=id_,
         source_domain=f"{id_}.example", published_at=at, retrieved_at=at, language=language,
     )  # fmt: skip
 
 
-def recap_from(*items: Evidence) -> Recap:
+def recap_from(*items: EvidenceTexts) -> Recap:
     recap = recap_of(DUE, items, Frequencies(), DAY)
     assert recap is not None
     return recap
@@ -144,12 +144,12 @@ def test_a_day_is_told_anew_when_items_come_but_not_all_the_time(house: Any, tak
 def test_a_recap_that_says_the_same_is_not_written(house: Any, take: Make) -> None:
     take("Ferries sail")
     make_recaps(house)
-    records = house.recorded()
+    records = house.change_records()
     house.clock.advance(EVERY.total_seconds())
     again = RecapDue("shipping|x", "shipping", START.replace(hour=0, minute=0, second=0))
     house.run(lambda ctx: ctx.save(RECAPS_DUE, again.id, again))
     make_recaps(house)
-    assert house.recorded() == records
+    assert house.change_records() == records
     assert due(house) == 0
 
 
@@ -202,4 +202,4 @@ def test_recaps_are_narrowed(house: Any, take: Make, query: str, topics: set[str
 
 
 def test_recaps_before_the_first_item_are_not_ready(house: Any) -> None:
-    assert house.refused("listRecaps").type is problem.NEWS_NOT_READY
+    assert house.refusal("listRecaps").type is problem.NEWS_NOT_READY

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from svc_core.ledger.exchange import ids, marking
-from svc_core.ledger.exchange.ids import kebab
-from svc_core.ledger.exchange.observables import Observable, observable, quote
-from svc_core.ledger.records import Record
+from svc_core.ledger.records import SealedRecord
 from svc_core.ledger.stix.bundle import stix_bundle
 from svc_core.ledger.stix.issuer import EXTENSION_ID
+from svc_core.ledger.transfer import marking
+from svc_core.ledger.transfer import stix_ids as ids
+from svc_core.ledger.transfer.observables import Observable, observable, quote
+from svc_core.ledger.transfer.stix_ids import kebab
 
 START, END = "2026-01-01T00:00:00.000000Z", "2027-01-01T00:00:00.000000Z"
 SUBJECTS = {
@@ -434,7 +435,7 @@ def test_what_was_erased_is_a_note_that_says_so(tale: Any, kind: str) -> None:
 def test_what_no_ledger_appends_is_a_note_that_says_so(tale: Any, kind: str, payload: Any) -> None:
     subject = tale.subject()
     tale.claim(subject, "status", "active")
-    odd: Record = tale.records[-1]._replace(kind=kind, payload=payload)
+    odd: SealedRecord = tale.records[-1]._replace(kind=kind, payload=payload)
     raw = stix_bundle([tale.records[0], odd], subject, ledger=tale.LEDGER, valid_time=tale.V)
     notes = [item for item in json.loads(raw)["objects"] if item["type"] == "note"]
     assert [item["content"] for item in notes] == [

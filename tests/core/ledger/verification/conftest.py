@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from svc_core.ledger.log.seal import TreeHead, seal_batch
-from svc_core.ledger.records import Draft, encode_line, split
-from svc_core.ledger.verify.outcome import Outcome
+from svc_core.ledger.log.record_seals import TreeHead, seal_batch
+from svc_core.ledger.records import Draft, encode_line, split_line
+from svc_core.ledger.verify.outcome import VerificationOutcome
 
 LEDGER = "led_0123456789abcdef01234567"
 OTHER_LEDGER = "led_ffffffffffffffffffffffff"
@@ -84,11 +84,11 @@ def erase(log: Log, number: int) -> Log:
 
 def nulled(line: bytes) -> bytes:
     """The line without its payload."""
-    parts = split(line)
+    parts = split_line(line)
     return encode_line(parts.head, None, parts.seal.decode())
 
 
-def faults_told(outcome: Outcome) -> list[tuple[str, int | None]]:
+def faults_told(outcome: VerificationOutcome) -> list[tuple[str, int | None]]:
     """The codes and lines of the faults."""
     return [(fault.code, fault.line) for fault in outcome.faults]
 
@@ -109,7 +109,7 @@ def without_payload() -> Callable[[bytes], bytes]:
 
 
 @pytest.fixture(scope="session")
-def faults_of() -> Callable[[Outcome], list[tuple[str, int | None]]]:
+def faults_of() -> Callable[[VerificationOutcome], list[tuple[str, int | None]]]:
     return faults_told
 
 

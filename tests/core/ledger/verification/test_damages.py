@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from svc_core.ledger.log.seal import TreeHead, seal_of
-from svc_core.ledger.records import LINE_BYTES_MAX, encode_line, split
-from svc_core.ledger.verify.verify import verify
+from svc_core.ledger.log.record_seals import TreeHead, seal_of
+from svc_core.ledger.records import LINE_BYTES_MAX, encode_line, split_line
+from svc_core.ledger.verify.log_verification import verify_log
 
 OTHER_LEDGER = "led_ffffffffffffffffffffffff"
 WITH_EVIDENCE = pytest.mark.parametrize("is_held", [False, True], ids=["alone", "held"])
 
 
 def reseal(line: bytes, old: bytes, new: bytes) -> bytes:
-    parts = split(line)
+    parts = split_line(line)
     head = parts.head.replace(old, new, 1)
     return encode_line(head, parts.payload, seal_of(head))
 
 
 def rechain(line: bytes) -> bytes:
-    prev = split(line).head.partition(b'"prev":"')[2][:64]
+    prev = split_line(line).head.partition(b'"prev":"')[2][:64]
     return reseal(line, prev, b"0" * 64)
 
 
@@ -31,7 +31,7 @@ def forge(line: bytes) -> bytes:
 def check(lines: list[bytes], expected: str, **evidence: Any) -> None:
     """Each fault is `CODE:line`; what `integrity` does not look for is left out there."""
     for level in ("strict", "integrity"):
-        outcome = verify(lines, level=level, **evidence)
+        outcome = verify_log(lines, level=level, **evidence)
         faults = [f"{fault.code}:{fault.line}" for fault in outcome.faults]
         only_strict = ("DUPLICATE_ID",) if level == "integrity" else ()
         assert faults == [item for item in expected.split() if not item.startswith(only_strict)]
@@ -52,7 +52,7 @@ def test_what_follows_of_another_ledger_accuses_no_line_of_this_one(
     foreign = theirs.lines[start:]
     lines = [*own.lines[:5], *foreign, *own.lines[5:]]
     for ledger in (None, own.heads[0].ledger):
-        faults = verify(lines, ledger=ledger).faults
+        faults = verify_log(lines, ledger=ledger).faults
         assert {fault.line for fault in faults} == set(range(6, 6 + len(foreign)))
         assert faults[0].code == "WRONG_LEDGER"
 
@@ -67,16 +67,16 @@ EDITS: Mapping[str, tuple[Callable[[bytes], list[bytes]], str]] = {
         "HEAD_ALTERED",
     ),
     "seal": (
-        lambda line: [line.replace(split(line).seal, split(line).seal[::-1])],
+        lambda line: [line.replace(split_line(line).seal, split_line(line).seal[::-1])],
         "SEAL_ALTERED",
     ),
     "seal without digits": (
-        lambda line: [line.replace(split(line).seal, b"\xff" * 64)],
+        lambda line: [line.replace(split_line(line).seal, b"\xff" * 64)],
         "SEAL_ALTERED",
     ),
     "payload": (lambda line: [line.replace(b'"salt":"0', b'"salt":"1')], "PAYLOAD_ALTERED"),
     "payload gone": (
-        lambda line: [encode_line(split(line).head, None, split(line).seal.decode())],
+        lambda line: [encode_line(split_line(line).head, None, split_line(line).seal.decode())],
         "PAYLOAD_MISSING",
     ),
     "head sealed again": (lambda line: [forge(line)], "RESEALED"),
@@ -161,7 +161,7 @@ def test_a_line_that_was_changed_to_follow_one_that_was_sealed_again_is_named(
     log = make_log(9)
     lines = list(log.lines)
     lines[4] = reseal(lines[4], old, new)
-    seal_before, seal = split(log.lines[4]).seal, split(lines[4]).seal
+    seal_before, seal = split_line(log.lines[4]).seal, split_line(lines[4]).seal
     lines[5] = follow(lines[5], b'"prev":"' + seal_before, b'"prev":"' + seal)
     rewritten = " HISTORY_REWRITTEN:9" if with_evidence and is_held else ""
     check(lines, alone + rewritten, anchors=[log.anchor] if is_held else [])

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from svc_core.ledger.append.erasure import Part, ids_erased_by
-from svc_core.ledger.log.seal import seal_of
-from svc_core.ledger.records import HEAD, encode_line, split
+from svc_core.ledger.append.erasure import LogPart, ids_erased_by
+from svc_core.ledger.log.record_seals import seal_of
+from svc_core.ledger.records import HEAD, encode_line, split_line
 
 
 def _member(line: bytes, name: str) -> str:
-    match = HEAD.fullmatch(split(line).head)
+    match = HEAD.fullmatch(split_line(line).head)
     assert match is not None
     return match[name].decode()
 
@@ -25,7 +25,7 @@ def test_the_subjects_of_lines_that_were_emptied_by_later_ones_are_told(
         (log.lines[:4], set()),
         ([mutant, *rubbish], set()),
     ):
-        part = Part()
+        part = LogPart()
         part.take(lines)
         assert part.subjects == expected
 
@@ -39,7 +39,7 @@ def test_only_a_sealed_erasure_from_the_start_on_counts(make_log: Any, make_eras
     assert ids_erased_by(log.lines, subject, start=10) == set()
     assert ids_erased_by(log.lines[:9], subject, start=0) == set()
     assert ids_erased_by([erasure], "sbj_" + "0" * 24, start=9) == set()
-    seal = split(erasure).seal
+    seal = split_line(erasure).seal
     forgery = erasure.replace(seal, seal[::-1])
     assert ids_erased_by([forgery, b"", b"?"], subject, start=0) == set()
 
@@ -48,17 +48,17 @@ def test_a_part_tells_what_was_erased_after_it(make_log: Any, make_erased: Any) 
     log = make_erased(make_log(9), 4)
     id_ = _member(log.lines[4], "id")
     for size, expected in ((4, set()), (5, {id_}), (9, {id_}), (10, set())):
-        part = Part()
+        part = LogPart()
         for line in log.lines[:size]:
             part.take([line])
         assert part.erased == expected, size
     # What is said of it without erasing it tells nothing.
     for op, expected in ((b"erase", set()), (b"amend", {id_})):
-        part = Part()
+        part = LogPart()
         part.take(log.lines[:9])
-        head = split(log.lines[9]).head.replace(b'"op":"erase"', b'"op":"%b"' % op)
+        head = split_line(log.lines[9]).head.replace(b'"op":"erase"', b'"op":"%b"' % op)
         part.take([encode_line(head, None, seal_of(head))])
         assert part.erased - {_member(log.lines[9], "id")} == expected, op
-    rubbish = Part()
+    rubbish = LogPart()
     rubbish.take([b"", b"?", b',"payload":null' + b"0" * 75, b'"op":"erase"'])
     assert rubbish.erased == set()

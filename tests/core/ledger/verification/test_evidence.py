@@ -9,7 +9,7 @@ from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import Ed25519Signer, VerifierKey
 from svc_core.ledger.log.policy import Policy
 from svc_core.ledger.verify.anchors import Anchor
-from svc_core.ledger.verify.verify import verify
+from svc_core.ledger.verify.log_verification import verify_log
 
 
 @pytest.fixture
@@ -26,12 +26,12 @@ def vkey(vectors: Any) -> str:
 def test_checkpoints_and_receipts_are_anchors(vectors: Any, lines: list[bytes], vkey: str) -> None:
     checkpoint, receipt = vectors["checkpoints"]["8"], vectors["receipt"]["text"]
 
-    assert verify(lines, checkpoints=[checkpoint], vkey=vkey).assurance == "anchored"
-    assert verify(lines, receipts=[receipt], vkey=vkey).assurance == "anchored"
-    older = verify(lines, checkpoints=[vectors["checkpoints"]["5"].encode()], vkey=vkey)
+    assert verify_log(lines, checkpoints=[checkpoint], vkey=vkey).assurance == "anchored"
+    assert verify_log(lines, receipts=[receipt], vkey=vkey).assurance == "anchored"
+    older = verify_log(lines, checkpoints=[vectors["checkpoints"]["5"].encode()], vkey=vkey)
     assert (older.anchored_size, older.checks.checkpoints) == (5, True)
     for evidence in ({"checkpoints": [checkpoint]}, {"receipts": [receipt.encode()]}):
-        first = verify(lines[:7], vkey=vkey, **evidence).first_fault
+        first = verify_log(lines[:7], vkey=vkey, **evidence).first_fault
         assert first is not None
         assert (first.code, first.line) == ("TRUNCATED", 8)
 
@@ -51,20 +51,20 @@ def test_what_nobody_is_known_to_have_signed_anchors_nothing(
         ),
     ]
     for evidence, is_signed in cases:
-        outcome = verify(lines, **evidence)
+        outcome = verify_log(lines, **evidence)
         assert (outcome.ok, outcome.assurance) == (True, "self_consistent")
         assert (outcome.anchored_size, outcome.checks.checkpoints) == (None, is_signed)
         assert outcome.checks.tree is True
-        cut = verify(lines[:7], **evidence).first_fault
+        cut = verify_log(lines[:7], **evidence).first_fault
         assert cut is not None
         assert cut.code == "TRUNCATED"
-    own = verify(lines, root=Anchor(8, root))
+    own = verify_log(lines, root=Anchor(8, root))
     assert (own.assurance, own.anchored_size, own.checks.tree) == ("self_consistent", None, True)
     assert own.checks.checkpoints is None
-    outcome_ = verify(lines, anchors=[(8, root)])
+    outcome_ = verify_log(lines, anchors=[(8, root)])
     assert (outcome_.assurance, outcome_.anchored_size) == ("anchored", 8)
     assert outcome_.checks.checkpoints is None
-    alone = verify(lines).checks
+    alone = verify_log(lines).checks
     assert (alone.tree, alone.checkpoints, alone.store) == (None, None, None)
 
 
@@ -76,23 +76,23 @@ def test_the_lines_are_held_to_the_ledger_that_key_or_checkpoints_name(
 
     cases: list[dict[str, Any]] = [{"checkpoints": [checkpoint, older]}, {"vkey": vkey}]
     for evidence in cases:
-        assert verify(lines, **evidence).ok
-        assert faults_of(verify(foreign, **evidence))[:2] == [
+        assert verify_log(lines, **evidence).ok
+        assert faults_of(verify_log(foreign, **evidence))[:2] == [
             ("WRONG_LEDGER", 1),
             ("GENESIS_MISMATCH", 1),
         ]
     # Whatever stands before the ledger in the name.
     signer = Ed25519Signer.from_seed(b"f" * 32)
     far = sign(Checkpoint(f"one.example/a/led_{'a' * 24}", 0, tree.EMPTY_ROOT), signer)
-    assert faults_of(verify(foreign, checkpoints=[far]))[0] == ("WRONG_LEDGER", 1)
+    assert faults_of(verify_log(foreign, checkpoints=[far]))[0] == ("WRONG_LEDGER", 1)
     # Names that differ, or that are of no ledger, say nothing of the lines.
     unlike = [
         sign(Checkpoint(origin, 0, tree.EMPTY_ROOT), signer)
         for origin in (f"one.example/led_{'a' * 24}", f"two.example/led_{'b' * 24}")
     ]
-    assert verify(foreign, checkpoints=unlike).ok
+    assert verify_log(foreign, checkpoints=unlike).ok
     empty_note = sign(Checkpoint("log.example/main", 0, tree.EMPTY_ROOT), signer)
-    assert verify(foreign, checkpoints=[empty_note]).ok
+    assert verify_log(foreign, checkpoints=[empty_note]).ok
 
 
 def _bad(vectors: Any) -> list[tuple[str, Any]]:
@@ -121,7 +121,7 @@ def test_what_does_not_count_is_told_and_anchors_nothing(
     vectors: Any, lines: list[bytes], vkey: str, faults_of: Any
 ) -> None:
     for code, checkpoint in _bad(vectors):
-        outcome = verify(lines, checkpoints=[checkpoint], vkey=vkey)
+        outcome = verify_log(lines, checkpoints=[checkpoint], vkey=vkey)
 
         assert faults_of(outcome) == [(code, None)], checkpoint
         assert outcome.assurance == "failed"
@@ -136,7 +136,9 @@ def test_faults_of_lines_come_before_those_of_checkpoints(
     lines[2] = lines[2].replace(b"Gazette", b"gazette")
     good, bad = vectors["checkpoints"]["8"], "rubbish"
 
-    outcome = verify(lines, checkpoints=[good, bad], receipts=["c2sp.org/tlog-proof"], vkey=vkey)
+    outcome = verify_log(
+        lines, checkpoints=[good, bad], receipts=["c2sp.org/tlog-proof"], vkey=vkey
+    )
 
     assert faults_of(outcome) == [
         ("PAYLOAD_ALTERED", 3),
@@ -150,7 +152,7 @@ def test_faults_of_lines_come_before_those_of_checkpoints(
 
 def test_a_key_that_is_none_is_refused(lines: list[bytes]) -> None:
     with pytest.raises(ValueError, match="key"):
-        verify(lines, vkey="not a key")
+        verify_log(lines, vkey="not a key")
 
 
 def _policy(vectors: Any, quorum: str) -> Policy:
@@ -166,7 +168,7 @@ def test_a_log_is_witnessed_when_the_quorum_has_cosigned(
 
     def assurance(checkpoint: str, policy: Policy, until: int = 8) -> str:
         evidence = {"checkpoints": [checkpoint], "policy": policy, "vkey": vkey}
-        return verify(lines[:until], **evidence).assurance
+        return verify_log(lines[:until], **evidence).assurance
 
     assert assurance(cosigned_text, policy) == "witnessed"
     assert assurance(note_text, policy) == "anchored"
@@ -180,6 +182,6 @@ def test_a_key_of_witnesses_signs_checkpoints_by_cosignature(
 ) -> None:
     witness = vectors["witnessKey"]["vkey"]
 
-    outcome = verify(lines, checkpoints=[vectors["cosigned"]], vkey=witness)
+    outcome = verify_log(lines, checkpoints=[vectors["cosigned"]], vkey=witness)
 
     assert faults_of(outcome) == [("CHECKPOINT_UNSIGNED", None)]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from svc_core.ledger.append.append import stored_line
+from svc_core.ledger.append.batches import stored_line
 from svc_core.ledger.fsck import Fsck, LineRun, StoredLedger
-from svc_core.ledger.log.seal import seal_of
-from svc_core.ledger.records import decode, encode_line, split
+from svc_core.ledger.log.record_seals import seal_of
+from svc_core.ledger.records import decode, encode_line, split_line
 from svc_core.operation.ports import LedgerEnd, LedgerHead, SealedLine
 
 
@@ -38,10 +38,10 @@ def test_what_agrees_is_found_to_by_runs_of_any_length(make_log: Any) -> None:
 
 def test_nothing_is_accused_after_a_line_that_does_not_follow(make_log: Any) -> None:
     log, rows = make_log(9), _rows(make_log(9).lines)
-    head = split(log.lines[4]).head
+    head = split_line(log.lines[4]).head
     prev = head.partition(b'"prev":"')[2][:64]
     forgery = head.replace(prev, b"0" * 64)
-    line = encode_line(forgery, split(log.lines[4]).payload, seal_of(forgery))
+    line = encode_line(forgery, split_line(log.lines[4]).payload, seal_of(forgery))
     rows[4] = rows[4]._replace(seal=bytes.fromhex(seal_of(forgery)), line=line)
     assert _faults(log, rows) == []
     rows[4] = rows[4]._replace(subject="sbj_" + "0" * 24)
@@ -50,7 +50,7 @@ def test_nothing_is_accused_after_a_line_that_does_not_follow(make_log: Any) -> 
 
 def test_what_was_sealed_and_is_no_record_is_passed_over(make_log: Any) -> None:
     log, rows = make_log(9), _rows(make_log(9).lines)
-    parts = split(log.lines[4])
+    parts = split_line(log.lines[4])
     head = parts.head.replace(
         sha256(parts.payload).hexdigest().encode(), sha256(b"[]").hexdigest().encode()
     )

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.ledger.records import LINE_BYTES_MAX
+from svc_core.ledger.verify.log_verification import line_chunks, verify_export
 from svc_core.ledger.verify.sweep import RUN_LINES_MAX
-from svc_core.ledger.verify.verify import chunks, verify_export
 
 MEGABYTE = 1 << 20
 
 
 def _cut(blocks: list[bytes]) -> list[bytes]:
-    return [line for chunk in chunks(blocks) for line in chunk]
+    return [line for chunk in line_chunks(blocks) for line in chunk]
 
 
 @given(st.lists(st.sampled_from([b"", b"a", b"\n", b"bc\nd", b"\n\n", b"e\n"]), max_size=30))
@@ -31,8 +31,8 @@ def test_lines_do_not_depend_on_how_the_export_is_read(blocks: list[bytes]) -> N
 
 
 def test_few_lines_are_handed_on_at_a_time() -> None:
-    small = list(chunks([b"x\n" * 2_000]))
-    large = list(chunks([b"x" * 60_000 + b"\n"] * 200))
+    small = list(line_chunks([b"x\n" * 2_000]))
+    large = list(line_chunks([b"x" * 60_000 + b"\n"] * 200))
 
     assert [len(chunk) for chunk in small] == [RUN_LINES_MAX] * 3 + [2_000 - 3 * RUN_LINES_MAX]
     assert sum(map(len, large)) == 200
@@ -41,8 +41,8 @@ def test_few_lines_are_handed_on_at_a_time() -> None:
 
 
 def test_lines_of_small_blocks_are_handed_on_together() -> None:
-    counts = [len(chunk) for chunk in chunks([b"x\n"] * 1_000)]
-    runs = list(chunks([b"x" * MEGABYTE] * 6))
+    counts = [len(chunk) for chunk in line_chunks([b"x\n"] * 1_000)]
+    runs = list(line_chunks([b"x" * MEGABYTE] * 6))
 
     assert counts == [512, 488]
     assert [len(chunk) for chunk in runs] == [1]

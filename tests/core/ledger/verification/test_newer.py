@@ -2,10 +2,10 @@
 
 import pytest
 
-from svc_core.ledger.log.seal import seal_of
-from svc_core.ledger.records import split
-from svc_core.ledger.verify.verify import verify
-from svc_core.testing.ledger import histories
+from svc_core.ledger.log.record_seals import seal_of
+from svc_core.ledger.records import split_line
+from svc_core.ledger.verify.log_verification import verify_log
+from svc_core.testing.ledger_kit import history_strategies as histories
 
 
 @pytest.mark.parametrize(
@@ -19,12 +19,12 @@ from svc_core.testing.ledger import histories
 def test_a_record_of_a_newer_version_is_refused_with_its_version(
     version: bytes, digits: str
 ) -> None:
-    *lines, last = histories.opened(2).lines
-    head = split(last).head
+    *lines, last = histories.new_history(2).lines
+    head = split_line(last).head
     newer = head.replace(b'"v":1', b'"v":' + version)
-    mutant = last.replace(head, newer).replace(split(last).seal, seal_of(newer).encode())
+    mutant = last.replace(head, newer).replace(split_line(last).seal, seal_of(newer).encode())
 
-    outcome = verify([*lines, mutant])
+    outcome = verify_log([*lines, mutant])
 
     assert not outcome.ok
     assert outcome.first_fault is not None

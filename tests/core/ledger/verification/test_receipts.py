@@ -7,26 +7,26 @@ from attrs import evolve
 
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import Ed25519Signer
-from svc_core.ledger.log.receipt import Receipt
-from svc_core.ledger.log.seal import seal_batch
-from svc_core.ledger.records import Draft, decode, split
+from svc_core.ledger.log.receipt import LogReceipt
+from svc_core.ledger.log.record_seals import seal_batch
+from svc_core.ledger.records import Draft, decode, split_line
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.diagnosis import Diagnosis
-from svc_core.ledger.verify.outcome import Outcome
+from svc_core.ledger.verify.outcome import VerificationOutcome
 from svc_core.ledger.verify.sweep import Sweep
-from svc_core.testing.ledger import logs
+from svc_core.testing.ledger_kit import logs
 
 LEDGER = "led_0123456789abcdef01234567"
 SIGNER = Ed25519Signer.from_seed(b"r" * 32)
 
 
-def _receipt(log: Any, index: int, size: int) -> Receipt:
-    leaves = [bytes.fromhex(split(line).seal.decode()) for line in log.lines[:size]]
+def _receipt(log: Any, index: int, size: int) -> LogReceipt:
+    leaves = [bytes.fromhex(split_line(line).seal.decode()) for line in log.lines[:size]]
     note_text = sign(Checkpoint(f"log.example/{LEDGER}", size, log.heads[size].root), SIGNER)
-    return Receipt(index, logs.inclusion(index, size, leaves), note_text)
+    return LogReceipt(index, logs.inclusion(index, size, leaves), note_text)
 
 
-def _verify(lines: Any, **evidence: Any) -> Outcome:
+def _verify(lines: Any, **evidence: Any) -> VerificationOutcome:
     """The outcome of the fast pass, or else that of the diagnosis, which must agree with it."""
     anchors = gather(**evidence)
     sweep, diagnosis = Sweep(anchors), Diagnosis(anchors)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from svc_core.base import canonical
-from svc_core.ledger.log.seal import genesis, seal_of
+from svc_core.ledger.log.record_seals import genesis, seal_of
 from svc_core.ledger.records import PAYLOAD_BYTES_MAX, encode_line
-from svc_core.ledger.verify import references
+from svc_core.ledger.verify import reference_index as references
 from svc_core.ledger.verify.lines import Head
-from svc_core.ledger.verify.references import References
-from svc_core.ledger.verify.verify import verify
+from svc_core.ledger.verify.log_verification import verify_log
+from svc_core.ledger.verify.reference_index import References
 
 LEDGER = "led_0123456789abcdef01234567"
 PREFIX = {"subject": "sbj", "designator": "dsg", "observation": "obs", "claim": "clm"}
@@ -68,8 +68,8 @@ def _day(number: int) -> str:
 
 
 def _check(writer: Writer, faults_of: Any, *faults: tuple[str, int]) -> None:
-    assert faults_of(verify(writer.lines, allow_content=True)) == list(faults)
-    assert verify(writer.lines, level="integrity").ok
+    assert faults_of(verify_log(writer.lines, allow_content=True)) == list(faults)
+    assert verify_log(writer.lines, level="integrity").ok
 
 
 def test_all_that_may_be_sealed_passes(writer: Writer, faults_of: Any) -> None:
@@ -101,11 +101,11 @@ def test_a_head_that_breaks_a_rule_is_named(
     writer.add(**members)
     writer.add()
 
-    faults = faults_of(verify(writer.lines))
+    faults = faults_of(verify_log(writer.lines))
 
     assert faults[0] == (code, 2)
     assert {line for _, line in faults} == {2}
-    assert verify(writer.lines, level="integrity").ok
+    assert verify_log(writer.lines, level="integrity").ok
 
 
 def test_a_fault_of_a_head_says_what_was_expected_and_what_is_there(writer: Writer) -> None:
@@ -115,7 +115,9 @@ def test_a_fault_of_a_head_says_what_was_expected_and_what_is_there(writer: Writ
     writer.add(payload, id="clm_" + "0" * 24)
     writer.add({"salt": "s"}, kind="subject", subject="sbj_" + "1" * 24)
 
-    faults = [(fault.code, fault.expected, fault.actual) for fault in verify(writer.lines).faults]
+    faults = [
+        (fault.code, fault.expected, fault.actual) for fault in verify_log(writer.lines).faults
+    ]
 
     assert faults == [
         ("BAD_TARGET", "clm", "obs"),
@@ -131,11 +133,11 @@ def test_integrity_asks_nothing_of_targets_even_where_it_finds_a_fault(
     writer.add(op="retract", target=claim, subject="sbj_" + "1" * 24)
     writer.lines[1] = writer.lines[1].replace(b'"salt":"1"', b'"salt":"2"')
 
-    assert faults_of(verify(writer.lines, level="integrity")) == [("PAYLOAD_ALTERED", 2)]
-    assert faults_of(verify(writer.lines)) == [("PAYLOAD_ALTERED", 2), ("BAD_TARGET", 3)]
+    assert faults_of(verify_log(writer.lines, level="integrity")) == [("PAYLOAD_ALTERED", 2)]
+    assert faults_of(verify_log(writer.lines)) == [("PAYLOAD_ALTERED", 2), ("BAD_TARGET", 3)]
 
     writer.add(op="erase")
-    assert faults_of(verify(writer.lines, level="integrity")) == [("PAYLOAD_ALTERED", 2)]
+    assert faults_of(verify_log(writer.lines, level="integrity")) == [("PAYLOAD_ALTERED", 2)]
 
 
 def test_a_target_is_earlier_of_the_same_subject_and_kind(writer: Writer, faults_of: Any) -> None:
@@ -150,7 +152,7 @@ def test_a_target_is_earlier_of_the_same_subject_and_kind(writer: Writer, faults
     own = sha256(canonical.dumps({"salt": "8"})).hexdigest()[:24]
     writer.add(op="retract", target=f"clm_{own}")
 
-    faults = faults_of(verify(writer.lines))
+    faults = faults_of(verify_log(writer.lines))
 
     assert [fault for fault in faults if fault[0] == "BAD_TARGET"] == faults
     assert {line for _, line in faults} == {5, 6, 7, 9}
@@ -217,14 +219,14 @@ def test_the_largest_payloads_pass(writer: Writer, faults_of: Any) -> None:
 def test_a_head_outside_the_grammar_is_no_record(writer: Writer, faults_of: Any) -> None:
     writer.add(author="a b")
 
-    assert faults_of(verify(writer.lines)) == [("MALFORMED", 2)]
+    assert faults_of(verify_log(writer.lines)) == [("MALFORMED", 2)]
 
 
 def test_more_faults_than_a_verdict_lists_are_counted(writer: Writer) -> None:
     for _ in range(300):
         writer.add({"salt": "same"})
 
-    outcome = verify(writer.lines)
+    outcome = verify_log(writer.lines)
 
     assert [fault.line for fault in outcome.faults] == list(range(3, 103))
     assert json.loads(writer.lines[2])["head"]["id"] == outcome.faults[0].actual
@@ -294,14 +296,14 @@ def test_content_that_a_record_erases_is_told_once(writer: Writer, faults_of: An
     writer.add(op="erase", target=claim)
     writer.add(b'{"salt":"again"}', op="erase", target=claim)
 
-    outcome = verify(writer.lines)
+    outcome = verify_log(writer.lines)
 
     assert faults_of(outcome) == [("PAYLOAD_NOT_ERASED", 2)]
     assert outcome.faults[0].detail == "Line 3 erases this record, and its payload is here."
     assert outcome.checks.references is False
-    assert verify(writer.lines, allow_content=True).ok
+    assert verify_log(writer.lines, allow_content=True).ok
     # At the other level it is not looked for, and not said to be so.
-    assert verify(writer.lines, level="integrity").checks.references is None
+    assert verify_log(writer.lines, level="integrity").checks.references is None
 
 
 def test_everything_that_was_erased_is_counted() -> None:

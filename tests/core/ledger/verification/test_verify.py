@@ -9,19 +9,19 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.ledger.log.seal import TreeHead, genesis, seal_of
-from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, split
+from svc_core.ledger.log.record_seals import TreeHead, genesis, seal_of
+from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, split_line
 from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.diagnosis import Diagnosis, SealIndex
 from svc_core.ledger.verify.lines import read_line
-from svc_core.ledger.verify.outcome import CODES, FAULTS_MAX, Outcome
+from svc_core.ledger.verify.log_verification import verify_export, verify_log
+from svc_core.ledger.verify.outcome import CODES, FAULTS_MAX, VerificationOutcome
 from svc_core.ledger.verify.sweep import Sweep
-from svc_core.ledger.verify.verify import verify, verify_export
 
 OTHER_LEDGER = "led_ffffffffffffffffffffffff"
 
 
-def _verify_both(lines: list[bytes], **evidence: Any) -> Outcome:
+def _verify_both(lines: list[bytes], **evidence: Any) -> VerificationOutcome:
     """The diagnosis, after it agreed with the fast pass."""
     anchors = gather(**evidence)
     sweep, diagnosis = Sweep(anchors), Diagnosis(anchors)
@@ -35,7 +35,7 @@ def _verify_both(lines: list[bytes], **evidence: Any) -> Outcome:
 
 
 def _reseal(line: bytes, old: bytes, new: bytes) -> bytes:
-    parts = split(line)
+    parts = split_line(line)
     assert old in parts.head
     head = parts.head.replace(old, new, 1)
     return encode_line(head, parts.payload, seal_of(head))
@@ -45,7 +45,7 @@ def _rewritten(lines: list[bytes], start: int, old: bytes, new: bytes) -> list[b
     """The log with line `start` edited, and everything from there on sealed again."""
     lines_ = [*lines[:start], _reseal(lines[start], old, new)]
     for before, line in zip(lines[start:], lines[start + 1 :], strict=False):
-        prev, seal_before = split(before).seal, split(lines_[-1]).seal
+        prev, seal_before = split_line(before).seal, split_line(lines_[-1]).seal
         lines_.append(_reseal(line, b'"prev":"' + prev, b'"prev":"' + seal_before))
     return lines_
 
@@ -67,7 +67,7 @@ def test_the_21_tamper_cases_are_judged_as_expected(vectors: Any, faults_of: Any
         if name == "wrong_ledger":
             evidence["ledger"] = OTHER_LEDGER
 
-        outcome = verify(lines, **evidence)
+        outcome = verify_log(lines, **evidence)
 
         assert faults_of(outcome) == [tuple(fault) for fault in case["faults"]], name
         assert outcome == _verify_both(lines, **evidence), name
@@ -80,7 +80,7 @@ def test_the_21_tamper_cases_are_judged_as_expected(vectors: Any, faults_of: Any
 def test_an_intact_log_is_told_whole(vectors: Any) -> None:
     lines = [line.encode() for line in vectors["lines"]]
 
-    outcome = verify(lines)
+    outcome = verify_log(lines)
 
     assert outcome.ok
     assert outcome.assurance == "self_consistent"
@@ -213,7 +213,7 @@ def test_swaps_deletions_and_repetitions_have_their_codes(
 def test_missing_lines_are_counted(make_log: Any) -> None:
     lines = list(make_log(9).lines)
 
-    first = verify(lines[:2] + lines[5:]).first_fault
+    first = verify_log(lines[:2] + lines[5:]).first_fault
 
     assert first is not None
     assert first.detail.startswith("3 line(s)")
@@ -223,8 +223,8 @@ def test_missing_lines_are_counted(make_log: Any) -> None:
 def test_a_line_of_a_gap_beyond_those_that_are_kept_is_counted(make_log: Any) -> None:
     lines = list(make_log(2 * FAULTS_MAX + 20).lines)
 
-    assert verify(lines[1::2]).fault_count == FAULTS_MAX
-    assert verify([*lines[1::2], lines[-2]]).fault_count == FAULTS_MAX + 1
+    assert verify_log(lines[1::2]).fault_count == FAULTS_MAX
+    assert verify_log([*lines[1::2], lines[-2]]).fault_count == FAULTS_MAX + 1
 
 
 # -- what was sealed again -------------------------------------------------------------------------
@@ -241,8 +241,8 @@ def test_a_head_that_was_sealed_again_is_convicted_by_the_next(make_log: Any) ->
             first = _verify_both(lines, anchors=[log.anchor]).first_fault
             assert first is not None
             assert (first.code, first.line, first.pinned_by) == ("RESEALED", at + 1, at + 2)
-            assert first.expected == split(log.lines[at]).seal.decode()
-            assert first.actual == split(line).seal.decode()
+            assert first.expected == split_line(log.lines[at]).seal.decode()
+            assert first.actual == split_line(line).seal.decode()
 
 
 def test_a_chain_that_was_broken_at_its_end_is_told_by_an_anchor(
@@ -250,7 +250,7 @@ def test_a_chain_that_was_broken_at_its_end_is_told_by_an_anchor(
 ) -> None:
     log = make_log(6)
     *before, last = log.lines
-    mutant = _reseal(last, b'"prev":"' + split(before[-1]).seal, b'"prev":"' + b"0" * 64)
+    mutant = _reseal(last, b'"prev":"' + split_line(before[-1]).seal, b'"prev":"' + b"0" * 64)
 
     # Nothing holds the last seal: either of the two may have been sealed again.
     assert faults_of(_verify_both([*before, mutant])) == [("RESEALED", 5)]
@@ -303,7 +303,7 @@ def test_a_payload_whose_seal_was_altered_is_looked_at_as_well(
     make_log: Any, faults_of: Any
 ) -> None:
     lines = list(make_log(4).lines)
-    seal = split(lines[1]).seal
+    seal = split_line(lines[1]).seal
     lines[1] = lines[1].replace(seal, bytes(reversed(seal))).replace(b'"salt":"0', b'"salt":"1')
 
     assert faults_of(_verify_both(lines)) == [("SEAL_ALTERED", 2), ("PAYLOAD_ALTERED", 2)]
@@ -312,7 +312,7 @@ def test_a_payload_whose_seal_was_altered_is_looked_at_as_well(
 def test_lines_whose_seals_were_altered_keep_their_numbers(make_log: Any) -> None:
     lines = list(make_log(8).lines)
     for number in (2, 3, 4):
-        seal = split(lines[number]).seal
+        seal = split_line(lines[number]).seal
         mutant = lines[number].replace(seal, bytes(reversed(seal)))
         lines[number] = mutant.replace(b'"salt":"0', b'"salt":"1')
 
@@ -330,7 +330,7 @@ def test_another_order_of_members_or_white_space_is_form_alone(
 ) -> None:
     log = make_log(4)
     line = log.lines[2]
-    parts = split(line)
+    parts = split_line(line)
     seal, payload, head = parts.seal.decode(), parts.payload, parts.head
     forms = [
         b'{"payload":%b,"head":%b,"seal":"%b"}' % (payload, head, seal.encode()),
@@ -479,7 +479,7 @@ def test_what_a_record_beyond_the_lines_erases_is_erased_and_not_missing(
     make_log: Any, make_erased: Any, without_payload: Any, faults_of: Any, level: str
 ) -> None:
     lines = list(make_erased(make_log(9), 4).lines[:9])
-    fifth, sixth = (HEAD.fullmatch(split(lines[at]).head) for at in (4, 5))
+    fifth, sixth = (HEAD.fullmatch(split_line(lines[at]).head) for at in (4, 5))
     assert fifth is not None
     assert sixth is not None
     beyond = [fifth["id"].decode()]
@@ -529,7 +529,7 @@ def test_a_line_that_comes_late_and_twice_is_told_as_both(make_log: Any, faults_
 def test_the_hash_of_nothing_is_no_payload(make_log: Any, faults_of: Any) -> None:
     lines = list(make_log(2).lines)
     digest = b"74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b"
-    parts = split(lines[1])
+    parts = split_line(lines[1])
     match = HEAD.fullmatch(parts.head)
     assert match is not None
     head = parts.head.replace(match["payload_hash"], digest)
@@ -540,7 +540,7 @@ def test_the_hash_of_nothing_is_no_payload(make_log: Any, faults_of: Any) -> Non
 
 def test_erased_records_that_cannot_be_read_are_irregular(make_log: Any, faults_of: Any) -> None:
     log = make_log(3)
-    parts = split(log.lines[2])
+    parts = split_line(log.lines[2])
     head = parts.head.replace(b'"v":1', b'"v":2')
     line = encode_line(head, None, seal_of(head))
 
@@ -578,7 +578,7 @@ def test_a_first_record_without_the_genesis_is_named(make_log: Any, faults_of: A
 
 @pytest.mark.parametrize("evidence", [{}, {"ledger": OTHER_LEDGER}])
 def test_nothing_is_a_log_without_records(evidence: dict[str, Any]) -> None:
-    outcome = verify([], **evidence)
+    outcome = verify_log([], **evidence)
 
     assert outcome.ok
     assert outcome == _verify_both([], **evidence)
@@ -644,7 +644,7 @@ def test_an_anchor_before_the_beginning_counts_with_its_proof(
     make_log: Any, vectors: Any, faults_of: Any
 ) -> None:
     lines = [line.encode() for line in vectors["lines"]]
-    start = verify(lines).head
+    start = verify_log(lines).head
     old, size = vectors["consistency"]["from"], vectors["consistency"]["to"]
     proof = tuple(bytes.fromhex(hash_) for hash_ in vectors["consistency"]["proof"])
     roots = [bytes.fromhex(root) for root in vectors["roots"]]
@@ -676,7 +676,7 @@ def test_the_root_of_nothing_anchors_nothing(make_log: Any, faults_of: Any) -> N
 def test_the_checks_say_what_was_done(make_log: Any, vectors: Any) -> None:
     lines = list(make_log(3).lines)
 
-    strict, integrity = verify(lines).checks, verify(lines, level="integrity").checks
+    strict, integrity = verify_log(lines).checks, verify_log(lines, level="integrity").checks
 
     assert strict.references is strict.canonical is strict.seals is True
     assert integrity.references is integrity.canonical is None
@@ -689,7 +689,7 @@ def test_what_could_not_be_read_is_said_to_hold_for_nothing(make_log: Any) -> No
     lines = list(make_log(9).lines)
     lines[4] = b"rubbish"
 
-    checks = verify(lines).checks
+    checks = verify_log(lines).checks
 
     assert checks.format is False
     assert {checks.seals, checks.payloads, checks.chain, checks.record_time} == {None}
@@ -699,7 +699,7 @@ def test_what_could_not_be_read_is_said_to_hold_for_nothing(make_log: Any) -> No
 def test_a_check_that_fails_beyond_what_is_listed_is_not_said_to_hold(make_log: Any) -> None:
     lines = list(make_log(300).lines)
     mutants = [line.replace(b'"salt":"', b'"salt":"x') for line in lines[:250]]
-    outcome = verify([*mutants, *lines[250:280], lines[280], *lines[280:]])
+    outcome = verify_log([*mutants, *lines[250:280], lines[280], *lines[280:]])
 
     assert {fault.code for fault in outcome.faults} == {"PAYLOAD_ALTERED"}
     assert (outcome.checks.payloads, outcome.checks.sequence) == (False, False)
@@ -714,9 +714,9 @@ def test_lines_may_be_opened_by_a_function(make_log: Any) -> None:
         reads.append(1)
         return iter(lines)
 
-    assert verify(opener).size == 700
+    assert verify_log(opener).size == 700
     assert len(reads) == 1
-    assert verify(lambda: iter([*lines[:600], *lines[601:]])).first_fault is not None
+    assert verify_log(lambda: iter([*lines[:600], *lines[601:]])).first_fault is not None
 
 
 def test_a_sound_log_is_read_once_whatever_anchors_it(make_log: Any) -> None:
@@ -728,7 +728,7 @@ def test_a_sound_log_is_read_once_whatever_anchors_it(make_log: Any) -> None:
         return iter(log.lines)
 
     anchors = [log.root(size) for size in (3, 7, 12, 20)]
-    assert verify(opener, anchors=anchors).assurance == "anchored"
+    assert verify_log(opener, anchors=anchors).assurance == "anchored"
     assert len(reads) == 1
 
 
@@ -741,7 +741,7 @@ def test_what_follows_a_fault_is_left_to_the_diagnosis(make_log: Any) -> None:
             lines_read.append(line)
             yield line
 
-    assert not verify(opener).ok
+    assert not verify_log(opener).ok
     assert len(lines) < len(lines_read) <= len(lines) + 512
 
 
@@ -770,15 +770,15 @@ def test_what_is_no_head_has_no_number_and_a_line_may_be_as_long_as_a_record() -
 def test_a_verdict_shows_its_root_as_digits(make_log: Any) -> None:
     log = make_log(3)
 
-    assert f"root={log.heads[-1].root.hex()}," in repr(verify(log.lines))
-    assert "root=None," in repr(verify([b"?"]))
+    assert f"root={log.heads[-1].root.hex()}," in repr(verify_log(log.lines))
+    assert "root=None," in repr(verify_log([b"?"]))
 
 
 def test_runs_end_where_numbers_grow_and_anchors_stand(make_log: Any) -> None:
     log = make_log(1_030)
     sizes = (1, 9, 10, 11, 99, 101, 511, 512, 513, 999, 1_001, 1_024, 1_030)
 
-    outcome = verify(log.lines, anchors=[log.root(size) for size in sizes])
+    outcome = verify_log(log.lines, anchors=[log.root(size) for size in sizes])
 
     assert outcome.ok
     for size in sizes[:-1]:

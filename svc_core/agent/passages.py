@@ -1,0 +1,414 @@
+"""Selects the sentences of some passages that answer a question.
+
+Rule 1: a sentence is one of its passage, word for word, without markup, addresses and citation
+        marks of its own; two are never joined. One that gives an assistant orders is left out.
+Rule 2: a name of the question that stands neither in the sentence nor near it in the passage rules
+        the sentence out; so does another year. Who, when, where and how many are answered only by
+        sentences that name a person, date, place or number.
+Rule 3: a sentence is scored by the question and its own passage alone: the order of passages, and
+        others beside it, change no more than its numbers.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import pairwise
+
+from attrs import evolve, frozen
+
+from svc_core.agent.text_query import (
+    Name,
+    TextQuery,
+    groups,
+    has_expression,
+    has_measure,
+    is_number,
+    is_role,
+    is_strange,
+    month_of,
+    months_in,
+    query_of,
+    roots,
+    word_root,
+)
+from svc_core.intel.linking.runs import capital_runs
+from svc_core.text.language import guess
+from svc_core.text.name_mentions import is_place
+from svc_core.text.sentences import clean_headline, is_anaphoric, split_sentences
+from svc_core.text.words import fold_case, split_words, term_of, terms
+
+PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
+"""Passages that are read, characters and sentences of each: about 30 ms in all."""
+WORDS_MIN = 2  # of a sentence: "Four died."
+ANSWER_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
+ALIKE = 0.6  # the Jaccard index of their terms from which two sentences are alike
+ENOUGH, LONE = 0.5, 0.7  # least share of the terms' weight: beside names, and without any
+BETTER = 0.95  # of the score of a title: a sentence of its text from there on replaces it
+CLOSE = 0.5  # of the best score: sentences below it are left out
+NEARBY, NAMED_NEARBY = 0.5, 0.9  # share of a term, and of a name, that stands near the sentence
+OTHER_WORD = 0.85  # share of a synonym of a term
+LACKING = 0.7
+"""Factor on the score of a sentence that lacks part of the answer: a place for "where", a date of
+its own for "when", a reason for "why", or the first and the last word of the subject."""
+BEFORE = 2  # sentences before one that are its context
+_REACH = 3  # words between an office and the organisation that it belongs to
+_ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
+_YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?!\d|[.,]\d)")
+_TOKEN = re.compile(r"\d(?:[\d.,]*\d)?|\w+")
+_PARTS = re.compile(r" (?:of|de|du|del|della|der|&) ")
+
+
+@frozen
+class Passage:
+    """A text that may be cited by its number; `at` is its aware date."""
+
+    number: int
+    title: str
+    text: str
+    at: datetime | None = None
+
+
+@frozen
+class Sentence:
+    """A sentence of an answer, with the numbers of the passages that hold it."""
+
+    text: str
+    numbers: tuple[int, ...]
+
+
+@frozen
+class _Candidate:
+    """A sentence with its own tokens, and the tokens of its title, lead and predecessors."""
+
+    text: str
+    tokens: frozenset[str]
+    context: frozenset[str]
+    place: int
+    """0 for the title, from 1 on for sentences."""
+    passage: Passage
+    language: str | None
+    score: float = 0.0
+
+    @property
+    def at(self) -> float:
+        """The date of its passage in seconds since 1970."""
+        return self.passage.at.timestamp() if self.passage.at else 0.0
+
+
+def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[Sentence, ...]:
+    """The sentences that answer a question, the best first; none where no passage does.
+
+    `now` is aware; a later date of a passage counts as `now`.
+    """
+    query = _text_query(question)
+    if not (query.names or query.terms):
+        return ()
+    texts = [_cap_date(item, now) for item in passages[:PASSAGES_MAX] if _is_relevant(query, item)]
+    candidates = [candidate for item in texts for candidate in _candidates(item)]
+    ranking = [evolve(candidate, score=_score(query, candidate)) for candidate in candidates]
+    hits = sorted((hit for hit in ranking if hit.score > 0), key=_order)
+    if query.kind == "compare":
+        return tuple(_sentences(_comparison(query, hits), hits))
+    picks = _best(hits, OVERVIEW_MAX if query.kind == "overview" else ANSWER_MAX)
+    if query.kind == "why":
+        picks += [candidate for candidate in candidates if picks and _follows(candidate, picks[0])]
+    return tuple(_sentences(picks, hits))
+
+
+def _follows(candidate: _Candidate, best: _Candidate) -> bool:
+    """Whether a sentence stands right behind another: reasons follow what happened."""
+    return candidate.passage == best.passage and candidate.place == max(best.place, 1) + 1
+
+
+def _is_relevant(query: TextQuery, passage: Passage) -> bool:
+    """Whether a passage holds the names of the question, or one of those compared."""
+    text = f"{passage.title}\n{passage.text[:TEXT_MAX]}"
+    tokens = split_words(text)
+    vocabulary = frozenset([*tokens, *map(term_of, tokens), *_initials(text)])
+    matches = [name.is_in(vocabulary) and _is_whole(name, query, tokens) for name in query.names]
+    return all(matches) or (query.kind == "compare" and any(matches))
+
+
+def _is_whole(name: Name, query: TextQuery, tokens: list[str]) -> bool:
+    """Whether the words of a name that are adjacent in the question are adjacent in a text."""
+    run = [
+        part.spellings[0]
+        for part in query.names
+        if part.run_number == name.run_number and len(part.spellings) == 1
+    ]
+    whole = [word for way in run for word in way]
+    return len(run) < 2 or any(
+        tokens[at : at + len(whole)] == whole for at, word in enumerate(tokens) if word == whole[0]
+    )
+
+
+def _text_query(question: str) -> TextQuery:
+    """The query of the sentences that ask; orders to an assistant are left out."""
+    parts = [
+        part for part in _ENDS.split(without_markup(question)) if not has_expression("order", part)
+    ]
+    query = query_of(" ".join(part for part in parts if part.endswith("?")))
+    return query if query.names or query.terms else query_of(" ".join(parts))
+
+
+def _order(candidate: _Candidate) -> tuple[float, float, int, str]:
+    return -round(candidate.score * 10), -candidate.at, candidate.place, candidate.text
+
+
+def _cap_date(passage: Passage, now: datetime) -> Passage:
+    return passage if passage.at is None or passage.at <= now else evolve(passage, at=now)
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+_MARKUP = re.compile(
+    r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?|<!--.*?-->|</?[a-zA-Z][^<>]{0,200}>", re.S
+)
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^)]*\)")
+_MARK = re.compile(r"\[\^?\d[\d,\s–-]*\]|【[^】]*】|[`|]|<\|[^|>]*\|>")
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|data:|javascript:)\S+", re.IGNORECASE)
+
+
+def without_markup(text: str) -> str:
+    """A text without markup, addresses, citation marks and invisible characters."""
+    bare = _LINK.sub(r"\1", _MARKUP.sub(" ", text))
+    bare = _ADDRESS.sub(" ", _MARK.sub(" ", bare))
+    return "".join(char for char in bare if char in "\n\t" or unicodedata.category(char)[0] != "C")
+
+
+def _candidates(passage: Passage) -> Iterator[_Candidate]:
+    """The title and the sentences of a passage as candidates."""
+    title = clean_headline(without_markup(passage.title))
+    text = without_markup(passage.text[:TEXT_MAX])
+    language = guess(f"{title} {text}")
+    lines = split_sentences(text, WORDS_MIN, fragments=True)[:SENTENCES_MAX]
+    token_sets = [_tokens(line, language) for line in (title, *lines)]
+    for place, line in enumerate((title, *lines)):
+        around = {0, 1, *range(max(place - BEFORE, 0), place)}
+        beside = frozenset().union(*(token_sets[at] for at in around if at < len(token_sets)))
+        is_marked = not place and bool(_MARK.search(passage.title))
+        if line and not is_marked and not has_expression("order", line):
+            own = token_sets[place]
+            yield _Candidate(line, own, own | beside, place, passage, language)
+
+
+def _tokens(text: str, language: str | None) -> frozenset[str]:
+    """The words of a text, its terms and roots, their pairs, and the initials of its names."""
+    stems = roots(text, language)
+    pairs = (f"{first}_{second}" for first, second in pairwise(stems))
+    return frozenset([*split_words(text), *terms(text, language), *stems, *pairs, *_initials(text)])
+
+
+def _initials(text: str) -> Iterator[str]:
+    """The initials of adjacent capitalised words, with and without the first."""
+    firsts = "".join(word[0] if word[0].isupper() else " " for word in _TOKEN.findall(text))
+    for run in firsts.split():
+        yield from (fold_case(run[at:]) for at in (0, 1) if len(run) > at + 1)
+
+
+# -- judging -----------------------------------------------------------------------------------
+
+
+def _score(query: TextQuery, candidate: _Candidate) -> float:
+    """How well a sentence answers, from 0, where it does not."""
+    names = [name for name in query.names if name.is_in(candidate.context)]
+    parts = {name.run_number for name in query.names}
+    missing = {name.run_number for name in query.names if name not in names}
+    if (missing == parts and parts) or (missing and query.kind != "compare"):
+        return 0.0
+    if not _is_of_time(query, candidate):
+        return 0.0
+    matches = {term: _match(term, candidate, query) for term in query.terms}
+    subject = sum(query.terms[term] * share for term, share in matches.items())
+    is_little = sum(map(bool, matches.values())) + len(names) < _matches_min(query)
+    if is_little or subject < _weight_min(query):
+        return 0.0
+    fit = _fit(query, candidate)
+    share = subject / sum(query.terms.values()) if query.terms else 1.0
+    if _weight_min(query) == 0:
+        share = (1 + share) / 2
+    is_focussed = [matches[term] >= OTHER_WORD for term in query.focus]
+    is_told = subject >= LONE * sum(query.terms.values())
+    is_strict = query.asks_count or (query.asks_doer and not is_told)
+    if is_strict and is_focussed and not any(is_focussed):
+        return 0.0
+    focus = 1.0 if any(is_focussed) or not is_focussed else LACKING
+    return fit * share * focus * _name_share(names, candidate) * _clarity(candidate)
+
+
+def _name_share(names: Sequence[Name], item: _Candidate) -> float:
+    """How many of the names stand in the sentence itself, by weight."""
+    total = sum(name.weight * (1 if name.is_in(item.tokens) else NAMED_NEARBY) for name in names)
+    return total / sum(name.weight for name in names) if names else 1.0
+
+
+def _weight_min(query: TextQuery) -> float:
+    if query.kind in ("overview", "compare") and query.names:
+        return 0.0
+    return (ENOUGH if query.names else LONE) * sum(query.terms.values())
+
+
+def _matches_min(query: TextQuery) -> int:
+    least = 1 if query.kind in ("compare", "overview") else 2
+    return min(least, len(query.names) + len(query.terms)) if query.names else least
+
+
+def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
+    """How far a sentence holds a term or a synonym, 0..1."""
+    if term in candidate.tokens:
+        return 1.0
+    is_cost = query.asks_sum and groups(term) & groups(word_root("cost"))
+    if is_cost and has_expression("money", candidate.text):
+        return OTHER_WORD
+    if _holds_term(term, candidate):
+        return OTHER_WORD
+    if term in candidate.context:
+        return NEARBY
+    beside = any(groups(term) & groups(token) for token in candidate.context)
+    return NEARBY * OTHER_WORD if beside else 0.0
+
+
+def _holds_term(term: str, candidate: _Candidate) -> bool:
+    """Whether the sentence itself holds a term or a synonym."""
+    numbers = groups(term)
+    return term in candidate.tokens or any(
+        not numbers.isdisjoint(groups(token)) for token in candidate.tokens
+    )
+
+
+def _is_of_time(query: TextQuery, candidate: _Candidate) -> bool:
+    """Whether a sentence is of the years and months that are asked for."""
+    at = candidate.passage.at
+    if query.years:
+        years = set(_YEAR.findall(candidate.text))
+        if years.isdisjoint(query.years) and (
+            years or str(at.year if at else "") not in query.years
+        ):
+            return False
+    months = months_in(candidate.text)
+    if query.months and not months & query.months:
+        return not months and at is not None and at.month in query.months
+    return True
+
+
+def _clarity(candidate: _Candidate) -> float:
+    """How well a sentence is understood alone, and how likely it leads the news."""
+    if candidate.place == 0:
+        return 0.95
+    lead = 1.05 if candidate.place == 1 else 1.0
+    return lead * (0.85 if is_anaphoric(candidate.text, candidate.language) else 1.0)
+
+
+def _fit(query: TextQuery, candidate: _Candidate) -> float:
+    """Whether a sentence holds the kind of thing that is asked for; 0 where it must."""
+    if query.kind == "who":
+        return float(_names_other(query, candidate.text) and _is_role_of(query, candidate))
+    if query.kind == "number":
+        is_sum = _is_sum(query, candidate.text) and _counts(query, candidate)
+        return float(is_sum and (not query.measure or has_measure(query.measure, candidate.text)))
+    if query.kind == "where":
+        is_named = _names_other(query, candidate.text, places=True)
+        signs = is_named + has_expression("placed", candidate.text)
+        return (0.0, LACKING, 1.0)[signs]
+    if query.kind == "when":
+        is_dated = has_expression("dated", candidate.text) or months_in(candidate.text)
+        is_done = not query.terms or _match([*query.terms][-1], candidate, query)
+        return 1.0 if is_dated else LACKING * bool(candidate.at and is_done)
+    return LACKING if query.kind == "why" and not has_expression("cause", candidate.text) else 1.0
+
+
+def _is_sum(query: TextQuery, text: str) -> bool:
+    """Whether a sentence states an amount, where one is asked for."""
+    is_told = query.terms or query.measure or len(query.names) > 1
+    return bool(is_told) and (not query.asks_sum or has_expression("money", text))
+
+
+def _names_other(query: TextQuery, text: str, *, places: bool = False) -> bool:
+    """Whether a sentence names a person or, with `places`, a place that the question does not."""
+    if query.kind == "who" and not query.terms:
+        return True
+    for run in capital_runs(text):
+        whole = " ".join(run.words)
+        for part in run.readings() if run.is_title else _PARTS.split(whole):
+            is_sure = run.is_telling or " " in part or is_place(part) or is_strange(part)
+            tokens = set(split_words(part))
+            is_other = not all(map(is_role, tokens)) and query.name_words.isdisjoint(tokens)
+            if is_sure and is_other and (places or not is_place(part)):
+                return True
+    return False
+
+
+def _is_role_of(query: TextQuery, candidate: _Candidate) -> bool:
+    """Whether an office stands near a name, and near the organisation that the question names."""
+    if query.role is None:
+        return True
+    tokens = [word[0] for word in _TOKEN.finditer(candidate.text)]
+    offices = [at for at, word in enumerate(tokens) if is_role(fold_case(word))]
+    owners = [at for at, word in enumerate(tokens) if fold_case(word) in query.name_words]
+    holders = [
+        at
+        for at, word in enumerate(tokens)
+        if word[0].isupper() and at not in owners and not is_role(fold_case(word))
+    ]
+    return any(_is_near(office, holders) and _is_near(office, owners) for office in offices)
+
+
+def _counts(query: TextQuery, candidate: _Candidate) -> bool:
+    """Whether a number stands there that is neither a date nor in the question."""
+    tokens = ["", *_TOKEN.findall(fold_case(candidate.text)), ""]
+    return any(
+        is_number(word) and not (_YEAR.fullmatch(word) or month_of(before) or month_of(after))
+        for before, word, after in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        if word and word not in query.words
+    )
+
+
+def _is_near(at: int, places: Sequence[int]) -> bool:
+    return not places or any(abs(at - place) <= _REACH for place in places)
+
+
+# -- choosing ----------------------------------------------------------------------------------
+
+
+def _best(candidates: Sequence[_Candidate], limit: int) -> list[_Candidate]:
+    """The best candidates: no two alike, and no title beside a sentence of its text."""
+    least = CLOSE * max((candidate.score for candidate in candidates), default=0.0)
+    close = [candidate for candidate in candidates if candidate.score >= least]
+    picks: list[_Candidate] = []
+    for candidate in close:
+        beside = (k for k in close if k.place and k.passage == candidate.passage)
+        is_new = candidate.place or all(k.score < BETTER * candidate.score for k in beside)
+        if len(picks) < limit and is_new and not any(_alike(candidate, k) for k in picks):
+            picks.append(candidate)
+    return picks
+
+
+def _sentences(picks: Iterable[_Candidate], candidates: Sequence[_Candidate]) -> Iterator[Sentence]:
+    """Each sentence once, with the numbers of all passages that hold it."""
+    for text, candidate in {pick.text: pick for pick in picks}.items():
+        numbers = {match.passage.number for match in candidates if match.text == text}
+        yield Sentence(text, tuple(sorted(numbers | {candidate.passage.number})))
+
+
+def _alike(first: _Candidate, second: _Candidate) -> bool:
+    """Whether two sentences say the same: they share most terms and all numbers."""
+    common, union = first.tokens & second.tokens, first.tokens | second.tokens
+    numbers = {word for word in first.tokens ^ second.tokens if is_number(word)}
+    return len(common) >= ALIKE * len(union) and not numbers
+
+
+def _comparison(query: TextQuery, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """The best sentences on each side of a comparison; none where one side has none."""
+    parts = sorted({name.run_number for name in query.names})
+    sides = [
+        [
+            candidate
+            for candidate in candidates
+            if all(n.is_in(candidate.context) for n in query.names if n.run_number == part)
+        ]
+        for part in parts
+    ]
+    if not all(sides):
+        return []
+    return [pick for side in sides or [list(candidates)] for pick in _best(side, 2)]

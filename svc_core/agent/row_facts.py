@@ -1,0 +1,330 @@
+"""Turns rows into English sentences by a table of templates over their members (`facts.tsv`).
+
+Rule 1: a sentence says nothing that its row does not; one whose members are missing is left out.
+Rule 2: words of rows are data: they are quoted, in one line, and cannot look like a citation, a
+        link or a picture.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from attrs import frozen
+
+from svc_core import data
+from svc_core.agent.agent_ports import ToolHit
+from svc_core.agent.passages import without_markup
+from svc_core.text.words import split_words, term_of
+
+Row = Mapping[str, Any]
+Phrase = tuple[str, ...]
+
+_MEMBER = re.compile(r"\{([^{}|]+)(?:\|([^{}]+))?\}")
+_OPTIONAL = re.compile(r"<([^<>]*)>")
+_MARKS = str.maketrans("[]<>`“”", "()‹›'‘’")
+_READ_MAX, _TEXT_MAX, _LISTED_MAX = 2_000, 400, 8
+_WHOLE_MAX = 1e15  # beyond it a float is no exact number
+
+
+@frozen
+class CitedSentence:
+    """A sentence of an answer, without its full stop, and the hits that support it."""
+
+    text: str
+    hits: tuple[ToolHit, ...]
+
+
+@frozen
+class Fact:
+    """One fact that a kind of row may state; rows are compared by the member `number`."""
+
+    name: str
+    cues: frozenset[Phrase]
+    template: str
+    number: str
+
+    def sentence(self, row: Row) -> str | None:
+        """The sentence about a row; None where the row lacks a member of it."""
+        try:
+            parts = enumerate(_OPTIONAL.split(self.template))
+            texts = (
+                _optional(part, row) if index % 2 else _fill(part, row) for index, part in parts
+            )
+            return "".join(texts).replace(" %", "%")
+        except LookupError:
+            return None
+
+
+def phrase(text: str) -> Phrase:
+    """The words of a text in the form in which cues are compared."""
+    return tuple(map(term_of, split_words(text)))
+
+
+def is_run_of(part: Phrase, whole: Phrase) -> bool:
+    """Whether the words of one phrase stand side by side in another."""
+    size = len(part)
+    return any(whole[at : at + size] == part for at in range(len(whole) - size + 1))
+
+
+@cache
+def facts_of(kind: str) -> tuple[Fact, ...]:
+    """The facts that rows of a kind may state, in the order of the table."""
+    return tuple(
+        Fact(name, frozenset(map(phrase, cues.split("|"))), template, number)
+        for kinds, name, cues, template, number in data.table_rows("facts.tsv")
+        if kind in kinds.split(",")
+    )
+
+
+@frozen
+class FactQuery:
+    """The facts that a question asks for, and the words that ask for them.
+
+    `is_plain` where only general words such as "what" or "when" ask.
+    """
+
+    facts: tuple[Fact, ...]
+    cues: frozenset[str]
+    is_plain: bool
+
+
+def query_facts(kind: str, question: Phrase, generic: frozenset[Phrase]) -> FactQuery:
+    """The facts of a kind that a question asks for; general words count where no other does."""
+    fact_list = facts_of(kind)
+    cues = {fact: [cue for cue in fact.cues if is_run_of(cue, question)] for fact in fact_list}
+    specific = {
+        fact: [cue for cue in cues if not all((word,) in generic for word in cue)]
+        for fact, cues in cues.items()
+    }
+    is_plain = not any(specific.values())
+    picks = {fact: cues for fact, cues in (cues if is_plain else specific).items() if cues}
+    words_ = frozenset(word for cues in picks.values() for cue in cues for word in cue)
+    return FactQuery(tuple(picks), words_, is_plain)
+
+
+def row_sentences(kinds: Sequence[Fact], hit: ToolHit) -> list[CitedSentence]:
+    """The sentences that state these facts of a hit."""
+    texts = (fact.sentence(hit.row) for fact in kinds)
+    return [CitedSentence(text, (hit,)) for text in dict.fromkeys(filter(None, texts))]
+
+
+# -- members -----------------------------------------------------------------------------------
+
+
+def member(row: Any, path: str) -> Any:
+    """The value at a path of a row; in a list the item of that name, or all items in brackets.
+
+    Raises:
+        LookupError: there is none, or it is null.
+    """
+    names, _, columns = path.partition("[")
+    value = row
+    for name in filter(None, names.split(".")):
+        value = _member_part(value, name)
+    if columns:
+        return [_join(item, columns.rstrip("]").split()) for item in value or ()]
+    if value is None or value == "":
+        raise LookupError(path)
+    return value
+
+
+def _member_part(value: Any, name: str) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(name)
+    if not isinstance(value, list | tuple):
+        raise LookupError(name)
+    if name.isdigit():
+        return value[int(name)]
+    items = (item for item in value if isinstance(item, Mapping))
+    return next(
+        item for item in items if name in {item.get(key) for key in ("metric", "scheme", "kind")}
+    )
+
+
+def _join(value: Any, names: Sequence[str]) -> str:
+    parts = (str(value[name]) for name in names if value.get(name))
+    return " ".join(dict.fromkeys(parts))
+
+
+def member_or_none(row: Row, path: str) -> Any:
+    """The member that rows are compared by; None where the row has none."""
+    try:
+        return member(row, path)
+    except (LookupError, StopIteration):
+        return None
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def quote_text(text: str) -> str:
+    """Text of a row as part of a sentence: one line without markup, cut short."""
+    line = " ".join(without_markup(text[:_READ_MAX]).translate(_MARKS).split())
+    return line if len(line) <= _TEXT_MAX else line[:_TEXT_MAX].rsplit(" ", 1)[0] + " …"
+
+
+def _fill(part: str, row: Row) -> str:
+    return _MEMBER.sub(lambda match: _render(row, match), part)
+
+
+def _optional(part: str, row: Row) -> str:
+    try:
+        return _fill(part, row)
+    except LookupError:
+        return ""
+
+
+def _render(row: Row, match: re.Match[str]) -> str:
+    path, form = match[1], match[2] or ""
+    if form in ("null", "empty"):
+        return _absent(row, path, form)
+    try:
+        value = member(row, path)
+    except StopIteration:
+        raise LookupError(path) from None
+    return _FORMS.get(form, _plain)(value)
+
+
+def _absent(row: Row, path: str, form: str) -> str:
+    """The empty text, where a member is expected to be null or empty."""
+    content = row.get(path, ...)
+    if content is None if form == "null" else content == []:
+        return ""
+    raise LookupError(path)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return english_list([_plain(item) for item in dict.fromkeys(map(str, value)) if item])
+    return figure(value) if isinstance(value, int | float) else quote_text(str(value))
+
+
+def english_list(texts: Sequence[str]) -> str:
+    """Texts joined as English lists them: "a, b and c".
+
+    Raises:
+        LookupError: there are none.
+    """
+    if not texts:
+        raise LookupError("nothing")
+    rest = len(texts) - _LISTED_MAX
+    items = [*texts[:_LISTED_MAX], f"{rest} others"] if rest > 0 else list(texts)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def count_noun(number: int, noun: str) -> str:
+    """A count with its noun in the singular or plural: "no incidents", "1 entity"."""
+    noun, _, rest = noun.partition(" of ")
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    scope = f" of {rest}" if rest else ""
+    return f"{f'{number:,}' if number else 'no'} {noun if number == 1 else plural}{scope}"
+
+
+def figure(value: float) -> str:
+    """A number with thousands separators."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_MAX
+    return f"{int(value) if is_whole else value:,}"
+
+
+def _versions(value: Any) -> str:
+    texts = [
+        f"{item.get('product') or ''} {_range(version)}".strip()
+        for item in value
+        for version in item.get("versions", ())
+        if version.get("status") == "affected" and version.get("version")
+    ]
+    return english_list([quote_text(text) for text in dict.fromkeys(texts)])
+
+
+def _range(version: Mapping[str, Any]) -> str:
+    last, beyond = version.get("lessThanOrEqual"), version.get("lessThan")
+    end = f" before {beyond}" if beyond else f" up to {last}" if last else ""
+    return f"{version['version']}{end}"
+
+
+def _point(value: Any) -> str:
+    if value["type"] != "Point":
+        raise LookupError("point")
+    longitude, latitude = value["coordinates"][:2]
+    return f"{latitude} (latitude), {longitude} (longitude)"
+
+
+def _unit(value: Any) -> str:
+    text = quote_text(str(value))
+    return f"{text[1:-1]}s" if text.startswith("{") else text
+
+
+def _article(value: Any) -> str:
+    name = in_words(str(value))
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _place(value: Any) -> str:
+    """The name of a place, and its country where the name does not say it."""
+    code = value.get("countryCode")
+    names = [quote_text(member(value, "name")), *([country_name(code)] if code else ())]
+    return names[0] if names[-1] in names[0] else ", ".join(names)
+
+
+def _unless_unknown(value: Any) -> str:
+    if value in ("unknown", 0):
+        raise LookupError("unknown")
+    return _plain(value)
+
+
+def in_words(name: str) -> str:
+    """A camel-case name in words: `threatActor` becomes "threat actor"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+
+
+_FORMS: Mapping[str, Callable[[Any], str]] = {
+    "date": lambda value: quote_text(str(value))[:10],
+    "time": lambda value: f"{str(value)[:10]} {str(value)[11:16]} UTC",
+    "country": lambda value: english_list([country_name(code) for code in _as_list(value)]),
+    "percent": lambda value: f"{figure(round(value * 100, 2))}%",
+    "versions": _versions,
+    "point": _point,
+    "unit": _unit,
+    "article": _article,
+    "known": _unless_unknown,
+    "place": _place,
+    "words": lambda value: in_words(str(value)),
+}
+
+
+def _as_list(value: Any) -> Sequence[str]:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+@cache
+def _countries() -> Mapping[str, str]:
+    rows = (row for row in data.table_rows("places.tsv") if row[0] == "country")
+    return {row[1]: row[2].split("|")[0] for row in rows}
+
+
+def country_name(code: str) -> str:
+    """The English name of an ISO 3166 code; the code itself where it has none."""
+    return _countries().get(code[:2], quote_text(code))
+
+
+def ledger_sentences(view: ToolHit, terms: set[str], *, is_full: bool) -> list[CitedSentence]:
+    """What the ledger believes of a subject by predicates of these terms, all where `is_full`."""
+    beliefs, identity = view.row.get("claims", {}), view.row.get("identity") or {}
+    names = [name for name in beliefs if terms & set(phrase(in_words(name)))]
+    texts = [
+        f"The ledger has as {in_words(name)} of {quote_text(view.title)}: "
+        + (
+            " or ".join(_value(candidate["value"]) for candidate in beliefs[name]["candidates"])
+            or "nothing"
+        )
+        + (", which is contested" if beliefs[name]["contested"] else "")
+        for name in (names or beliefs if is_full else names)
+    ]
+    if is_full and not names and identity.get("description"):
+        texts.insert(0, f"{quote_text(view.title)}: “{quote_text(identity['description'])}”")
+    return [CitedSentence(text, (view,)) for text in texts[:_LISTED_MAX]]
+
+
+def _value(value: Any) -> str:
+    return ", ".join(map(_value, value.values())) if isinstance(value, Mapping) else _plain(value)

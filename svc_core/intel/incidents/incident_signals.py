@@ -1,0 +1,186 @@
+"""Signals and the incidents that they are about: lists signals, finds those of an incident, and
+raises one when an incident becomes graver.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from attrs import frozen
+
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.contract.result import Page
+from svc_core.intel.entities import directory
+from svc_core.intel.entities.model import EntityRef
+from svc_core.intel.folding.read_declarations import SHARED, reading
+from svc_core.intel.incidents.model import INCIDENTS, Incident
+from svc_core.intel.signals.detectors import signal_evidence, signal_of, write_signals
+from svc_core.intel.signals.model import (
+    NEVER,
+    SIGNALS,
+    STRENGTH_STEPS,
+    Signal,
+    SignalStatus,
+    SignalType,
+)
+from svc_core.intel.signals.operations import signal_rows, text
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import QUERY, Operation
+from svc_core.operation.filters import FilterValues, Range, at_least, present_ranges, sent_filters
+from svc_core.operation.members import (
+    Cursor,
+    EntityId,
+    IncidentId,
+    Limit,
+    Share,
+    micros,
+)
+from svc_core.operation.period import TimeFilter, UpdatedSince, range_after, time_bounds
+from svc_core.operation.source_members import SEVERITIES
+from svc_core.wire.constraints import Doc, Example, Pattern
+
+INCIDENTS_ASKED = 500  # ids of the incidents of one page, or of one filter
+SIGNALS_TOLD = 500  # of the incidents of one page
+
+_STATES = ("active", "expired", "dismissed")
+
+Tag = Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]
+
+
+@frozen
+class ListSignals:
+    """Signals of every detector."""
+
+    type: Annotated[FilterValues[SignalType], Doc("Types."), Example(["kevAdded", "epssJump"])] = (
+        UNSET
+    )
+    tag: Annotated[FilterValues[Tag], Doc("Tags."), Example(["cyber", "markets"])] = UNSET
+    min_strength: Annotated[Maybe[Share], QUERY, Doc("Only what is as strong.")] = UNSET
+    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities.")] = UNSET
+    incident_id: Annotated[FilterValues[IncidentId], Doc("Comma list of incidents.")] = UNSET
+    status: Annotated[FilterValues[SignalStatus], Doc("States."), Example(["active"])] = UNSET
+    datetime: TimeFilter = UNSET
+    updated_since: UpdatedSince = UNSET
+    sort: Annotated[
+        Literal["detectedAt", "strength"], QUERY, Doc("The latest or the strongest come first.")
+    ] = "detectedAt"
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def _end_range(status: Maybe[tuple[SignalStatus, ...]], now: datetime) -> dict[str, Range]:
+    """The range of the `end` number that selects signals in one of these states at a time."""
+    states, now_micros = {*or_default(status, _STATES)}, micros(now)
+    if states == {*_STATES}:
+        return {}
+    if states == {"expired", "dismissed"}:
+        return {"ended": (-NEVER, now_micros)}
+    start = 1 - NEVER if "expired" in states else now_micros + 1 if "active" in states else NEVER
+    end = None if "dismissed" in states else NEVER - 1 if "active" in states else now_micros
+    return {"end": (start, end)}
+
+
+async def _incidents(ctx: Context, ids: Sequence[str]) -> tuple[str, ...]:
+    """All ids of the incidents that these ids answer for; unknown ids stay in the list."""
+    about = {"key": tuple(ids)}
+    page = await ctx.tx.documents.scan(INCIDENTS, where=about, limit=INCIDENTS_ASKED)
+    keys = (key for row in page.rows for key in INCIDENTS.decode(row.raw).keys)
+    return tuple(dict.fromkeys([*ids, *keys]))
+
+
+async def signals_about(ctx: Context, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The ids of the newest signals about each of these incidents, by its id."""
+    names = {key: row["id"] for row in rows for key in (row["id"], *row["mergedIds"])}
+    about = {"incident": tuple(names)[:INCIDENTS_ASKED]}
+    page = await ctx.tx.documents.scan(SIGNALS, where=about, limit=SIGNALS_TOLD)
+    signals: dict[str, list[str]] = {}
+    for document in page.rows:
+        incidents = {names.get(id_) for id_ in json.loads(document.raw)["incidentIds"]}
+        for id_ in sorted(filter(None, incidents)):
+            signals.setdefault(id_, []).append(document.id)
+    return signals
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
+    """A page of signals."""
+    clause = sent_filters(request, "type", "tag")
+    if not isinstance(request.entity_id, Unset):
+        clause["entity"] = await directory.entity_references(ctx, request.entity_id)
+    if not isinstance(request.incident_id, Unset):
+        clause["incident"] = await _incidents(ctx, request.incident_id)
+    ranges = present_ranges(
+        strength=at_least(request.min_strength, STRENGTH_STEPS),
+        updated=range_after(request.updated_since),
+    )
+    edges = time_bounds(request.datetime)
+    order = "strength" if request.sort == "strength" else None
+    # The cursor is bound to the requested states, as the range of ends moves with the clock.
+    parameters = sent_filters(request, "type", "tag", "entity_id", "incident_id", "status")
+    binding = ctx.list_binding(parameters, order, **(edges | {"ranges": ranges}))
+    page = await ctx.tx.documents.scan(
+        SIGNALS,
+        where=clause,
+        order=order,
+        after=ctx.open_cursor(request.cursor, binding),
+        limit=request.limit,
+        **(edges | {"ranges": ranges | _end_range(request.status, ctx.now)}),
+    )
+    rows = await signal_rows(ctx, [row.raw for row in page.rows])
+    return Page(tuple(text(row).encode() for row in rows), ctx.seal_cursor(page.end, binding))
+
+
+async def escalate(ctx: Context, was: Incident, after: Incident) -> None:
+    """Raise a signal where an incident became graver on the scale by which it was judged before."""
+    old, new = was.severity_basis, after.severity_basis
+    old_severity, new_severity = (SEVERITIES.index(incident.severity) for incident in (was, after))
+    if old is None or new is None or new_severity <= old_severity:
+        return
+    if (old.provider, old.scale) != (new.provider, new.scale):
+        return
+    signal = signal_of(
+        "escalation",
+        f"{after.id}|{after.severity}",
+        f"{was.severity} to {after.severity}: {after.title}",
+        ctx.now,
+        direction="up",
+        measure=new_severity,
+        evidence=signal_evidence(new_severity, old_severity, was.last_seen_at, ctx.now),
+        entities=tuple(
+            EntityRef(participant.reference, participant.name, participant.role)
+            for participant in after.entities
+            if not isinstance(participant.reference, Unset)
+        ),
+        incident_ids=(after.id,),
+        place=after.place,
+        sources=after.sources,
+        source_count=after.source_count,
+    )
+    await write_signals(ctx, [signal])
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    reading(
+        "signals list",
+        "/signals",
+        list_signals,
+        scopes=SHARED,
+        columns=("id", "type", "strength", "detectedAt", "status", "title"),
+        summary="List signals",
+        description=(
+            "What detectors found in the rows of all sources: catalogues that grew, scores and "
+            "prices that moved, values off their usual course, more news than usual, sources that "
+            "fell silent. Each has the numbers it goes by and the evidence. The values of one "
+            "filter are alternatives; different filters must all match. The latest comes first."
+        ),
+        timeless=False,
+    ),
+)

@@ -1,0 +1,266 @@
+"""The public lists of situation data feeds, and of the health of every source.
+
+Rule: paths of files on this machine and secrets in addresses are never shown.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from attrs import asdict, frozen
+
+from svc_core import wire
+from svc_core.base.unset import UNSET, or_default
+from svc_core.contract.result import Page
+from svc_core.formats.reading.format import Kind
+from svc_core.formats.table import FORMATS
+from svc_core.intel.folding.model import (
+    SOURCES,
+    HealthError,
+    HealthStatus,
+    Instant,
+    LastRun,
+    Source,
+    SourceHealth,
+    Status,
+    provider_of,
+)
+from svc_core.intel.folding.read_declarations import osint
+from svc_core.intel.intake import health
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation
+from svc_core.operation.filters import FilterValues, Providers, sent_filters
+from svc_core.operation.members import Cursor, Limit, SourceId, micros
+from svc_core.operation.ports import Position
+from svc_core.wire.constraints import Doc, Example, Ge, Pattern
+
+SCAN_SIZE = 200  # sources that are read at once where only some of them are shown
+SITUATION = frozenset({"osintEvent", "indicator", "country"})
+"""A source is one of situation data if it brings rows of one of these kinds."""
+
+_AGEING = frozenset({"ok", "partial", "staleContent"})
+"""The stored statuses of sources that may turn out `stale` when they are shown."""
+
+Formats = Annotated[
+    FilterValues[Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a format such as usgs")]],
+    Doc("Comma list of formats."),
+    Example(["usgs", "gdacs"]),
+]
+Name = Annotated[str, Doc("What it is called."), Example("USGS earthquakes, past day")]
+FormatId = Annotated[str | None, Doc("How it is read; null until that is known."), Example("usgs")]
+Provider = Annotated[
+    str | None,
+    Doc("Who publishes the data; null where only each document says so."),
+    Example("usgs"),
+]
+Address = Annotated[
+    str | None,
+    Doc("Where it is read, without what is secret in it; null for a file."),
+    Example("https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/all_day.geojson"),
+]
+Cadence = Annotated[int, Ge(1), Doc("How often it is read."), Example(3_600)]
+
+
+# -- requests and rows -------------------------------------------------------------------------
+
+
+@frozen
+class ListFeeds:
+    """Sources of situation data."""
+
+    provider: Providers = UNSET
+    format: Formats = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class ListHealth:
+    """How every source is doing."""
+
+    status: Annotated[
+        FilterValues[HealthStatus], Doc("Comma list of statuses."), Example(["error", "stale"])
+    ] = UNSET
+    provider: Providers = UNSET
+    format: Formats = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class Coverage:
+    """What the documents of a source bring."""
+
+    kind: Annotated[
+        Kind,
+        Doc(
+            "`snapshot`: what is absent is gone; `window`: absence says nothing; `delta`: the "
+            "document says what is gone."
+        ),
+        Example("window"),
+    ]
+    brings: Annotated[tuple[str, ...], Doc("The kinds of rows."), Example(["osintEvent"])]
+
+
+@frozen
+class FeedHealth:
+    """How a feed is doing, in short."""
+
+    status: Status
+    last_success_at: Annotated[Instant, Doc("When it was last read; null before.")]
+    last_content_at: Annotated[Instant, Doc("When it last brought something new; null before.")]
+
+
+@frozen
+class OsintFeed:
+    """A source that brings events, indicators or countries."""
+
+    id: SourceId
+    provider: Provider
+    title: Name
+    url: Address
+    format: FormatId
+    license: Annotated[
+        str | None,
+        Doc("Under which its data may be used; null where nobody said."),
+        Example("Public domain"),
+    ]
+    attribution: Annotated[
+        str | None,
+        Doc("How its publisher is to be named; null where nobody said."),
+        Example("U.S. Geological Survey"),
+    ]
+    cadence_seconds: Cadence
+    coverage: Coverage
+    health: FeedHealth
+
+
+@frozen(kw_only=True)
+class SourceReport(SourceHealth):
+    """How a source is doing, and what to do where it is not well."""
+
+    id: SourceId
+    name: Name
+    provider: Provider
+    url: Address
+    format: FormatId
+    cadence_seconds: Cadence
+    last_run: Annotated[
+        LastRun | None, Doc("What became of the rows of its last document; null before.")
+    ]
+    etag: Annotated[str | None, Doc("The validator of its last document."), Example(None)]
+    resolution: Annotated[
+        str | None, Doc("What to do; null where nothing is to be done."), Example(None)
+    ]
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_osint_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
+    """A page of the sources of situation data, the newest first."""
+    ids = {f.id for f in FORMATS.values() if not SITUATION.isdisjoint(f.resources)}
+    formats = ids.intersection(or_default(request.format, ids))
+    clause = sent_filters(request, "provider") | {"format": tuple(sorted(formats))}
+    return await _page(ctx, request, clause, frozenset(), _feed)
+
+
+async def list_osint_sources(ctx: Context, request: ListHealth) -> Page[SourceReport]:
+    """A page of every source with its health, the newest first."""
+    statuses = frozenset(or_default(request.status, ()))
+    stored_statuses = statuses | _AGEING if "stale" in statuses else statuses
+    clause = sent_filters(request, "provider", "format")
+    if stored_statuses and "disabled" not in statuses:  # one that is may have had any before
+        clause["status"] = tuple(sorted(stored_statuses))
+    return await _page(ctx, request, clause, statuses, _report)
+
+
+async def _page(
+    ctx: Context,
+    request: ListFeeds | ListHealth,
+    clause: Mapping[str, tuple[str, ...]],
+    statuses: frozenset[str],
+    render: Callable[[Source], Any],
+) -> Page[Any]:
+    """A page of sources with their status as of now; an empty `statuses` admits all."""
+    binding = ctx.list_binding({**clause, "shown": tuple(statuses)})
+    after = ctx.open_cursor(request.cursor, binding)
+    sources: list[Source] = []
+    while len(sources) <= request.limit:
+        part = await ctx.tx.documents.scan(
+            SOURCES, where=clause, order="created", after=after, limit=SCAN_SIZE
+        )
+        current = (health.with_staleness(SOURCES.decode(row.raw), ctx.now) for row in part.rows)
+        sources += [s for s in current if not statuses or s.health.status in statuses]
+        after = part.end
+        if after is None:
+            break
+    page, end = sources[: request.limit], None
+    if len(sources) > request.limit:
+        end = Position(micros(page[-1].created_at), page[-1].id)
+    rows = tuple(wire.to_bytes(render(source)) for source in page)
+    return Page(rows, ctx.seal_cursor(end, binding))
+
+
+def _shared(source: Source) -> dict[str, Any]:
+    """The members that both lists show of a source."""
+    return {
+        "id": source.id,
+        "provider": provider_of(source),
+        "url": health.public_address(source.location),
+        "format": source.format,
+        "cadence_seconds": source.cadence_seconds,
+    }
+
+
+def _feed(source: Source) -> OsintFeed:
+    format_, state = FORMATS[source.format or ""], source.health
+    return OsintFeed(
+        **_shared(source),
+        title=health.public_name(source),
+        license=format_.license,
+        attribution=format_.attribution,
+        coverage=Coverage(format_.kind, format_.resources),
+        health=FeedHealth(state.status, state.last_success_at, state.last_content_at),
+    )
+
+
+def _report(source: Source) -> SourceReport:
+    state = asdict(source.health, recurse=False)
+    if error := state["error"]:
+        state["error"] = HealthError(error.code, health.public_text(source.location, error.message))
+    return SourceReport(
+        **_shared(source),
+        **state,
+        name=health.public_name(source),
+        last_run=source.last_run,
+        etag=source.etag,
+        resolution=health.resolution(source.health),
+    )
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    osint(
+        "osint feeds",
+        "/osint/feeds",
+        list_osint_feeds,
+        columns=("id", "title", "provider", "format", "health.status"),
+        summary="List the OSINT feeds",
+        description="The sources that bring events, indicators or countries, the newest first.",
+    ),
+    osint(
+        "osint health",
+        "/osint/sources",
+        list_osint_sources,
+        columns=("id", "name", "format", "status", "lastSuccessAt"),
+        notes=("error.message", "resolution"),
+        summary="List the health of every source",
+        description=(
+            "How every source is doing, of news and of data, the newest first: `ok`; `partial`, "
+            "some records could not be used, or not all of a document is in; `stale`, nobody has "
+            "read it since it was due; `staleContent`, it is read and has brought nothing new for "
+            "long; `error`, it could not be read; `disabled`; `neverRun`."
+        ),
+    ),
+)

@@ -1,0 +1,85 @@
+"""The detection pass: finds signals that are judged over many rows, after these were written.
+
+Rule 1: time is that of the rows: each window ends with the newest row. The clock only excludes
+        rows in the future, so two passes over the same rows find the same signals.
+Rule 2: too little data makes no signal: a topic needs sources that published a week ago, a series
+        and a source at least ten changes.
+Rule 3: a pass reads `AT_ONCE` subjects in one unit of work and writes the findings in another.
+        A subject whose rows changed between the two stays due.
+Rule 4: a subject that fails is reported, and is due again with its next row.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+
+from svc_core.intel.folding import bisection
+from svc_core.intel.signals.detectors import write_signals
+from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue, Signal
+from svc_core.intel.signals.news_outliers import source_silences, topic_signals
+from svc_core.intel.signals.outliers import cell_signals, series_signals
+from svc_core.operation.context import Context
+from svc_core.operation.ports import SYSTEM, StoredRow
+from svc_core.operation.units import Units
+
+AT_ONCE = 5  # subjects: some 50 ms for topics of which there is much news
+ROUNDS_MAX = 2_000  # 10,000 subjects in one go; what is left then waits for the next
+
+
+_Findings = tuple[Sequence[StoredRow[DetectionDue]], list[Signal]]
+"""The markers of the subjects that were read, and the signals found in them."""
+
+
+async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
+    """Read the due subjects and check `sources` for silence; return how many signals were written.
+
+    Raises:
+        ExceptionGroup: some subjects failed; the others are done.
+    """
+    count, faults = 0, list[Exception]()
+    for _ in range(ROUNDS_MAX):
+        due = await work.read(SYSTEM, _due)
+        if not due or len(faults) > bisection.FAULTS_MAX:
+            break
+        count += await bisection.attempt_in_halves(
+            due, partial(_detect, work), partial(_pass_over, work), faults
+        )
+    for start in range(0, len(sources), AT_ONCE):
+        batch = sources[start : start + AT_ONCE]
+        signals = await work.read(SYSTEM, partial(source_silences, ids=batch))
+        if signals:
+            count += await work.write(SYSTEM, partial(write_signals, signals=signals))
+    bisection.raise_faults(faults)
+    return count
+
+
+async def _due(ctx: Context) -> tuple[StoredRow[DetectionDue], ...]:
+    return (await ctx.tx.documents.scan(DETECTIONS_DUE, limit=AT_ONCE)).rows
+
+
+async def _detect(work: Units, due: Sequence[StoredRow[DetectionDue]]) -> int:
+    findings = await work.read(SYSTEM, partial(_look, due=due))
+    return await work.write(SYSTEM, partial(_write, findings=findings))
+
+
+async def _pass_over(work: Units, due: StoredRow[DetectionDue]) -> None:
+    await work.write(SYSTEM, partial(_write, findings=((due,), [])))
+
+
+async def _look(ctx: Context, due: Sequence[StoredRow[DetectionDue]]) -> _Findings:
+    items = [DETECTIONS_DUE.decode(row.raw) for row in due]
+    return due, [signal for item in items for signal in await _PASSES[item.subject](ctx, item.key)]
+
+
+async def _write(ctx: Context, findings: _Findings) -> int:
+    due, signals = findings
+    for row in due:
+        if await ctx.if_unchanged(DETECTIONS_DUE, row) is not None:
+            await ctx.tx.documents.delete(DETECTIONS_DUE, row.id)
+    return await write_signals(ctx, signals)
+
+
+_PASSES: Mapping[str, Callable[[Context, str], Awaitable[list[Signal]]]] = {
+    "topic": topic_signals,
+    "series": series_signals,
+    "cell": cell_signals,
+}

@@ -1,0 +1,304 @@
+"""Imports the lines of an export into a workspace's ledger, byte for byte.
+
+Rule 1: the workspace's ledger must be empty, or the beginning of the export, or the export must be
+        a part that follows it. The workspace then continues that ledger under its identifier.
+        Every other import is refused, and nothing is stored.
+Rule 2: the caller verifies the lines first (`verify`). They are verified again before any of them
+        is stored, and while they are stored, because the file may have changed.
+Rule 3: content that the export itself erases is not stored. Content that this ledger stores is
+        erased only if the deployment allows erasures.
+Rule 4: lines are stored in runs, each in its own unit of work, so that other writers can go
+        between. An interrupted import leaves a beginning of the export; repeating it continues.
+Rule 5: records that a part refers to and that precede it are looked up here, run by run.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from attrs import define, field, frozen
+
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.ledger import timestamps
+from svc_core.ledger.append.batches import publish_head, stored_line, subject_members
+from svc_core.ledger.append.erasure import erase_content, may_erase
+from svc_core.ledger.log import tree
+from svc_core.ledger.log.record_seals import TreeHead
+from svc_core.ledger.records import decode, split_line
+from svc_core.ledger.repository import SUBJECT_LINES_MAX, check_end, head_of, prefix
+from svc_core.ledger.verify.anchors import gather
+from svc_core.ledger.verify.lines import NO_PAYLOAD, read_line
+from svc_core.ledger.verify.outcome import VerificationOutcome
+from svc_core.ledger.verify.sweep import Sweep
+from svc_core.operation.context import Context
+from svc_core.operation.ports import DuplicateRecordError, LedgerHead, LedgerNode, SealedLine
+from svc_core.operation.units import Units
+
+IMPORT_RECORDS_MAX: Final = 1_000_000
+"""Records of one file: a few minutes, and 200 MB if each has a subject of its own."""
+
+Runs = Callable[[], Iterator[Sequence[bytes]]]
+"""Opens the lines anew on each call and yields them in runs of at most 512."""
+
+
+@frozen
+class ImportSummary:
+    """The result of an import: the size before, the head after, the number of subjects."""
+
+    before: int
+    head: TreeHead
+    subjects: int
+
+
+async def importable_head(ctx: Context, outcome: VerificationOutcome) -> TreeHead:
+    """Check that the verified lines may be imported, and return the head of the ledger here.
+
+    `outcome` is the outcome of a strict verification of the lines.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT with the reason why not; SERVICE_UNAVAILABLE if the stored
+            ledger is damaged.
+    """
+    head, new = await head_of(ctx), outcome.head
+    await check_end(ctx, head)
+    if not outcome.ok or outcome.level != "strict":
+        raise AssertionError("only what was verified strictly is imported")
+    if new is None:
+        raise _refusal("the file has no records")
+    if new.size - outcome.start > IMPORT_RECORDS_MAX:
+        raise _refusal(
+            f"it has {new.size - outcome.start} records, and one import takes {IMPORT_RECORDS_MAX}",
+            step="Export it in parts: svc ledger export --from-size N --size M",
+        )
+    if head.size and head.ledger != new.ledger:
+        raise _refusal(
+            f"this workspace has a ledger of its own, {head.ledger} with {head.size} records, "
+            f"and the file is of {new.ledger}; import it into a workspace whose ledger is empty"
+        )
+    if head.size > new.size:
+        raise _refusal(
+            f"the ledger here has {head.size} records, more than the {new.size} of the file"
+        )
+    if (new.recorded_at or "") > timestamps.utc_text(ctx.now):
+        # Record times only rise: from then on every record would be dated in the future.
+        raise _refusal(f"its last record is of {new.recorded_at}, which is in the future here")
+    return head
+
+
+async def head_before(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
+    """Return the head of this ledger that an export, given its first lines, continues.
+
+    None for a file that begins with record 0, or with something that is no record.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT if the ledger here is shorter than that.
+    """
+    first = read_line(1, lines[0]) if lines else None
+    if first is None or first.head is None or not first.seq:
+        return None
+    size = (await head_of(ctx)).size
+    if first.seq > size:
+        raise _refusal(f"the file begins with record {first.seq}, and the ledger here has {size}")
+    return await prefix(ctx, first.seq)
+
+
+async def import_lines(
+    work: Units,
+    tenant: str,
+    runs: Runs,
+    outcome: VerificationOutcome,
+    after: TreeHead | None = None,
+) -> ImportSummary:
+    """Store those lines of an export that this ledger does not have yet, run by run.
+
+    `runs` opens the verified lines (without LF) anew on each call; `outcome` is their outcome. They
+    continue the head `after`, or are a ledger from its beginning.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT if they may not be imported (`importable_head`), differ from
+            the ledger here, or are not the verified ones; ERASURE_NOT_ALLOWED. Nothing is stored
+            then, unless the file or the ledger changed while runs were stored.
+    """
+    before = await work.read(tenant, lambda ctx: importable_head(ctx, outcome))
+    survey = await work.aside(lambda: _survey_of(runs(), outcome, after, before.size))
+    await work.read(tenant, partial(_check, survey=survey, size=before.size))
+    head, start = before, outcome.start
+    sweep = Sweep(gather(level="integrity", ledger=outcome.ledger, start=after))
+    steps = zip(runs(), survey.ends, strict=False)
+    while (step := await work.aside(lambda: next(steps, None))) is not None:
+        lines, end = step
+        if not await work.aside(partial(_is_as_surveyed, sweep, lines, end)):
+            raise _change_refusal(head.size - before.size)
+        old_lines = lines[: max(0, before.size - start)]
+        await work.read(tenant, partial(_compare, lines=old_lines, start=start))
+        if len(old_lines) < len(lines):
+            part = await work.aside(partial(_part, head, lines[len(old_lines) :]))
+            if after is not None:
+                await work.read(
+                    tenant, partial(_check_known, part=part, count=head.size - before.size)
+                )
+            await work.write(tenant, partial(_store, part=part, count=head.size - before.size))
+            head = part.head
+        start += len(lines)
+    if start < outcome.size:
+        raise _change_refusal(head.size - before.size)
+    return ImportSummary(before.size, head, len(survey.counts))
+
+
+def _refusal(
+    reason: str, count: int = 0, step: str = "Import an export that goes on where this ledger ends."
+) -> Problem:
+    if count:
+        return Problem(
+            problem.RESOURCE_CONFLICT,
+            f"Only {count} records were imported: {reason}.",
+            resolution="Import the whole export again: it goes on where this ledger ends.",
+        )
+    return Problem(
+        problem.RESOURCE_CONFLICT,
+        f"Nothing was imported: {reason}.",
+        resolution=step,
+    )
+
+
+def _change_refusal(count: int = 0) -> Problem:
+    return _refusal("the file changed while it was read", count)
+
+
+# -- before anything is stored -----------------------------------------------------------------
+
+
+@define
+class _Survey:
+    """The new lines in summary: how many for each subject, and which records they erase.
+
+    `ends` are the seals of the last line of each run.
+    """
+
+    ends: list[str] = field(factory=list)
+    counts: Counter[str] = field(factory=Counter)
+    erasures: list[str] = field(factory=list)
+
+
+def _survey_of(
+    runs: Iterable[Sequence[bytes]], outcome: VerificationOutcome, after: TreeHead | None, size: int
+) -> _Survey:
+    """Survey the verified lines; those from number `size` on are new to this ledger.
+
+    Raises:
+        Problem: RESOURCE_CONFLICT if they are not the lines that were verified.
+    """
+    if outcome.root is None:
+        raise AssertionError("a sound log has a root")
+    anchors = ((outcome.size, outcome.root),)
+    evidence = gather(level="integrity", ledger=outcome.ledger, anchors=anchors, start=after)
+    sweep = Sweep(evidence)
+    survey = _Survey()
+    for lines in runs:
+        if not sweep.feed(lines):
+            raise _change_refusal()
+        records = [decode(line) for line in lines]
+        new = [record for record in records if record.seq >= size]
+        survey.counts.update(record.subject for record in new)
+        survey.erasures += [str(record.target) for record in new if record.op == "erase"]
+        survey.ends.append(split_line(lines[-1]).seal.decode())
+    recheck = sweep.finish()
+    if recheck is None or not recheck.ok:
+        raise _change_refusal()
+    return survey
+
+
+async def _check(ctx: Context, survey: _Survey, size: int) -> None:
+    """Check that the subjects have room, and that nothing is erased here against the settings."""
+    candidates = [name for name, count in survey.counts.items() if count + size > SUBJECT_LINES_MAX]
+    for subject, count in (await ctx.tx.ledger.counts_of(candidates)).items():
+        if count + survey.counts[subject] > SUBJECT_LINES_MAX:
+            raise _refusal(f"{subject} has more than {SUBJECT_LINES_MAX} records")
+    for target in () if may_erase(ctx) else survey.erasures:
+        line = await ctx.tx.ledger.get(target)
+        if line is not None and line.seq < size and split_line(line.line).payload != NO_PAYLOAD:
+            raise Problem(
+                problem.ERASURE_NOT_ALLOWED,
+                f"The file erases {target}, which this ledger holds; the setting allow_erasure "
+                "says for which workspaces that is allowed.",
+            )
+
+
+def _is_as_surveyed(sweep: Sweep, lines: Sequence[bytes], end: str) -> bool:
+    """Whether a run is the surveyed one; its last seal depends on all lines before it."""
+    return sweep.feed(lines) and split_line(lines[-1]).seal.decode() == end
+
+
+async def _compare(ctx: Context, lines: Sequence[bytes], start: int) -> None:
+    seals = await ctx.tx.ledger.hashes(0, start, start + len(lines))
+    for seq, (line, seal) in enumerate(zip(lines, seals, strict=True), start):
+        if split_line(line).seal != seal.hex().encode():
+            raise _refusal(
+                f"record {seq} of the file is another than record {seq} of the ledger here, "
+                "though both bear one name: they have parted, and cannot be joined"
+            )
+
+
+# -- storing -----------------------------------------------------------------------------------
+
+
+@frozen
+class _Part:
+    """A run of lines to store after the first `size`, and the head that results."""
+
+    size: int
+    seal: str
+    lines: tuple[SealedLine, ...]
+    nodes: Sequence[LedgerNode]
+    head: TreeHead
+    subjects: Mapping[str, tuple[str, ...] | None]
+    erasures: tuple[str, ...]
+    targets: frozenset[str]
+
+
+def _part(before: TreeHead, lines: Sequence[bytes]) -> _Part:
+    records = [decode(line) for line in lines]
+    seals = [bytes.fromhex(record.seal) for record in records]
+    growth = tree.grow(before.frontier, before.size, seals)
+    last = records[-1]
+    head = TreeHead(
+        last.ledger, growth.size, last.seal, last.recorded_at, growth.frontier, before.host
+    )
+    return _Part(
+        before.size,
+        before.seal,
+        tuple(map(stored_line, records, seals, lines)),
+        growth.nodes,
+        head,
+        subject_members(records),
+        tuple(str(record.target) for record in records if record.op == "erase"),
+        frozenset(record.target for record in records if record.target is not None)
+        - {record.id for record in records},
+    )
+
+
+async def _check_known(ctx: Context, part: _Part, count: int) -> None:
+    """Check that every target of the run is in the run or in the ledger here."""
+    rows = await ctx.tx.ledger.get_many(sorted(part.targets))
+    unknown = part.targets - {*rows}
+    if unknown:
+        raise _refusal(f"it acts on {min(unknown)}, which is not before it", count)
+
+
+async def _store(ctx: Context, part: _Part, count: int) -> None:
+    """Store a run, carry out its erasures, and publish the new head."""
+    before = await head_of(ctx)
+    if (before.size, before.seal) != (part.size, part.seal):
+        raise _refusal("the ledger here went on meanwhile", count)
+    after = LedgerHead(part.head.size, part.head.encode())
+    try:
+        await ctx.tx.ledger.append(part.lines, part.nodes, after, expect=part.size)
+    except DuplicateRecordError as error:  # of a part: a verification of all would have found it
+        raise _refusal(f"it has {error.id}, which is here already", count) from error
+    for target in part.erasures:
+        line = await ctx.tx.ledger.get(target)
+        if line is not None and split_line(line.line).payload != NO_PAYLOAD:
+            await erase_content(ctx, target)
+    await publish_head(ctx, part.head, part.subjects)

@@ -1,0 +1,388 @@
+"""Arranges stories into a report: which item leads, which sentences are quoted, and where.
+
+Rule 1: every item of every story is cited behind a sentence that it holds, or as also reporting it.
+Rule 2: a sentence stands once, but the opening quotes what introduces the first sections; of one
+        event no two sentences say the same. Where there is only one story, its section continues
+        the opening.
+Rule 3: quotes of a story are in the language of its lead, the reader's where an item has it.
+Rule 4: sentences that refer to the one before ("He also said ...") stand only behind that one.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import log2
+
+from attrs import define, evolve, field
+
+from svc_core.text.containment import TextWords
+from svc_core.text.evidence import EvidenceTexts, ScoredItem
+from svc_core.text.extracts import Extract, Vector, extract_sentences, unit_cosine, vector_of
+from svc_core.text.frequencies import Frequencies
+from svc_core.text.language import primary
+from svc_core.text.sentences import is_aside, is_broken, is_faulty, with_full_stop
+from svc_core.text.stories import Story
+from svc_core.text.templates import Templates
+
+KEY_POINTS_MAX = 7  # as many main stories as people keep in mind at once (Miller 1956)
+MAIN_MIN = 3
+MARKS_MAX = 12  # of one sentence; the others of its story also reported it
+OPENING_MAX, OPENING_FEW_MAX = 3, 2
+SENTENCES_MAX, SENTENCES_MANY_MAX, SENTENCES_MOST = 3, 5, 8
+MANY_MEMBERS = 4  # a story of so many items gets more room
+QUOTED_MAX = 3  # items that one development is quoted from
+
+_FEW_STORIES = 4
+_AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightly so (STS)
+_NEAR_SHARE = 0.5  # of the best score: 92 % of the items above it are about the subject, 27 % below
+_NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
+_UNTITLED_CHARS_MAX = 160
+
+
+@define(eq=False)
+class NarrationLine:
+    """A sentence, the items that hold it, and further items of its story."""
+
+    text: str
+    sources: list[EvidenceTexts]
+    also: list[EvidenceTexts] = field(factory=list)
+
+
+@define(eq=False)
+class StoryPlan:
+    """One story on its way into the draft: its quotes and lines, and who else reported it."""
+
+    story: Story
+    lead: ScoredItem
+    heading: str
+    subject: Vector = field(factory=dict)
+    quotes: list[Extract] = field(factory=list)
+    intro: Extract | None = None
+    lines: list[NarrationLine] = field(factory=list)
+    also: list[EvidenceTexts] = field(factory=list)
+    is_section: bool = False
+
+    @property
+    def members(self) -> list[EvidenceTexts]:
+        """The items, the lead first, then by time."""
+        rest = [member.evidence for member in self.story.members if member is not self.lead]
+        return [self.lead.evidence, *rest]
+
+
+@define(eq=False)
+class Narration:
+    """The lines of a report in reading order; a section is its plan and its lines."""
+
+    opening: list[NarrationLine]
+    key_points: list[NarrationLine]
+    sections: list[tuple[StoryPlan, list[NarrationLine]]]
+    briefs: list[NarrationLine]
+
+
+def reading_order(stories: Iterable[Story], language: str) -> list[Story]:
+    """Stories in reading order: by weight, with a bonus for the reader's own language."""
+    pool = list(stories)
+    last_dates = {story.key: _last_dated(story) for story in pool}
+    newest = max(last_dates.values(), default=0.0)
+
+    def weight(story: Story) -> float:
+        lead = lead_of(story, language)
+        age = max(newest - last_dates[story.key], 0.0) / 86_400
+        return (
+            story.score
+            + 0.12 * log2(len(story.publishers))
+            + 0.2 * _is_own(lead, language)
+            + 0.1 / (1 + age)
+            + 0.05 * bool(lead.evidence.text)
+        )
+
+    return sorted(pool, key=lambda s: (-round(weight(s), 6), -last_dates[s.key], s.key))
+
+
+def lead_of(story: Story, language: str) -> ScoredItem:
+    """The item that leads a story: in the reader's language, with a text, the most relevant."""
+    if len(story.members) == 1:
+        return story.members[0]
+    own = [member for member in story.members if _is_own(member, language)] or story.members
+
+    def merit(member: ScoredItem) -> tuple[bool, bool, float, str]:
+        headline = member.reading.headline
+        has_words = bool(headline) and not is_broken(f"{headline} {member.evidence.text}")
+        is_comment = is_aside(member.evidence.title) or is_aside(headline)
+        weight = member.score * (1 + _centrality(member, own))
+        return not has_words, is_comment, -weight, member.evidence.id
+
+    order = sorted(own, key=merit)
+    return next((member for member in order if member.reading.sentences), order[0])
+
+
+class Narrator:
+    """Narrates the stories of one draft, which are in reading order."""
+
+    def __init__(
+        self,
+        stories: Sequence[Story],
+        language: str,
+        *,
+        frequencies: Frequencies,
+        templates: Templates,
+    ) -> None:
+        """Prepare to narrate in `language`, by word frequencies and the templates of sources."""
+        self._language = primary(language)
+        self._frequencies = frequencies
+        self._templates = templates
+        self._plans = [_plan(story, self._language) for story in stories]
+        self._words: dict[str, TextWords] = {}
+        self._lines: dict[str, NarrationLine] = {}
+        self._quotes: list[Extract] = []
+
+    def narrate_stories(self) -> Narration:
+        """The main stories in sections, then the others in a line each."""
+        main, rest_ = self._split()
+        for plan in main:
+            self._draw(plan)
+        if len(main) == 1:
+            opening, rest = self._whole(main[0])
+            parts = [(main[0], rest)]
+        else:
+            opening = self._opening(main)
+            parts = [(plan, self._section(plan)) for plan in main]
+        sections = [(plan, lines) for plan, lines in parts if lines]
+        key_points = self._headlines(main)
+        if all(line in opening for line in key_points):
+            key_points = []
+        else:
+            opening = [evolve(line, also=[]) for line in opening]
+        briefs = [line for line in self._headlines(rest_) if line not in key_points + opening]
+        for plan in self._plans:
+            self._acknowledge(plan)
+        return Narration(opening, key_points, sections, briefs)
+
+    def _split(self) -> tuple[list[StoryPlan], list[StoryPlan]]:
+        """Half of the stories, a few at least, of those near the best score; and the others.
+
+        Dated ones in the reader's language come first, comments last.
+        """
+        count = min(KEY_POINTS_MAX, max(MAIN_MIN, (len(self._plans) + 1) // 2))
+        best = max(plan.story.score for plan in self._plans)
+        near = [plan for plan in self._plans if plan.story.score >= _NEAR_SHARE * best]
+        main = sorted(near[:count], key=self._rank)
+        return main, [plan for plan in self._plans if plan not in main]
+
+    def _rank(self, plan: StoryPlan) -> tuple[bool, bool, bool]:
+        is_comment = is_aside(plan.lead.evidence.title)
+        return not self._is_own(plan), not plan.story.is_dated, is_comment
+
+    def _is_own(self, plan: StoryPlan) -> bool:
+        return _is_own(plan.lead, self._language)
+
+    def _draw(self, plan: StoryPlan) -> None:
+        """Collect what can be quoted of a story, and the sentence that introduces it."""
+        tongue = plan.lead.reading.language
+        plan.subject = vector_of(plan.heading, tongue, self._frequencies)
+        parts = _developments(plan.story)
+        items = [item for group in parts for item in _same_language(group, plan.lead)[:QUOTED_MAX]]
+        plan.quotes = [
+            quote
+            for quote in extract_sentences(items, plan.subject, self._frequencies)
+            if len(quote.vector.keys() - plan.subject.keys()) >= _NEW_TERMS_MIN
+            and not is_faulty(quote.text, quote.item.reading.language)
+            and not self._templates.match(quote.text, quote.item.evidence.source_id)
+        ]
+        plan.intro = min(
+            (
+                quote
+                for quote in plan.quotes
+                if quote.is_standalone and (quote.place == 0 or quote.matches_headline)
+            ),
+            key=lambda quote: (
+                quote.item is not plan.lead,
+                not quote.matches_headline,
+                quote.place,
+                -quote.score,
+                quote.item.evidence.id,
+            ),
+            default=None,
+        )
+
+    def _opening(self, main: Sequence[StoryPlan]) -> list[NarrationLine]:
+        """The sentences that introduce the first stories; their headlines where none has a text."""
+        own = [plan for plan in main if self._is_own(plan)] or list(main)
+        limit = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
+        quotable = [plan for plan in own if plan.intro]
+        heads = [plan for plan in quotable if plan.story.is_dated] or quotable
+        lines: list[NarrationLine] = []
+        for plan in heads:
+            if plan.intro and len(lines) < limit and self._is_new(plan.intro):
+                lines.append(self._quote(plan, plan.intro))
+        return lines or self._headlines(main if len(main) <= OPENING_MAX else own[:1])
+
+    def _whole(self, plan: StoryPlan) -> tuple[list[NarrationLine], list[NarrationLine]]:
+        """The only main story: its opening, and a section that continues where there is much.
+
+        Where nothing of it can be quoted, the headlines of its items stand instead.
+        """
+        if plan.intro is None:
+            lines = self._headlines([plan])
+            for item in _same_language(plan.story.members, plan.lead):
+                sources = [source for line in lines for source in line.sources]
+                is_new = item.evidence not in sources and len(lines) < OPENING_MAX
+                if is_new and item.reading.headline:
+                    lines.append(
+                        self._line(plan, with_full_stop(item.reading.headline), item.evidence)
+                    )
+            return list(dict.fromkeys(lines)), []
+        quotes = self._pick(plan, plan.intro)
+        lines = [self._quote(plan, quote) for quote in quotes]
+        cuts = (
+            end
+            for end in range(OPENING_MAX, 0, -1)
+            if end < len(quotes) and quotes[end].is_standalone
+        )
+        end = next(cuts, len(lines)) if len(lines) > OPENING_MAX else len(lines)
+        plan.is_section = end < len(lines)
+        return lines[:end], lines[end:]
+
+    def _headlines(self, plans: Iterable[StoryPlan]) -> list[NarrationLine]:
+        """A headline for each story; one that two stories share serves both."""
+        headlines = [
+            self._line(plan, with_full_stop(plan.heading), plan.lead.evidence) for plan in plans
+        ]
+        return list(dict.fromkeys(headlines))
+
+    def _section(self, plan: StoryPlan) -> list[NarrationLine]:
+        """A story in a few sentences; none where the opening has quoted all of it."""
+        intro = plan.intro
+        is_quoted = intro in self._quotes
+        if intro is None or not (is_quoted or self._is_new(intro)):
+            return []
+        quotes = self._pick(plan, intro)
+        if is_quoted and len(quotes) == 1:
+            return []
+        plan.is_section = True
+        return [self._quote(plan, quote) for quote in quotes]
+
+    def _is_new(self, quote: Extract) -> bool:
+        """Whether no quoted sentence says the same."""
+        stands = _key(quote.text) in self._lines
+        return not stands and not any(
+            unit_cosine(quote.vector, earlier.vector) >= _AGAIN_MIN for earlier in self._quotes
+        )
+
+    def _quote(self, plan: StoryPlan, quote: Extract) -> NarrationLine:
+        self._quotes.append(quote)
+        return self._line(plan, quote.text, quote.item.evidence)
+
+    def _pick(self, plan: StoryPlan, intro: Extract) -> list[Extract]:
+        """The best sentences in reading order: one of each development, then more.
+
+        The item that introduces the story comes first, then the others by time.
+        """
+        place = _places(plan.story)
+        turns: dict[int, int] = {}
+        queue = []
+        for quote in sorted(plan.quotes, key=lambda o: (-o.score, o.item.evidence.id, o.place)):
+            index = place[quote.item.evidence.id]
+            turns[index] = turns.get(index, 0) + 1
+            queue.append((turns[index], quote))
+        queue.sort(key=lambda turn: turn[0])
+        is_large = len(plan.story.members) >= MANY_MEMBERS
+        limit = max(SENTENCES_MANY_MAX if is_large else SENTENCES_MAX, len(turns))
+        picks = [intro]
+        for _, quote in queue:
+            if len(picks) == min(limit, SENTENCES_MOST):
+                break
+            if self._may_follow(quote, picks):
+                picks.append(quote)
+        picks.sort(key=lambda o: (o.item is not intro.item, place[o.item.evidence.id], _turn(o)))
+        return picks
+
+    def _may_follow(self, quote: Extract, picks: Sequence[Extract]) -> bool:
+        """Whether a sentence is new, and is understood alone or behind its predecessor."""
+        intro = picks[0]
+        if quote.item is intro.item and quote.place <= intro.place:
+            return False
+        before = any(o.item is quote.item and o.place == quote.place - 1 for o in picks)
+        return (
+            (quote.is_standalone or before)
+            and self._is_new(quote)
+            and not any(quote.repeats(pick) for pick in picks)
+        )
+
+    def _line(self, plan: StoryPlan, text: str, first: EvidenceTexts) -> NarrationLine:
+        """The line of a sentence, citing all items of the story that hold it."""
+        claim = TextWords.of(text)
+        rest = (item for item in plan.members if item is not first)
+        sources = [first, *(item for item in rest if self._words_of(item).holds(claim))]
+        line = self._lines.setdefault(_key(text), NarrationLine(text, []))
+        new = [item for item in sources if item not in line.sources]
+        line.sources += new[: MARKS_MAX - len(line.sources)]
+        plan.lines.append(line)
+        return line
+
+    def _acknowledge(self, plan: StoryPlan) -> None:
+        """Put the items that no line of a story cites beside its last line or section."""
+        sources = [*(item for line in plan.lines for item in line.sources), *plan.lines[-1].also]
+        ids = {item.id for item in sources}
+        also = plan.also if plan.is_section else plan.lines[-1].also
+        also += [item for item in plan.members if item.id not in ids]
+
+    def _words_of(self, item: EvidenceTexts) -> TextWords:
+        if item.id not in self._words:
+            self._words[item.id] = TextWords.of(f"{item.title} {item.text}")
+        return self._words[item.id]
+
+
+def _plan(story: Story, language: str) -> StoryPlan:
+    lead = lead_of(story, language)
+    reading = lead.reading
+    words = " ".join(lead.evidence.text.split())
+    start = words[:_UNTITLED_CHARS_MAX].rpartition(" ")[0] or words
+    label = words if len(words) <= _UNTITLED_CHARS_MAX else f"{start}…"
+    first = next(iter(reading.sentences), label)
+    is_spoilt = is_broken(reading.headline) and not is_broken(first)
+    return StoryPlan(story, lead, first if is_spoilt else reading.headline or first)
+
+
+def _is_own(member: ScoredItem, language: str) -> bool:
+    """Whether an item is in the reader's language, or in an unknown one."""
+    return member.reading.language in (primary(language), None)
+
+
+def _centrality(member: ScoredItem, members: Sequence[ScoredItem]) -> float:
+    """The average share of some items' headline words that this item's has, 0..1."""
+    own = set(member.reading.title)
+    titles = [set(peer.reading.title) for peer in members]
+    return sum(len(own & title) / max(len(title), 1) for title in titles) / len(titles)
+
+
+def _turn(quote: Extract) -> tuple[float, str, int]:
+    return quote.item.evidence.at.timestamp(), quote.item.evidence.id, quote.place
+
+
+def _last_dated(story: Story) -> float:
+    """When its latest dated item was published, in seconds since 1970; 0 without one."""
+    dates = (member.evidence.published_at for member in story.members)
+    return max((at.timestamp() for at in dates if at is not None), default=0.0)
+
+
+def _developments(story: Story) -> Sequence[Sequence[ScoredItem]]:
+    return story.developments or (story.members,)
+
+
+def _places(story: Story) -> dict[str, int]:
+    """The index of each item's development in the order of time."""
+    parts = enumerate(_developments(story))
+    return {member.evidence.id: at for at, group in parts for member in group}
+
+
+def _same_language(members: Sequence[ScoredItem], lead: ScoredItem) -> list[ScoredItem]:
+    """Those of some items in the language of the lead: the lead, then the most relevant ones."""
+    tongue = lead.reading.language
+    matches = [
+        item for item in members if item.reading.language in (tongue, None) or tongue is None
+    ]
+    matches.sort(key=lambda item: (item is not lead, -item.score, item.evidence.id))
+    return matches
+
+
+def _key(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .!?…\"'“”‘’。।۔")

@@ -1,0 +1,135 @@
+"""Extracts the signals of a report: what happened, to whom, where and when, and how sure that is.
+
+Rule 1: at most one signal for each story, in the words of a cited item that reports the event and
+        is no comment; of two signals of one event, the surer.
+Rule 2: the confidence is a sum of four stated parts, so that a reader can see why.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from math import log2
+
+from svc_core.base import ids
+from svc_core.reports.draft import ReportDraft
+from svc_core.reports.model import ReportSignal, SignalConfidence, SignalParty, SignalPlace
+from svc_core.text.containment import TextWords
+from svc_core.text.evidence import Reading
+from svc_core.text.name_mentions import OTHER, PLACE, Mention
+from svc_core.text.sentences import is_aside
+from svc_core.text.stories import Story
+from svc_core.text.story_events import StoryEvent, event_of, stated_day
+
+SIGNALS_MAX = 50
+ENTITIES_MAX = 8
+
+_DIVERSITY_WEIGHT, _TRIGGER_WEIGHT, _RECENCY_WEIGHT, _SPECIFICITY_WEIGHT = 0.3, 0.35, 0.15, 0.2
+_RECENT_HALF = timedelta(hours=48)
+_SAME_MIN, _SAME_WORDS_MIN = 0.5, 6  # of the words of a headline; a short one shares by chance
+
+
+def extract(
+    report_id: str, draft: ReportDraft, names: Mapping[str, Sequence[Mention]], until: datetime
+) -> tuple[ReportSignal, ...]:
+    """The signals of a draft's stories in the time up to `until`, the surest first.
+
+    `names` are the mentions of each story by its key (`entities.names_of`).
+    """
+    signals: list[ReportSignal] = []
+    for story in draft.stories:
+        event = event_of(story)
+        readings = [
+            reading
+            for reading in (event.readings if event else ())
+            if reading.evidence.id in draft.numbers and not is_aside(reading.evidence.title)
+        ]
+        if event and readings:
+            id_ = ids.derived_id(
+                "sig", "report-signal", report_id, f"{story.key}:{event.kind.name}"
+            )
+            reading = story.best_reading if story.best_reading in readings else readings[0]
+            mentions = names[story.key]
+            signals.append(
+                _signal(
+                    draft, story, event, id_=id_, reading=reading, mentions=mentions, until=until
+                )
+            )
+    signals.sort(key=lambda signal: (-signal.confidence, signal.story_id))
+    picks: list[ReportSignal] = []
+    for signal in signals[:SIGNALS_MAX]:
+        if not any(_is_same_event(signal, pick) for pick in picks):
+            picks.append(signal)
+    return tuple(picks)
+
+
+def _is_same_event(first: ReportSignal, second: ReportSignal) -> bool:
+    """Whether two signals of a kind share half of a headline and no number differs."""
+    if first.type != second.type:
+        return False
+    texts = [TextWords.of(f"{signal.title} {signal.summary}") for signal in (first, second)]
+    heads = [TextWords.of(signal.title) for signal in (first, second)]
+    if any(head.numbers - text.numbers for head, text in zip(heads, reversed(texts), strict=True)):
+        return False
+    return any(
+        len(head.words & text.words) >= _SAME_MIN * max(len(head.words), _SAME_WORDS_MIN)
+        for head, text in zip(heads, reversed(texts), strict=True)
+    )
+
+
+def _signal(
+    draft: ReportDraft,
+    story: Story,
+    event: StoryEvent,
+    *,
+    id_: str,
+    reading: Reading,
+    mentions: Sequence[Mention],
+    until: datetime,
+) -> ReportSignal:
+    """The signal of a story in the words of one item."""
+    kind = event.kind
+    day = stated_day(story)
+    places = [mention for mention in mentions if mention.kind == PLACE][:ENTITIES_MAX]
+    hits = [mention for mention in mentions if mention.kind not in (PLACE, OTHER)][:ENTITIES_MAX]
+    parts = SignalConfidence(
+        source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
+        trigger_strength=event.strength,
+        recency=_recency(story.last_at, until) if story.is_dated else 0.0,
+        specificity=round((bool(hits) + bool(places) + (day is not None)) / 3, 3),
+    )
+    first = next(iter(reading.sentences), "")
+    title = reading.headline or first
+    return ReportSignal(
+        id=id_,
+        type=kind.name,
+        title=title,
+        summary=first,
+        tags=(kind.tag,),
+        direction=kind.direction,
+        entities=tuple(SignalParty(party.name, party.kind) for party in hits),
+        places=tuple(SignalPlace(place.name, place.country_code) for place in places),
+        occurred_date=None if day is None else day.isoformat(),
+        first_reported_at=story.first_at,
+        last_reported_at=story.last_at,
+        confidence=_confidence(parts),
+        confidence_parts=parts,
+        source_count=len(story.publishers),
+        story_id=story.key,
+        citations=draft.marks(story, title, first),
+    )
+
+
+def _confidence(parts: SignalConfidence) -> float:
+    """The weighted sum, 0..1, to three places."""
+    return round(
+        _DIVERSITY_WEIGHT * parts.source_diversity
+        + _TRIGGER_WEIGHT * parts.trigger_strength
+        + _RECENCY_WEIGHT * parts.recency
+        + _SPECIFICITY_WEIGHT * parts.specificity,
+        3,
+    )
+
+
+def _recency(at: datetime, until: datetime) -> float:
+    """1 at the end of the period, half after two days."""
+    age = max(until - at, timedelta())
+    return round(float(0.5 ** (age / _RECENT_HALF)), 3)

@@ -1,0 +1,112 @@
+"""Serves static files and pages that are rendered once, with a strong ETag.
+
+Rule: the gzip form is made with the page; each form has an ETag of its own and is answered with 304
+where the browser has it already.
+"""
+
+import asyncio
+import gzip
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Final
+
+from attrs import field, frozen
+
+from svc_core.contract import etag
+from svc_core.contract import negotiation as media
+from svc_http.exchange.http_exchange import V1, Exchange, Header
+from svc_http.exchange.resource import Handler, Resource
+from svc_http.pages.markup import ICON, POLICY, REFERRER, STATIC
+
+MEDIA_TYPES: Final = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+"""The kinds of files that are served; licences and lists beside them are not."""
+
+COMPRESS_BYTES_MIN: Final = 1_024  # below this a compressed file saves less than a packet
+
+CSP: Final = b"content-security-policy"
+COMMON: Final = tuple(pair for pair in V1 if pair[0] not in {CSP, b"x-svc-schema-version"})
+_CACHE_CONTROL: Final = (b"cache-control", b"public, max-age=300")
+
+
+@frozen
+class StaticPage:
+    """A rendered page with its header fields and its gzip form."""
+
+    media_type: str
+    body: bytes
+    policy: bytes = POLICY.encode()
+    extra: tuple[Header, ...] = ()
+    tag: str = field(init=False)
+    gzip_body: bytes | None = field(init=False)
+
+    @tag.default
+    def _tag(self) -> str:
+        return etag.entity_tag(self.media_type, self.body)
+
+    @gzip_body.default
+    def _gzip_body(self) -> bytes | None:
+        if len(self.body) < COMPRESS_BYTES_MIN:
+            return None
+        return gzip.compress(self.body, compresslevel=6, mtime=0)
+
+
+async def send_page(exchange: Exchange, page: StaticPage) -> None:
+    """Send a page, compressed where the client accepts it, or 304."""
+    headers: list[Header] = [
+        *COMMON,
+        (CSP, page.policy),
+        REFERRER,
+        _CACHE_CONTROL,
+        (b"vary", b"Accept, Accept-Encoding"),
+        *page.extra,
+    ]
+    accepts = exchange.header("accept-encoding") or ""
+    gzip_body = page.gzip_body if media.is_coding_welcome(accepts, "gzip") else None
+    # A strong ETag stands for the bytes that are sent, so the compressed form has its own.
+    tag = page.tag if gzip_body is None else f'{page.tag[:-1]}-gz"'
+    headers.append((b"etag", tag.encode()))
+    tags = exchange.header("if-none-match")
+    if tags is not None and not etag.none_match(tags, tag):
+        await exchange.answer(304, headers)
+        return
+    headers.append((b"content-type", page.media_type.encode()))
+    if gzip_body is not None:
+        headers.append((b"content-encoding", b"gzip"))
+    await exchange.answer(200, headers, page.body if gzip_body is None else gzip_body)
+
+
+def remember_page(make: Callable[[], StaticPage]) -> Handler:
+    """A handler for a page that is rendered on the first request."""
+    page = cache(make)
+
+    async def handler(exchange: Exchange, _values: Mapping[str, str]) -> None:
+        # In a thread, because reading or rendering a page for the first time takes long.
+        await send_page(exchange, await asyncio.to_thread(page))
+
+    return handler
+
+
+def static_files(folder: Path) -> list[Resource]:
+    """The resources of the files in `folder`, under `/static`, and of the icon."""
+    icon = STATIC.parent / ICON[1:]
+    return [
+        Resource("/favicon.ico", {"GET": remember_page(partial(_read, icon))}),
+        *(
+            Resource(
+                f"/static/{path.relative_to(folder).as_posix()}",
+                {"GET": remember_page(partial(_read, path))},
+            )
+            for path in sorted(folder.rglob("*"))
+            if path.suffix in MEDIA_TYPES
+        ),
+    ]
+
+
+@cache
+def _read(path: Path) -> StaticPage:
+    return StaticPage(MEDIA_TYPES[path.suffix], path.read_bytes())

@@ -1,0 +1,29 @@
+"""`svc mcp`: serves the tools over stdin and stdout to an MCP client that starts this process."""
+
+from signal import SIG_DFL, SIGINT, signal
+
+import anyio
+
+from svc_http.run.cli import remote
+from svc_http.run.cli.options import Common, Workspace
+
+
+def mcp_command(
+    *,
+    url: remote.Url = None,
+    workspace: Workspace = None,
+    common: Common = Common(),  # noqa: B008 - frozen
+) -> None:
+    """Serve the tools over stdio, as the Model Context Protocol has it.
+
+    It reads for a workspace of this machine, or with --url what the key in SVC_KEY may read. It
+    ends with its stdin. Needs the extra `mcp_command`.
+    """
+    from svc_http.run.cli import tool_callers as callers  # noqa: PLC0415 - of an extra
+
+    signal(SIGINT, SIG_DFL)  # what waits for stdin ends with nothing less
+    if url is None:
+        anyio.run(callers.serve_stdio, callers.OperatorCaller(common, workspace))
+        return
+    with remote.client(url) as client:
+        anyio.run(callers.serve_stdio, callers.RemoteCaller(client))

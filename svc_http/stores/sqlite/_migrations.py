@@ -1,0 +1,243 @@
+"""Migrates a SQLite file to the tables and columns that the declared collections need.
+
+Rule 1: every applied step has a number in `schema_migrations`; steps are only ever appended.
+Rule 2: all pending steps run in one transaction: a file is migrated completely or untouched.
+Rule 3: the fixed tables are spelled out here. Those of collections are created and extended from
+        the declarations, and a new filter is filled from the stored rows.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from typing import Any, Final
+
+from attrs import asdict, frozen
+
+from svc_core.operation.ports import Collection
+from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus, check_known
+from svc_http.stores.sqlite import _table as tables
+from svc_http.stores.sqlite._rows import reindex
+from svc_http.stores.sqlite._table import Table
+
+_NUMBERS = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, step TEXT)"
+
+_FIXED_STEPS: dict[str, tuple[str, ...]] = {
+    "meta and declared shapes": (
+        "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE shapes (collection TEXT PRIMARY KEY, shape TEXT NOT NULL) WITHOUT ROWID",
+    ),
+    "changes": (
+        "CREATE TABLE changes (seq INTEGER PRIMARY KEY, scope TEXT NOT NULL,"
+        " position INTEGER NOT NULL, id TEXT NOT NULL, change_type TEXT NOT NULL,"
+        " resource_type TEXT NOT NULL, resource_id TEXT NOT NULL, version INTEGER NOT NULL,"
+        " occurred_at INTEGER NOT NULL, path TEXT, UNIQUE (scope, position))",
+        "CREATE INDEX i_changes_type ON changes (scope, resource_type, position)",
+    ),
+    "answers": (
+        "CREATE TABLE answers (tenant TEXT NOT NULL, operation TEXT NOT NULL, key TEXT NOT NULL,"
+        " fingerprint BLOB NOT NULL, status INTEGER NOT NULL, headers TEXT NOT NULL,"
+        " body BLOB NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (tenant, operation, key))",
+        "CREATE INDEX i_answers ON answers (at)",
+    ),
+    "ledger": (
+        "CREATE TABLE ledgers (number INTEGER PRIMARY KEY CHECK (number < 1 << 23),"
+        " tenant TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, state BLOB NOT NULL)",
+        "CREATE TABLE ledger_lines (place INTEGER PRIMARY KEY, ledger INTEGER NOT NULL,"
+        " id TEXT NOT NULL, subject TEXT NOT NULL, opens INTEGER NOT NULL,"
+        " recorded_at TEXT NOT NULL, seal BLOB NOT NULL, body INTEGER NOT NULL,"
+        " UNIQUE (ledger, id))",
+        "CREATE INDEX i_ledger_subject ON ledger_lines (subject)",
+        "CREATE INDEX i_ledger_opens ON ledger_lines (opens) WHERE opens = 1",
+        "CREATE TABLE ledger_bodies (number INTEGER PRIMARY KEY, keys TEXT, line BLOB NOT NULL)",
+        # A table of one page moves its rows once, when it gets its second: let these be zeros.
+        "INSERT INTO ledger_bodies VALUES (-1, NULL, zeroblob(3000)), (0, NULL, zeroblob(3000))",
+        "CREATE TABLE ledger_keys (digest INTEGER NOT NULL, place INTEGER NOT NULL,"
+        " PRIMARY KEY (digest, place)) WITHOUT ROWID",
+        "CREATE TABLE ledger_nodes (ledger INTEGER NOT NULL, level INTEGER NOT NULL,"
+        " number INTEGER NOT NULL, hash BLOB NOT NULL,"
+        " PRIMARY KEY (ledger, level, number)) WITHOUT ROWID",
+        "CREATE TABLE ledger_checkpoints (tenant TEXT NOT NULL, day TEXT NOT NULL,"
+        " size INTEGER NOT NULL, text BLOB NOT NULL, PRIMARY KEY (tenant, day)) WITHOUT ROWID",
+    ),
+    # Events of webhooks wait in collections; a queue of its own was made and never used.
+    "outbox dropped": ("DROP TABLE IF EXISTS outbox",),
+    "details of changes": ("ALTER TABLE changes ADD COLUMN details TEXT",),
+}
+_FORMER_STEPS: Final = ("outbox",)
+"""Steps of earlier versions that this version reverts."""
+
+
+@frozen
+class _Shape:
+    """The declaration that the tables of a collection were last migrated to."""
+
+    keys: tuple[str, ...] = ()
+    facets: tuple[str, ...] = ()
+    search: bool = False
+    numbers: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+
+
+def status_of(
+    connection: sqlite3.Connection, collections: Iterable[Collection[Any]]
+) -> MigrationStatus:
+    """The applied and the pending steps of a file.
+
+    Raises:
+        StoreNewer: a newer version wrote the file.
+    """
+    steps = _applied_steps(connection)
+    check_known(steps, (*_FIXED_STEPS, *_FORMER_STEPS), _stored_format(connection))
+    names = {step.step for step in steps}
+    shapes = _shapes(connection)
+    pending = [step for step in _FIXED_STEPS if step not in names]
+    pending += [
+        _step(collection, shapes.get(collection.name))
+        for collection in collections
+        if shapes.get(collection.name) != _shape(collection)
+    ]
+    return MigrationStatus(steps, tuple(pending))
+
+
+def apply(
+    connection: sqlite3.Connection, collections: Iterable[Collection[Any]], epoch: bytes
+) -> tuple[AppliedStep, ...]:
+    """Apply every pending step; the steps applied now.
+
+    `epoch` becomes the epoch of the change feed of a new file; an existing file keeps its own.
+
+    Raises:
+        StoreNewer: a newer version wrote the file.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        before = _applied_steps(connection)
+        check_known(before, (*_FIXED_STEPS, *_FORMER_STEPS), _stored_format(connection))
+        connection.execute(_NUMBERS)
+        _apply_fixed(connection)
+        # Not written again, so that a file of this format can be opened on a full disk.
+        if _stored_format(connection) < FORMAT:
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)", (epoch,))
+        _apply_declared(connection, collections)
+        steps = _applied_steps(connection)[len(before) :]
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    return steps
+
+
+def renew_epoch(connection: sqlite3.Connection, epoch: bytes) -> None:
+    """Set a new epoch of the change feed after a restore, which invalidates all watermarks."""
+    connection.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (epoch,))
+
+
+def _apply_fixed(connection: sqlite3.Connection) -> None:
+    names = {step.step for step in _applied_steps(connection)}
+    for step, statements in _FIXED_STEPS.items():
+        if step not in names:
+            _run(connection, statements)
+            _number(connection, step)
+
+
+def _apply_declared(connection: sqlite3.Connection, collections: Iterable[Collection[Any]]) -> None:
+    shapes = _shapes(connection)
+    for collection in collections:
+        old, new = shapes.get(collection.name), _shape(collection)
+        if old != new:
+            _reshape(connection, tables.build_table(collection), old, new)
+            connection.execute(
+                "INSERT OR REPLACE INTO shapes VALUES (?, ?)",
+                (collection.name, json.dumps(asdict(new))),
+            )
+            _number(connection, _step(collection, old))
+
+
+def _reshape(connection: sqlite3.Connection, table: Table, old: _Shape | None, new: _Shape) -> None:
+    if old is None:
+        _run(connection, tables.create(table))
+    was = old or _Shape()
+    kinds = (
+        ("p", was.pairs, new.pairs), ("k", was.keys, new.keys), ("n", was.numbers, new.numbers),
+    )  # fmt: skip
+    for kind, before, after in kinds:
+        for name in before:
+            if name not in after:
+                _run(connection, tables.drop_column(table, kind, name))
+    for kind, before, after in reversed(kinds):
+        for name in after:
+            if name not in before:
+                _run(connection, tables.add_column(table, kind, name))
+    if was.search:
+        _run(connection, tables.drop_texts(table))
+    if new.search:
+        _run(connection, tables.add_texts(table))
+    if old is not None:
+        reindex(connection, table)
+
+
+def _run(connection: sqlite3.Connection, statements: Iterable[str]) -> None:
+    for statement in statements:
+        connection.execute(statement)
+
+
+def _number(connection: sqlite3.Connection, step: str) -> None:
+    connection.execute("INSERT INTO schema_migrations (step) VALUES (?)", (step,))
+
+
+def _applied_steps(connection: sqlite3.Connection) -> tuple[AppliedStep, ...]:
+    if not _has(connection, "schema_migrations"):
+        return ()
+    rows = connection.execute("SELECT number, step FROM schema_migrations ORDER BY number")
+    return tuple(AppliedStep(*row) for row in rows)
+
+
+def _stored_format(connection: sqlite3.Connection) -> int:
+    """The format of the program version that wrote the file last; 0 before the first."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _shapes(connection: sqlite3.Connection) -> dict[str, _Shape]:
+    if not _has(connection, "shapes"):
+        return {}
+    rows = connection.execute("SELECT collection, shape FROM shapes")
+    return {name: _read_shape(json.loads(text)) for name, text in rows}
+
+
+def _read_shape(members: dict[str, Any]) -> _Shape:
+    names = (tuple(members["keys"]), tuple(members["facets"]))
+    rest = (tuple(members.get(name, ())) for name in ("numbers", "pairs"))
+    return _Shape(*names, members["search"], *rest)
+
+
+def _has(connection: sqlite3.Connection, name: str) -> bool:
+    statement = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?"
+    return bool(connection.execute(statement, (name,)).fetchone()[0])
+
+
+def _shape(collection: Collection[Any]) -> _Shape:
+    return _Shape(
+        tuple(sorted(collection.keys)),
+        tuple(sorted(collection.facets)),
+        collection.search is not None,
+        tuple(sorted(collection.number_names)),
+        tuple(
+            f"{key} {number}"
+            for key, numbers in collection.rankings.items()
+            for number in numbers
+            if key in collection.keys and number in collection.numbers
+        ),
+    )
+
+
+def _step(collection: Collection[Any], old: _Shape | None) -> str:
+    if old is None:
+        return f"collection {collection.name}"
+    new = _shape(collection)
+    before, after = ({*old.keys, *old.facets, *old.numbers}, {*new.keys, *new.facets, *new.numbers})
+    words = [f"+{name}" for name in sorted(after - before)] + [
+        f"-{name}" for name in sorted(before - after)
+    ]
+    words += ["text index"] if old.search != new.search else []
+    return f"collection {collection.name}: {' '.join(words) or 'filters rearranged'}"

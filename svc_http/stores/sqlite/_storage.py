@@ -1,0 +1,222 @@
+"""The store in one SQLite file, owned by one process: one writer thread and a few readers."""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar, Unpack
+
+from svc_core.operation.ports import (
+    Collection,
+    CommitListener,
+    CrossTenantFilters,
+    TenantRow,
+    Transaction,
+)
+from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
+from svc_http.stores.sqlite import _migrations as migrations
+from svc_http.stores.sqlite._documents import Tables, declared_table, scan_across
+from svc_http.stores.sqlite._table import build_table
+from svc_http.stores.sqlite._texts import Texts
+from svc_http.stores.sqlite._threads import UNITS_PER_COMMIT, Reader, Writer
+from svc_http.stores.sqlite._traces import Traces
+from svc_http.stores.sqlite._transaction import SqliteTransaction
+from svc_http.stores.sqlite._write_batch import WriteBatch
+from svc_http.stores.sqlite.file_connection import connect_reader, connect_writer
+from svc_http.stores.sqlite.file_lock import FileLock
+from svc_http.stores.sqlite.work_queue import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
+from svc_http.stores.unit_runner import run_unit
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+READERS = 2
+"""One more than reading rows needs, so that a text search does not delay a page."""
+
+
+class SqliteStorage:
+    """A durable store, opened by `open` and released by `close`.
+
+    It promises: the writes of a unit that returned are on disk; a unit that raised wrote nothing;
+    a unit whose caller was cancelled ran completely or not at all.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        lock: FileLock,
+        connection: sqlite3.Connection,
+        tables: Tables,
+        *,
+        readers: int,
+        units_waiting: int,
+        wait_seconds: float,
+        units_per_commit: int,
+    ) -> None:
+        self._lock = lock
+        self._tables = tables
+        self._version = 0
+        self._watchers: tuple[CommitListener, ...] = ()
+        self._batch = WriteBatch(Texts(connection), Traces(connection), set())
+        self._writes = WorkQueue(units_waiting, wait_seconds)
+        self._reads = WorkQueue(units_waiting, wait_seconds)
+        self._writer = Writer(
+            connection, self._batch, self._writes, self._on_commit, units_per_commit
+        )
+        self._readers = tuple(Reader(connect_reader(path), self._reads) for _ in range(readers))
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | str,
+        collections: Iterable[Collection[Any]],
+        *,
+        epoch: bytes,
+        readers: int = READERS,
+        units_waiting: int = UNITS_WAITING_MAX,
+        wait_seconds: float = WAIT_SECONDS_MAX,
+        units_per_commit: int = UNITS_PER_COMMIT,
+    ) -> "SqliteStorage":
+        """Lock the file, create or migrate it if necessary, and start the threads.
+
+        `epoch` is eight random bytes: the epoch of the change feed of a new file.
+
+        Raises:
+            StoreBusy: another process holds the lock of the file.
+        """
+        path, declarations = Path(path), tuple(collections)
+        lock = FileLock(path)
+        connection = None
+        try:
+            connection = connect_writer(path)
+            migrations.apply(connection, declarations, epoch)
+        except BaseException:
+            if connection is not None:
+                connection.close()
+            lock.release()
+            raise
+        return cls(
+            path,
+            lock,
+            connection,
+            {collection.name: build_table(collection) for collection in declarations},
+            readers=readers,
+            units_waiting=units_waiting,
+            wait_seconds=wait_seconds,
+            units_per_commit=units_per_commit,
+        )
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every commit that wrote.
+
+        One process owns the file, so counting its own commits counts all of them.
+        """
+        return self._version
+
+    def watch(self, listener: CommitListener) -> None:
+        """Call `listener` after every commit that wrote, on the writer thread."""
+        self._watchers = (*self._watchers, listener)
+
+    async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
+        """Run `unit` on one consistent snapshot; it may not write.
+
+        Raises:
+            Overloaded: too many units wait.
+            StorageUnavailable: the disk fails, or the wait was too long.
+        """
+        return await self._reads.run(partial(self._run, tenant, unit, None))
+
+    async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
+        """Run `unit` and commit it durably before returning; an exception undoes all of it.
+
+        Raises:
+            Overloaded: too many units wait.
+            StorageUnavailable: the disk fails or is full, or the wait was too long.
+        """
+        return await self._writes.run(partial(self._run, tenant, unit, self._batch))
+
+    async def across(
+        self, collection: Collection[T], *, limit: int, **bounds: Unpack[CrossTenantFilters]
+    ) -> tuple[TenantRow[T], ...]:
+        """Rows of every tenant with the lowest `(order, tenant, id)` first."""
+        table = declared_table(self._tables, collection)
+        return await self._reads.run(
+            lambda connection: scan_across(connection, table, limit, bounds)
+        )
+
+    async def close(self) -> None:
+        """Finish the accepted units, then close and unlock the file."""
+        await asyncio.to_thread(self._close)
+
+    def _run(
+        self,
+        tenant: str,
+        unit: Callable[[Transaction], Awaitable[R]],
+        writes: WriteBatch | None,
+        connection: sqlite3.Connection,
+    ) -> R:
+        return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, writes))
+
+    def _on_commit(self, names: frozenset[str]) -> None:
+        self._version += 1
+        for listener in self._watchers:
+            listener(names)
+
+    def _close(self) -> None:
+        self._reads.close()
+        self._writes.close()
+        for reader in self._readers:
+            reader.thread.join()
+            reader.connection.close()
+        self._writer.thread.join()
+        # SQLite moves the write-ahead log into the file when the last connection closes.
+        self._writer.connection.close()
+        self._lock.release()
+
+
+def migrate_sqlite(
+    path: Path | str, collections: Iterable[Collection[Any]], *, epoch: bytes
+) -> tuple[AppliedStep, ...]:
+    """Apply the pending migration steps to a file that no process uses; the steps applied now.
+
+    Raises:
+        StoreBusy: a process uses the file.
+    """
+    return _with_lock(
+        Path(path), lambda connection: migrations.apply(connection, tuple(collections), epoch)
+    )
+
+
+def sqlite_status(path: Path | str, collections: Iterable[Collection[Any]]) -> MigrationStatus:
+    """The applied and pending steps, also while a server runs; a missing file lacks all steps."""
+    declarations = tuple(collections)
+    if not Path(path).exists():
+        return migrations.status_of(sqlite3.connect(":memory:"), declarations)
+    connection = connect_reader(Path(path))
+    try:
+        return migrations.status_of(connection, declarations)
+    finally:
+        connection.close()
+
+
+def renew_sqlite_epoch(path: Path | str, epoch: bytes) -> None:
+    """Set a new epoch of the change feed after a restore, which invalidates all watermarks.
+
+    Raises:
+        StoreBusy: a process uses the file.
+    """
+    _with_lock(Path(path), lambda connection: migrations.renew_epoch(connection, epoch))
+
+
+def _with_lock(path: Path, work: Callable[[sqlite3.Connection], R]) -> R:
+    lock = FileLock(path)
+    try:
+        connection = connect_writer(path)
+        try:
+            return work(connection)
+        finally:
+            connection.close()
+    finally:
+        lock.release()
