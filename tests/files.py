@@ -4,6 +4,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ def copies(folder: Path) -> Iterator[None]:
             templates[collections] = path.read_bytes()
         return templates[collections]
 
+    @wraps(open_in_earnest.__func__)  # type: ignore[attr-defined]
     def open_copy(
         path: Path | str, collections: Iterable[Collection[Any]], *, epoch: bytes, **limits: Any
     ) -> SqliteStorage:

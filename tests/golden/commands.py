@@ -38,9 +38,12 @@ def _walk(command: App, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
 
 
 def _help(words: tuple[str, ...], command: App) -> str:
-    paper = Paper()
+    paper, before = Paper(), (command.help_formatter, command.help_format)
     command.help_formatter, command.help_format = paper, "plaintext"
-    command.help_print([], console=Console(file=io.StringIO(), width=100, color_system=None))
+    try:
+        command.help_print([], console=Console(file=io.StringIO(), width=100, color_system=None))
+    finally:  # commands are loaded once, for all who draw them
+        command.help_formatter, command.help_format = before
     # The words before are those of the program that runs, which is another one here.
     usage = _USAGE.search(paper.usage)
     title = " ".join(("svc", *words, *([usage[0]] if usage else [])))
