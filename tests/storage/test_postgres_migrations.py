@@ -173,7 +173,7 @@ def test_filters_are_added_while_an_older_process_writes(dsn: str) -> None:
 
 async def sweep(dsn: str, store: PostgresStorage) -> None:
     connection = await asyncpg.connect(dsn)
-    await filling.sweep(connection, store._tables.values())
+    await filling.sweep_backfill(connection, store._tables.values())
     await connection.close()
 
 

@@ -12,9 +12,9 @@ import pytest
 from svc_core.operation.ports import GeoBox, Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES
 from svc_http.stores.postgres._connection import UNIT_SETTINGS
-from svc_http.stores.postgres._query import Lists, Query
-from svc_http.stores.postgres._session import number_parameters, statements
-from svc_http.stores.postgres._table import Table
+from svc_http.stores.postgres._query import Lists, PostgresQuery
+from svc_http.stores.postgres._session import number_parameters, session_statements
+from svc_http.stores.postgres._table import PostgresTable
 from svc_http.stores.selection import criteria_of
 from tests.postgres import PostgresServer
 
@@ -54,10 +54,10 @@ def plan(dsn: str, text: str) -> str:
 
 
 def lists(**filters: Any) -> Lists:
-    return Lists(Table(NOTES), "ann", criteria_of(NOTES, **filters))
+    return Lists(PostgresTable(NOTES), "ann", criteria_of(NOTES, **filters))
 
 
-def plan_of(dsn: str, query: Query) -> str:
+def plan_of(dsn: str, query: PostgresQuery) -> str:
     return plan(dsn, number_parameters(query.text))
 
 
@@ -107,7 +107,7 @@ def test_each_value_of_a_filter_has_a_walk_of_its_own(dsn: str) -> None:
 
 
 def test_rows_are_found_by_index(dsn: str) -> None:
-    for table in (Table(NOTES), Table(NOTICES)):
+    for table in (PostgresTable(NOTES), PostgresTable(NOTICES)):
         for statement in (table.get, table.get_many, table.version, table.update, table.remove):
             plan_text = plan(dsn, statement)
             assert "Index" in plan_text
@@ -177,7 +177,7 @@ def table_sizes(request: pytest.FixtureRequest, postgres: PostgresServer) -> lis
     return databases
 
 
-def pages(dsn: str, queries: list[Query]) -> list[tuple[int, int]]:
+def pages(dsn: str, queries: list[PostgresQuery]) -> list[tuple[int, int]]:
     """How many pages and how many rows of tables each looks at."""
 
     async def main() -> list[tuple[int, int]]:
@@ -246,12 +246,12 @@ SORT_QUERIES = {
     [
         (file, name)
         for file in ("ledger.sql", "changes.sql", "answers.sql")
-        for name, text in statements(file).items()
+        for name, text in session_statements(file).items()
         if not text.startswith("INSERT") and name != "epoch"
     ],
 )
 def test_feeds_answers_and_ledgers_are_read_by_index(dsn: str, file: str, name: str) -> None:
-    plan_text = plan(dsn, statements(file)[name])
+    plan_text = plan(dsn, session_statements(file)[name])
     assert "Index" in plan_text
     assert not re.search(r"Seq Scan on (changes|answers|ledger)", plan_text)
     assert name in SORT_QUERIES or "Sort" not in plan_text

@@ -19,7 +19,7 @@ from svc_http.stores.sqlite import _ledger as ledger
 from svc_http.stores.sqlite import has_wal_reset_fault, migrate_sqlite
 from svc_http.stores.sqlite._changes import _APPEND, _HEAD, _READ, _READ_TYPE
 from svc_http.stores.sqlite._documents import SqliteDocuments
-from svc_http.stores.sqlite._table import Shape, Table, build_table
+from svc_http.stores.sqlite._table import Shape, SqliteTable, build_table
 
 DRIVERS = (None, "status", "topic")
 CHECKS: tuple[tuple[tuple[str, int], ...], ...] = (
@@ -188,7 +188,7 @@ def test_a_row_with_two_of_the_values_is_counted_once(databases: Any) -> None:
 @pytest.mark.parametrize(
     "schema", [build_table(NOTES), build_table(NOTICES)], ids=["tenant", "global"]
 )
-def test_rows_are_found_by_index(connection: sqlite3.Connection, schema: Table) -> None:
+def test_rows_are_found_by_index(connection: sqlite3.Connection, schema: SqliteTable) -> None:
     for statement in (
         schema.get,
         schema.find,

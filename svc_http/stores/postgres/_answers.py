@@ -8,11 +8,11 @@ from svc_core.contract.answer import Answer
 from svc_core.operation.ports import PURGED_BYTES
 from svc_http.stores import tenancy as scopes
 from svc_http.stores.microseconds import from_microseconds, to_microseconds
-from svc_http.stores.postgres._session import Session, Statement, statements
+from svc_http.stores.postgres._session import Session, Statement, session_statements
 
 _json = compact.compact_encoder(ascii_only=True)
 
-_SQL = statements("answers.sql")
+_SQL = session_statements("answers.sql")
 
 
 class PostgresAnswers:

@@ -15,12 +15,12 @@ from typing import Any
 from attrs import evolve
 
 from svc_http.stores.postgres._documents import ShapedTable
-from svc_http.stores.postgres._table import Table, pairs, with_facets
+from svc_http.stores.postgres._table import PostgresTable, column_pairs, with_facets
 
 ROWS_MAX = 200
 
 
-async def fill(connection: Any, table: Table, number: int) -> int:
+async def fill(connection: Any, table: PostgresTable, number: int) -> int:
     """Fill the rows whose shape is not `number`, except locked ones; the number filled."""
     walk = (
         f"SELECT tenant, id, body FROM {table.rows} WHERE shape <> {number}"
@@ -34,13 +34,13 @@ async def fill(connection: Any, table: Table, number: int) -> int:
                 record = evolve(collection.record(collection.decode(body)), raw=body)
                 values = [tenant, id_, *table.values(tenant, number, record)[:-1]]
                 statement = with_facets(table, table.fill, at=len(values) + 1, is_new=False)
-                await connection.fetch(statement, *values, *pairs(record))
+                await connection.fetch(statement, *values, *column_pairs(record))
         if not rows:
             return row_count
         row_count, last = row_count + len(rows), (rows[-1]["tenant"], rows[-1]["id"])
 
 
-async def sweep(connection: Any, tables: Iterable[ShapedTable]) -> None:
+async def sweep_backfill(connection: Any, tables: Iterable[ShapedTable]) -> None:
     """Fill the rows that older processes have written since filters were added to these tables."""
     for table, number in tables:
         has_stale = f"SELECT EXISTS (SELECT FROM {table.rows} WHERE shape <> {number})"

@@ -47,14 +47,14 @@ from svc_core.operation.ports import Change, ChangeSlice, FeedPosition
 from svc_http.stores import change_details
 from svc_http.stores import tenancy as scopes
 from svc_http.stores.microseconds import from_microseconds, to_microseconds
-from svc_http.stores.postgres._session import Session, Statement, statements
+from svc_http.stores.postgres._session import Session, Statement, session_statements
 
 GLOBAL_SCOPE = "*"
 """The scope of global entries; the scope of a tenant is a slash and its name."""
 
 _json = compact.compact_encoder(ascii_only=True)
 
-_SQL = statements("changes.sql")
+_SQL = session_statements("changes.sql")
 
 
 class PostgresChanges:

@@ -89,7 +89,7 @@ def is_duplicate(error: BaseException) -> bool:
     return isinstance(error, asyncpg.UniqueViolationError)
 
 
-def translate_error(error: BaseException) -> BaseException:
+def translate_postgres_error(error: BaseException) -> BaseException:
     """Translate a fault of the server into `StorageUnavailable`; return other errors unchanged."""
     if is_lost(error) or _state(error).startswith((*_RETRYABLE, *_UNAVAILABLE)):
         return _unavailable(error)

@@ -5,7 +5,7 @@ from typing import Any
 from svc_http.stores.errors import CopyRefused
 
 
-async def mark(connection: Any) -> None:
+async def mark_incomplete(connection: Any) -> None:
     """Mark the database as incomplete."""
     await connection.execute("INSERT INTO meta VALUES ('unfinished', '') ON CONFLICT DO NOTHING")
 

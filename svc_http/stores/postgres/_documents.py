@@ -15,9 +15,9 @@ from svc_core.operation.ports import (
     TenantRow,
 )
 from svc_http.stores import tenancy as scopes
-from svc_http.stores.postgres._query import PROBED_MAX, Lists, Query
+from svc_http.stores.postgres._query import PROBED_MAX, Lists, PostgresQuery
 from svc_http.stores.postgres._session import Session, number_parameters
-from svc_http.stores.postgres._table import Table, pairs, with_facets, without_facets
+from svc_http.stores.postgres._table import PostgresTable, column_pairs, with_facets, without_facets
 from svc_http.stores.selection import check_searchable, criteria_of
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def _documents(records: Iterable[Any]) -> list[StoredRow[Any]]:
 class ShapedTable(NamedTuple):
     """A table, and the shape number that this process writes into its rows."""
 
-    table: Table
+    table: PostgresTable
     shape: int
 
 
@@ -186,10 +186,10 @@ class PostgresDocuments:
         criteria = criteria_of(collection, order, **filters)
         return None if criteria.is_empty else Lists(table, owner, criteria)
 
-    async def _rows(self, query: Query) -> list[Any]:
+    async def _rows(self, query: PostgresQuery) -> list[Any]:
         return await self._session.rows(number_parameters(query.text), *query.values)
 
-    async def _version(self, table: Table, owner: str, id_: str) -> int:
+    async def _version(self, table: PostgresTable, owner: str, id_: str) -> int:
         rows = await self._session.rows(table.version, owner, id_)
         return rows[0]["version"] if rows else 0
 
@@ -213,7 +213,7 @@ class PostgresDocuments:
         return next(iter(ordered_names), None)
 
 
-def _put(table: Table, record: IndexedRow, values: list[object], expect: int | None) -> str:
+def _put(table: PostgresTable, record: IndexedRow, values: list[object], expect: int | None) -> str:
     """The statement that writes a row if its version is `expect`; it may append to `values`."""
     if expect is None:
         statement = table.upsert
@@ -222,7 +222,7 @@ def _put(table: Table, record: IndexedRow, values: list[object], expect: int | N
     else:
         statement = table.update
         values.append(expect)
-    names, texts = pairs(record)
+    names, texts = column_pairs(record)
     if names or (expect != 0 and record.facets):
         statement = with_facets(table, statement, at=len(values) + 1, is_new=expect == 0)
         values += [names, texts]

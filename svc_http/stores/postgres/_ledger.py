@@ -24,14 +24,14 @@ from svc_core.operation.ports import (
     key_digest,
 )
 from svc_http.stores.ledger_lines import check_append, check_level, check_time, keys_in
-from svc_http.stores.postgres._session import Session, Statement, statements
+from svc_http.stores.postgres._session import Session, Statement, session_statements
 
 _json = compact.compact_encoder(ascii_only=False)
 
 _SIZE_MAX = (1 << 63) - 1
 _BEFORE_ALL = LedgerKey(-(1 << 63), -1)
 
-_SQL = statements("ledger.sql")
+_SQL = session_statements("ledger.sql")
 
 
 class PostgresLedger:
@@ -103,7 +103,7 @@ class PostgresLedger:
     async def get_many(self, ids: Sequence[str]) -> dict[str, SealedLine]:
         """The lines of the records that are there."""
         rows = await self._session.fetch(_SQL["get_many"], self._tenant, ids)
-        lines = {row["id"]: line_of(row) for row in rows}
+        lines = {row["id"]: postgres_line(row) for row in rows}
         return {id_: lines[id_] for id_ in ids if id_ in lines}
 
     async def lines(self, start: int, end: int) -> tuple[bytes, ...]:
@@ -139,7 +139,7 @@ class PostgresLedger:
             rows = await self._session.fetch(
                 _SQL["opened_by_key"], *values, key_digest(key), _end(size)
             )
-        return tuple(map(line_of, rows))
+        return tuple(map(postgres_line, rows))
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
@@ -249,7 +249,7 @@ def row_of(line: SealedLine) -> tuple[object, ...]:
     return (seq, id_, subject, opens, recorded_at, _json(keys) if keys else None, seal, bytes_)
 
 
-def line_of(row: Any) -> SealedLine:
+def postgres_line(row: Any) -> SealedLine:
     """A `SealedLine` from a stored row."""
     seq, id_, subject, opens, recorded_at, keys, seal, line = row
     return SealedLine(seq, id_, subject, opens, recorded_at, keys_in(keys), seal, line)

@@ -12,7 +12,7 @@ from typing import Any
 
 from svc_core.operation.ports import StorageUnavailable
 from svc_http.stores.postgres._connection import STATEMENT_SECONDS, connect
-from svc_http.stores.postgres._queues import Job, Queue
+from svc_http.stores.postgres._queues import FairQueue, Job
 from svc_http.stores.postgres._session import Session
 
 STALL_SECONDS = STATEMENT_SECONDS + 2.0
@@ -82,7 +82,7 @@ class Link:
             self.drop()
 
     async def serve(
-        self, queue: Queue, count: int, work: Callable[["Link", list[Job]], Awaitable[None]]
+        self, queue: FairQueue, count: int, work: Callable[["Link", list[Job]], Awaitable[None]]
     ) -> None:
         """Run the jobs of a queue, batch by batch, until it is closed and empty."""
         try:

@@ -8,7 +8,11 @@ from svc_core.operation.ports import Collection
 from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
 from svc_http.stores.postgres import _backfill as filling
 from svc_http.stores.postgres import _migrations as migrations
-from svc_http.stores.postgres._connection import MAINTENANCE_SETTINGS, connect, translate_error
+from svc_http.stores.postgres._connection import (
+    MAINTENANCE_SETTINGS,
+    connect,
+    translate_postgres_error,
+)
 
 
 @asynccontextmanager
@@ -22,7 +26,7 @@ async def maintenance_connection(dsn: str) -> AsyncIterator[Any]:
     try:
         yield connection
     except Exception as error:
-        fault = translate_error(error)
+        fault = translate_postgres_error(error)
         if fault is not error:
             raise fault from error
         raise
@@ -53,9 +57,9 @@ async def migrate_postgres(
     """
     declarations = tuple(collections)
     async with maintenance_connection(dsn) as connection:
-        steps = await migrations.apply(connection, declarations, epoch, also_drops=True)
+        steps = await migrations.apply_postgres(connection, declarations, epoch, also_drops=True)
         tables = await migrations.shaped_tables(connection, declarations)
-        await filling.sweep(connection, tables.values())
+        await filling.sweep_backfill(connection, tables.values())
         return steps
 
 
@@ -66,7 +70,7 @@ async def postgres_status(dsn: str, collections: Iterable[Collection[Any]]) -> M
         StorageUnavailable: the server refuses the connection, or has no such database.
     """
     async with maintenance_connection(dsn) as connection:
-        return await migrations.status_of(connection, tuple(collections))
+        return await migrations.postgres_status_of(connection, tuple(collections))
 
 
 async def renew_postgres_epoch(dsn: str, epoch: bytes) -> None:
@@ -76,4 +80,4 @@ async def renew_postgres_epoch(dsn: str, epoch: bytes) -> None:
         StorageUnavailable: the server refuses the connection, or has no such database.
     """
     async with maintenance_connection(dsn) as connection:
-        await migrations.renew_epoch(connection, epoch)
+        await migrations.write_epoch(connection, epoch)

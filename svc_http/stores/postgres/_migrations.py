@@ -20,8 +20,8 @@ from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus
 from svc_http.stores.postgres import _backfill as filling
 from svc_http.stores.postgres import _table as tables
 from svc_http.stores.postgres._documents import ShapedTable
-from svc_http.stores.postgres._session import statements
-from svc_http.stores.postgres._table import Shape, Table
+from svc_http.stores.postgres._session import session_statements
+from svc_http.stores.postgres._table import PostgresTable, Shape
 
 _LOCK = 0x737663  # "svc"
 LOOK_SECONDS = 0.1
@@ -31,12 +31,12 @@ PASSES_MAX = 5
 _FIRST = "feed, answers and ledgers"
 _FIXED_STEPS = {_FIRST: "schema.sql", "details of changes": "details.sql"}
 _TRY = "SELECT pg_try_advisory_lock($1)"
-_SQL = statements("migrations.sql")
+_SQL = session_statements("migrations.sql")
 
 Collections = tuple[Collection[Any], ...]
 
 
-async def status_of(connection: Any, collections: Collections) -> MigrationStatus:
+async def postgres_status_of(connection: Any, collections: Collections) -> MigrationStatus:
     """The applied and the pending steps of a database.
 
     Raises:
@@ -57,14 +57,14 @@ async def status_of(connection: Any, collections: Collections) -> MigrationStatu
     return MigrationStatus(applied, tuple(pending))
 
 
-async def apply(
+async def apply_postgres(
     connection: Any, collections: Collections, epoch: bytes, *, also_drops: bool
 ) -> tuple[AppliedStep, ...]:
     """Apply every pending step; the steps applied now.
 
     `epoch` becomes the epoch of the change feed of a new database; an existing one keeps its own.
     """
-    status = await status_of(connection, collections)
+    status = await postgres_status_of(connection, collections)
     if await _stored_format(connection) < FORMAT and not status.pending:
         await connection.execute(_SQL["keep_format"], str(FORMAT).encode())
     if not any(also_drops or ": -" not in step for step in status.pending):
@@ -78,7 +78,7 @@ async def apply(
                 await _take_step(connection, step, [schema])
         await connection.execute(_SQL["epoch"], epoch)
         for collection in collections:
-            await _shape(connection, Table(collection), also_drops=also_drops)
+            await _shape(connection, PostgresTable(collection), also_drops=also_drops)
         await connection.execute(_SQL["keep_format"], str(FORMAT).encode())
         return (await _applied_steps(connection))[len(before) :]
 
@@ -94,21 +94,23 @@ async def shaped_tables(connection: Any, collections: Collections) -> dict[str, 
     for collection in collections:
         number, latest = shapes[collection.name]
         is_current = latest <= tables.shape_of(collection)
-        by_name[collection.name] = ShapedTable(Table(collection), number if is_current else 0)
+        by_name[collection.name] = ShapedTable(
+            PostgresTable(collection), number if is_current else 0
+        )
     return by_name
 
 
-async def renew_epoch(connection: Any, epoch: bytes) -> None:
+async def write_epoch(connection: Any, epoch: bytes) -> None:
     """Set a new epoch of the change feed after a restore, which invalidates all watermarks."""
     await connection.execute(_SQL["renew_epoch"], epoch)
 
 
-async def _shape(connection: Any, table: Table, *, also_drops: bool) -> None:
+async def _shape(connection: Any, table: PostgresTable, *, also_drops: bool) -> None:
     collection, new = table.collection, tables.shape_of(table.collection)
     old = (await _shapes(connection)).get(collection.name)
     if old is None:
         indexes = tables.indexes(table, new, 1).items()
-        statements = [*tables.create(table), *tables.columns(table, new)]
+        statements = [*tables.create_relations(table), *tables.columns(table, new)]
         statements += [f"CREATE INDEX {name} {on}" for name, on in indexes]
         step = f"collection {collection.name}"
         await _take_step(connection, step, statements, _SQL["new"], collection.name, sorted(new))
@@ -116,11 +118,14 @@ async def _shape(connection: Any, table: Table, *, also_drops: bool) -> None:
     if new - old:
         await _extend(connection, table, old, new)
     if old - new and also_drops:
-        step, statements = _step(collection, old - new, "-"), tables.drop(table, old - new)
+        step, statements = (
+            _step(collection, old - new, "-"),
+            tables.drop_relations(table, old - new),
+        )
         await _take_step(connection, step, statements, _SQL["keep"], collection.name, sorted(new))
 
 
-async def _extend(connection: Any, table: Table, old: Shape, new: Shape) -> None:
+async def _extend(connection: Any, table: PostgresTable, old: Shape, new: Shape) -> None:
     """Add new filters to a table in use: columns, then their values, then indexes."""
     name, names, target = table.collection.name, new - old, sorted(old | new)
     async with connection.transaction():

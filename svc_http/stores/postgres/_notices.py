@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from svc_core.operation.ports import ANY_COLLECTION, SharedUnavailable, Signals, StorageUnavailable
-from svc_http.stores.postgres._connection import connect, translate_error
+from svc_http.stores.postgres._connection import connect, translate_postgres_error
 
 PAUSE_SECONDS = 0.005
 RETRY_SECONDS = 0.5
@@ -104,7 +104,7 @@ class Notices:
                         await self._poll(connection)
                     await asyncio.sleep(LOOK_SECONDS)
             except Exception as error:
-                if translate_error(error) is error:
+                if translate_postgres_error(error) is error:
                     raise
             finally:
                 connection.terminate()

@@ -15,36 +15,38 @@ from collections.abc import Mapping
 
 from svc_core.operation.ports import NO_NUMBER, Position
 from svc_http.stores.postgres._session import number_parameters
-from svc_http.stores.postgres._table import Table, tokens_of
+from svc_http.stores.postgres._table import PostgresTable, tokens_of
 from svc_http.stores.selection import Criteria
 
 PROBED_MAX = 200
 """Counting stops here: enough to tell a rare filter value from a common one."""
 
 
-class Query:
+class PostgresQuery:
     """A builder of one statement: its text, with a question mark for each of its values."""
 
-    def __init__(self, table: Table, criteria: Criteria, text: str, *values: object) -> None:
+    def __init__(
+        self, table: PostgresTable, criteria: Criteria, text: str, *values: object
+    ) -> None:
         self._table = table
         self._criteria = criteria
         self.text = text
         self.values = [*values]
 
-    def add(self, text: str, *values: object) -> "Query":
+    def add(self, text: str, *values: object) -> "PostgresQuery":
         """Append text and its values."""
         self.text += text
         self.values += values
         return self
 
-    def rows(self, owner: str, *, is_unindexed: bool = False) -> "Query":
+    def rows(self, owner: str, *, is_unindexed: bool = False) -> "PostgresQuery":
         """Append the table with the rows of a tenant; words are looked up in the text index."""
         words = self._criteria.words
         suffix = " || ''" if words or is_unindexed else ""
         self.add(f"{self._table.rows} AS c WHERE c.tenant{suffix} = ?", owner)
         return self.add(" AND c.tokens @> ?::text[]", tokens_of(owner, words)) if words else self
 
-    def facet_rows(self, owner: str, name: str, *, has_rows: bool = False) -> "Query":
+    def facet_rows(self, owner: str, name: str, *, has_rows: bool = False) -> "PostgresQuery":
         """Append the table with a facet of a tenant, optionally joined with its rows."""
         self.add(f"{self._table.facets} AS f")
         if has_rows:
@@ -53,7 +55,7 @@ class Query:
             self.add(f" CROSS JOIN LATERAL ({row} WHERE {join} OFFSET 0) AS c")
         return self.add(f" WHERE f.name = '{name}' AND f.tenant = ?", owner)
 
-    def bounds(self, line: str = "c", after: Position | None = None) -> "Query":
+    def bounds(self, line: str = "c", after: Position | None = None) -> "PostgresQuery":
         """Append the bounds of the order; of two upper bounds only the tighter one."""
         start, end = self._criteria.start, self._criteria.end
         if start is not None:
@@ -64,7 +66,7 @@ class Query:
             self.add(f" AND {line}.ord <= ?::bigint", end)
         return self
 
-    def check(self, *, driver: str | None = None) -> "Query":
+    def check(self, *, driver: str | None = None) -> "PostgresQuery":
         """Append the filters that are checked row by row: all but the one that is walked."""
         if self._criteria.is_whole:
             return self
@@ -94,7 +96,7 @@ class Query:
 class Lists:
     """The statements of one list of a tenant: page, count, search and probes."""
 
-    def __init__(self, table: Table, owner: str, criteria: Criteria) -> None:
+    def __init__(self, table: PostgresTable, owner: str, criteria: Criteria) -> None:
         self._table = table
         self._owner = owner
         self._criteria = criteria
@@ -103,7 +105,7 @@ class Lists:
 
     def scan(
         self, driver: str | None, order: str | None, after: Position | None, count: int
-    ) -> Query:
+    ) -> PostgresQuery:
         """Rows in the order of the collection, or of a number, which is then a further column."""
         choices, is_facet = self._criteria.where.get(driver or "", ()), self._is_facet(driver)
         line = "f" if is_facet else "c"
@@ -149,7 +151,7 @@ class Lists:
             self._table.pages[kind] = number_parameters(self.scan(None, None, after, count).text)
         return self._table.pages[kind], values
 
-    def count(self, driver: str | None, limit: int) -> Query:
+    def count(self, driver: str | None, limit: int) -> PostgresQuery:
         """How many rows there are, up to a limit."""
         query = self.scan(driver, None, None, limit)
         if self._criteria.words:  # the text index finds rows in no order, and a count needs none
@@ -158,14 +160,14 @@ class Lists:
         query.text = f"SELECT count(*) FROM ({query.text}) AS l"
         return query
 
-    def window(self, limit: int) -> Query:
+    def window(self, limit: int) -> PostgresQuery:
         """The number of rows between the bounds of the order, up to a limit."""
         query = self._query(f"SELECT count(*) FROM (SELECT FROM {self._table.rows} AS c")
         return query.add(" WHERE c.tenant = ?", self._owner).bounds().add(" LIMIT ?) AS l", limit)
 
     def search(
         self, terms: Mapping[str, int], after: Position | None, limit: int, *, is_narrow: bool
-    ) -> Query:
+    ) -> PostgresQuery:
         """Rows by the total weight of their terms, highest first; the weight is a further column.
 
         Rows are ranked from the text index alone, term by term, and only the best are read. If few
@@ -197,7 +199,7 @@ class Lists:
         )
         return query.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC")
 
-    def across(self, after: tuple[int, str, str] | None, limit: int) -> Query:
+    def across(self, after: tuple[int, str, str] | None, limit: int) -> PostgresQuery:
         """Rows of all tenants, the lowest first; those of a shared collection are the system's."""
         is_owned, end = self._table.collection.scope == "tenant", self._criteria.end
         condition, order = ("TRUE", "(c.ord - 0)") if is_owned else ("c.tenant = ''", "c.ord")
@@ -220,7 +222,7 @@ class Lists:
         spans = [span.name for span in self._criteria.spans if not span.wraps]
         return names, [name for name in (*self._criteria.where, *spans) if name not in names]
 
-    def probe(self, names: list[str]) -> Query:
+    def probe(self, names: list[str]) -> PostgresQuery:
         """The number of rows that each filter matches, up to a limit: a column for each."""
         query = self._query("SELECT ")
         for name in names:
@@ -244,5 +246,5 @@ class Lists:
     def _is_facet(self, name: str | None) -> bool:
         return name in self._table.collection.facets
 
-    def _query(self, text: str, *values: object) -> Query:
-        return Query(self._table, self._criteria, text, *values)
+    def _query(self, text: str, *values: object) -> PostgresQuery:
+        return PostgresQuery(self._table, self._criteria, text, *values)

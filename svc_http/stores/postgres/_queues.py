@@ -41,7 +41,7 @@ class Job:
             self.future.set_exception(error)
 
 
-class Queue:
+class FairQueue:
     """The queue of the writing or the reading connections.
 
     With `one_at_a_time` (writing) a batch holds jobs of one tenant, which gets no other batch until

@@ -17,7 +17,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from svc_http.stores.postgres._connection import is_lost, is_retryable, translate_error
+from svc_http.stores.postgres._connection import is_lost, is_retryable, translate_postgres_error
 from svc_http.stores.postgres._documents import Tables
 from svc_http.stores.postgres._links import Link
 from svc_http.stores.postgres._queues import Job
@@ -60,7 +60,7 @@ class SnapshotSession(Session):
 
 
 @frozen(eq=False)
-class Reader:
+class SnapshotReader:
     """Runs batches of reading units; remembers how many statements each kind of unit sends."""
 
     tables: Tables
@@ -80,7 +80,7 @@ class Reader:
                 turns -= 1
                 if turns < 0 or not (is_lost(error) or is_retryable(error)):
                     while waiting:
-                        waiting.popleft().settle(translate_error(error))
+                        waiting.popleft().settle(translate_postgres_error(error))
 
     async def _answer(self, session: SnapshotSession, waiting: deque[Job]) -> None:
         """Run units on one snapshot until a statement fails.
@@ -100,7 +100,7 @@ class Reader:
                 task = asyncio.current_task()
                 if (task is not None and task.cancelling()) or is_lost(error):
                     raise
-                job.error = translate_error(error)
+                job.error = translate_postgres_error(error)
             finally:
                 if session.count > self.counts.get(code, -1):
                     self.counts[code] = session.count

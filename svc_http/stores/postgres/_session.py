@@ -120,7 +120,7 @@ def number_parameters(text: str) -> str:
     return first + "".join(f"${number}{piece}" for number, piece in enumerate(pieces, 1))
 
 
-def statements(file: str) -> dict[str, str]:
+def session_statements(file: str) -> dict[str, str]:
     """The statements of a SQL file in this package, by the line `-- name` before each."""
     text = files(__package__).joinpath(file).read_text("utf-8")
     _, *parts = re.split(r"^-- (\w+)\n", text, flags=re.MULTILINE)

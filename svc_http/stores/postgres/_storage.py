@@ -32,10 +32,10 @@ from svc_http.stores.postgres._documents import Tables
 from svc_http.stores.postgres._links import STALL_SECONDS, Link
 from svc_http.stores.postgres._maintenance import maintenance_connection
 from svc_http.stores.postgres._notices import Notices
-from svc_http.stores.postgres._queues import Queue
-from svc_http.stores.postgres._reader import UNITS_PER_SNAPSHOT, Reader
+from svc_http.stores.postgres._queues import FairQueue
+from svc_http.stores.postgres._reader import UNITS_PER_SNAPSHOT, SnapshotReader
 from svc_http.stores.postgres._session import Session
-from svc_http.stores.postgres._writer import UNITS_PER_COMMIT, Writer
+from svc_http.stores.postgres._writer import UNITS_PER_COMMIT, SessionWriter
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -89,10 +89,10 @@ class PostgresStorage:
         coordination = on_postgres(dsn)
         self._close_coordination = coordination.close  # it connects on first use
         self.notices = Notices(dsn, signals or coordination.signals, self._note_commit)
-        self._writes = Queue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
-        self._reads = Queue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
+        self._writes = FairQueue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
+        self._reads = FairQueue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
         self._links = [Link(dsn) for _ in range(limits.writers + limits.readers)]
-        write, read = Writer(tables, self._on_commit).write, Reader(tables).read
+        write, read = SessionWriter(tables, self._on_commit).write, SnapshotReader(tables).read
         serving = [
             link.serve(self._writes, limits.units_per_commit, write)
             if number < limits.writers
@@ -124,7 +124,7 @@ class PostgresStorage:
         """
         declarations = tuple(collections)
         async with maintenance_connection(dsn) as connection:
-            await migrations.apply(connection, declarations, epoch, also_drops=False)
+            await migrations.apply_postgres(connection, declarations, epoch, also_drops=False)
             await copy_mark.check(connection)
             tables = await migrations.shaped_tables(connection, declarations)
         store = cls(dsn, tables, limits, signals)
@@ -216,5 +216,5 @@ class PostgresStorage:
                     async with maintenance_connection(self._dsn) as connection:
                         if due:
                             await connection.execute("VACUUM ledger_lines, ledger_keys")
-                        await filling.sweep(connection, self._tables.values())
+                        await filling.sweep_backfill(connection, self._tables.values())
                     self._vacuums = [time for time in self._vacuums if time not in due]

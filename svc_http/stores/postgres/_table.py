@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from svc_core.operation.ports import NO_NUMBER, Collection, IndexedRow
-from svc_http.stores.postgres._session import statements
+from svc_http.stores.postgres._session import session_statements
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _NAME_MAX = 63
@@ -32,12 +32,12 @@ _INDEXES = {
     "t": "USING gin ({0})",
 }
 
-_SQL = statements("collection.sql")
+_SQL = session_statements("collection.sql")
 
 Shape = frozenset[str]
 
 
-class Table:
+class PostgresTable:
     """The names and statements of one collection."""
 
     def __init__(self, collection: Collection[Any]) -> None:
@@ -87,13 +87,13 @@ def tokens_of(owner: str, words: Iterable[str]) -> list[str]:
     return [f"{owner} {word}" if owner else word for word in words]
 
 
-def pairs(record: IndexedRow) -> tuple[list[str], list[str]]:
+def column_pairs(record: IndexedRow) -> tuple[list[str], list[str]]:
     """The facets of a record as two parallel lists: names and values."""
     facets = [(name, value) for name, values in record.facets.items() for value in values]
     return [name for name, _ in facets], [value for _, value in facets]
 
 
-def with_facets(table: Table, statement: str, *, at: int, is_new: bool) -> str:
+def with_facets(table: PostgresTable, statement: str, *, at: int, is_new: bool) -> str:
     """Extend a statement that writes a row so that it also replaces the facets of the row.
 
     Their names and values are the parameters `at` and `at + 1`. The facets are written after the
@@ -105,7 +105,7 @@ def with_facets(table: Table, statement: str, *, at: int, is_new: bool) -> str:
     return f"WITH w AS ({statement}){deletion}{insertion} SELECT version FROM w"
 
 
-def without_facets(table: Table, statement: str) -> str:
+def without_facets(table: PostgresTable, statement: str) -> str:
     """Extend a statement that deletes a row so that it also deletes the facets of the row."""
     if not table.collection.facets:
         return statement
@@ -140,20 +140,20 @@ def step_text(shape: Shape, sign: str) -> str:
     return " ".join([*changes, *(["text index"] if "tokens" in shape else [])])
 
 
-def create(table: Table) -> list[str]:
+def create_relations(table: PostgresTable) -> list[str]:
     """The statements that create the tables of a collection, without its filter columns."""
     names = ["create"] + ["create_across"] * (table.collection.scope == "tenant")
     return [_SQL[name].format(rows=table.rows, facets=table.facets) for name in names]
 
 
-def columns(table: Table, shape: Shape) -> list[str]:
+def columns(table: PostgresTable, shape: Shape) -> list[str]:
     """The statements that add the columns of a shape; existing columns stay."""
     names = sorted(name for name in shape if name[0] in _TYPES)
     add = f"ALTER TABLE {table.rows} ADD COLUMN IF NOT EXISTS"
     return [f"{add} {name} {_TYPES[name[0]]}" for name in names]
 
 
-def indexes(table: Table, shape: Shape, number: int) -> dict[str, str]:
+def indexes(table: PostgresTable, shape: Shape, number: int) -> dict[str, str]:
     """The indexes of a shape by name, plus the index of rows whose shape is not `number`."""
     rows, names = table.rows, sorted(name for name in shape if name[0] in _INDEXES)
     stale = {f"s{number}_{rows}": f"ON {rows} (tenant, id) WHERE shape <> {number}"}
@@ -162,7 +162,7 @@ def indexes(table: Table, shape: Shape, number: int) -> dict[str, str]:
     }
 
 
-def drop(table: Table, shape: Shape) -> list[str]:
+def drop_relations(table: PostgresTable, shape: Shape) -> list[str]:
     """The statements that drop the filters of a shape."""
     return [
         f"DELETE FROM {table.facets} WHERE name = '{name[2:]}'"

@@ -21,7 +21,7 @@ from hashlib import sha256
 
 from attrs import define, frozen
 
-from svc_http.stores.postgres._connection import is_lost, is_retryable, translate_error
+from svc_http.stores.postgres._connection import is_lost, is_retryable, translate_postgres_error
 from svc_http.stores.postgres._documents import Tables
 from svc_http.stores.postgres._links import Link
 from svc_http.stores.postgres._queues import Job
@@ -35,7 +35,7 @@ PAUSE_SECONDS = 0.05
 
 
 @frozen(eq=False)
-class Writer:
+class SessionWriter:
     """Commits batches of units; calls `on_commit` before any caller gets its result."""
 
     tables: Tables
@@ -47,7 +47,7 @@ class Writer:
         try:
             await self._commit(link, jobs)
         except Exception as error:  # the edge: all callers get it
-            failure = translate_error(error)
+            failure = translate_postgres_error(error)
         for job in jobs:
             job.settle(failure)
 
@@ -80,7 +80,7 @@ class Writer:
 class _Batch:
     """One attempt to run and commit the units of a batch."""
 
-    writer: Writer
+    writer: SessionWriter
     jobs: list[Job]
     is_committing: bool = False
 
@@ -142,7 +142,7 @@ class _Batch:
             is_ours = isinstance(error, RetryNeeded) or (task is not None and task.cancelling())
             if is_ours or is_lost(error) or is_retryable(error):
                 raise
-            job.error = translate_error(error)
+            job.error = translate_postgres_error(error)
         if session.is_eager and session.is_broken and job.error is None:
             job.error = AssertionError("a unit went on after a statement that failed")
 

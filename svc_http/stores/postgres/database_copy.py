@@ -30,7 +30,7 @@ from svc_http.stores.errors import CopyRefused
 from svc_http.stores.postgres import _copy_mark as copy_mark
 from svc_http.stores.postgres import _migrations as migrations
 from svc_http.stores.postgres._documents import ShapedTable
-from svc_http.stores.postgres._ledger import line_of, row_of
+from svc_http.stores.postgres._ledger import postgres_line, row_of
 from svc_http.stores.postgres._maintenance import maintenance_connection
 
 _json = compact.compact_encoder(ascii_only=True)
@@ -145,7 +145,7 @@ async def database_target(
         await connection.execute(_NO_IDLE_TIMEOUT)
         async with connection.transaction():
             await _lock_empty(connection, tables)
-            await copy_mark.mark(connection)
+            await copy_mark.mark_incomplete(connection)
         transaction = connection.transaction()
         try:
             await transaction.start()
@@ -153,7 +153,7 @@ async def database_target(
             shaped = await migrations.shaped_tables(connection, declarations)
             yield PostgresTarget(connection, shaped)
             await connection.execute(_SET_LEDGER_TIMES)
-            await migrations.renew_epoch(connection, epoch)
+            await migrations.write_epoch(connection, epoch)
             await copy_mark.unmark(connection)
             await transaction.commit()
         except BaseException:
@@ -185,7 +185,7 @@ def _read(part: Part, row: Row) -> Row:
         id_, change_type, resource_id, version, at, path = json.loads(entry)
         kinds = (change_type, resource_type, resource_id)
         return (scope, position, id_, *kinds, version, at, path, details)
-    return (row[0], *line_of(row[1:])) if part == LINES else row
+    return (row[0], *postgres_line(row[1:])) if part == LINES else row
 
 
 def _entry(row: Row) -> Row:

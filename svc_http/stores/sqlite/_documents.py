@@ -32,11 +32,11 @@ from svc_http.stores.selection import (
 )
 from svc_http.stores.sorted_rows import slice_of
 from svc_http.stores.sqlite._rows import RowState, RowWriter, owner_token
-from svc_http.stores.sqlite._table import Shape, Table
+from svc_http.stores.sqlite._table import Shape, SqliteTable
 from svc_http.stores.sqlite._write_batch import WriteBatch
 
 T = TypeVar("T")
-Tables = Mapping[str, Table]
+Tables = Mapping[str, SqliteTable]
 Row = tuple[Any, ...]
 """Identifier, version, order and bytes; a number after them, where that is the sort key."""
 
@@ -189,7 +189,7 @@ class SqliteDocuments:
         return Slice(tuple(_to_document(row[:4]) for row in rows[:limit]), end)
 
     def _row_run(
-        self, table: Table, owner: str, criteria: Criteria
+        self, table: SqliteTable, owner: str, criteria: Criteria
     ) -> tuple[int | None, ...] | None:
         """The lowest and the highest row number between the bounds of the order; None for too many.
 
@@ -257,7 +257,7 @@ class SqliteDocuments:
         checks = (value for name, _ in shape.checks for value in criteria.where[name])
         return _Walk(table, shape, heads, [*_bounds(criteria), *place, *checks])
 
-    def _flushed_table(self, collection: Collection[Any]) -> Table:
+    def _flushed_table(self, collection: Collection[Any]) -> SqliteTable:
         """The table, after the pending words of the batch were written to its text index."""
         if self._writes is not None:
             self._writes.texts.write()
@@ -272,7 +272,7 @@ class SqliteDocuments:
         return RowWriter(self._connection, self._writes.texts, table, owner, id_)
 
     def _driver(
-        self, table: Table, owner: str, criteria: Criteria, order: str | None
+        self, table: SqliteTable, owner: str, criteria: Criteria, order: str | None
     ) -> str | None:
         """The filter or number whose index the statement walks: the rarest one if it is rare, else
         one whose index is in list order; None walks the collection in its order."""
@@ -296,7 +296,9 @@ class SqliteDocuments:
             return best
         return names[0] if names else None
 
-    def _probe(self, table: Table, owner: str, name: str, criteria: Criteria, stop: int) -> int:
+    def _probe(
+        self, table: SqliteTable, owner: str, name: str, criteria: Criteria, stop: int
+    ) -> int:
         probes: list[tuple[object, ...]] = [(value,) for value in criteria.where.get(name, ())]
         if name in table.numbers:
             spans = [span for span in criteria.spans if span.name == name and not span.wraps]
@@ -310,7 +312,7 @@ class SqliteDocuments:
 class _Walk(NamedTuple):
     """A list statement: its shape, the leading values of each run, and the values common to all."""
 
-    table: Table
+    table: SqliteTable
     shape: Shape
     heads: list[list[str]]
     values: list[Any]
@@ -348,7 +350,7 @@ def _current_row(writer: RowWriter, expect: int | None) -> RowState | None:
 
 
 def scan_across(
-    connection: sqlite3.Connection, table: Table, limit: int, bounds: CrossTenantFilters
+    connection: sqlite3.Connection, table: SqliteTable, limit: int, bounds: CrossTenantFilters
 ) -> tuple[TenantRow[Any], ...]:
     """Rows of every tenant with the lowest `(order, tenant, id)` first."""
     after, end = bounds.get("after"), bounds.get("end")
@@ -361,7 +363,7 @@ def scan_across(
     return tuple(TenantRow(row[0], StoredRow(*row[1:])) for row in rows)
 
 
-def declared_table(tables: Tables, collection: Collection[Any]) -> Table:
+def declared_table(tables: Tables, collection: Collection[Any]) -> SqliteTable:
     """The table of a collection.
 
     Raises:

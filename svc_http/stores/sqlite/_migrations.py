@@ -17,7 +17,7 @@ from svc_core.operation.ports import Collection
 from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus, check_known
 from svc_http.stores.sqlite import _table as tables
 from svc_http.stores.sqlite._rows import reindex
-from svc_http.stores.sqlite._table import Table
+from svc_http.stores.sqlite._table import SqliteTable
 
 _NUMBERS = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, step TEXT)"
 
@@ -154,9 +154,11 @@ def _apply_declared(connection: sqlite3.Connection, collections: Iterable[Collec
             _number(connection, _step(collection, old))
 
 
-def _reshape(connection: sqlite3.Connection, table: Table, old: _Shape | None, new: _Shape) -> None:
+def _reshape(
+    connection: sqlite3.Connection, table: SqliteTable, old: _Shape | None, new: _Shape
+) -> None:
     if old is None:
-        _run(connection, tables.create(table))
+        _run(connection, tables.create_tables(table))
     was = old or _Shape()
     kinds = (
         ("p", was.pairs, new.pairs), ("k", was.keys, new.keys), ("n", was.numbers, new.numbers),

@@ -9,7 +9,7 @@ from attrs import frozen
 from svc_core.base import compact
 from svc_core.operation.ports import IndexedRow
 from svc_http.stores.contents import record_of
-from svc_http.stores.sqlite._table import Table
+from svc_http.stores.sqlite._table import SqliteTable
 from svc_http.stores.sqlite._texts import Texts
 
 REINDEXED_ROWS = 500
@@ -36,7 +36,7 @@ class RowWriter:
 
     connection: sqlite3.Connection
     texts: Texts
-    table: Table
+    table: SqliteTable
     owner: str
     id_: str
 
@@ -109,7 +109,7 @@ def owner_token(owner: str) -> str:
     return "t" + owner.encode().hex()
 
 
-def reindex(connection: sqlite3.Connection, table: Table) -> None:
+def reindex(connection: sqlite3.Connection, table: SqliteTable) -> None:
     """Rebuild columns, facets and text of all rows from their stored bytes, which do not change."""
     connection.execute(f"DELETE FROM {table.facet_rows}")
     statement = (
@@ -130,7 +130,7 @@ def _pairs(record: IndexedRow) -> Pairs:
     return [(name, value) for name, values in record.facets.items() for value in values]
 
 
-def _columns(table: Table, version: int, pairs: Pairs, record: IndexedRow) -> list[object]:
+def _columns(table: SqliteTable, version: int, pairs: Pairs, record: IndexedRow) -> list[object]:
     """The values of the columns; one lists the facets, so that an update knows the old ones."""
     keys = (record.keys[key] for key in table.keys)
     numbers = (record.numbers[name] for name in table.numbers)

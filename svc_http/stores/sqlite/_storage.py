@@ -19,7 +19,7 @@ from svc_http.stores.sqlite import _migrations as migrations
 from svc_http.stores.sqlite._documents import Tables, declared_table, scan_across
 from svc_http.stores.sqlite._table import build_table
 from svc_http.stores.sqlite._texts import Texts
-from svc_http.stores.sqlite._threads import UNITS_PER_COMMIT, Reader, Writer
+from svc_http.stores.sqlite._threads import UNITS_PER_COMMIT, ReaderThread, WriterThread
 from svc_http.stores.sqlite._traces import Traces
 from svc_http.stores.sqlite._transaction import SqliteTransaction
 from svc_http.stores.sqlite._write_batch import WriteBatch
@@ -61,10 +61,12 @@ class SqliteStorage:
         self._batch = WriteBatch(Texts(connection), Traces(connection), set())
         self._writes = WorkQueue(units_waiting, wait_seconds)
         self._reads = WorkQueue(units_waiting, wait_seconds)
-        self._writer = Writer(
+        self._writer = WriterThread(
             connection, self._batch, self._writes, self._on_commit, units_per_commit
         )
-        self._readers = tuple(Reader(connect_reader(path), self._reads) for _ in range(readers))
+        self._readers = tuple(
+            ReaderThread(connect_reader(path), self._reads) for _ in range(readers)
+        )
 
     @classmethod
     def open(

@@ -55,7 +55,7 @@ class Shape(NamedTuple):
 
 
 @frozen(eq=False)
-class Table:
+class SqliteTable:
     """The names and statements of one collection."""
 
     collection: Collection[Any]
@@ -90,7 +90,9 @@ class Table:
         """The statement of a text search of this shape."""
         return self._statement("search", shape, _search)
 
-    def _statement(self, kind: str, shape: Shape, make: Callable[["Table", Shape], str]) -> str:
+    def _statement(
+        self, kind: str, shape: Shape, make: Callable[["SqliteTable", Shape], str]
+    ) -> str:
         statement = self._statements.get((kind, shape))
         if statement is None:
             statement = self._statements[kind, shape] = make(self, shape)
@@ -117,7 +119,7 @@ class Table:
 
 
 @lru_cache(maxsize=512)  # a command opens its database often: once for each page of an export
-def build_table(collection: Collection[Any]) -> Table:
+def build_table(collection: Collection[Any]) -> SqliteTable:
     """The table names and statements of a collection.
 
     Raises:
@@ -129,7 +131,7 @@ def build_table(collection: Collection[Any]) -> Table:
     rows, facet_rows, texts = (f"{kind}_{collection.name}" for kind in "cft")
     filters = (*(f"k_{key}" for key in keys), *(f"n_{name}" for name in numbers))
     columns = ("version", "ord", "facets", *filters, "body")
-    return Table(
+    return SqliteTable(
         collection=collection,
         keys=keys,
         facets=facets,
@@ -177,7 +179,7 @@ def _check_names(names: Iterable[str]) -> None:
 # -- definition ---------------------------------------------------------------------------------
 
 
-def create(table: Table) -> list[str]:
+def create_tables(table: SqliteTable) -> list[str]:
     """The statements that create the tables of a collection, without its key columns."""
     rows = table.rows
     statements = [
@@ -194,7 +196,7 @@ def create(table: Table) -> list[str]:
     return statements
 
 
-def add_column(table: Table, kind: str, name: str) -> list[str]:
+def add_column(table: SqliteTable, kind: str, name: str) -> list[str]:
     """The statements that add the column and the index of a key (`k`) or a number (`n`).
 
     Of a pair of both (`p`), a text with a space, it is the index alone.
@@ -218,7 +220,7 @@ def add_column(table: Table, kind: str, name: str) -> list[str]:
     ]
 
 
-def drop_column(table: Table, kind: str, name: str) -> list[str]:
+def drop_column(table: SqliteTable, kind: str, name: str) -> list[str]:
     """The statements that drop a key (`k`), a number (`n`) or the index of a pair (`p`)."""
     if kind == "p":
         return [f"DROP INDEX i_{table.rows}_{name.replace(' ', '_')}"]
@@ -228,14 +230,14 @@ def drop_column(table: Table, kind: str, name: str) -> list[str]:
     ]
 
 
-def add_texts(table: Table) -> list[str]:
+def add_texts(table: SqliteTable) -> list[str]:
     """The statements that create the text index."""
     return [
         f'CREATE VIRTUAL TABLE {table.texts} USING fts5(owner, tokens, tokenize = "{_TOKENIZER}")'
     ]
 
 
-def drop_texts(table: Table) -> list[str]:
+def drop_texts(table: SqliteTable) -> list[str]:
     """The statements that drop the text index."""
     return [f"DROP TABLE {table.texts}"]
 
@@ -243,7 +245,7 @@ def drop_texts(table: Table) -> list[str]:
 # -- queries ------------------------------------------------------------------------------------
 
 
-def _scan(table: Table, shape: Shape) -> str:
+def _scan(table: SqliteTable, shape: Shape) -> str:
     line, source = _source(table, shape)
     key = _sort_key(line, shape)
     after = f" AND ({key}, {line}.id) < (?, ?)" if shape.has_after else ""
@@ -254,7 +256,7 @@ def _scan(table: Table, shape: Shape) -> str:
     )
 
 
-def _count(table: Table, shape: Shape) -> str:
+def _count(table: SqliteTable, shape: Shape) -> str:
     line, source = _source(table, shape)
     # A row may have two of the values of a facet.
     row = "DISTINCT c.row" if shape.is_several else "1"
@@ -262,7 +264,7 @@ def _count(table: Table, shape: Shape) -> str:
     return f"SELECT count(*) FROM ({rows})"
 
 
-def _source(table: Table, shape: Shape) -> tuple[str, str]:
+def _source(table: SqliteTable, shape: Shape) -> tuple[str, str]:
     """The alias of the table whose index is walked, and the FROM and WHERE clauses of the walk.
 
     INDEXED BY makes a statement fail at once if the planner cannot use that index.
@@ -305,11 +307,11 @@ def _span(name: str, wraps: bool) -> str:
     return f" AND c.n_{name} BETWEEN ? AND ?"
 
 
-def _checks(table: Table, checks: tuple[tuple[str, int], ...]) -> str:
+def _checks(table: SqliteTable, checks: tuple[tuple[str, int], ...]) -> str:
     return "".join(f" AND {_check(table, name, count)}" for name, count in checks)
 
 
-def _check(table: Table, name: str, count: int) -> str:
+def _check(table: SqliteTable, name: str, count: int) -> str:
     marks = ", ".join("?" * count)
     if name in table.facets:
         return (
@@ -320,7 +322,7 @@ def _check(table: Table, name: str, count: int) -> str:
     return f"+c.k_{name} IN ({marks})"
 
 
-def _search(table: Table, shape: Shape) -> str:
+def _search(table: SqliteTable, shape: Shape) -> str:
     """Rank within the text index, then read rows; without other filters only the best are read."""
     matching = f"SELECT rowid FROM {table.texts} WHERE {table.texts} MATCH ?"
     words = f" AND c.row IN ({matching})" if shape.has_words else ""

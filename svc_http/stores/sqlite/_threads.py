@@ -64,7 +64,7 @@ UNITS_PER_SNAPSHOT = 32
 
 
 @frozen(eq=False)
-class Writer:
+class WriterThread:
     """The thread that writes and commits; it calls `on_commit` before any caller gets a result."""
 
     connection: sqlite3.Connection
@@ -173,7 +173,7 @@ class _TornBatch(Exception):  # noqa: N818 - named after the state
 
 
 @frozen(eq=False)
-class Reader:
+class ReaderThread:
     """A thread that runs reading units, several on one snapshot."""
 
     connection: sqlite3.Connection

@@ -34,7 +34,7 @@ from svc_http.stores.migration_steps import MigrationStatus
 from svc_http.stores.sqlite._ledger import add_lines, line_of
 from svc_http.stores.sqlite._rows import RowWriter
 from svc_http.stores.sqlite._storage import migrate_sqlite, sqlite_status
-from svc_http.stores.sqlite._table import Table, build_table
+from svc_http.stores.sqlite._table import SqliteTable, build_table
 from svc_http.stores.sqlite._texts import Texts
 from svc_http.stores.sqlite.file_connection import LOGS, OWNER_ONLY, connect_reader, connect_writer
 from svc_http.stores.sqlite.file_lock import FileLock
@@ -126,7 +126,7 @@ class SqliteTarget(SqliteSource):
         statement = f"INSERT INTO {table_of(part)} ({columns}) VALUES ({marks})"
         self._connection.executemany(statement, rows)
 
-    def _add_documents(self, table: Table, rows: Sequence[Row]) -> None:
+    def _add_documents(self, table: SqliteTable, rows: Sequence[Row]) -> None:
         for tenant, id_, version, raw in rows:
             writer = RowWriter(self._connection, self._texts, table, tenant, id_)
             writer.insert(record_of(table.collection, raw), version)
