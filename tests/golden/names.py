@@ -15,7 +15,10 @@ import attrs
 
 import svc_core
 import svc_core.testing
+from svc_core import catalog
 from tests.golden.pretty import WIDTH
+
+ALL_OPERATIONS = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
 
 SERVER = {
     "svc_http.service.runtime.application": ("Application", "build"),
@@ -30,11 +33,13 @@ _HOME = re.compile(r"\b(?:svc_core|svc_http|collections|typing|datetime|pathlib)
 
 
 def texts() -> dict[str, str]:
-    """One text for the core, one for its testing kit, one for the server."""
+    """One text each for the core, its testing kit, the server and the ids of operations."""
     return {
         "names/svc_core.txt": "\n".join(_core()) + "\n",
         "names/svc_core.testing.txt": "\n".join(_testing()) + "\n",
         "names/svc_http.txt": "\n".join(_server()) + "\n",
+        # A server and a command line of two versions know an operation by its id.
+        "names/operations.txt": "".join(f"{operation.id}\n" for operation in ALL_OPERATIONS),
     }
 
 
