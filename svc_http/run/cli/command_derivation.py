@@ -65,7 +65,9 @@ def flags_of(operation: Operation[Any, Any]) -> list[tuple[Flag, Input]]:
     if operation.idempotency != "none":
         text, name = "8 to 200 characters: a repetition acts once.", "idempotency-key"
         pairs.append(_extra(Flag(f"--{name}", (name,), "headers", doc=text)))
-    formats = tuple(form.format for form in offers(operation, {}))
+    # In one order for all: Literals of the same words are equal, and Python keeps the first.
+    names = (form.format for form in offers(operation, {}))
+    formats = tuple(sorted(names, key=lambda name: name != "json"))
     if len(formats) > 1:
         text = "The representation."
         pairs.append(_extra(Flag("--format", ("format",), "query", choices=formats, doc=text)))
