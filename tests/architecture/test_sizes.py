@@ -68,7 +68,7 @@ CODE_LINES: dict[str, int] = {
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 61_000
+PRODUCT_LINES = 61_020
 """The most that all packages may have together. Names that say what they hold are longer than
 `one` and `told` and break lines (some 900); the table and the pages by which help is drawn without
 the operations are 400."""
