@@ -128,7 +128,7 @@ class Checkout:
         Raises:
             Problem: the payment is not taken, or what became of it is not known; with the fields
                 that the answer must carry.
-            Abandoned: nobody waits for the answer.
+            ClientGone: nobody waits for the answer.
         """
         attempt = PaymentAttempt(purchase, header.parse_payment(purchase.values))
         rows = await self.store.look(attempt.keys)

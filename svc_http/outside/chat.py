@@ -152,7 +152,7 @@ class Chat:
         """Yield the text of an answer as it arrives, possibly empty; `completion` gets the rest.
 
         Raises:
-            UpstreamFailed: it was refused, cut short, filtered or too late.
+            UpstreamFailure: it was refused, cut short, filtered or too late.
         """
         question = {
             **self._endpoint.parameters,

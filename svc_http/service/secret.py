@@ -155,7 +155,7 @@ def keyring(secret: str, previous: Iterable[str] = ()) -> Keyring:
     A secret that is listed twice is one.
 
     Raises:
-        SameKeyId: two of them cannot be told apart in a cursor.
+        KeyIdCollision: two of them cannot be told apart in a cursor.
     """
     secrets: dict[int, str] = {key_id(secret): secret}
     for old_secret in previous:

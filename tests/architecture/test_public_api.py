@@ -1,6 +1,7 @@
 """What a package offers is documented, and its list of names is true."""
 
 import ast
+import builtins
 import importlib
 import inspect
 import re
@@ -19,6 +20,9 @@ FACES = ("svc_core", "svc_core.ledger", "svc_core.payments", "svc_core.webhooks"
 
 SERVER = {"svc_http.run.hosting", "svc_http.settings", "svc_http.stores", "svc_http.system"}
 """The modules of the server that a host may use."""
+
+RAISED = re.compile(r"^\s+([A-Z]\w+(?:, [A-Z]\w+)*):", re.MULTILINE)
+"""The names before the colon of a line below `Raises:`."""
 
 EXPORTS = "svc_core.base.public_names"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -59,6 +63,24 @@ def _is_rule(node: ast.AST) -> bool:
 def test_every_public_thing_says_what_it_promises(product: Any) -> None:
     missing = [
         name for module in product if not module.is_private for name in _without_docstring(module)
+    ]
+
+    assert missing == []
+
+
+def test_every_exception_that_a_docstring_names_exists(product: Any) -> None:
+    nodes = [(module, node) for module in product for node in ast.walk(module.tree)]
+    exceptions = {node.name for _, node in nodes if isinstance(node, ast.ClassDef)}
+    exceptions |= {
+        alias.name for _, node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    missing = [
+        f"{module.name}.{node.name}: {name}"
+        for module, node in nodes
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        for names in RAISED.findall((ast.get_docstring(node) or "").partition("Raises:")[2])
+        for name in names.split(", ")
+        if name not in exceptions and not hasattr(builtins, name)
     ]
 
     assert missing == []

@@ -65,7 +65,7 @@ def require_lei(value: object) -> str:
     """Returns a LEI that must be well formed, with right check digits.
 
     Raises:
-        Unusable: it is not.
+        RecordRefused: it is not.
     """
     return require(lei(value), "a LEI with right check digits")
 
@@ -108,7 +108,7 @@ def lei_relation(facts: Mapping[str, Any]) -> Record:
     """The record of a relation between two entities: consolidation, management or headship.
 
     Raises:
-        Unusable: an end has no LEI, as those that GLEIF knows by other numbers only.
+        RecordRefused: an end has no LEI, as those that GLEIF knows by other numbers only.
     """
     ends = [require_lei(facts[end]) for end in ("child", "parent")]
     kind, level = require(_RELATIONS.get(str(facts["kind"])), "a kind of relation that is known")

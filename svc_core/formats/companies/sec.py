@@ -27,7 +27,7 @@ def require_cik(value: object) -> str:
     """Returns a CIK that must be well formed, in ten digits.
 
     Raises:
-        Unusable: it is not.
+        RecordRefused: it is not.
     """
     return require(cik(value), "a CIK")
 

@@ -86,7 +86,7 @@ def exact(raw: object) -> int | float:
     """A reported number; 5.0 becomes the whole number 5.
 
     Raises:
-        Unusable: it is no number, or a whole number beyond ±(2^53 - 1).
+        RecordRefused: it is no number, or a whole number beyond ±(2^53 - 1).
     """
     value = require(number(raw), "a value")
     return require(number(int(value)), "") if value == int(value) else value

@@ -39,7 +39,7 @@ def cve_id(value: object) -> str:
     """The CVE id in a value.
 
     Raises:
-        Unusable: there is none.
+        RecordRefused: there is none.
     """
     id_ = str(value or "").strip().upper()
     if CVE_ID.fullmatch(id_) is None:

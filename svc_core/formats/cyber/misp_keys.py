@@ -35,7 +35,7 @@ def cluster_key(cluster: Cluster, kind: str) -> str:
     """The key of a cluster: its ATT&CK id, its country code, else its own UUID.
 
     Raises:
-        Unusable: its galaxy holds nothing that is an entity.
+        RecordRefused: its galaxy holds nothing that is an entity.
     """
     type_, meta = type_of(kind), cluster.get("meta") or {}
     if type_ is None:

@@ -107,7 +107,7 @@ def event_record(
     An event that was withdrawn has no members.
 
     Raises:
-        Unusable: it has no id.
+        RecordRefused: it has no id.
     """
     own_id = require(own_id, "id")
     if members:
@@ -200,7 +200,7 @@ def geometry(shape: Any) -> dict[str, Any]:
     """A GeoJSON geometry (RFC 7946) of longitudes and latitudes, without heights.
 
     Raises:
-        Unusable: it is of no known type, or one of its positions is not on the globe.
+        RecordRefused: it is of no known type, or one of its positions is not on the globe.
     """
     if shape["type"] not in _DEPTHS:
         raise RecordRefused("has a geometry that is none")

@@ -25,7 +25,7 @@ def gdelt_time(digits: str | None) -> datetime | None:
     """The instant in UTC that `YYYYMMDD` or `YYYYMMDDHHMMSS` names; None for an absent cell.
 
     Raises:
-        Unusable: there is no such instant.
+        RecordRefused: there is no such instant.
     """
     if digits is None:
         return None
@@ -71,7 +71,7 @@ def event_id(row: Row) -> str:
     """The number of the event in a row.
 
     Raises:
-        Unusable: it is no number, as in a header line between the rows.
+        RecordRefused: it is no number, as in a header line between the rows.
     """
     number: str = row["GLOBALEVENTID"].strip()
     if not number.isdecimal():

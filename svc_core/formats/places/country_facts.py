@@ -57,7 +57,7 @@ def country_record(code: object, members: Mapping[str, Any], provider_id: object
     """The record of the country with this alpha-2 code.
 
     Raises:
-        Unusable: ISO 3166-1 has no such code, or no longer.
+        RecordRefused: ISO 3166-1 has no such code, or no longer.
     """
     alpha2 = country(code, "alpha2")
     if alpha2 is None:

@@ -20,7 +20,7 @@ def relation_record(
     The ends of a relation without direction are sorted, so that their order does not matter.
 
     Raises:
-        Unusable: the kind is no word of at most 64 characters.
+        RecordRefused: the kind is no word of at most 64 characters.
     """
     word = "-".join(kind.split()) if isinstance(kind, str) else ""
     kind = require(word if _TYPE.fullmatch(word) else None, "a type of relation")

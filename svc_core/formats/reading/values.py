@@ -1,7 +1,7 @@
 """Converts values as upstream documents write them into values that rows hold.
 
-A missing value is None. A value that is present and cannot be meant raises `Unusable`, which makes
-one rejection of its record.
+A missing value is None. A value that is present and cannot be meant raises `RecordRefused`, which
+makes one rejection of its record.
 """
 
 import math
@@ -97,7 +97,7 @@ def require(value: T | None, name: str) -> T:
     """Returns a value that must be present; `name` is what the rejection calls it.
 
     Raises:
-        Unusable: the value is None or an empty text.
+        RecordRefused: the value is None or an empty text.
     """
     if value is None or value == "":
         raise RecordRefused(f"lacks {name}")
@@ -108,7 +108,7 @@ def number(value: object) -> int | float | None:
     """A finite number, also from text; None for an empty text. Whole numbers stay exact.
 
     Raises:
-        Unusable: it is no number, or a whole number beyond ±(2^53 - 1).
+        RecordRefused: it is no number, or a whole number beyond ±(2^53 - 1).
     """
     if value is None or isinstance(value, bool):
         return None
@@ -154,7 +154,7 @@ def day(value: object) -> str | None:
     """A calendar date as rows write it, from `2026-01-31`, `20260131` or a longer ISO 8601 text.
 
     Raises:
-        Unusable: the text names no day.
+        RecordRefused: the text names no day.
     """
     digits = str(value or "").strip()
     if not digits:
@@ -246,7 +246,7 @@ def point(longitude: object, latitude: object) -> dict[str, Any] | None:
     """A GeoJSON point (RFC 7946: longitude first); None where a coordinate is missing.
 
     Raises:
-        Unusable: a coordinate is out of range. Swapped coordinates are not guessed at.
+        RecordRefused: a coordinate is out of range. Swapped coordinates are not guessed at.
     """
     west, north = number(longitude), number(latitude)
     if west is None or north is None:

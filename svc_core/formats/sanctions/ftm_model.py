@@ -88,7 +88,7 @@ def things(entity: Entity) -> Iterator[Thing]:
     """Yields the entities nested in an entity, then the entity itself.
 
     Raises:
-        Unusable: one of them has no id.
+        RecordRefused: one of them has no id.
     """
     properties = entity.get("properties")
     texts: dict[str, list[str]] = {}

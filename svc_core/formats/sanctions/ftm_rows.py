@@ -31,7 +31,7 @@ def entity_records(index: CollectionIndex, source: Entity) -> Iterator[Record]:
     """Yields the records of an entity and of the entities nested in it.
 
     Raises:
-        Unusable: its schema becomes no row, or it lacks a member that its row needs.
+        RecordRefused: its schema becomes no row, or it lacks a member that its row needs.
     """
     for thing in things(source):
         if thing.schema in ftm.TYPES:
@@ -46,7 +46,7 @@ def withdrawals(entity: Entity) -> Iterator[Record]:
     """Yields the withdrawals of a deleted entity: of a party and a relation where it has no schema.
 
     Raises:
-        Unusable: the entity has no id.
+        RecordRefused: the entity has no id.
     """
     (*_, thing) = things(entity)
     key, kind = f"ftm:{thing.id}", entity.get("schema")

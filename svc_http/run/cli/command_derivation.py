@@ -100,8 +100,8 @@ def _flag(item: Input, inner: Any, notes: tuple[Any, ...], within: tuple[str, ..
     is_many = is_list or form == "pairs"
     words = "-".join((*within, arg.name or (own if is_many and not is_positional else item.name)))
     name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", words).lower()
-    notes_ = shapes.metadata_of(item.annotation) if item.required else ()
-    secret = next((note for note in notes_ if isinstance(note, WriteOnly)), None)
+    marks = shapes.metadata_of(item.annotation) if item.required else ()
+    secret = next((mark for mark in marks if isinstance(mark, WriteOnly)), None)
     return Flag(
         name=name.upper() if is_positional else f"--{name}",
         path=(*within, item.name),

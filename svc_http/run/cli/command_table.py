@@ -36,11 +36,11 @@ def primary_words(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words under which the table has a command that may be called by second names."""
     firsts = {second: first for first, second in ALIASES.items()}
     names = {name for name, _, _ in _lines()[1:]}
-    names_: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
     for word in words:
-        is_first = " ".join((*names_, word)) in names
-        names_ = (*names_, word if is_first else firsts.get(word, word))
-    return names_
+        is_first = " ".join((*path, word)) in names
+        path = (*path, word if is_first else firsts.get(word, word))
+    return path
 
 
 def help_page(words: tuple[str, ...]) -> Mapping[str, Any] | None:

@@ -19,7 +19,7 @@ def spooled(file: str) -> Iterator[Path]:
     """The path of an input that is read more than once: stdin or a pipe is copied to a file.
 
     Raises:
-        Usage: there is no room for it.
+        UsageError: there is no room for it.
     """
     if file != STREAM and not Path(file).is_fifo():
         yield Path(file)
@@ -42,7 +42,7 @@ def content(file: str, bytes_max: int) -> bytes:
     """The whole of a file, or of stdin.
 
     Raises:
-        Usage: it cannot be read, or holds more.
+        UsageError: it cannot be read, or holds more.
     """
     try:
         with sys.stdin.buffer if file == STREAM else Path(file).open("rb") as source:
@@ -62,7 +62,7 @@ def write_whole(path: Path, pages: Iterable[bytes]) -> None:
     Only a regular file is replaced: a device, a pipe or a link is written through.
 
     Raises:
-        Usage: it cannot be written.
+        UsageError: it cannot be written.
     """
     try:
         if not path.is_symlink() and (path.is_file() or not path.exists()):

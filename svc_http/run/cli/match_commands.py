@@ -87,7 +87,7 @@ def _lines(table: bytes) -> Iterator[tuple[int, dict[str, str], str | None]]:
     """The lines with their numbers and cells, and why one cannot be used.
 
     Raises:
-        Usage: it is no table with a name or a designator.
+        UsageError: it is no table with a name or a designator.
     """
     try:
         text = table.decode("utf-8-sig")

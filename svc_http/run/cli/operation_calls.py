@@ -36,9 +36,9 @@ def perform_operation(
     `take` gets the parts of an answer that comes as a stream.
 
     Raises:
-        Refused: it was refused.
+        OperationRefused: it was refused.
         Unreachable: a server was named and does not answer.
-        SettingsError, StoreBusy, Unusable, Unsafe: the store cannot be found or opened.
+        SettingsError, StoreBusy, StoreUnusable, Unsafe: the store cannot be found or opened.
     """
     request = {"operation": operation} | {name: v for name, v in members.items() if v is not None}
     server = common.named_server()
@@ -55,7 +55,7 @@ def call(common: Common, operation: str, **members: Any) -> Any:
     """The data of a local operation's answer, without the envelope.
 
     Raises:
-        Refused: it was refused, and others as `ask`.
+        OperationRefused: it was refused, and others as `ask`.
     """
     try:
         return perform_operation(common, operation, **members)["body"]["data"]

@@ -80,7 +80,7 @@ class Flag(NamedTuple):
         """The JSON value of what was typed.
 
         Raises:
-            Usage: it cannot be read.
+            UsageError: it cannot be read.
         """
         try:
             if self.is_list and self.form != "pairs":

@@ -39,7 +39,7 @@ def client(url: str) -> Iterator["httpx2.Client"]:
     """An HTTP client for the server at `url`.
 
     Raises:
-        Usage: there is no key, or this is no address.
+        UsageError: there is no key, or this is no address.
         Unreachable: it does not answer, or broke off.
     """
     import httpx2  # noqa: PLC0415 - help is shown without it
@@ -61,7 +61,7 @@ def reaching(url: str) -> Iterator[None]:
     """Turn network failures inside the block into errors with one line for a person.
 
     Raises:
-        Usage: this is no address.
+        UsageError: this is no address.
         Unreachable: nobody answers, or broke off.
     """
     import httpx2  # noqa: PLC0415 - help is shown without it
@@ -78,7 +78,7 @@ def check_response(answer: "httpx2.Response") -> None:
     """Raise the problem of an answer that is no success.
 
     Raises:
-        Refused: it is a problem.
+        OperationRefused: it is a problem.
         Unreachable: it is no answer of this service.
     """
     if answer.is_success:

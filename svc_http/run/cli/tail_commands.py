@@ -76,7 +76,7 @@ def _position(state: Path) -> str:
     """The position that the file keeps.
 
     Raises:
-        Usage: it can keep none.
+        UsageError: it can keep none.
     """
     try:
         is_there = state.exists()

@@ -113,7 +113,7 @@ def parse_socket_address(text: str) -> Path:
     """The path in `unix:PATH`.
 
     Raises:
-        Misnamed: the address is of another kind.
+        BadSocketAddress: the address is of another kind.
     """
     if not text.startswith(PREFIX) or len(text) == len(PREFIX):
         detail = f"must be {PREFIX}PATH, as `svc serve --json` prints it under `admin`"
@@ -156,7 +156,7 @@ def ask_server(
         Unreachable: no server is there.
         BrokeOff: it ended before it answered.
         Unsafe: somebody else's server could be there.
-        Refused: the operation was refused.
+        OperationRefused: the operation was refused.
     """
     with closing(_answer_lines(path, request)) as lines:
         for answer in lines:
@@ -201,7 +201,7 @@ def answer_result(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the line of an answer says.
 
     Raises:
-        Refused: that the command was refused.
+        OperationRefused: that the command was refused.
     """
     if "ok" in answer:
         result: Mapping[str, Any] = answer["ok"]

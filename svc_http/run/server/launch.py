@@ -65,7 +65,8 @@ def run_server(settings: Settings, on_ready: OnReady, read: Read | None = None) 
     """Serve the store of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
 
     Raises:
-        SettingsError, PortBusy, StoreBusy, Unusable, Unsafe, OSError: it cannot start, and why.
+        SettingsError, PortBusy, StoreBusy, StoreUnusable, Unsafe, OSError: it cannot start, and
+        why.
     """
     # Until the server listens for signals itself, they end the run here.
     with (
@@ -130,7 +131,7 @@ def run_one_of(
     """Serve as one of several processes, on a socket that all of them have.
 
     Raises:
-        SettingsError, Unusable, Unsafe, OSError: it cannot start, and why.
+        SettingsError, StoreUnusable, Unsafe, OSError: it cannot start, and why.
     """
     with suppress(KeyboardInterrupt), sigterm_interrupts():
         _run(

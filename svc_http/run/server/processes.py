@@ -71,7 +71,7 @@ def run_processes(
     Each reads its settings anew, from `config` and `flags`, so that a restart takes new ones.
 
     Raises:
-        SettingsError, PortBusy, Failed, OSError: they cannot start, and why.
+        SettingsError, PortBusy, ProcessFailed, OSError: they cannot start, and why.
     """
     check_shared_database(validate_settings(settings))
     listening = hypercorn.listen(settings.host, settings.port)
@@ -131,7 +131,7 @@ class Processes:
         """Serve until SIGTERM or SIGINT; the second of them kills what is left.
 
         Raises:
-            Failed: a process could not be started.
+            ProcessFailed: a process could not be started.
         """
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, self._rolling.set)
@@ -166,7 +166,7 @@ class Processes:
         """Put a process in this place, once it answers; what it says of itself.
 
         Raises:
-            Failed: it ended, or took too long.
+            ProcessFailed: it ended, or took too long.
         """
         process = await asyncio.create_subprocess_exec(
             *self._command,
@@ -222,7 +222,7 @@ class Processes:
         """Put a new process in this place, unless somebody else has.
 
         Raises:
-            Failed, OSError: it could not be started; the old one stays.
+            ProcessFailed, OSError: it could not be started; the old one stays.
         """
         async with self._changing:
             if self._serving[number] is old:

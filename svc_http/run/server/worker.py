@@ -17,7 +17,7 @@ def run_workers(settings: Settings, on_ready: Callable[[], None], read: Read | N
     """Run the workers of the settings until SIGTERM or SIGINT; SIGHUP begins anew with those read.
 
     Raises:
-        SettingsError, Unusable: they cannot start, and why.
+        SettingsError, StoreUnusable: they cannot start, and why.
     """
     ready = iter((on_ready,))  # it is told once
 
