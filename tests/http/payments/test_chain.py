@@ -31,7 +31,7 @@ async def place() -> AsyncIterator[Node]:
 
 @pytest.fixture
 async def reader(place: Node) -> AsyncIterator[JsonRpcChain]:
-    chain = JsonRpcChain(place.url, seconds=0.5)
+    chain = JsonRpcChain(place.url)
     yield chain
     await chain.aclose()
 
@@ -165,7 +165,6 @@ async def test_a_payment_of_another_network_is_not_looked_for(reader: JsonRpcCha
 @pytest.mark.parametrize(
     ("method", "answer", "why"),
     [
-        ("eth_chainId", None, "did not answer within"),
         ("eth_chainId", b"<html>", "no JSON"),
         ("eth_chainId", [], "no object"),
         ("eth_chainId", {"error": {"message": "rate limited"}}, "rate limited"),
@@ -196,6 +195,14 @@ async def test_whatever_is_no_answer_proves_nothing_and_shows_no_key(
     with pytest.raises(Unavailable, match=why) as error:
         await look()
     assert "secret-key" not in str(error.value)
+
+
+async def test_a_silent_node_proves_nothing_in_time(place: Node) -> None:
+    place.answers["eth_chainId"] = None
+    impatient = JsonRpcChain(place.url, seconds=0.5)
+    with pytest.raises(Unavailable, match=r"did not answer within 0\.5 seconds"):
+        await impatient.authorization_state(payment())
+    await impatient.aclose()
 
 
 async def test_logs_of_no_form_are_no_transfer(place: Node, reader: JsonRpcChain) -> None:
