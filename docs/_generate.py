@@ -24,7 +24,7 @@ from svc_core.formats import table as formats
 from svc_core.operation import ports
 from svc_core.operation.ports import Collection
 from svc_http.run.cli import command_pages
-from svc_http.settings import MEMBERS
+from svc_http.settings import MEMBERS, documentation
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -87,7 +87,7 @@ def _settings() -> Iterator[str]:
             f"`SVC_{name.upper()}`",
             _default(member.default),
             f"`{notes['example']}`",
-            notes["doc"].text,
+            documentation()[name],
         )
         yield "| " + " | ".join(cells) + " |"
 

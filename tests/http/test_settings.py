@@ -8,24 +8,34 @@ import attrs
 import pytest
 
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.wire.constraints import Doc
 from svc_http import settings
 from svc_http.service import secret
 from svc_http.service.equipment import open_shared
 from svc_http.service.secret import validate_secret, with_secret
-from svc_http.settings import MEMBERS, Settings, SettingsError, load
+from svc_http.settings import (
+    EXAMPLE_DSN,
+    MEMBERS,
+    WORKERS,
+    Settings,
+    SettingsError,
+    documentation,
+    load,
+)
 
 STRONG = "0123456789abcdef" * 4
 
 
 def test_every_setting_is_documented_with_an_example_that_is_accepted():
     for name, attribute in MEMBERS.items():
-        doc = attribute.metadata["doc"]
-        assert isinstance(doc, Doc)
-        assert doc.text.endswith(".")
+        assert documentation()[name].endswith(".")
         example = attribute.metadata["example"]
         variables = {**BESIDE.get(name, {}), f"SVC_{name.upper()}": example}
         assert getattr(load(variables), name) is not None
+
+
+def test_what_is_said_of_a_setting_names_what_there_is():
+    assert EXAMPLE_DSN in documentation()["db"]
+    assert ", ".join(f"`{name}`" for name in WORKERS) in documentation()["workers"]
 
 
 MODEL = {"SVC_AGENT_URL": "http://127.0.0.1:11434/v1", "SVC_AGENT_MODEL": "small"}

@@ -15,7 +15,6 @@ from typing import Any
 from cyclopts import Parameter
 
 from svc_core.operation.ports import BASE_V1, BASE_V2
-from svc_core.wire.constraints import Doc
 from svc_http import mcp, settings
 from svc_http.outside.facilitators import ethereum, x402
 from svc_http.run.cli.exit_codes import REFUSED, UsageError, tell
@@ -24,7 +23,7 @@ from svc_http.run.demo.seed import SeededDemo
 from svc_http.run.server import launch, processes
 from svc_http.run.server.launch import StartedServer
 from svc_http.service.equipment import missing_providers
-from svc_http.settings import MEMBERS
+from svc_http.settings import MEMBERS, documentation
 from svc_http.version import service_version
 
 OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
@@ -81,8 +80,7 @@ def _says(key: str, kind: type, text: str, **extras: Any) -> inspect.Parameter:
 
 def _flag(name: str) -> inspect.Parameter:
     member = MEMBERS[name]
-    doc: Doc = member.metadata["doc"]
-    text = f"{doc.text} Also SVC_{name.upper()}."
+    text = f"{documentation()[name]} Also SVC_{name.upper()}."
     if not isinstance(member.default, bool):
         return _says(name, str, f"{text} Example: {member.metadata['example']}")
     off = OTHER_NAMES.get(name, (f"--no-{name.replace('_', '-')}",))
