@@ -446,7 +446,7 @@ def documentation() -> Mapping[str, str]:
     """What each setting means, by its name: the text below its declaration."""
     declaration: Any = ast.parse(inspect.getsource(Settings)).body[0]
     return {
-        member.target.id: " ".join(text.value.value.split())
+        ast.unparse(member.target): " ".join(text.value.value.split())
         for member, text in pairwise(declaration.body)
         if isinstance(member, ast.AnnAssign)
     }

@@ -13,7 +13,7 @@ import pytest
 # Distributions whose import name is not their own name with underscores.
 IMPORTED_AS = {"markdown_it_py": "markdown_it", "pycryptodome": "Crypto"}
 # Brought by a declared one and part of its interface.
-TRANSITIVE = {"httpcore2": "the network below httpx2", "h11": "the protocol below hypercorn"}
+TRANSITIVE = {"httpcore2": "the network below httpx2"}
 
 
 def _names(requirements: list[str]) -> set[str]:

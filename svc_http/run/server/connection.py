@@ -4,6 +4,11 @@ Rule 1: h11 decides what a request is, how an answer is framed and whether the c
 Rule 2: what h11 would examine anew for every answer is examined once, or in a cheaper way that
         refuses no less.
 Rule 3: an answer leaves in one write, and no task is made for the time between two requests.
+Rule 4: no other protocol is ever spoken here: neither an upgrade nor the first bytes of HTTP/2
+        lead to one.
+
+Some of what is overridden here Hypercorn and h11 do not promise to keep, so `pyproject.toml` names
+the versions of both that this was made for.
 """
 
 import asyncio
@@ -29,7 +34,6 @@ from svc_core.contract.problem import Problem
 from svc_http import system
 from svc_http.exchange.http_exchange import LINGER_BYTES, LINGER_SECONDS, SLOW_SECONDS, V1, Header
 from svc_http.exchange.waiting_room import LINGERING_MAX
-from svc_http.run.server import internals
 from svc_http.run.server.configuration import Listening, drop
 
 _REFUSALS = {
@@ -114,7 +118,7 @@ class Requests(h11.Connection):
             return h11.NEED_DATA
         if self.their_state is not h11.IDLE:
             return super().next_event()
-        buffer = internals.receive_buffer(self)
+        buffer = self._receive_buffer
         before = bytes(buffer)
         while before.startswith(b"\r\n"):
             buffer.maybe_extract_at_most(2)
@@ -216,7 +220,8 @@ class Protocol(H11Protocol):
         self._head = b""
         self._pass_on = self.send
         self.send = self._send
-        self._writer = internals.writer(self._pass_on)
+        # The socket behind the function that Hypercorn gives a protocol; a test has none.
+        self._writer = getattr(getattr(self._pass_on, "__self__", None), "writer", None)
         self._is_new = True
         self._is_parting = False
         self._is_left = False

@@ -23,7 +23,6 @@ from contextlib import suppress
 from typing import Any
 
 import hypercorn.protocol
-from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.utils import wrap_app
 
@@ -31,6 +30,7 @@ from svc_core.access import address
 from svc_http.exchange.http_exchange import PART_BYTES, VOUCH
 from svc_http.exchange.waiting_room import Room
 from svc_http.run.server.configuration import Listening, drop
+from svc_http.run.server.connection import Protocol, Socket
 from svc_http.service.runtime.application import Application
 from svc_http.service.runtime.runtime_state import Runtime
 
@@ -51,24 +51,9 @@ class PortBusy(Exception):  # noqa: N818 - said as the state that it is
         super().__init__(f"port {port} on {host} is in use; try --port {port + 1}")
 
 
-def install() -> tuple[type[TCPServer], list[str]]:
-    """Make Hypercorn speak with our protocol in this process; what takes connections then.
-
-    And what our protocol misses in the installed versions of Hypercorn and h11: where that is
-    anything, Hypercorn's own protocol stays, but for its upgrade to HTTP/2.
-    """
-    try:
-        # What they import may be missing as well.
-        from svc_http.run.server import connection, internals  # noqa: PLC0415
-
-        missing = internals.missing()
-    except ImportError as error:
-        return TCPServer, [str(error)]
-    if missing:
-        hypercorn.protocol.H11Protocol = internals.without_upgrade()  # type: ignore[attr-defined]
-        return TCPServer, missing
-    hypercorn.protocol.H11Protocol = connection.Protocol  # type: ignore[attr-defined]
-    return connection.Socket, missing
+def install() -> None:
+    """Have Hypercorn speak with our protocol in this process."""
+    hypercorn.protocol.H11Protocol = Protocol  # type: ignore[attr-defined]
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -109,9 +94,7 @@ async def serve(
     where another part of the process handles them.
     """
     runtime = service.runtime
-    takes, missing = install()
-    if missing:
-        runtime.journal.note("warning", "stock protocol", missing=missing)
+    install()
     if signals:  # the process is ours
         drain_on_signals(runtime)
     host, port = listening.getsockname()[:2]
@@ -119,7 +102,7 @@ async def serve(
     config = Listening()
     config.origin, config.unread = runtime.settings.origin, service.edge.unread
     connections_max = affordable(runtime.settings.connections_max)
-    connections = _Connections(service, config, takes, connections_max)
+    connections = _Connections(service, config, connections_max)
     async with service.router.lifespan_context(service):
         server = await asyncio.start_server(
             connections.take, sock=listening, backlog=Listening.backlog
@@ -148,16 +131,14 @@ class _Connections:
         self,
         service: Application,
         listening: Listening,
-        takes: type[TCPServer],
         connections_max: int,
     ) -> None:
         self._app = wrap_app(service, listening.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
         self._listening = listening
-        self._takes = takes
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._strangers: Room[TCPServer] = Room(-(-connections_max // 2))
-        self._clients: Room[TCPServer] = Room(-(-connections_max // 2), _is_idle)
+        self._strangers: Room[Socket] = Room(-(-connections_max // 2))
+        self._clients: Room[Socket] = Room(-(-connections_max // 2), _is_idle)
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a connection to its end."""
@@ -170,9 +151,7 @@ class _Connections:
         peer = writer.get_extra_info("peername") or ("",)
         block = address.block(str(peer[0]))
         state: dict[str, Any] = {}
-        connection = self._takes(
-            self._app, loop, self._listening, self._context, state, reader, writer
-        )
+        connection = Socket(self._app, loop, self._listening, self._context, state, reader, writer)
 
         def vouch() -> None:
             if connection in self._strangers:
@@ -187,7 +166,7 @@ class _Connections:
             self._strangers.leave(connection)
             self._clients.leave(connection)
 
-    def _part_from(self, connection: TCPServer | None) -> None:
+    def _part_from(self, connection: Socket | None) -> None:
         if connection is not None:
             drop(connection.writer)
 
@@ -206,7 +185,7 @@ class _Connections:
         await asyncio.gather(*late, return_exceptions=True)
 
 
-def _is_idle(connection: TCPServer) -> bool:
+def _is_idle(connection: Socket) -> bool:
     """Whether no request is under way on a connection, as far as Hypercorn's protocol tells."""
     protocol = getattr(getattr(connection, "protocol", None), "protocol", None)
     return not getattr(protocol, "stream", None)

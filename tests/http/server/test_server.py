@@ -2,8 +2,6 @@
 
 import asyncio
 import errno
-import http.client
-import inspect
 import json
 import os
 import re
@@ -21,7 +19,7 @@ import pytest
 
 from svc_core.contract import problem
 from svc_http.exchange.http_exchange import PART_BYTES
-from svc_http.run.server import configuration, connection, hypercorn, internals
+from svc_http.run.server import configuration, connection, hypercorn
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
 ROOT = Path(__file__).parents[3]
@@ -144,6 +142,30 @@ def test_what_the_standards_allow_is_served(wire_server, request_bytes):
     status, headers, body = split_response(wire_server.say(request_bytes))
     assert (status, body) == (200, b'{"status":"live"}')
     assert b"server" not in headers
+
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\x04" + b"\0" * 5  # and empty SETTINGS
+H2C = b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABk\r\nUpgrade: "
+TLS_HELLO = b"\x16\x03\x01\0\x05\x01\0\0\x01\0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("first_bytes", "status"),
+    [
+        (PREFACE, 505),
+        (GET + H2C + b"h2c\r\n\r\n", 200),
+        (GET + H2C + b"h2c\r\n\r\n" + PREFACE, 200),
+        (GET + H2C + b"h2, h2c\r\nContent-Length: 3\r\n\r\nabc", 200),
+        (TLS_HELLO, 400),
+    ],
+)
+def test_no_client_can_make_the_port_speak_anything_but_http_1_1(wire_server, first_bytes, status):
+    answers = wire_server.say(first_bytes)
+    assert answers.startswith(b"HTTP/1.1 %d " % status)
+    assert b"HTTP/1.1 101" not in answers
+    assert b"\r\nupgrade:" not in answers.lower()
+    if status == 505:
+        assert "HTTP/1.1" in json.loads(split_response(answers)[2])["resolution"]
 
 
 def test_who_asks_before_sending_a_body_is_told_to_go_on(wire_server):
@@ -433,64 +455,3 @@ def test_one_of_several_that_ends_answers_all_that_comes_over_its_connections(on
         assert quiet.recv(1) == b""  # in its time, after which the server has nothing left
     one_of_many._thread.join(60)
     assert not one_of_many._thread.is_alive()
-
-
-# -- what is no promise of Hypercorn and h11 ----------------------------------------------------
-
-
-def test_the_installed_versions_have_all_that_our_protocol_needs():
-    assert internals.missing() == []
-
-
-BASES = [
-    (connection.Requests, "h11.Connection", lambda name: name.startswith("_")),
-    (connection._Stream, "HTTPStream", lambda name: True),
-    (connection.Protocol, "H11Protocol", lambda name: True),
-    (connection.Socket, "TCPServer", lambda name: True),
-]
-
-
-@pytest.mark.parametrize(("subclass", "owner", "is_theirs_alone"), BASES)
-def test_all_that_our_protocol_uses_of_theirs_is_looked_for(subclass, owner, is_theirs_alone):
-    base = internals._owners()[owner]
-    names = {*vars(subclass), *re.findall(r"self\.(\w+)", inspect.getsource(subclass))}
-    used = {name for name in names if hasattr(base, name) and not name.startswith("__")}
-    needs = {name.split(".")[0] for name in internals.NEEDED[owner].split()}
-    assert {name for name in used if is_theirs_alone(name)} <= needs
-
-
-MISSING_PARTS = {
-    "an attribute": """
-from svc_http.run.server import internals
-internals.NEEDED = {**internals.NEEDED, "h11.Connection": "_receive_buffer _gone.now"}""",
-    "a constructor": """
-from svc_http.run.server import internals
-internals.H11Protocol = lambda: None""",
-    "an import": """
-import hypercorn.asyncio.run, hypercorn.typing
-del hypercorn.typing.WorkerContext""",
-}
-
-
-@pytest.mark.parametrize("missing", MISSING_PARTS)
-def test_where_anything_is_missing_the_stock_protocol_serves_and_the_log_says_so(missing):
-    process = start(f"import sys\n{MISSING_PARTS[missing]}\n{PROGRAM}")
-    port = int(process.stdout.readline())
-    statuses = []
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as client:
-        for method, path in ("GET", "/openapi.json"), ("GET", "/no"), ("POST", "/api/v1/profiles"):
-            client.request(method, path, b"{}" if method == "POST" else None)
-            answer = client.getresponse()
-            assert json.loads(answer.read())
-            statuses.append(answer.status)
-        if missing != "an import":  # where nothing can be looked at, nothing can be changed
-            upgrade = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c"}
-            client.request("GET", "/livez", headers={**upgrade, "HTTP2-Settings": "AAMAAABk"})
-            assert client.getresponse().status == 200
-    process.send_signal(signal.SIGTERM)
-    _, wrong = process.communicate(timeout=60)
-    lines = [json.loads(line) for line in wrong.splitlines()]
-    assert (process.returncode, statuses) == (0, [200, 404, 401])
-    assert [line["event"] for line in lines[:4]] == ["stock protocol", *["request"] * 3]
-    assert lines[0]["level"] == "warning"
-    assert lines[0]["missing"]
