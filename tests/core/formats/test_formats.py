@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import attrs
 import pytest
@@ -23,7 +24,9 @@ from svc_core.formats.table import (
     read_document,
     recognise_format,
 )
+from svc_core.intel.folding.model import Source
 from svc_core.intel.intake.kinds import KINDS
+from svc_core.intel.intake.record_intake import record_reading
 from svc_http.run.demo.demo_feeds import DemoDocument, data_documents, demo_documents
 from tests.sampling import examples
 
@@ -171,6 +174,27 @@ UNKNOWN = {
     b"plain words": "unrecognised",
     b"{" + b" " * 5_000 + b"\0}": "badEncoding",
     b'{"hello": "world"}': "unrecognised",
+    b"{}": "unrecognised",
+    b'{"data": [{"type": ["lei-records"]}]}': "unrecognised",
+    b'{"data": [], "meta": 5}': "unrecognised",
+    b'{"markets": 5}': "unrecognised",
+    b'{"event": "x"}': "unrecognised",
+    b'{"events": 5}': "unrecognised",
+    b'{"question": "Why?"}': "unrecognised",
+    b'{"response": []}': "unrecognised",
+    b'{"objects": []}': "unrecognised",
+    b'{"type": "x", "uuid": "y", "values": 1}': "unrecognised",
+    b'{"op": [], "entity": {}}': "unrecognised",
+    b"36,a\rb,-0- \n": "unrecognised",
+    b"1,2,3\n-0-\n": "unrecognised",
+    b'a,12,"aka","A",-0- \n': "unrecognised",
+    b"36,AIRLINES, ,CUBA, , , , , , , , \n": "unrecognised",
+    b"[]": "unrecognised",
+    b"[5]": "unrecognised",
+    b'{"op": "ADD"}\n{}': "malformed",
+    b'{"id": 1}\n{}': "malformed",
+    b"{x}\n{}": "malformed",
+    b'{"fields": ["cik", "ticker"], "data": [5]': "truncated",
     b'{"hello": ': "truncated",
     b"[1, 2": "truncated",
     b"<html><body>moved</body></html>": "html",
@@ -212,6 +236,22 @@ def test_an_id_that_is_no_id_but_a_book_is_refused_alone(reference: str) -> None
     assert [rejection.reason for rejection in document.rejections] == [
         "has an id of more than 10000 characters"
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "provider"), [({}, "stix"), ({"provider": "pier-cert"}, "pier-cert")]
+)
+def test_rows_of_a_bundle_tell_who_publishes_it(options: dict[str, str], provider: str) -> None:
+    item = {"type": "malware", "id": f"malware--{UUID(int=1)}", "name": "N"}
+    document = whole(json.dumps({"type": "bundle", "objects": [item]}).encode(), options)
+    source = Source(
+        id="src_" + "0" * 24, location="a", name="A", home_url=None, domain="", format="stix",
+        language=None, country_code=None, topics=(), cadence_seconds=900, options=options,
+        created_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )  # fmt: skip
+    (record,) = document.records
+    row = record_reading(source, document.format, document.metadata, record).contribution
+    assert (row.said["provider"], row.ref["provider"]) == (provider, provider)
 
 
 def test_a_document_of_another_format_is_no_new_meaning() -> None:
