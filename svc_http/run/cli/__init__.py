@@ -48,7 +48,7 @@ def _run(words: list[str]) -> int:
 
 def _known_text(words: list[str]) -> str | None:
     """What is printed without parsing the command line; None where it has to be parsed."""
-    if len(words) > 1 and words[-1] not in command_table.HELP:
+    if len(words) > 1 and {*command_table.HELP}.isdisjoint(words):
         return None
     from importlib.util import find_spec  # noqa: PLC0415
 

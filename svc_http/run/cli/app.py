@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensEr
 
 from svc_http.run.cli import command_table, version_line
 from svc_http.run.cli import exit_codes as failures
-from svc_http.run.cli.command_table import ALIASES, EPILOGUE, HELP
+from svc_http.run.cli.command_table import ALIASES, EPILOGUE
 from svc_http.run.cli.files import STREAM
 
 _BY_HAND: Final = {
@@ -26,32 +26,21 @@ _BY_HAND: Final = {
         "version_commands:version_command",
         "Print the versions of svc, Python and SQLite.",
     ),
-    "reports open": (
-        "report_page_commands:open_report_command",
-        "Open the page of a report in a browser.",
-    ),
-    "entities match": (
-        "match_commands:match_command",
-        "Screen the lines of a CSV file against all entities.",
-    ),
-    "changes tail": ("tail_commands:tail_command", "Print every change after a position."),
-    "webhooks listen": ("listen_commands:listen_command", "Receive deliveries on this machine."),
-    "ledger append": ("append_commands:append_command", "Append records from a file or stdin."),
-    "ledger export": ("transfer_commands:export_command", "Write the sealed lines to a file."),
-    "ledger import": (
-        "transfer_commands:import_command",
-        "Import an export as the ledger of a workspace.",
-    ),
-    "ledger verify": (
-        "verify_commands:verify_command",
-        "Verify an export; needs no server and no database.",
-    ),
+    "reports open": ("report_page_commands:open_report_command", None),
+    "entities match": ("match_commands:match_command", None),
+    "changes tail": ("tail_commands:tail_command", None),
+    "webhooks listen": ("listen_commands:listen_command", None),
+    "ledger append": ("append_commands:append_command", None),
+    "ledger export": ("transfer_commands:export_command", None),
+    "ledger import": ("transfer_commands:import_command", None),
+    "ledger verify": ("verify_commands:verify_command", None),
 }
-"""The target (`module:function`) and the one-line help of each command that is written by hand."""
+"""The target (`module:function`) of each command that is written by hand, and its help, where that
+is not what its function says."""
 
 
 def command_tree(arguments: Sequence[str] | None = None) -> App:
-    """Build the tree of commands, with only as many derived ones as this command line needs."""
+    """Build the tree of commands, for a command line with only as many as that needs."""
     app = App(
         name="svc",
         help="Intelligence Platform API: run it and look after it.",
@@ -65,19 +54,12 @@ def command_tree(arguments: Sequence[str] | None = None) -> App:
     groups: dict[str, App] = {"": app}
     for words, (target, text) in _BY_HAND.items():
         group, _, verb = words.rpartition(" ")
-        # What is called, and what is documented, says all of itself.
-        is_whole = group and (arguments is None or words == " ".join(arguments[:2]))
-        help_ = None if is_whole else text
-        _group(groups, group).command(f"svc_http.run.cli.{target}", name=verb, help=help_)
+        _group(groups, group).command(f"svc_http.run.cli.{target}", name=verb, help=text)
     if arguments is None:
-        _derive(groups, None)
+        _derive(groups)
     elif {"--version", *_BY_HAND}.isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
-        # Help of everything names groups alone: their commands are made when one is called.
         first, *rest = command_table.primary_words(tuple(arguments[:2])) or ("",)
-        if {*HELP}.isdisjoint(arguments):
-            _read(groups, first, "".join(rest))
-        else:
-            _derive(groups, first)
+        _read(groups, first, "".join(rest))
     return app
 
 
@@ -92,8 +74,8 @@ def _names(name: str) -> list[str]:
     return [name, *([ALIASES[name]] if name in ALIASES else [])]
 
 
-def _derive(groups: dict[str, App], group_name: str | None) -> None:
-    """Put in a command for each operation of the group, or of every group, with all its help."""
+def _derive(groups: dict[str, App]) -> None:
+    """Put in a command for each operation, with all its help."""
     from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS  # noqa: PLC0415 - not for all
     from svc_http.run.cli.command_derivation import command_of  # noqa: PLC0415
 
@@ -103,8 +85,7 @@ def _derive(groups: dict[str, App], group_name: str | None) -> None:
             continue
         group = _group(groups, operation.group)
         verbs.setdefault(operation.group, []).append(operation.verb)
-        if group_name in (None, operation.group):
-            group.command(command_of(operation).function(), name=_names(operation.verb))
+        group.command(command_of(operation).function(), name=_names(operation.verb))
     for name, own in verbs.items():
         by_hand = [words.partition(" ")[2] for words in _BY_HAND if words.startswith(f"{name} ")]
         groups[name].help = f"{name.capitalize()}: {', '.join([*own, *by_hand])}."

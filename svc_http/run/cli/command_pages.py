@@ -7,7 +7,6 @@ writes it anew; `svc` reads the table alone (`command_table`). A test holds the 
 
 import io
 import json
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,30 +23,17 @@ from svc_http.run.cli.operation_commands import Command, Flag
 
 def command_table_lines() -> Iterator[str]:
     """The lines of the table, built from the present catalogue."""
-    every = list(_walk(command_tree(), ()))
-    # Each by the tree that its own command line makes, where others say less of themselves.
-    pages = {words: _page(command_tree([*words, "--help"]), words) for words in every}
-    rows = [row for page in pages.values() for _, own in page["panels"] for row in own]
-    counts = Counter(map(_json, rows))
-    shared: dict[str, Any] = {}
-    for text, count in counts.items():
-        row = json.loads(text)
-        if count > 1 and counts.get(_json(shared.get(row[0])), 0) < count:
-            shared[row[0]] = row
+    tree = command_tree()
+    every = list(_walk(tree, ()))
+    pages = {words: _page(tree, words) for words in every}
     commands = {
         (operation.group, operation.verb): command_of(operation)
         for operation in (*OPERATIONS, *LOCAL_OPERATIONS)
         if operation.verb
     }
-    yield f"\t{_json(shared)}\t"
     for words in [*commands, *(words for words in pages if words not in commands)]:
-        page = pages[words]
-        panels = [
-            [title, [row[0] if shared.get(row[0]) == row else row for row in rows]]
-            for title, rows in page["panels"]
-        ]
         cell = _json(_members(commands[words])) if words in commands else ""
-        yield f"{' '.join(words)}\t{_json({**page, 'panels': panels})}\t{cell}"
+        yield f"{' '.join(words)}\t{_json(pages[words])}\t{cell}"
 
 
 def _json(value: Any) -> str:
@@ -112,23 +98,24 @@ class _Paper:
         self.text = _source(description)
 
 
-def _parameter(entry: Any) -> list[Any]:
+def _parameter(entry: Any) -> tuple[str, str]:
     notes = [f"[choices: {', '.join(entry.choices)}]"] if entry.choices else []
     notes += [f"[default: {entry.default}]"] if entry.default is not None else []
+    notes += ["[required]"] if entry.required else []
     label = " ".join(entry.display_labels_with_metavar)
-    return [label, _source(entry.description), notes, bool(entry.required)]
+    return label, " ".join(filter(None, (_source(entry.description), *notes)))
 
 
-def _verb(entry: Any) -> list[Any]:
+def _verb(entry: Any) -> tuple[str, str]:
     name, *aliases = entry.all_options
-    label = f"{name} ({', '.join(aliases)})" if aliases else name
-    return [label, _source(entry.description), [], False]
+    return f"{name} ({', '.join(aliases)})" if aliases else name, _source(entry.description)
 
 
 def _source(text: Any) -> str:
-    """The words of a description, with their backticks."""
+    """The words of a description, without the marks of Markdown."""
     primary = getattr(text, "primary_renderable", text)
-    return str(getattr(primary, "markup", getattr(primary, "plain", primary or ""))).strip()
+    words = getattr(primary, "markup", getattr(primary, "plain", primary or ""))
+    return str(words).strip().replace("`", "")
 
 
 def write_command_table() -> None:

@@ -2,8 +2,8 @@
 
 `svc` reads it in place of the operations themselves, whose import takes longer than a request to a
 running server. A line has three cells, parted by tabs: the words of a command, the page of its help
-and, of a command that is derived from an operation, its flags (`operation_commands.Command`). The
-first line has the rows that several pages show. `command_pages` writes the file.
+and, of a command that is derived from an operation, its flags (`operation_commands.Command`).
+`command_pages` writes the file.
 """
 
 import json
@@ -33,34 +33,30 @@ def _lines() -> tuple[tuple[str, str, str], ...]:
 
 
 def primary_words(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words under which the table has a command that may be called by second names."""
+    """The first of the words that call a command of the table, which may be its second names."""
     firsts = {second: first for first, second in ALIASES.items()}
-    names = {name for name, _, _ in _lines()[1:]}
+    names = {name for name, _, _ in _lines()}
     path: tuple[str, ...] = ()
     for word in words:
-        is_first = " ".join((*path, word)) in names
-        path = (*path, word if is_first else firsts.get(word, word))
+        name = next(
+            (n for n in (word, firsts.get(word, word)) if " ".join((*path, n)) in names), None
+        )
+        if name is None:
+            break
+        path = (*path, name)
     return path
 
 
-def help_page(words: tuple[str, ...]) -> Mapping[str, Any] | None:
-    """The page of help of a command, a group, or of `svc` itself; None where there is none."""
-    shared, *lines = _lines()
+def help_page(words: tuple[str, ...]) -> Mapping[str, Any]:
+    """The page of help of a command, a group, or of `svc` itself."""
     target = " ".join(words)
-    text = next((text for name, text, _ in lines if name == target), None)
-    if text is None:
-        return None
-    rows, content = json.loads(shared[1]), json.loads(text)
-    panels = [
-        (title, [rows[row] if isinstance(row, str) else row for row in own])
-        for title, own in content["panels"]
-    ]
-    return {**content, "panels": panels}
+    page: Mapping[str, Any] = json.loads(next(text for name, text, _ in _lines() if name == target))
+    return page
 
 
 def verbs() -> Iterator[tuple[str, str, str]]:
     """The group, the verb and the unread cell of each derived command."""
-    for words, _, command in _lines()[1:]:
+    for words, _, command in _lines():
         if command:
             group, _, verb = words.partition(" ")
             yield group, verb, command

@@ -92,24 +92,30 @@ def print_table(
     if not members:
         print_lines(empty)
         return
-    from svc_http.run.cli.terminal_tables import Table  # noqa: PLC0415 - most commands print a line
+    from shutil import get_terminal_size  # noqa: PLC0415 - most commands print a line
+
+    from svc_http.run.cli.terminal_tables import Table  # noqa: PLC0415
 
     names = [name.rpartition(".")[2] for name in columns]
-    rows_table = Table(
+    table = Table(
         headings=[
             wire_words(n if names.count(n) == 1 else p) for n, p in zip(names, columns, strict=True)
         ],
         rows=[[_cell(_at(row, column)) or "-" for column in columns] for row in members],
-        notes=[[_cell(_at(row, note) or "") for note in notes] for row in members],
+        notes=[
+            [cell for note in notes if (cell := _cell(_at(row, note) or ""))] for row in members
+        ],
         anchor=next((number for number, name in enumerate(names) if name == "id"), 0),
     )
-    print_lines(*rows_table.lines(_columns() if sys.stdout.isatty() else None))
-
-
-def _columns() -> int:
-    from shutil import get_terminal_size  # noqa: PLC0415 - programs have no width
-
-    return get_terminal_size().columns
+    width = get_terminal_size().columns if sys.stdout.isatty() else None
+    if width is None or width >= TABLE_MIN:
+        print_lines(*table.lines(width))
+        return
+    for row, texts in zip(table.rows, table.notes, strict=True):
+        cells = dict(zip(table.headings, row, strict=True))
+        print_lines(cells.pop(table.headings[table.anchor]))
+        outline({name: cell for name, cell in cells.items() if cell != "-"}, "  ")
+        print_lines(*texts)
 
 
 def _at(row: Any, path: str) -> Any:
@@ -155,6 +161,10 @@ _REJECTION = {"reason", "count", "sample"}
 
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 """What would steer a terminal, but for the end of a line."""
+
+
+TABLE_MIN = 60
+"""A terminal that is narrower has no room for two columns beside an id."""
 
 
 @contextmanager

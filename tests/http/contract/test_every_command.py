@@ -259,7 +259,7 @@ def belongs(operation, tenant):
 
 def test_the_help_of_everything_names_no_group_without_a_command(capsys):
     assert main(["--help"]) == 0
-    commands = set(re.findall(r"^│ ([a-z]+) ", capsys.readouterr().out, re.MULTILINE))
+    commands = set(re.findall(r"^  ([a-z]+) ", capsys.readouterr().out, re.MULTILINE))
     silent = {operation.group for operation in catalog.OPERATIONS}
     silent -= {operation.group for operation in catalog.OPERATIONS if operation.verb}
     assert silent
