@@ -13,9 +13,10 @@ from svc_core.operation.ports import GeoBox, Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES
 from svc_http.stores.postgres._connection import UNIT_SETTINGS
 from svc_http.stores.postgres._query import Lists, PostgresQuery
-from svc_http.stores.postgres._session import number_parameters, session_statements
+from svc_http.stores.postgres._session import number_parameters
 from svc_http.stores.postgres._table import PostgresTable
 from svc_http.stores.selection import criteria_of
+from svc_http.stores.tables.statement_files import named_statements
 from tests.postgres import PostgresServer
 
 AFTER = Position(5, "x")
@@ -246,12 +247,12 @@ SORT_QUERIES = {
     [
         (file, name)
         for file in ("ledger.sql", "changes.sql", "answers.sql")
-        for name, text in session_statements(file).items()
+        for name, text in named_statements("svc_http.stores.postgres", file).items()
         if not text.startswith("INSERT") and name != "epoch"
     ],
 )
 def test_feeds_answers_and_ledgers_are_read_by_index(dsn: str, file: str, name: str) -> None:
-    plan_text = plan(dsn, session_statements(file)[name])
+    plan_text = plan(dsn, named_statements("svc_http.stores.postgres", file)[name])
     assert "Index" in plan_text
     assert not re.search(r"Seq Scan on (changes|answers|ledger)", plan_text)
     assert name in SORT_QUERIES or "Sort" not in plan_text

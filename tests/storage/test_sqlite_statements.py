@@ -15,11 +15,10 @@ from svc_core.operation.ports import Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage
-from svc_http.stores.sqlite import _ledger as ledger
 from svc_http.stores.sqlite import has_wal_reset_fault, migrate_sqlite
-from svc_http.stores.sqlite._changes import _APPEND, _HEAD, _READ, _READ_TYPE
 from svc_http.stores.sqlite._documents import SqliteDocuments
 from svc_http.stores.sqlite._table import Shape, SqliteTable, build_table
+from svc_http.stores.tables.statement_files import named_statements
 
 DRIVERS = (None, "status", "topic")
 CHECKS: tuple[tuple[tuple[str, int], ...], ...] = (
@@ -212,29 +211,26 @@ def test_the_workers_view_walks_an_index(connection: sqlite3.Connection) -> None
     assert "TEMP B-TREE" not in plan_text
 
 
-@pytest.mark.parametrize("statement", [_APPEND, _HEAD, _READ, _READ_TYPE])
-def test_feeds_are_read_by_index(connection: sqlite3.Connection, statement: str) -> None:
-    plan_text = plan(connection, statement)
-    assert "SCAN changes" not in plan_text
-    assert "TEMP B-TREE" not in plan_text
+SORT_QUERIES = {"read", "read_types", "holders", "opened_by_key", "stored", "purge"}
+"""Those put few rows in order, which they have read from an index."""
 
 
-LEDGER_STATEMENTS = (
-    *("_HEAD", "_NEXT", "_GET", "_LINES", "_SEALS", "_TIME", "_OF_SUBJECT", "_COUNT_OF"),
-    *("_OPENINGS", "_NODES"),
-    *("_OPENINGS_BY_KEY", "_HOLDERS", "_BODY", "_LAST_BODY", "_BLANK", "_POINT", "_CHECKPOINTS"),
-    *("_DROP_FROM", "_DROP_KEY"),
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param(name, text, id=f"{file} {name}")
+        for file in ("changes", "answers", "ledger")
+        for name, text in named_statements("svc_http.stores.sqlite", f"{file}.sql").items()
+        if not text.startswith("INSERT")
+    ],
 )
-
-
-@pytest.mark.parametrize("name", LEDGER_STATEMENTS)
-def test_ledgers_are_read_by_index(connection: sqlite3.Connection, name: str) -> None:
-    plan_text = plan(connection, getattr(ledger, name))
+def test_feeds_answers_and_ledgers_are_read_by_index(
+    connection: sqlite3.Connection, name: str, text: str
+) -> None:
+    plan_text = plan(connection, text)
     assert "SEARCH" in plan_text
-    assert "SCAN" not in plan_text
-    # The subjects that hold one designator are put in order; those are few.
-    if name not in ("_HOLDERS", "_OPENINGS_BY_KEY"):
-        assert "TEMP B-TREE" not in plan_text
+    assert not re.search("SCAN (changes|answers|ledger|[cghklnw]\\b)", plan_text)
+    assert name in SORT_QUERIES or "TEMP B-TREE" not in plan_text
 
 
 def test_the_text_index_keeps_every_letter_and_digit_of_unicode_whole(tmp_path: Path) -> None:

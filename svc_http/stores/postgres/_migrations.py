@@ -20,8 +20,8 @@ from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus
 from svc_http.stores.postgres import _backfill as filling
 from svc_http.stores.postgres import _table as tables
 from svc_http.stores.postgres._documents import ShapedTable
-from svc_http.stores.postgres._session import session_statements
 from svc_http.stores.postgres._table import PostgresTable, Shape
+from svc_http.stores.tables.statement_files import named_statements
 
 _LOCK = 0x737663  # "svc"
 LOOK_SECONDS = 0.1
@@ -31,7 +31,7 @@ PASSES_MAX = 5
 _FIRST = "feed, answers and ledgers"
 _FIXED_STEPS = {_FIRST: "schema.sql", "details of changes": "details.sql"}
 _TRY = "SELECT pg_try_advisory_lock($1)"
-_SQL = session_statements("migrations.sql")
+_SQL = named_statements(__package__, "migrations.sql")
 
 Collections = tuple[Collection[Any], ...]
 

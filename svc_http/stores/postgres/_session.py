@@ -5,9 +5,7 @@ Rule 1: changes, answers and lines of a ledger are buffered and sent in one stat
 Rule 2: the units of one tenant that commit together use the session one after another.
 """
 
-import re
 from functools import lru_cache
-from importlib.resources import files
 from time import monotonic
 from typing import Any, Protocol
 
@@ -118,10 +116,3 @@ def number_parameters(text: str) -> str:
     """A statement with its question marks replaced by $1, $2 and so on."""
     first, *pieces = text.split("?")
     return first + "".join(f"${number}{piece}" for number, piece in enumerate(pieces, 1))
-
-
-def session_statements(file: str) -> dict[str, str]:
-    """The statements of a SQL file in this package, by the line `-- name` before each."""
-    text = files(__package__).joinpath(file).read_text("utf-8")
-    _, *parts = re.split(r"^-- (\w+)\n", text, flags=re.MULTILINE)
-    return dict(zip(parts[::2], parts[1::2], strict=True))

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from svc_core.operation.ports import NO_NUMBER, Collection, IndexedRow
-from svc_http.stores.postgres._session import session_statements
+from svc_http.stores.tables.statement_files import named_statements
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _NAME_MAX = 63
@@ -32,7 +32,7 @@ _INDEXES = {
     "t": "USING gin ({0})",
 }
 
-_SQL = session_statements("collection.sql")
+_SQL = named_statements(__package__, "collection.sql")
 
 Shape = frozenset[str]
 

@@ -9,7 +9,7 @@ FROM unnest(?::text[], ?::int[], ?::text[], ?::text[], ?::text[])
 SELECT (SELECT coalesce(max(position), 0) FROM changes WHERE scope = $1) AS everybody,
   (SELECT coalesce(max(position), 0) FROM changes WHERE scope = $2) AS own
 -- read
-SELECT h.everybody, h.own, e.* FROM (
+SELECT h.everybody, h.own, e.scope, e.position, e.resource_type, e.details, e.entry FROM (
   SELECT (SELECT coalesce(max(position), 0) FROM changes WHERE scope = $1) AS everybody,
     (SELECT coalesce(max(position), 0) FROM changes WHERE scope = $2) AS own) AS h
 LEFT JOIN (
@@ -21,7 +21,7 @@ LEFT JOIN (
   ORDER BY seq LIMIT $5) AS e ON TRUE
 ORDER BY e.seq
 -- read_types
-SELECT h.everybody, h.own, e.* FROM (
+SELECT h.everybody, h.own, e.scope, e.position, e.resource_type, e.details, e.entry FROM (
   SELECT (SELECT coalesce(max(position), 0) FROM changes WHERE scope = $1) AS everybody,
     (SELECT coalesce(max(position), 0) FROM changes WHERE scope = $2) AS own) AS h
 LEFT JOIN (

@@ -30,8 +30,9 @@ from svc_http.stores.errors import CopyRefused
 from svc_http.stores.postgres import _copy_mark as copy_mark
 from svc_http.stores.postgres import _migrations as migrations
 from svc_http.stores.postgres._documents import ShapedTable
-from svc_http.stores.postgres._ledger import postgres_line, row_of
+from svc_http.stores.postgres._ledger import row_of
 from svc_http.stores.postgres._maintenance import maintenance_connection
+from svc_http.stores.tables.stored_ledger import line_of
 
 _json = compact.compact_encoder(ascii_only=True)
 
@@ -185,7 +186,7 @@ def _read(part: Part, row: Row) -> Row:
         id_, change_type, resource_id, version, at, path = json.loads(entry)
         kinds = (change_type, resource_type, resource_id)
         return (scope, position, id_, *kinds, version, at, path, details)
-    return (row[0], *postgres_line(row[1:])) if part == LINES else row
+    return (row[0], *line_of(row[1:])) if part == LINES else row
 
 
 def _entry(row: Row) -> Row:

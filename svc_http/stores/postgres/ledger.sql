@@ -77,9 +77,10 @@ SELECT coalesce((SELECT max(seq) + 1 FROM ledger_lines WHERE tenant = $1), 0),
 -- stored
 SELECT seq, id, subject, opens, recorded_at, keys, seal, line FROM ledger_lines
 WHERE tenant = $1 AND seq = ANY ($2::bigint[]) ORDER BY seq
--- keyed
-SELECT k.digest, k.seq FROM unnest($2::bigint[], $3::bigint[]) AS n (digest, seq)
-JOIN ledger_keys AS k ON k.tenant = $1 AND k.digest = n.digest AND k.seq = n.seq
+-- indexed
+SELECT k.digest, k.seq FROM json_array_elements($2::json) AS n (pair)
+JOIN ledger_keys AS k
+  ON k.tenant = $1 AND k.digest = (n.pair ->> 0)::bigint AND k.seq = (n.pair ->> 1)::bigint
 -- index
 SELECT digest, seq FROM ledger_keys
 WHERE tenant = $1 AND (digest, seq) > ($2::bigint, $3::bigint) ORDER BY digest, seq LIMIT $4

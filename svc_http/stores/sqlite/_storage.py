@@ -17,6 +17,7 @@ from svc_core.operation.ports import (
 from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
 from svc_http.stores.sqlite import _migrations as migrations
 from svc_http.stores.sqlite._documents import Tables, declared_table, scan_across
+from svc_http.stores.sqlite._session import SqliteSession
 from svc_http.stores.sqlite._table import build_table
 from svc_http.stores.sqlite._texts import Texts
 from svc_http.stores.sqlite._threads import UNITS_PER_COMMIT, ReaderThread, WriterThread
@@ -159,7 +160,8 @@ class SqliteStorage:
         writes: WriteBatch | None,
         connection: sqlite3.Connection,
     ) -> R:
-        return run_unit(unit, SqliteTransaction(connection, self._tables, tenant, writes))
+        session = SqliteSession(connection, writes)
+        return run_unit(unit, SqliteTransaction(session, self._tables, tenant))
 
     def _on_commit(self, names: frozenset[str]) -> None:
         self._version += 1

@@ -1,0 +1,20 @@
+"""What the parts of a transaction ask of the connection that they share."""
+
+from typing import Any, Protocol
+
+
+class TableSession(Protocol):
+    """A connection inside a transaction."""
+
+    async def rows(self, statement: str, *values: object) -> list[Any]:
+        """The rows that a statement returns; a list among its values is an array."""
+
+    async def fetch(self, statement: str, *values: object) -> list[Any]:
+        """The rows that a statement returns after all buffered writes were sent."""
+
+    def write(self, collection: str | None = None) -> None:
+        """Note that rows of this collection, or something else, are about to be written.
+
+        Raises:
+            AssertionError: the transaction is a reading one.
+        """
