@@ -15,8 +15,8 @@ from svc_http.stores.postgres._connection import UNIT_SETTINGS
 from svc_http.stores.postgres._query import Lists, PostgresQuery
 from svc_http.stores.postgres._session import number_parameters
 from svc_http.stores.postgres._table import PostgresTable
+from svc_http.stores.relational.statement_files import named_statements
 from svc_http.stores.selection import criteria_of
-from svc_http.stores.tables.statement_files import named_statements
 from tests.postgres import PostgresServer
 
 AFTER = Position(5, "x")

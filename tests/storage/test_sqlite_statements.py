@@ -15,10 +15,10 @@ from svc_core.operation.ports import Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage
+from svc_http.stores.relational.statement_files import named_statements
 from svc_http.stores.sqlite import has_wal_reset_fault, migrate_sqlite
 from svc_http.stores.sqlite._documents import SqliteDocuments
 from svc_http.stores.sqlite._table import Shape, SqliteTable, build_table
-from svc_http.stores.tables.statement_files import named_statements
 
 DRIVERS = (None, "status", "topic")
 CHECKS: tuple[tuple[tuple[str, int], ...], ...] = (

@@ -2,11 +2,11 @@
 
 from svc_core.contract.answer import Answer
 from svc_http.stores.postgres._session import Session, Statement
-from svc_http.stores.tables.statement_files import named_statements
-from svc_http.stores.tables.stored_answers import StoredAnswers, answer_row
+from svc_http.stores.relational.statement_files import named_statements
+from svc_http.stores.relational.stored_answers import RelationalAnswers, answer_row
 
 
-class PostgresAnswers(StoredAnswers):
+class PostgresAnswers(RelationalAnswers):
     """The stored answers of one tenant."""
 
     statements = named_statements(__package__, "answers.sql")

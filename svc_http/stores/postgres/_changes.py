@@ -44,13 +44,13 @@ from typing import Any
 
 from svc_core.base import compact
 from svc_http.stores.postgres._session import Session, Statement
-from svc_http.stores.tables.statement_files import named_statements
-from svc_http.stores.tables.stored_feed import StoredFeed
+from svc_http.stores.relational.statement_files import named_statements
+from svc_http.stores.relational.stored_feed import RelationalFeed
 
 _json = compact.compact_encoder(ascii_only=True)
 
 
-class PostgresChanges(StoredFeed):
+class PostgresChanges(RelationalFeed):
     """The feed of one tenant, with an entry as one text."""
 
     statements = named_statements(__package__, "changes.sql")

@@ -16,13 +16,13 @@ from svc_core.operation.ports import (
     key_digest,
 )
 from svc_http.stores.postgres._session import Session, Statement
-from svc_http.stores.tables.statement_files import named_statements
-from svc_http.stores.tables.stored_ledger import StoredLedger, keys_text
+from svc_http.stores.relational.statement_files import named_statements
+from svc_http.stores.relational.stored_ledger import RelationalLedger, keys_text
 
 _SQL = named_statements(__package__, "ledger.sql")
 
 
-class PostgresLedger(StoredLedger):
+class PostgresLedger(RelationalLedger):
     """The ledger of one tenant."""
 
     statements = _SQL

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from svc_core.operation.ports import NO_NUMBER, Collection, IndexedRow
-from svc_http.stores.tables.statement_files import named_statements
+from svc_http.stores.relational.statement_files import named_statements
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _NAME_MAX = 63

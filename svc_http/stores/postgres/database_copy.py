@@ -32,7 +32,7 @@ from svc_http.stores.postgres import _migrations as migrations
 from svc_http.stores.postgres._documents import ShapedTable
 from svc_http.stores.postgres._ledger import row_of
 from svc_http.stores.postgres._maintenance import maintenance_connection
-from svc_http.stores.tables.stored_ledger import line_of
+from svc_http.stores.relational.stored_ledger import line_of
 
 _json = compact.compact_encoder(ascii_only=True)
 

@@ -1,12 +1,12 @@
 """Stores the answers of idempotent requests in SQLite."""
 
 from svc_core.contract.answer import Answer
+from svc_http.stores.relational.statement_files import named_statements
+from svc_http.stores.relational.stored_answers import RelationalAnswers, answer_row
 from svc_http.stores.sqlite._session import SqliteSession
-from svc_http.stores.tables.statement_files import named_statements
-from svc_http.stores.tables.stored_answers import StoredAnswers, answer_row
 
 
-class SqliteAnswers(StoredAnswers):
+class SqliteAnswers(RelationalAnswers):
     """The stored answers of one tenant."""
 
     statements = named_statements(__package__, "answers.sql")

@@ -4,12 +4,12 @@ which they become visible."""
 from collections.abc import Sequence
 from typing import Any
 
+from svc_http.stores.relational.statement_files import named_statements
+from svc_http.stores.relational.stored_feed import RelationalFeed
 from svc_http.stores.sqlite._session import SqliteSession
-from svc_http.stores.tables.statement_files import named_statements
-from svc_http.stores.tables.stored_feed import StoredFeed
 
 
-class SqliteChanges(StoredFeed):
+class SqliteChanges(RelationalFeed):
     """The feed of one tenant, with a column for each member of an entry."""
 
     statements = named_statements(__package__, "changes.sql")

@@ -20,14 +20,19 @@ from svc_core.operation.ports import (
     SealedLine,
     key_digest,
 )
+from svc_http.stores.relational.statement_files import named_statements
+from svc_http.stores.relational.stored_ledger import (
+    SEQ_BITS,
+    RelationalLedger,
+    keys_text,
+    ledger_end,
+)
 from svc_http.stores.sqlite._session import SqliteSession
-from svc_http.stores.tables.statement_files import named_statements
-from svc_http.stores.tables.stored_ledger import SEQ_BITS, StoredLedger, keys_text, ledger_end
 
 _SQL = named_statements(__package__, "ledger.sql")
 
 
-class SqliteLedger(StoredLedger):
+class SqliteLedger(RelationalLedger):
     """The ledger of one tenant."""
 
     statements = _SQL

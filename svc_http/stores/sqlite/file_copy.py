@@ -31,6 +31,7 @@ from svc_http.stores.contents import (
 )
 from svc_http.stores.errors import CopyRefused
 from svc_http.stores.migration_steps import MigrationStatus
+from svc_http.stores.relational.stored_ledger import line_of
 from svc_http.stores.sqlite._ledger import add_lines
 from svc_http.stores.sqlite._rows import RowWriter
 from svc_http.stores.sqlite._storage import migrate_sqlite, sqlite_status
@@ -38,7 +39,6 @@ from svc_http.stores.sqlite._table import SqliteTable, build_table
 from svc_http.stores.sqlite._texts import Texts
 from svc_http.stores.sqlite.file_connection import LOGS, OWNER_ONLY, connect_reader, connect_writer
 from svc_http.stores.sqlite.file_lock import FileLock
-from svc_http.stores.tables.stored_ledger import line_of
 
 PLACEHOLDER: Final = b"svc db copy makes a database here, or was ended before it was whole.\n"
 """The content of the final name while the copy is incomplete."""

@@ -11,12 +11,12 @@ from svc_core.contract.answer import Answer
 from svc_core.operation.ports import PURGED_BYTES
 from svc_http.stores import tenancy as scopes
 from svc_http.stores.microseconds import from_microseconds, to_microseconds
-from svc_http.stores.tables.sessions import TableSession
+from svc_http.stores.relational.sessions import TableSession
 
 _json = compact.compact_encoder(ascii_only=True)
 
 
-class StoredAnswers(ABC):
+class RelationalAnswers(ABC):
     """The stored answers of one tenant, by operation and idempotency key."""
 
     statements: ClassVar[Mapping[str, str]]

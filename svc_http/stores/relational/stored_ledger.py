@@ -20,7 +20,7 @@ from svc_core.operation.ports import (
     key_digest,
 )
 from svc_http.stores.ledger_lines import check_append, check_level, check_time, keys_in
-from svc_http.stores.tables.sessions import TableSession
+from svc_http.stores.relational.sessions import TableSession
 
 SEQ_BITS: Final = 40
 """2**40 lines a ledger: more than the largest file of SQLite can hold."""
@@ -30,7 +30,7 @@ _BEFORE_ALL = LedgerKey(-(1 << 63), -1)
 _json = compact.compact_encoder(ascii_only=False)
 
 
-class StoredLedger(ABC):
+class RelationalLedger(ABC):
     """The ledger of one tenant; each statement has the tenant as its first value."""
 
     statements: ClassVar[Mapping[str, str]]

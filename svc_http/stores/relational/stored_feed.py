@@ -12,13 +12,13 @@ from svc_core.operation.ports import Change, ChangeSlice, FeedPosition
 from svc_http.stores import change_details
 from svc_http.stores import tenancy as scopes
 from svc_http.stores.microseconds import from_microseconds, to_microseconds
-from svc_http.stores.tables.sessions import TableSession
+from svc_http.stores.relational.sessions import TableSession
 
 GLOBAL_SCOPE: Final = "*"
 """The scope of global entries; the scope of a tenant is a slash and its name."""
 
 
-class StoredFeed(ABC):
+class RelationalFeed(ABC):
     """The feed of one tenant: the global entries merged with its own.
 
     A row that is read begins with the heads of both scopes, the scope, the position, the type of
