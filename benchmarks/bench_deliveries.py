@@ -88,8 +88,10 @@ uvloop.run(main())
 
 async def register(service: Service, address: str, tenant: str = TENANT) -> StoredWebhook:
     """A new webhook."""
-    request = operations.CreateWebhook(operations.NewWebhook(address, secret=SECRET))
-    creation = await service.write(tenant, lambda ctx: operations.create_webhook(ctx, request))
+    body = operations.NewWebhook(address, secret=SECRET)
+    creation = await service.write(
+        tenant, lambda ctx: operations.WEBHOOK_ROWS.create_row(ctx, body)
+    )
     return WEBHOOKS.decode(creation.raw)
 
 

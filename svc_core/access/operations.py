@@ -29,13 +29,14 @@ from svc_core.access.model import (
 )
 from svc_core.access.plans import Plan, PlanTable
 from svc_core.access.scopes import SCOPES
-from svc_core.base.unset import UNSET, Maybe, patch_members
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import OPERATOR, Confidential, Operation, local
+from svc_core.operation.merge_patch import sent_members
 from svc_core.operation.ports import Collection, T, Transaction
 from svc_core.wire.constraints import Arg, Doc, IdOf
 
@@ -654,7 +655,7 @@ def _on_key(
 
 
 async def _update_key(ctx: Context, request: UpdateKey) -> Single[KeyRow]:
-    members = patch_members(request, KeyWish)
+    members = sent_members(request, KeyWish)
     return await _key_answer(ctx, await update_key(ctx, members.pop("key_id"), members))
 
 

@@ -11,7 +11,6 @@ from typing import Annotated, Final, Literal
 
 from attrs import frozen
 
-from svc_core.base.unset import UNSET, Maybe
 from svc_core.operation.members import (
     NOT_BLANK,
     AutomationId,
@@ -157,26 +156,6 @@ class AutomationInput:
     instructions: Instructions
     schedule: OptionalTimetable = None
     project_id: OptionalProject = None
-
-
-@frozen
-class TimetablePatch:
-    """The members of the schedule to change; null resets an optional one (RFC 7396)."""
-
-    frequency: Maybe[Cadence] = UNSET
-    time_of_day: Maybe[TimeOfDay | None] = UNSET
-    timezone: Maybe[TimeZone | None] = UNSET
-    day: Maybe[ScheduleDay | None] = UNSET
-
-
-@frozen
-class AutomationPatch:
-    """The members to change; null resets an optional one to its default (RFC 7396)."""
-
-    name: Maybe[Name] = UNSET
-    instructions: Maybe[Instructions] = UNSET
-    schedule: Annotated[Maybe[TimetablePatch | None], Doc("Its members; null: by hand.")] = UNSET
-    project_id: Maybe[OptionalProject] = UNSET
 
 
 @frozen

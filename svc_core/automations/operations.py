@@ -19,19 +19,19 @@ from svc_core.automations.model import (
     RUNS,
     Automation,
     AutomationInput,
-    AutomationPatch,
     AutomationRun,
     RunStatus,
+    Timetable,
 )
-from svc_core.base.unset import UNSET, Maybe, patch_members
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Accepted, Created, Page, Single
-from svc_core.operation import crud
+from svc_core.contract.result import Accepted, Page, Single
 from svc_core.operation.context import Context
-from svc_core.operation.crud import update_row
-from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
+from svc_core.operation.crud import Crud, RowEdit
+from svc_core.operation.declaration import PATH, QUERY, Operation
 from svc_core.operation.members import AutomationId, Cursor, Limit, RunId
+from svc_core.operation.merge_patch import nullable, patch_of
 from svc_core.projects.model import PROJECTS, Archivable
 from svc_core.wire import InputFault
 from svc_core.wire.constraints import Doc
@@ -49,31 +49,10 @@ class ListAutomations:
 
 
 @frozen
-class CreateAutomation:
-    """A new automation."""
-
-    body: Annotated[AutomationInput, BODY]
-
-
-@frozen
 class AutomationRequest:
     """One automation."""
 
     automation_id: Annotated[AutomationId, PATH]
-
-
-@frozen
-class ReplaceAutomation(AutomationRequest):
-    """One automation, replaced whole."""
-
-    body: Annotated[AutomationInput, BODY]
-
-
-@frozen
-class PatchAutomation(AutomationRequest):
-    """One automation, changed in part."""
-
-    body: Annotated[AutomationPatch, BODY]
 
 
 @frozen
@@ -95,65 +74,27 @@ class RunRequest(AutomationRequest):
 # -- use cases ---------------------------------------------------------------------------------
 
 
-async def list_automations(ctx: Context, request: ListAutomations) -> Page[Automation]:
-    """The caller's own automations."""
-    filters = {"status": request.status}
-    return await ctx.page(AUTOMATIONS, where=filters, after=request.cursor, limit=request.limit)
+async def _complete(ctx: Context, change: RowEdit[Automation]) -> Automation:
+    """Check a new schedule and a new project, and plan the next run anew where that is due.
 
-
-async def create_automation(ctx: Context, request: CreateAutomation) -> Created[Automation]:
-    """Begin an automation of the caller's own."""
-    automation = crud.new_row(ctx, AUTOMATIONS, **patch_members(request.body, AutomationInput))
-    await _check(ctx, automation, None)
-    automation = rules.replan(automation, ctx.now)
-    answer = await crud.create_own(ctx, AUTOMATIONS, automation, AUTOMATIONS_MAX)
-    await running.plan_next(ctx, automation)
-    return answer
-
-
-async def change_automation(
-    ctx: Context, request: ReplaceAutomation | PatchAutomation
-) -> Single[Automation]:
-    """Change the members that are sent; a replacement sends its defaults too."""
-    before = AUTOMATIONS.decode(ctx.row.raw)
-    after = rules.apply_change(before, request.body, ctx.now)
-    await _check(ctx, after, before.project_id)
-    return await _write(ctx, rules.reschedule(before, after, ctx.now))
-
-
-async def _write(ctx: Context, after: Automation) -> Single[Automation]:
-    await running.plan_next(ctx, after)
-    return await ctx.rewrite(AUTOMATIONS, after)
-
-
-async def _check(ctx: Context, automation: Automation, earlier: str | None) -> None:
-    """Check the schedule, and that the project is the caller's own or the one set before.
+    Archiving gives up a run that has not begun.
 
     Raises:
         Problem: VALIDATION_FAILED, naming every fault.
     """
-    faults, id_ = rules.timetable_faults(automation), automation.project_id
-    if id_ not in {None, earlier}:
+    after, id_ = change.after, change.after.project_id
+    faults = rules.timetable_faults(after) if after.schedule != change.former("schedule") else []
+    if id_ not in {None, change.former("project_id")}:
         document = await ctx.tx.documents.get(PROJECTS, id_)
         if document is None or not ctx.is_visible(PROJECTS, document):
             faults.append(InputFault("/projectId", "is no project of yours"))
     problem.refuse(faults)
+    planned = rules.reschedule(change.before, after, ctx.now)
+    return await running.cancel_queued(ctx, planned) if after.status == "archived" else planned
 
 
-async def archive_automation(ctx: Context, request: AutomationRequest) -> Single[Automation]:  # noqa: ARG001
-    """Stop its schedule, and give up a run that has not begun."""
-    before = AUTOMATIONS.decode(ctx.row.raw)
-    after = update_row(before, ctx.now, status="archived", next_run_at=None)
-    return await _write(ctx, await running.cancel_queued(ctx, after))
-
-
-async def restore_automation(ctx: Context, request: AutomationRequest) -> Single[Automation]:  # noqa: ARG001
-    """Take an archived automation up again; its next run is counted from now."""
-    before = AUTOMATIONS.decode(ctx.row.raw)
-    if before.status == "active":
-        return await _write(ctx, before)
-    after = update_row(before, ctx.now, status="active")
-    return await _write(ctx, rules.replan(after, ctx.now))
+async def _plan(ctx: Context, change: RowEdit[Automation]) -> None:
+    await running.plan_next(ctx, change.after)
 
 
 async def run_automation(
@@ -205,110 +146,88 @@ def _visible_run(ctx: Context, raw: bytes) -> bytes:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_EXAMPLE = {
-    "name": "Morning look at the ports",
-    "instructions": "Which port strikes were announced since yesterday?",
-    "schedule": {"frequency": "weekdays", "timeOfDay": "07:30", "timezone": "Europe/Paris"},
-}
-_READ, _WRITE = frozenset({"automations:read"}), frozenset({"automations:write"})
-_ROWS = crud.RowOperations(AUTOMATIONS, "automation_id", _READ, _WRITE, idempotency="optional")
-_PATH, _REPEAT = "/automations/{automationId}", " Where it is so already, nothing is written."
+_PATH = "/automations/{automationId}/runs"
+_TIMETABLE_PATCH = patch_of(
+    Timetable,
+    "",
+    "The members of the schedule to change; null resets an optional one (RFC 7396).",
+)
+AUTOMATION_ROWS = Crud(
+    AUTOMATIONS,
+    "automation_id",
+    frozenset({"automations:read"}),
+    frozenset({"automations:write"}),
+    idempotency="optional",
+    body=AutomationInput,
+    patch=patch_of(
+        AutomationInput,
+        schedule=nullable(_TIMETABLE_PATCH, "Its members; null: by hand."),
+    ),
+    rows_max=AUTOMATIONS_MAX,
+    example={
+        "name": "Morning look at the ports",
+        "instructions": "Which port strikes were announced since yesterday?",
+        "schedule": {"frequency": "weekdays", "timeOfDay": "07:30", "timezone": "Europe/Paris"},
+    },
+    complete=_complete,
+    follow=_plan,
+)
+_REPEAT = " Where it is so already, nothing is written."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _ROWS.operation(
-        "automations list",
-        "GET /automations",
-        "List your automations",
-        list_automations,
-        description="Those of the person behind the key, newest first; nobody else sees them.",
+    AUTOMATION_ROWS.listing(
+        ListAutomations,
+        "Those of the person behind the key, newest first; nobody else sees them.",
         columns=("id", "name", "status", "nextRunAt", "lastRun.status"),
     ),
-    _ROWS.operation(
-        "automations create",
-        "POST /automations",
-        "Create an automation",
-        create_automation,
-        description=(
-            "Has the agent asked `instructions` as often as `schedule` says, or by hand alone "
-            "without one. A run acts for the person behind the key, and counts in the agent "
-            "limits and the chat credits of the workspace, not against a key."
-        ),
-        fails=(problem.RESOURCE_CONFLICT,),
-        examples={"body": _EXAMPLE},
+    AUTOMATION_ROWS.declare(
+        "create",
+        "Has the agent asked `instructions` as often as `schedule` says, or by hand alone "
+        "without one. A run acts for the person behind the key, and counts in the agent "
+        "limits and the chat credits of the workspace, not against a key.",
     ),
-    _ROWS.show(
-        "getAutomation",
-        "automations show",
-        f"GET {_PATH}",
-        "Read an automation",
-        AutomationRequest,
-        description="One automation of the person behind the key.",
+    AUTOMATION_ROWS.declare("show", "One automation of the person behind the key."),
+    AUTOMATION_ROWS.declare(
+        "replace",
+        "What is left out gets its default; `status` stays. Another schedule is counted from "
+        "now; a run that is under way goes on as it was asked." + _REPEAT,
     ),
-    _ROWS.operation(
-        "automations replace",
-        f"PUT {_PATH}",
-        "Replace an automation",
-        change_automation,
-        id_="replaceAutomation",
-        request=ReplaceAutomation,
-        description=(
-            "What is left out gets its default; `status` stays. Another schedule is counted from "
-            "now; a run that is under way goes on as it was asked." + _REPEAT
-        ),
-        examples={"body": _EXAMPLE},
-    ),
-    _ROWS.operation(
-        "automations update",
-        f"PATCH {_PATH}",
-        "Change an automation",
-        change_automation,
-        id_="updateAutomation",
-        request=PatchAutomation,
-        description=(
-            "Changes the members that are sent (JSON Merge Patch, RFC 7396), inside `schedule` "
-            "too; null leaves it to be run by hand." + _REPEAT
-        ),
+    AUTOMATION_ROWS.declare(
+        "update",
+        "Changes the members that are sent (JSON Merge Patch, RFC 7396), inside `schedule` "
+        "too; null leaves it to be run by hand." + _REPEAT,
         examples={"body": {"schedule": {"frequency": "weekly", "timeOfDay": "07:30", "day": 1}}},
     ),
-    _ROWS.operation(
-        "automations archive",
-        f"POST {_PATH}/archive",
-        "Archive an automation",
-        archive_automation,
-        description=(
-            "Stops its schedule and cancels a run that has not begun; one that has goes on to its "
-            "end." + _REPEAT
-        ),
+    AUTOMATION_ROWS.switch(
+        "archive",
+        "Stops its schedule and cancels a run that has not begun; one that has goes on to its "
+        "end." + _REPEAT,
+        {"status": "archived"},
     ),
-    _ROWS.operation(
-        "automations restore",
-        f"POST {_PATH}/restore",
-        "Restore an automation",
-        restore_automation,
-        description="Takes it up again; its next run is counted from now." + _REPEAT,
+    AUTOMATION_ROWS.switch(
+        "restore",
+        "Takes it up again; its next run is counted from now." + _REPEAT,
+        {"status": "active"},
     ),
-    _ROWS.operation(
-        "automations run",
-        f"POST {_PATH}/run",
-        "Run an automation now",
+    AUTOMATION_ROWS.declare(
+        "run",
+        "Queues a run, which a worker begins within seconds, or when the agent limits of the "
+        "workspace allow it. One that is queued or running is the only one: 409 until it ends.",
         run_automation,
-        description=(
-            "Queues a run, which a worker begins within seconds, or when the agent limits of the "
-            "workspace allow it. One that is queued or running is the only one: 409 until it ends."
-        ),
+        summary="Run an automation now",
         fails=(problem.RUN_IN_PROGRESS, problem.AUTOMATION_ARCHIVED),
     ),
-    _ROWS.operation(
+    AUTOMATION_ROWS.operation(
         "automations runs",
-        f"GET {_PATH}/runs",
+        f"GET {_PATH}",
         "List the runs of an automation",
         list_automation_runs,
         description="Its runs, newest first, with their outputs. They are kept for 90 days.",
         columns=("id", "status", "trigger", "createdAt", "finishedAt", "error.code"),
     ),
-    _ROWS.operation(
+    AUTOMATION_ROWS.operation(
         "automations show-run",
-        f"GET {_PATH}/runs/{{runId}}",
+        f"GET {_PATH}/{{runId}}",
         "Read a run",
         get_automation_run,
         description="One run with its output, or with the error that ended it.",

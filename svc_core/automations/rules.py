@@ -18,17 +18,10 @@ import attrs
 
 from svc_core.automations.model import (
     Automation,
-    AutomationInput,
-    AutomationPatch,
     AutomationRun,
     RunStatus,
-    Timetable,
-    TimetablePatch,
 )
-from svc_core.base.unset import patch_members
-from svc_core.contract import problem
 from svc_core.operation import schedule
-from svc_core.operation.crud import update_row
 from svc_core.wire import InputFault
 
 ATTEMPTS_MAX: Final = 3
@@ -72,38 +65,16 @@ def next_due(automation: Automation, now: datetime) -> datetime | None:
     return schedule.next_run(automation.schedule.schedule, now)
 
 
-def apply_change(
-    before: Automation, change: AutomationInput | AutomationPatch, now: datetime
-) -> Automation:
-    """The automation with the members that are sent.
-
-    Raises:
-        Problem: VALIDATION_FAILED, of a schedule nobody said how often.
-    """
-    members = patch_members(change, AutomationInput)
-    if isinstance(change, AutomationPatch) and isinstance(change.schedule, TimetablePatch):
-        members["schedule"] = _merge(before.schedule, change.schedule)
-    return update_row(before, now, **members)
-
-
-def reschedule(before: Automation, after: Automation, now: datetime) -> Automation:
-    """The automation; its next run is counted from `now` if its schedule has changed."""
-    return after if after.schedule == before.schedule else replan(after, now)
+def reschedule(before: Automation | None, after: Automation, now: datetime) -> Automation:
+    """The automation; its next run is counted from `now` if it is planned anew (rule 2)."""
+    if before is not None and (before.schedule, before.status) == (after.schedule, after.status):
+        return after
+    return replan(after, now)
 
 
 def replan(automation: Automation, now: datetime) -> Automation:
     """The automation with its next run counted from now."""
     return attrs.evolve(automation, next_run_at=next_due(automation, now))
-
-
-def _merge(before: Timetable | None, patch: TimetablePatch) -> Timetable:
-    """The schedule with the members that are sent (RFC 7396)."""
-    members = patch_members(patch, Timetable)
-    if before is not None:
-        members = {**attrs.asdict(before), **members}
-    if not isinstance(members.get("frequency"), str):
-        problem.refuse([InputFault("/schedule/frequency", "is required")])
-    return Timetable(**members)
 
 
 def timetable_faults(automation: Automation) -> list[InputFault]:

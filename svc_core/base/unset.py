@@ -5,9 +5,7 @@ empty. `UNSET` has no truth value, so `if not value` cannot blur the three by ac
 """
 
 from enum import Enum
-from typing import Any, Final, NoReturn, TypeVar, Union
-
-import attrs
+from typing import Final, NoReturn, TypeVar, Union
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -40,13 +38,3 @@ Maybe = Union[T, Unset]  # noqa: UP007 - mypy takes no `T | Unset` as a generic 
 def or_default(value: T | Unset, default: D) -> T | D:
     """`value` where it was sent (null and empty included), `default` where it was not."""
     return default if isinstance(value, Unset) else value
-
-
-def patch_members(patch: Any, whole: type[Any]) -> dict[str, Any]:
-    """The members that a merge patch names; null is the default that `whole` has (RFC 7396)."""
-    defaults = {member.name: member.default for member in attrs.fields(whole)}
-    return {
-        name: defaults[name] if value is None else value
-        for name, value in attrs.asdict(patch, recurse=False).items()
-        if value is not UNSET
-    }

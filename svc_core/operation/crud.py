@@ -1,4 +1,7 @@
-"""Create, read, replace and patch: what all rows that people write share (Spec: Representation 4).
+"""Create, read, replace, patch and delete: what all rows that people write share.
+
+`Crud` declares such rows: their collection, the class of their bodies, their bounds, and the rules
+by which they differ. Requests, use cases and operations follow from it (Spec: Representation 4).
 
 Rule 1: PUT resets what it leaves out, PATCH changes only what it names (RFC 7396).
 Rule 2: what changes nothing writes nothing: same version, no change record.
@@ -7,20 +10,23 @@ Rule 3: a list in a body is a set: a repeated item counts once, at its first pos
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import attrs
-from attrs import frozen
+from attrs import field, frozen
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Created, Single
+from svc_core.contract.result import Created, Empty, Page, Single
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import Operation, Target
-from svc_core.operation.ports import Collection
+from svc_core.operation.declaration import BODY, PATH, Operation, Target
+from svc_core.operation.merge_patch import patch_of, sent_members
+from svc_core.operation.ports import Collection, StoredRow
 from svc_core.wire import camel
 
 T = TypeVar("T")
+
+RowUseCase = Callable[[Context, Any], Awaitable[Any]]
 
 
 def update_row(row: T, now: datetime, **members: Any) -> T:
@@ -43,19 +49,6 @@ def _once(members: Mapping[str, Any]) -> dict[str, Any]:
         name: tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value
         for name, value in members.items()
     }
-
-
-async def create_own(ctx: Context, collection: Collection[T], row: Any, limit: int) -> Created[T]:
-    """Write a new row that belongs to the caller.
-
-    Raises:
-        Problem: RESOURCE_CONFLICT where the owner has `limit` rows already.
-    """
-    filters = {collection.owner: (ctx.actor.user_id or "",)}
-    if await ctx.tx.documents.count(collection, where=filters, limit=limit) == limit:
-        detail = f"A person has at most {limit} {collection.name}."
-        raise Problem(problem.RESOURCE_CONFLICT, detail)
-    return await create_row(ctx, collection, row)
 
 
 async def create_row(ctx: Context, collection: Collection[T], row: Any) -> Created[T]:
@@ -86,7 +79,7 @@ class RowOperations(Generic[T]):
         command: str,
         address: str,
         summary: str,
-        run: Callable[[Context, Any], Awaitable[Any]],
+        run: RowUseCase,
         *,
         id_: str = "",
         **members: Any,
@@ -128,3 +121,250 @@ class RowOperations(Generic[T]):
 
         overrides = {"request": request, "response": response, **members}
         return self.operation(command, address, summary, run, id_=id_, **overrides)
+
+
+# -- rows that people keep -----------------------------------------------------------------------
+
+
+@frozen
+class RowEdit(Generic[T]):
+    """A row before and after a change; before its creation there is none.
+
+    `members` are those that were sent, also those that the row does not hold itself.
+    """
+
+    before: T | None
+    after: T
+    members: Mapping[str, Any]
+
+    def former(self, name: str) -> Any:
+        """A member of the row as it was before; () for a new row."""
+        return getattr(self.before, name, ())
+
+
+async def _complete(ctx: Context, change: RowEdit[T]) -> T:  # noqa: ARG001
+    return change.after
+
+
+async def _follow(ctx: Context, change: RowEdit[Any]) -> None:
+    """Nothing else is written."""
+
+
+_VERBS: Mapping[str, tuple[str, str, str]] = {
+    "create": ("POST", "Create", "new_body"),
+    "show": ("GET", "Read", ""),
+    "replace": ("PUT", "Replace", "body"),
+    "update": ("PATCH", "Change", "patch"),
+    "delete": ("DELETE", "Delete", ""),
+}
+"""The method of a verb, the word for it in a summary, and the member of `Crud` that is its body."""
+
+
+@frozen(kw_only=True)
+class Crud(RowOperations[T]):
+    """Declares rows that people write, with the use cases and operations on them.
+
+    `body` is the class of a whole row as it is sent, `new_body` that of a new one and `patch` that
+    of a change in part, where these have other members. A new row has the `initial` members too.
+    A workspace, or a person where rows have owners, has `rows_max` of them at most; `cure` says
+    what to do then. `example` is a body for the documents.
+
+    What differs: `complete` judges a change and returns the row to write, the same object where
+    nothing is to be written; `follow` writes what depends on the row; `view` gives the `answer`
+    where that is not the row itself.
+    """
+
+    body: type[Any]
+    new_body: type[Any] = field()
+    patch: Any = field()
+    initial: Mapping[str, Any] = field(factory=dict)
+    rows_max: int | None = None
+    cure: str = ""
+    example: Mapping[str, Any] = field(factory=dict)
+    complete: Callable[[Context, RowEdit[T]], Awaitable[T]] = _complete
+    follow: Callable[[Context, RowEdit[T]], Awaitable[None]] = _follow
+    view: Callable[[Context, T], Awaitable[bytes]] | None = None
+    answer: Any = field()
+
+    @new_body.default
+    def _default_new_body(self) -> type[Any]:
+        return self.body
+
+    @patch.default
+    def _default_patch(self) -> Any:
+        return patch_of(self.body)
+
+    @answer.default
+    def _default_answer(self) -> Any:
+        return self.collection.model
+
+    # -- use cases -----------------------------------------------------------------------------
+
+    async def create_row(self, ctx: Context, body: Any) -> Created[Any]:
+        """Write the row that a body describes.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT where there are `rows_max` already.
+        """
+        members = sent_members(body, self.body)
+        row = new_row(ctx, self.collection, **self.initial, **self._stored(members))
+        after = await self.complete(ctx, RowEdit(None, row, members))
+        await self._check_count(ctx)
+        creation = await create_row(ctx, self.collection, after)
+        await self.follow(ctx, RowEdit(None, after, members))
+        return attrs.evolve(creation, raw=await self._shown(ctx, creation.raw))
+
+    async def change_row(self, ctx: Context, body: Any) -> Single[Any]:
+        """Change the members of the target row that are sent; a replacement sends its defaults.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT when the row was written meanwhile.
+        """
+        before = self.collection.decode(ctx.row.raw)
+        return await self._write(ctx, before, sent_members(body, self.body, before))
+
+    async def set_members(self, ctx: Context, **members: Any) -> Single[Any]:
+        """Set these members of the target row.
+
+        Raises:
+            Problem: RESOURCE_CONFLICT when the row was written meanwhile.
+        """
+        return await self._write(ctx, self.collection.decode(ctx.row.raw), members)
+
+    async def _write(self, ctx: Context, before: T, members: Mapping[str, Any]) -> Single[Any]:
+        document = ctx.row
+        after = update_row(before, ctx.now, **self._stored(members))
+        after = await self.complete(ctx, RowEdit(before, after, members))
+        if after is not before:
+            version = document.version
+            document = await ctx.save(self.collection, document.id, after, expect=version)
+        await self.follow(ctx, RowEdit(before, after, members))
+        return await self.answer_of(ctx, document)
+
+    async def answer_of(self, ctx: Context, document: StoredRow[T] | Single[T]) -> Single[Any]:
+        """The row as it is shown; its ETag covers what is stored of it and nothing else."""
+        return Single(await self._shown(ctx, document.raw), document.tag)
+
+    async def _shown(self, ctx: Context, raw: bytes) -> bytes:
+        return raw if self.view is None else await self.view(ctx, self.collection.decode(raw))
+
+    def _stored(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        """The members that the row itself holds."""
+        model: Any = self.collection.model
+        return {name: members[name] for name in members if name in attrs.fields_dict(model)}
+
+    async def _check_count(self, ctx: Context) -> None:
+        if self.rows_max is None:
+            return
+        owner = self.collection.owner
+        filters = {owner: (ctx.actor.user_id or "",)} if owner else None
+        count = await ctx.tx.documents.count(self.collection, where=filters, limit=self.rows_max)
+        if count == self.rows_max:
+            holder = "person" if owner else "workspace"
+            detail = f"A {holder} has at most {self.rows_max} {self.collection.name}."
+            raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=self.cure)
+
+    # -- operations ----------------------------------------------------------------------------
+
+    def listing(
+        self, request: type[Any], description: str, run: RowUseCase | None = None, **members: Any
+    ) -> Operation[Any, Any]:
+        """Declare the list of rows; without `run` the inputs of `request` are its filters."""
+        names = {item.name for item in attrs.fields(request)} - {"limit", "cursor"}
+
+        async def page(ctx: Context, inputs: Any) -> Page[T]:
+            filters = {name: _key(getattr(inputs, name)) for name in names}
+            after, limit = inputs.cursor, inputs.limit
+            return await ctx.page(self.collection, where=filters, after=after, limit=limit)
+
+        name, whose = self.collection.name, "your " if self.collection.owner else ""
+        defaults: dict[str, Any] = {
+            "id_": f"list{name.capitalize()}",
+            "summary": f"List {whose}{name}",
+            "description": description,
+        }
+        if run is None:
+            run, response = page, Page[self.collection.model]  # type: ignore[name-defined]
+            defaults |= {"request": request, "response": response}
+        return self.operation(f"{name} list", f"GET /{name}", run=run, **{**defaults, **members})
+
+    def declare(
+        self, verb: str, description: str, run: RowUseCase | None = None, **members: Any
+    ) -> Operation[Any, Any]:
+        """Declare the operation of a verb, with a use case of its own or the one of all rows.
+
+        Its id, address and summary follow from the verb; one that is not of all rows is posted to
+        an address below the row.
+        """
+        method, word, body = _VERBS.get(verb, ("POST", verb.capitalize(), ""))
+        group, noun = self.collection.name, str(self.collection.kind)
+        path = f"/{group}" if verb == "create" else f"/{group}/{{{camel(self.param)}}}"
+        defaults: dict[str, Any] = {
+            "id_": f"{'get' if verb == 'show' else verb}{noun.capitalize()}",
+            "summary": f"{word} {'an' if noun[0] in 'aeiou' else 'a'} {noun}",
+            "description": description,
+        }
+        if run is None:
+            run, response = self._use_case(verb)
+            defaults |= {"request": self._request(verb, body), "response": response}
+        if body in {"new_body", "body"}:
+            defaults["examples"] = {"body": self.example}
+        if verb == "create" and self.rows_max is not None:
+            members["fails"] = (*members.get("fails", ()), problem.RESOURCE_CONFLICT)
+        address = f"{method} {path}" if verb in _VERBS else f"{method} {path}/{verb}"
+        return self.operation(f"{group} {verb}", address, run=run, **{**defaults, **members})
+
+    def switch(
+        self, verb: str, description: str, changes: Mapping[str, Any]
+    ) -> Operation[Any, Any]:
+        """Declare an operation that sets members of a row, and writes nothing where they are so."""
+
+        async def run(ctx: Context, request: Any) -> Single[T]:  # noqa: ARG001
+            return await self.set_members(ctx, **changes)
+
+        response: Any = Single[self.answer]  # type: ignore[name-defined]
+        request = self._request(verb, "")
+        return self.declare(verb, description, run, request=request, response=response)
+
+    def _request(self, verb: str, body: str) -> type[Any]:
+        """The request class of a verb: which row, and the body that the declaration names."""
+        model: Any = self.collection.model
+        types: dict[str, Any] = {}
+        if verb != "create":
+            types[self.param] = Annotated[(attrs.fields(model).id.type, PATH)]
+        if body:
+            types["body"] = Annotated[(getattr(self, body), BODY)]
+        fields = {name: attrs.field(type=type_) for name, type_ in types.items()}
+        return attrs.make_class(f"{verb}_{self.collection.kind}", fields, frozen=True)
+
+    def _use_case(self, verb: str) -> tuple[RowUseCase, Any]:
+        """The use case of a verb, and the class of its result."""
+
+        async def create(ctx: Context, request: Any) -> Created[T]:
+            return await self.create_row(ctx, request.body)
+
+        async def show(ctx: Context, request: Any) -> Single[T]:
+            return await self.answer_of(
+                ctx, await ctx.load(self.collection, getattr(request, self.param))
+            )
+
+        async def change(ctx: Context, request: Any) -> Single[T]:
+            return await self.change_row(ctx, request.body)
+
+        async def delete(ctx: Context, request: Any) -> Empty:
+            await ctx.remove(self.collection, getattr(request, self.param))
+            return Empty()
+
+        single: Any = Single[self.answer]  # type: ignore[name-defined]
+        return {
+            "create": (create, Created[self.answer]),  # type: ignore[name-defined]
+            "show": (show, single),
+            "replace": (change, single),
+            "update": (change, single),
+            "delete": (delete, Empty),
+        }[verb]
+
+
+def _key(value: Any) -> Any:
+    """The value of a filter as rows store it in their keys."""
+    return str(value).lower() if isinstance(value, bool) else value

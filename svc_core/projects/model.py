@@ -4,7 +4,6 @@ from typing import Annotated, Final, Literal
 
 from attrs import frozen
 
-from svc_core.base.unset import UNSET, Maybe
 from svc_core.operation.members import (
     NOT_BLANK,
     CreatedAt,
@@ -64,17 +63,6 @@ class ProjectInput:
     report_ids: ReportIds = ()
     subject_ids: SubjectIds = ()
     notes: Notes = None
-
-
-@frozen
-class ProjectPatch:
-    """The members to change; null resets an optional one to its default (RFC 7396)."""
-
-    name: Maybe[Name] = UNSET
-    description: Maybe[Description] = UNSET
-    report_ids: Maybe[ReportIds | None] = UNSET
-    subject_ids: Maybe[SubjectIds | None] = UNSET
-    notes: Maybe[Notes] = UNSET
 
 
 PROJECTS: Collection[Project] = Collection(

@@ -1,23 +1,20 @@
 """The webhook operations: registration, signed delivery, repetition (Spec: Other v1 operations)."""
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import attrs
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, patch_members
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import problem
-from svc_core.contract.problem import Problem
 from svc_core.contract.result import Created, Empty, Page, Single
-from svc_core.operation import crud
 from svc_core.operation.context import Context
-from svc_core.operation.crud import update_row
+from svc_core.operation.crud import Crud, RowEdit
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, WebhookId
+from svc_core.operation.merge_patch import patch_of
 from svc_core.operation.period import TimeFilter, time_bounds
-from svc_core.operation.ports import StoredRow
 from svc_core.outbox.cloud_events import enqueue, publish, queue_of
 from svc_core.outbox.model import (
     DEFAULT_EVENTS,
@@ -48,16 +45,7 @@ from svc_core.webhooks.signing import SECRET_BYTES, SECRET_PATTERN, secret_key, 
 from svc_core.wire.constraints import Arg, Doc, Example, Pattern, WriteOnly
 
 MANAGE = frozenset({"webhooks:manage"})
-
-_EXAMPLE = {
-    "url": "https://hooks.example.com/svc",
-    "description": "Newsroom channel",
-    "events": [REPORT_GENERATED],
-    "profileIds": [],
-}
-_SECRET = {"secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
-_URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
-
+_EXAMPLE_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - of the documents
 
 # -- requests ----------------------------------------------------------------------------------
 
@@ -71,7 +59,7 @@ Secret = Annotated[
         secret_text,
     ),
     Doc("What deliveries are signed by: `whsec_` and the base64 of 24 to 64 bytes. Never shown."),
-    Example(_SECRET["secret"]),
+    Example(_EXAMPLE_SECRET),
 ]
 
 
@@ -97,17 +85,6 @@ class NewWebhook(WebhookInput):
 
 
 @frozen
-class WebhookPatch:
-    """The members to change; null resets an optional one to its default (RFC 7396)."""
-
-    url: Maybe[Url] = UNSET
-    description: Maybe[Description] = UNSET
-    events: Maybe[Events | None] = UNSET
-    profile_ids: Maybe[ProfileIds | None] = UNSET
-    secret: Maybe[Secret] = field(default=UNSET, repr=False)
-
-
-@frozen
 class WebhookSecret:
     """The next secret of a webhook, which the client made."""
 
@@ -123,31 +100,10 @@ class ListWebhooks:
 
 
 @frozen
-class CreateWebhook:
-    """A new webhook."""
-
-    body: Annotated[NewWebhook, BODY]
-
-
-@frozen
 class WebhookRequest:
     """One webhook."""
 
     webhook_id: Annotated[WebhookId, PATH]
-
-
-@frozen
-class ReplaceWebhook(WebhookRequest):
-    """One webhook, replaced whole."""
-
-    body: Annotated[WebhookInput, BODY]
-
-
-@frozen
-class PatchWebhook(WebhookRequest):
-    """One webhook, changed in part."""
-
-    body: Annotated[WebhookPatch, BODY]
 
 
 @frozen
@@ -195,72 +151,39 @@ async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
     return Page(tuple(map(wire.to_bytes, rows)), page.next_cursor)
 
 
-async def create_webhook(ctx: Context, request: CreateWebhook) -> Created[Webhook]:
-    """Register an address with the secret that signs its deliveries."""
-    members = patch_members(request.body, WebhookInput)
-    key = secret_key(members.pop("secret"))
-    webhook = crud.new_row(ctx, WEBHOOKS, **members)
-    rules.check_url(webhook.url, loopback=ctx.host.is_development)
-    await _check(ctx, members)
-    page = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
-    if len(page.rows) == WEBHOOKS_MAX:
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
-            f"A workspace has at most {WEBHOOKS_MAX}.",
-            resolution="Delete a webhook first.",
-        )
-    document = await ctx.create(WEBHOOKS, webhook.id, webhook)
-    await keys.store_secret(ctx, webhook.id, key)
-    view = rules.webhook_view(webhook, Queue(webhook.id, None))
-    return Created(wire.to_bytes(view), document.tag, str(WEBHOOKS.address(webhook.id)))
-
-
-async def _check(ctx: Context, members: Mapping[str, Any], earlier: Sequence[str] = ()) -> None:
-    """Check that the workspace subscribes to the profiles, or that they were set before.
+async def _complete(ctx: Context, change: RowEdit[StoredWebhook]) -> StoredWebhook:
+    """Check a new address and new profiles, and rotate the secret where another is sent.
 
     Raises:
-        Problem: VALIDATION_FAILED, naming each that is not.
+        Problem: WEBHOOK_URL_NOT_ALLOWED; VALIDATION_FAILED, naming each profile to which the
+            workspace does not subscribe.
     """
+    webhook, members = change.after, change.members
+    if webhook.url != change.former("url"):
+        rules.check_url(webhook.url, loopback=ctx.host.is_development)
     ids = members.get("profile_ids", ())
-    earlier = [*earlier, *await ctx.tx.documents.get_many(FOLLOWS, ids)]
+    earlier = [*change.former("profile_ids"), *await ctx.tx.documents.get_many(FOLLOWS, ids)]
     problem.refuse(await ctx.missing_faults(PROFILES, ids, pointer="/profileIds", earlier=earlier))
-
-
-async def get_webhook(ctx: Context, request: WebhookRequest) -> Single[Webhook]:
-    """One webhook, without its secret."""
-    return await _answer(ctx, await ctx.load(WEBHOOKS, request.webhook_id))
-
-
-async def _answer(
-    ctx: Context, row: StoredRow[StoredWebhook] | Single[StoredWebhook]
-) -> Single[Webhook]:
-    """The webhook with the state of its deliveries, which its ETag does not cover."""
-    webhook = WEBHOOKS.decode(row.raw)
-    return Single(
-        wire.to_bytes(rules.webhook_view(webhook, await queue_of(ctx, webhook.id))), row.tag
-    )
-
-
-async def change_webhook(
-    ctx: Context, request: ReplaceWebhook | PatchWebhook | RotateSecret
-) -> Single[Webhook]:
-    """Change the members that are sent; a replacement sends its defaults too.
-
-    Status stays, and so does the secret unless one is sent.
-    """
-    members, before = patch_members(request.body, WebhookInput), WEBHOOKS.decode(ctx.row.raw)
-    secret = members.pop("secret", None)
-    after = update_row(before, ctx.now, **members)
-    if secret is not None and await keys.replace(ctx, before.id, secret_key(secret)):
+    is_rotation = change.before is not None and "secret" in members
+    if is_rotation and await keys.replace(ctx, webhook.id, secret_key(members["secret"])):
         # The row is written, so that its version tells of the new secret, which it does not show.
-        after = attrs.evolve(after, updated_at=ctx.now)
-    if after.url != before.url:
-        rules.check_url(after.url, loopback=ctx.host.is_development)
-    await _check(ctx, members, before.profile_ids)
-    document = ctx.row
-    if after is not before:
-        document = await ctx.save(WEBHOOKS, after.id, after, expect=document.version)
-    return await _answer(ctx, document)
+        webhook = attrs.evolve(webhook, updated_at=ctx.now)
+    return webhook
+
+
+async def _store_secret(ctx: Context, change: RowEdit[StoredWebhook]) -> None:
+    if change.before is None:
+        await keys.store_secret(ctx, change.after.id, secret_key(change.members["secret"]))
+
+
+async def _view(ctx: Context, webhook: StoredWebhook) -> bytes:
+    """The webhook with the state of its deliveries, which its ETag does not cover."""
+    return wire.to_bytes(rules.webhook_view(webhook, await queue_of(ctx, webhook.id)))
+
+
+async def rotate_secret(ctx: Context, request: RotateSecret) -> Single[Webhook]:
+    """Sign by another secret from now on."""
+    return await WEBHOOK_ROWS.change_row(ctx, request.body)
 
 
 async def delete_webhook(ctx: Context, request: WebhookRequest) -> Empty:
@@ -278,7 +201,7 @@ async def enable_webhook(ctx: Context, request: WebhookRequest) -> Single[Webhoo
     if queue.consecutive_failures:
         await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, consecutive_failures=0))
     webhook = rules.enable(WEBHOOKS.decode(ctx.row.raw), ctx.now)
-    return await _answer(ctx, await ctx.rewrite(WEBHOOKS, webhook))
+    return await WEBHOOK_ROWS.answer_of(ctx, await ctx.rewrite(WEBHOOKS, webhook))
 
 
 async def test_webhook(ctx: Context, request: WebhookRequest) -> Created[Delivery]:
@@ -328,14 +251,33 @@ def _deliveries(webhook_id: str, event_id: str) -> str:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_PATH = "/webhooks/{webhookId}"
-_ROWS = crud.RowOperations(WEBHOOKS, "webhook_id", MANAGE, MANAGE)
+_URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
+WEBHOOK_ROWS = Crud(
+    WEBHOOKS,
+    "webhook_id",
+    MANAGE,
+    MANAGE,
+    body=WebhookInput,
+    new_body=NewWebhook,
+    patch=patch_of(WebhookInput, url=Url),
+    rows_max=WEBHOOKS_MAX,
+    cure="Delete a webhook first.",
+    example={
+        "url": "https://hooks.example.com/svc",
+        "description": "Newsroom channel",
+        "events": [REPORT_GENERATED],
+        "profileIds": [],
+    },
+    complete=_complete,
+    follow=_store_secret,
+    view=_view,
+    answer=Webhook,
+)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _ROWS.operation(
-        "webhooks list",
-        "GET /webhooks",
-        "List webhooks",
+    WEBHOOK_ROWS.listing(
+        ListWebhooks,
+        "The workspace's webhooks, newest first, without their secrets.",
         list_webhooks,
         columns=(
             "id",
@@ -345,112 +287,76 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "lastDelivery.status",
             "lastDelivery.at",
         ),
-        description="The workspace's webhooks, newest first, without their secrets.",
     ),
-    _ROWS.operation(
-        "webhooks create",
-        "POST /webhooks",
-        "Register a webhook",
-        create_webhook,
-        description=(
-            "Registers an address that is notified of events. Verify the signature of every "
-            "delivery with the `secret` that you send; no answer ever holds it."
-        ),
+    WEBHOOK_ROWS.declare(
+        "create",
+        "Registers an address that is notified of events. Verify the signature of every "
+        "delivery with the `secret` that you send; no answer ever holds it.",
+        summary="Register a webhook",
         idempotency="required",
-        fails=(*_URL, problem.RESOURCE_CONFLICT),
-        examples={"body": _EXAMPLE | _SECRET},
-    ),
-    _ROWS.operation(
-        "webhooks show",
-        f"GET {_PATH}",
-        "Read a webhook",
-        get_webhook,
-        description=(
-            "One webhook, without its secret. Its ETag tells of what is set and of its status: "
-            "attempts that do not disable it leave it as it is."
-        ),
-    ),
-    _ROWS.operation(
-        "webhooks replace",
-        f"PUT {_PATH}",
-        "Replace a webhook",
-        change_webhook,
-        id_="replaceWebhook",
-        request=ReplaceWebhook,
-        description=(
-            "Replaces address, description and filters; members that are left out get their "
-            "default. Status and failure count stay, and so does the secret unless one is sent."
-        ),
         fails=_URL,
-        examples={"body": _EXAMPLE},
+        examples={"body": {**WEBHOOK_ROWS.example, "secret": _EXAMPLE_SECRET}},
     ),
-    _ROWS.operation(
-        "webhooks update",
-        f"PATCH {_PATH}",
-        "Change a webhook",
-        change_webhook,
-        id_="updateWebhook",
-        request=PatchWebhook,
-        description=(
-            "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
-            "optional member to its default."
-        ),
+    WEBHOOK_ROWS.declare(
+        "show",
+        "One webhook, without its secret. Its ETag tells of what is set and of its status: "
+        "attempts that do not disable it leave it as it is.",
+    ),
+    WEBHOOK_ROWS.declare(
+        "replace",
+        "Replaces address, description and filters; members that are left out get their "
+        "default. Status and failure count stay, and so does the secret unless one is sent.",
+        fails=_URL,
+    ),
+    WEBHOOK_ROWS.declare(
+        "update",
+        "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
+        "optional member to its default.",
         fails=_URL,
         examples={"body": {"description": "Night desk"}},
     ),
-    _ROWS.operation(
-        "webhooks delete",
-        f"DELETE {_PATH}",
-        "Delete a webhook",
+    WEBHOOK_ROWS.declare(
+        "delete",
+        "Deletes the webhook and its secret; what still waits for it is never sent.",
         delete_webhook,
-        description="Deletes the webhook and its secret; what still waits for it is never sent.",
     ),
-    _ROWS.operation(
-        "webhooks enable",
-        f"POST {_PATH}/enable",
-        "Enable a webhook",
+    WEBHOOK_ROWS.declare(
+        "enable",
+        "Notifies it of events again and sets its failure count back to 0.",
         enable_webhook,
-        description="Notifies it of events again and sets its failure count back to 0.",
     ),
-    _ROWS.operation(
-        "webhooks rotate-secret",
-        f"POST {_PATH}/rotate-secret",
-        "Rotate a webhook's secret",
-        change_webhook,
+    WEBHOOK_ROWS.declare(
+        "rotate-secret",
+        "Signs by the `secret` that you send. For 24 hours `webhook-signature` holds a "
+        "signature by the former one as well; `X-Svc-Signature` uses the new one at once. The "
+        "same secret again changes nothing.",
+        rotate_secret,
         id_="rotateWebhookSecret",
-        request=RotateSecret,
-        description=(
-            "Signs by the `secret` that you send. For 24 hours `webhook-signature` holds a "
-            "signature by the former one as well; `X-Svc-Signature` uses the new one at once. The "
-            "same secret again changes nothing."
-        ),
+        summary="Rotate a webhook's secret",
         idempotency="optional",
         examples={"body": {"secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"}},
     ),
-    _ROWS.operation(
-        "webhooks test",
-        f"POST {_PATH}/test",
-        "Send a test event",
+    WEBHOOK_ROWS.declare(
+        "test",
+        f"Queues an event of the type `{TEST}`: signed, attempted and counted like any other. "
+        "`Location` lists its delivery.",
         test_webhook,
-        description=(
-            f"Queues an event of the type `{TEST}`: signed, attempted and counted like any other. "
-            "`Location` lists its delivery."
-        ),
+        summary="Send a test event",
         idempotency="optional",
         fails=(problem.RESOURCE_CONFLICT,),
         target=None,
     ),
-    _ROWS.operation(
+    WEBHOOK_ROWS.operation(
         "webhooks deliveries",
-        f"GET {_PATH}/deliveries",
+        "GET /webhooks/{webhookId}/deliveries",
         "List deliveries",
         list_deliveries,
         columns=("eventId", "eventType", "subject", "status", "updatedAt"),
         description="What became of each event of the last 30 days, with every attempt.",
     ),
-    _ROWS.operation(
+    WEBHOOK_ROWS.operation(
         "webhooks redeliver",
-        f"POST {_PATH}/deliveries/{{eventId}}/redeliver",
+        "POST /webhooks/{webhookId}/deliveries/{eventId}/redeliver",
         "Send an event again",
         redeliver,
         id_="redeliverEvent",

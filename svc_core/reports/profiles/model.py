@@ -367,21 +367,6 @@ class ProfileInput:
 
 
 @frozen
-class ProfilePatch:
-    """The members to change; null resets an optional one to its default (RFC 7396)."""
-
-    name: Maybe[Name] = UNSET
-    topic: Maybe[TopicText] = UNSET
-    frequency: Maybe[Cadence] = UNSET
-    schedule_time_of_day: Maybe[TimeOfDay | None] = UNSET
-    schedule_day: Maybe[ScheduleDay | None] = UNSET
-    timezone: Maybe[TimeZone | None] = UNSET
-    language: Maybe[Language | None] = UNSET
-    keywords: Maybe[Keywords | None] = UNSET
-    status: Maybe[Status] = UNSET
-
-
-@frozen
 class SubscriptionInput:
     """A subscription to a public profile of another workspace."""
 
@@ -390,22 +375,11 @@ class SubscriptionInput:
 
 
 @frozen
-class DeliveryPatch:
-    """The preferences to change; null resets one to its default (RFC 7396)."""
+class SubscriptionSettings:
+    """What may be changed of a subscription."""
 
-    webhook_ids: Maybe[WebhookIds | None] = UNSET
-    include_audio: Maybe[IncludeAudio | None] = UNSET
-    min_signal_confidence: Maybe[MinSignalConfidence | None] = UNSET
-
-
-@frozen
-class SubscriptionPatch:
-    """What of a subscription changes; a delivery of null resets it to its defaults (RFC 7396)."""
-
-    status: Annotated[Maybe[SubscriptionStatus], Doc("Pause or resume."), Example("paused")] = UNSET
-    delivery: Annotated[
-        Maybe[DeliveryPatch | None], Doc("The preferences to change; null resets all of them.")
-    ] = UNSET
+    status: Annotated[SubscriptionStatus, Doc("Pause or resume."), Example("paused")]
+    delivery: DeliveryPreferences = DeliveryPreferences()
 
 
 _OWN = (PROFILES, PROFILE_DELIVERIES, SUBSCRIPTIONS, DUE, LEAVING)

@@ -8,12 +8,13 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.base import canonical
-from svc_core.base.unset import UNSET, Maybe, patch_members
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract.result import Created, Empty, Page, Single
-from svc_core.operation import crud
 from svc_core.operation.context import Context
+from svc_core.operation.crud import Crud, RowEdit
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, ProfileId
+from svc_core.operation.merge_patch import patch_of
 from svc_core.operation.ports import StoredRow
 from svc_core.reports import publications
 from svc_core.reports.profiles import rules
@@ -29,9 +30,9 @@ from svc_core.reports.profiles.model import (
     Profile,
     ProfileDetail,
     ProfileInput,
-    ProfilePatch,
     ProfileRow,
     PublicProfile,
+    Status,
     Subscription,
 )
 from svc_core.reports.recordings import forget_reports
@@ -69,20 +70,6 @@ class ProfileRequest:
     profile_id: Annotated[ProfileId, PATH]
 
 
-@frozen
-class ReplaceProfile(ProfileRequest):
-    """One profile, replaced whole."""
-
-    body: Annotated[ProfileInput, BODY]
-
-
-@frozen
-class PatchProfile(ProfileRequest):
-    """One profile, changed in part."""
-
-    body: Annotated[ProfilePatch, BODY]
-
-
 # -- use cases ---------------------------------------------------------------------------------
 
 
@@ -112,14 +99,23 @@ async def list_profiles(
 
 async def create_profile(ctx: Context, request: CreateProfile) -> Created[ProfileDetail]:
     """Create the profile and its active subscription."""
-    members = patch_members(request.body, ProfileInput)
-    profile = crud.new_row(ctx, PROFILES, status="active", **members)
-    rules.check_profile(profile)
-    subscription = rules.subscribe(ctx.ids.new("sub"), profile, ctx.now)
-    document = await crud.create_row(ctx, PROFILES, profile)
-    await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
-    await plan_run(ctx, profile, subscription)
-    return Created(await _view(ctx, profile), document.tag, document.location)
+    return await PROFILE_ROWS.create_row(ctx, request.body)
+
+
+async def _check(ctx: Context, change: RowEdit[Profile]) -> Profile:  # noqa: ARG001
+    rules.check_profile(change.after)
+    return change.after
+
+
+async def _plan(ctx: Context, change: RowEdit[Profile]) -> None:
+    """Subscribe to a new profile, and plan its next run where that is due."""
+    profile = change.after
+    if change.before is None:
+        subscription = rules.subscribe(ctx.ids.new("sub"), profile, ctx.now)
+        await ctx.create(SUBSCRIPTIONS, subscription.id, subscription)
+        await plan_run(ctx, profile, subscription)
+    elif rules.is_planned_anew(change.before, profile):
+        await plan_run(ctx, profile, await subscription_of(ctx, profile.id))
 
 
 async def _view(ctx: Context, profile: Profile) -> bytes:
@@ -137,20 +133,7 @@ async def get_profile(
         delivery, aliases = await ctx.find(PROFILE_DELIVERIES, profile.id), ctx.aliases
         row = wire.to_bytes(rules.others_row(profile, run, subscription, delivery, aliases=aliases))
         return Single(row, (canonical.hex_digest(row.decode()),))
-    document = await ctx.load(PROFILES, request.profile_id)
-    return Single(await _view(ctx, PROFILES.decode(document.raw)), document.tag)
-
-
-async def change_profile(
-    ctx: Context, request: ReplaceProfile | PatchProfile
-) -> Single[ProfileDetail]:
-    """Change the members that are sent; a replacement sends its defaults too."""
-    before = PROFILES.decode(ctx.row.raw)
-    after = rules.change(before, request.body, ctx.now)
-    document = await ctx.rewrite(PROFILES, after)
-    if rules.is_planned_anew(before, after):
-        await plan_run(ctx, after, await subscription_of(ctx, after.id))
-    return Single(await _view(ctx, after), document.tag)
+    return await PROFILE_ROWS.answer_of(ctx, await ctx.load(PROFILES, request.profile_id))
 
 
 async def delete_profile(ctx: Context, request: ProfileRequest) -> Empty:
@@ -214,94 +197,74 @@ async def subscription_of(ctx: Context, profile_id: str) -> Subscription:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_EXAMPLE = {
-    "name": "Port strikes",
-    "topic": "Strikes and closures at European container ports",
-    "frequency": "daily",
-    "scheduleTimeOfDay": "07:30",
-    "timezone": "Europe/Paris",
-    "keywords": ["Rotterdam", "dockworkers"],
-}
-_PATH = "/profiles/{profileId}"
-_ROWS = crud.RowOperations(
-    PROFILES, "profile_id", READ, WRITE, list_model=ProfileRow, foreign=FOLLOWS
+PROFILE_ROWS = Crud(
+    PROFILES,
+    "profile_id",
+    READ,
+    WRITE,
+    list_model=ProfileRow,
+    foreign=FOLLOWS,
+    body=ProfileInput,
+    patch=patch_of(ProfileInput, status=Status),
+    initial={"status": "active"},
+    example={
+        "name": "Port strikes",
+        "topic": "Strikes and closures at European container ports",
+        "frequency": "daily",
+        "scheduleTimeOfDay": "07:30",
+        "timezone": "Europe/Paris",
+        "keywords": ["Rotterdam", "dockworkers"],
+    },
+    complete=_check,
+    follow=_plan,
+    view=_view,
+    answer=ProfileDetail,
 )
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _ROWS.operation(
-        "profiles list",
-        "GET /profiles",
-        "List subscribed profiles",
+    PROFILE_ROWS.listing(
+        ListProfiles,
+        "The profiles that the caller's workspace subscribes to, the newest subscription "
+        "first, each with it, when the next report is due and when the newest was made; of "
+        "those of others (`owned` is false) it has what everybody is shown. "
+        "`visibility=public` lists all public profiles, to which one may subscribe.",
         list_profiles,
+        summary="List subscribed profiles",
         columns=("id", "name", "status", "nextRunAt", "frequency", "reportGeneratedAtISO"),
-        description=(
-            "The profiles that the caller's workspace subscribes to, the newest subscription "
-            "first, each with it, when the next report is due and when the newest was made; of "
-            "those of others (`owned` is false) it has what everybody is shown. "
-            "`visibility=public` lists all public profiles, to which one may subscribe."
-        ),
     ),
-    _ROWS.operation(
-        "profiles create",
-        "POST /profiles",
-        "Create a profile",
+    PROFILE_ROWS.declare(
+        "create",
+        "Creates the profile and an active subscription to it. Reports are made as often as "
+        "`frequency` says, at `scheduleTimeOfDay` in `timezone`; for a manual profile none is "
+        "made by itself.",
         create_profile,
-        description=(
-            "Creates the profile and an active subscription to it. Reports are made as often as "
-            "`frequency` says, at `scheduleTimeOfDay` in `timezone`; for a manual profile none is "
-            "made by itself."
-        ),
         idempotency="required",
-        examples={"body": _EXAMPLE},
     ),
-    _ROWS.operation(
-        "profiles show",
-        f"GET {_PATH}",
-        "Read a profile",
+    PROFILE_ROWS.declare(
+        "show",
+        "One profile of the caller's workspace; of a public one of another workspace to which "
+        "it subscribes, what everybody is shown. Deliveries leave its ETag as it is.",
         get_profile,
-        description=(
-            "One profile of the caller's workspace; of a public one of another workspace to which "
-            "it subscribes, what everybody is shown. Deliveries leave its ETag as it is."
-        ),
     ),
-    _ROWS.operation(
-        "profiles replace",
-        f"PUT {_PATH}",
-        "Replace a profile",
-        change_profile,
-        id_="replaceProfile",
-        request=ReplaceProfile,
-        description=(
-            "Replaces the whole profile: optional members that are left out get their default. "
-            "A body that changes nothing writes nothing and keeps the `ETag`."
-        ),
-        examples={"body": _EXAMPLE},
+    PROFILE_ROWS.declare(
+        "replace",
+        "Replaces the whole profile: optional members that are left out get their default. "
+        "A body that changes nothing writes nothing and keeps the `ETag`.",
     ),
-    _ROWS.operation(
-        "profiles update",
-        f"PATCH {_PATH}",
-        "Change a profile",
-        change_profile,
-        id_="updateProfile",
-        request=PatchProfile,
-        description=(
-            "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
-            "optional member to its default, and a list is replaced whole. A patch that changes "
-            "nothing writes nothing and keeps the `ETag`."
-        ),
+    PROFILE_ROWS.declare(
+        "update",
+        "Changes only the members that are sent (JSON Merge Patch, RFC 7396): null resets an "
+        "optional member to its default, and a list is replaced whole. A patch that changes "
+        "nothing writes nothing and keeps the `ETag`.",
         examples={"body": {"frequency": "weekly", "scheduleDay": 1}},
     ),
-    _ROWS.operation(
-        "profiles delete",
-        f"DELETE {_PATH}",
-        "Delete a profile",
+    PROFILE_ROWS.declare(
+        "delete",
+        "Deletes the profile with its subscription, all its reports and their recordings, and "
+        "the subscriptions of other workspaces to it. Nobody sees them any more; each leaves a "
+        "tombstone in the change feed, those of many within seconds. It cannot be undone. A "
+        "second call answers 404.",
         delete_profile,
         foresees="foreseeDeletion",
-        description=(
-            "Deletes the profile with its subscription, all its reports and their recordings, and "
-            "the subscriptions of other workspaces to it. Nobody sees them any more; each leaves a "
-            "tombstone in the change feed, those of many within seconds. It cannot be undone. A "
-            "second call answers 404."
-        ),
     ),
 )

@@ -1,35 +1,28 @@
 """The rules of profiles: which are valid, how a patch changes one, and when a report is due.
 
 Rule 1: timed frequencies need a time of day; only weekly and monthly ones take a day.
-Rule 2: PUT resets what it leaves out, PATCH changes only what it names (Spec: Representation 4).
-Rule 3: a patch that changes nothing writes nothing: same version, no change record.
-Rule 4: only an active profile with an active subscription is due.
-Rule 5: only a new schedule, a pause and a resume plan the next run again: a name that is changed
+Rule 2: only an active profile with an active subscription is due.
+Rule 3: only a new schedule, a pause and a resume plan the next run again: a name that is changed
         while a report is due costs no report.
-Rule 6: a scheduled report ends at a run of its schedule, and begins where the one before it ended.
+Rule 4: a scheduled report ends at a run of its schedule, and begins where the one before it ended.
 """
 
 from datetime import datetime
 
 import attrs
 
-from svc_core.base.unset import UNSET, Maybe, Unset, or_default, patch_members
+from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.operation import schedule
-from svc_core.operation.crud import update_row
 from svc_core.reports.profiles.model import (
     DeliveryMetadata,
-    DeliveryPatch,
     DeliveryPreferences,
     Due,
     OthersProfile,
     Profile,
     ProfileDetail,
-    ProfileInput,
-    ProfilePatch,
     ProfileRow,
     Subscription,
-    SubscriptionPatch,
     public_members,
 )
 
@@ -44,24 +37,13 @@ def check_profile(profile: Profile) -> None:
     problem.refuse(schedule.schedule_faults(profile.schedule, time_of_day=at, day=day, zone=zone))
 
 
-def change(profile: Profile, body: ProfileInput | ProfilePatch, now: datetime) -> Profile:
-    """The profile with the members that are sent; a whole input sends its defaults too.
-
-    Raises:
-        Problem: VALIDATION_FAILED when the result would not be a valid profile.
-    """
-    after = update_row(profile, now, **patch_members(body, ProfileInput))
-    check_profile(after)
-    return after
-
-
 def subscribe(id_: str, profile: Profile, now: datetime) -> Subscription:
     """The active subscription that comes with a new profile."""
     return Subscription(id_, profile.id, "active", DeliveryPreferences(), now, now)
 
 
 def is_planned_anew(before: Profile, after: Profile) -> bool:
-    """Whether a change of the profile moves its next run (rule 5)."""
+    """Whether a change of the profile moves its next run (rule 3)."""
     return (before.schedule, before.status) != (after.schedule, after.status)
 
 
@@ -138,20 +120,3 @@ def row(
         subscription=subscription,
         report_generated_at=report_at if aliases else UNSET,
     )
-
-
-def change_subscription(row: Subscription, patch: SubscriptionPatch, now: datetime) -> Subscription:
-    """The subscription with the patched members; the same where nothing changes."""
-    delivery = _delivery(row.delivery, patch.delivery)
-    status = or_default(patch.status, row.status)
-    return update_row(row, now, status=status, delivery=delivery)
-
-
-def _delivery(
-    before: DeliveryPreferences, patch: Maybe[DeliveryPatch | None]
-) -> DeliveryPreferences:
-    if isinstance(patch, Unset):
-        return before
-    if patch is None:
-        return DeliveryPreferences()
-    return attrs.evolve(before, **patch_members(patch, DeliveryPreferences))

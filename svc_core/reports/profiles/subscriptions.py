@@ -14,23 +14,24 @@ from attrs import frozen
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Created, Empty, Page, Single
-from svc_core.operation import crud
+from svc_core.contract.result import Empty
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import BODY, PATH, Operation, Unit
+from svc_core.operation.crud import Crud, RowEdit
+from svc_core.operation.declaration import PATH, Operation, Unit
 from svc_core.operation.members import Cursor, Limit, SubscriptionId
+from svc_core.operation.merge_patch import nullable, patch_of
 from svc_core.outbox.model import WEBHOOKS
-from svc_core.reports.profiles import rules
 from svc_core.reports.profiles.model import (
     FOLLOWS,
     PROFILE_DELIVERIES,
     PROFILES,
     PUBLICATIONS,
     SUBSCRIPTIONS,
+    DeliveryPreferences,
     Follow,
     Subscription,
     SubscriptionInput,
-    SubscriptionPatch,
+    SubscriptionSettings,
 )
 from svc_core.reports.profiles.operations import READ, WRITE, plan_run
 from svc_core.reports.publications import follow_offer
@@ -48,77 +49,59 @@ class ListSubscriptions:
 
 
 @frozen
-class CreateSubscription:
-    """A new subscription."""
-
-    body: Annotated[SubscriptionInput, BODY]
-
-
-@frozen
 class SubscriptionRequest:
     """One subscription."""
 
     subscription_id: Annotated[SubscriptionId, PATH]
 
 
-@frozen
-class PatchSubscription(SubscriptionRequest):
-    """One subscription, changed in part."""
-
-    body: Annotated[SubscriptionPatch, BODY]
-
-
 # -- use cases ---------------------------------------------------------------------------------
 
 
-async def list_subscriptions(ctx: Context, request: ListSubscriptions) -> Page[Subscription]:
-    """The workspace's subscriptions."""
-    return await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
-
-
-async def patch_subscription(ctx: Context, request: PatchSubscription) -> Single[Subscription]:
-    """Pause, resume or change the delivery of a subscription.
-
-    Raises:
-        Problem: VALIDATION_FAILED, naming each webhook that is not there.
-    """
-    before = SUBSCRIPTIONS.decode(ctx.row.raw)
-    after = rules.change_subscription(before, request.body, ctx.now)
-    webhook_ids, before_ids = after.delivery.webhook_ids, before.delivery.webhook_ids
-    pointer = "/delivery/webhookIds"
-    problem.refuse(
-        await ctx.missing_faults(WEBHOOKS, webhook_ids, pointer=pointer, earlier=before_ids)
-    )
-    answer = await ctx.rewrite(SUBSCRIPTIONS, after)
-    profile = await ctx.find(PROFILES, after.profile_id)
-    if profile is not None and after.status != before.status:
-        await plan_run(ctx, profile, after)
-    return answer
-
-
-async def create_subscription(ctx: Context, request: CreateSubscription) -> Created[Subscription]:
-    """Subscribe to a public profile of another workspace.
+async def _check(ctx: Context, change: RowEdit[Subscription]) -> Subscription:
+    """Check the webhooks, and whether the caller may subscribe.
 
     Raises:
         Problem: NOT_FOUND, the same for a private profile of others and for none; VALIDATION_FAILED
             for webhooks that are not there; RESOURCE_CONFLICT for an own profile, a second
             subscription, and more than the plan has.
     """
-    id_, delivery = request.body.profile_id, request.body.delivery
-    if await ctx.tx.documents.count(SUBSCRIPTIONS, where={"profile_id": (id_,)}, limit=1):
+    subscription, former = change.after, change.former("delivery")
+    if change.before is None:
+        await _check_offer(ctx, subscription.profile_id)
+    faults = await ctx.missing_faults(
+        WEBHOOKS,
+        subscription.delivery.webhook_ids,
+        pointer="/delivery/webhookIds",
+        earlier=former.webhook_ids if former else (),
+    )
+    problem.refuse(faults)
+    if change.before is None:
+        _, limit = ctx.ahead
+        if await ctx.tx.documents.count(FOLLOWS, limit=limit + 1) >= limit:
+            detail = f"The plan has {limit} subscriptions to profiles of other workspaces."
+            raise Problem(problem.RESOURCE_CONFLICT, detail)
+    return subscription
+
+
+async def _check_offer(ctx: Context, profile_id: str) -> None:
+    filters = {"profile_id": (profile_id,)}
+    if await ctx.tx.documents.count(SUBSCRIPTIONS, where=filters, limit=1):
         raise Problem(problem.RESOURCE_CONFLICT, "The workspace subscribes to this profile.")
-    if ctx.ahead is None or await ctx.find(PUBLICATIONS, id_) is None:
+    if ctx.ahead is None or await ctx.find(PUBLICATIONS, profile_id) is None:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
-    pointer = "/delivery/webhookIds"
-    problem.refuse(await ctx.missing_faults(WEBHOOKS, delivery.webhook_ids, pointer=pointer))
-    tenant, limit = ctx.ahead
-    if await ctx.tx.documents.count(FOLLOWS, limit=limit + 1) >= limit:
-        detail = f"The plan has {limit} subscriptions to profiles of other workspaces."
-        raise Problem(problem.RESOURCE_CONFLICT, detail)
-    members = {"profile_id": id_, "status": "active", "delivery": delivery}
-    subscription = crud.new_row(ctx, SUBSCRIPTIONS, **members)
-    await ctx.create(FOLLOWS, id_, Follow(id_, tenant, subscription.id))
-    return await crud.create_row(ctx, SUBSCRIPTIONS, subscription)
+
+
+async def _follow(ctx: Context, change: RowEdit[Subscription]) -> None:
+    """Follow the profile of others, or plan the next run of an own one anew (rule 2)."""
+    before, after = change.before, change.after
+    if before is None:
+        tenant, _ = ctx.ahead
+        await ctx.create(FOLLOWS, after.profile_id, Follow(after.profile_id, tenant, after.id))
+        return
+    profile = await ctx.find(PROFILES, after.profile_id)
+    if profile is not None and after.status != before.status:
+        await plan_run(ctx, profile, after)
 
 
 async def delete_subscription(ctx: Context, request: SubscriptionRequest) -> Empty:
@@ -138,63 +121,61 @@ async def delete_subscription(ctx: Context, request: SubscriptionRequest) -> Emp
 
 # -- declarations ------------------------------------------------------------------------------
 
-_ROWS = crud.RowOperations(SUBSCRIPTIONS, "subscription_id", READ, WRITE)
-_PATH = "/subscriptions/{subscriptionId}"
+_DELIVERY_PATCH = patch_of(
+    DeliveryPreferences,
+    "DeliveryPatch",
+    "The preferences to change; null resets one to its default (RFC 7396).",
+)
+SUBSCRIPTION_ROWS = Crud(
+    SUBSCRIPTIONS,
+    "subscription_id",
+    READ,
+    WRITE,
+    body=SubscriptionInput,
+    patch=patch_of(
+        SubscriptionSettings,
+        "SubscriptionPatch",
+        "What of a subscription changes; a delivery of null resets it to its defaults (RFC 7396).",
+        delivery=nullable(_DELIVERY_PATCH, "The preferences to change; null resets all of them."),
+    ),
+    initial={"status": "active"},
+    example={"profileId": IdOf("prf").example, "delivery": {"includeAudio": False}},
+    complete=_check,
+    follow=_follow,
+)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _ROWS.operation(
-        "subscriptions list",
-        "GET /subscriptions",
-        "List subscriptions",
-        list_subscriptions,
+    SUBSCRIPTION_ROWS.listing(
+        ListSubscriptions,
+        "The caller's subscriptions with their delivery preferences, newest first.",
         columns=("id", "profileId", "status", "delivery.includeAudio", "updatedAt"),
-        description="The caller's subscriptions with their delivery preferences, newest first.",
     ),
-    _ROWS.operation(
-        "subscriptions create",
-        "POST /subscriptions",
-        "Subscribe to a public profile",
-        create_subscription,
-        description=(
-            "Its reports, also those of before, are listed from then on; of new ones the webhooks "
-            "and the change feed tell. It ends when the profile is deleted or made private."
-        ),
+    SUBSCRIPTION_ROWS.declare(
+        "create",
+        "Its reports, also those of before, are listed from then on; of new ones the webhooks "
+        "and the change feed tell. It ends when the profile is deleted or made private.",
+        summary="Subscribe to a public profile",
         idempotency="optional",
         unit=Unit(
             "write", lambda request: partial(follow_offer, profile_id=request.body.profile_id)
         ),
         fails=(problem.RESOURCE_CONFLICT, problem.NOT_FOUND),
-        examples={"body": {"profileId": IdOf("prf").example, "delivery": {"includeAudio": False}}},
     ),
-    _ROWS.show(
-        "getSubscription",
-        "subscriptions show",
-        f"GET {_PATH}",
-        "Read a subscription",
-        SubscriptionRequest,
-        description="One subscription with its delivery preferences.",
-    ),
-    _ROWS.operation(
-        "subscriptions update",
-        f"PATCH {_PATH}",
-        "Change a subscription",
-        patch_subscription,
-        id_="updateSubscription",
-        description=(
-            "Pauses or resumes a subscription, or changes only the preferences that are sent "
-            "(JSON Merge Patch, RFC 7396): null resets one to its default. `webhookIds` is "
-            "replaced whole and names webhooks of this workspace. While a subscription is paused "
-            "nobody is notified and its profile is not scheduled; the first report after it is "
-            "resumed also covers the pause. A patch that changes nothing writes nothing and keeps "
-            "the `ETag`."
-        ),
+    SUBSCRIPTION_ROWS.declare("show", "One subscription with its delivery preferences."),
+    SUBSCRIPTION_ROWS.declare(
+        "update",
+        "Pauses or resumes a subscription, or changes only the preferences that are sent "
+        "(JSON Merge Patch, RFC 7396): null resets one to its default. `webhookIds` is "
+        "replaced whole and names webhooks of this workspace. While a subscription is paused "
+        "nobody is notified and its profile is not scheduled; the first report after it is "
+        "resumed also covers the pause. A patch that changes nothing writes nothing and keeps "
+        "the `ETag`.",
         examples={"body": {"status": "paused", "delivery": {"minSignalConfidence": 0.4}}},
     ),
-    _ROWS.operation(
-        "subscriptions delete",
-        f"DELETE {_PATH}",
-        "End a subscription",
+    SUBSCRIPTION_ROWS.declare(
+        "delete",
+        "Ends one to a profile of another workspace; an own profile's ends with that.",
         delete_subscription,
-        description="Ends one to a profile of another workspace; an own profile's ends with that.",
+        summary="End a subscription",
     ),
 )

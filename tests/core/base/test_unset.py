@@ -4,12 +4,11 @@ import copy
 import pickle
 
 import pytest
-from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.base import unset
-from svc_core.base.unset import UNSET, Maybe, Unset
+from svc_core.base.unset import UNSET, Unset
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers())
 
@@ -45,29 +44,3 @@ def test_there_is_one_unset(again):
 
 def test_it_shows_as_it_is_written():
     assert repr([UNSET]) == "[UNSET]"
-
-
-@frozen
-class Whole:
-    name: str
-    words: tuple[str, ...] = ()
-
-
-@frozen
-class Patch:
-    name: Maybe[str] = UNSET
-    words: Maybe[tuple[str, ...] | None] = UNSET
-
-
-@pytest.mark.parametrize(
-    ("patch", "members"),
-    [
-        (Patch(), {}),
-        (Patch(name="n"), {"name": "n"}),
-        (Patch(words=None), {"words": ()}),
-        (Patch(words=("a",)), {"words": ("a",)}),
-        (Whole("n"), {"name": "n", "words": ()}),
-    ],
-)
-def test_a_merge_patch_names_what_it_changes_and_null_is_the_default(patch, members):
-    assert unset.patch_members(patch, Whole) == members

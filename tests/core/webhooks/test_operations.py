@@ -17,7 +17,7 @@ from svc_core.outbox.model import WEBHOOK_SECRETS
 from svc_core.webhooks import operations as usecases
 from svc_core.webhooks import signing
 from svc_core.webhooks import webhook_secrets as keys
-from svc_core.webhooks.operations import CreateWebhook, NewWebhook
+from svc_core.webhooks.operations import NewWebhook
 from tests.core.webhooks.conftest import SECRET
 
 OWN, SECOND_SECRET = "whsec_" + "QUJD" * 8, "whsec_" + "REVG" * 9
@@ -216,8 +216,8 @@ def test_an_address_that_must_not_be_called_back_is_refused(house: Any, url: str
 def test_this_machine_is_called_back_in_development_alone(house: Any, is_development: bool) -> None:
     async def register(ctx: Any) -> None:
         host = Host(is_development=is_development)
-        request = CreateWebhook(NewWebhook("http://127.0.0.1:9000/hook", secret=SECRET))
-        await usecases.create_webhook(attrs.evolve(ctx, host=host), request)
+        body = NewWebhook("http://127.0.0.1:9000/hook", secret=SECRET)
+        await usecases.WEBHOOK_ROWS.create_row(attrs.evolve(ctx, host=host), body)
 
     if is_development:
         house.run(register, "wsp_a")

@@ -32,7 +32,7 @@ from svc_core.reports.report_commands import Speaker
 from svc_core.reports.speech_tasks import SpeechTask
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.webhooks import delivery_queue as delivering
-from svc_core.webhooks.operations import CreateWebhook, NewWebhook, create_webhook
+from svc_core.webhooks.operations import WEBHOOK_ROWS, NewWebhook
 from svc_core.webhooks.rules import attempt_outcome
 from svc_http.outside.voices.speech_port import SpeechFailure, SpeechText
 from svc_http.run.control import channel
@@ -126,7 +126,7 @@ class House:
         self.profile_id = row.location.rpartition("/")[2]
         await self.service.write(self.tenant, _include_audio)
         hook = NewWebhook("http://127.0.0.1:9/", secret="whsec_" + "QUJD" * 8)
-        await self.service.write(self.tenant, lambda ctx: create_webhook(ctx, CreateWebhook(hook)))
+        await self.service.write(self.tenant, lambda ctx: WEBHOOK_ROWS.create_row(ctx, hook))
         self.report_id = (await make_report(self.service, self.tenant, self.profile_id)).id
         return self
 

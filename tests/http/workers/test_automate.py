@@ -124,9 +124,7 @@ class Office:
 
         async def unit(ctx: Context) -> str:
             own = attrs.evolve(ctx, actor=Actor(tenant, tenant, owner))
-            creation = await automations.create_automation(
-                own, automations.CreateAutomation(members_)
-            )
+            creation = await automations.AUTOMATION_ROWS.create_row(own, members_)
             return creation.location.rpartition("/")[2]
 
         return await self.service.write(tenant, unit)
@@ -502,7 +500,7 @@ async def test_a_run_that_is_archived_between_its_taking_and_its_beginning_is_no
         own = attrs.evolve(ctx, actor=Actor(tenant, tenant, owner))
         row = await own.load(AUTOMATIONS, id_)
         own = attrs.evolve(own, target=row)
-        await automations.archive_automation(own, automations.AutomationRequest(id_))
+        await automations.AUTOMATION_ROWS.set_members(own, status="archived")
 
     async def slow(*arguments: Any) -> Any:
         await office.service.write(tenant, archive)
@@ -581,9 +579,9 @@ async def _step(
             case "run":
                 return await automations.run_automation(target, request)
             case "archive":
-                return await automations.archive_automation(target, request)
+                return await automations.AUTOMATION_ROWS.set_members(target, status="archived")
             case "restore":
-                return await automations.restore_automation(target, request)
+                return await automations.AUTOMATION_ROWS.set_members(target, status="active")
             case "take":
                 until = ctx.now + CLAIM
                 return await running.take_run(ctx, id_, ctx.ids.new("req"), until)

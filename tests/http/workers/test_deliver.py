@@ -204,9 +204,9 @@ class Desk:
     async def webhook(self, url: str, tenant: str = TENANT) -> tuple[str, str]:
         """The id and the secret of a new webhook."""
         secret = secret_text(system.SystemIds().random(32))
-        request = operations.CreateWebhook(operations.NewWebhook(url, secret=secret))
+        body = operations.NewWebhook(url, secret=secret)
         creation = await self.service.write(
-            tenant, lambda ctx: operations.create_webhook(ctx, request)
+            tenant, lambda ctx: operations.WEBHOOK_ROWS.create_row(ctx, body)
         )
         return json.loads(creation.raw)["id"], secret
 
@@ -222,9 +222,11 @@ class Desk:
         return await self.service.write(tenant, unit)
 
     async def read(self, id_: str, tenant: str = TENANT) -> Webhook:
-        request = operations.WebhookRequest(id_)
-        document = await self.service.read(tenant, lambda ctx: operations.get_webhook(ctx, request))
-        return from_bytes(Webhook, document.raw)
+        async def unit(ctx: Context) -> Webhook:
+            answer = await operations.WEBHOOK_ROWS.answer_of(ctx, await ctx.load(WEBHOOKS, id_))
+            return from_bytes(Webhook, answer.raw)
+
+        return await self.service.read(tenant, unit)
 
     async def deliveries(self, id_: str, tenant: str = TENANT) -> list[Delivery]:
         filters = {"webhook_id": (id_,)}

@@ -27,7 +27,7 @@ from svc_core.reports.profiles.operations import (
     create_profile,
     delete_profile,
 )
-from svc_core.reports.profiles.subscriptions import CreateSubscription, create_subscription
+from svc_core.reports.profiles.subscriptions import SUBSCRIPTION_ROWS
 from svc_http.service.workers import subscribers as worker
 from svc_http.service.workers.subscribers import inform_subscribers
 from tests.counted import Counted, KilledError
@@ -60,10 +60,9 @@ async def public_profile(service: Any) -> str:
 async def subscribe(
     service: Any, profile_id: str, tenant: str, subscriptions_max: int = 1_000
 ) -> None:
-    wish = CreateSubscription(SubscriptionInput(profile_id))
-
     async def unit(ctx: Any) -> Any:
-        return await create_subscription(attrs.evolve(ctx, ahead=(TENANT, subscriptions_max)), wish)
+        offer = attrs.evolve(ctx, ahead=(TENANT, subscriptions_max))
+        return await SUBSCRIPTION_ROWS.create_row(offer, SubscriptionInput(profile_id))
 
     await service.write(tenant, unit)
 

@@ -10,10 +10,9 @@ from svc_core.base.seals import Keyring
 from svc_core.outbox.model import WEBHOOK_SECRETS
 from svc_core.webhooks import webhook_secrets as keys
 from svc_core.webhooks.operations import (
-    CreateWebhook,
+    WEBHOOK_ROWS,
     NewWebhook,
     WebhookRequest,
-    create_webhook,
     delete_webhook,
 )
 from svc_http.service.workers.secrets import renew_secrets
@@ -26,10 +25,10 @@ TENANTS = ["wsp_a", "wsp_b", "usr_c"]
 
 async def add_webhooks(service: Any, number: int = 4) -> None:
     secret = "whsec_" + "U0VD" * 8
-    request = CreateWebhook(NewWebhook("https://hooks.example.com/svc", secret=secret))
+    body = NewWebhook("https://hooks.example.com/svc", secret=secret)
     for tenant in TENANTS:
         for _ in range(number):
-            await service.write(tenant, lambda ctx: create_webhook(ctx, request))
+            await service.write(tenant, lambda ctx: WEBHOOK_ROWS.create_row(ctx, body))
 
 
 async def rows(service: Any) -> list[Any]:

@@ -17,7 +17,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import operations as profiles
-from svc_core.reports.profiles.model import DUE, Due, ProfileInput, ProfilePatch
+from svc_core.reports.profiles.model import DUE, Due, ProfileInput
 from svc_http.service.workers import schedules as schedule
 from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.schedules import SETTLING, run_due, schedule_loop
@@ -91,9 +91,9 @@ async def test_manual_and_paused_profiles_are_never_due(any_house: Any) -> None:
     paused_id = await profile(any_house)
 
     async def pause(ctx: Context) -> None:
-        patch = profiles.PatchProfile(paused_id, ProfilePatch(status="paused"))
         target = await ctx.load(profiles.PROFILES, paused_id)
-        await profiles.change_profile(attrs.evolve(ctx, target=target), patch)
+        paused = attrs.evolve(ctx, target=target)
+        await profiles.PROFILE_ROWS.set_members(paused, status="paused")
 
     await any_house.service.write(TENANT, pause)
     any_house.clock.advance(10 * 86_400)

@@ -39,8 +39,6 @@ from svc_core.reports.profiles.model import (
     Due,
     Profile,
     ProfileInput,
-    ProfilePatch,
-    SubscriptionPatch,
 )
 from svc_core.reports.profiles.operations import subscription_of
 from svc_core.testing.clock import START
@@ -82,20 +80,17 @@ class Town:
 
     async def patch(self, id_: str, **members: Any) -> None:
         async def unit(ctx: Context) -> None:
-            request = profiles.PatchProfile(id_, ProfilePatch(**members))
             target = await ctx.load(PROFILES, id_)
-            await profiles.change_profile(attrs.evolve(ctx, target=target), request)
+            await profiles.PROFILE_ROWS.set_members(attrs.evolve(ctx, target=target), **members)
 
         await self.service.write(TENANT, unit)
 
     async def subscribe(self, id_: str, status: Any) -> None:
         async def unit(ctx: Context) -> None:
             subscription = await subscription_of(ctx, id_)
-            request = subscriptions.PatchSubscription(
-                subscription.id, SubscriptionPatch(status=status)
-            )
             target = await ctx.load(SUBSCRIPTIONS, subscription.id)
-            await subscriptions.patch_subscription(attrs.evolve(ctx, target=target), request)
+            row = attrs.evolve(ctx, target=target)
+            await subscriptions.SUBSCRIPTION_ROWS.set_members(row, status=status)
 
         await self.service.write(TENANT, unit)
 
