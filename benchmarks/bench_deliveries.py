@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx2
+from outcome import exit_code, is_quick
 
 from svc_core.access import plans
 from svc_core.base.seals import Keyring
@@ -255,7 +256,7 @@ def judge_strangers(runner: asyncio.Runner, port: int, events_count: int) -> boo
 
 def main() -> int:
     """Measure, print, judge."""
-    turns, events_count = (2, 40) if "--quick" in sys.argv[1:] else (5, 100)
+    turns, events_count = (2, 40) if is_quick() else (5, 100)
     with socket.socket() as free:
         free.bind(("0.0.0.0", 0))
         port = free.getsockname()[1]
@@ -270,7 +271,7 @@ def main() -> int:
         with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
             is_fair = judge_strangers(runner, port, 2 * events_count)
             if "--slow-only" in sys.argv[1:]:
-                return 0 if is_fair else 1
+                return exit_code(is_fair)
             runs = [runner.run(turn(port, events_count)) for _ in range(turns)]
     finally:
         sink.kill()
@@ -282,7 +283,7 @@ def main() -> int:
     print(f"raw, a connection each    {own:8.0f} /s   ratio {ratio:.2f}, goal {GOAL:.2f}")
     print(f"raw, connections kept     {reused:8.0f} /s   ratio {own_rate / reused:.2f}")
     print("met" if ratio >= GOAL and is_fair else "MISSED")
-    return 0 if ratio >= GOAL and is_fair else 1
+    return exit_code(ratio >= GOAL and is_fair)
 
 
 if __name__ == "__main__":

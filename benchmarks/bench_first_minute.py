@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import attrs
+from outcome import exit_code
 
 MORE_SECONDS = 3.0
 THERE_SECONDS = 60.0
@@ -225,7 +226,7 @@ def main() -> int:
         max(audio, meaning) <= THERE_SECONDS,
         median(ratios) <= TIMES,
     )
-    return 0 if all(is_met) and all(made_all) else 1
+    return exit_code(all(is_met) and all(made_all))
 
 
 if __name__ == "__main__":

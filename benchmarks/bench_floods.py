@@ -32,6 +32,7 @@ from tempfile import TemporaryDirectory
 import attrs
 import uvloop
 from coincurve import PrivateKey
+from outcome import exit_code, is_quick
 
 from svc_core import catalog, wire
 from svc_core.access import operations as accounts
@@ -413,15 +414,15 @@ def main() -> int:
             source = Flood(target["port"], target["keys"][1:], is_spread=bool(spread))
             uvloop.run(flood(kind, source, float(seconds)))
             return 0
-        case words:
-            seconds = QUICK_SECONDS if "--quick" in words else SECONDS
+        case _:
+            seconds = QUICK_SECONDS if is_quick() else SECONDS
     outcomes = [print_client("no flood", measured("", seconds, is_spread=False))]
     for kind in KINDS:
         for is_spread, spread_name in ((False, "one address"), (True, "an address each")):
             name = f"{kind}, {spread_name}"
             outcomes.append(print_client(name, measured(kind, seconds, is_spread=is_spread)))
     print(f"goal {GOAL:.0%} of the requests answered 2xx:", "met" if all(outcomes) else "MISSED")
-    return 0 if all(outcomes) else 1
+    return exit_code(all(outcomes))
 
 
 if __name__ == "__main__":

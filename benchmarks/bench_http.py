@@ -12,7 +12,7 @@ to /dev/null; `unlogged` is `cached` without it.
 
     python benchmarks/bench_http.py [--quick]
 
-Exit code 1 when a ratio misses its goal or any answer is no 200. Needs Linux, `wrk`, and
+Exit code 3 when a ratio misses its goal or any answer is no 200. Needs Linux, `wrk`, and
 pip install fastapi slowapi aiosqlite orjson "uvicorn[standard]"
 """
 
@@ -32,6 +32,7 @@ from pathlib import Path
 from statistics import median
 
 from http_target import PLANS, SECRET
+from outcome import exit_code, is_quick
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
@@ -255,7 +256,7 @@ def measure(folder: Path, *, rounds: int, seconds: int) -> dict[tuple[str, str],
 
 def main() -> int:
     """Measure, print, judge."""
-    quick = "--quick" in sys.argv[1:]
+    quick = is_quick()
     with tempfile.TemporaryDirectory() as folder:
         servers = measure(Path(folder), rounds=3 if quick else 5, seconds=1 if quick else 2)
     print(f"{'server':10} {'target':10} {'CPU us/request':>15} {'requests/s':>11}")
@@ -272,7 +273,7 @@ def main() -> int:
     for goal_name, beside in PAIRS:
         ratio = median(servers[beside].cpu) / median(servers[goal_name].cpu)
         print(f"{' '.join(goal_name):20} / {' '.join(beside):18} {ratio:5.2f}")
-    return 1 if misses else 0
+    return exit_code(not misses)
 
 
 if __name__ == "__main__":

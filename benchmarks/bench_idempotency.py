@@ -10,7 +10,7 @@ handed its bytes, and their parsed value, which a creation needs in any case.
 
     python benchmarks/bench_idempotency.py [--quick]
 
-Exit code 1 when a ratio misses its goal. Needs: pip install asgi-idempotency-header redis
+Exit code 3 when a ratio misses its goal. Needs: pip install asgi-idempotency-header redis
 """
 
 import json
@@ -19,6 +19,8 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
+
+from outcome import exit_code, is_quick
 
 from svc_core.base import drive
 from svc_core.base.seals import Keyring
@@ -151,8 +153,8 @@ def best(rounds: int) -> tuple[list[float], list[float]]:
 
 
 def main() -> int:
-    """Print the table; 1 when a goal is missed."""
-    first, replay = best(30 if "--quick" in sys.argv else 200)
+    """Print the table; `GOAL_MISSED` when a goal is missed."""
+    first, replay = best(30 if is_quick() else 200)
     misses = 0
     print(f"{'':<12}{'ours us':>10}{'peer us':>10}{'ratio':>8}{'goal':>8}")
     for name, (own, peer), goal in (
@@ -163,7 +165,7 @@ def main() -> int:
         misses += not is_met
         verdict = "PASS" if is_met else "FAIL"
         print(f"{name:<12}{own:>10.2f}{peer:>10.2f}{peer / own:>8.1f}{goal:>8.1f}  {verdict}")
-    return 1 if misses else 0
+    return exit_code(not misses)
 
 
 if __name__ == "__main__":

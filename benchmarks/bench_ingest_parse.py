@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import feedparser
+from outcome import exit_code
 
 from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.formats.model import DocumentRefused
@@ -70,7 +71,7 @@ def main() -> int:
     items, own, peer = (sum(column) for column in zip(*rows, strict=True))
     ratio = peer / own
     print(f"{'all':34} {items:6} {items / own:10.0f} {items / peer:10.0f} {ratio:7.2f}")
-    return 0 if ratio >= RATIO_MIN else 1
+    return exit_code(ratio >= RATIO_MIN)
 
 
 if __name__ == "__main__":

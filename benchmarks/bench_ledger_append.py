@@ -1,6 +1,6 @@
 """Sealing, reading and growing the ledger: records a second of CPU time, in one process.
 
-Needs `pymerkle`. Prints one row a case: name, rate, goal, PASS or FAIL; exits 1 on a miss. The best
+Needs `pymerkle`. Prints one row a case: name, rate, goal, PASS or FAIL; exits 3 on a miss. The best
 round counts, because other work on the machine slows a round and never speeds one up. The tree and
 its rival append the same entries, the heads, in the same batches; both hash the leaves.
 """
@@ -12,6 +12,7 @@ from hashlib import sha256
 from time import process_time
 
 import pymerkle
+from outcome import exit_code, is_quick
 
 from svc_core.ledger.log.record_seals import TreeHead, seal_batch
 from svc_core.ledger.log.tree import Frontier, extend, root
@@ -76,9 +77,7 @@ def best_rates(calls, count, rounds):
 
 
 def main() -> int:
-    rounds, count, leaves = (
-        (40, 1_000, 10_000) if "--quick" in sys.argv[1:] else (150, 2_000, 20_000)
-    )
+    rounds, count, leaves = (40, 1_000, 10_000) if is_quick() else (150, 2_000, 20_000)
     drafts = [draft(number) for number in range(leaves)]
     lines = append(drafts)
     typical = sum(map(len, lines)) / leaves
@@ -102,7 +101,7 @@ def main() -> int:
         misses += value < goal
         outcome = "PASS" if value >= goal else "FAIL"
         print(f"{name:<56}{value:>12,.1f}{goal:>10,}  {outcome}")
-    return 1 if misses else 0
+    return exit_code(not misses)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx2
+from outcome import is_quick
 
 BATCH = 100
 ROUNDS, QUICK_ROUNDS = 7, 3
@@ -129,7 +130,7 @@ def run(rounds: int) -> list[tuple[float, float]]:
 
 
 def main() -> None:
-    rates = run(QUICK_ROUNDS if "--quick" in sys.argv else ROUNDS)
+    rates = run(QUICK_ROUNDS if is_quick() else ROUNDS)
     own_rate, bare = (median(column) for column in zip(*rates, strict=True))
     ratio = median(rate / bare_rate for rate, bare_rate in rates)
     print(f"append over HTTP, {BATCH} a request   {own_rate:9,.0f} records/s")

@@ -8,12 +8,13 @@ median of the turns. Run: python benchmarks/bench_ledger_store.py [--quick]
 
 import asyncio
 import sqlite3
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+
+from outcome import is_quick
 
 from svc_core.operation.ports import SealedLine
 from svc_core.testing.sample import SAMPLES
@@ -69,7 +70,7 @@ def insert(connection: sqlite3.Connection, growths: Sequence[Growth]) -> float:
 
 async def main() -> None:
     """Print both rates and their ratio."""
-    turns, count = (3, 50) if "--quick" in sys.argv[1:] else (9, 100)
+    turns, count = (3, 50) if is_quick() else (9, 100)
     with TemporaryDirectory() as folder:
         store = SqliteStorage.open(Path(folder, "svc.db"), SAMPLES, epoch=bytes(8))
         connection = connect_writer(Path(folder, "bare.db"))

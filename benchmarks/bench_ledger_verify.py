@@ -1,6 +1,6 @@
 """Verifying an export of the ledger: beside the hashes it cannot do without, and a naive verifier.
 
-Prints each rate with its goal and exits 1 when one was missed:
+Prints each rate with its goal and exits 3 when one was missed:
 
 - the hashes alone: SHA-256 of head, payload and tree node of each line, cut beforehand;
 - the naive verifier: `json.loads`, `rfc8785.dumps` of head and payload and their SHA-256, line by
@@ -21,6 +21,7 @@ from pathlib import Path
 from time import perf_counter
 
 import rfc8785
+from outcome import exit_code, is_quick
 
 from svc_core.ledger.log.record_seals import TreeHead, seal_batch
 from svc_core.ledger.records import Draft, split_line
@@ -129,7 +130,7 @@ def row(name: str, rate: float, goal: float, *, at_most: bool = False) -> bool:
 
 
 def main() -> int:
-    quick = "--quick" in sys.argv[1:]
+    quick = is_quick()
     count, rounds = (50_000, 3) if quick else (1_000_000, 7)
     verdicts = []
     with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +169,7 @@ def main() -> int:
         row("integrity, share of the rate of its hashes", limit / fast, SHARE_OF_HASHES)
     )
     verdicts.append(row("integrity, times as fast as the naive verifier", slow / fast, TIMES_NAIVE))
-    return 0 if all(verdicts) else 1
+    return exit_code(all(verdicts))
 
 
 if __name__ == "__main__":

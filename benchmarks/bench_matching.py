@@ -5,7 +5,7 @@ under another spelling, order or legal form, the others name nobody.
 
     python benchmarks/bench_matching.py [--quick]
 
-Prints the CPU time, and of how many lines the entity was found as the best match. Exit code 1 when
+Prints the CPU time, and of how many lines the entity was found as the best match. Exit code 3 when
 the goal is missed, or when fewer are found than the floor.
 """
 
@@ -13,6 +13,8 @@ import json
 import sys
 import time
 from random import Random
+
+from outcome import exit_code, is_quick
 
 from svc_core import wire
 from svc_core.intel.entities.bulk_screening import LineMatches, ScreeningLine, party_of_line
@@ -98,8 +100,7 @@ def question(
 
 
 def main() -> int:
-    is_quick = "--quick" in sys.argv[1:]
-    lines, entities = (1_000, 10_000) if is_quick else (10_000, 100_000)
+    lines, entities = (1_000, 10_000) if is_quick() else (10_000, 100_000)
     random = Random(7)
     words = vocabulary(random, entities)
     rows = [entity(random, words, number) for number in range(entities)]
@@ -126,7 +127,7 @@ def main() -> int:
     )
     goal = SECONDS_GOAL * lines / 10_000
     print(f"goal {goal:.0f} s of CPU")
-    return 0 if seconds <= goal and share >= FOUND_FLOOR and are_explained else 1
+    return exit_code(seconds <= goal and share >= FOUND_FLOOR and are_explained)
 
 
 if __name__ == "__main__":

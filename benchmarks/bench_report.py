@@ -5,7 +5,7 @@ about something else, and the subject is such that all the others are chosen.
 
     python benchmarks/bench_report.py [--quick]
 
-Prints the CPU time for each size and how it grows from one size to the next. Exit code 1 when a
+Prints the CPU time for each size and how it grows from one size to the next. Exit code 3 when a
 tenfold growth of the evidence costs more than the goal, or the largest size does.
 """
 
@@ -13,6 +13,8 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 from random import Random
+
+from outcome import exit_code, is_quick
 
 from svc_core.reports.composition import Material, Window, compose
 from svc_core.reports.profiles.model import Profile
@@ -107,7 +109,7 @@ def seconds(count: int) -> tuple[float, int]:
 
 def main() -> int:
     """Measure, print, judge."""
-    sizes = (20, 200, 2_000) if "--quick" not in sys.argv else (20, 200)
+    sizes = (20, 200, 2_000) if not is_quick() else (20, 200)
     seconds(sizes[0])  # the word lists are read on first use
     print(f"{'items':>8} {'seconds':>9} {'ms/item':>9} {'cited':>6} {'growth':>7}")
     before, misses = 0.0, False
@@ -123,7 +125,7 @@ def main() -> int:
     misses |= before > SECONDS_GOAL
     goal = f"a tenfold costs at most {GROWTH_GOAL:g}x, the whole {SECONDS_GOAL:g} s"
     print(f"goal: {goal}: {'MISS' if misses else 'PASS'}")
-    return int(misses)
+    return exit_code(not misses)
 
 
 if __name__ == "__main__":

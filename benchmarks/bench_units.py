@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import attrs
+from outcome import exit_code
 
 from svc_core import catalog, wire
 from svc_core.contract.answer import Answer
@@ -509,7 +510,7 @@ def main() -> int:
     for name, (longest, cpu_ms, units) in holds.items():
         verdict = "" if longest <= GOAL_MS else f"  MISSED, goal {GOAL_MS:.0f}"
         print(f"{name:28} {longest:10.0f} {cpu_ms:10.0f} {units:7}{verdict}")
-    return 0 if all(longest <= GOAL_MS for longest, _, _ in holds.values()) else 1
+    return exit_code(all(longest <= GOAL_MS for longest, _, _ in holds.values()))
 
 
 if __name__ == "__main__":
