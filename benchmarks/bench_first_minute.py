@@ -8,7 +8,6 @@ request (p99, the median of rounds). Needs the extra `full`.
 Run: python benchmarks/bench_first_minute.py [--quick]
 """
 
-import argparse
 import http.client
 import json
 import os
@@ -25,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import attrs
-from outcome import exit_code
+from outcome import exit_code, is_quick
 
 MORE_SECONDS = 3.0
 THERE_SECONDS = 60.0
@@ -194,9 +193,7 @@ def vectors(folder: Path) -> int:
 
 def main() -> int:
     """Measure, print, and say whether each goal was met."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true")
-    rounds, seconds = (3, 8.0) if parser.parse_args().quick else (7, 15.0)
+    rounds, seconds = (3, 8.0) if is_quick() else (7, 15.0)
     with TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
         starts = [

@@ -5,7 +5,6 @@ into a SQLite file: fetched over loopback, parsed, judged, written and indexed. 
 printed with what was reached; the exit code is 3 when one is missed.
 """
 
-import argparse
 import asyncio
 import io
 import random
@@ -23,7 +22,7 @@ from typing import Any
 
 import feedparser
 from attrs import frozen
-from outcome import exit_code
+from outcome import exit_code, is_quick
 
 from svc_core import catalog
 from svc_core.access import plans
@@ -191,9 +190,7 @@ def peak_rss_mib() -> float:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    arguments.add_argument("--quick", action="store_true", help="10,000 items instead of 100,000")
-    total = 10_000 if arguments.parse_args().quick else 100_000
+    total = 10_000 if is_quick() else 100_000
     words = vocabulary()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

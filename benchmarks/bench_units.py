@@ -7,7 +7,6 @@ own: from its first step on the writer's thread until its commit is told. Goal: 
 250 ms. Run: python benchmarks/bench_units.py [--quick]
 """
 
-import argparse
 import asyncio
 import json
 import sys
@@ -20,14 +19,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import attrs
-from outcome import exit_code
+from outcome import exit_code, is_quick
 
 from svc_core import catalog, wire
 from svc_core.contract.answer import Answer
+from svc_core.intel.linking.references import id_of
+from svc_core.intel.signals.detectors import signal_of, write_signals
+from svc_core.intel.signals.model import SignalEvidence
 from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import Entry
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
+from svc_core.operation.ports import SYSTEM
 from svc_core.outbox import cloud_events as events
 from svc_core.outbox.model import WEBHOOKS, WEBHOOKS_MAX
 from svc_core.reports.composition import compose, gather_material
@@ -344,6 +347,76 @@ async def publish(bench: Bench) -> None:
     await schedules.run_due(bench.service)
 
 
+async def projects(bench: Bench) -> None:
+    """A project as long as it may be, and its states."""
+    body = {"name": "n" * 120, "description": (LONG * 40)[:1_999], "subjectIds": [bench.subject]}
+    project = await bench.run("createProject", body)
+    path = {"projectId": project["data"]["id"]}
+    await bench.run("replaceProject", {**body, "name": "m"}, path=path)
+    await bench.run("updateProject", {"name": "k"}, path=path)
+    for operation in ("pinProject", "unpinProject", "archiveProject", "restoreProject"):
+        await bench.run(operation, path=path)
+
+
+async def automations(bench: Bench) -> None:
+    """An automation, its states, and a run that is queued."""
+    body = {"name": "n" * 120, "instructions": (LONG * 40)[:1_999]}
+    automation = await bench.run("createAutomation", body)
+    path = {"automationId": automation["data"]["id"]}
+    await bench.run("replaceAutomation", {**body, "name": "m"}, path=path)
+    await bench.run("updateAutomation", {"name": "k"}, path=path)
+    for operation in ("runAutomation", "archiveAutomation", "restoreAutomation"):
+        await bench.run(operation, path=path)
+
+
+async def publications(bench: Bench) -> None:
+    """A profile that others follow: published, subscribed to, withdrawn."""
+    path = {"profileId": bench.profiles[0]}
+    await bench.run("publishProfile", path)
+    workspace = await bench.run("createWorkspace", {"name": "reader"})
+    account = workspace["data"]["id"]
+    subscription = await bench.run("createSubscription", path, account=account)
+    await bench.run(
+        "deleteSubscription", path={"subscriptionId": subscription["data"]["id"]}, account=account
+    )
+    await bench.run("foreseeDeletion", path)
+    await bench.run("unpublishProfile", path)
+
+
+async def entities(bench: Bench) -> None:
+    """A collection of thousands, of which two are merged and parted, screened by as many lines."""
+    count = bench.scaled_count(5_000)
+    lines = [
+        {"id": str(at), "schema": "Person", "properties": {"name": [f"Ann Pier {at}"]}}
+        for at in range(count)
+    ]
+    path = bench.folder / "people.ftm.json"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    await bench.run("addSources", {"locations": [str(path)]})
+    first, second = (id_of(f"ftm:{at}") for at in range(2))
+    await bench.run("mergeEntities", {"entityId": first, "intoId": second})
+    await bench.run("partEntity", {"mergedId": first})
+    await bench.run("distinguishEntities", {"entityId": first, "otherId": second})
+    await bench.run("matchEntities", {"lines": [{"name": f"Ann Pier {at}"} for at in range(count)]})
+
+
+async def signals(bench: Bench) -> None:
+    """A signal put aside, beside as many as a unit writes."""
+    now, evidence = bench.service.now(), SignalEvidence(0.5, 0.3, threshold=0.1)
+    rows = [
+        signal_of("marketMove", str(at), LONG, now, measure=0.2, evidence=evidence, sources=())
+        for at in range(BATCH)
+    ]
+    await bench.service.write(SYSTEM, lambda ctx: write_signals(ctx, rows))
+    await bench.run("dismissSignal", {"signalId": rows[0].id})
+
+
+async def credits_(bench: Bench) -> None:
+    """Turns that the operator grants and looks at."""
+    await bench.run("grantCredits", {"workspaceId": bench.workspace, "credits": 1_000})
+    await bench.run("showCredits", {"workspaceId": bench.workspace})
+
+
 async def accounts(bench: Bench) -> None:
     """Keys, users and plans beside a thousand workspaces."""
     for number in range(bench.scaled_count(1_000)):
@@ -367,7 +440,16 @@ async def sources(bench: Bench) -> None:
     async with bench_fetcher(bench) as fetcher:
         await intake.pull_due(bench.service, fetcher)
     ids = [row["id"] for row in sources["data"]]
-    await bench.run("removeSources", {"sourceIds": ids})
+    for operation in ("disableSources", "enableSources", "resetSources", "removeSources"):
+        await bench.run(operation, {"sourceIds": ids})
+    outlines = "".join(
+        f'<outline xmlUrl="https://pier.example/{at}.xml"/>'
+        for at in range(bench.scaled_count(1_000))
+    )
+    opml = bench.folder / "feeds.opml"
+    opml.write_text(f'<opml version="2.0"><body>{outlines}</body></opml>')
+    await bench.run("importSources", {"location": str(opml), "pull": False})
+    await bench.run("listPresets", {"pull": False})
 
 
 def bench_fetcher(bench: Bench) -> Any:
@@ -450,7 +532,27 @@ CASES: dict[str, tuple[Case, str]] = {
     "schedule": (publish, ""),
     "deliver, purge, renew": (deliver, ""),
     "purge of answers": (answers, ""),
-    "sources, ingest": (sources, "removeSources"),
+    "sources, ingest": (
+        sources,
+        "removeSources disableSources enableSources resetSources importSources listPresets",
+    ),
+    "projects": (
+        projects,
+        "createProject replaceProject updateProject pinProject unpinProject archiveProject"
+        " restoreProject",
+    ),
+    "automations": (
+        automations,
+        "createAutomation replaceAutomation updateAutomation runAutomation archiveAutomation"
+        " restoreAutomation",
+    ),
+    "publications": (
+        publications,
+        "publishProfile unpublishProfile createSubscription deleteSubscription foreseeDeletion",
+    ),
+    "entities": (entities, "mergeEntities partEntity distinguishEntities matchEntities"),
+    "signals": (signals, "dismissSignal"),
+    "credits": (credits_, "grantCredits showCredits"),
     "accounts": (
         accounts,
         "createWorkspace createUser setPlan createKey updateKey revokeKey grandfatherKey"
@@ -461,8 +563,18 @@ CASES: dict[str, tuple[Case, str]] = {
 }
 """What is measured, and the operations that it stands for."""
 
-ELSEWHERE = frozenset({"speakReport", "fsckLedger", "verifyLedger"})
-"""The first needs a voice, and writes one row as `triggerReport` does; the others only read."""
+ELSEWHERE = frozenset(
+    {
+        "speakReport",  # needs a voice, and writes one row as `triggerReport` does
+        "fsckLedger",
+        "verifyLedger",  # these two only read
+        "createChatCompletion",
+        "streamChat",  # streams: `bench_streams.py`
+        "getPaymentReceipt",
+        "reconcilePayments",  # these two need payments: `bench_payments.py`
+    }
+)
+"""Operations that no case runs, each with its reason."""
 
 
 def missing_operations() -> set[str]:
@@ -498,14 +610,11 @@ async def measure(folder: Path, *, quick: bool) -> dict[str, tuple[float, float,
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    arguments.add_argument("--quick", action="store_true", help="a tenth of everything")
-    quick = arguments.parse_args().quick
     if missing := missing_operations():
         print(f"no case runs {', '.join(sorted(missing))}")
         return 1
     with TemporaryDirectory() as folder:
-        holds = asyncio.run(measure(Path(folder), quick=quick))
+        holds = asyncio.run(measure(Path(folder), quick=is_quick()))
     print(f"{'operation or worker':28} {'longest ms':>10} {'computing':>10} {'units':>7}")
     for name, (longest, cpu_ms, units) in holds.items():
         verdict = "" if longest <= GOAL_MS else f"  MISSED, goal {GOAL_MS:.0f}"
