@@ -29,6 +29,7 @@ from svc_core.access import plans
 from svc_core.base.egress import LOOPBACK
 from svc_core.base.seals import Keyring
 from svc_core.intel.folding.model import SOURCES
+from svc_core.intel.news.model import NEWS
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from svc_http import system
@@ -169,8 +170,7 @@ async def take_in(path: Path, publisher: Publisher, names: list[str]) -> TakeIn:
 
 
 async def _count(ctx: Context) -> int:
-    head = await ctx.tx.changes.head()
-    return head.everybody
+    return await ctx.tx.documents.count(NEWS, limit=1_000_000)
 
 
 def alone(bodies: Iterator[bytes]) -> float:

@@ -120,7 +120,7 @@ def statements(count: int) -> Callable[[], object] | None:
     if find_spec("followthemoney") is None:
         return None
     peer = import_module("followthemoney")
-    dataset = import_module("followthemoney.dataset").DefaultDataset
+    dataset = import_module("followthemoney.dataset").UndefinedDataset
 
     def build() -> object:
         peers = [
