@@ -106,6 +106,12 @@ def data_documents(now: datetime, *, earlier: bool = False) -> list[DemoDocument
     ]
 
 
+def demo_file(name: str, now: datetime) -> bytes:
+    """A file of `data/`, with its placeholders filled in as of `now`."""
+    raw = (files("svc_http.run.demo") / "data" / name).read_bytes()
+    return _fill(raw, now.astimezone(UTC).replace(microsecond=0))
+
+
 def _lines(name: str) -> list[list[str]]:
     text = (files("svc_http.run.demo") / "data" / name).read_text()
     return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
