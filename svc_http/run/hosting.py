@@ -9,7 +9,6 @@ It is what `svc serve` runs, without a port. Commands reach it as they reach a s
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -74,7 +73,7 @@ async def controlled(
     runtime = service.runtime
     control = await Control.open(
         socket_path(runtime.settings.file, number),
-        operator_of(runtime, partial(runtime.journal.failure, "command")),
+        operator_of(runtime, runtime.on_failure("command")),
     )
     service.admin = control.text
     try:

@@ -7,7 +7,6 @@ Rule 2: resources are closed in the opposite order of their opening, whatever en
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from typing import Any
 
 from starlette.routing import BaseRoute
@@ -62,9 +61,7 @@ async def open_application(
             runtime, operations, (*routes, *(payments.routes if payments else ()))
         )
         if runtime.checkout is not None and settings.dsn is None:
-            await lapse_payments(
-                runtime.checkout.checkout, partial(runtime.journal.failure, "payments")
-            )
+            await lapse_payments(runtime.checkout.checkout, runtime.on_failure("payments"))
         await runtime.unlock()
         try:
             async with serve_metrics(service.gauges, settings, number):
@@ -106,7 +103,7 @@ async def open_runtime(
             number=number,
         )
         stack.push_async_callback(runtime.stop)
-        await check_payment_provider(payments, partial(runtime.journal.failure, "payments"))
+        await check_payment_provider(payments, runtime.on_failure("payments"))
         await check_media(runtime)
         yield runtime
 

@@ -55,7 +55,7 @@ from svc_http.service.commits import Commits, StoreWatch
 from svc_http.service.journal import Journal, scrub
 from svc_http.service.process_metrics import Metrics
 from svc_http.service.secret import keyring
-from svc_http.service.service_units import Service
+from svc_http.service.service_units import OnFailure, Service
 from svc_http.settings import Settings
 from svc_http.stores.counters.in_process import Coordination, in_memory
 from svc_http.stores.media.media_port import Media
@@ -173,7 +173,7 @@ class Runtime:
         self.journal = Journal.of(settings, self.number)
         for name, model in (("embeddings", providers.embedder), ("agent", providers.chat)):
             if model is not None:
-                model.on_failure = partial(self.journal.failure, name)
+                model.on_failure = self.on_failure(name)
         # Whether somebody serves on the same socket once this has drained.
         self.is_replaced = settings.processes is not None
         self._sites = self._make_sites(self.now())
@@ -213,6 +213,10 @@ class Runtime:
     def service(self) -> Service:
         """The units of work of workers and of the operator, who act without a request."""
         return Service(self.storage, self.ids, self.now, self.keyring, self.host, plans=self.plans)
+
+    def on_failure(self, event: str) -> OnFailure:
+        """What logs the failures of one kind of work, with their tracebacks."""
+        return partial(self.journal.failure, event)
 
     def _log_counters(self, reason: str) -> None:
         if reason:

@@ -24,8 +24,7 @@ from svc_http.service.key_uses import uses_loop
 from svc_http.service.process_metrics import Metrics
 from svc_http.service.runtime.runtime_state import Runtime, Worker
 from svc_http.service.service_units import Service
-from svc_http.service.workers import automation_runs as automations
-from svc_http.service.workers import report_recordings as recordings
+from svc_http.service.workers.automation_runs import automate_loop, requeue_runs
 from svc_http.service.workers.deliveries import (
     Sender,
     deliver_loop,
@@ -35,7 +34,11 @@ from svc_http.service.workers.deliveries import (
 from svc_http.service.workers.index_turns import index_loop
 from svc_http.service.workers.item_vectors import embed_loop
 from svc_http.service.workers.payment_recovery import forget_payments, reconcile_loop
-from svc_http.service.workers.report_recordings import orphan_file_loop, speak_loop
+from svc_http.service.workers.report_recordings import (
+    orphan_file_loop,
+    requeue_recordings,
+    speak_loop,
+)
 from svc_http.service.workers.retention import forget_threads, retention_loop
 from svc_http.service.workers.schedules import schedule_loop
 from svc_http.service.workers.secrets import renew_secrets
@@ -60,24 +63,26 @@ def workers_of(
     if not settings.workers:
         return ()
     workers: dict[str, Worker] = {
-        "ingest": lambda runtime: ingest_loop(runtime.service, reader),
-        "schedule": lambda runtime: schedule_loop(runtime.service),
+        "ingest": lambda run: ingest_loop(run.service, reader),
+        "schedule": lambda run: schedule_loop(run.service),
         "deliver": partial(_deliver, sender),
         "automations": _automate,
     }
     if voice is not None:
         workers["speak"] = _speak
     if model is not None:
-        workers["embed"] = partial(_embed, model)
+        workers["embed"] = lambda run: embed_loop(
+            run.service, model, run.commits, run.shared.leases
+        )
     return (
         *(work for name, work in workers.items() if settings.runs(name)),
         _purge,
-        _renew,
+        lambda run: renew_secrets(run.service, run.on_failure("webhook secrets")),
         _remove_files,
-        _remove_reports,
-        _inform_subscribers,
+        lambda run: retention_loop(run.service, run.commits, run.on_failure("reports")),
+        lambda run: subscriber_loop(run.service, run.commits, run.on_failure("subscribers")),
         _reconcile,
-        partial(_index, model),
+        lambda run: index_loop(run.service, model, run.commits, run.shared.leases),
     )
 
 
@@ -106,7 +111,7 @@ class _CountingSender:
 
 
 async def _deliver(sender: Sender, runtime: Runtime) -> None:
-    on_failure = partial(runtime.journal.failure, "webhook")
+    on_failure = runtime.on_failure("webhook")
     sender = _CountingSender(sender, runtime.metrics)
     if runtime.settings.dsn is None:
         await requeue_deliveries(runtime.service, on_failure)
@@ -114,27 +119,19 @@ async def _deliver(sender: Sender, runtime: Runtime) -> None:
 
 
 async def _automate(runtime: Runtime) -> None:
-    on_failure = partial(runtime.journal.failure, "automation")
+    on_failure = runtime.on_failure("automation")
     counters = runtime.shared.counters if runtime.settings.rate_limits else None
     if runtime.settings.dsn is None:
-        await automations.requeue_runs(runtime.service)
-    await automations.automate_loop(runtime.service, counters, runtime.commits, on_failure)
+        await requeue_runs(runtime.service, on_failure)
+    await automate_loop(runtime.service, counters, runtime.commits, on_failure)
 
 
 async def _speak(runtime: Runtime) -> None:
-    on_failure = partial(runtime.journal.failure, "speech")
-    recording = recorder_of(runtime.settings, runtime.storage, runtime.media)
+    on_failure = runtime.on_failure("speech")
+    recorder = recorder_of(runtime.settings, runtime.storage, runtime.media)
     if runtime.settings.dsn is None:
-        await recordings.requeue_recordings(runtime.service)
-    await speak_loop(runtime.service, recording, runtime.commits, on_failure)
-
-
-async def _embed(model: Embeddings, runtime: Runtime) -> None:
-    await embed_loop(runtime.service, model, runtime.commits, runtime.shared.leases)
-
-
-async def _index(model: Embeddings | None, runtime: Runtime) -> None:
-    await index_loop(runtime.service, model, runtime.commits, runtime.shared.leases)
+        await requeue_recordings(runtime.service, on_failure)
+    await speak_loop(runtime.service, recorder, runtime.commits, on_failure)
 
 
 async def _remove_files(runtime: Runtime) -> None:
@@ -142,25 +139,9 @@ async def _remove_files(runtime: Runtime) -> None:
         await orphan_file_loop(runtime.service, runtime.media, runtime.commits)
 
 
-async def _remove_reports(runtime: Runtime) -> None:
-    on_failure = partial(runtime.journal.failure, "reports")
-    await retention_loop(runtime.service, runtime.commits, on_failure)
-
-
-async def _inform_subscribers(runtime: Runtime) -> None:
-    on_failure = partial(runtime.journal.failure, "subscribers")
-    await subscriber_loop(runtime.service, runtime.commits, on_failure)
-
-
 async def _reconcile(runtime: Runtime) -> None:
     if runtime.checkout is not None:
-        on_failure = partial(runtime.journal.failure, "payments")
-        await reconcile_loop(runtime.checkout.checkout, on_failure)
-
-
-async def _renew(runtime: Runtime) -> None:
-    on_failure = partial(runtime.journal.failure, "webhook secrets")
-    await renew_secrets(runtime.service, on_failure)
+        await reconcile_loop(runtime.checkout.checkout, runtime.on_failure("payments"))
 
 
 async def _purge(runtime: Runtime) -> None:

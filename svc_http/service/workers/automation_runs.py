@@ -30,13 +30,12 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Counters, Overloaded, StorageUnavailable, TenantRow
 from svc_http import system
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
+from svc_http.service.workers.claim_loop import CLAIM, Claim, ClaimLoop, free_claims
 from svc_http.service.workers.fair_shares import Shares
-from svc_http.service.workers.keyed_tasks import CLAIM, KeyedTasks, claim_renewal
 
 SECONDS_MAX: Final = 120.0
 """How long an answer may take: as long as a streamed one."""
@@ -45,11 +44,6 @@ LOOK_SECONDS: Final = 5.0
 GATHER_SECONDS: Final = 0.1
 AT_ONCE: Final = 8
 """Runs at once; one workspace alone has half of them."""
-DUE_MAX: Final = 1_000
-"""Automations read in one round, of all workspaces: those that are due longest."""
-
-Key = tuple[str, str]
-"""An automation: its tenant and its id."""
 
 
 async def automate_loop(
@@ -59,53 +53,23 @@ async def automate_loop(
 
     Without `counters` nothing is counted. `on_failure` hears of defects.
     """
-    rounds = AutomationRounds(service, counters, on_failure)
-    try:
-        await commits.rounds(rounds.begin, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
-    finally:
-        await rounds.give_back()
+    loop = AutomationRounds(service, counters, on_failure)
+    await loop.run(commits, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
-async def requeue_runs(service: Service) -> None:
-    """Queue again at once the runs that the previous server had claimed.
-
-    Only for a process that has the store to itself, and before its loop begins.
-    """
-    filters = {"is_held": ("true",)}
-    while rows := await service.storage.across(WORK, where=filters, limit=DUE_MAX):
-        for row in rows:
-            unit = partial(running.free_run, automation_id=row.document.id)
-            await service.write(row.tenant, unit)
+async def requeue_runs(service: Service, on_failure: OnFailure) -> None:
+    """Queue again at once the runs that the previous server had claimed (`free_claims`)."""
+    await free_claims(service, WORK, "is_held", running.free_run, on_failure)
 
 
-class AutomationRounds:
+class AutomationRounds(ClaimLoop[Work, None]):
     """The runs that one process has claimed, or will claim as soon as there is a place."""
 
     def __init__(self, service: Service, counters: Counters | None, on_failure: OnFailure) -> None:
         """Count in `counters`, where there are any, and tell `on_failure` of defects."""
-        self._service = service
+        super().__init__(service, WORK, self._attend, on_failure, window=AT_ONCE * 4)
         self._counters = counters
-        self._on_failure = on_failure
         self._shares = Shares(AT_ONCE)
-        self._runs = KeyedTasks[Key, None](on_failure)
-
-    async def begin(self) -> None:
-        """Begin the runs that are due now."""
-        busy = self._runs.busy_keys()
-        limit = min(len(busy) + AT_ONCE * 4, DUE_MAX)
-        due = await self._service.storage.across(WORK, end=micros(self._service.now()), limit=limit)
-        for row in due:
-            key = row.tenant, row.document.id
-            if key not in busy:
-                self._runs.begin(key, self._attend(row))
-
-    async def wait(self) -> None:
-        """Wait until all runs have ended."""
-        await self._runs.wait()
-
-    async def give_back(self) -> None:
-        """Cancel all runs and release their claims."""
-        await self._runs.give_back()
 
     async def _attend(self, row: TenantRow[Work]) -> None:
         async with self._shares.place(row.tenant):
@@ -119,23 +83,17 @@ class AutomationRounds:
 
     async def _run(self, tenant: str, task: RunTask) -> None:
         service = self._service
-
-        async def renew(until: datetime) -> None:
-            await service.write(tenant, partial(running.renew_run, task=task, until=until))
-
-        async with claim_renewal(renew, service.now, self._on_failure):
-            try:
-                opening = await self._pool_opening(tenant)
-                if opening is None:
-                    await _Run(service, tenant, task).carry_out(self._on_failure)
-                else:
-                    await service.write(
-                        tenant, partial(running.release_run, task=task, until=opening)
-                    )
-            except asyncio.CancelledError:
-                release = partial(running.release_run, task=task, until=service.now())
-                await service.write(tenant, release)
-                raise
+        claim = Claim(
+            tenant,
+            renew=partial(running.renew_run, task=task),
+            release=lambda ctx: running.release_run(ctx, task, ctx.now),
+        )
+        async with claim.held(service, self._on_failure):
+            opening = await self._pool_opening(tenant)
+            if opening is None:
+                await _Run(service, tenant, task).carry_out(self._on_failure)
+            else:
+                await service.write(tenant, partial(running.release_run, task=task, until=opening))
 
     async def _pool_opening(self, tenant: str) -> datetime | None:
         """Count a turn of the account; return when its pool opens, or None if it was not full."""

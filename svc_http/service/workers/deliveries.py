@@ -31,8 +31,8 @@ from svc_http import system
 from svc_http.outside.fetch.webhook_poster import DeliveryFailure
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
+from svc_http.service.workers.claim_loop import ClaimLoop, free_claims
 from svc_http.service.workers.fair_shares import Shares
-from svc_http.service.workers.keyed_tasks import KeyedTasks
 
 LOOK_SECONDS: Final = 1.0
 """How often the queues are read without a commit: for events that other processes queued, and
@@ -43,8 +43,6 @@ WEBHOOKS_AT_ONCE: Final = 64
 workspace has at most half of them."""
 HOST_WEBHOOKS_AT_ONCE: Final = 8
 """Webhooks served at once at one host, so that a slow host does not take all places."""
-ATTENDED_MAX: Final = 1_000
-"""Queues known to be due; about 3 kB each."""
 TURN_SECONDS: Final = 1.0
 """How long one webhook's turn begins attempts. The last of them end within eleven seconds."""
 PAUSE_SECONDS: Final = 30.0
@@ -55,9 +53,6 @@ TAKEN_OVER_AT_ONCE: Final = 100
 """Webhooks of one page of those whose attempts died with the previous server."""
 PURGE_ROWS_MAX: Final = 200
 """Deliveries forgotten in one unit of work, so that no request waits long for it."""
-
-Key = tuple[str, str]
-"""A webhook: its tenant and its id."""
 
 
 class Sender(Protocol):
@@ -80,7 +75,8 @@ async def deliver_loop(
 
     `on_failure` hears of defects; each stops one webhook for a while and no other.
     """
-    await _Rounds(service, sender, commits, on_failure).run()
+    loop = _DeliveryRounds(service, sender, on_failure)
+    await loop.run(commits, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
 async def requeue_deliveries(
@@ -88,65 +84,29 @@ async def requeue_deliveries(
 ) -> int:
     """Queue again the attempts that the previous server was making; return how many webhooks.
 
-    Only for a process that has the store to itself, as every process with a SQLite file does, and
-    before its loops begin: what other processes hold would be sent twice. `on_failure` hears of
-    defects; each leaves one webhook to the end of its holds.
+    See `free_claims`. `on_failure` hears of defects; each leaves one webhook to the end of its
+    holds.
     """
-    total = 0
-    while page := await _requeue_page(service, on_failure, page_rows):
-        total += page
-    return total
+    free = delivering.requeue_all
+    return await free_claims(service, QUEUES, "is_held", free, on_failure, page_rows=page_rows)
 
 
-async def _requeue_page(service: Service, on_failure: OnFailure, page_rows: int) -> int:
-    """Queue one page of webhooks again; 0 when the page has only webhooks that fail."""
-    count = 0
-    for row in await service.storage.across(QUEUES, where={"is_held": ("true",)}, limit=page_rows):
-        try:
-            unit = partial(delivering.requeue_all, webhook_id=row.document.id)
-            await service.write(row.tenant, unit)
-        except Exception as failure:  # one webhook's broken books must not stop the others
-            on_failure(failure)
-        else:
-            count += 1
-    return count
-
-
-class _Rounds:
+class _DeliveryRounds(ClaimLoop[Queue, None]):
     """One delivery loop, and the webhooks that have a turn in it."""
 
-    def __init__(
-        self, service: Service, sender: Sender, commits: Commits, on_failure: OnFailure
-    ) -> None:
-        self._service = service
+    def __init__(self, service: Service, sender: Sender, on_failure: OnFailure) -> None:
+        super().__init__(
+            service,
+            QUEUES,
+            self._attend,
+            on_failure,
+            window=WEBHOOKS_AT_ONCE,
+            pause=_pause_seconds,
+            finishes=True,
+        )
         self._sender = sender
-        self._commits = commits
-        self._on_failure = on_failure
-        self._turns = KeyedTasks[Key, None](on_failure, _pause_seconds)
         self._shares = Shares(WEBHOOKS_AT_ONCE)
         self._hosts: WeakValueDictionary[str, Shares] = WeakValueDictionary()
-        self._is_ending = False
-
-    async def run(self) -> None:
-        try:
-            await self._commits.rounds(
-                self._attend_due, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS
-            )
-        finally:
-            self._is_ending = True
-            await self._turns.wait()
-
-    async def _attend_due(self) -> None:
-        busy = self._turns.busy_keys()
-        # Those that are attended to may still be due, and must not hide the ones behind them.
-        limit = len(busy) + WEBHOOKS_AT_ONCE
-        due = await self._service.storage.across(
-            QUEUES, end=micros(self._service.now()), limit=min(limit, ATTENDED_MAX)
-        )
-        for row in due:
-            key = row.tenant, row.document.id
-            if key not in busy:
-                self._turns.begin(key, self._attend(row))
 
     async def _attend(self, row: TenantRow[Queue]) -> None:
         """Deliver the waiting events of one webhook, for one turn.
@@ -156,13 +116,13 @@ class _Rounds:
         host = await self._host(row.tenant, row.document.id)
         shares = self._hosts.setdefault(host, Shares(HOST_WEBHOOKS_AT_ONCE))
         async with shares.place(row.tenant), self._shares.place(row.tenant):
-            if self._is_ending:
+            if self.is_ending:
                 return
             take = partial(
                 delivering.take_deliveries, webhook_id=row.document.id, snapshot=row.document
             )
             tasks = await self._service.write(row.tenant, take)
-            turn = _Turn(self._service, self._sender, row, lambda: self._is_ending)
+            turn = _Turn(self._service, self._sender, row, lambda: self.is_ending)
             await turn.run(tasks)
 
     async def _host(self, tenant: str, webhook_id: str) -> str:

@@ -24,7 +24,7 @@ from svc_core.payments.payment_rows import Payment
 from svc_core.payments.states import IN_FLIGHT, WATCHED, Event, State
 from svc_core.payments.steps import Checkout
 from svc_http.service.service_units import OnFailure
-from svc_http.service.workers.keyed_tasks import KeyedTasks
+from svc_http.service.workers.claim_loop import KeyedTasks
 
 LOOK_SECONDS: Final = 2.0
 """How often due payments are searched."""

@@ -12,8 +12,6 @@ Rule 4: a few reports are spoken at once, in fair shares of workspaces: a slow v
 """
 
 import asyncio
-from collections import Counter
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -39,8 +37,8 @@ from svc_core.reports.speech_tasks import SpeechTask
 from svc_http.outside.voices.speech_port import Speech, SpeechFailure, SpeechText
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
+from svc_http.service.workers.claim_loop import CLAIM, DUE_MAX, Claim, ClaimLoop, free_claims
 from svc_http.service.workers.fair_shares import Shares
-from svc_http.service.workers.keyed_tasks import CLAIM, KeyedTasks, claim_renewal
 from svc_http.stores.media.draft_files import measure
 from svc_http.stores.media.media_port import Media
 from svc_http.stores.media.sound import NoSound
@@ -50,8 +48,6 @@ LOOK_SECONDS: Final = 10.0
 GATHER_SECONDS: Final = 0.25
 SPOKEN_AT_ONCE: Final = 4
 """Programs that run at once, each of which may need a processor; one workspace alone has two."""
-DUE_MAX: Final = 1_000
-"""Reports read in one round, of all workspaces: those that are due longest."""
 ROUND_MAX: Final = 16
 """Files checked in one round."""
 
@@ -112,97 +108,62 @@ async def speak_loop(
 
     `on_failure` gets each failure; the report is tried again later, a few times.
     """
-    speakers = _RecordingTasks(service, recorder, on_failure)
-    try:
-        await commits.rounds(
-            speakers.begin, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS
-        )
-    finally:
-        await speakers.give_back()
+    loop = RecordingRounds(service, recorder, on_failure)
+    await loop.run(commits, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
 async def speak_due(
     service: Service, recorder: Recorder, on_failure: OnFailure
 ) -> tuple[Audio, ...]:
     """Speak the reports that are due now, a few at once; return their recordings."""
-    speakers = _RecordingTasks(service, recorder, on_failure)
+    rounds = RecordingRounds(service, recorder, on_failure)
     try:
-        recordings = await asyncio.gather(*await speakers.begin())
+        recordings = await asyncio.gather(*await rounds.begin_due())
     finally:
-        await speakers.give_back()
+        await rounds.give_back()
     return tuple(audio for audio in recordings if audio is not None)
 
 
-async def requeue_recordings(service: Service) -> None:
-    """Queue again at once the reports that the previous server had claimed.
-
-    Only for a process that has the store to itself, and before its loops begin.
-    """
+async def requeue_recordings(service: Service, on_failure: OnFailure) -> None:
+    """Queue again at once the reports that the previous server had claimed (`free_claims`)."""
     turns_before = micros(service.now() + LEASE) - 1
     turns = await service.storage.read(
         SYSTEM, lambda tx: tx.documents.scan(FILE_LEASES, end=turns_before, limit=DUE_MAX)
     )
     for turn in turns.rows:
         await service.system(partial(end_lease, lease=turn, is_settled=False))
-    filters = {"is_claimed": ("true",)}
-    while rows := await service.storage.across(SPEECH_REQUESTS, where=filters, limit=DUE_MAX):
-        for row in rows:
-            unit = partial(speaking.release_claim, report_id=row.document.id)
-            await service.write(row.tenant, unit)
+    await free_claims(service, SPEECH_REQUESTS, "is_claimed", speaking.release_claim, on_failure)
 
 
-Key = tuple[str, str]
-"""A report: its tenant and its id."""
-
-
-class _RecordingTasks:
+class RecordingRounds(ClaimLoop[SpeechRequest, Audio | None]):
     """The reports that one process speaks, or will speak as soon as there is a place."""
 
     def __init__(self, service: Service, recorder: Recorder, on_failure: OnFailure) -> None:
-        self._service = service
+        super().__init__(service, SPEECH_REQUESTS, self._speak, on_failure)
         self._recorder = recorder
-        self._on_failure = on_failure
         self._shares = Shares(SPOKEN_AT_ONCE)
-        self._tasks = KeyedTasks[Key, Audio | None](on_failure)
-
-    async def begin(self) -> list[asyncio.Task[Audio | None]]:
-        """Begin due reports; of each workspace no more than there are places."""
-        now = micros(self._service.now())
-        due = await self._service.storage.across(SPEECH_REQUESTS, end=now, limit=DUE_MAX)
-        tasks, busy = [], self._tasks.busy_keys()
-        by_tenant = Counter(tenant for tenant, _ in busy)
-        for row in due:
-            key = row.tenant, row.document.id
-            if key not in busy and by_tenant[row.tenant] < SPOKEN_AT_ONCE:
-                by_tenant[row.tenant] += 1
-                tasks.append(self._tasks.begin(key, self._speak(row)))
-        return tasks
-
-    async def give_back(self) -> None:
-        """Stop speaking, and release the claims."""
-        await self._tasks.give_back()
 
     async def _speak(self, row: TenantRow[SpeechRequest]) -> Audio | None:
         async with self._shares.place(row.tenant):
             until = self._service.now() + CLAIM
-            claim = partial(speaking.claim_speech, row=row.document, until=until)
-            task = await self._service.write(row.tenant, claim)
+            take = partial(speaking.claim_speech, row=row.document, until=until)
+            task = await self._service.write(row.tenant, take)
             return None if task is None else await self._record(row.tenant, task)
 
     async def _record(self, tenant: str, task: SpeechTask) -> Audio | None:
-        async def renew(until: datetime) -> None:
-            await self._service.write(tenant, partial(speaking.renew_claim, task=task, until=until))
-
-        async with claim_renewal(renew, self._service.now, self._on_failure):
+        service = self._service
+        claim = Claim(
+            tenant,
+            renew=partial(speaking.renew_claim, task=task),
+            release=partial(speaking.return_claim, task=task),
+        )
+        async with claim.held(service, self._on_failure):
             try:
-                return await self._recorder.record(self._service, tenant, task)
+                return await self._recorder.record(service, tenant, task)
             except (SpeechFailure, OSError) as failure:
                 self._on_failure(failure)
-                await self._service.write(tenant, partial(speaking.retry_later, task=task))
+                await service.write(tenant, partial(speaking.retry_later, task=task))
                 return None
-            except asyncio.CancelledError:
-                await self._service.write(tenant, partial(speaking.return_claim, task=task))
-                raise
 
 
 # -- what is no longer needed ------------------------------------------------------------------

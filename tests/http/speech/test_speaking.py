@@ -40,7 +40,7 @@ from svc_http.run.control.operator import Operator
 from svc_http.run.control.services import Voice as VoiceService
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import Service
-from svc_http.service.workers import keyed_tasks as claims
+from svc_http.service.workers import claim_loop as claims
 from svc_http.service.workers import report_recordings as speak
 from svc_http.service.workers.deliveries import deliver_loop
 from svc_http.service.workers.report_recordings import (
@@ -792,7 +792,7 @@ async def _whole_or_silent(house: House, at: str) -> None:
     audio = await house.service.read(house.tenant, lambda ctx: ctx.find(AUDIO, house.report_id))
     assert (audio is not None) == is_whole
     house.clock.advance(1)
-    await speak.requeue_recordings(house.service)
+    await speak.requeue_recordings(house.service, house.failures.append)
     audios = await house.speak()
     assert len(audios) == (0 if is_whole else 1)
     events += await house.deliveries()

@@ -36,9 +36,9 @@ from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, StorageUnavailable
 from svc_http.service.commits import Commits
 from svc_http.service.workers import automation_runs as automate
-from svc_http.service.workers import keyed_tasks as claims
+from svc_http.service.workers import claim_loop as claims
 from svc_http.service.workers.automation_runs import AutomationRounds, automate_loop, requeue_runs
-from svc_http.service.workers.keyed_tasks import CLAIM
+from svc_http.service.workers.claim_loop import CLAIM
 
 pytestmark = pytest.mark.anyio
 
@@ -156,7 +156,7 @@ class Office:
     async def work(self) -> None:
         """Carry out what is due now."""
         rounds = AutomationRounds(self.service, self.counters, self.failures.append)
-        await rounds.begin()
+        await rounds.begin_due()
         await rounds.wait()
 
     async def credits(self, tenant: str) -> tuple[int, int]:
@@ -483,7 +483,7 @@ async def test_what_the_server_before_had_is_begun_again_at_once(any_office: Off
     await office.service.write(tenant, dead)
     await office.work()
     assert office.agent.questions == []
-    await requeue_runs(office.service)
+    await requeue_runs(office.service, office.failures.append)
     await office.work()
     (run,) = await office.runs(tenant)
     assert run.status == "succeeded"

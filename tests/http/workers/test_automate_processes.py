@@ -14,7 +14,7 @@ from svc_core import catalog
 from svc_core.testing.clock import START
 from svc_http.service.commits import Commits
 from svc_http.service.workers.automation_runs import requeue_runs
-from svc_http.service.workers.keyed_tasks import CLAIM
+from svc_http.service.workers.claim_loop import CLAIM
 from svc_http.stores import SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
 from tests.backends import BACKEND, EPOCH
@@ -136,7 +136,7 @@ async def test_a_run_whose_worker_was_killed_is_taken_up_again(place: str) -> No
     if "://" in place:
         office.clock.advance(CLAIM.total_seconds())
     else:
-        await requeue_runs(office.service)  # nobody else can have the file
+        await requeue_runs(office.service, office.failures.append)  # nobody else can have the file
     await office.work()
     (run,) = await office.runs(tenant)
     assert (run.status, office.agent.questions) == ("succeeded", ["What happened?"])
