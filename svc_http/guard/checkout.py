@@ -33,12 +33,9 @@ from svc_core.payments.receipts import Signing
 from svc_core.payments.steps import Checkout, ClientGone, PaidReply, PaymentPolicy, Work
 from svc_core.payments.store import StoredPayments
 from svc_http.exchange.http_exchange import ClientGoneError, Exchange, busy
+from svc_http.exchange.shares import BOUNDS, Shares
 from svc_http.guard.address_limits import wait_seconds
 from svc_http.settings import Settings
-
-AT_ONCE_MAX: Final = 128
-"""Payments at once: a slow facilitator takes a minute for each, and an answer has 16 MB at most and
-a few kilobytes as a rule."""
 
 _NO_LIMIT: Final = 10**9
 _COUNTED_FIELDS: Final = frozenset(
@@ -113,8 +110,7 @@ class PaymentCheckout:
         self._counters = counters
         self._admits = settings.counters_down == "admit"
         self._limits = limits_of(settings) if settings.rate_limits else None
-        self._under_way: set[asyncio.Task[PaidReply]] = set()
-        self._per_address: Counter[str] = Counter()
+        self._under_way: Shares[asyncio.Task[PaidReply]] = Shares(BOUNDS["payments"])
         self._addresses = Addresses(
             _NO_LIMIT if self._limits is None else self._limits.address_minute
         )
@@ -160,19 +156,18 @@ class PaymentCheckout:
             ClientGoneError: the client has left.
         """
         self._addresses.check(address, self._now())
-        if len(self._under_way) >= AT_ONCE_MAX or self._per_address[address] >= AT_ONCE_MAX // 2:
+        holder = "address", address
+        if not self._under_way.fits((holder,)):
             raise busy(problem.OVERLOADED, "Too many payments are under way.")
         exchange.rest()
         departure = asyncio.create_task(exchange.wait_closed())
         purchase = attrs.evolve(purchase, is_awaited=lambda: not departure.done())
         serving = asyncio.create_task(self.checkout.serve(purchase, work))
-        self._under_way.add(serving)
-        self._per_address[address] += 1
+        self._under_way.enter(serving, holder)
 
         def on_end(task: asyncio.Task[PaidReply]) -> None:
             departure.cancel()
-            self._under_way.discard(task)
-            self._per_address -= Counter((address,))  # subtraction drops counts of zero
+            self._under_way.leave(task)
             if not task.cancelled():
                 task.exception()  # marked as seen: the request has raised it, or has ended
 
@@ -192,7 +187,7 @@ class PaymentCheckout:
     async def drain(self, seconds: float) -> None:
         """Wait for the running payments; slower ones are cancelled, and recovered later."""
         if self._under_way:
-            _, late = await asyncio.wait(self._under_way, timeout=seconds)
+            _, late = await asyncio.wait([*self._under_way], timeout=seconds)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)

@@ -27,7 +27,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import SYSTEM, Storage, Transaction
 from svc_http.exchange.http_exchange import VOUCH, Exchange, busy
-from svc_http.exchange.waiting_room import WaitingRoom
+from svc_http.exchange.shares import BOUNDS, Shares
 from svc_http.guard.use_log import Uses
 
 # The order of the gate
@@ -39,7 +39,7 @@ from svc_http.guard.use_log import Uses
 #   no key shown                 `facts` is complete; `admit` judges at once
 #   key seen within TTL_SECONDS  `facts` has the principal; `admit` judges at once
 #   key seen before that         `let_in` looks it up, ahead of the queue of unknown keys
-#   key never seen               `let_in` waits for one of LOOKUPS_MAX look-ups, then looks it up
+#   key never seen               `let_in` waits for one of a few look-ups, then looks it up
 #   address locked               no look-up; `authorize` refuses with 429
 #   malformed key                no look-up; `authorize` refuses with 401
 #
@@ -47,7 +47,7 @@ from svc_http.guard.use_log import Uses
 #
 # Unknown keys must not crowd out known ones. Random keys cost an attacker nothing and each costs
 # a read of storage. So look-ups of unknown keys are few at a time, and their queue is a fair room
-# (`exchange.load`), where a crowd from one address evicts its own. A caller whose key has worked
+# (`exchange.shares`), where a crowd from one address evicts its own. A caller whose key has worked
 # before never stands in that queue. The request gives its working slot back while it waits.
 #
 # An address is locked after a number of unknown keys, and a burst must not get past the lock. So
@@ -67,15 +67,8 @@ from svc_http.guard.use_log import Uses
 TTL_SECONDS = 1.0
 """How long a cached key is used without a look-up, and a lost change can go unnoticed."""
 
-LOOKUPS_MAX = 16
-"""Unknown keys that are looked up at once. A known key is looked up beside them, and waits in the
-store behind no more than these; half of the readers of a snapshot (`stores.sqlite.threads`)."""
-
-STRANGERS_MAX = 1_000
-"""Requests that may wait for such a look-up: a second's work of a slow store."""
-
 STRANGER_SECONDS = 5.0
-"""How long they may wait: as long as for the store itself."""
+"""How long a request waits for the look-up of an unknown key: as long as for the store itself."""
 
 PRINCIPALS_MAX = 10_000
 """Keys in memory: about 20 MB, more than one process can serve within a second."""
@@ -178,8 +171,8 @@ class Gate:
         self._principals = principals
         self._proxies = proxies
         self._lockouts = MemoryLockouts() if lockouts is None else lockouts
-        self._lookups = asyncio.Semaphore(LOOKUPS_MAX)
-        self._strangers = WaitingRoom(STRANGERS_MAX)
+        self._lookups = asyncio.Semaphore(BOUNDS["lookups"].places)
+        self._strangers: Shares[asyncio.Timeout] = Shares(BOUNDS["strangers"])
         self.uses = Uses()
 
     def facts(self, exchange: Exchange) -> Facts:

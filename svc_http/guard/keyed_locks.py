@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
 from svc_http.exchange.http_exchange import Exchange, busy
-from svc_http.exchange.waiting_room import WaitingRoom
+from svc_http.exchange.shares import Bound, Shares
 
 WAIT_SECONDS_MAX = 5.0
 """How long a request waits for another with its key; clients time out not much later."""
@@ -27,7 +27,7 @@ class KeyedLocks:
 
     def __init__(self, waiting_max: int) -> None:
         self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
-        self._waits = WaitingRoom(waiting_max)
+        self._waits: Shares[asyncio.Timeout] = Shares(Bound(waiting_max))
 
     @asynccontextmanager
     async def take(

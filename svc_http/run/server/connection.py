@@ -33,7 +33,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_http import system
 from svc_http.exchange.http_exchange import LINGER_BYTES, LINGER_SECONDS, SLOW_SECONDS, V1, Header
-from svc_http.exchange.waiting_room import LINGERING_MAX
+from svc_http.exchange.shares import BOUNDS
 from svc_http.run.server.configuration import Listening, drop
 
 _REFUSALS = {
@@ -229,7 +229,7 @@ class Protocol(H11Protocol):
         if self.context not in _waiting:
             _waiting[self.context] = (
                 WaitingConnections(self.context, self.config.keep_alive_timeout),
-                WaitingConnections(self.context, LINGER_SECONDS, LINGERING_MAX),
+                WaitingConnections(self.context, LINGER_SECONDS, BOUNDS["lingering"].places),
             )
         self._idle, self._ending = _waiting[self.context]
 

@@ -28,7 +28,7 @@ from hypercorn.utils import wrap_app
 
 from svc_core.access import address
 from svc_http.exchange.http_exchange import PART_BYTES, VOUCH
-from svc_http.exchange.waiting_room import Room
+from svc_http.exchange.shares import Bound, Shares
 from svc_http.run.server.configuration import Listening, drop
 from svc_http.run.server.connection import Protocol, Socket
 from svc_http.service.runtime.application import Application
@@ -137,8 +137,9 @@ class _Connections:
         self._listening = listening
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._strangers: Room[Socket] = Room(-(-connections_max // 2))
-        self._clients: Room[Socket] = Room(-(-connections_max // 2), _is_idle)
+        half = Bound(-(-connections_max // 2))
+        self._strangers: Shares[Socket] = Shares(half)
+        self._clients: Shares[Socket] = Shares(half, _is_idle)
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a connection to its end."""

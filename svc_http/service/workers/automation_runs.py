@@ -32,18 +32,18 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Counters, Overloaded, StorageUnavailable, TenantRow
 from svc_http import system
+from svc_http.exchange.shares import BOUNDS, Shares
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
 from svc_http.service.workers.claim_loop import CLAIM, Claim, ClaimLoop, free_claims
-from svc_http.service.workers.fair_shares import Shares
 
 SECONDS_MAX: Final = 120.0
 """How long an answer may take: as long as a streamed one."""
 LOOK_SECONDS: Final = 5.0
 """How often due rows are read without a commit: for schedules and expired claims."""
 GATHER_SECONDS: Final = 0.1
-AT_ONCE: Final = 8
-"""Runs at once; one workspace alone has half of them."""
+WINDOW_ROWS: Final = 32
+"""Due automations that are read beyond those under way: four times those that run at once."""
 
 
 async def automate_loop(
@@ -67,12 +67,12 @@ class AutomationRounds(ClaimLoop[Work, None]):
 
     def __init__(self, service: Service, counters: Counters | None, on_failure: OnFailure) -> None:
         """Count in `counters`, where there are any, and tell `on_failure` of defects."""
-        super().__init__(service, WORK, self._attend, on_failure, window=AT_ONCE * 4)
+        super().__init__(service, WORK, self._attend, on_failure, window=WINDOW_ROWS)
         self._counters = counters
-        self._shares = Shares(AT_ONCE)
+        self._shares: Shares[asyncio.Future[None]] = Shares(BOUNDS["automations"])
 
     async def _attend(self, row: TenantRow[Work]) -> None:
-        async with self._shares.place(row.tenant):
+        async with self._shares.turn(row.tenant):
             until, holder = self._service.now() + CLAIM, system.new_request_id()
             take = partial(
                 running.take_run, automation_id=row.document.id, holder=holder, until=until

@@ -28,21 +28,16 @@ from svc_core.webhooks import rules
 from svc_core.webhooks.delivery_queue import DELIVERY_RETENTION, DeliveryTask
 from svc_core.webhooks.rules import AttemptOutcome
 from svc_http import system
+from svc_http.exchange.shares import BOUNDS, Shares
 from svc_http.outside.fetch.webhook_poster import DeliveryFailure
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
 from svc_http.service.workers.claim_loop import ClaimLoop, free_claims
-from svc_http.service.workers.fair_shares import Shares
 
 LOOK_SECONDS: Final = 1.0
 """How often the queues are read without a commit: for events that other processes queued, and
 attempts whose worker died."""
 GATHER_SECONDS: Final = 0.01
-WEBHOOKS_AT_ONCE: Final = 64
-"""Webhooks served at once; each has at most five attempts under way, so 320 connections. A single
-workspace has at most half of them."""
-HOST_WEBHOOKS_AT_ONCE: Final = 8
-"""Webhooks served at once at one host, so that a slow host does not take all places."""
 TURN_SECONDS: Final = 1.0
 """How long one webhook's turn begins attempts. The last of them end within eleven seconds."""
 PAUSE_SECONDS: Final = 30.0
@@ -53,6 +48,9 @@ TAKEN_OVER_AT_ONCE: Final = 100
 """Webhooks of one page of those whose attempts died with the previous server."""
 PURGE_ROWS_MAX: Final = 200
 """Deliveries forgotten in one unit of work, so that no request waits long for it."""
+
+
+Line = Shares[asyncio.Future[None]]
 
 
 class Sender(Protocol):
@@ -100,13 +98,13 @@ class _DeliveryRounds(ClaimLoop[Queue, None]):
             QUEUES,
             self._attend,
             on_failure,
-            window=WEBHOOKS_AT_ONCE,
+            window=BOUNDS["webhooks"].places,
             pause=_pause_seconds,
             finishes=True,
         )
         self._sender = sender
-        self._shares = Shares(WEBHOOKS_AT_ONCE)
-        self._hosts: WeakValueDictionary[str, Shares] = WeakValueDictionary()
+        self._shares: Line = Shares(BOUNDS["webhooks"])
+        self._hosts: WeakValueDictionary[str, Line] = WeakValueDictionary()
 
     async def _attend(self, row: TenantRow[Queue]) -> None:
         """Deliver the waiting events of one webhook, for one turn.
@@ -114,8 +112,8 @@ class _DeliveryRounds(ClaimLoop[Queue, None]):
         Its attempts are taken only when they can be made, because a hold does not wait.
         """
         host = await self._host(row.tenant, row.document.id)
-        shares = self._hosts.setdefault(host, Shares(HOST_WEBHOOKS_AT_ONCE))
-        async with shares.place(row.tenant), self._shares.place(row.tenant):
+        shares = self._hosts.setdefault(host, Shares(BOUNDS["webhooks of a host"]))
+        async with shares.turn(row.tenant), self._shares.turn(row.tenant):
             if self.is_ending:
                 return
             take = partial(

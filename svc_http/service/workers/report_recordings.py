@@ -34,11 +34,11 @@ from svc_core.reports.audio import (
 )
 from svc_core.reports.recordings import LEASE, cancel_check, end_lease, is_early, take_lease
 from svc_core.reports.speech_tasks import SpeechTask
+from svc_http.exchange.shares import BOUNDS, Shares
 from svc_http.outside.voices.speech_port import Speech, SpeechFailure, SpeechText
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
 from svc_http.service.workers.claim_loop import CLAIM, DUE_MAX, Claim, ClaimLoop, free_claims
-from svc_http.service.workers.fair_shares import Shares
 from svc_http.stores.media.draft_files import measure
 from svc_http.stores.media.media_port import Media
 from svc_http.stores.media.sound import NoSound
@@ -46,8 +46,6 @@ from svc_http.stores.media.sound import NoSound
 LOOK_SECONDS: Final = 10.0
 """How often due rows are read without a commit: for retries and expired claims."""
 GATHER_SECONDS: Final = 0.25
-SPOKEN_AT_ONCE: Final = 4
-"""Programs that run at once, each of which may need a processor; one workspace alone has two."""
 ROUND_MAX: Final = 16
 """Files checked in one round."""
 
@@ -141,10 +139,10 @@ class RecordingRounds(ClaimLoop[SpeechRequest, Audio | None]):
     def __init__(self, service: Service, recorder: Recorder, on_failure: OnFailure) -> None:
         super().__init__(service, SPEECH_REQUESTS, self._speak, on_failure)
         self._recorder = recorder
-        self._shares = Shares(SPOKEN_AT_ONCE)
+        self._shares: Shares[asyncio.Future[None]] = Shares(BOUNDS["recordings"])
 
     async def _speak(self, row: TenantRow[SpeechRequest]) -> Audio | None:
-        async with self._shares.place(row.tenant):
+        async with self._shares.turn(row.tenant):
             until = self._service.now() + CLAIM
             take = partial(speaking.claim_speech, row=row.document, until=until)
             task = await self._service.write(row.tenant, take)

@@ -12,7 +12,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_http.exchange import sending as respond
 from svc_http.exchange.http_exchange import Exchange
-from svc_http.exchange.waiting_room import Load
+from svc_http.exchange.shares import Load
 from svc_http.pages import refusals
 from svc_http.stores import MemoryStorage
 from tests.http.agent.conftest import CHAT, NATIVE, question_body

@@ -16,7 +16,7 @@ import pytest
 
 from svc_core.payments.states import IN_DOUBT, State
 from svc_http import system
-from svc_http.guard import checkout as till
+from svc_http.exchange.shares import BOUNDS, Bound
 from svc_http.service.workers import payment_recovery as reconcile
 from tests.http.payments.shop import (
     BROKEN,
@@ -571,7 +571,7 @@ def test_who_leaves_during_settlement_is_owed_the_answer(
 def test_one_address_has_half_of_the_payments_at_once(
     make_shop: Callable[..., Shop], buyer: Wallet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(till, "AT_ONCE_MAX", 2)
+    monkeypatch.setitem(BOUNDS, "payments", Bound(2, {"address": 1}))
     shop = make_shop(x402_settle_seconds=30)
     values = [payment_header(shop.port, REPORT_PATH, buyer) for _ in range(3)]
     shop.facilitator.faults.append("wait")

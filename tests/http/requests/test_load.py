@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_http.exchange import http_exchange as exchange
-from svc_http.exchange.waiting_room import FEW, LINGERING_MAX, Room
+from svc_http.exchange.shares import BOUNDS, FEW, Bound, Shares
 from svc_http.guard import edge
 from svc_http.guard import gate as gather
 from svc_http.stores import MemoryStorage
@@ -160,12 +160,12 @@ def test_refusals_linger_in_a_room_of_their_own(house):
     async def go():
         strangers = [
             Client(house, "/nowhere", ("content-length", "9"), method="POST", at=number % 250)
-            for number in range(LINGERING_MAX + 9)
+            for number in range(BOUNDS["lingering"].places + 9)
         ]
         for client in strangers[:9]:
             assert await client.status() == 404
             assert client.events[-1]["more_body"] is False
-        assert len(load.lingering) == LINGERING_MAX
+        assert len(load.lingering) == BOUNDS["lingering"].places
         assert not any(client.task.done() for client in strangers[9:])
         await cancel_all(strangers)
         assert len(load.lingering) == 0
@@ -175,7 +175,7 @@ def test_refusals_linger_in_a_room_of_their_own(house):
 
 @given(st.integers(1, 40), st.lists(st.sampled_from("abcd"), max_size=120))
 def test_everybody_gets_a_place_and_the_room_is_never_too_full(places, comers):
-    room = Room(places)
+    room = Shares(Bound(places))
     pairs = []
     for number, share in enumerate(comers):
         seat = room.enter(number, share)
@@ -197,7 +197,7 @@ def test_everybody_gets_a_place_and_the_room_is_never_too_full(places, comers):
 
 
 def test_a_share_is_counted_by_address_and_by_key():
-    room = Room(FEW + 1)
+    room = Shares(Bound(FEW + 1))
     room.enter("oldest", "here", "other key")
     for number in range(FEW):
         room.enter(number, f"address {number}", "key")
@@ -205,7 +205,7 @@ def test_a_share_is_counted_by_address_and_by_key():
 
 
 def test_a_place_that_can_be_spared_is_given_up_first():
-    room = Room(2, lambda place: place == "idle")
+    room = Shares(Bound(2), lambda place: place == "idle")
     room.enter("busy", "here")
     room.enter("idle", "there")
     assert room.enter("new", "anywhere") == "idle"
@@ -269,7 +269,7 @@ class Halting(MemoryStorage):
 
 
 def test_a_known_key_does_not_wait_behind_unknown_ones(make_house, monkeypatch):
-    monkeypatch.setattr(gather, "LOOKUPS_MAX", 2)
+    monkeypatch.setitem(BOUNDS, "lookups", Bound(2))
     storage = Halting(make_house().service_collections)
     house = make_house(parts={"storage": storage})
     key, load = house.key(), house.service.runtime.load
@@ -291,8 +291,8 @@ def test_a_known_key_does_not_wait_behind_unknown_ones(make_house, monkeypatch):
 
 
 def test_so_many_strangers_wait_and_the_oldest_gives_way(make_house, monkeypatch):
-    monkeypatch.setattr(gather, "LOOKUPS_MAX", 1)
-    monkeypatch.setattr(gather, "STRANGERS_MAX", 2)
+    monkeypatch.setitem(BOUNDS, "lookups", Bound(1))
+    monkeypatch.setitem(BOUNDS, "strangers", Bound(2))
     storage = Halting(make_house().service_collections)
     house = make_house(parts={"storage": storage})
 

@@ -22,7 +22,7 @@ from svc_core.operation.stream import Stream
 from svc_core.testing.clock import START
 from svc_http.exchange.flow import Flow
 from svc_http.exchange.http_exchange import ClientGoneError, Exchange
-from svc_http.exchange.waiting_room import Load
+from svc_http.exchange.shares import BOUNDS, Bound, Load
 from svc_http.guard import streams
 from svc_http.guard.streams import StreamRooms
 from svc_http.service.commits import Commits, StoreWatch
@@ -423,7 +423,7 @@ def test_whatever_happens_it_is_settled_once(how: str) -> None:
         client = Client()
         options: dict[str, Any] = {"settle": bill.settle}
         if how == "no room":
-            options["room"] = StreamRooms(total=0).room(key="k")
+            options["room"] = StreamRooms(Bound(0)).room(key="k")
         if how == "slow":
             options["slow_seconds"] = 0.01
             client.reading.clear()
@@ -463,7 +463,7 @@ def test_an_answer_that_cannot_be_settled_has_its_end_all_the_same() -> None:
 def test_streams_of_one_kind_take_no_room_of_another() -> None:
     rooms = streams.rooms()
     with contextlib.ExitStack() as stack:
-        for number in range(streams.AGENT_STREAMS_MAX):
+        for number in range(BOUNDS["agent streams"].places):
             caller = {"key": f"k{number}", "address": f"a{number}", "workspace": f"w{number}"}
             stack.enter_context(rooms["agent"].room(**caller))
         with pytest.raises(Problem, match="OVERLOADED"):
@@ -475,7 +475,7 @@ def test_streams_of_one_kind_take_no_room_of_another() -> None:
     ("shared", "places"), [("key", 2), ("address", 3), ("workspace", 4), ("nothing", 5)]
 )
 def test_only_so_many_are_open(shared: str, places: int) -> None:
-    rooms = StreamRooms(total=5, of_key=2, of_address=3, of_workspace=4)
+    rooms = StreamRooms(Bound(5, {"key": 2, "address": 3, "workspace": 4}))
 
     def stream(number: int) -> contextlib.AbstractContextManager[None]:
         names = ("key", "address", "workspace")
@@ -490,7 +490,7 @@ def test_only_so_many_are_open(shared: str, places: int) -> None:
     assert refusal.value.type is problem.OVERLOADED
     assert refusal.value.headers["Retry-After"] == "1"
     assert len(rooms) == 0
-    assert not rooms._shares
+    assert not rooms._places_of
 
 
 # -- waiting for commits -----------------------------------------------------------------------
@@ -620,7 +620,7 @@ def test_more_streams_of_one_key_than_there_may_be_are_refused(whole: Any) -> No
     key = whole.key("osint:read")
 
     async def go() -> bytes:
-        seats = [Seat(whole, key) for _ in range(streams.STREAMS_PER_KEY_MAX)]
+        seats = [Seat(whole, key) for _ in range(BOUNDS["account streams"].each["key"])]
         for seat in seats:
             await seat.until(b"retry")
         refused_seat = Seat(whole, key)

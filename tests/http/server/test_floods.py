@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing, suppress
 import pytest
 
 from svc_http.exchange import http_exchange as exchange
+from svc_http.exchange.shares import BOUNDS, Bound
 from svc_http.guard import edge
 from svc_http.run.server import connection
 from svc_http.run.server.configuration import Listening
@@ -123,7 +124,7 @@ def test_a_connection_over_which_nothing_is_read_is_ended(wire_server, sockets, 
 
 def test_so_many_ended_connections_linger(few, sockets, monkeypatch):
     monkeypatch.setattr(connection, "LINGER_SECONDS", 3_600)
-    monkeypatch.setattr(connection, "LINGERING_MAX", 2)
+    monkeypatch.setitem(BOUNDS, "lingering", Bound(2))
     strangers = [connect(sockets, few, STRANGER, b"nonsense\r\n\r\n") for _ in range(3)]
     for client in strangers:
         until_closed(client)

@@ -34,6 +34,7 @@ from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.webhooks import delivery_queue as delivering
 from svc_core.webhooks.operations import WEBHOOK_ROWS, NewWebhook
 from svc_core.webhooks.rules import attempt_outcome
+from svc_http.exchange.shares import BOUNDS
 from svc_http.outside.voices.speech_port import SpeechFailure, SpeechText
 from svc_http.run.control import channel
 from svc_http.run.control.operator import Operator
@@ -45,7 +46,6 @@ from svc_http.service.workers import report_recordings as speak
 from svc_http.service.workers.deliveries import deliver_loop
 from svc_http.service.workers.report_recordings import (
     CLAIM,
-    SPOKEN_AT_ONCE,
     Recorder,
     orphan_file_loop,
     remove_orphan_files,
@@ -343,9 +343,12 @@ async def test_a_claim_that_has_lapsed_is_renewed_for_nobody_else(house: House) 
     assert len(await second) == 1
 
 
+PLACES = BOUNDS["recordings"].places
+
+
 async def test_what_speaks_slowly_holds_up_no_other_workspace(house: House) -> None:
     """More of one workspace than there are places; half of these stay for others."""
-    for _ in range(SPOKEN_AT_ONCE):
+    for _ in range(PLACES):
         await house.want("Slow")
     house.voice.gate, house.voice.is_slow_with = asyncio.Event(), "Slow"
     await house.forget()
@@ -358,12 +361,12 @@ async def test_what_speaks_slowly_holds_up_no_other_workspace(house: House) -> N
         while not (await second.row()).has_audio:
             await commits.after(commits.version, 1.0)
         slow = [words for words in house.voice.scripts if words.text.startswith("Slow")]
-        assert len(slow) == SPOKEN_AT_ONCE // 2
+        assert len(slow) == PLACES // 2
     wishes = [
         SPEECH_REQUESTS.decode(r.document.raw)
         for r in await house.storage.across(SPEECH_REQUESTS, limit=9)
     ]
-    assert [(wish.attempts, wish.is_claimed) for wish in wishes] == [(0, False)] * SPOKEN_AT_ONCE
+    assert [(wish.attempts, wish.is_claimed) for wish in wishes] == [(0, False)] * PLACES
 
 
 async def test_the_loop_hears_of_a_new_report(house: House) -> None:

@@ -34,6 +34,7 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, StorageUnavailable
+from svc_http.exchange.shares import BOUNDS
 from svc_http.service.commits import Commits
 from svc_http.service.workers import automation_runs as automate
 from svc_http.service.workers import claim_loop as claims
@@ -356,7 +357,7 @@ async def test_slow_runs_of_one_workspace_hold_up_no_other(office: Office) -> No
         both_answered.set()
 
     office.agent.waits = waits
-    for _ in range(automate.AT_ONCE * 2):
+    for _ in range(BOUNDS["automations"].places * 2):
         await office.run_by_hand(slow, instructions="slow")
     await office.run_by_hand(quick, instructions="quick")
     office.counters = None
@@ -364,12 +365,12 @@ async def test_slow_runs_of_one_workspace_hold_up_no_other(office: Office) -> No
 
     async with asyncio.timeout(30):
         await both_answered.wait()
-    assert office.agent.at_once["slow"] == automate.AT_ONCE // 2
+    assert office.agent.at_once["slow"] == BOUNDS["automations"].places // 2
     gate.set()
     await working
     assert [run.status for run in await office.runs(quick[0])] == ["succeeded"]
     assert {run.status for run in await office.runs(slow[0])} == {"succeeded"}
-    assert office.agent.most_at_once <= automate.AT_ONCE
+    assert office.agent.most_at_once <= BOUNDS["automations"].places
 
 
 async def test_workers_side_by_side_carry_out_each_run_once(any_office: Office) -> None:

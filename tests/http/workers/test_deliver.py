@@ -41,6 +41,7 @@ from svc_core.webhooks.rules import trial_event
 from svc_core.webhooks.signing import secret_text
 from svc_core.wire import from_bytes
 from svc_http import system
+from svc_http.exchange.shares import BOUNDS, Bound
 from svc_http.outside.fetch import resolver as names
 from svc_http.outside.fetch.webhook_poster import BODY_BYTES, DeliveryFailure, Poster
 from svc_http.service.commits import Commits
@@ -428,8 +429,8 @@ async def test_no_workspace_waits_for_the_slow_addresses_of_another(
     any_desk: Desk, sink: Sink, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     """More of them than two workers have places, each with more waiting than may be under way."""
-    monkeypatch.setattr(deliver, "WEBHOOKS_AT_ONCE", 4)
-    monkeypatch.setattr(deliver, "HOST_WEBHOOKS_AT_ONCE", 4)
+    monkeypatch.setitem(BOUNDS, "webhooks", Bound(4))
+    monkeypatch.setitem(BOUNDS, "webhooks of a host", Bound(4))
     stall = Stall(sink)
     hosts = [f"127.0.1.{at if place == 'hosts of its own' else 1}" for at in range(1, 11)]
     slow = [
@@ -470,7 +471,7 @@ async def test_one_host_has_few_webhooks_told_at_a_time_and_others_do_not_wait(
     await desk.publish(*slow_ids, quick)
     desk.start()
     await desk.outcomes(quick)
-    share = deliver.HOST_WEBHOOKS_AT_ONCE // 2
+    share = BOUNDS["webhooks of a host"].places // 2
     with anyio.fail_after(PATIENCE_SECONDS):
         for _ in range(share):
             await starts.acquire()
@@ -590,7 +591,7 @@ async def test_a_loop_that_is_told_to_end_attends_to_no_webhook_that_waits_for_i
 ) -> None:
     desk = Desk(make_store(catalog.COLLECTIONS))
     stall = Stall(sink)
-    share = deliver.HOST_WEBHOOKS_AT_ONCE // 2
+    share = BOUNDS["webhooks of a host"].places // 2
     hooks = [(await desk.webhook(sink.url()))[0] for _ in range(share + 2)]
     for id_ in hooks:
         await desk.publish(id_)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.service.workers.fair_shares import Shares
+from svc_http.exchange.shares import Bound, Shares
 
 pytestmark = pytest.mark.anyio
 
@@ -18,7 +18,7 @@ class Hall:
 
     def __init__(self, places: int) -> None:
         self.places = places
-        self.shares = Shares(places)
+        self.shares: Shares[asyncio.Future[None]] = Shares(Bound(places))
         self.inside: list[tuple[str, asyncio.Event]] = []
         self.tasks: list[tuple[str, asyncio.Task[None]]] = []
 
@@ -27,7 +27,7 @@ class Hall:
         await settle()
 
     async def _visit(self, name: str) -> None:
-        async with self.shares.place(name):
+        async with self.shares.turn(name):
             entry = name, asyncio.Event()
             self.inside.append(entry)
             try:
