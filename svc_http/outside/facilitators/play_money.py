@@ -3,18 +3,15 @@
 Rule 1: it checks signatures, amounts, times and nonces as real facilitators do, but only for the
         test network: it cannot be created for a network with real money.
 Rule 2: every new wallet has `WALLET_START` units, so that any new key can pay.
-Rule 3: it fails on request, in each of the ways in which real facilitators fail.
 """
 
-from collections import deque
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-import anyio
 from attrs import frozen
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from svc_core import wire
@@ -31,7 +28,7 @@ from svc_core.payments.messages import (
     message_members,
 )
 from svc_core.payments.networks import BASE_SEPOLIA, Network
-from svc_core.payments.payment_ports import Crypto, Sighting, Transfer, Unavailable
+from svc_core.payments.payment_ports import Crypto, Sighting, Transfer
 from svc_core.payments.payment_rows import Payment
 from svc_core.wire import Json, WireError
 
@@ -41,17 +38,6 @@ WALLET_START: Final = 100_000_000
 """The balance of a new wallet, in units of the asset: 100 dollars."""
 WALLETS_MAX: Final = 10_000
 """Wallets whose balance is stored; later ones have nothing."""
-SILENT_SECONDS: Final = 60.0
-"""How long it does not answer when it plays the fault `timeout`."""
-
-Fault = Literal["insufficient_funds", "pending", "error", "timeout", "death"]
-"""What can go wrong at the next settlement: the wallet has too little; the settlement is pending,
-and done at the next request (unless that is to be pending too); the answer is 500; no answer comes;
-no answer comes although the money moved."""
-
-
-class _Silence(Unavailable):
-    """The fault `timeout`: no answer comes."""
 
 
 @frozen
@@ -64,13 +50,6 @@ class PlayTransfer:
     amount: int
     transaction: str
     at: datetime
-
-
-@frozen
-class PlayFaults:
-    """The faults of the next settlements, in their order."""
-
-    faults: tuple[Fault, ...] = ()
 
 
 @frozen
@@ -95,10 +74,8 @@ class PlayMoney:
         self._judge = Judge(network, crypto)
         self._now = now
         self._balances: dict[str, int] = {}
-        self._under_way: dict[str, PlayTransfer] = {}
         self.transfers: dict[str, PlayTransfer] = {}
         """The transfers by payer and nonce, as on a chain."""
-        self.faults: deque[Fault] = deque()
 
     # -- as a facilitator ------------------------------------------------------------------------
 
@@ -107,11 +84,7 @@ class PlayMoney:
         return self.verdict(payload, _accepted_terms(payload))
 
     async def settle(self, payload: Json) -> SettlementResponse:
-        """Settle a payment: move its money.
-
-        Raises:
-            Unavailable: this fault was requested.
-        """
+        """Settle a payment: move its money."""
         return self.settlement(payload, _accepted_terms(payload))
 
     async def supported(self) -> SupportedKinds:
@@ -133,35 +106,23 @@ class PlayMoney:
         return Verdict(True, payer=payer) if reason is None else Verdict(False, reason, payer=payer)
 
     def settlement(self, payload: Json, requirements: Json) -> SettlementResponse:
-        """Settle a payload under these requirements: move its money if it is valid.
-
-        Raises:
-            Unavailable: this fault was requested.
-        """
-        pending = self._pending_transfer(payload)
-        if pending is not None:
-            if self.faults and self.faults[0] == "pending":
-                self.faults.popleft()
-                return self._pending(pending)
-            self._book(pending)
-            return self._receipt(pending)
+        """Settle a payload under these requirements: move its money if it is valid."""
         verdict = self.verdict(payload, requirements)
         if not verdict.is_valid:
             return self._refusal(verdict.invalid_reason, verdict.payer)
-        fault = self.faults.popleft() if self.faults else None
-        if fault == "insufficient_funds":
-            return self._refusal(fault, verdict.payer)
-        if fault == "error":
-            raise Unavailable("the facilitator was told to fail")
-        if fault == "timeout":
-            raise _Silence("the facilitator was told to be silent")
-        transfer = self._transfer(wire.structure(PaymentPayload, payload))
-        if fault == "pending":
-            return self._pending(transfer)
-        self._book(transfer)
-        if fault == "death":
-            raise Unavailable("the facilitator was told to fail after the transfer")
-        return self._receipt(transfer)
+        authorization = wire.structure(PaymentPayload, payload).payload.authorization
+        key, payer = _key(authorization.from_, authorization.nonce), authorization.from_.lower()
+        transfer = self.transfers[key] = PlayTransfer(
+            payer=payer,
+            nonce=authorization.nonce.lower(),
+            pay_to=authorization.to.lower(),
+            amount=int(authorization.value),
+            transaction=f"0x{self._crypto.keccak(key.encode()).hex()}",
+            at=self._now(),
+        )
+        self._balances[payer] = self._balance(payer) - transfer.amount
+        chain, amount = self._network.id, str(transfer.amount)
+        return SettlementResponse(True, transfer.transaction, chain, payer, amount=amount)
 
     def _fault(self, read: PaymentPayload, terms: PaymentRequirements) -> str | None:
         asset, authorization = self._network.asset, read.payload.authorization
@@ -185,45 +146,11 @@ class PlayMoney:
         is_enough = int(authorization.value) <= self._balance(authorization.from_.lower())
         return None if is_enough else "insufficient_funds"
 
-    def _pending_transfer(self, payload: Json) -> PlayTransfer | None:
-        """Take the pending transfer of this payload out of the list, if there is one."""
-        try:
-            authorization = wire.structure(PaymentPayload, payload).payload.authorization
-        except WireError:
-            return None
-        return self._under_way.pop(_key(authorization.from_, authorization.nonce), None)
-
-    def _pending(self, transfer: PlayTransfer) -> SettlementResponse:
-        self._under_way[_key(transfer.payer, transfer.nonce)] = transfer
-        return self._refusal("settlement_pending", transfer.payer, transfer.transaction)
-
-    def _transfer(self, read: PaymentPayload) -> PlayTransfer:
-        authorization = read.payload.authorization
-        key = _key(authorization.from_, authorization.nonce)
-        return PlayTransfer(
-            payer=authorization.from_.lower(),
-            nonce=authorization.nonce.lower(),
-            pay_to=authorization.to.lower(),
-            amount=int(authorization.value),
-            transaction=f"0x{self._crypto.keccak(key.encode()).hex()}",
-            at=self._now(),
-        )
-
-    def _book(self, transfer: PlayTransfer) -> None:
-        self._balances[transfer.payer] = self._balance(transfer.payer) - transfer.amount
-        self.transfers[_key(transfer.payer, transfer.nonce)] = transfer
-
     def _balance(self, payer: str) -> int:
         return self._balances.get(payer, WALLET_START if len(self._balances) < WALLETS_MAX else 0)
 
-    def _receipt(self, transfer: PlayTransfer) -> SettlementResponse:
-        chain, amount = self._network.id, str(transfer.amount)
-        return SettlementResponse(True, transfer.transaction, chain, transfer.payer, amount=amount)
-
-    def _refusal(
-        self, reason: str | None, payer: str | None, transaction: str = ""
-    ) -> SettlementResponse:
-        return SettlementResponse(False, transaction, self._network.id, payer, reason)
+    def _refusal(self, reason: str | None, payer: str | None) -> SettlementResponse:
+        return SettlementResponse(False, "", self._network.id, payer, reason)
 
     # -- as a chain ------------------------------------------------------------------------------
 
@@ -241,60 +168,36 @@ class PlayMoney:
 
     # -- over HTTP -------------------------------------------------------------------------------
 
-    def routes(self, *, is_played: bool) -> list[Route]:
-        """The HTTP routes of a facilitator; if it `is_played`, with one that sets its next faults
-        and shows its transfers."""
+    def routes(self, *, is_shown: bool) -> list[Route]:
+        """The HTTP routes of a facilitator, with one that shows its transfers if they are shown."""
 
         async def verify(request: Request) -> Response:
             question = await _question(request)
             if question is None:
                 return JSONResponse(message_members(Verdict(False, "invalid_payload")), 400)
-            return JSONResponse(
-                message_members(
-                    self.verdict(question.payment_payload, question.payment_requirements)
-                )
-            )
+            verdict = self.verdict(question.payment_payload, question.payment_requirements)
+            return JSONResponse(message_members(verdict))
 
         async def settle(request: Request) -> Response:
             question = await _question(request)
             if question is None:
                 return JSONResponse(message_members(self._refusal("invalid_payload", None)), 400)
-            try:
-                reply = self.settlement(question.payment_payload, question.payment_requirements)
-            except _Silence:
-                with anyio.move_on_after(SILENT_SECONDS):
-                    while (await request.receive())["type"] != "http.disconnect":
-                        continue
-                return PlainTextResponse("", 504)
-            except Unavailable as error:
-                return PlainTextResponse(str(error), 500)
-            # Of a settlement that is pending CDP tells with this status.
-            return JSONResponse(
-                message_members(reply), 500 if reply.error_reason == "settlement_pending" else 200
-            )
+            reply = self.settlement(question.payment_payload, question.payment_requirements)
+            return JSONResponse(message_members(reply))
 
         async def supported(_: Request) -> Response:
             kinds = [message_members(kind) for kind in (await self.supported()).kinds]
             return JSONResponse({"kinds": kinds, "extensions": [], "signers": {}})
 
-        async def play(request: Request) -> Response:
-            if request.method == "POST":
-                try:
-                    wish = wire.structure(PlayFaults, wire.decode_json(await request.body()))
-                except ValueError as fault:
-                    return PlainTextResponse(str(fault), 400)
-                self.faults = deque(wish.faults)
-            rows: list[Any] = [wire.to_json(payment) for payment in self.transfers.values()]
-            return JSONResponse({"faults": [*self.faults], "paid": rows})
+        async def transfers(_: Request) -> Response:
+            return JSONResponse({"paid": [wire.to_json(paid) for paid in self.transfers.values()]})
 
         pages = [
             Route(f"{PATH}/verify", verify, methods=["POST"]),
             Route(f"{PATH}/settle", settle, methods=["POST"]),
             Route(f"{PATH}/supported", supported),
         ]
-        return (
-            [*pages, Route(f"{PATH}/play", play, methods=["GET", "POST"])] if is_played else pages
-        )
+        return [*pages, Route(f"{PATH}/play", transfers)] if is_shown else pages
 
 
 async def _question(request: Request) -> _Question | None:

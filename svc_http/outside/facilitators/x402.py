@@ -114,7 +114,7 @@ def payment_provider(settings: Settings) -> PaymentProvider | None:
     url, settles = facilitator_address(settings), not settings.x402_dry_run
     if _is_play(settings, terms):
         play = PlayMoney(terms.network, crypto, system.now)
-        routes = tuple(play.routes(is_played=not settings.is_open))
+        routes = tuple(play.routes(is_shown=not settings.is_open))
         return PaymentProvider(terms, crypto, play, play, url, routes, settles)
     key, seconds = settings.x402_facilitator_key, settings.x402_settle_seconds
     facilitator = RemoteFacilitator(url, key, settle_seconds=seconds)

@@ -1,4 +1,4 @@
-"""The facilitator for development: it judges as the real ones do, and fails when it is told to."""
+"""The facilitator for development: it judges as the real ones do."""
 
 from datetime import UTC, datetime
 from itertools import count
@@ -11,7 +11,6 @@ from starlette.testclient import TestClient
 from svc_core import wire
 from svc_core.payments.messages import PaymentRequirements, facilitator_request
 from svc_core.payments.networks import BASE, BASE_SEPOLIA
-from svc_core.payments.payment_ports import Unavailable
 from svc_http.outside.facilitators import play_money
 from svc_http.outside.facilitators.play_money import PATH, WALLET_START, PlayMoney
 from tests.wallets import Coins, Wallet
@@ -119,31 +118,6 @@ async def test_what_is_no_payment_is_refused(play: PlayMoney, payload: Any) -> N
     assert (await play.settle(payload)).error_reason == "invalid_payload"
 
 
-async def test_it_fails_in_each_way_that_it_is_told_and_then_works(
-    play: PlayMoney, payer: Wallet
-) -> None:
-    play.faults.extend(["insufficient_funds", "error", "timeout", "pending"])
-    payload = pays(payer)
-    assert (await play.settle(payload)).error_reason == "insufficient_funds"
-    for _ in range(2):
-        with pytest.raises(Unavailable):
-            await play.settle(payload)
-    pending = await play.settle(payload)
-    assert (pending.success, pending.error_reason) == (False, "settlement_pending")
-    assert not play.transfers
-    play.faults.append("pending")
-    assert await play.settle(payload) == pending
-    settlement = await play.settle(payload)
-    assert (settlement.success, settlement.transaction) == (True, pending.transaction)
-
-    play.faults.append("death")
-    second = pays(payer)
-    with pytest.raises(Unavailable):
-        await play.settle(second)
-    assert len(play.transfers) == 2
-    assert (await play.settle(second)).error_reason == "invalid_exact_evm_nonce_already_used"
-
-
 async def test_wallets_beyond_the_bound_have_nothing(
     play: PlayMoney, payer: Wallet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +132,7 @@ async def test_wallets_beyond_the_bound_have_nothing(
 
 @pytest.fixture
 def web(play: PlayMoney) -> TestClient:
-    return TestClient(Starlette(routes=play.routes(is_played=True)))
+    return TestClient(Starlette(routes=play.routes(is_shown=True)))
 
 
 def test_a_facilitator_answers_over_http(web: TestClient, payer: Wallet) -> None:
@@ -183,25 +157,7 @@ def test_requirements_are_those_that_are_sent(web: TestClient, payer: Wallet) ->
     assert verdict["invalidReason"].endswith("authorization_value_mismatch")
 
 
-def test_it_is_told_over_http_to_fail(
-    web: TestClient, payer: Wallet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(play_money, "SILENT_SECONDS", 0.05)
-    faults = ["pending", "error", "timeout", "death"]
-    assert web.post(f"{PATH}/play", json={"faults": faults}).json()["faults"] == faults
-    request = facilitator_request(pays(payer))
-    pending = web.post(f"{PATH}/settle", json=request)
-    assert (pending.status_code, pending.json()["errorReason"]) == (500, "settlement_pending")
-    assert web.post(f"{PATH}/settle", json=request).json()["success"]
-    for status in (500, 504, 500):
-        request = facilitator_request(pays(payer))
-        assert web.post(f"{PATH}/settle", json=request).status_code == status
-    assert len(web.get(f"{PATH}/play").json()["paid"]) == 2
-    for body in (b"", b'{"faults": ["fire"]}'):
-        assert web.post(f"{PATH}/play", content=body).status_code == 400
-
-
-def test_where_it_is_open_nobody_tells_it_to_fail(play: PlayMoney) -> None:
-    web = TestClient(Starlette(routes=play.routes(is_played=False)))
+def test_where_it_is_open_nobody_sees_who_paid(play: PlayMoney) -> None:
+    web = TestClient(Starlette(routes=play.routes(is_shown=False)))
     assert web.get(f"{PATH}/supported").status_code == 200
-    assert web.post(f"{PATH}/play", json={"faults": ["error"]}).status_code == 404
+    assert web.get(f"{PATH}/play").status_code == 404
