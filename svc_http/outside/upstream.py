@@ -9,7 +9,6 @@ import json
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
-from http import HTTPStatus
 from typing import Any, Final
 
 import anyio
@@ -18,10 +17,9 @@ from attrs import field, frozen
 from httpx2 import URL
 
 from svc_core.base.egress import PRIVATE
-from svc_http.outside.fetch.guarded_network import GuardedNetwork, connection_pool, pool_url
+from svc_http.outside.fetch.guarded_network import CONNECT_SECONDS, GuardedClient, GuardedNetwork
 from svc_http.outside.fetch.model import FetchRefusal
 
-CONNECT_SECONDS: Final = 3.0
 MESSAGE_CHARS: Final = 200
 """The length to which the error message of a server is cut."""
 
@@ -92,8 +90,11 @@ class Upstream:
     def __init__(self, url: str, key: str | None, agent: str) -> None:
         self.url = URL(url)
         self._key = key
-        self._agent = agent
-        self._pool: httpcore2.AsyncConnectionPool | None = None
+        # Reading the root certificates takes 0.1 s, and plain http needs none.
+        no_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self.url.scheme == "http" else None
+        self._client = GuardedClient(
+            GuardedNetwork(PRIVATE), agent, tls=no_tls, connect_seconds=CONNECT_SECONDS
+        )
 
     def post(self, question: Any, accept: str) -> AbstractAsyncContextManager[OpenAnswer]:
         """Send a JSON body; the context gives the answer and closes its connection at the end.
@@ -111,16 +112,9 @@ class Upstream:
     async def _answer(
         self, method: str, accept: str, body: bytes | None
     ) -> AsyncIterator[OpenAnswer]:
-        if self._pool is None:
-            # Reading the root certificates takes 0.1 s, and plain http needs none.
-            no_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self.url.scheme == "http" else None
-            self._pool = connection_pool(GuardedNetwork(PRIVATE), no_tls)
         fields = self._fields(accept, body)
-        timeouts = {"timeout": {"connect": CONNECT_SECONDS}}
         try:
-            async with self._pool.stream(
-                method, pool_url(self.url), headers=fields, content=body, extensions=timeouts
-            ) as response:
+            async with self._client.stream(method, self.url, fields, body) as response:
                 yield OpenAnswer(response.status, _retry_seconds(response.headers), response)
         except FetchRefusal as refusal:
             raise NoAnswer(f"cannot be asked: {refusal.message}") from refusal
@@ -131,11 +125,7 @@ class Upstream:
             raise NoAnswer(f"cannot be reached, or broke off: {reason}") from fault
 
     def _fields(self, accept: str, body: bytes | None) -> list[tuple[str, str]]:
-        fields = [
-            ("Host", self.url.netloc.decode("ascii")),
-            ("User-Agent", self._agent),
-            ("Accept", accept),
-        ]
+        fields = [("Accept", accept)]
         if body is not None:
             fields += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
         if self._key is not None:
@@ -159,14 +149,7 @@ class Upstream:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        if self._pool is not None:
-            await self._pool.aclose()
-
-
-def status_phrase(status: int) -> str:
-    """An HTTP status with its standard phrase, if it has one."""
-    is_listed = status in HTTPStatus.__members__.values()
-    return f"{status} {HTTPStatus(status).phrase}" if is_listed else str(status)
+        await self._client.aclose()
 
 
 def _retry_seconds(headers: Sequence[tuple[bytes, bytes]]) -> float | None:

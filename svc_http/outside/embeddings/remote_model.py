@@ -16,7 +16,8 @@ from attrs import field, frozen
 
 from svc_http import system
 from svc_http.outside.embeddings.model import EmbeddingFailure
-from svc_http.outside.upstream import NoAnswer, Upstream, UpstreamAnswer, read_answer, status_phrase
+from svc_http.outside.fetch.model import status_phrase
+from svc_http.outside.upstream import NoAnswer, Upstream, UpstreamAnswer, read_answer
 
 TEXTS_AT_ONCE: Final = 32
 """Texts in one request; servers accept from 32 (Text Embeddings Inference) to 2,048 (OpenAI)."""

@@ -16,7 +16,8 @@ from typing import Any, Final
 from svc_core import wire
 from svc_core.payments.payment_ports import Sighting, Transfer, Unavailable
 from svc_core.payments.payment_rows import Payment
-from svc_http.outside.upstream import NoAnswer, Upstream, read_answer, status_phrase
+from svc_http.outside.fetch.model import status_phrase
+from svc_http.outside.upstream import NoAnswer, Upstream, read_answer
 
 DEPTH: Final = 30
 """Blocks: a minute, which is more than any reorganisation of Base was deep."""

@@ -36,13 +36,13 @@ from svc_core.payments.messages import (
 from svc_core.payments.payment_ports import Unavailable
 from svc_core.wire import Json, OpenShape, WireError
 from svc_http import system
+from svc_http.outside.fetch.model import status_phrase
 from svc_http.outside.upstream import (
     NoAnswer,
     OpenAnswer,
     Upstream,
     UpstreamAnswer,
     read_answer,
-    status_phrase,
 )
 
 ANSWER_BYTES: Final = 256 * 1024

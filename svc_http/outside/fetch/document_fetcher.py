@@ -24,8 +24,14 @@ from httpx2 import URL
 from svc_core.base.egress import Network
 from svc_core.operation.host import Progress, ProgressListener, silent
 from svc_http.outside.fetch import local_files as files
-from svc_http.outside.fetch.guarded_network import GuardedNetwork, connection_pool, pool_url
-from svc_http.outside.fetch.model import FetchedDocument, FetchLimits, FetchRefusal, NotModified
+from svc_http.outside.fetch.guarded_network import GuardedClient, GuardedNetwork
+from svc_http.outside.fetch.model import (
+    FetchedDocument,
+    FetchLimits,
+    FetchRefusal,
+    NotModified,
+    status_phrase,
+)
 from svc_http.outside.fetch.url_checks import checked_url
 
 MIB = 1024 * 1024
@@ -56,11 +62,11 @@ class Fetcher:
     ) -> None:
         self.limits = limits
         self._exceptions = exceptions
-        self._user_agent = user_agent
         self._turns = anyio.Semaphore(limits.at_once)
         self._hosts: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
-        self._tls = tls
-        self._pool: httpcore2.AsyncConnectionPool | None = None
+        self._client = GuardedClient(
+            GuardedNetwork(exceptions), user_agent, tls=tls, connect_seconds=limits.connect_seconds
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -70,8 +76,7 @@ class Fetcher:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        if self._pool is not None:
-            await self._pool.aclose()
+        await self._client.aclose()
 
     async def fetch(
         self,
@@ -90,7 +95,7 @@ class Fetcher:
             FetchRefusal: it could not be read; nothing of it is stored.
         """
         if files.is_web(location):
-            return await self._follow(location, self._headers(etag, last_modified), tell)
+            return await self._follow(location, _headers(etag, last_modified), tell)
         path = files.file_path(location)
         body = await anyio.to_thread.run_sync(files.read_file, path, self.limits.body_bytes)
         return FetchedDocument(body, None, None, None, location, None)
@@ -111,15 +116,6 @@ class Fetcher:
                 return answer
             url = answer
         raise FetchRefusal("redirects", f"More than {self.limits.redirects} redirects.")
-
-    def _headers(self, etag: str | None, last_modified: str | None) -> list[tuple[str, str]]:
-        conditions = [("If-None-Match", etag), ("If-Modified-Since", last_modified)]
-        return [
-            ("User-Agent", self._user_agent),
-            ("Accept", _ACCEPT),
-            ("Accept-Encoding", "gzip"),
-            *((name, value) for name, value in conditions if value),
-        ]
 
     async def _ask(
         self, url: URL, headers: list[tuple[str, str]], seconds: float, tell: ProgressListener
@@ -147,13 +143,7 @@ class Fetcher:
     async def _exchange(
         self, url: URL, headers: list[tuple[str, str]], tell: ProgressListener
     ) -> FetchedDocument | NotModified | URL:
-        host = ("Host", url.netloc.decode("ascii"))
-        timeouts = {"connect": self.limits.connect_seconds}
-        if self._pool is None:
-            self._pool = connection_pool(GuardedNetwork(self._exceptions), self._tls)
-        async with self._pool.stream(
-            "GET", pool_url(url), headers=[host, *headers], extensions={"timeout": timeouts}
-        ) as response:
+        async with self._client.stream("GET", url, headers) as response:
             fields = {
                 name.decode("latin-1").lower(): value.decode("latin-1")
                 for name, value in response.headers
@@ -163,7 +153,11 @@ class Fetcher:
             if response.status in _REDIRECTS:
                 return self._next(url, fields.get("location", ""), response.status)
             if response.status != HTTPStatus.OK:
-                raise FetchRefusal("httpStatus", _status(response.status), response.status)
+                raise FetchRefusal(
+                    "httpStatus",
+                    f"The server answered {status_phrase(response.status)}.",
+                    response.status,
+                )
             return FetchedDocument(
                 body=await self._body(response, fields, partial(_tell_progress, tell, url, fields)),
                 content_type=fields.get("content-type"),
@@ -201,6 +195,15 @@ class Fetcher:
         return bytes(body)
 
 
+def _headers(etag: str | None, last_modified: str | None) -> list[tuple[str, str]]:
+    conditions = [("If-None-Match", etag), ("If-Modified-Since", last_modified)]
+    return [
+        ("Accept", _ACCEPT),
+        ("Accept-Encoding", "gzip"),
+        *((name, value) for name, value in conditions if value),
+    ]
+
+
 def _tell_progress(
     tell: ProgressListener, url: URL, fields: Mapping[str, str], before: int, count: int
 ) -> None:
@@ -212,12 +215,6 @@ def _tell_progress(
 
 def _words(fault: Exception) -> str:
     return (str(fault) or type(fault).__name__).rstrip(".")
-
-
-def _status(status: int) -> str:
-    is_listed = status in HTTPStatus.__members__.values()
-    phrase = f" {HTTPStatus(status).phrase}" if is_listed else ""
-    return f"The server answered {status}{phrase}."
 
 
 # -- content encodings -------------------------------------------------------------------------

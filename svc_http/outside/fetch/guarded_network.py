@@ -7,6 +7,7 @@ TLS and the Host field still use the name.
 
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from httpcore2 import (
     AsyncNetworkBackend,
     AsyncNetworkStream,
     ConnectError,
+    Response,
 )
 from httpx2 import URL, create_ssl_context
 
@@ -26,6 +28,9 @@ from svc_core.base.egress import Network, is_allowed
 from svc_http.outside.fetch.model import FetchRefusal
 from svc_http.outside.fetch.resolver import Resolver
 from svc_http.outside.fetch.url_checks import denied_address
+
+CONNECT_SECONDS = 3.0
+"""For name, connection and TLS; a server that needs longer is overloaded."""
 
 ANSWERS_MAX = 16
 """Addresses of one name that are tried; public services have far fewer."""
@@ -95,27 +100,52 @@ class GuardedNetwork(AnyIOBackend):
         raise failure
 
 
-def connection_pool(
-    network: AsyncNetworkBackend, tls: ssl.SSLContext | None
-) -> AsyncConnectionPool:
-    """A pool that never reuses a connection, because each was checked for one use.
+class GuardedClient:
+    """Makes requests over a guarded network, without redirects, proxies, cookies or environment.
 
-    Create it when it is first needed: reading the root certificates takes about 0.1 s. The caller
-    bounds the number of connections.
+    No connection is used twice, because each was checked for one use. The caller bounds their
+    number, and the time of an exchange after its connection was made.
     """
-    return AsyncConnectionPool(
-        ssl_context=tls or create_ssl_context(trust_env=False),
-        max_connections=None,
-        max_keepalive_connections=0,
-        network_backend=network,
-    )
 
+    def __init__(
+        self,
+        network: AsyncNetworkBackend,
+        agent: str,
+        *,
+        tls: ssl.SSLContext | None = None,
+        connect_seconds: float = CONNECT_SECONDS,
+    ) -> None:
+        self._network = network
+        self._agent = agent
+        self._tls = tls
+        self._timeouts = {"connect": connect_seconds}
+        self._pool: AsyncConnectionPool | None = None
 
-def pool_url(url: URL) -> httpcore2.URL:
-    """A URL in the form that the connection pool takes."""
-    return httpcore2.URL(
-        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-    )
+    def stream(
+        self, method: str, url: URL, fields: Iterable[tuple[str, str]], body: bytes | None = None
+    ) -> AbstractAsyncContextManager[Response]:
+        """Send a request; the context gives the answer and closes its connection at the end."""
+        if self._pool is None:  # not before: reading the root certificates takes about 0.1 s
+            self._pool = AsyncConnectionPool(
+                ssl_context=self._tls or create_ssl_context(trust_env=False),
+                max_connections=None,
+                max_keepalive_connections=0,
+                network_backend=self._network,
+            )
+        return self._pool.stream(
+            method,
+            httpcore2.URL(
+                scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+            ),
+            headers=[("Host", url.netloc.decode("ascii")), ("User-Agent", self._agent), *fields],
+            content=body,
+            extensions={"timeout": self._timeouts},
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._pool is not None:
+            await self._pool.aclose()
 
 
 async def _start_tls(

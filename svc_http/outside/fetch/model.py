@@ -1,5 +1,7 @@
 """The results of a fetch: a document or its refusal; and the bounds of a fetch."""
 
+from http import HTTPStatus
+
 from attrs import field, frozen
 
 
@@ -35,6 +37,12 @@ class FetchedDocument:
 @frozen
 class NotModified:
     """The document is the one whose validators were sent (HTTP status 304)."""
+
+
+def status_phrase(status: int) -> str:
+    """An HTTP status with its standard phrase, if it has one."""
+    is_listed = status in HTTPStatus.__members__.values()
+    return f"{status} {HTTPStatus(status).phrase}" if is_listed else str(status)
 
 
 class FetchRefusal(Exception):  # noqa: N818 - named as an outcome

@@ -20,12 +20,10 @@ import httpcore2
 from httpx2 import URL
 
 from svc_core.base.egress import LOOPBACK, EgressError, check_callback
-from svc_http.outside.fetch.guarded_network import GuardedNetwork, connection_pool, pool_url
+from svc_http.outside.fetch.guarded_network import GuardedClient, GuardedNetwork
 from svc_http.outside.fetch.model import FetchRefusal
 
 USER_AGENT: Final = "svc-webhooks"
-CONNECT_SECONDS: Final = 3.0
-"""For name, connection and TLS; a server that needs longer is overloaded."""
 TOTAL_SECONDS: Final = 10.0
 """The time until the status that a receiver has (Spec: Events)."""
 BODY_BYTES: Final = 64 * 1024
@@ -68,20 +66,16 @@ class Poster:
         tls: ssl.SSLContext | None = None,
         network: httpcore2.AsyncNetworkBackend | None = None,
     ) -> None:
-        self._network = network or GuardedNetwork()
         self._loopback = loopback
         self._total_seconds = total_seconds
-        self._tls = tls
-        self._local = connection_pool(
-            GuardedNetwork(LOOPBACK), tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        )
-        self._public: httpcore2.AsyncConnectionPool | None = None
+        no_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self._local = GuardedClient(GuardedNetwork(LOOPBACK), USER_AGENT, tls=tls or no_tls)
+        self._public = GuardedClient(network or GuardedNetwork(), USER_AGENT, tls=tls)
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._local.aclose()
-        if self._public is not None:
-            await self._public.aclose()
+        await self._public.aclose()
 
     async def post(self, address: str, fields: Mapping[str, str], body: bytes) -> int:
         """Send one POST request; return the status of the answer, whatever it is.
@@ -89,10 +83,10 @@ class Poster:
         Raises:
             DeliveryFailure: no status was received.
         """
-        pool = self._pool(address)
+        client = self._client_of(address)
         try:
             with anyio.fail_after(self._total_seconds) as scope:
-                return await self._exchange(pool, URL(address), fields, body, scope)
+                return await _exchange(client, URL(address), fields, body, scope)
         except FetchRefusal as refusal:
             # The guard refuses in words of this list.
             raise DeliveryFailure(cast("FailureReason", refusal.code)) from refusal
@@ -105,8 +99,8 @@ class Poster:
         except httpcore2.ProtocolError as fault:
             raise DeliveryFailure("protocol") from fault
 
-    def _pool(self, address: str) -> httpcore2.AsyncConnectionPool:
-        """The pool for an address; the one for this machine reaches no other machine."""
+    def _client_of(self, address: str) -> GuardedClient:
+        """The client for an address; the one for this machine reaches no other machine."""
         try:
             check_callback(address)
         except EgressError as refusal:
@@ -115,30 +109,21 @@ class Poster:
                     check_callback(address, loopback=True)
                     return self._local
             raise DeliveryFailure("badAddress") from refusal
-        if self._public is None:
-            self._public = connection_pool(self._network, self._tls)
         return self._public
 
-    async def _exchange(
-        self,
-        pool: httpcore2.AsyncConnectionPool,
-        url: URL,
-        fields: Mapping[str, str],
-        body: bytes,
-        scope: anyio.CancelScope,
-    ) -> int:
-        host = url.netloc.decode("ascii")
-        common = {"Host": host, "User-Agent": USER_AGENT, "Connection": "close"}
-        async with pool.stream(
-            "POST",
-            pool_url(url),
-            headers=list({**common, **fields}.items()),
-            content=body,
-            extensions={"timeout": {"connect": CONNECT_SECONDS}},
-        ) as response:
-            scope.deadline = math.inf  # the status has come, and the rest has a bound of its own
-            await _drain_body(response)
-            return response.status
+
+async def _exchange(
+    client: GuardedClient,
+    url: URL,
+    fields: Mapping[str, str],
+    body: bytes,
+    scope: anyio.CancelScope,
+) -> int:
+    lines = [("Connection", "close"), *fields.items()]
+    async with client.stream("POST", url, lines, body) as response:
+        scope.deadline = math.inf  # the status has come, and the rest has a bound of its own
+        await _drain_body(response)
+        return response.status
 
 
 async def _drain_body(response: httpcore2.Response) -> None:
