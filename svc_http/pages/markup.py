@@ -43,7 +43,7 @@ def site_root(path: str) -> str:
 
 def render_template(template: str, root: str, **values: Any) -> bytes:
     """Render a template with its values; `root` is the relative URL of the index."""
-    page = _environment().get_template(f"{template}.html")
+    page = _environment().get_template(template if "." in template else f"{template}.html")
     return page.render(root=root, page=template, **values).encode()
 
 
@@ -90,11 +90,11 @@ def _origin_of(url: str) -> str:
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - loads late
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape  # noqa: PLC0415 - loads late
 
     environment = Environment(
         loader=PackageLoader(__package__),
-        autoescape=True,
+        autoescape=select_autoescape(("html",)),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

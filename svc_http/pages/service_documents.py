@@ -6,7 +6,7 @@ Rule 3: a page is rendered once and sent with a strong ETag; health and metrics 
 """
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
 from itertools import groupby
@@ -204,48 +204,17 @@ class Pages:
         return StaticPage(HTML.media_type, main)
 
     def _llms(self) -> StaticPage:
-        lines = [
-            f"# {openapi.TITLE}",
+        text = render_template(
+            "llms.txt",
             "",
-            "> Reports, news and a change feed over HTTP. Send `Authorization: Bearer <API_KEY>`.",
-            "> Errors are application/problem+json with a stable `code` and a `resolution`.",
-            "",
-            "## Description",
-            "",
-            f"- [OpenAPI 3.1, full paths]({self._origin}/openapi.flat.json)",
-            f"- [Reference]({self._origin}/docs)",
-            "",
-            "## Tools and questions",
-            "",
-            f"- MCP (streamable HTTP, the same key): {self._origin}/mcp",
-            f"- Questions: POST {self._origin}{BASE_V1}/agent-svc/chat/stream, or `svc ask`",
-            "",
-            *self._prices(),
-            "## Operations",
-            "",
-            *(f"- {op.method} {op.address}: {op.summary}" for op in self._operations),
-        ]
-        return StaticPage(_TEXT, ("\n".join(lines) + "\n").encode())
+            origin=self._origin,
+            v1=BASE_V1,
+            network=self._terms and self._terms.network,
+            operations=self._operations,
+        )
+        return StaticPage(_TEXT, text)
 
     # -- what agents buy -----------------------------------------------------------------------
-
-    def _prices(self) -> Iterator[str]:
-        """The lines on what can be bought without a key; none where nothing is sold."""
-        if self._terms is None:
-            return
-        yield "## Prices"
-        yield ""
-        yield (
-            "Without a key these are sold one request at a time (x402 version 2, scheme exact, "
-            f"USDC on {self._terms.network.id}): the answer is 402 with `PAYMENT-REQUIRED`; send "
-            "the request again with `PAYMENT-SIGNATURE`. What fails costs nothing. The same list "
-            f"as JSON: {self._origin}/.well-known/x402"
-        )
-        yield ""
-        for op in self._operations:
-            if op.tier is not None:
-                yield f"- {op.method} {op.address}: {op.tier.price_usd} USD ({op.tier.name})"
-        yield ""
 
     def _offers(self) -> StaticPage:
         assert self._terms is not None  # noqa: S101 - without terms the page has no route
