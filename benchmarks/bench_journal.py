@@ -13,8 +13,8 @@ from timeit import repeat
 import structlog
 from outcome import exit_code, is_quick
 
+from svc_http.exchange.fair_shares import Load
 from svc_http.exchange.http_exchange import Exchange
-from svc_http.exchange.shares import Load
 from svc_http.service.journal import Journal
 
 LINES = 5_000

@@ -41,8 +41,8 @@ from svc_core.reports.model import REPORTS
 from svc_http import system
 from svc_http.adapter.page_cache import PageCache
 from svc_http.exchange import sending as answers
+from svc_http.exchange.fair_shares import Load
 from svc_http.exchange.http_exchange import Exchange
-from svc_http.exchange.shares import Load
 from svc_http.service.runtime import application as app
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage

@@ -19,7 +19,7 @@ from svc_core.access.limits import HEADER_NAMES
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
 from svc_http import system
-from svc_http.exchange.shares import Load
+from svc_http.exchange.fair_shares import Load
 
 Header = tuple[bytes, bytes]
 

@@ -32,8 +32,8 @@ from svc_core.payments.payment_rows import Payment, minute_of
 from svc_core.payments.receipts import Signing
 from svc_core.payments.steps import Checkout, ClientGone, PaidReply, PaymentPolicy, Work
 from svc_core.payments.store import StoredPayments
+from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.exchange.http_exchange import ClientGoneError, Exchange, busy
-from svc_http.exchange.shares import BOUNDS, Shares
 from svc_http.guard.address_limits import wait_seconds
 from svc_http.settings import Settings
 

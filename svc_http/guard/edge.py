@@ -21,8 +21,8 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.ports import NO_SPACE, Overloaded, StorageUnavailable
 from svc_http import system
 from svc_http.exchange import sending as answers
+from svc_http.exchange.fair_shares import Load
 from svc_http.exchange.http_exchange import CLIENT_CLOSED, ClientGoneError, Exchange, busy
-from svc_http.exchange.shares import Load
 from svc_http.guard import authority
 from svc_http.settings import Settings
 

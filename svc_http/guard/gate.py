@@ -26,8 +26,8 @@ from svc_core.access.quotas import MemoryCounters
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import SYSTEM, Storage, Transaction
+from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.exchange.http_exchange import VOUCH, Exchange, busy
-from svc_http.exchange.shares import BOUNDS, Shares
 from svc_http.guard.use_log import Uses
 
 # The order of the gate
@@ -46,9 +46,9 @@ from svc_http.guard.use_log import Uses
 # Three rules make that safe.
 #
 # Unknown keys must not crowd out known ones. Random keys cost an attacker nothing and each costs
-# a read of storage. So look-ups of unknown keys are few at a time, and their queue is a fair room
-# (`exchange.shares`), where a crowd from one address evicts its own. A caller whose key has worked
-# before never stands in that queue. The request gives its working slot back while it waits.
+# a read of storage. So look-ups of unknown keys are few at a time, and whoever waits for one has a
+# place (`exchange.fair_shares`), where a crowd from one address evicts its own. A caller whose key
+# has worked before never waits there. The request gives its working slot back while it waits.
 #
 # An address is locked after a number of unknown keys, and a burst must not get past the lock. So
 # the failures are read again after the look-up, without waiting between that and the judgement:

@@ -12,8 +12,8 @@ from weakref import WeakValueDictionary
 
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
+from svc_http.exchange.fair_shares import Bound, Shares
 from svc_http.exchange.http_exchange import Exchange, busy
-from svc_http.exchange.shares import Bound, Shares
 
 WAIT_SECONDS_MAX = 5.0
 """How long a request waits for another with its key; clients time out not much later."""

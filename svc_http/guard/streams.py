@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.exchange.http_exchange import RETRY_SECONDS
-from svc_http.exchange.shares import BOUNDS, Shares
 
 
 class StreamRooms(Shares[object]):

@@ -32,8 +32,8 @@ from hypercorn.typing import WorkerContext
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_http import system
+from svc_http.exchange.fair_shares import BOUNDS
 from svc_http.exchange.http_exchange import LINGER_BYTES, LINGER_SECONDS, SLOW_SECONDS, V1, Header
-from svc_http.exchange.shares import BOUNDS
 from svc_http.run.server.configuration import Listening, drop
 
 _REFUSALS = {

@@ -27,8 +27,8 @@ from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.utils import wrap_app
 
 from svc_core.access import address
+from svc_http.exchange.fair_shares import Bound, Shares
 from svc_http.exchange.http_exchange import PART_BYTES, VOUCH
-from svc_http.exchange.shares import Bound, Shares
 from svc_http.run.server.configuration import Listening, drop
 from svc_http.run.server.connection import Protocol, Socket
 from svc_http.service.runtime.application import Application

@@ -38,8 +38,8 @@ from svc_core.search.corpus import Tables
 from svc_core.search.vector_likeness import Embedder
 from svc_http import system
 from svc_http.adapter.page_cache import PageCache
+from svc_http.exchange.fair_shares import Load
 from svc_http.exchange.http_exchange import Exchange
-from svc_http.exchange.shares import Load
 from svc_http.guard import address_limits
 from svc_http.guard.checkout import PaymentCheckout
 from svc_http.guard.gate import Gate, Principals

@@ -32,7 +32,7 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Counters, Overloaded, StorageUnavailable, TenantRow
 from svc_http import system
-from svc_http.exchange.shares import BOUNDS, Shares
+from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
 from svc_http.service.workers.claim_loop import CLAIM, Claim, ClaimLoop, free_claims

@@ -28,7 +28,7 @@ from svc_core.webhooks import rules
 from svc_core.webhooks.delivery_queue import DELIVERY_RETENTION, DeliveryTask
 from svc_core.webhooks.rules import AttemptOutcome
 from svc_http import system
-from svc_http.exchange.shares import BOUNDS, Shares
+from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.outside.fetch.webhook_poster import DeliveryFailure
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service

@@ -34,7 +34,7 @@ from svc_core.reports.audio import (
 )
 from svc_core.reports.recordings import LEASE, cancel_check, end_lease, is_early, take_lease
 from svc_core.reports.speech_tasks import SpeechTask
-from svc_http.exchange.shares import BOUNDS, Shares
+from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.outside.voices.speech_port import Speech, SpeechFailure, SpeechText
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service

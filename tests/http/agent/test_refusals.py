@@ -11,8 +11,8 @@ from svc_core.agent.threads import THREADS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_http.exchange import sending as respond
+from svc_http.exchange.fair_shares import Load
 from svc_http.exchange.http_exchange import Exchange
-from svc_http.exchange.shares import Load
 from svc_http.pages import refusals
 from svc_http.stores import MemoryStorage
 from tests.http.agent.conftest import CHAT, NATIVE, question_body

@@ -16,7 +16,7 @@ import pytest
 
 from svc_core.payments.states import IN_DOUBT, State
 from svc_http import system
-from svc_http.exchange.shares import BOUNDS, Bound
+from svc_http.exchange.fair_shares import BOUNDS, Bound
 from svc_http.service.workers import payment_recovery as reconcile
 from tests.http.payments.shop import (
     BROKEN,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_http.exchange import http_exchange as exchange
-from svc_http.exchange.shares import BOUNDS, FEW, Bound, Shares
+from svc_http.exchange.fair_shares import BOUNDS, FEW, Bound, Shares
 from svc_http.guard import edge
 from svc_http.guard import gate as gather
 from svc_http.stores import MemoryStorage

@@ -20,9 +20,9 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.operation.stream import Stream
 from svc_core.testing.clock import START
+from svc_http.exchange.fair_shares import BOUNDS, Bound, Load
 from svc_http.exchange.flow import Flow
 from svc_http.exchange.http_exchange import ClientGoneError, Exchange
-from svc_http.exchange.shares import BOUNDS, Bound, Load
 from svc_http.guard import streams
 from svc_http.guard.streams import StreamRooms
 from svc_http.service.commits import Commits, StoreWatch

@@ -20,8 +20,8 @@ from svc_core.testing.clock import START
 from svc_http.adapter import endpoints
 from svc_http.adapter.dispatcher import Dispatcher
 from svc_http.adapter.page_cache import PageCache
+from svc_http.exchange.fair_shares import Load
 from svc_http.exchange.http_exchange import Exchange
-from svc_http.exchange.shares import Load
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 from tests.http.conftest import NOTES, SAMPLE, Ids

@@ -7,8 +7,8 @@ import pytest
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_http.exchange.fair_shares import FEW, Load
 from svc_http.exchange.http_exchange import Exchange
-from svc_http.exchange.shares import FEW, Load
 from svc_http.guard import keyed_locks as turns
 from svc_http.guard.keyed_locks import KeyedLocks
 

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
+from svc_http.exchange.fair_shares import Load
 from svc_http.exchange.http_exchange import Exchange
-from svc_http.exchange.shares import Load
 from svc_http.service.journal import LINES_MAX, Journal, LogFile, scrub
 from svc_http.settings import Settings
 

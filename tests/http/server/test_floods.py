@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, suppress
 import pytest
 
 from svc_http.exchange import http_exchange as exchange
-from svc_http.exchange.shares import BOUNDS, Bound
+from svc_http.exchange.fair_shares import BOUNDS, Bound
 from svc_http.guard import edge
 from svc_http.run.server import connection
 from svc_http.run.server.configuration import Listening

@@ -34,7 +34,7 @@ from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.webhooks import delivery_queue as delivering
 from svc_core.webhooks.operations import WEBHOOK_ROWS, NewWebhook
 from svc_core.webhooks.rules import attempt_outcome
-from svc_http.exchange.shares import BOUNDS
+from svc_http.exchange.fair_shares import BOUNDS
 from svc_http.outside.voices.speech_port import SpeechFailure, SpeechText
 from svc_http.run.control import channel
 from svc_http.run.control.operator import Operator

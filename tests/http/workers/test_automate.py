@@ -34,7 +34,7 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, StorageUnavailable
-from svc_http.exchange.shares import BOUNDS
+from svc_http.exchange.fair_shares import BOUNDS
 from svc_http.service.commits import Commits
 from svc_http.service.workers import automation_runs as automate
 from svc_http.service.workers import claim_loop as claims

@@ -41,7 +41,7 @@ from svc_core.webhooks.rules import trial_event
 from svc_core.webhooks.signing import secret_text
 from svc_core.wire import from_bytes
 from svc_http import system
-from svc_http.exchange.shares import BOUNDS, Bound
+from svc_http.exchange.fair_shares import BOUNDS, Bound
 from svc_http.outside.fetch import resolver as names
 from svc_http.outside.fetch.webhook_poster import BODY_BYTES, DeliveryFailure, Poster
 from svc_http.service.commits import Commits

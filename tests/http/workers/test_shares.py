@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_http.exchange.shares import Bound, Shares
+from svc_http.exchange.fair_shares import Bound, Shares
 
 pytestmark = pytest.mark.anyio
 
