@@ -24,9 +24,9 @@ from svc_core import catalog
 from svc_core.base import drive
 from svc_core.base.seals import Keyring
 from svc_core.intel.entities import vulnerability
-from svc_core.intel.entities.vulnerability import CVES, Cve
+from svc_core.intel.entities.vulnerability import CVES, Cve, ListCves
 from svc_core.intel.linking.references import id_of
-from svc_core.intel.vulnerabilities.operations import ListCves, list_cves
+from svc_core.intel.vulnerabilities.operations import list_cves
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Transaction

@@ -10,7 +10,7 @@ from typing import Annotated
 from svc_core.base import instants, periods
 from svc_core.base.boxes import LONGITUDE_MAX, Box
 from svc_core.base.instants import MILLIS_MAX, Interval
-from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.base.unset import Maybe, Unset, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation import ports
@@ -82,14 +82,6 @@ def time_bounds(interval: Maybe[Interval]) -> RowBounds:
     }
 
 
-def cell_filter(area: Maybe[Box]) -> Maybe[tuple[str, ...]]:
-    """The grid cells that cover an area, as filter values; unset where they would be too many."""
-    if isinstance(area, Unset):
-        return UNSET
-    cells_ = area.cells
-    return UNSET if cells_ is None else cells_
-
-
 def box_bounds(area: Maybe[Box]) -> ports.GeoBox | None:
     """The bounding box of a list, for `Context.page`; None for everywhere.
 
@@ -104,19 +96,12 @@ def box_bounds(area: Maybe[Box]) -> ports.GeoBox | None:
     return ports.GeoBox(west, area.south, east, area.north)
 
 
-def range_after(instant: Maybe[datetime]) -> tuple[int | None, int | None] | None:
-    """The range of record times later than an instant, in microseconds, for `Context.page`."""
-    return None if isinstance(instant, Unset) else (micros(instant) + 1, None)
-
-
-def parse_moment(name: str, text: Maybe[str]) -> date | None:
-    """The day or UTC instant that the input `name` holds; None where it was not sent.
+def parse_moment(name: str, text: str) -> date:
+    """The day or UTC instant that the input `name` holds.
 
     Raises:
         Problem: INVALID_PARAMETER where there is no such day or time.
     """
-    if isinstance(text, Unset):
-        return None
     try:
         is_day = len(text) == len("2026-01-31")
         return date.fromisoformat(text) if is_day else instants.parse(text)
@@ -124,14 +109,12 @@ def parse_moment(name: str, text: Maybe[str]) -> date | None:
         raise Problem(problem.INVALID_PARAMETER, f"{name}: names no day or time") from error
 
 
-def parse_period(name: str, text: Maybe[str]) -> periods.CalendarPeriod | None:
-    """The period that the input `name` holds; None where it was not sent.
+def parse_period(name: str, text: str) -> periods.CalendarPeriod:
+    """The period that the input `name` holds.
 
     Raises:
         Problem: INVALID_PARAMETER where there is no such period.
     """
-    if isinstance(text, Unset):
-        return None
     try:
         return periods.read_period(text)
     except ValueError as error:

@@ -102,6 +102,11 @@ def exact_point(place: "Place | None") -> tuple[float, float] | None:
     return point_at(place) if place and place.precision in {"exact", "locality"} else None
 
 
+def country_at(place: "Place | None") -> str | None:
+    """The country of a place; None where it is unknown."""
+    return None if place is None else place.country_code
+
+
 def cells_at(place: "Place | None") -> tuple[str, ...]:
     """The grid cells that hold a place, for the filter by area."""
     point = point_at(place)

@@ -31,17 +31,18 @@ Rule 5: where the texts of rows are stored in rows of their own, those are searc
 # same question may be ranked today and listed tomorrow; and a sorted question has at most
 # `SORTED_MAX` rows.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.base.unset import Maybe, Unset, or_default
-from svc_core.contract.result import Page
+from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.contract.result import Page, Single
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import QUERY
-from svc_core.operation.filters import UnboundedValues
+from svc_core.operation.filters import Range, Selection, UnboundedValues, Values, selection
 from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import Collection, Position, RowBounds, Slice, StoredRow
 from svc_core.operation.ports.documents import NO_NUMBER, Filters
@@ -75,69 +76,101 @@ Include = Annotated[
 ]
 
 
-@frozen(kw_only=True)
-class RowQuery(Generic[T]):
-    """What a list is narrowed to beside a question, as `Context.page` takes it.
+LookUp = Callable[[Context, Values], Awaitable[Values]]
+"""Turns the values of a filter, as they were sent, into those that rows hold now."""
+Completion = Callable[[Context, Sequence[bytes]], Awaitable[Sequence[bytes]]]
+"""Adds to stored rows what is looked up when they are read."""
 
-    `keep` says of a row whether it is one; `binding` are filters as they were sent whose values are
-    looked up, or that `keep` goes by. It `is_sorted` where the order was asked for. `text_rows` are
-    the rows that hold the words of these, by the same ids and no earlier in order.
+
+@frozen
+class Listing(Generic[T]):
+    """How the rows of a collection are listed and read.
+
+    What narrows and sorts them is declared by the fields of the request (`FilterFields`). Where a
+    list takes a question, `words` indexes its rows, or the `text_rows` that hold their words by the
+    same ids and no earlier in order. `look_ups` are of filters whose values depend on other rows,
+    by index. `complete` adds what is not stored. Of filters that very many rows match, the store
+    walks the first one in `rarest`.
     """
 
-    where: Mapping[str, Maybe[str | tuple[str, ...]]]
-    order: str | None = None
-    is_sorted: bool = False
-    keep: Callable[[T], bool] | None = None
-    binding: Mapping[str, tuple[str, ...]] = field(factory=dict)
-    bounds: RowBounds = field(factory=RowBounds)
+    collection: Collection[T]
+    words: FieldIndex[Any] | None = None
     text_rows: Collection[Any] | None = None
+    look_ups: Mapping[str, LookUp] = field(factory=dict)
+    rarest: tuple[str, ...] = ()
+    complete: Completion | None = None
 
-    @property
-    def key_filters(self) -> dict[str, tuple[str, ...]]:
-        """The filters that the request sends, as tuples of values."""
-        return {
-            name: (value,) if isinstance(value, str) else value
-            for name, value in self.where.items()
-            if not isinstance(value, Unset)
+    async def page(
+        self,
+        ctx: Context,
+        request: Any,
+        choice: Selection | None = None,
+        *,
+        ranges: Mapping[str, Range] | None = None,
+        keep: Callable[[T], bool] | None = None,
+        binding: Mapping[str, Values] | None = None,
+    ) -> Page[T]:
+        """One page of the rows that a request selects, by its filters, `q`, `cursor` and `limit`.
+
+        A `choice` says what it selects where its own filters do not say all of it. `ranges` that
+        depend on more than the request narrow it further, and `keep` says of a row whether it is
+        one; `binding` is what these follow from, as it was sent.
+
+        Raises:
+            Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
+        """
+        choice = choice or selection(request)
+        text = None if self.words is None else or_default(request.q, None)
+        identity = {**choice.where, **(binding or {}), "q": (text or "", str(choice.is_sorted))}
+        bounds: RowBounds = {**choice.bounds, "ranges": choice.ranges}
+        digest = ctx.list_binding(identity, choice.order, **bounds)
+        carry = (
+            [] if isinstance(request.cursor, Unset) else ctx.unseal_cursor(request.cursor, digest)
+        )
+        after = Position(*carry[:3]) if carry else None
+        filters: Filters = {
+            **choice.bounds,
+            "where": await self.resolve(ctx, choice.where),
+            "ranges": {**choice.ranges, **(ranges or {})},
         }
+        question = None
+        if self.words is not None and text is not None:
+            query = self.words.query(text)
+            question = await _weigh(ctx, self.text_rows or self.collection, query, carry[3:])
+        search = _ListSearch(self, filters, choice.order, keep, question)
+        if search.is_ranked and choice.is_sorted:
+            rows, end = await _sort_best(ctx, search, after, request.limit)
+        else:
+            rows, end = await _scan(ctx, search, after, request.limit)
+        next_carry = [] if end is None else [end.rank, *search.weights]
+        raws: Sequence[bytes] = [row.raw for row, _ in rows]
+        if "match" in or_default(getattr(request, "include", UNSET), ()):
+            raws = [with_match(row.raw, match) for row, match in rows]
+        if self.complete is not None:
+            raws = await self.complete(ctx, raws)
+        return Page(tuple(raws), ctx.seal_cursor(end, digest, next_carry))
 
-    @property
-    def filters(self) -> Filters:
-        """All filters of the store: keys, ranges and bounds."""
-        return {"where": self.key_filters, **self.bounds}
+    async def resolve(self, ctx: Context, where: Mapping[str, Values]) -> dict[str, Values]:
+        """The filters as the store takes them: looked up, the rarest first."""
+        names = sorted(where, key=lambda name: (*self.rarest, name).index(name))
+        clauses: dict[str, Values] = {}
+        for name in names:
+            look_up = self.look_ups.get(name)
+            clauses[name] = where[name] if look_up is None else await look_up(ctx, where[name])
+        return clauses
 
+    async def row(self, ctx: Context, id_: str) -> Single[T]:
+        """One row, also by a former id where the collection has these as the facet `key`.
 
-async def list_page(
-    ctx: Context,
-    collection: Collection[T],
-    index: FieldIndex[Any],
-    request: Any,
-    query: RowQuery[T],
-) -> Page[T]:
-    """One page of a list, by the `q`, `include`, `cursor` and `limit` of a request.
-
-    `index` reads the rows, or those beside them.
-
-    Raises:
-        Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
-    """
-    text = or_default(request.q, None)
-    identity = {**query.key_filters, **query.binding, "q": (text or "", str(query.is_sorted))}
-    binding = ctx.list_binding(identity, query.order, **query.bounds)
-    carry = [] if isinstance(request.cursor, Unset) else ctx.unseal_cursor(request.cursor, binding)
-    after = Position(*carry[:3]) if carry else None
-    question = None
-    if text is not None:
-        question = await _weigh(ctx, query.text_rows or collection, index.query(text), carry[3:])
-    search = _ListSearch(collection, index, query, question)
-    if search.is_ranked and query.is_sorted:
-        rows, end = await _sort_best(ctx, search, after, request.limit)
-    else:
-        rows, end = await _scan(ctx, search, after, request.limit)
-    next_carry = [] if end is None else [end.rank, *search.weights]
-    has_match = "match" in or_default(request.include, ())
-    lines = tuple(with_match(row.raw, match) if has_match else row.raw for row, match in rows)
-    return Page(lines, ctx.seal_cursor(end, binding, next_carry))
+        Raises:
+            Problem: NOT_FOUND.
+        """
+        load = ctx.load_by_key if "key" in self.collection.facets else ctx.load
+        document = await load(self.collection, id_)
+        if self.complete is None:
+            return Single(document.raw, document.tag)
+        (raw,) = await self.complete(ctx, [document.raw])
+        return Single(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
 
 
 def with_match(row: bytes, match: Match | None) -> bytes:
@@ -147,17 +180,30 @@ def with_match(row: bytes, match: Match | None) -> bytes:
 
 @frozen
 class _ListSearch(Generic[T]):
-    """One search of a list: the collection, how its rows are indexed, filters and question."""
+    """One search of a list: its declaration, the filters of the store, the order and question."""
 
-    collection: Collection[T]
-    index: FieldIndex[Any]
-    query: RowQuery[T]
+    listing: Listing[T]
+    filters: Filters
+    order: str | None
+    keep: Callable[[T], bool] | None
     question: WeightedQuery | None
+
+    @property
+    def collection(self) -> Collection[T]:
+        """The collection of the rows."""
+        return self.listing.collection
 
     @property
     def text_rows(self) -> Collection[Any] | None:
         """The collection with the texts of the rows; None where the rows hold them."""
-        return self.query.text_rows if self.question is not None else None
+        return self.listing.text_rows if self.question is not None else None
+
+    @property
+    def index(self) -> FieldIndex[Any]:
+        """The index of the words."""
+        if self.listing.words is None:
+            raise AssertionError("a list with a question has words")
+        return self.listing.words
 
     @property
     def is_ranked(self) -> bool:
@@ -180,7 +226,7 @@ class _ListSearch(Generic[T]):
     ) -> tuple[list[_Pair[T]], Position | None]:
         """The next rows of the store, each with the row of its text, and the position after."""
         documents = ctx.tx.documents
-        part = await self._part(ctx, after, limit)
+        part = await self.fetch_rows(ctx, after, limit)
         if self.text_rows is None:
             return [(row, row) for row in part.rows], part.end
         ids = [row.id for row in part.rows]
@@ -190,17 +236,21 @@ class _ListSearch(Generic[T]):
         texts = await documents.get_many(self.text_rows, ids)
         return [(row, texts[row.id]) for row in part.rows if row.id in texts], part.end
 
-    async def _part(self, ctx: Context, after: Position | None, limit: int) -> Slice[Any]:
-        filters, documents = self.query.filters, ctx.tx.documents
+    async def fetch_rows(self, ctx: Context, after: Position | None, limit: int) -> Slice[Any]:
+        """The next rows of the store: those of the list, or those of their texts."""
+        filters, documents = self.filters, ctx.tx.documents
         if self.question is None or not self.is_ranked:
             return await documents.scan(
-                self.collection, order=self.query.order, after=after, limit=limit, **filters
+                self.collection, order=self.order, after=after, limit=limit, **filters
             )
         if self.text_rows is not None:
             filters = {"start": filters.get("start")}
-        collection = self.text_rows or self.collection
         return await documents.search(
-            collection, self.question.store_tokens, after=after, limit=limit, **filters
+            self.text_rows or self.collection,
+            self.question.store_tokens,
+            after=after,
+            limit=limit,
+            **filters,
         )
 
     def judge(self, pair: _Pair[T]) -> tuple[bool, Match | None]:
@@ -213,14 +263,14 @@ class _ListSearch(Generic[T]):
                 return False, None
         if self.text_rows is not None and self.is_ranked and not self._is_within(row):
             return False, None
-        return self.query.keep is None or self.query.keep(self.collection.decode(row.raw)), match
+        return self.keep is None or self.keep(self.collection.decode(row.raw)), match
 
     def _words(self, words: StoredRow[Any]) -> Any:
         return (self.text_rows or self.collection).decode(words.raw)
 
     def _is_within(self, document: StoredRow[T]) -> bool:
         """Whether a row meets the filters, for rows that the store could not filter."""
-        row, filters = self.collection.decode(document.raw), self.query.filters
+        row, filters = self.collection.decode(document.raw), self.filters
         numbers = [(document.order, (filters.get("start"), filters.get("end")))]
         for name, span in (filters.get("ranges") or {}).items():
             number = self.collection.numbers[name](row)
@@ -230,7 +280,7 @@ class _ListSearch(Generic[T]):
             for number, (low, high) in numbers
         ) and all(
             not set(values).isdisjoint(self._values(name, row))
-            for name, values in self.query.key_filters.items()
+            for name, values in (filters.get("where") or {}).items()
         )
 
     def _values(self, name: str, row: T) -> Iterable[str | None]:
@@ -239,9 +289,9 @@ class _ListSearch(Generic[T]):
 
     def number(self, row: T) -> int:
         """The number by which the list sorts a row."""
-        if self.query.order is None:
+        if self.order is None:
             return self.collection.order(row)
-        number = self.collection.numbers[self.query.order](row)
+        number = self.collection.numbers[self.order](row)
         return NO_NUMBER if number is None else number
 
     def place(self, pair: _Pair[T]) -> Position:
@@ -261,9 +311,11 @@ async def _scan(
     ctx: Context, search: _ListSearch[T], after: Position | None, limit: int
 ) -> _HitPage[T]:
     """A page of matching rows in the order of the store, and the position after it."""
+    if search.question is None and search.keep is None:
+        rest = await search.fetch_rows(ctx, after, limit)
+        return [(row, None) for row in rest.rows], rest.end
     rows: list[_Hit[T]] = []
-    is_judged = search.question is not None or search.query.keep is not None
-    size = max(limit, AT_ONCE) if is_judged else limit
+    size = max(limit, AT_ONCE)
     for _ in range(0, LOOKED_AT_MAX, size):
         part, after = await search.fetch(ctx, after, size)
         for at, pair in enumerate(part):

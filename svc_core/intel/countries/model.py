@@ -1,16 +1,19 @@
 """The rows of countries, each folded from the facts of several sources."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.economy.indicator import Indicator
+from svc_core.operation.declaration import QUERY
+from svc_core.operation.filters import FilterFields, UnboundedValues, sort_orders
+from svc_core.operation.members import Cursor, Limit
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import Geometry, Measurement, SourceRef
 from svc_core.text.words import fold_case, split_words
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen
 
 _LETTERS = 12  # of a name, five bits each: enough to tell all countries apart but a few islands
 
@@ -104,12 +107,38 @@ def _prefixes(row: CountryData) -> set[str]:
     return {word[:end] for word in split_words(whole) for end in range(1, len(word) + 1)}
 
 
-def _casefold(name: str | None) -> str | None:
-    return None if name is None else name.casefold()
-
-
 def _whole(measure: Measurement | None) -> int | None:
     return None if measure is None or measure.value is None else round(measure.value)
+
+
+_COUNTRY = FilterFields(CountryData)
+_Name = Annotated[str, MinLen(1), MaxLen(100)]
+
+
+@frozen
+class ListCountries:
+    """Countries by name."""
+
+    region: Annotated[
+        UnboundedValues[_Name], Doc("Comma list of regions."), Example(["Europe"])
+    ] = _COUNTRY.key(lambda row: row.region, form=str.casefold)
+    subregion: Annotated[UnboundedValues[_Name], Doc("Comma list of parts of regions.")] = (
+        _COUNTRY.key(lambda row: row.subregion, form=str.casefold)
+    )
+    q: Annotated[
+        Maybe[_Name],
+        QUERY,
+        Doc("Beginnings of words of a name or code, all of them."),
+        Example("bel"),
+    ] = UNSET
+    sort: Annotated[
+        Literal["name", "population", "area"],
+        QUERY,
+        Doc("By name, or the largest first."),
+        Example("name"),
+    ] = sort_orders("name", population="population", area="area")
+    limit: Limit = 20
+    cursor: Cursor = UNSET
 
 
 COUNTRIES: Collection[CountryData] = Collection(
@@ -118,14 +147,13 @@ COUNTRIES: Collection[CountryData] = Collection(
     prefix="",
     order=lambda row: by_name(row.name or row.country_code),
     scope="global",
-    keys={
-        "region": lambda row: _casefold(row.region),
-        "subregion": lambda row: _casefold(row.subregion),
-    },
-    numbers={
-        "population": lambda row: _whole(row.population),
-        "area": lambda row: _whole(row.area),
-    },
+    **_COUNTRY.indexes(
+        ListCountries,
+        numbers={
+            "population": lambda row: _whole(row.population),
+            "area": lambda row: _whole(row.area),
+        },
+    ),
     search=lambda row: " ".join(sorted(_prefixes(row))),
     kind="country",
     path="/osint/countries",

@@ -8,53 +8,30 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, or_default
+from svc_core.base.unset import UNSET, or_default
 from svc_core.contract.result import Page, Single
 from svc_core.formats.reading.values import country
-from svc_core.intel.countries.model import COUNTRIES, CountryData, CountryRisk
+from svc_core.intel.countries.model import COUNTRIES, CountryData, CountryRisk, ListCountries
 from svc_core.intel.economy.indicator import FININT, Indicator
 from svc_core.intel.economy.indicators import newest
 from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
 from svc_core.intel.folding.read_declarations import osint
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import PATH, QUERY, Operation
-from svc_core.operation.filters import UnboundedValues, sent_filters
-from svc_core.operation.members import Cursor, Limit, micros
+from svc_core.operation.declaration import PATH, Operation
+from svc_core.operation.filters import UnboundedValues, selection
+from svc_core.operation.members import micros
 from svc_core.operation.ports.documents import RowBounds
 from svc_core.operation.source_members import SEVERITIES
+from svc_core.search.lists import Listing
 from svc_core.text.words import split_words
-from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen, Pattern
+from svc_core.wire.constraints import Doc, Example, Pattern
 
 SERIES_MAX = 100  # of one country in one answer; the list of indicators has them all
 EVENTS_READ = 2_000  # for their deaths: some 60 ms
 EVENTS_COUNTED = 100_000
 RISK_DAYS = timedelta(days=30)
 
-Name = Annotated[str, MinLen(1), MaxLen(100)]
-
-
-@frozen
-class ListCountries:
-    """Countries by name."""
-
-    region: Annotated[UnboundedValues[Name], Doc("Comma list of regions."), Example(["Europe"])] = (
-        UNSET
-    )
-    subregion: Annotated[UnboundedValues[Name], Doc("Comma list of parts of regions.")] = UNSET
-    q: Annotated[
-        Maybe[Name],
-        QUERY,
-        Doc("Beginnings of words of a name or code, all of them."),
-        Example("bel"),
-    ] = UNSET
-    sort: Annotated[
-        Literal["name", "population", "area"],
-        QUERY,
-        Doc("By name, or the largest first."),
-        Example("name"),
-    ] = "name"
-    limit: Limit = 20
-    cursor: Cursor = UNSET
+LISTING = Listing(COUNTRIES)
 
 
 @frozen
@@ -76,13 +53,10 @@ class GetCountry:
 
 async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryData]:
     """A page of countries."""
-    return await ctx.page(
-        COUNTRIES,
-        where=sent_filters(request, "region", "subregion"),
-        order=None if request.sort == "name" else request.sort,
-        words=tuple(split_words(or_default(request.q, ""))),
-        after=request.cursor,
-        limit=request.limit,
+    choice = selection(request)
+    words = tuple(split_words(or_default(request.q, "")))
+    return await LISTING.page(
+        ctx, request, attrs.evolve(choice, bounds={**choice.bounds, "words": words})
     )
 
 

@@ -8,11 +8,11 @@ Rule 2: a metric has one row for each period, whichever concepts state it. A que
 
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from attrs import frozen
+from attrs import evolve
 
-from svc_core.base.unset import UNSET, Unset
+from svc_core.base.unset import Unset, or_default
 from svc_core.contract.result import Page
 from svc_core.intel.economy.statement import (
     FILINGS,
@@ -20,58 +20,17 @@ from svc_core.intel.economy.statement import (
     OBSERVATIONS,
     Filing,
     FinancialObservation,
-    Metric,
-    PeriodType,
+    ListFinancialObservations,
 )
 from svc_core.intel.entities import directory
 from svc_core.intel.folding.read_declarations import FININT, workspace_reading
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import PATH, QUERY, In, Operation
-from svc_core.operation.filters import ALTERNATIVES, FilterValues, Range, sent_filters
-from svc_core.operation.members import Cursor, EntityId, Limit
-from svc_core.operation.period import Moment, Period, parse_moment, parse_period
-from svc_core.operation.ports.documents import RowBounds
-from svc_core.wire.constraints import Doc, Example, Pattern
+from svc_core.operation.declaration import Operation
+from svc_core.operation.filters import ALTERNATIVES, Range, selection
+from svc_core.operation.period import parse_moment
+from svc_core.search.lists import Listing
 
-TAXONOMIES = ("us-gaap", "ifrs-full", "dei", "srt", "invest", "ecd", "cyd", "ffd")
-"""The taxonomies in which a concept that is sent without one is looked up."""
-
-SPANS = ("3", "6", "9", "12", "None")
-"""The lengths of durations in months, as rows are indexed by them; `None` is any other length."""
-
-
-@frozen
-class ListFinancialObservations:
-    """What was reported of one company."""
-
-    entity_id: Annotated[EntityId, PATH]
-    metric: Annotated[FilterValues[Metric], Doc("Comma list of metrics."), Example(["revenue"])] = (
-        UNSET
-    )
-    concept: Annotated[
-        FilterValues[
-            Annotated[str, Pattern("(?:[a-z0-9-]{1,40}:)?[A-Za-z0-9]{1,250}", "a concept")]
-        ],
-        Doc("Comma list of concepts, each with its taxonomy or without."),
-        Example(["us-gaap:Revenues", "Assets"]),
-    ] = UNSET
-    period_type: Annotated[
-        FilterValues[PeriodType], Doc("Comma list of `duration`, `instant`.")
-    ] = UNSET
-    months: Annotated[FilterValues[Literal["3", "6", "9", "12"]], Doc("Comma list of lengths.")] = (
-        UNSET
-    )
-    from_: Annotated[Period, In("query", "from"), Doc("Ends in it or later.")] = UNSET
-    to: Annotated[Period, QUERY, Doc("Ends in it or before."), Example("2024-Q3")] = UNSET
-    as_of: Annotated[Moment, Doc("As filed by this date (of an instant, in UTC).")] = UNSET
-    include_superseded: Annotated[bool, QUERY, Doc("Also what later filings superseded.")] = False
-    sort: Annotated[
-        Literal["periodEnd", "filedDate"],
-        QUERY,
-        Doc("The last to end, or to be filed, comes first."),
-    ] = "periodEnd"
-    limit: Limit = 20
-    cursor: Cursor = UNSET
+LISTING = Listing(OBSERVATIONS, look_ups={"entity": directory.keys_of_ids})
 
 
 async def list_financial_observations(
@@ -82,16 +41,9 @@ async def list_financial_observations(
     Raises:
         Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
     """
-    entity_id = request.entity_id
-    entity = await directory.answering_row(ctx, entity_id)
-    page = await ctx.page(
-        OBSERVATIONS,
-        where=_filters(request) | {"entity": await directory.keys_of_ids(ctx, [entity_id])},
-        order="filed" if request.sort == "filedDate" else None,
-        after=request.cursor,
-        limit=request.limit,
-        **_bounds(request),
-    )
+    entity = await directory.answering_row(ctx, request.entity_id)
+    choice = selection(request)
+    page = await LISTING.page(ctx, request, evolve(choice, ranges=_ranges(request)))
     rows = tuple(public_row(raw, entity.id) for raw in page.rows)
     return Page[FinancialObservation](rows, page.next_cursor)
 
@@ -109,41 +61,15 @@ def public_row(raw: bytes, entity_id: str) -> bytes:
 # -- rules -------------------------------------------------------------------------------------
 
 
-def _filters(request: ListFinancialObservations) -> dict[str, tuple[str, ...]]:
-    filters = sent_filters(request, "metric")
-    if not isinstance(request.concept, Unset):
-        filters["concept"] = tuple(
-            name
-            for code in request.concept
-            for name in ([code] if ":" in code else [f"{scheme}:{code}" for scheme in TAXONOMIES])
-        )
-    lengths = {"instant", *SPANS}
-    if not isinstance(request.period_type, Unset):
-        kinds = {"instant": {"instant"}, "duration": set(SPANS)}
-        lengths &= set().union(*(kinds[kind] for kind in request.period_type))
-    if not isinstance(request.months, Unset):
-        lengths &= set(request.months)
-    if len(lengths) <= len(SPANS):
-        filters["length"] = tuple(sorted(lengths))
-    return filters
-
-
-def _bounds(request: ListFinancialObservations) -> RowBounds:
-    day = parse_moment("asOf", request.as_of)
-    first, last = parse_period("from", request.from_), parse_period("to", request.to)
-    return {
-        "start": None if first is None else first.start.toordinal(),
-        "end": None if last is None else last.end.toordinal(),
-        "ranges": filing_ranges(
-            day.date() if isinstance(day, datetime) else day,
-            is_whole=request.include_superseded,
-            column="repeated" if _is_of_concepts(request) else "superseded",
-        ),
-    }
-
-
-def _is_of_concepts(request: ListFinancialObservations) -> bool:
-    return isinstance(request.metric, Unset) and not isinstance(request.concept, Unset)
+def _ranges(request: ListFinancialObservations) -> dict[str, Range]:
+    text = or_default(request.as_of, None)
+    day = None if text is None else parse_moment("asOf", text)
+    is_of_concepts = isinstance(request.metric, Unset) and not isinstance(request.concept, Unset)
+    return filing_ranges(
+        day.date() if isinstance(day, datetime) else day,
+        is_whole=request.include_superseded,
+        column="repeated" if is_of_concepts else "superseded",
+    )
 
 
 def filing_ranges(

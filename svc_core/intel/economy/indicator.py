@@ -1,6 +1,6 @@
 """The rows of economic indicators: one row is the value of one series in one period (FININT)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime
 from operator import attrgetter
 from typing import Annotated, Any, Literal
@@ -9,7 +9,18 @@ from attrs import frozen
 
 from svc_core.base import ids
 from svc_core.base.unset import UNSET, Maybe
-from svc_core.operation.members import CountryCode, CreatedAt, UpdatedAt, micros
+from svc_core.operation.declaration import QUERY
+from svc_core.operation.filters import (
+    ORDER,
+    Code,
+    FilterFields,
+    Name,
+    Range,
+    UnboundedValues,
+    sort_orders,
+)
+from svc_core.operation.members import CountryCode, CreatedAt, Cursor, Limit, UpdatedAt
+from svc_core.operation.period import Period, UpdatedSince, parse_period
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import SourceRef
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf
@@ -97,19 +108,56 @@ def last_sort_key(day: date) -> int:
     return first_sort_key(day) + (1 << _DAY_BITS) - 1
 
 
+def _from(text: str) -> Range:
+    return first_sort_key(parse_period("periodFrom", text).start), None
+
+
 def _order(row: Indicator) -> int:
     """The sort key of a value: by period, and within one period by vintage."""
     return first_sort_key(row.period_start) + (row.days[0] or 0)
 
 
-_OF_SERIES: Mapping[str, Callable[[Any], str | None]] = {
-    "indicator": attrgetter("indicator_code"),
-    "provider": attrgetter("provider"),
-    "area": attrgetter("area.code"),
-    "country": attrgetter("area.country_code"),
-    "frequency": attrgetter("frequency"),
-}
-"""The index keys that all values of a series share, so that series are filtered by them too."""
+IncludeChange = Annotated[
+    UnboundedValues[Literal["change"]], Doc("`change` adds the value before it.")
+]
+_VALUE = FilterFields(Indicator)
+
+
+@frozen
+class ListIndicators:
+    """Values of indicators, newest period first."""
+
+    indicator: Annotated[UnboundedValues[Name], Doc("Comma list of codes of indicators.")] = (
+        _VALUE.key(attrgetter("indicator_code"))
+    )
+    provider: Annotated[
+        UnboundedValues[Name], Doc("Comma list of providers."), Example(["fred"])
+    ] = _VALUE.key(attrgetter("provider"))
+    area: Annotated[UnboundedValues[Name], Doc("Comma list of area codes of their providers.")] = (
+        _VALUE.key(attrgetter("area.code"))
+    )
+    country: Annotated[
+        UnboundedValues[Code], Doc("Comma list of countries."), Example(["BE", "FR"])
+    ] = _VALUE.key(attrgetter("area.country_code"), form=str.upper)
+    frequency: Annotated[UnboundedValues[Frequency], Doc("Comma list of frequencies.")] = (
+        _VALUE.key(attrgetter("frequency"))
+    )
+    period_from: Annotated[Period, QUERY, Doc("Begins then or later."), Example("2024-Q3")] = (
+        _VALUE.number(None, ORDER, _from)
+    )
+    period_to: Annotated[Period, QUERY, Doc("Ends then or before."), Example("2025")] = UNSET
+    vintage: Annotated[Maybe[date], QUERY, Doc("Values as they were given on this day.")] = UNSET
+    latest: Annotated[bool, QUERY, Doc("Only the newest period of each series.")] = False
+    updated_since: UpdatedSince = _VALUE.later(lambda row: row.updated_at, "updated")
+    sort: Annotated[
+        Maybe[Literal["period", "updatedAt"]],
+        QUERY,
+        Doc("The newest comes first; not with `latest`."),
+    ] = sort_orders(updatedAt="updated")
+    include: IncludeChange = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
 
 FININT: Collection[Indicator] = Collection(
     name="finint",
@@ -117,21 +165,28 @@ FININT: Collection[Indicator] = Collection(
     prefix="fin",
     order=_order,
     scope="global",
-    keys={
-        **_OF_SERIES,
-        "series": lambda row: row.series,
-        "vintage": lambda row: None if row.vintage is None else "yes",
-    },
-    numbers={
-        "updated": lambda row: micros(row.updated_at),
-        "period_end": lambda row: row.period_end.toordinal(),
-        "vintage_start": lambda row: row.days[0],
-        "vintage_end": lambda row: row.days[1],
-    },
+    **_VALUE.indexes(
+        ListIndicators,
+        keys={
+            "series": lambda row: row.series,
+            "vintage": lambda row: None if row.vintage is None else "yes",
+        },
+        numbers={
+            "period_end": lambda row: row.period_end.toordinal(),
+            "vintage_start": lambda row: row.days[0],
+            "vintage_end": lambda row: row.days[1],
+        },
+    ),
     kind="indicator",
     path="/osint/finint",
 )
 """Ordered by the day on which the period begins, so that the newest come first."""
+
+
+_OF_SERIES: Mapping[str, Any] = {
+    name: FININT.keys[name] for name in ("indicator", "provider", "area", "country", "frequency")
+}
+"""The index keys that all values of a series share, so that series are filtered by them too."""
 
 
 @frozen

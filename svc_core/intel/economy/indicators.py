@@ -7,85 +7,45 @@ Rule 2: the newest value of each series is looked up series by series, so the co
 """
 
 from collections.abc import Mapping
-from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.base.unset import UNSET, Unset
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
 from svc_core.intel.economy.indicator import (
     FININT,
     FININT_SERIES,
-    Frequency,
+    IncludeChange,
     Indicator,
     IndicatorId,
+    ListIndicators,
     first_sort_key,
     last_sort_key,
 )
 from svc_core.intel.folding.read_declarations import FININT as FININT_SCOPES
 from svc_core.intel.folding.read_declarations import osint, reading
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import JSON, NDJSON, PATH, QUERY, Operation
-from svc_core.operation.filters import (
-    ALTERNATIVES,
-    Code,
-    Name,
-    UnboundedValues,
-    present_ranges,
-    sent_filters,
-)
-from svc_core.operation.members import Cursor, Limit
-from svc_core.operation.period import Period, UpdatedSince, parse_period, range_after
+from svc_core.operation.declaration import JSON, NDJSON, PATH, Operation
+from svc_core.operation.filters import ALTERNATIVES, Selection, selection
+from svc_core.operation.period import parse_period
 from svc_core.operation.ports import Position
 from svc_core.operation.ports.documents import RowBounds
-from svc_core.wire.constraints import Doc, Example
+from svc_core.search.lists import Listing
 
 LOOKBACK_ROWS = 10  # earlier rows looked at for one with a value: markets close for a week at most
 PERCENT_DIGITS = 6
 SERIES_SCAN_MAX = 200  # for one page: some 20 ms
 
-Include = Annotated[UnboundedValues[Literal["change"]], Doc("`change` adds the value before it.")]
-
-_FILTERS = ("indicator", "provider", "area", "country", "frequency")
+LISTING = Listing(FININT)
 
 
 # -- requests ----------------------------------------------------------------------------------
-
-
-@frozen
-class ListIndicators:
-    """Values of indicators, newest period first."""
-
-    indicator: Annotated[UnboundedValues[Name], Doc("Comma list of codes of indicators.")] = UNSET
-    provider: Annotated[
-        UnboundedValues[Name], Doc("Comma list of providers."), Example(["fred"])
-    ] = UNSET
-    area: Annotated[UnboundedValues[Name], Doc("Comma list of area codes of their providers.")] = (
-        UNSET
-    )
-    country: Annotated[
-        UnboundedValues[Code], Doc("Comma list of countries."), Example(["BE", "FR"])
-    ] = UNSET
-    frequency: Annotated[UnboundedValues[Frequency], Doc("Comma list of frequencies.")] = UNSET
-    period_from: Annotated[Period, QUERY, Doc("Begins then or later."), Example("2024-Q3")] = UNSET
-    period_to: Annotated[Period, QUERY, Doc("Ends then or before."), Example("2025")] = UNSET
-    vintage: Annotated[Maybe[date], QUERY, Doc("Values as they were given on this day.")] = UNSET
-    latest: Annotated[bool, QUERY, Doc("Only the newest period of each series.")] = False
-    updated_since: UpdatedSince = UNSET
-    sort: Annotated[
-        Maybe[Literal["period", "updatedAt"]],
-        QUERY,
-        Doc("The newest comes first; not with `latest`."),
-    ] = UNSET
-    include: Include = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen
@@ -93,7 +53,7 @@ class GetIndicator:
     """One value of an indicator."""
 
     indicator_id: Annotated[IndicatorId, PATH]
-    include: Include = UNSET
+    include: IncludeChange = UNSET
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -106,8 +66,7 @@ async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicat
         Problem: INVALID_PARAMETER for a period that is none; CONFLICTING_PARAMETERS for `sort`
             with `latest`.
     """
-    filters, bounds = sent_filters(request, *_FILTERS), _bounds(request)
-    order = {"updatedAt": "updated"}.get(or_default(request.sort, ""))
+    choice = _selection(request)
     if request.latest:
         if not isinstance(request.sort, Unset):
             raise Problem(
@@ -115,16 +74,15 @@ async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicat
                 "sort: cannot be combined with latest",
                 resolution="Use sort or latest, not both.",
             )
-        binding = ctx.list_binding(filters, "series", **bounds)
+        bounds: RowBounds = {**choice.bounds, "ranges": choice.ranges}
+        binding = ctx.list_binding(choice.where, "series", **bounds)
         after = ctx.open_cursor(request.cursor, binding)
-        latest, end = await newest(ctx, filters, bounds, after=after, limit=request.limit)
+        latest, end = await newest(ctx, choice.where, bounds, after=after, limit=request.limit)
         page = Page[Indicator](latest, ctx.seal_cursor(end, binding))
     else:
         if not isinstance(request.vintage, Unset):
-            filters["vintage"] = ("yes",)
-        page = await ctx.page(
-            FININT, where=filters, order=order, after=request.cursor, limit=request.limit, **bounds
-        )
+            choice = attrs.evolve(choice, where={**choice.where, "vintage": ("yes",)})
+        page = await LISTING.page(ctx, request, choice)
     if isinstance(request.include, Unset):
         return page
     rows = [FININT.decode(raw) for raw in page.rows]
@@ -175,20 +133,18 @@ async def newest(
 # -- rules -------------------------------------------------------------------------------------
 
 
-def _bounds(request: ListIndicators) -> RowBounds:
-    since = parse_period("periodFrom", request.period_from)
-    until = parse_period("periodTo", request.period_to)
-    day = or_default(request.vintage, None)
-    return {
-        "start": None if since is None else first_sort_key(since.start),
-        "end": None if until is None else last_sort_key(until.end),
-        "ranges": present_ranges(
-            period_end=until and (None, until.end.toordinal()),
-            vintage_start=day and (None, day.toordinal()),
-            vintage_end=day and (day.toordinal(), None),
-            updated=range_after(request.updated_since),
-        ),
-    }
+def _selection(request: ListIndicators) -> Selection:
+    """What a request selects, with the two ends of periods and of vintages."""
+    choice = selection(request)
+    ranges, bounds = dict(choice.ranges), choice.bounds
+    if not isinstance(request.period_to, Unset):
+        end = parse_period("periodTo", request.period_to).end
+        ranges["period_end"] = (None, end.toordinal())
+        bounds = {**bounds, "end": last_sort_key(end)}
+    if not isinstance(request.vintage, Unset):
+        day = request.vintage.toordinal()
+        ranges |= {"vintage_start": (None, day), "vintage_end": (day, None)}
+    return attrs.evolve(choice, ranges=ranges, bounds=bounds)
 
 
 async def _with_change(ctx: Context, row: Indicator) -> Indicator:

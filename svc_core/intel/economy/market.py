@@ -8,9 +8,29 @@ from attrs import frozen
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.entities.model import EntityRef, keys_of
 from svc_core.intel.linking.references import text_references
-from svc_core.operation.members import CreatedAt, IncidentId, Share, UpdatedAt, micros
+from svc_core.operation.declaration import QUERY
+from svc_core.operation.filters import (
+    FilterFields,
+    FilterValues,
+    Name,
+    Providers,
+    ShareFilter,
+    sort_orders,
+)
+from svc_core.operation.members import (
+    CreatedAt,
+    Cursor,
+    EntityId,
+    IncidentId,
+    Limit,
+    Share,
+    UpdatedAt,
+    micros,
+)
+from svc_core.operation.period import UpdatedSince
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import Measurement, SourceRef
+from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf
 
@@ -97,10 +117,6 @@ def label_key(label: str) -> str:
     return label.casefold()[:LABEL_CHARS]
 
 
-def _labels(market: Market) -> tuple[str, ...]:
-    return tuple(label_key(outcome.label) for outcome in market.outcomes or () if outcome.label)
-
-
 WORDS: FieldIndex[Market] = FieldIndex(
     lambda market: {
         "question": [market.question],
@@ -119,22 +135,58 @@ def question_references(market: Market) -> dict[str, str]:
     return text_references(market.question, (market.opens_at or market.created_at).date())
 
 
+_MARKET = FilterFields(Market)
+
+
+@frozen
+class ListMarkets:
+    """Prediction markets of every provider."""
+
+    status: Annotated[FilterValues[MarketStatus], Doc("Comma list of statuses.")] = _MARKET.key(
+        lambda market: market.status
+    )
+    provider: Providers = _MARKET.key(lambda market: market.provider)
+    category: Annotated[FilterValues[Name], Doc("Comma list of categories, in either case.")] = (
+        _MARKET.key(lambda market: market.category, form=str.casefold)
+    )
+    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities that it names.")] = (
+        _MARKET.facet(question_references, "entity")
+    )
+    min_volume: Annotated[Maybe[float], QUERY, Ge(0), Doc("The least volume, in its unit.")] = (
+        _MARKET.number(_volume, "volume", lambda least: (volume_steps(least), None))
+    )
+    closes_before: Annotated[Maybe[datetime], QUERY, Doc("Whose trading ends before this.")] = (
+        _MARKET.earlier(lambda market: market.closes_at, "closes")
+    )
+    label: Annotated[Maybe[Name], QUERY, Doc("With such an outcome, in either case.")] = (
+        _MARKET.facet(
+            lambda market: [label_key(item.label) for item in market.outcomes or () if item.label],
+            choose=lambda label: (label_key(label),),
+        )
+    )
+    min_probability: Annotated[
+        ShareFilter, Doc("The least of that outcome, else of the first.")
+    ] = UNSET
+    max_probability: Annotated[ShareFilter, Doc("The most, likewise.")] = UNSET
+    updated_since: UpdatedSince = _MARKET.later()
+    q: lists.Q = UNSET
+    sort: Annotated[
+        Maybe[Literal["updatedAt", "volume", "closesAt"]],
+        QUERY,
+        Doc("The last written, the most traded, or the last to close."),
+    ] = sort_orders(volume="volume", closesAt="closes")
+    include: lists.Include = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
 MARKETS: Collection[Market] = Collection(
     name="markets",
     model=Market,
     prefix="mkt",
     order=lambda market: micros(market.updated_at),
     scope="global",
-    keys={
-        "status": lambda market: market.status,
-        "provider": lambda market: market.provider,
-        "category": lambda market: market.category and market.category.casefold(),
-    },
-    facets={"key": keys_of, "label": _labels, "entity": question_references},
-    numbers={
-        "volume": _volume,
-        "closes": lambda market: None if market.closes_at is None else micros(market.closes_at),
-    },
+    **_MARKET.indexes(ListMarkets, facets={"key": keys_of}),
     search=WORDS,
     kind="market",
     base=BASE_V2,

@@ -5,77 +5,30 @@ the entities that these references mean at the time of reading.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
-from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.base.unset import Maybe, Unset, or_default
 from svc_core.contract.result import Page, Single
 from svc_core.intel.economy.market import (
     MARKETS,
     WORDS,
+    ListMarkets,
     Market,
     MarketId,
-    MarketStatus,
     label_key,
     question_references,
-    volume_steps,
 )
-from svc_core.intel.entities import directory, render
+from svc_core.intel.entities import directory
 from svc_core.intel.folding.read_declarations import FININT, reading
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import PATH, QUERY, Operation
-from svc_core.operation.filters import (
-    ALTERNATIVES,
-    FilterValues,
-    Name,
-    Providers,
-    ShareFilter,
-    present_ranges,
-    sent_filters,
-)
-from svc_core.operation.members import Cursor, EntityId, Limit, micros
-from svc_core.operation.period import UpdatedSince, range_after
-from svc_core.operation.ports import RowBounds
-from svc_core.search import lists
-from svc_core.search.lists import RowQuery
-from svc_core.wire.constraints import Doc, Ge
-
-Sort = Annotated[Maybe[Literal["updatedAt", "volume", "closesAt"]], QUERY]
-
-_ORDERS = {"volume": "volume", "closesAt": "closes"}
-
+from svc_core.operation.declaration import PATH, Operation
+from svc_core.operation.filters import ALTERNATIVES
+from svc_core.search.lists import Listing
 
 # -- requests ----------------------------------------------------------------------------------
-
-
-@frozen
-class ListMarkets:
-    """Prediction markets of every provider."""
-
-    status: Annotated[FilterValues[MarketStatus], Doc("Comma list of statuses.")] = UNSET
-    provider: Providers = UNSET
-    category: Annotated[FilterValues[Name], Doc("Comma list of categories, in either case.")] = (
-        UNSET
-    )
-    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities that it names.")] = (
-        UNSET
-    )
-    min_volume: Annotated[Maybe[float], QUERY, Ge(0), Doc("The least volume, in its unit.")] = UNSET
-    closes_before: Annotated[Maybe[datetime], QUERY, Doc("Whose trading ends before this.")] = UNSET
-    label: Annotated[Maybe[Name], QUERY, Doc("With such an outcome, in either case.")] = UNSET
-    min_probability: Annotated[
-        ShareFilter, Doc("The least of that outcome, else of the first.")
-    ] = UNSET
-    max_probability: Annotated[ShareFilter, Doc("The most, likewise.")] = UNSET
-    updated_since: UpdatedSince = UNSET
-    q: lists.Q = UNSET
-    sort: Annotated[Sort, Doc("The last written, the most traded, or the last to close.")] = UNSET
-    include: lists.Include = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen
@@ -100,41 +53,30 @@ def has_share(label: str | None, low: Maybe[float], high: Maybe[float], market: 
     )
 
 
-def _bounds(request: ListMarkets) -> RowBounds:
-    least, before = or_default(request.min_volume, None), or_default(request.closes_before, None)
-    return {
-        "start": (range_after(request.updated_since) or (None,))[0],
-        "ranges": present_ranges(
-            volume=None if least is None else (volume_steps(least), None),
-            closes=None if before is None else (None, micros(before) - 1),
-        ),
-    }
-
-
 # -- use cases ---------------------------------------------------------------------------------
+
+
+async def with_named_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+    """The rows of markets with the entities that their questions name, as known now."""
+    names = [question_references(MARKETS.decode(row)) for row in rows]
+    return await directory.with_mentions(ctx, rows, names, blank=b"[]")
+
+
+LISTING = Listing(
+    MARKETS,
+    WORDS,
+    look_ups={"entity": directory.entity_references},
+    complete=with_named_entities,
+)
 
 
 async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
     """A page of markets."""
-    shares = (request.min_probability, request.max_probability)
-    has_shares = any(not isinstance(share, Unset) for share in shares)
-    label, entity_ids = or_default(request.label, None), or_default(request.entity_id, None)
-    query = RowQuery[Market](
-        where={
-            **sent_filters(request, "status", "provider", "category"),
-            "label": UNSET if label is None else label_key(label),
-            "entity": UNSET
-            if entity_ids is None
-            else await directory.entity_references(ctx, entity_ids),
-        },
-        order=_ORDERS.get(or_default(request.sort, "")),
-        is_sorted=not isinstance(request.sort, Unset),
-        keep=partial(has_share, label, *shares) if has_shares else None,
-        binding={"entity": entity_ids or (), "shares": tuple(map(str, shares))},
-        bounds=_bounds(request),
-    )
-    page = await lists.list_page(ctx, MARKETS, WORDS, request, query)
-    return evolve(page, rows=tuple(await markets_with_entities(ctx, page.rows)))
+    label, low, high = request.label, request.min_probability, request.max_probability
+    if isinstance(low, Unset) and isinstance(high, Unset):
+        return await LISTING.page(ctx, request)
+    keep = partial(has_share, or_default(label, None), low, high)
+    return await LISTING.page(ctx, request, keep=keep, binding={"shares": (str(low), str(high))})
 
 
 async def get_market(ctx: Context, request: GetMarket) -> Single[Market]:
@@ -143,15 +85,7 @@ async def get_market(ctx: Context, request: GetMarket) -> Single[Market]:
     Raises:
         Problem: NOT_FOUND.
     """
-    document = await ctx.load_by_key(MARKETS, request.market_id)
-    (row,) = await markets_with_entities(ctx, [document.raw])
-    return Single(row, render.tag(document.id, row))
-
-
-async def markets_with_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
-    """The rows of markets with the entities that their questions name, as known now."""
-    names = [question_references(MARKETS.decode(row)) for row in rows]
-    return await directory.with_mentions(ctx, rows, names, blank=b"[]")
+    return await LISTING.row(ctx, request.market_id)
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

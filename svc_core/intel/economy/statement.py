@@ -5,15 +5,20 @@ fact supersede each other in the order of filing, so for every day one can tell 
 been filed by then.
 """
 
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Annotated, Literal
 
-from attrs import frozen
+from attrs import NOTHING, frozen
 
-from svc_core.operation.members import CreatedAt, EntityId, ObservationId, UpdatedAt
+from svc_core.base.unset import UNSET
+from svc_core.operation.declaration import PATH, QUERY, In
+from svc_core.operation.filters import ORDER, FilterFields, FilterValues, sort_orders
+from svc_core.operation.members import CreatedAt, Cursor, EntityId, Limit, ObservationId, UpdatedAt
+from svc_core.operation.period import Moment, Period, parse_period
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import SourceRef
-from svc_core.wire.constraints import Doc, Example, Ge
+from svc_core.wire.constraints import Doc, Example, Ge, Pattern
 
 Metric = Literal[
     "revenue", "netIncome", "assets", "liabilities", "equity", "cash", "operatingCashFlow",
@@ -104,24 +109,92 @@ def _day(day: date | None) -> int:
     return (day or date.max).toordinal()
 
 
+TAXONOMIES = ("us-gaap", "ifrs-full", "dei", "srt", "invest", "ecd", "cyd", "ffd")
+"""The taxonomies in which a concept that is sent without one is looked up."""
+
+_SPANS = ("3", "6", "9", "12", "None")
+"""The lengths of durations in months, as rows are indexed by them; `None` is any other length."""
+
+
+def _concepts(codes: Iterable[str]) -> list[str]:
+    """Concepts with their taxonomies: all of them where none is sent."""
+    return [
+        name
+        for code in codes
+        for name in ([code] if ":" in code else [f"{scheme}:{code}" for scheme in TAXONOMIES])
+    ]
+
+
+def _lengths(types: Iterable[PeriodType]) -> list[str]:
+    return [span for kind in types for span in (("instant",) if kind == "instant" else _SPANS)]
+
+
+_OBSERVATION = FilterFields(StoredObservation)
+
+
+@frozen
+class ListFinancialObservations:
+    """What was reported of one company."""
+
+    entity_id: Annotated[EntityId, PATH] = _OBSERVATION.key(
+        lambda row: row.entity_id, "entity", choose=lambda id_: (id_,), default=NOTHING
+    )
+    metric: Annotated[FilterValues[Metric], Doc("Comma list of metrics."), Example(["revenue"])] = (
+        _OBSERVATION.key(lambda row: row.metric)
+    )
+    concept: Annotated[
+        FilterValues[
+            Annotated[str, Pattern("(?:[a-z0-9-]{1,40}:)?[A-Za-z0-9]{1,250}", "a concept")]
+        ],
+        Doc("Comma list of concepts, each with its taxonomy or without."),
+        Example(["us-gaap:Revenues", "Assets"]),
+    ] = _OBSERVATION.key(lambda row: row.concept_name, choose=_concepts)
+    period_type: Annotated[
+        FilterValues[PeriodType], Doc("Comma list of `duration`, `instant`.")
+    ] = _OBSERVATION.key(
+        lambda row: "instant" if row.period_start is None else str(row.period_months),
+        "length",
+        choose=_lengths,
+    )
+    months: Annotated[FilterValues[Literal["3", "6", "9", "12"]], Doc("Comma list of lengths.")] = (
+        _OBSERVATION.key(index="length")
+    )
+    from_: Annotated[Period, In("query", "from"), Doc("Ends in it or later.")] = (
+        _OBSERVATION.number(
+            None, ORDER, lambda text: (parse_period("from", text).start.toordinal(), None)
+        )
+    )
+    to: Annotated[Period, QUERY, Doc("Ends in it or before."), Example("2024-Q3")] = (
+        _OBSERVATION.number(
+            None, ORDER, lambda text: (None, parse_period("to", text).end.toordinal())
+        )
+    )
+    as_of: Annotated[Moment, Doc("As filed by this date (of an instant, in UTC).")] = UNSET
+    include_superseded: Annotated[bool, QUERY, Doc("Also what later filings superseded.")] = False
+    sort: Annotated[
+        Literal["periodEnd", "filedDate"],
+        QUERY,
+        Doc("The last to end, or to be filed, comes first."),
+    ] = sort_orders("periodEnd", filedDate="filed")
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
 OBSERVATIONS: Collection[StoredObservation] = Collection(
     name="financial_observations",
     model=StoredObservation,
     prefix="obs",
     order=lambda row: row.period_end.toordinal(),
     scope="global",
-    keys={
-        "entity": lambda row: row.entity_id,
-        "fact": lambda row: row.fact,
-        "metric": lambda row: row.metric,
-        "concept": lambda row: row.concept_name,
-        "length": lambda row: "instant" if row.period_start is None else str(row.period_months),
-    },
-    numbers={
-        "filed": _filing_day,
-        "superseded": lambda row: _day(row.superseded_date),
-        "repeated": lambda row: _day(row.repeated_date),
-    },
+    **_OBSERVATION.indexes(
+        ListFinancialObservations,
+        keys={"fact": lambda row: row.fact},
+        numbers={
+            "filed": _filing_day,
+            "superseded": lambda row: _day(row.superseded_date),
+            "repeated": lambda row: _day(row.repeated_date),
+        },
+    ),
     base=BASE_V2,
 )
 """Ordered by the last day of the period. `length` is `instant`, the months of a span (3, 6, 9, 12),

@@ -1,27 +1,50 @@
 """Entities: companies, people, states, vessels, threat actors, malware and what else takes part."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from itertools import chain
 from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core.base.unset import UNSET, Maybe
+from svc_core.base.unset import UNSET, Maybe, or_default
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.formats.reading.entity_keys import FORM_HINTS, normal_form
 from svc_core.intel.linking.matching import Names, Party
 from svc_core.intel.linking.name_forms import labels, normal_name
 from svc_core.intel.linking.screening import index_tokens
-from svc_core.operation.members import CreatedAt, EntityId, Share, UpdatedAt, micros
+from svc_core.operation.filters import (
+    Countries,
+    FilterFields,
+    FilterValues,
+    Flag,
+    IncludeRevoked,
+    LatestFirst,
+    Name,
+)
+from svc_core.operation.members import (
+    CreatedAt,
+    Cursor,
+    EntityId,
+    Limit,
+    Share,
+    UpdatedAt,
+    micros,
+)
+from svc_core.operation.period import UpdatedSince
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import Designator, SourceRef
+from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
-from svc_core.wire.constraints import Doc, Example, Ge
+from svc_core.wire.constraints import Doc, Example, Ge, Pattern
 
 EntityType = Literal[
     "company", "organization", "government", "person", "vessel", "aircraft", "country",
     "threatActor", "malware", "tool", "attackPattern", "courseOfAction", "campaign",
     "vulnerability", "product", "sector", "indicator",
 ]  # fmt: skip
+LinkName = Literal["techniques", "software", "campaigns"]
 EntityStatus = Literal["active", "inactive", "merged", "unknown"]
 
 
@@ -47,8 +70,10 @@ class Industry:
 
 
 @frozen
-class Listing:
+class StockListing:
     """Where shares of a company are traded."""
+
+    __schema_name__ = "Listing"
 
     ticker: Annotated[str, Doc("The symbol."), Example("MSFT")]
     exchange_name: Annotated[str | None, Doc("The exchange in words."), Example("Nasdaq")] = None
@@ -146,7 +171,9 @@ class EntityCore:
     country_codes: Annotated[tuple[str, ...], Doc("ISO 3166-1 alpha-2 codes.")] = ()
     status: Annotated[EntityStatus, Doc("Whether it exists."), Example("active")] = "unknown"
     industry: Annotated[Industry | None, Doc("What it does; null where untold.")] = None
-    listings: Annotated[Maybe[tuple[Listing, ...]], Doc("Of companies: where it trades.")] = UNSET
+    listings: Annotated[Maybe[tuple[StockListing, ...]], Doc("Of companies: where it trades.")] = (
+        UNSET
+    )
     sanctions: Annotated[tuple[Sanction, ...] | None, Doc("Null while no list was read.")] = None
     topics: Annotated[tuple[str, ...], Doc("What others file it under."), Example([])] = ()
     birth_dates: Annotated[Maybe[tuple[str, ...]], Doc("Each a day, month, year or span.")] = UNSET
@@ -212,17 +239,111 @@ def _sanction_status(entity: Entity) -> str:
     return "yes" if any(item.status == "active" for item in entity.sanctions) else "delisted"
 
 
-def _targets(entity: Entity) -> tuple[str, ...]:
-    return () if entity.actor is UNSET else entity.actor.target_countries
+def _actor(entity: Entity) -> ActorFacet:
+    return or_default(entity.actor, ActorFacet())
 
 
 def _attributed_countries(entity: Entity) -> tuple[str, ...]:
-    country = None if entity.actor is UNSET else entity.actor.country
+    country = _actor(entity).country
     return () if country is None else (country.code,)
 
 
-def _sectors(entity: Entity) -> tuple[str, ...]:
-    return () if entity.actor is UNSET else tuple(map(str.casefold, entity.actor.target_sectors))
+def _designators(designators: Iterable[str]) -> Iterator[str]:
+    """Designators in the form in which rows hold them.
+
+    Raises:
+        Problem: INVALID_PARAMETER for one that cannot be of its scheme.
+    """
+    for designator in designators:
+        scheme, _, value = designator.partition(":")
+        normal_value = normal_form(scheme, value)
+        if normal_value is None:
+            detail = f"designator: {value!r} is no {scheme}: {FORM_HINTS[scheme]}"
+            raise Problem(problem.INVALID_PARAMETER, detail)
+        yield f"{scheme}:{normal_value}"
+
+
+def _live_alone(is_included: bool) -> tuple[str, ...] | None:
+    """The values of `revoked` that are admitted, with what sources revoked or without."""
+    return None if is_included else ("no",)
+
+
+_ENTITY = FilterFields(Entity)
+
+
+@frozen
+class ListEntities:
+    """Entities of every kind."""
+
+    type: Annotated[FilterValues[EntityType], Doc("Comma list of types."), Example(["company"])] = (
+        _ENTITY.key(lambda entity: entity.type)
+    )
+    designator: Annotated[
+        FilterValues[Annotated[str, Pattern("[a-z0-9-]{2,20}:.{1,200}", "`scheme:value`")]],
+        Doc(
+            "Comma list of designators, exactly as others write them. Check digits are verified; "
+            "a CIK may lack its zeros."
+        ),
+        Example(["cik:0000789019"]),
+    ] = _ENTITY.facet(
+        lambda entity: [f"{item.scheme}:{item.value}" for item in entity.designators],
+        choose=_designators,
+    )
+    country: Countries = _ENTITY.facet(lambda entity: entity.country_codes, form=str.upper)
+    topic: Annotated[FilterValues[Name], Doc("Comma list of what others file it under.")] = (
+        _ENTITY.facet(lambda entity: entity.topics)
+    )
+    sanctioned: Annotated[
+        Flag, Doc("Whether a sanctions list has it now; `false` finds nothing while none was read.")
+    ] = _ENTITY.key(
+        _sanction_status, choose=lambda is_now: ("yes",) if is_now else ("no", "delisted")
+    )
+    include_revoked: IncludeRevoked = _ENTITY.key(
+        lambda entity: "yes" if entity.revoked else "no",
+        "revoked",
+        choose=_live_alone,
+        default=False,
+    )
+    updated_since: UpdatedSince = _ENTITY.later()
+    q: lists.Q = UNSET
+    sort: LatestFirst = UNSET
+    include: lists.Include = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class ListActors:
+    """Threat actors."""
+
+    country: Annotated[Countries, Doc("Comma list of countries they are attributed to.")] = (
+        _ENTITY.facet(_attributed_countries, "attributed", form=str.upper)
+    )
+    targets_country: Annotated[Countries, Doc("Comma list of countries they target.")] = (
+        _ENTITY.facet(lambda entity: _actor(entity).target_countries, form=str.upper)
+    )
+    targets_sector: Annotated[FilterValues[Name], Doc("Comma list of sectors, in any case.")] = (
+        _ENTITY.facet(lambda entity: _actor(entity).target_sectors, form=str.casefold)
+    )
+    technique: Annotated[
+        FilterValues[
+            Annotated[str, Pattern("[Tt][0-9]{4}(?:[.][0-9]{3})?", "a technique of ATT&CK")]
+        ],
+        Doc("Comma list of techniques of ATT&CK that they use."),
+        Example(["T1566"]),
+    ] = _ENTITY.facet(index="key", form=str.upper)
+    include_revoked: IncludeRevoked = _ENTITY.key(
+        index="revoked", choose=_live_alone, default=False
+    )
+    updated_since: UpdatedSince = _ENTITY.later()
+    include: Annotated[
+        FilterValues[Literal["techniques", "software", "campaigns", "match"]],
+        Doc("Theirs, and with `q` why each was found."),
+    ] = UNSET
+    q: lists.Q = UNSET
+    sort: LatestFirst = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
 
 
 ENTITIES: Collection[Entity] = Collection(
@@ -231,21 +352,7 @@ ENTITIES: Collection[Entity] = Collection(
     prefix="ent",
     order=lambda entity: micros(entity.updated_at),
     scope="global",
-    keys={
-        "type": lambda entity: entity.type,
-        "revoked": lambda entity: "yes" if entity.revoked else "no",
-        "sanctioned": _sanction_status,
-    },
-    facets={
-        "key": keys_of,
-        "designator": lambda entity: [f"{item.scheme}:{item.value}" for item in entity.designators],
-        "country": lambda entity: entity.country_codes,
-        "topic": lambda entity: entity.topics,
-        "label": _labels,
-        "attributed": _attributed_countries,
-        "targets_country": _targets,
-        "targets_sector": _sectors,
-    },
+    **_ENTITY.indexes(ListEntities, ListActors, facets={"key": keys_of, "label": _labels}),
     search=_search,
     kind="entity",
     base=BASE_V2,

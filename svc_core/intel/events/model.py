@@ -10,15 +10,29 @@ from attrs import frozen
 from svc_core.base import ids
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.linking.articles import incident_of_article
-from svc_core.operation.filters import FilterValues
+from svc_core.operation.declaration import QUERY
+from svc_core.operation.filters import (
+    Countries,
+    FilterFields,
+    FilterValues,
+    MinConfidence,
+    MinSeverity,
+    Providers,
+    Types,
+    severities_from,
+    sort_orders,
+)
 from svc_core.operation.members import (
     CountryCode,
     CreatedAt,
+    Cursor,
     IncidentId,
+    Limit,
     ObservationId,
     UpdatedAt,
     micros,
 )
+from svc_core.operation.period import AreaFilter, Since, TimeFilter, Until, UpdatedSince
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import (
     SEVERITIES,
@@ -29,10 +43,10 @@ from svc_core.operation.source_members import (
     Severity,
     SeverityBasis,
     SourceRef,
-    cells_at,
+    country_at,
     point_at,
 )
-from svc_core.wire.constraints import Doc, Example, Ge
+from svc_core.wire.constraints import Doc, Example, Ge, MaxLen
 
 Category = Literal[
     "conflict",
@@ -50,6 +64,12 @@ Category = Literal[
 ]
 Categories = Annotated[
     FilterValues[Category], Doc("Comma list of categories."), Example(["disaster", "conflict"])
+]
+IncludeRaw = Annotated[
+    Maybe[tuple[Literal["raw"], ...]],
+    QUERY,
+    MaxLen(1),
+    Doc("`raw`: with the record that the strongest source of the event published."),
 ]
 DatePrecision = Literal["instant", "day", "week", "month", "year"]
 MACHINE = "gdelt"
@@ -182,11 +202,60 @@ def marks_of(event: OsintEvent) -> Iterator[str]:
         yield mark(event.cameo.event_code, names["actor"], names["target"], day, name)
 
 
-def _severity(event: OsintEvent) -> int | None:
+def _gravity(event: OsintEvent) -> int | None:
     """A sort key by severity, and by time among equally severe events."""
     if event.severity is None:
         return None
     return SEVERITIES.index(event.severity) * SEVERITY_STEP + micros(event.seen_at)
+
+
+_EVENT = FilterFields(OsintEvent)
+
+
+@frozen
+class ListEvents:
+    """Events of every provider."""
+
+    provider: Providers = _EVENT.key(lambda event: event.provider)
+    type: Types = _EVENT.key(lambda event: event.type)
+    category: Categories = _EVENT.key(lambda event: event.category)
+    country: Countries = _EVENT.key(lambda event: country_at(event.place), form=str.upper)
+    severity: Annotated[
+        FilterValues[Severity], Doc("Comma list of severities."), Example(["high", "critical"])
+    ] = _EVENT.key(lambda event: event.severity)
+    min_severity: MinSeverity = _EVENT.key(index="severity", choose=severities_from)
+    min_confidence: MinConfidence = _EVENT.at_least(
+        lambda event: event.confidence, "confidence", CONFIDENCE_STEPS
+    )
+    bbox: AreaFilter = _EVENT.area(lambda event: event.place)
+    datetime: TimeFilter = _EVENT.within(
+        lambda event: event.occurred_at, "occurred", is_ordered=True
+    )
+    updated_since: UpdatedSince = _EVENT.later(lambda event: event.updated_at, "updated")
+    sort: Annotated[
+        Literal["occurredAt", "updatedAt", "severity"],
+        QUERY,
+        Doc("What comes first: the latest, or the gravest."),
+    ] = sort_orders("occurredAt", updatedAt="updated", severity="gravity")
+    include: IncludeRaw = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
+@frozen
+class ListRegional:
+    """Events of an area and a time, the latest first."""
+
+    bbox: AreaFilter = _EVENT.area()
+    datetime: TimeFilter = _EVENT.within(index="occurred", is_ordered=True)
+    since: Since = UNSET
+    until: Until = UNSET
+    provider: Providers = _EVENT.key()
+    type: Types = _EVENT.key()
+    country: Countries = _EVENT.key(form=str.upper)
+    min_severity: MinSeverity = _EVENT.key(index="severity", choose=severities_from)
+    limit: Limit = 20
+    cursor: Cursor = UNSET
 
 
 OSINT_EVENTS: Collection[OsintEvent] = Collection(
@@ -195,22 +264,7 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
     prefix="obs",
     order=lambda event: micros(event.seen_at),
     scope="global",
-    keys={
-        "provider": lambda event: event.provider,
-        "type": lambda event: event.type,
-        "category": lambda event: event.category,
-        "country": lambda event: None if event.place is None else event.place.country_code,
-        "severity": lambda event: event.severity,
-    },
-    facets={"cell": lambda event: cells_at(event.place), "mark": marks_of},
-    numbers={
-        "occurred": lambda event: None if event.occurred_at is None else micros(event.occurred_at),
-        "updated": lambda event: micros(event.updated_at),
-        "gravity": _severity,
-        "confidence": lambda event: (
-            None if event.confidence is None else round(event.confidence * CONFIDENCE_STEPS)
-        ),
-    },
+    **_EVENT.indexes(ListEvents, facets={"mark": marks_of}, numbers={"gravity": _gravity}),
     place=lambda event: point_at(event.place),
     kind="osintEvent",
     path="/osint/events",

@@ -1,82 +1,23 @@
 """The operations that list and read OSINT events of all providers."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from attrs import evolve, frozen
 
-from svc_core.base.instants import Interval
-from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.base.unset import UNSET, Unset
 from svc_core.contract.result import Page, Single
 from svc_core.intel.events import render
-from svc_core.intel.events.model import CONFIDENCE_STEPS, OSINT_EVENTS, Categories, OsintEvent
+from svc_core.intel.events.model import OSINT_EVENTS, IncludeRaw, ListEvents, OsintEvent
 from svc_core.intel.events.rules import RULES
 from svc_core.intel.folding.identity import survivor
 from svc_core.intel.folding.read_declarations import osint
 from svc_core.intel.folding.writing import strongest_of
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import PATH, QUERY, Operation
-from svc_core.operation.filters import (
-    Countries,
-    FilterValues,
-    MinConfidence,
-    MinSeverity,
-    Providers,
-    Range,
-    Types,
-    at_least,
-    present_ranges,
-    sent_filters,
-)
-from svc_core.operation.members import Cursor, Limit, ObservationId
-from svc_core.operation.period import (
-    ALL_TIMES,
-    AreaFilter,
-    TimeFilter,
-    UpdatedSince,
-    box_bounds,
-    cell_filter,
-    range_after,
-    time_bounds,
-)
-from svc_core.operation.source_members import SEVERITIES, Severity
-from svc_core.wire.constraints import Doc, Example, MaxLen
+from svc_core.operation.declaration import PATH, Operation
+from svc_core.operation.members import ObservationId
+from svc_core.search.lists import Listing
 
-Include = Annotated[
-    Maybe[tuple[Literal["raw"], ...]],
-    QUERY,
-    MaxLen(1),
-    Doc("`raw`: with the record that the strongest source of the event published."),
-]
-Sort = Literal["occurredAt", "updatedAt", "severity"]
-
-_ORDERS = {"updatedAt": "updated", "severity": "gravity"}
-
-
-# -- requests ----------------------------------------------------------------------------------
-
-
-@frozen
-class ListEvents:
-    """Events of every provider."""
-
-    provider: Providers = UNSET
-    type: Types = UNSET
-    category: Categories = UNSET
-    country: Countries = UNSET
-    severity: Annotated[
-        FilterValues[Severity], Doc("Comma list of severities."), Example(["high", "critical"])
-    ] = UNSET
-    min_severity: MinSeverity = UNSET
-    min_confidence: MinConfidence = UNSET
-    bbox: AreaFilter = UNSET
-    datetime: TimeFilter = UNSET
-    updated_since: UpdatedSince = UNSET
-    sort: Annotated[Sort, QUERY, Doc("What comes first: the latest, or the gravest.")] = (
-        "occurredAt"
-    )
-    include: Include = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
+LISTING = Listing(OSINT_EVENTS, rarest=("cell", "country", "type"))
 
 
 @frozen
@@ -84,43 +25,7 @@ class GetEvent:
     """One event."""
 
     event_id: Annotated[ObservationId, PATH]
-    include: Include = UNSET
-
-
-# -- rules -------------------------------------------------------------------------------------
-
-
-def severity_filter(
-    severities: Maybe[tuple[Severity, ...]], least: Maybe[Severity]
-) -> Maybe[tuple[Severity, ...]]:
-    """The severities that two filters allow together: a list of severities, and a least one."""
-    if isinstance(least, Unset):
-        return severities
-    upper = SEVERITIES[SEVERITIES.index(least) :]
-    return tuple(severity for severity in or_default(severities, upper) if severity in upper)
-
-
-async def event_page(
-    ctx: Context, request: Any, span: Interval, *, order: str | None = None, **ranges: Range | None
-) -> Page[OsintEvent]:
-    """A page of the events that match the filters of a request; absent filters match all."""
-    edges = time_bounds(span)
-    if span != ALL_TIMES:
-        # The order is bounded as well, so that the scan begins where the time span ends.
-        ranges["occurred"] = (edges["start"], edges["end"])
-    return await ctx.page(
-        OSINT_EVENTS,
-        # The store scans the index of the first filter here, so the most selective come first.
-        where={
-            "cell": cell_filter(request.bbox),
-            **sent_filters(request, "country", "type", "provider", "category"),
-            "severity": severity_filter(getattr(request, "severity", UNSET), request.min_severity),
-        },
-        order=order,
-        after=request.cursor,
-        limit=request.limit,
-        **(edges | {"ranges": present_ranges(**ranges), "box": box_bounds(request.bbox)}),
-    )
+    include: IncludeRaw = UNSET
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -128,14 +33,7 @@ async def event_page(
 
 async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
     """A page of events."""
-    page = await event_page(
-        ctx,
-        request,
-        or_default(request.datetime, ALL_TIMES),
-        order=_ORDERS.get(request.sort),
-        updated=range_after(request.updated_since),
-        confidence=at_least(request.min_confidence, CONFIDENCE_STEPS),
-    )
+    page = await LISTING.page(ctx, request)
     if isinstance(request.include, Unset):
         return page
     ids = [render.event_id_of(row) for row in page.rows]

@@ -2,36 +2,17 @@
 
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.contract.result import Page
 from svc_core.intel.events import render
-from svc_core.intel.events.model import OsintEvent
-from svc_core.intel.events.operations import event_page
+from svc_core.intel.events.model import ListRegional, OsintEvent
+from svc_core.intel.events.operations import LISTING
 from svc_core.intel.folding.read_declarations import osint
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import GEOJSON, JSON, Operation
-from svc_core.operation.filters import Countries, MinSeverity, Providers, Types
-from svc_core.operation.members import Cursor, Limit
-from svc_core.operation.period import AreaFilter, Since, TimeFilter, Until, requested_interval
-
-
-@frozen
-class ListRegional:
-    """Events of an area and a time, the latest first."""
-
-    bbox: AreaFilter = UNSET
-    datetime: TimeFilter = UNSET
-    since: Since = UNSET
-    until: Until = UNSET
-    provider: Providers = UNSET
-    type: Types = UNSET
-    country: Countries = UNSET
-    min_severity: MinSeverity = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
+from svc_core.operation.period import requested_interval
 
 
 async def list_regional_osint(ctx: Context, request: ListRegional) -> Page[OsintEvent]:
@@ -41,7 +22,7 @@ async def list_regional_osint(ctx: Context, request: ListRegional) -> Page[Osint
         Problem: CONFLICTING_PARAMETERS or INVALID_PARAMETER for a time that makes no sense.
     """
     span = requested_interval(request.datetime, request.since, request.until)
-    page = await event_page(ctx, request, span)
+    page = await LISTING.page(ctx, evolve(request, datetime=span))
     if ctx.format != GEOJSON.format:
         return page
     return evolve(page, rows=tuple(map(render.feature, page.rows)))

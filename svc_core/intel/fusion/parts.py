@@ -291,7 +291,7 @@ async def _filings(firm: FirmWindow) -> list[Row]:
 async def _markets(firm: FirmWindow) -> list[Row]:
     """The markets that name the company and were open within the window, the newest first."""
     rows = await firm.rows(MARKETS, {"entity": firm.references}, MARKETS_READ)
-    listings = map(json.loads, await markets.markets_with_entities(firm.ctx, rows))
+    listings = map(json.loads, await markets.with_named_entities(firm.ctx, rows))
     return [row for row in listings if is_open_within(firm.window, row)][:ROWS_MAX]
 
 

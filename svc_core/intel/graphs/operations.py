@@ -95,7 +95,7 @@ async def get_entity_graph(
     Raises:
         Problem: NOT_FOUND; INVALID_PARAMETER for a time that is none; INVALID_CURSOR.
     """
-    day = parse_moment("at", request.at)
+    day = None if isinstance(request.at, Unset) else parse_moment("at", request.at)
     at = instants.render(day) if isinstance(day, datetime) else str(day) if day else None
     neighbours = Neighbours(
         ctx,

@@ -5,69 +5,28 @@ raises one when an incident becomes graver.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from attrs import frozen
+from attrs import evolve
 
-from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.base.unset import Maybe, Unset, or_default
 from svc_core.contract.result import Page
-from svc_core.intel.entities import directory
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.folding.read_declarations import SHARED, reading
 from svc_core.intel.incidents.model import INCIDENTS, Incident
 from svc_core.intel.signals.detectors import signal_evidence, signal_of, write_signals
-from svc_core.intel.signals.model import (
-    NEVER,
-    SIGNALS,
-    STRENGTH_STEPS,
-    Signal,
-    SignalStatus,
-    SignalType,
-)
-from svc_core.intel.signals.operations import signal_rows, text
+from svc_core.intel.signals.model import NEVER, SIGNALS, ListSignals, Signal, SignalStatus
+from svc_core.intel.signals.operations import LISTING as SIGNAL_LISTING
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import QUERY, Operation
-from svc_core.operation.filters import FilterValues, Range, at_least, present_ranges, sent_filters
-from svc_core.operation.members import (
-    Cursor,
-    EntityId,
-    IncidentId,
-    Limit,
-    Share,
-    micros,
-)
-from svc_core.operation.period import TimeFilter, UpdatedSince, range_after, time_bounds
+from svc_core.operation.declaration import Operation
+from svc_core.operation.filters import Range
+from svc_core.operation.members import micros
 from svc_core.operation.source_members import SEVERITIES
-from svc_core.wire.constraints import Doc, Example, Pattern
 
 INCIDENTS_ASKED = 500  # ids of the incidents of one page, or of one filter
 SIGNALS_TOLD = 500  # of the incidents of one page
 
 _STATES = ("active", "expired", "dismissed")
-
-Tag = Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]
-
-
-@frozen
-class ListSignals:
-    """Signals of every detector."""
-
-    type: Annotated[FilterValues[SignalType], Doc("Types."), Example(["kevAdded", "epssJump"])] = (
-        UNSET
-    )
-    tag: Annotated[FilterValues[Tag], Doc("Tags."), Example(["cyber", "markets"])] = UNSET
-    min_strength: Annotated[Maybe[Share], QUERY, Doc("Only what is as strong.")] = UNSET
-    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities.")] = UNSET
-    incident_id: Annotated[FilterValues[IncidentId], Doc("Comma list of incidents.")] = UNSET
-    status: Annotated[FilterValues[SignalStatus], Doc("States."), Example(["active"])] = UNSET
-    datetime: TimeFilter = UNSET
-    updated_since: UpdatedSince = UNSET
-    sort: Annotated[
-        Literal["detectedAt", "strength"], QUERY, Doc("The latest or the strongest come first.")
-    ] = "detectedAt"
-    limit: Limit = 20
-    cursor: Cursor = UNSET
-
 
 # -- rules -------------------------------------------------------------------------------------
 
@@ -92,6 +51,9 @@ async def _incidents(ctx: Context, ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*ids, *keys]))
 
 
+LISTING = evolve(SIGNAL_LISTING, look_ups={**SIGNAL_LISTING.look_ups, "incident": _incidents})
+
+
 async def signals_about(ctx: Context, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """The ids of the newest signals about each of these incidents, by its id."""
     names = {key: row["id"] for row in rows for key in (row["id"], *row["mergedIds"])}
@@ -110,30 +72,13 @@ async def signals_about(ctx: Context, rows: Sequence[Mapping[str, Any]]) -> dict
 
 async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
     """A page of signals."""
-    clause = sent_filters(request, "type", "tag")
-    if not isinstance(request.entity_id, Unset):
-        clause["entity"] = await directory.entity_references(ctx, request.entity_id)
-    if not isinstance(request.incident_id, Unset):
-        clause["incident"] = await _incidents(ctx, request.incident_id)
-    ranges = present_ranges(
-        strength=at_least(request.min_strength, STRENGTH_STEPS),
-        updated=range_after(request.updated_since),
+    # Cursors are bound to the states, as the range of ends moves with the clock.
+    return await LISTING.page(
+        ctx,
+        request,
+        ranges=_end_range(request.status, ctx.now),
+        binding={"status": or_default(request.status, ())},
     )
-    edges = time_bounds(request.datetime)
-    order = "strength" if request.sort == "strength" else None
-    # The cursor is bound to the requested states, as the range of ends moves with the clock.
-    parameters = sent_filters(request, "type", "tag", "entity_id", "incident_id", "status")
-    binding = ctx.list_binding(parameters, order, **(edges | {"ranges": ranges}))
-    page = await ctx.tx.documents.scan(
-        SIGNALS,
-        where=clause,
-        order=order,
-        after=ctx.open_cursor(request.cursor, binding),
-        limit=request.limit,
-        **(edges | {"ranges": ranges | _end_range(request.status, ctx.now)}),
-    )
-    rows = await signal_rows(ctx, [row.raw for row in page.rows])
-    return Page(tuple(text(row).encode() for row in rows), ctx.seal_cursor(page.end, binding))
 
 
 async def escalate(ctx: Context, was: Incident, after: Incident) -> None:

@@ -10,11 +10,33 @@ from svc_core.intel.events.model import (
     CONFIDENCE_STEPS,
     SEVERITY_STEP,
     Cameo,
+    Categories,
     Category,
     DatePrecision,
 )
 from svc_core.intel.news.model import NewsItem
-from svc_core.operation.members import CreatedAt, EntityId, IncidentId, Share, UpdatedAt, micros
+from svc_core.operation.declaration import QUERY
+from svc_core.operation.filters import (
+    Countries,
+    FilterFields,
+    FilterValues,
+    MinConfidence,
+    MinSeverity,
+    Providers,
+    severities_from,
+    sort_orders,
+)
+from svc_core.operation.members import (
+    CreatedAt,
+    Cursor,
+    EntityId,
+    IncidentId,
+    Limit,
+    Share,
+    UpdatedAt,
+    micros,
+)
+from svc_core.operation.period import AreaFilter, TimeFilter, UpdatedSince
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import (
     SEVERITIES,
@@ -25,9 +47,10 @@ from svc_core.operation.source_members import (
     Severity,
     SeverityBasis,
     SourceRef,
-    cells_at,
+    country_at,
     point_at,
 )
+from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
 from svc_core.wire.constraints import Doc, Example, Ge
 
@@ -147,33 +170,58 @@ WORDS: FieldIndex[Incident] = FieldIndex(
     }
 )
 
+_INCIDENT = FilterFields(Incident)
+
+
+@frozen
+class ListIncidents:
+    """Incidents of every kind."""
+
+    category: Categories = _INCIDENT.key(lambda incident: incident.category)
+    status: Annotated[FilterValues[Status], Doc("Statuses."), Example(["emerging", "active"])] = (
+        _INCIDENT.key(lambda incident: incident.status)
+    )
+    min_severity: MinSeverity = _INCIDENT.key(
+        lambda incident: incident.severity, "severity", choose=severities_from
+    )
+    min_confidence: MinConfidence = _INCIDENT.at_least(
+        lambda incident: incident.confidence, "confidence", CONFIDENCE_STEPS
+    )
+    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities that take part.")] = (
+        _INCIDENT.facet(_references, "entity")
+    )
+    provider: Providers = _INCIDENT.facet(
+        lambda incident: [source.provider for source in incident.sources]
+    )
+    min_sources: Annotated[Maybe[int], QUERY, Ge(1), Doc("Publishers at least.")] = (
+        _INCIDENT.at_least(lambda incident: incident.source_count, "publishers")
+    )
+    country: Countries = _INCIDENT.key(lambda incident: country_at(incident.place), form=str.upper)
+    bbox: AreaFilter = _INCIDENT.area(lambda incident: incident.place)
+    datetime: TimeFilter = _INCIDENT.within(lambda incident: incident.started_at, "started")
+    updated_since: UpdatedSince = _INCIDENT.later(lambda incident: incident.updated_at, "updated")
+    q: lists.Q = UNSET
+    sort: Annotated[
+        Maybe[Literal["lastSeenAt", "startedAt", "severity", "updatedAt"]],
+        QUERY,
+        Doc("What comes first: the latest, or the gravest."),
+    ] = sort_orders(startedAt="started", severity="gravity", updatedAt="updated")
+    include: lists.Include = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
 INCIDENTS: Collection[Incident] = Collection(
     name="incidents",
     model=Incident,
     prefix="inc",
     order=lambda incident: micros(incident.last_seen_at),
     scope="global",
-    keys={
-        "category": lambda incident: incident.category,
-        "status": lambda incident: incident.status,
-        "severity": lambda incident: incident.severity,
-        "country": lambda incident: None if incident.place is None else incident.place.country_code,
-    },
-    facets={
-        "cell": lambda incident: cells_at(incident.place),
-        "key": lambda incident: incident.keys,
-        "provider": lambda incident: [source.provider for source in incident.sources],
-        "entity": _references,
-    },
-    numbers={
-        "started": lambda incident: (
-            None if incident.started_at is None else micros(incident.started_at)
-        ),
-        "updated": lambda incident: micros(incident.updated_at),
-        "gravity": _gravity,
-        "confidence": lambda incident: round(incident.confidence * CONFIDENCE_STEPS),
-        "publishers": lambda incident: incident.source_count,
-    },
+    **_INCIDENT.indexes(
+        ListIncidents,
+        facets={"key": lambda incident: incident.keys},
+        numbers={"gravity": _gravity},
+    ),
     place=lambda incident: point_at(incident.place),
     search=WORDS,
     kind="incident",

@@ -6,85 +6,34 @@ from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.base.unset import UNSET, Maybe, or_default
 from svc_core.contract.result import Page, Single
 from svc_core.intel.entities import directory
-from svc_core.intel.events.model import CONFIDENCE_STEPS, Categories
 from svc_core.intel.events.rules import RULES
 from svc_core.intel.folding.identity import contributions_of
 from svc_core.intel.folding.read_declarations import SHARED, reading
 from svc_core.intel.folding.rules import strongest_contribution
 from svc_core.intel.folding.writing import by_row
 from svc_core.intel.incidents.incident_signals import signals_about
-from svc_core.intel.incidents.model import INCIDENTS, WORDS, Incident, Status
-from svc_core.intel.news.model import NEWS, mentions, with_all_members
+from svc_core.intel.incidents.model import INCIDENTS, WORDS, Incident, ListIncidents
+from svc_core.intel.news.model import NEWS
+from svc_core.intel.news.operations import with_entities
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
-from svc_core.operation.filters import (
-    Countries,
-    FilterValues,
-    MinConfidence,
-    MinSeverity,
-    Providers,
-    at_least,
-    present_ranges,
-    sent_filters,
-)
-from svc_core.operation.members import Cursor, EntityId, IncidentId, Limit
-from svc_core.operation.period import (
-    AreaFilter,
-    TimeFilter,
-    UpdatedSince,
-    box_bounds,
-    cell_filter,
-    range_after,
-    time_bounds,
-)
-from svc_core.operation.source_members import SEVERITIES
-from svc_core.search import lists
-from svc_core.wire.constraints import Doc, Example, Ge, MaxLen
+from svc_core.operation.members import IncidentId
+from svc_core.search.lists import Listing
+from svc_core.wire.constraints import Doc, Example, MaxLen
 
 ARTICLES_MAX = 20
 EVENTS_READ = 20  # for footprints and tracks, of the strongest members
 
 Include = Literal["footprint", "track", "articles"]
-_ORDERS = {"startedAt": "started", "severity": "gravity", "updatedAt": "updated"}
 
 
 # -- requests ----------------------------------------------------------------------------------
-
-
-@frozen
-class ListIncidents:
-    """Incidents of every kind."""
-
-    category: Categories = UNSET
-    status: Annotated[FilterValues[Status], Doc("Statuses."), Example(["emerging", "active"])] = (
-        UNSET
-    )
-    min_severity: MinSeverity = UNSET
-    min_confidence: MinConfidence = UNSET
-    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities that take part.")] = (
-        UNSET
-    )
-    provider: Providers = UNSET
-    min_sources: Annotated[Maybe[int], QUERY, Ge(1), Doc("Publishers at least.")] = UNSET
-    country: Countries = UNSET
-    bbox: AreaFilter = UNSET
-    datetime: TimeFilter = UNSET
-    updated_since: UpdatedSince = UNSET
-    q: lists.Q = UNSET
-    sort: Annotated[
-        Maybe[Literal["lastSeenAt", "startedAt", "severity", "updatedAt"]],
-        QUERY,
-        Doc("What comes first: the latest, or the gravest."),
-    ] = UNSET
-    include: lists.Include = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen
@@ -104,44 +53,26 @@ class GetIncident:
 # -- use cases ---------------------------------------------------------------------------------
 
 
-async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]:
-    """A page of incidents."""
-    clause: dict[str, Maybe[tuple[str, ...]]] = {
-        "cell": cell_filter(request.bbox),
-        **sent_filters(request, "country", "category", "status", "provider"),
-    }
-    if not isinstance(request.min_severity, Unset):
-        clause["severity"] = SEVERITIES[SEVERITIES.index(request.min_severity) :]
-    if not isinstance(request.entity_id, Unset):
-        clause["entity"] = await directory.entity_references(ctx, request.entity_id)
-    span = time_bounds(request.datetime)
-    query = lists.RowQuery[Incident](
-        where=clause,
-        order=_ORDERS.get(or_default(request.sort, "")),
-        is_sorted=not isinstance(request.sort, Unset),
-        binding={"entity": or_default(request.entity_id, ())},
-        bounds={
-            "ranges": present_ranges(
-                updated=range_after(request.updated_since),
-                confidence=at_least(request.min_confidence, CONFIDENCE_STEPS),
-                publishers=at_least(request.min_sources),
-                started=None
-                if isinstance(request.datetime, Unset)
-                else (span["start"], span["end"]),
-            ),
-            "box": box_bounds(request.bbox),
-        },
-    )
-    page = await lists.list_page(ctx, INCIDENTS, WORDS, request, query)
-    return evolve(page, rows=await current_incidents(ctx, page.rows))
-
-
 async def current_incidents(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
     """Rows of incidents with the entities that they name and the signals about them, as of now."""
     incidents = [json.loads(row) for row in rows]
     await directory.name_participants(ctx, incidents, "reference")
     about = await signals_about(ctx, incidents)
     return tuple(wire.to_bytes(row | {"signalIds": about.get(row["id"], [])}) for row in incidents)
+
+
+LISTING = Listing(
+    INCIDENTS,
+    WORDS,
+    look_ups={"entity": directory.entity_references},
+    rarest=("cell", "country"),
+    complete=current_incidents,
+)
+
+
+async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]:
+    """A page of incidents."""
+    return await LISTING.page(ctx, request)
 
 
 async def get_incident(ctx: Context, request: GetIncident) -> Single[Incident]:
@@ -176,11 +107,8 @@ async def _strongest_member(ctx: Context, row: Incident, member: str) -> bytes:
 async def _articles(ctx: Context, row: Incident) -> bytes:
     stories = tuple(row.keys)
     items = await ctx.tx.documents.scan(NEWS, where={"story": stories}, limit=ARTICLES_MAX)
-    refs = [mentions(NEWS.decode(item.raw)) for item in items.rows]
-    items_ = await directory.with_mentions(
-        ctx, [with_all_members(item.raw) for item in items.rows], refs
-    )
-    return b"[%b]" % b",".join(items_)
+    articles = await with_entities(ctx, [item.raw for item in items.rows])
+    return b"[%b]" % b",".join(articles)
 
 
 _EXTRAS: Mapping[Include, Callable[[Context, Incident], Awaitable[bytes]]] = {

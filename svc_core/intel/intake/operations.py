@@ -58,7 +58,7 @@ class PullOutcome:
 
     status: Literal["taken", "unchanged", "failed", "removed"]
     source: Source | None
-    run: LastRun = LastRun()  # noqa: RUF009  frozen
+    run: LastRun = LastRun()
 
 
 class SourceReader(Protocol):

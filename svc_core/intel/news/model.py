@@ -11,23 +11,32 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.linking.articles import incident_of_article
 from svc_core.intel.linking.references import text_references
+from svc_core.operation.declaration import QUERY
+from svc_core.operation.filters import FilterFields, UnboundedValues, sort_orders
 from svc_core.operation.members import (
+    LANGUAGE_TAG,
     CountryCode,
+    Cursor,
+    EntityId,
     IncidentId,
+    Limit,
     ObservationId,
     RecapId,
     SourceId,
     micros,
 )
-from svc_core.operation.ports import Collection
+from svc_core.operation.period import TimeFilter, UpdatedSince
+from svc_core.operation.ports import BASE_V1, Collection
 from svc_core.operation.source_members import Place, SourceRef
+from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
 from svc_core.text.evidence import TEXT_MAX, term_lines
-from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen
+from svc_core.text.topics import TOPICS
+from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen, Pattern
 
 SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
 
@@ -195,10 +204,6 @@ def ranges(language: str | None) -> tuple[str, ...]:
     return tuple("-".join(parts[: size + 1]) for size in range(len(parts)))
 
 
-def _thousandths(value: float | None) -> int | None:
-    return None if value is None else round(value * SENTIMENT_STEPS)
-
-
 SENTIMENT_STEPS = 1_000  # a sentiment is kept as a whole number of thousandths
 
 
@@ -207,26 +212,67 @@ def mentions(item: NewsItem) -> dict[str, str]:
     return text_references(f"{item.title}\n{item.summary}", item.seen_at.date())
 
 
+TopicName = Annotated[
+    str,
+    Pattern(
+        "|".join(topic.id for topic in TOPICS),
+        f"one of the 40 topics that GET {BASE_V1}/news/feeds lists",
+    ),
+]
+_Language = Annotated[str, LANGUAGE_TAG]
+_Tone = Annotated[float, Ge(-1), Le(1)]
+_ITEM = FilterFields(NewsItem)
+
+
+@frozen
+class ListNews:
+    """News items, newest first."""
+
+    topics: Annotated[
+        UnboundedValues[TopicName],
+        Doc("Comma list of topics, any of which an item has."),
+        Example(["cybersecurity", "ransomware"]),
+    ] = _ITEM.facet(lambda item: item.topics)
+    language: Annotated[
+        UnboundedValues[_Language], Doc("Comma list of BCP 47 tags."), Example(["en", "fr"])
+    ] = _ITEM.facet(lambda item: ranges(item.language), form=str.lower)
+    source: Annotated[UnboundedValues[SourceId], Doc("Comma list of source ids.")] = _ITEM.key(
+        lambda item: item.source.id
+    )
+    story_id: Annotated[
+        UnboundedValues[IncidentId], Doc("Comma list of events that an item tells.")
+    ] = _ITEM.key(lambda item: item.story_id, "story")
+    entity_id: Annotated[
+        UnboundedValues[EntityId], Doc("Comma list of entities, one of which takes part.")
+    ] = _ITEM.facet(mentions, "entity")
+    min_sentiment: Annotated[
+        Maybe[_Tone], QUERY, Doc("Items at least so positive."), Example(-0.2)
+    ] = _ITEM.at_least(lambda item: item.sentiment.value, "sentiment", SENTIMENT_STEPS)
+    max_sentiment: Annotated[
+        Maybe[_Tone], QUERY, Doc("Items at most so positive."), Example(0.5)
+    ] = _ITEM.at_most(lambda item: item.sentiment.value, "sentiment", SENTIMENT_STEPS)
+    datetime: TimeFilter = _ITEM.within()
+    updated_since: UpdatedSince = _ITEM.later(lambda item: item.recorded_at, "recorded")
+    q: lists.Q = UNSET
+    sort: Annotated[
+        Maybe[Literal["publishedAt", "recordedAt", "sentiment"]],
+        QUERY,
+        Doc("What the list is ordered by, the highest first; without `q` the newest."),
+    ] = sort_orders(recordedAt="recorded", sentiment="sentiment")
+    include: lists.Include = UNSET
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
 NEWS: Collection[NewsItem] = Collection(
     name="news",
     model=NewsItem,
     prefix="obs",
     order=lambda item: micros(item.seen_at),
     scope="global",
-    keys={
-        "source": lambda item: item.source.id,
-        "story": lambda item: item.story_id,
-        "article": lambda item: None if item.story_id is None else incident_of_article(item.url),
-    },
-    facets={
-        "topics": lambda item: item.topics,
-        "language": lambda item: ranges(item.language),
-        "entity": mentions,
-    },
-    numbers={
-        "sentiment": lambda item: _thousandths(item.sentiment.value),
-        "recorded": lambda item: None if item.recorded_at is None else micros(item.recorded_at),
-    },
+    **_ITEM.indexes(
+        ListNews, keys={"article": lambda item: item.story_id and incident_of_article(item.url)}
+    ),
     kind="newsItem",
 )
 
@@ -359,14 +405,41 @@ class Recap:
     method: RecapMethod
 
 
+_RECAP = FilterFields(Recap)
+
+
+@frozen
+class ListRecaps:
+    """Recaps, the newest day first."""
+
+    topics: Annotated[
+        UnboundedValues[TopicName],
+        Doc("Comma list of topics."),
+        Example(["cybersecurity", "shipping"]),
+    ] = _RECAP.key(lambda recap: recap.topic, "topic")
+    language: Annotated[
+        UnboundedValues[_Language],
+        Doc("Comma list of languages that a recap may be in."),
+        Example(["en", "fr"]),
+    ] = _RECAP.key(lambda recap: recap.language)
+    datetime: TimeFilter = _RECAP.within()
+    updated_since: UpdatedSince = _RECAP.later(lambda recap: recap.generated_at, "generated")
+    sort: Annotated[
+        Literal["window", "generatedAt"],
+        QUERY,
+        Doc("What the list is ordered by, the newest first."),
+    ] = sort_orders("window", generatedAt="generated")
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
 RECAPS: Collection[Recap] = Collection(
     name="recaps",
     model=Recap,
     prefix="rcp",
     order=lambda recap: micros(recap.window.end),
     scope="global",
-    keys={"topic": lambda recap: recap.topic, "language": lambda recap: recap.language},
-    numbers={"generated": lambda recap: micros(recap.generated_at)},
+    **_RECAP.indexes(ListRecaps),
     kind="recap",
     path="/news/recaps",
 )

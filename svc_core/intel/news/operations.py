@@ -1,15 +1,12 @@
 """The operations that list and read news items, recaps and topics (Spec: Other v1 operations)."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
-from math import ceil, floor
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
@@ -19,9 +16,10 @@ from svc_core.intel.news.model import (
     NEWS,
     NEWS_TEXTS,
     RECAPS,
-    SENTIMENT_STEPS,
     TOPIC_ACTIVITY,
     WORDS,
+    ListNews,
+    ListRecaps,
     NewsItem,
     Recap,
     TopicActivity,
@@ -30,79 +28,16 @@ from svc_core.intel.news.model import (
 )
 from svc_core.operation import crud
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import JSON, NDJSON, PATH, QUERY, Operation
-from svc_core.operation.members import (
-    LANGUAGE_TAG,
-    Cursor,
-    EntityId,
-    IncidentId,
-    Limit,
-    ObservationId,
-    RecapId,
-    SourceId,
-)
-from svc_core.operation.period import TimeFilter, UpdatedSince, range_after, time_bounds
-from svc_core.operation.ports import BASE_V1
-from svc_core.search import lists
-from svc_core.search.lists import RowQuery
+from svc_core.operation.declaration import JSON, NDJSON, PATH, Operation
+from svc_core.operation.members import ObservationId, RecapId
+from svc_core.search.lists import Listing
 from svc_core.text.topics import TOPICS, Topic
-from svc_core.wire.constraints import Doc, Example, Ge, Le, Pattern
+from svc_core.wire.constraints import Doc, Example
 
 READ = frozenset({"news:read"})
 RETRY_SECONDS = 30  # about as long as a first run over a list of feeds takes
 
-TopicName = Annotated[
-    str,
-    Pattern(
-        "|".join(topic.id for topic in TOPICS),
-        f"one of the 40 topics that GET {BASE_V1}/news/feeds lists",
-    ),
-]
-
-
 # -- requests and rows -------------------------------------------------------------------------
-
-
-@frozen
-class ListNews:
-    """News items, newest first."""
-
-    topics: Annotated[
-        Maybe[tuple[TopicName, ...]],
-        QUERY,
-        Doc("Comma list of topics, any of which an item has."),
-        Example(["cybersecurity", "ransomware"]),
-    ] = UNSET
-    language: Annotated[
-        Maybe[tuple[Annotated[str, LANGUAGE_TAG], ...]],
-        QUERY,
-        Doc("Comma list of BCP 47 tags."),
-        Example(["en", "fr"]),
-    ] = UNSET
-    source: Annotated[Maybe[tuple[SourceId, ...]], QUERY, Doc("Comma list of source ids.")] = UNSET
-    story_id: Annotated[
-        Maybe[tuple[IncidentId, ...]], QUERY, Doc("Comma list of events that an item tells.")
-    ] = UNSET
-    entity_id: Annotated[
-        Maybe[tuple[EntityId, ...]], QUERY, Doc("Comma list of entities, one of which takes part.")
-    ] = UNSET
-    min_sentiment: Annotated[
-        Maybe[float], QUERY, Ge(-1), Le(1), Doc("Items at least so positive."), Example(-0.2)
-    ] = UNSET
-    max_sentiment: Annotated[
-        Maybe[float], QUERY, Ge(-1), Le(1), Doc("Items at most so positive."), Example(0.5)
-    ] = UNSET
-    datetime: TimeFilter = UNSET
-    updated_since: UpdatedSince = UNSET
-    q: lists.Q = UNSET
-    sort: Annotated[
-        Maybe[Literal["publishedAt", "recordedAt", "sentiment"]],
-        QUERY,
-        Doc("What the list is ordered by, the highest first; without `q` the newest."),
-    ] = UNSET
-    include: lists.Include = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen
@@ -110,33 +45,6 @@ class GetNewsItem:
     """One news item."""
 
     news_id: Annotated[ObservationId, PATH]
-
-
-@frozen
-class ListRecaps:
-    """Recaps, the newest day first."""
-
-    topics: Annotated[
-        Maybe[tuple[TopicName, ...]],
-        QUERY,
-        Doc("Comma list of topics."),
-        Example(["cybersecurity", "shipping"]),
-    ] = UNSET
-    language: Annotated[
-        Maybe[tuple[Annotated[str, LANGUAGE_TAG], ...]],
-        QUERY,
-        Doc("Comma list of languages that a recap may be in."),
-        Example(["en", "fr"]),
-    ] = UNSET
-    datetime: TimeFilter = UNSET
-    updated_since: UpdatedSince = UNSET
-    sort: Annotated[
-        Literal["window", "generatedAt"],
-        QUERY,
-        Doc("What the list is ordered by, the newest first."),
-    ] = "window"
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen
@@ -177,6 +85,22 @@ class TopicRow:
 # -- use cases ---------------------------------------------------------------------------------
 
 
+async def with_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+    """The rows of items with all members, and with the entities that their texts mention."""
+    references = [mentions(NEWS.decode(row)) for row in rows]
+    return await directory.with_mentions(ctx, list(map(with_all_members, rows)), references)
+
+
+NEWS_LISTING = Listing(
+    NEWS,
+    WORDS,
+    text_rows=NEWS_TEXTS,
+    look_ups={"entity": directory.entity_references},
+    complete=with_entities,
+)
+RECAP_LISTING = Listing(RECAPS)
+
+
 async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
     """A page of news items.
 
@@ -184,49 +108,7 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
         Problem: NEWS_NOT_READY before the first item was taken in.
     """
     await _require_news(ctx)
-    languages = request.language
-    if not isinstance(languages, Unset):
-        languages = tuple(language.lower() for language in languages)
-    entity_ids = or_default(request.entity_id, None)
-    query = RowQuery[NewsItem](
-        where={
-            "topics": request.topics,
-            "language": languages,
-            "source": request.source,
-            "story": request.story_id,
-            "entity": UNSET
-            if entity_ids is None
-            else await directory.entity_references(ctx, entity_ids),
-        },
-        order=_ORDERS.get(or_default(request.sort, "")),
-        is_sorted=not isinstance(request.sort, Unset),
-        binding={"entity": entity_ids or ()},
-        bounds=time_bounds(request.datetime) | {"ranges": _ranges(request)},
-        text_rows=NEWS_TEXTS,
-    )
-    page = await lists.list_page(ctx, NEWS, WORDS, request, query)
-    return evolve(page, rows=tuple(await _with_entities(ctx, page.rows)))
-
-
-async def _with_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
-    """The rows with all their members, and with the entities that their texts mention."""
-    references = [mentions(NEWS.decode(row)) for row in rows]
-    return await directory.with_mentions(ctx, list(map(with_all_members, rows)), references)
-
-
-_ORDERS = {"recordedAt": "recorded", "sentiment": "sentiment"}
-
-
-def _ranges(request: ListNews) -> dict[str, tuple[int | None, int | None]]:
-    ranges = {}
-    low, high = or_default(request.min_sentiment, None), or_default(request.max_sentiment, None)
-    if low is not None or high is not None:
-        ranges["sentiment"] = (
-            None if low is None else ceil(low * SENTIMENT_STEPS),
-            None if high is None else floor(high * SENTIMENT_STEPS),
-        )
-    span = range_after(request.updated_since)
-    return ranges if span is None else ranges | {"recorded": span}
+    return await NEWS_LISTING.page(ctx, request)
 
 
 async def get_news_item(ctx: Context, request: GetNewsItem) -> Single[NewsItem]:
@@ -235,12 +117,7 @@ async def get_news_item(ctx: Context, request: GetNewsItem) -> Single[NewsItem]:
     Raises:
         Problem: NOT_FOUND.
     """
-    document = await ctx.load(NEWS, request.news_id)
-    row, *_ = await _with_entities(ctx, [document.raw])
-    # An entity that the item mentions may be merged or become known while the item's own version
-    # stays, so the tag names the entities too.
-    ids = [ref["entityId"] for ref in json.loads(row)["entities"]]
-    return Single(row, (*document.tag, *ids))
+    return await NEWS_LISTING.row(ctx, request.news_id)
 
 
 async def _require_news(ctx: Context) -> None:
@@ -256,15 +133,7 @@ async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
         Problem: NEWS_NOT_READY before the first item was taken in.
     """
     await _require_news(ctx)
-    span = range_after(request.updated_since)
-    return await ctx.page(
-        RECAPS,
-        where={"topic": request.topics, "language": request.language},
-        order=None if request.sort == "window" else "generated",
-        **(time_bounds(request.datetime) | {"ranges": span and {"generated": span}}),
-        after=request.cursor,
-        limit=request.limit,
-    )
+    return await RECAP_LISTING.page(ctx, request)
 
 
 async def list_news_feeds(ctx: Context, _: ListTopics) -> Page[TopicRow]:

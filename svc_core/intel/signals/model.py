@@ -6,21 +6,28 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.economy.market import MarketId
 from svc_core.intel.entities.model import EntityRef
+from svc_core.operation.declaration import QUERY
+from svc_core.operation.filters import FilterFields, FilterValues, sort_orders
 from svc_core.operation.members import (
     CreatedAt,
+    Cursor,
+    EntityId,
     IncidentId,
+    Limit,
     ReportId,
     Share,
     SignalId,
     UpdatedAt,
     micros,
 )
+from svc_core.operation.period import TimeFilter, UpdatedSince
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import Place, SourceRef
 from svc_core.search.field_index import FieldIndex
-from svc_core.wire.constraints import Doc, Example, Ge, IdOf
+from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Pattern
 
 SignalType = Literal[
     "volumeSpike", "toneShift", "convergence", "escalation", "kevAdded", "kevRansomware",
@@ -107,24 +114,52 @@ WORDS: FieldIndex[Signal] = FieldIndex(
     lambda signal: {"title": [signal.title], "summary": [signal.summary or ""]}
 )
 
+_SIGNAL = FilterFields(Signal)
+_Tag = Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]
+
+
+@frozen
+class ListSignals:
+    """Signals of every detector."""
+
+    type: Annotated[FilterValues[SignalType], Doc("Types."), Example(["kevAdded", "epssJump"])] = (
+        _SIGNAL.key(lambda signal: signal.type)
+    )
+    tag: Annotated[FilterValues[_Tag], Doc("Tags."), Example(["cyber", "markets"])] = _SIGNAL.facet(
+        lambda signal: signal.tags
+    )
+    min_strength: Annotated[Maybe[Share], QUERY, Doc("Only what is as strong.")] = _SIGNAL.at_least(
+        lambda signal: signal.strength, "strength", STRENGTH_STEPS
+    )
+    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities.")] = _SIGNAL.facet(
+        lambda signal: [ref.entity_id for ref in signal.entities], "entity"
+    )
+    incident_id: Annotated[FilterValues[IncidentId], Doc("Comma list of incidents.")] = (
+        _SIGNAL.facet(lambda signal: signal.incident_ids, "incident")
+    )
+    status: Annotated[FilterValues[SignalStatus], Doc("States."), Example(["active"])] = UNSET
+    datetime: TimeFilter = _SIGNAL.within()
+    updated_since: UpdatedSince = _SIGNAL.later(lambda signal: signal.updated_at, "updated")
+    sort: Annotated[
+        Literal["detectedAt", "strength"], QUERY, Doc("The latest or the strongest come first.")
+    ] = sort_orders("detectedAt", strength="strength")
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
+
 SIGNALS: Collection[Signal] = Collection(
     name="signals",
     model=Signal,
     prefix="sig",
     order=lambda signal: micros(signal.detected_at),
     scope="global",
-    keys={"type": lambda signal: signal.type},
-    facets={
-        "tag": lambda signal: signal.tags,
-        "entity": lambda signal: [ref.entity_id for ref in signal.entities],
-        "incident": lambda signal: signal.incident_ids,
-    },
-    numbers={
-        "strength": lambda signal: round(signal.strength * STRENGTH_STEPS),
-        "updated": lambda signal: micros(signal.updated_at),
-        "end": lambda signal: _end(signal, NEVER),
-        "ended": lambda signal: _end(signal, -NEVER),
-    },
+    **_SIGNAL.indexes(
+        ListSignals,
+        numbers={
+            "end": lambda signal: _end(signal, NEVER),
+            "ended": lambda signal: _end(signal, -NEVER),
+        },
+    ),
     search=WORDS,
     kind="signal",
     base=BASE_V2,

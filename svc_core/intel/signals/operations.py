@@ -15,21 +15,15 @@ from svc_core.base import compact
 from svc_core.contract.result import Single
 from svc_core.intel.entities import directory
 from svc_core.intel.folding.read_declarations import SHARED, reading
-from svc_core.intel.signals.model import (
-    SIGNALS,
-    Signal,
-)
+from svc_core.intel.signals.model import SIGNALS, Signal
 from svc_core.intel.signals.signal_index import index_signals
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation, local
-from svc_core.operation.members import (
-    SignalId,
-    next_revision,
-)
-from svc_core.operation.ports import StoredRow
+from svc_core.operation.members import SignalId, next_revision
+from svc_core.search.lists import Listing
 from svc_core.wire.constraints import Arg
 
-text = compact.compact_encoder()
+_text = compact.compact_encoder()
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -58,18 +52,16 @@ def _status(row: Mapping[str, Any], now: datetime) -> str:
     return "expired" if is_over else row["status"]
 
 
-async def signal_rows(ctx: Context, raws: Sequence[bytes]) -> list[dict[str, Any]]:
-    """Stored signals as JSON members, with the status and the entities of this moment."""
+async def current_signals(ctx: Context, raws: Sequence[bytes]) -> list[bytes]:
+    """Stored signals with the status and the entities of this moment."""
     rows: list[dict[str, Any]] = [json.loads(raw) for raw in raws]
     await directory.name_participants(ctx, rows, "entityId")
-    for row in rows:
-        row["status"] = _status(row, ctx.now)
-    return rows
+    return [_text(row | {"status": _status(row, ctx.now)}).encode() for row in rows]
 
 
-async def _response(ctx: Context, document: StoredRow[Signal]) -> Single[Signal]:
-    (row,) = await signal_rows(ctx, [document.raw])
-    return Single(text(row).encode(), (*document.tag, row["status"], text(row["entities"])))
+LISTING = Listing(
+    SIGNALS, look_ups={"entity": directory.entity_references}, complete=current_signals
+)
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -81,7 +73,7 @@ async def get_signal(ctx: Context, request: GetSignal) -> Single[Signal]:
     Raises:
         Problem: NOT_FOUND.
     """
-    return await _response(ctx, await ctx.load(SIGNALS, request.signal_id))
+    return await LISTING.row(ctx, request.signal_id)
 
 
 async def dismiss_signal(ctx: Context, request: DismissSignal) -> Single[Signal]:
@@ -94,9 +86,9 @@ async def dismiss_signal(ctx: Context, request: DismissSignal) -> Single[Signal]
     signal = SIGNALS.decode(document.raw)
     if signal.status != "dismissed":
         dismissal = next_revision(signal, ctx.now, status="dismissed")
-        document = await ctx.save(SIGNALS, signal.id, dismissal, before=document)
+        await ctx.save(SIGNALS, signal.id, dismissal, before=document)
         await index_signals(ctx, [dismissal])
-    return await _response(ctx, document)
+    return await LISTING.row(ctx, signal.id)
 
 
 # -- declarations ------------------------------------------------------------------------------

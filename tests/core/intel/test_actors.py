@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from svc_core.intel.entities.actors import ListActors
+from svc_core.intel.entities.model import ListActors
 from svc_core.operation.inputs import inputs_of
 
 

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.intel.entities import exploitation
-from svc_core.intel.vulnerabilities.operations import ListCves, listings
+from svc_core.intel.entities.vulnerability import ListCves
 from svc_core.operation.inputs import inputs_of
 from tests.core import demo
 from tests.core.cves import cvss, epss, kev, nvd, product, record
@@ -186,19 +185,6 @@ def test_what_no_catalogue_lists_is_told_only_once_one_was_read(house: Any) -> N
     demo.take(house, "kev", kev("2024-03-08"))
     assert all(row["kev"] is None for row in house.rows("listCves"))
     assert len(ids(house, "kev=false")) == 3
-
-
-@pytest.mark.parametrize(
-    ("kev_", "ransomware", "is_loaded", "states"),
-    [(UNSET, UNSET, False, UNSET), (True, UNSET, False, ()), (False, False, True, ("no",)),
-     (True, True, True, ("known",)), (UNSET, False, True, ("listed", "no"))],
-)  # fmt: skip
-def test_how_the_catalogue_has_what_is_asked_for(
-    kev_: Any, ransomware: Any, is_loaded: bool, states: Any
-) -> None:
-    assert listings(kev_, ransomware, is_loaded=is_loaded) is states or (
-        listings(kev_, ransomware, is_loaded=is_loaded) == states
-    )
 
 
 # -- makers ------------------------------------------------------------------------------------
