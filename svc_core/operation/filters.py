@@ -266,7 +266,7 @@ def filters_of(request: Any) -> tuple[tuple[str, Filter], ...]:
     )
 
 
-def selection(request: Any) -> Selection:
+def list_selection(request: Any) -> Selection:
     """What a request narrows its list to, and how it sorts."""
     request_class: Any = type(request)
     where: dict[str, Values] = {}

@@ -42,7 +42,7 @@ from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract.result import Page, Single
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import QUERY
-from svc_core.operation.filters import Range, Selection, UnboundedValues, Values, selection
+from svc_core.operation.filters import Range, Selection, UnboundedValues, Values, list_selection
 from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import Collection, Position, RowBounds, Slice, StoredRow
 from svc_core.operation.ports.documents import NO_NUMBER, Filters
@@ -119,7 +119,7 @@ class Listing(Generic[T]):
         Raises:
             Problem: INVALID_CURSOR when the cursor is not one of this list with these filters.
         """
-        choice = choice or selection(request)
+        choice = choice or list_selection(request)
         text = None if self.words is None else or_default(request.q, None)
         identity = {**choice.where, **(binding or {}), "q": (text or "", str(choice.is_sorted))}
         bounds: RowBounds = {**choice.bounds, "ranges": choice.ranges}

@@ -18,7 +18,7 @@ from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
 from svc_core.intel.folding.read_declarations import osint
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation
-from svc_core.operation.filters import UnboundedValues, selection
+from svc_core.operation.filters import UnboundedValues, list_selection
 from svc_core.operation.members import micros
 from svc_core.operation.ports.documents import RowBounds
 from svc_core.operation.source_members import SEVERITIES
@@ -53,7 +53,7 @@ class GetCountry:
 
 async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryData]:
     """A page of countries."""
-    choice = selection(request)
+    choice = list_selection(request)
     words = tuple(split_words(or_default(request.q, "")))
     return await LISTING.page(
         ctx, request, attrs.evolve(choice, bounds={**choice.bounds, "words": words})

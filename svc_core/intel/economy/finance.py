@@ -26,7 +26,7 @@ from svc_core.intel.entities import directory
 from svc_core.intel.folding.read_declarations import FININT, workspace_reading
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
-from svc_core.operation.filters import ALTERNATIVES, Range, selection
+from svc_core.operation.filters import ALTERNATIVES, Range, list_selection
 from svc_core.operation.period import parse_moment
 from svc_core.search.lists import Listing
 
@@ -42,7 +42,7 @@ async def list_financial_observations(
         Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
     """
     entity = await directory.answering_row(ctx, request.entity_id)
-    choice = selection(request)
+    choice = list_selection(request)
     page = await LISTING.page(ctx, request, evolve(choice, ranges=_ranges(request)))
     rows = tuple(public_row(raw, entity.id) for raw in page.rows)
     return Page[FinancialObservation](rows, page.next_cursor)

@@ -32,7 +32,7 @@ from svc_core.intel.folding.read_declarations import FININT as FININT_SCOPES
 from svc_core.intel.folding.read_declarations import osint, reading
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, NDJSON, PATH, Operation
-from svc_core.operation.filters import ALTERNATIVES, Selection, selection
+from svc_core.operation.filters import ALTERNATIVES, Selection, list_selection
 from svc_core.operation.period import parse_period
 from svc_core.operation.ports import Position
 from svc_core.operation.ports.documents import RowBounds
@@ -135,7 +135,7 @@ async def newest(
 
 def _selection(request: ListIndicators) -> Selection:
     """What a request selects, with the two ends of periods and of vintages."""
-    choice = selection(request)
+    choice = list_selection(request)
     ranges, bounds = dict(choice.ranges), choice.bounds
     if not isinstance(request.period_to, Unset):
         end = parse_period("periodTo", request.period_to).end

@@ -17,7 +17,7 @@ from svc_core.intel.folding.read_declarations import CYBER, reading
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
-from svc_core.operation.filters import ALTERNATIVES, selection
+from svc_core.operation.filters import ALTERNATIVES, list_selection
 from svc_core.operation.ports import StoredRow
 from svc_core.search.lists import Listing
 
@@ -59,7 +59,7 @@ LISTING = Listing(ENTITIES, WORDS, look_ups={"key": _users_of}, complete=render.
 
 async def list_actors(ctx: Context, request: ListActors) -> Page[ThreatActor]:
     """A page of threat actors."""
-    choice = selection(request)
+    choice = list_selection(request)
     choice = evolve(choice, where={**choice.where, "type": ("threatActor",)})
     page = await LISTING.page(ctx, request, choice)
     rows = [flat(json.loads(row)) for row in page.rows]

@@ -17,7 +17,7 @@ from svc_core.intel.folding.read_declarations import EXPLORER, reading
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
-from svc_core.operation.filters import ALTERNATIVES, Selection, selection
+from svc_core.operation.filters import ALTERNATIVES, Selection, list_selection
 from svc_core.operation.ports import Position, StoredRow
 from svc_core.search import lists
 from svc_core.search.lists import Listing
@@ -61,7 +61,7 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
     Raises:
         Problem: INVALID_PARAMETER for a designator that cannot be one.
     """
-    choice = selection(request)
+    choice = list_selection(request)
     where = await LISTING.resolve(ctx, choice.where)
     cves = _cves(request, where)
     page: Page[Any]
