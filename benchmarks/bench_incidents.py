@@ -77,7 +77,7 @@ class _TimedService:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self.read, self.aside, self.tell = service.read, service.in_thread, service.tell
+        self.read, self.aside, self.tell = service.read, service.aside, service.tell
         self.tenants = service.tenants
         self.longest = 0.0
 

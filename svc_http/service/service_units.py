@@ -40,6 +40,6 @@ class Service(Units):
 
         return await self.read(SYSTEM, unit)
 
-    async def in_thread(self, work: Callable[[], R]) -> R:
+    async def aside(self, work: Callable[[], R]) -> R:
         """Run work in a thread, so that the event loop does not wait for it."""
         return await anyio.to_thread.run_sync(work)

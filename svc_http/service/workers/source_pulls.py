@@ -290,7 +290,7 @@ async def tidy(service: Service) -> bool:
     if items:
         await service.system(partial(count_texts, documents=items))
     while merge := await service.read(SYSTEM, partial(corpus.next_merge, corpus=ITEMS)):
-        lines = await service.in_thread(merge.sum_lines)
+        lines = await service.aside(merge.sum_lines)
         await service.system(partial(corpus.apply_merge, merge=merge, lines=lines))
     return bool(items)
 
