@@ -3,11 +3,11 @@
 import asyncio
 import platform
 import sqlite3
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from svc_core import wire
 from svc_core.operation.ports import SharedUnavailable
@@ -21,7 +21,7 @@ from svc_http.run.cli.database_commands import database_status
 from svc_http.run.cli.exit_codes import REFUSED
 from svc_http.run.cli.operation_calls import is_answering
 from svc_http.run.cli.options import Common
-from svc_http.run.cli.production_checks import Check
+from svc_http.run.cli.production_checks import Check, graded_check
 from svc_http.run.control import channel
 from svc_http.run.server.hypercorn import PortBusy, listen
 from svc_http.service.equipment import (
@@ -36,6 +36,8 @@ from svc_http.settings_text import without_secret
 from svc_http.stores.errors import StoreUnusable
 from svc_http.stores.sqlite import has_wal_reset_fault
 from svc_http.stores.sqlite.work_queue import sqlite_fault_text
+
+T = TypeVar("T")
 
 EXTRAS = {
     "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
@@ -71,23 +73,22 @@ def doctor_command(
 def _machine() -> Iterator[Check]:
     yield Check("python", True, platform.python_version())
     version = sqlite3.sqlite_version
-    note = (
-        "; before 3.51.3, two writing processes could damage a file: let this service alone write"
+    note = "before 3.51.3, two writing processes could damage a file: let this service alone write"
+    yield graded_check(
+        "sqlite", version, f"{version}; {note}" if has_wal_reset_fault() else "", None
     )
-    is_faulty = has_wal_reset_fault()
-    yield Check("sqlite", None if is_faulty else True, version + (note if is_faulty else ""))
     with closing(sqlite3.connect(":memory:")) as connection:
         has_search = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options")
-    cure = "this SQLite has no FTS5; use a Python that was built with it"
-    yield Check("sqlite full-text search", has_search, "FTS5" if has_search else cure)
+    cure = "" if has_search else "this SQLite has no FTS5; use a Python that was built with it"
+    yield graded_check("sqlite full-text search", "FTS5", cure)
 
 
 def _extras() -> Iterator[Check]:
     for extra, modules in EXTRAS.items():
         missing = [name for name in modules if find_spec(name) is None]
         cure = f"{', '.join(missing)} missing; run: pip install 'svc-intelligence[{extra}]'"
-        status = False if extra == "server" else None
-        yield Check(f"extra {extra}", status if missing else True, cure if missing else "here")
+        grade = False if extra == "server" else None
+        yield graded_check(f"extra {extra}", "here", cure if missing else "", grade)
 
 
 def _service(common: Common) -> Iterator[Check]:
@@ -107,15 +108,9 @@ def _service(common: Common) -> Iterator[Check]:
         return
     off = missing_providers(settings)
     yield from (Check(name, None, f"off: {why}") for name, why in off.items())
-    for name, look in (("speech", _speech), ("embeddings", _embeddings)):
-        if name not in off:
-            yield _check(name, look(settings))
-    if settings.agent_url is not None:
-        yield _agent(settings)
-    if settings.x402_pay_to is not None:
-        yield _check("payments", _payments(settings))
-    if settings.counting_place != "memory":
-        yield _counters(settings)
+    for name, is_wanted, look in _PROVIDERS:
+        if name not in off and is_wanted(settings):
+            yield _provider(name, look(settings))
     if settings.db == MEMORY:
         yield Check("database", None, "in memory: what is written is gone when the server ends")
     else:
@@ -126,68 +121,75 @@ def _service(common: Common) -> Iterator[Check]:
         yield _port(settings)
 
 
-def _counters(settings: Settings) -> Check:
-    async def look() -> None:
+# -- what others do for the service ------------------------------------------------------------
+
+
+def _provider(name: str, look: Coroutine[Any, Any, str]) -> Check:
+    try:
+        return Check(name, True, asyncio.run(look))
+    except (SettingsError, SharedUnavailable, NotEmbedded, Unavailable, _Silent) as wrong:
+        return Check(name, False, str(wrong))
+
+
+class _Silent(Exception):  # noqa: N818 - said as the state that it is
+    """A provider does not do what it is for; the message says why."""
+
+
+def _present(provider: T | None) -> T:
+    if provider is None:
+        raise AssertionError("the settings name one")
+    return provider
+
+
+async def _speech(settings: Settings) -> str:
+    return f"{_present(voice_of(settings)).voice('en')}, recordings in {settings.media_place}"
+
+
+async def _embeddings(settings: Settings) -> str:
+    async with aclosing(_present(embedder_of(settings))) as model:
+        (vector,) = await model.embed(["news"])
+    return f"{model.model}, {len(vector)} dimensions"
+
+
+async def _agent(settings: Settings) -> str:
+    failures: list[BaseException] = []
+    async with aclosing(_present(chat_of(settings))) as model:
+        model.on_failure = failures.append
+        await model.write([("Answer with one word.", "Are you ready?")])
+    if failures:
+        raise _Silent(str(failures[0]))
+    return str(settings.agent_model)
+
+
+async def _payments(settings: Settings) -> str:
+    async with aclosing(_present(payment_provider(settings))) as payments:
+        await payments.check()
+    return f"{payments.terms.network.id} to {payments.terms.pay_to} by {payments.address}"
+
+
+async def _counters(settings: Settings) -> str:
+    place = without_secret(settings.counting_place)
+    try:
         shared = open_shared(settings)
         try:
             await shared.lockouts.failures("")
         finally:
             await shared.close()
-
-    place = without_secret(settings.counting_place)
-    try:
-        asyncio.run(look())
     except (SettingsError, SharedUnavailable) as wrong:
-        return Check("counters", False, f"{place} cannot be used: {wrong}")
-    return Check("counters", True, place)
+        raise _Silent(f"{place} cannot be used: {wrong}") from wrong
+    return place
 
 
-def _check(name: str, look: Coroutine[Any, Any, str]) -> Check:
-    try:
-        return Check(name, True, asyncio.run(look))
-    except (SettingsError, NotEmbedded, Unavailable) as wrong:
-        return Check(name, False, str(wrong))
-
-
-async def _speech(settings: Settings) -> str:
-    voice = voice_of(settings)
-    if voice is None:
-        raise AssertionError("the settings name a voice")
-    return f"{voice.voice('en')}, recordings in {settings.media_place}"
-
-
-async def _embeddings(settings: Settings) -> str:
-    model = embedder_of(settings)
-    if model is None:
-        raise AssertionError("the settings name a model")
-    async with aclosing(model):
-        (vector,) = await model.embed(["news"])
-    return f"{model.model}, {len(vector)} dimensions"
-
-
-def _agent(settings: Settings) -> Check:
-    failures: list[BaseException] = []
-
-    async def look() -> None:
-        model = chat_of(settings)
-        if model is None:
-            raise AssertionError("the settings name a model")
-        model.on_failure = failures.append
-        async with aclosing(model):
-            await model.write([("Answer with one word.", "Are you ready?")])
-
-    asyncio.run(look())
-    detail = str(failures[0]) if failures else str(settings.agent_model)
-    return Check("agent", not failures, detail)
-
-
-async def _payments(settings: Settings) -> str:
-    payments = payment_provider(settings)
-    if payments is None:
-        raise AssertionError("the settings name a payee")
-    async with aclosing(payments):
-        await payments.check()
-    return f"{payments.terms.network.id} to {payments.terms.pay_to} by {payments.address}"
+_PROVIDERS: Sequence[
+    tuple[str, Callable[[Settings], bool], Callable[[Settings], Coroutine[Any, Any, str]]]
+] = (
+    ("speech", lambda _: True, _speech),
+    ("embeddings", lambda _: True, _embeddings),
+    ("agent", lambda settings: settings.agent_url is not None, _agent),
+    ("payments", lambda settings: settings.x402_pay_to is not None, _payments),
+    ("counters", lambda settings: settings.counting_place != "memory", _counters),
+)
+"""The name of each, whether the settings want it, and what tries it."""
 
 
 def _database(settings: Settings) -> Iterator[Check]:
@@ -199,17 +201,21 @@ def _database(settings: Settings) -> Iterator[Check]:
         state = database_status(settings.dsn or str(folder / Path(settings.db).name))
     except sqlite3.Error as error:
         yield Check("database", False, f"{settings.db} cannot be read: {sqlite_fault_text(error)}")
-        return
     except StoreUnusable as refused:
         yield Check("database", False, str(refused))
-        return
+    else:
+        yield from _migrations(state)
+
+
+def _migrations(state: Mapping[str, Any]) -> Iterator[Check]:
     if not state["exists"]:
         yield Check("database", None, f"{state['db']} will be created at the first start")
         return
     yield Check("database", True, state["db"])
-    pending = len(state["pending"])
-    cure = f"{pending} pending; run: svc db migrate"
-    yield Check("migrations", not pending, cure if pending else f"{len(state['applied'])} applied")
+    cure = f"{len(state['pending'])} pending; run: svc db migrate"
+    yield graded_check(
+        "migrations", f"{len(state['applied'])} applied", cure if state["pending"] else ""
+    )
 
 
 def _port(settings: Settings) -> Check:

@@ -8,7 +8,7 @@ import os
 import resource
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -39,6 +39,11 @@ class Check:
     detail: str
 
 
+def graded_check(name: str, detail: str, cure: str, grade: bool | None = False) -> Check:
+    """A check that has failed where there is a `cure`; `grade` is then its outcome."""
+    return Check(name, grade, cure) if cure else Check(name, True, detail)
+
+
 @frozen
 class Risk:
     """A setting that is risky where `is_present` is true; `why` has the reason and the cure."""
@@ -46,116 +51,44 @@ class Risk:
     name: str
     is_present: Callable[[Settings], bool]
     why: str
-    is_grave: bool = True
+    is_grave: bool
+
+
+_PROXIES: Final = MEMBERS["trusted_proxies"].default
 
 
 def _is_folder(settings: Settings) -> bool:
     return settings.media not in {None, DATABASE} and not str(settings.media).startswith(S3)
 
 
-RISKS: Final = (
-    Risk(
-        "env",
-        lambda settings: settings.env != "production",
-        "development makes its own secret and fetches from private networks; set production",
-        is_grave=False,
-    ),
-    Risk(
-        "trusted_proxies",
-        lambda settings: "*" in settings.trusted_proxies,
-        "is *, so anybody can name the address that limits, lockouts and address lists see; list "
-        "the addresses of your proxies",
-    ),
-    Risk(
-        "base_url",
-        lambda settings: not settings.origin.startswith("https:"),
-        "is not https, so links and problem types send clients, and their keys, over clear text; "
-        "set the public https origin",
-    ),
-    Risk(
-        "data_url",
-        lambda settings: (
-            settings.data_url is not None and not settings.data_url.startswith("https:")
-        ),
-        "is not https; set the public https origin of the data host",
-    ),
-    Risk(
-        "host",
-        lambda settings: (
-            settings.is_open and settings.trusted_proxies == MEMBERS["trusted_proxies"].default
-        ),
-        "is open to other machines in clear text, and every private address is believed to be a "
-        "proxy; listen on 127.0.0.1 behind a proxy, or name the proxy in trusted_proxies",
-    ),
-    Risk(
-        "counters",
-        lambda settings: settings.counting_place == "memory" and settings.dsn is not None,
-        "is memory with PostgreSQL, so each process lets a key have its whole limit; set database, "
-        "or a redis:// address",
-    ),
-    Risk(
-        "counters_down",
-        lambda settings: settings.counters_down == "admit",
-        "is admit: while counts cannot be reached, limits do not hold; refuse is safer",
-        is_grave=False,
-    ),
-    Risk(
-        "rate_limits",
-        lambda settings: not settings.rate_limits,
-        "is off: one key may take all there is, and unknown keys are never locked out; turn it on",
-    ),
-    Risk(
-        "media",
-        lambda settings: settings.dsn is not None and _is_folder(settings),
-        "is a folder, which servers on other machines do not have; set database, or s3://...",
-    ),
-    Risk(
-        "allow_private_fetch",
-        lambda settings: bool(settings.allow_private_fetch),
-        "lets whoever adds a feed read from this machine and its network; leave it out",
-    ),
-    Risk(
-        "allow_erasure",
-        lambda settings: "*" in settings.allow_erasure,
-        "is *: every workspace may erase ledger content for good; list those that must",
-        is_grave=False,
-    ),
-    Risk(
-        "request_log",
-        lambda settings: settings.request_log == "off",
-        "is off, so failures leave no line; errors keeps those alone",
-        is_grave=False,
-    ),
-    Risk(
-        "x402_facilitator",
-        lambda settings: str(settings.x402_facilitator).startswith("http:"),
-        "is not https, so whoever is in between can say that payments are settled; set https",
-    ),
-    Risk(
-        "x402_rpc",
-        lambda settings: settings.x402_pay_to is not None and settings.x402_rpc is None,
-        "is not set: a payment whose settlement is not known waits for svc payments; name a node",
-        is_grave=False,
-    ),
-    Risk(
-        "x402_dry_run",
-        lambda settings: settings.x402_dry_run,
-        "is on: payments are checked, and no payer gets an answer; turn it off to be paid",
-        is_grave=False,
-    ),
-    Risk(
-        "metrics_port",
-        lambda settings: settings.metrics_port is None and settings.is_open,
-        "is not set, so whoever reaches the service reads /metrics; give them a port of their own",
-        is_grave=False,
-    ),
-    Risk(
-        "workers",
-        lambda settings: not settings.workers,
-        "is none: nothing reads feeds, tells webhooks or makes reports unless svc worker runs",
-        is_grave=False,
-    ),
-)
+_IS_RISKY: Final[Mapping[str, Callable[[Settings], bool]]] = {
+    "env": lambda settings: settings.env != "production",
+    "trusted_proxies": lambda settings: "*" in settings.trusted_proxies,
+    "base_url": lambda settings: not settings.origin.startswith("https:"),
+    "data_url": lambda settings: not (settings.data_url or "https:").startswith("https:"),
+    "host": lambda settings: settings.is_open and settings.trusted_proxies == _PROXIES,
+    "counters": lambda settings: bool(settings.counting_place == "memory" and settings.dsn),
+    "counters_down": lambda settings: settings.counters_down == "admit",
+    "rate_limits": lambda settings: not settings.rate_limits,
+    "media": lambda settings: settings.dsn is not None and _is_folder(settings),
+    "allow_private_fetch": lambda settings: bool(settings.allow_private_fetch),
+    "allow_erasure": lambda settings: "*" in settings.allow_erasure,
+    "request_log": lambda settings: settings.request_log == "off",
+    "x402_facilitator": lambda settings: str(settings.x402_facilitator).startswith("http:"),
+    "x402_rpc": lambda settings: settings.x402_pay_to is not None and settings.x402_rpc is None,
+    "x402_dry_run": lambda settings: settings.x402_dry_run,
+    "metrics_port": lambda settings: settings.metrics_port is None and settings.is_open,
+    "workers": lambda settings: not settings.workers,
+}
+
+
+def _read_risks() -> tuple[Risk, ...]:
+    lines = Path(__file__).with_name("risks.tsv").read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return tuple(Risk(name, _IS_RISKY[name], why, grade == "grave") for name, grade, why in rows)
+
+
+RISKS: Final = _read_risks()
 
 
 def settings_checks(settings: Settings) -> Iterator[Check]:
@@ -189,9 +122,8 @@ def machine_checks(settings: Settings) -> Iterator[Check]:
     """The checks of the machine: user, open files, disk, secrets, clock and backups."""
     grave = False if settings.env == "production" else None
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    is_enough = soft >= FILES_MIN
-    few = f"{soft}; each connection takes one: let it be {FILES_MIN} or more (LimitNOFILE=65536)"
-    yield Check("open files", True if is_enough else grave, str(soft) if is_enough else few)
+    cure = f"{soft}; each connection takes one: let it be {FILES_MIN} or more (LimitNOFILE=65536)"
+    yield graded_check("open files", str(soft), cure if soft < FILES_MIN else "", grave)
     if os.geteuid() == 0:
         yield Check("user", None, "this is root, who may do anything; run it as a user of its own")
     yield from _secrets(grave)
@@ -214,20 +146,15 @@ def _files(db: Path, grave: bool | None) -> Iterator[Check]:
         return
     loose = [path.name for path in paths if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)]
     cure = f"others may read {', '.join(loose)}; run: chmod go= {db}*"
-    yield Check("file modes", grave if loose else True, cure if loose else "the owner's alone")
+    yield graded_check("file modes", "the owner's alone", cure if loose else "", grave)
     free = shutil.disk_usage(db.parent).free
     detail = f"{free // 1024**2} MiB free"
-    is_enough = free >= FREE_BYTES_MIN
     cure = f"{detail}; writes are refused when it is full: make room, or watch it"
-    yield Check("disk", True if is_enough else grave, detail if is_enough else cure)
-    yield _clock(paths)
-    yield _backup(db)
-
-
-def _clock(files: list[Path]) -> Check:
-    ahead = max(path.stat().st_mtime for path in files) - system.now().timestamp()
+    yield graded_check("disk", detail, cure if free < FREE_BYTES_MIN else "", grave)
+    ahead = max(path.stat().st_mtime for path in paths) - system.now().timestamp()
     cure = f"it is {ahead:.0f} s behind its own files; set it, and keep it by NTP"
-    return Check("clock", ahead <= CLOCK_SECONDS, cure if ahead > CLOCK_SECONDS else "not behind")
+    yield graded_check("clock", "not behind", cure if ahead > CLOCK_SECONDS else "")
+    yield _backup(db)
 
 
 def _backup(db: Path) -> Check:
