@@ -86,64 +86,6 @@ def test_a_personal_key_has_a_person_and_no_workspace(svc: Svc) -> None:
     assert head["workspaceId"] == person["id"]
 
 
-def test_the_life_of_a_key(svc: Svc) -> None:
-    api_key = svc("keys", "create", "--name", "a", "--json").json
-    first = svc("keys", "revoke", api_key["id"], "--json").json
-    assert first["status"] == "inactive"
-    assert svc("keys", "revoke", api_key["id"], "--json").json == first
-    new_key = svc("keys", "regenerate", api_key["id"], "--json").json
-    assert (new_key["id"], new_key["key"] != api_key["key"]) == (api_key["id"], True)
-    deletion = svc("keys", "delete", api_key["id"], "--json").json
-    assert deletion == {"id": api_key["id"], "name": "a", "deleted": True}
-    assert svc("keys", "show", api_key["id"], "--json").json["code"] == "NOT_FOUND"
-
-
-def test_keys_of_old_outlive_a_move_to_lite_and_no_others_do(
-    svc: Svc, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old, second, third = (
-        svc("keys", "create", "--name", name, "--json").json for name in ("old", "second", "third")
-    )
-    refusal = svc("keys", "grandfather", old["id"])
-    assert (refusal.code, "lite_keys_before is not set" in refusal.err) == (1, True)
-    monkeypatch.setenv("SVC_LITE_KEYS_BEFORE", "2000-01-01T00:00:00Z")
-    refusal = svc("keys", "grandfather", old["id"])
-    assert (refusal.code, "is 2000-01-01T00:00:00Z" in refusal.err) == (1, True)
-    monkeypatch.setenv("SVC_LITE_KEYS_BEFORE", "2999-01-01T00:00:00Z")
-    remains = svc("keys", "grandfather", old["id"], "--json").json
-    assert remains["grandfathered"] is True
-    assert svc("keys", "grandfather", old["id"], "--json").json == remains
-    assert svc("plans", "set", old["workspaceId"], "lite").code == 0
-    assert svc("keys", "show", old["id"], "--json").json["status"] == "active"
-    matches = svc("keys", "show", second["id"], "--json").json
-    assert (matches["status"], matches["grandfathered"]) == ("plan-ineligible", False)
-    assert svc("keys", "grandfather", second["id"], "--json").json["status"] == "active"
-    assert svc("keys", "grandfather", third["id"], "--json").json["code"] == "RESOURCE_CONFLICT"
-    assert svc("keys", "regenerate", old["id"], "--json").json["key"] != old["key"]
-    assert svc("keys", "show", old["id"], "--json").json["status"] == "active"
-    assert svc("keys", "create", "--name", "new", "--json").code == 1
-
-
-def test_a_key_is_changed_and_its_lists_and_rates_are_cleared(svc: Svc) -> None:
-    key = svc("keys", "create", "--name", "a", "--allowed-origin", "https://app.example.org",
-               "--allowed-origin", "http://localhost:3000", "--json").json  # fmt: skip
-    before = svc("keys", "show", key["id"], "--json").json
-    assert before["allowedOrigins"] == ["https://app.example.org", "http://localhost:3000"]
-    after = svc("keys", "update", key["id"], "--name", "b", "--address", "192.0.2.7",
-                "--per-minute", 5, "--per-day", 50, "--json").json  # fmt: skip
-    change = {"name": "b", "addresses": ["192.0.2.7"], "perMinute": 5, "perDay": 50}
-    assert after == before | change
-    flags = ("allowed-origin", "address", "per-minute", "per-day")
-    clear = (word for name in flags for word in ("--clear", name))
-    bare = svc("keys", "update", key["id"], *clear, "--json").json
-    blank = {"addresses": [], "allowedOrigins": [], "perMinute": None, "perDay": None}
-    assert bare == before | blank | {"name": "b"}
-    wrong = svc("keys", "update", key["id"], "--allowed-origin", "https://a.example/x")
-    assert (wrong.code, "such as https://app.example.org" in wrong.err) == (1, True)
-    assert svc("keys", "update", key["id"], "--clear", "name").code == 1
-    assert svc("keys", "show", key["id"], "--json").json == bare
-
-
 TEAM = "[plan.team]\nnewKeys = true\nkeysMax = 1\nperMinute = 90\nperDay = 20_000\n"
 
 
@@ -169,20 +111,11 @@ def test_an_added_plan_is_sold_and_its_keys_are_closed_when_it_goes(
     assert svc("keys", "show", key["id"], "--json").json["status"] == "active"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[plan.pro]\nperDay = -1\n", "pro.perDay: must be at least 0"),
-        ("[plan.pro]\nperHour = 1\n", "pro.perHour: is not a known member"),
-        ("[plan.team]\nperDay = 1\n", "team.newKeys: is required"),
-        ('plans = "gold"\n', "'plans' must be one of default, key-guide"),
-    ],
-)
 def test_a_plan_that_does_not_fit_stops_every_command_and_the_doctor_says_why(
-    svc: Svc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, message: str
+    svc: Svc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    file = tmp_path / "plans.toml"
-    file.write_text(text)
+    file, message = tmp_path / "plans.toml", "pro.perDay: must be at least 0"
+    file.write_text("[plan.pro]\nperDay = -1\n")
     monkeypatch.setenv("SVC_CONFIG", str(file))
     for line in (("serve",), ("workspaces", "list"), ("plans", "show")):
         ran = svc(*line)
@@ -190,18 +123,6 @@ def test_a_plan_that_does_not_fit_stops_every_command_and_the_doctor_says_why(
     doctor = svc("doctor", "--json")
     assert doctor.code != 0
     assert message in doctor.out + doctor.err
-
-
-def test_workspaces_people_and_plans(svc: Svc) -> None:
-    ann = svc("users", "create", "--name", "Ann", "--email", "ann@example.org", "--json").json
-    acme = svc("workspaces", "create", "--name", "acme", "--plan", "pro", "--owner", ann["id"],
-               "--json").json  # fmt: skip
-    assert list(acme) == ["id", "name", "plan"]
-    assert svc("plans", "set", acme["id"], "lite", "--json").json == acme | {"plan": "lite"}
-    assert svc("plans", "set", "acme", "gold").code == 1
-    assert [plan["name"] for plan in svc("plans", "show", "--json").json] == [
-        "free", "lite", "pro", "elite",
-    ]  # fmt: skip
 
 
 def test_several_workspaces_must_be_told_apart(svc: Svc, workspace: str) -> None:
@@ -226,13 +147,10 @@ def test_a_store_without_workspace_says_how_to_make_one(svc: Svc) -> None:
 REFUSAL = [
     (("keys", "create", "--name", "a", "--plan", "gold"), "--plan: must be one of"),
     (("keys", "create", "--name", "a", "--address", "10.0.0.0/8"), "--address: must be one exact"),
-    (("keys", "create", "--name", ""), "--name: "),
     (("users", "create", "--name", "a", "--email", "ann"), "--email: must be an address"),
     (("plans", "set", "acme", "gold"), "PLAN: must be one of"),
     (("keys", "show", "key_" + "0" * 24), f"There is no key key_{'0' * 24}; see: svc keys list"),
     (("keys", "revoke", "key_1"), "KEY-ID: must be an API key id"),
-    (("keys", "regenerate", "key_1"), "KEY-ID: must be an API key id"),
-    (("keys", "delete", "key_1"), "KEY-ID: must be an API key id"),
     (("profiles", "list", "--author", "Ann"), "Unknown option"),
     (
         ("profiles", "create", "--name", "a", "--topic", "ports", "--frequency", "daily"),
@@ -242,11 +160,11 @@ REFUSAL = [
 
 
 @pytest.mark.usefixtures("workspace")
-@pytest.mark.parametrize(("arguments", "message"), REFUSAL)
-def test_a_refusal_names_what_was_typed(svc: Svc, arguments: tuple[str, ...], message: str) -> None:
-    ran = svc(*arguments)
-    assert (ran.code in {1, 2}, ran.out) == (True, "")
-    assert ran.err.startswith(f"svc: {message}")
+def test_a_refusal_names_what_was_typed(svc: Svc) -> None:
+    for arguments, message in REFUSAL:
+        ran = svc(*arguments)
+        assert (ran.code in {1, 2}, ran.out) == (True, ""), arguments
+        assert ran.err.startswith(f"svc: {message}"), arguments
     assert svc("keys", "list", "--json").json == []
 
 
@@ -257,13 +175,6 @@ def test_every_fault_is_told_by_its_option(svc: Svc) -> None:
     assert {"--name:", "--topic:", "--day:"} <= set(ran.err.split())
     assert "/" not in ran.err
     assert ran.json["code"] == "VALIDATION_FAILED"
-
-
-def test_lockouts_are_listed_and_cleared(svc: Svc) -> None:
-    svc("keys", "create", "--name", "a")
-    assert svc("lockouts", "list", "--json").json == []
-    assert svc("lockouts", "clear", "192.0.2.7", "--json").json == {"cleared": 0}
-    assert svc("lockouts", "clear", "--json").json == {"cleared": 0}
 
 
 def test_lockouts_that_cannot_be_reached_are_told_in_a_line(

@@ -6,10 +6,8 @@ import os
 import pty
 import re
 import signal
-import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,7 +21,8 @@ from mcp.client.stdio import stdio_client
 
 from svc_core.catalog.tools import TOOLS
 from svc_http.run.cli import ask_commands as command
-from tests.nursery import DEVNULL, Child
+from tests import nursery
+from tests.nursery import DEVNULL, PIPE, Child
 
 KEY = f"svc_{'a' * 64}"
 NAMES = [tool.name for tool in TOOLS]
@@ -166,11 +165,8 @@ def test_frames_may_be_cut_anywhere(key_svc: Any) -> None:
 def at_terminal(*arguments: str, **env: str) -> tuple[int, str]:
     """The exit code, and what a terminal was sent."""
     own, child_end = pty.openpty()
-    done = subprocess.Popen(
-        [sys.executable, "-m", "svc_http", *arguments],
-        stdout=child_end,
-        env={**os.environ, "TERM": "xterm-256color", **env},  # noqa: TID251 - a child's
-    )
+    child = {"cwd": Path("/"), "env": nursery.environment(TERM="xterm-256color", **env)}
+    done = Child(*arguments, **child, stdout=child_end, stderr=DEVNULL)
     os.close(child_end)
     seen = b""
     while True:
@@ -332,13 +328,19 @@ def test_a_key_asks_a_server_elsewhere(demo: Any, svc_in: Any, tmp_path: Path) -
     assert ran.out.strip()
 
 
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A program that does what `svc` does."""
+    path = tmp_path_factory.mktemp("program") / "svc"
+    nursery.NURSERY.write_command(path)
+    return str(path)
+
+
 def tools_of(
-    calls: list[tuple[str, dict[str, Any]]], *arguments: str, **env: str
+    program: str, calls: list[tuple[str, dict[str, Any]]], *arguments: str, **env: str
 ) -> tuple[list[str], list[Any]]:
     """What the official client is told by `svc mcp`."""
-    server = StdioServerParameters(
-        command=sys.executable, args=["-m", "svc_http", "mcp", *arguments], env=env
-    )
+    server = StdioServerParameters(command=program, args=["mcp", *arguments], env=env)
 
     async def go() -> tuple[list[str], list[Any]]:
         async with Client(stdio_client(server)) as session:
@@ -359,13 +361,13 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize("way", ["socket", "http"])
 def test_a_client_that_starts_us_has_the_tools(
-    demo: Any, environment: Callable[..., Any], way: str
+    program: str, demo: Any, environment: Callable[..., Any], way: str
 ) -> None:
     at = demo.addresses
     url = at["api"].removesuffix("/api/v1")
     line = ["--server", at["admin"], "--workspace", "demo"] if way == "socket" else ["--url", url]
     names, (matches, absent, wrong, retrieval) = tools_of(
-        CALLS, *line, **environment(SVC_KEY=at["key"])
+        program, CALLS, *line, **environment(SVC_KEY=at["key"])
     )
     assert names == NAMES
     direct = demo.get("/api/v2/cyber/cves?limit=1").json()
@@ -378,13 +380,10 @@ def test_a_client_that_starts_us_has_the_tools(
 
 @pytest.mark.parametrize("line", [["--server", "unix:/nowhere"], ["--url", "http://127.0.0.1:1"]])
 def test_a_server_that_is_away_is_told_to_the_client(
-    environment: Callable[..., Any], line: list[str]
+    program: str, environment: Callable[..., Any], line: list[str]
 ) -> None:
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "svc_http", "mcp", *line],
-        env=environment(SVC_KEY=KEY),
-    )
+    env = environment(SVC_KEY=KEY)
+    server = StdioServerParameters(command=program, args=["mcp", *line], env=env)
 
     async def go() -> Any:
         async with Client(stdio_client(server)) as session:
@@ -408,31 +407,18 @@ def test_without_its_library_svc_mcp_says_how_to_install_it(
     assert (ran.code, ran.err) == (2, f"svc: mcp is not installed; run: {cure}\n")
 
 
-def test_svc_mcp_ends_with_its_stdin(environment: Callable[..., Any]) -> None:
-    began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "svc_http", "mcp", "--server", "unix:/nowhere"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env=environment(),
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert time.monotonic() - began < 60
+def test_svc_mcp_ends_with_its_stdin(spawn: Any, tmp_path: Path) -> None:
+    ran = spawn("mcp", "--server", "unix:/nowhere", cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_svc_mcp_ends_when_it_is_told_to(number: int, environment: Callable[..., Any]) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "svc_http", "mcp", "--server", "unix:/nowhere"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment(),
-    ) as serving:
-        assert serving.stdin is not None
-        assert serving.stdout is not None
-        serving.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+def test_svc_mcp_ends_when_it_is_told_to(
+    number: int, environment: Callable[..., Any], tmp_path: Path
+) -> None:
+    line = ("mcp", "--server", "unix:/nowhere")
+    with Child(*line, cwd=tmp_path, env=environment(), stdin=PIPE, stderr=DEVNULL) as serving:
+        serving.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
         serving.stdin.flush()
         assert serving.stdout.readline()
         serving.send_signal(number)

@@ -1,10 +1,10 @@
 """The demo, as somebody meets it who has just installed the service."""
 
 import json
+import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +14,7 @@ import httpx2
 import pytest
 
 from svc_core.access.scopes import SCOPES
+from tests.nursery import DEVNULL, NURSERY, Child
 
 
 def test_one_line_of_json_tells_where_everything_is(demo: Any) -> None:
@@ -201,7 +202,8 @@ def test_its_file_is_found_beside_its_socket(demo: Any, svc_in: Callable[..., An
 def test_every_line_to_try_works_as_it_is_printed(
     tmp_path: Path, environment: Callable[..., dict[str, str]]
 ) -> None:
-    environ = environment(SVC_SPEECH="auto")
+    NURSERY.write_command(tmp_path / "svc")
+    environ = environment(SVC_SPEECH="auto", PATH=f"{tmp_path}:{os.defpath}")
     block, process = _block(tmp_path, environ)
     try:
         assert "Off         embeddings: none was chosen; SVC_EMBEDDINGS=auto" in block
@@ -215,7 +217,7 @@ def test_every_line_to_try_works_as_it_is_printed(
             assert (ran.returncode, ran.stdout.rpartition("\n")[2]) == (0, "200"), line
         (export,) = (line.strip() for line in block.splitlines() if "export SVC_KEY" in line)
         matches = subprocess.run(
-            ["sh", "-c", f"{export}; {sys.executable} -m svc_http keys list --json"], env=environ,
+            ["sh", "-c", f"{export}; svc keys list --json"], env=environ,
             capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
         )  # fmt: skip
         assert json.loads(matches.stdout)[0]["prefix"] in export
@@ -241,12 +243,8 @@ def test_every_line_to_try_works_as_it_is_printed(
 
 def _block(cwd: Path, environ: dict[str, str]) -> tuple[str, Any]:
     """What is printed for people, up to its last line, and the process that prints it."""
-    arguments = ["serve", "--demo", "--port", "0", "--request-log", "off"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "svc_http", *arguments],
-        cwd=cwd, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
+    line = ("serve", "--demo", "--port", "0", "--request-log", "off")
+    process = Child(*line, cwd=cwd, env=environ, stderr=DEVNULL)
     lines: list[str] = []
     for line in process.stdout:
         lines.append(line)

@@ -82,14 +82,11 @@ REFUSAL = [
 ]
 
 
-@pytest.mark.parametrize(("table", "reason"), REFUSAL)
-def test_what_is_no_table_is_refused(
-    stocked_svc: Svc, cwd: Path, table: bytes, reason: str
-) -> None:
-    (cwd / "a.csv").write_bytes(table)
-    refusal = stocked_svc("entities", "match", "a.csv")
-    assert refusal.code == 2
-    assert reason in refusal.err
+def test_what_is_no_table_is_refused(svc: Svc, cwd: Path) -> None:
+    for table, reason in REFUSAL:
+        (cwd / "a.csv").write_bytes(table)
+        refusal = svc("entities", "match", "a.csv")
+        assert (refusal.code, reason in refusal.err) == (2, True), reason
 
 
 def test_a_long_cell_is_told_on_its_line_whatever_was_read_before(
