@@ -58,7 +58,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.outside": 1822,
     "svc_http.pages": 520,
     "svc_http.run": 33,
-    "svc_http.run.cli": 2614,
+    "svc_http.run.cli": 2529,
     "svc_http.run.control": 384,
     "svc_http.run.demo": 220,
     "svc_http.run.server": 766,
