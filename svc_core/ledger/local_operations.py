@@ -23,7 +23,7 @@ from svc_core.contract.result import Content, Created, Page, Single
 from svc_core.ledger import operations
 from svc_core.ledger import stored_verification as verifying
 from svc_core.ledger.append.batches import append_drafts, prefetch
-from svc_core.ledger.append.entries import ENTRIES, Entry
+from svc_core.ledger.append.entries import Entry, entry
 from svc_core.ledger.append.imports import head_before, import_lines
 from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.append.validation import drafts, repeatable_salt
@@ -317,15 +317,15 @@ async def erase_record(ctx: Context, request: EraseRecord) -> Created[SealedRow]
     if line is None:
         raise Problem(problem.NOT_FOUND, f"The ledger has no record {request.record_id}.")
     kind = _KINDS[request.record_id[:3]]
-    entry = ENTRIES[kind, "erase"](
-        kind=kind,
-        op="erase",
+    erasure = entry(
+        kind,
+        "erase",
         subject=line.subject,
         target=request.record_id,
         reason=request.reason,
         legal_basis=UNSET if request.legal_basis is None else request.legal_basis,
     )
-    return await operations.append_records(ctx, operations.AppendRecords(entry))
+    return await operations.append_records(ctx, operations.AppendRecords(erasure))
 
 
 async def import_ledger(ctx: WorkContext, request: ImportLedger) -> Single[ImportedLedger]:

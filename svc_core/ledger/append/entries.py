@@ -1,13 +1,16 @@
 """Request models of ledger entries: one flat class for each pair of `kind` and `op`.
 
-Rule 1: each class says which members an entry needs and takes. Parsing, the OpenAPI schema and the
-        documentation are all derived from these classes; there is no second table.
+Rule 1: a class is made of what its kind states and what its operation says of a target. It says
+        which members an entry needs and takes: parsing, the OpenAPI schema and the documentation
+        are all derived from it.
 Rule 2: head and payload members stand side by side. A member of the head that has no meaning in a
         record is null in its line, and may be sent as null.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, TypeAlias
 
 import attrs
 from attrs import frozen
@@ -42,10 +45,7 @@ from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen, Pattern, Uni
 KIND: Final = Doc("What the record is.")
 OP: Final = Doc("What the record does.")
 
-_Subject = Annotated[Literal["subject"], KIND]
-_Designator = Annotated[Literal["designator"], KIND]
-_Observation = Annotated[Literal["observation"], KIND]
-_Claim = Annotated[Literal["claim"], KIND]
+_Absent: TypeAlias = Maybe[None]
 
 
 # -- the head ----------------------------------------------------------------------------------
@@ -59,8 +59,8 @@ class _ValidTime:
 
 @frozen(kw_only=True, slots=False)
 class _NoValidTime:
-    valid_from: Maybe[None] = UNSET
-    valid_to: Maybe[None] = UNSET
+    valid_from: _Absent = UNSET
+    valid_to: _Absent = UNSET
 
 
 @frozen(kw_only=True, slots=False)
@@ -76,7 +76,7 @@ class _WithTarget(_OfSubject):
 @frozen(kw_only=True, slots=False)
 class _AssertOp:
     op: Annotated[Literal["assert"], OP] = "assert"
-    target: Maybe[None] = UNSET
+    target: _Absent = UNSET
 
 
 @frozen(kw_only=True, slots=False)
@@ -195,202 +195,105 @@ class _ClaimPayload:
     ] = UNSET
 
 
-# -- subjects ----------------------------------------------------------------------------------
-
-
-@frozen(kw_only=True, slots=False)
-class SubjectAssertion(_SubjectPayload, _AssertOp, _ValidTime):
-    """A subject to open."""
-
-    kind: _Subject
-    subject: Maybe[None] = UNSET
-
-
-@frozen(kw_only=True, slots=False)
-class SubjectRevision(_SubjectPayload, _RevisionOp):
-    """A subject to describe anew."""
-
-    kind: _Subject
-
-
-@frozen(kw_only=True, slots=False)
-class SubjectRetraction(_RetractOp):
-    """A subject to withdraw."""
-
-    kind: _Subject
-
-
-@frozen(kw_only=True, slots=False)
-class SubjectErasure(_EraseOp):
-    """A subject whose description is to be erased."""
-
-    kind: _Subject
-
-
-# -- designators -------------------------------------------------------------------------------
-
-
-@frozen(kw_only=True, slots=False)
-class DesignatorAssertion(_DesignatorPayload, _AssertOp, _OfSubject, _ValidTime):
-    """A name of a subject in a scheme."""
-
-    kind: _Designator
-
-
-@frozen(kw_only=True, slots=False)
-class DesignatorRevision(_DesignatorPayload, _RevisionOp):
-    """A designator to change."""
-
-    kind: _Designator
-
-
-@frozen(kw_only=True, slots=False)
-class DesignatorRetraction(_RetractOp):
-    """A designator to withdraw."""
-
-    kind: _Designator
-
-
-@frozen(kw_only=True, slots=False)
-class DesignatorVerdict(_VerifyOp):
-    """Whether a designator is right."""
-
-    kind: _Designator
-
-
-@frozen(kw_only=True, slots=False)
-class DesignatorErasure(_EraseOp):
-    """A designator whose content is to be erased."""
-
-    kind: _Designator
-
-
-# -- observations ------------------------------------------------------------------------------
-
-
-@frozen(kw_only=True, slots=False)
-class ObservationAssertion(_ObservationPayload, _AssertOp, _OfSubject, _ValidTime):
-    """What a source said or showed of a subject."""
-
-    kind: _Observation
-
-
-@frozen(kw_only=True, slots=False)
-class ObservationRevision(_ObservationPayload, _RevisionOp):
-    """An observation to change."""
-
-    kind: _Observation
-
-
-@frozen(kw_only=True, slots=False)
-class ObservationRetraction(_RetractOp):
-    """An observation to withdraw."""
-
-    kind: _Observation
-
-
-@frozen(kw_only=True, slots=False)
-class ObservationVerdict(_VerifyOp):
-    """Whether an observation is right."""
-
-    kind: _Observation
-
-
-@frozen(kw_only=True, slots=False)
-class ObservationErasure(_EraseOp):
-    """An observation whose content is to be erased."""
-
-    kind: _Observation
-
-
-# -- claims ------------------------------------------------------------------------------------
-
-
-@frozen(kw_only=True, slots=False)
-class ClaimAssertion(_ClaimPayload, _AssertOp, _OfSubject, _ValidTime):
-    """What somebody says of a subject."""
-
-    kind: _Claim
-
-
-@frozen(kw_only=True, slots=False)
-class ClaimRevision(_ClaimPayload, _RevisionOp):
-    """A claim to change."""
-
-    kind: _Claim
-
-
-@frozen(kw_only=True, slots=False)
-class ClaimRetraction(_RetractOp):
-    """A claim to withdraw."""
-
-    kind: _Claim
-
-
-@frozen(kw_only=True, slots=False)
-class ClaimVerdict(_VerifyOp):
-    """Whether a claim is right."""
-
-    kind: _Claim
-
-
-@frozen(kw_only=True, slots=False)
-class ClaimErasure(_EraseOp):
-    """A claim whose content is to be erased."""
-
-    kind: _Claim
-
-
 # -- all of them -------------------------------------------------------------------------------
 
+_KINDS: Final[Mapping[Kind, tuple[type[Any], str, Mapping[str, str]]]] = {
+    "subject": (
+        _SubjectPayload,
+        "a subject itself",
+        {
+            "Assertion": "A subject to open.",
+            "Revision": "A subject to describe anew.",
+            "Retraction": "A subject to withdraw.",
+            "Erasure": "A subject whose description is to be erased.",
+        },
+    ),
+    "designator": (
+        _DesignatorPayload,
+        "a designator",
+        {"Assertion": "A name of a subject in a scheme."},
+    ),
+    "observation": (
+        _ObservationPayload,
+        "an observation",
+        {"Assertion": "What a source said or showed of a subject."},
+    ),
+    "claim": (_ClaimPayload, "a claim", {"Assertion": "What somebody says of a subject."}),
+}
+"""For each kind what its records state, what they are of, and the docstrings of entries for which
+those of `_ENTRIES` do not do."""
 
-SubjectEntry: TypeAlias = Annotated[
-    SubjectAssertion | SubjectRevision | SubjectRetraction | SubjectErasure,
-    UnionName("SubjectEntry"),
-    Doc("A record of a subject itself, told apart by `op`."),
-]
-DesignatorEntry: TypeAlias = Annotated[
-    DesignatorAssertion
-    | DesignatorRevision
-    | DesignatorRetraction
-    | DesignatorVerdict
-    | DesignatorErasure,
-    UnionName("DesignatorEntry"),
-    Doc("A record of a designator, told apart by `op`."),
-]
-ObservationEntry: TypeAlias = Annotated[
-    ObservationAssertion
-    | ObservationRevision
-    | ObservationRetraction
-    | ObservationVerdict
-    | ObservationErasure,
-    UnionName("ObservationEntry"),
-    Doc("A record of an observation, told apart by `op`."),
-]
-ClaimEntry: TypeAlias = Annotated[
-    ClaimAssertion | ClaimRevision | ClaimRetraction | ClaimVerdict | ClaimErasure,
-    UnionName("ClaimEntry"),
-    Doc("A record of a claim, told apart by `op`."),
-]
-Entry: TypeAlias = Annotated[
-    SubjectEntry | DesignatorEntry | ObservationEntry | ClaimEntry,
-    UnionName("Entry"),
-    Doc("One record to append, told apart by `kind`."),
-]
-
-
-def _classes() -> Mapping[tuple[Kind, Op], type[Any]]:
-    return {
-        (kind, op): class_
-        for union in get_args(shapes.split_annotation(Entry)[0])
-        for class_ in get_args(shapes.split_annotation(union)[0])
-        for kind in shapes.literals(class_)["kind"]
-        for op in shapes.literals(class_)["op"]
-    }
+_ENTRIES: Final[Mapping[str, tuple[tuple[type[Any], ...], str]]] = {
+    "Assertion": ((_AssertOp, _OfSubject, _ValidTime), ""),
+    "Revision": ((_RevisionOp,), "{} to change."),
+    "Retraction": ((_RetractOp,), "{} to withdraw."),
+    "Verdict": ((_VerifyOp,), "Whether {} is right."),
+    "Erasure": ((_EraseOp,), "{} whose content is to be erased."),
+}
+"""The operations of entries by the last word of their class names, and what such an entry is."""
 
 
-ENTRIES: Final = _classes()
-"""The class of each kind and operation. There is no verdict on a subject: it asserts nothing."""
+def _classes(kind: Kind) -> tuple[type[Any], ...]:
+    """Create the classes of a kind; none is of a verdict on a subject, which asserts nothing."""
+    nouns = [noun for noun in _ENTRIES if (kind, noun) != ("subject", "Verdict")]
+    return tuple(_entry_class(kind, noun) for noun in nouns)
+
+
+def _entry_class(kind: Kind, noun: str) -> type[Any]:
+    (payload, phrase, docs), (bases, doc) = _KINDS[kind], _ENTRIES[noun]
+    annotations: dict[str, Any] = {"kind": Annotated[Literal[kind], KIND]}
+    members: dict[str, Any] = {"__annotations__": annotations, "__module__": __name__}
+    if kind == "subject" and noun == "Assertion":  # its identifier follows from what it states
+        bases = (_AssertOp, _ValidTime)
+        annotations["subject"], members["subject"] = _Absent, UNSET
+    if noun in {"Assertion", "Revision"}:
+        bases = (payload, *bases)
+    words = docs.get(noun) or doc.format(phrase)
+    members["__doc__"] = words[0].upper() + words[1:]
+    return frozen(kw_only=True, slots=False)(type(f"{kind.capitalize()}{noun}", bases, members))
+
+
+_CLASSES: Final = {kind: _classes(kind) for kind in _KINDS}
+
+ENTRIES: Final[Mapping[tuple[Kind, Op], type[Any]]] = {
+    (kind, op): class_
+    for kind, classes in _CLASSES.items()
+    for class_ in classes
+    for op in shapes.literals(class_)["op"]
+}
+"""The class of each kind and operation."""
+
+if TYPE_CHECKING:
+
+    class Entry(attrs.AttrsInstance, Protocol):
+        """One record to append."""
+
+        kind: Kind
+        op: Op
+        subject: Maybe[str | None]
+        target: Maybe[str | None]
+
+else:
+    # A union for each kind, told apart by `op`, and the union of them, told apart by `kind`.
+    _of_kinds = [
+        Annotated[
+            reduce(or_, classes),
+            UnionName(f"{kind.capitalize()}Entry"),
+            Doc(f"A record of {_KINDS[kind][1]}, told apart by `op`."),
+        ]
+        for kind, classes in _CLASSES.items()
+    ]
+    Entry = Annotated[
+        reduce(or_, _of_kinds),
+        UnionName("Entry"),
+        Doc("One record to append, told apart by `kind`."),
+    ]
+
+
+def entry(kind: Kind, op: Op, **members: Any) -> Entry:
+    """Create an entry of a kind and operation; members are named as in its class."""
+    record: Entry = ENTRIES[kind, op](kind=kind, op=op, **members)
+    return record
 
 
 @frozen
@@ -403,6 +306,6 @@ class NewSubject:
     valid_from: ValidFrom = UNSET
     valid_to: ValidTo = UNSET
 
-    def entry(self) -> SubjectAssertion:
+    def entry(self) -> Entry:
         """Return the entry that opens the subject."""
-        return SubjectAssertion(kind="subject", **attrs.asdict(self))
+        return entry("subject", "assert", **attrs.asdict(self))

@@ -13,7 +13,7 @@ from svc_core.agent.rule_backend import RuleBackend
 from svc_core.base import drive
 from svc_core.catalog.tools import CatalogueTools
 from svc_core.ledger.append.batches import append_drafts
-from svc_core.ledger.append.entries import ClaimAssertion, SubjectAssertion
+from svc_core.ledger.append.entries import entry
 from svc_core.ledger.log.note import Ed25519Signer
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
@@ -140,16 +140,18 @@ def open_subject(house: Any, label: str, tenant: str = TENANT, **claims: object)
 
     async def unit(ctx: Context) -> str:
         ctx = attrs.evolve(ctx, actor=Actor(tenant, tenant, key_id="key_1"), host=HOST)
-        subject = SubjectAssertion(
-            kind="subject",
+        subject = entry(
+            "subject",
+            "assert",
             type="organization",
             label=label,
             description=f"{label} is an exchange.",
         )
         id_: str = (await append_drafts(ctx, [subject])).records[0].id
         facts_ = [
-            ClaimAssertion(
-                kind="claim",
+            entry(
+                "claim",
+                "assert",
                 subject=id_,
                 predicate=predicate,
                 value=value,

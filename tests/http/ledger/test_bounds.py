@@ -13,7 +13,7 @@ from svc_core.ledger import repository
 from svc_core.ledger import stored_verification as verifying
 from svc_core.ledger.append import rules
 from svc_core.ledger.append.batches import append_drafts
-from svc_core.ledger.append.entries import ClaimAssertion, ClaimErasure, SubjectAssertion
+from svc_core.ledger.append.entries import entry
 from svc_core.ledger.log.checkpoint import open_checkpoint
 from svc_core.ledger.log.note import VerifierKey
 from svc_core.ledger.stored_verification import TrustedTree, verify_stored
@@ -112,9 +112,7 @@ def test_a_ledger_that_is_written_to_while_it_is_walked_is_found_sound(
     monkeypatch.setattr(verifying, "RUN_LINES_MAX", 2)
     acts = [
         [
-            ClaimErasure(
-                kind="claim", op="erase", subject=subject, target=target, reason="a request"
-            ),
+            entry("claim", "erase", subject=subject, target=target, reason="a request"),
             claim(subject, at),
         ]
         for at, target in enumerate(claims)
@@ -177,9 +175,7 @@ def test_a_kept_checkpoint_that_was_altered_is_a_fault(town, damage, code):
 
 
 def claim(subject, number=0):
-    return ClaimAssertion(
-        kind="claim", subject=subject, predicate="motto", value=f"Number {number}"
-    )
+    return entry("claim", "assert", subject=subject, predicate="motto", value=f"Number {number}")
 
 
 def test_a_full_subject_takes_no_more_but_can_be_withdrawn_and_erased(make_town, monkeypatch):
@@ -242,7 +238,7 @@ class Behind:
 
 def test_an_append_that_another_overtook_is_a_conflict(town):
     town.subject()
-    opening = SubjectAssertion(kind="subject", type="topic", label="Ports")
+    opening = entry("subject", "assert", type="topic", label="Ports")
     with pytest.raises(Problem) as failure:
         within(town, lambda ctx: append_drafts(attrs.evolve(ctx, tx=Behind(ctx.tx)), [opening]))
     assert failure.value.type is problem.RESOURCE_CONFLICT

@@ -15,11 +15,7 @@ import pytest
 
 from svc_core.contract.problem import Problem
 from svc_core.ledger.append.batches import append_drafts
-from svc_core.ledger.append.entries import (
-    ClaimAssertion,
-    DesignatorAssertion,
-    SubjectAssertion,
-)
+from svc_core.ledger.append.entries import entry
 from svc_core.ledger.local_operations import ReadLines, read_lines
 from svc_core.ledger.log import note
 from svc_core.ledger.log.checkpoint import Checkpoint
@@ -43,15 +39,15 @@ class Ground:
         service = town.house.service.runtime.service
 
         async def fill(ctx):
-            opening = SubjectAssertion(kind="subject", type="organization", label="Pier 7 AG")
+            opening = entry("subject", "assert", type="organization", label="Pier 7 AG")
             subject = (await append_drafts(ctx, [opening])).records[0].id
             of_it = {"subject": subject}
             entries = [
-                ClaimAssertion(kind="claim", predicate="motto", value=n, **of_it)
+                entry("claim", "assert", predicate="motto", value=n, **of_it)
                 for n in range(size - 1)
             ]
             domain = {"scheme": "domain", "value": "a.example", **of_it}
-            entries[min(PLACE, size // 2) - 1] = DesignatorAssertion(kind="designator", **domain)
+            entries[min(PLACE, size // 2) - 1] = entry("designator", "assert", **domain)
             for at in range(0, size - 1, 100):
                 await append_drafts(ctx, entries[at : at + 100])
 
