@@ -22,7 +22,7 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Content, Created, Page, Single
 from svc_core.ledger import operations
 from svc_core.ledger import stored_verification as verifying
-from svc_core.ledger.append.batches import append_drafts, prefetch
+from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import Entry, entry
 from svc_core.ledger.append.imports import head_before, import_lines
 from svc_core.ledger.append.input import SubjectId
@@ -50,7 +50,6 @@ from svc_core.operation.declaration import (
     UTF8_TEXT,
     Operation,
     Trait,
-    Unit,
     local,
 )
 from svc_core.operation.host import ProgressListener
@@ -432,7 +431,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "ledger",
         "Append entries, safe to repeat",
         append_entries,
-        unit=Unit("write", lambda request: prefetch(request.entries)),
     ),
     _local(  # from a file of the host, so nobody else's
         "ledger",

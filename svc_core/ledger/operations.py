@@ -17,7 +17,7 @@ from svc_core.contract.result import Content, Created, Fields, Page, Single
 from svc_core.ledger import queries as reading
 from svc_core.ledger import stored_verification as verifying
 from svc_core.ledger import timestamps
-from svc_core.ledger.append.batches import AppendedBatch, append_drafts, prefetch, subject_path
+from svc_core.ledger.append.batches import AppendedBatch, append_drafts, subject_path
 from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
 from svc_core.ledger.append.erasure import redact_answer
 from svc_core.ledger.append.input import Instant, SeenSource, SubjectId
@@ -254,10 +254,6 @@ async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerReco
     """Open a subject."""
     batch = await append_drafts(ctx, [request.body.entry()], is_batch=False)
     return _created_answer(batch, subject_path(batch.records[0].id))
-
-
-def _ahead(request: AppendRecords) -> Any:
-    return prefetch(request.body if isinstance(request.body, tuple) else [request.body])
 
 
 async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
@@ -654,7 +650,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         request=AppendRecords,
         response=Created[LedgerRecord] | Created[tuple[LedgerRecord, ...]],
         run=append_records,
-        unit=Unit("write", _ahead),
         fails=(*_APPENDING, *_JUDGING),
         examples={"body": APPENDS["claim"], "bodies": APPENDS},
     ),

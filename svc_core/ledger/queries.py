@@ -10,6 +10,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
 from svc_core.ledger.fold.bitemporal import fold_records
+from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView
 from svc_core.ledger.fold.view_rows import text_of
@@ -20,7 +21,14 @@ from svc_core.ledger.log.tiles import Tile
 from svc_core.ledger.model import SubjectRow
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import SealedRecord, decode, split_line
-from svc_core.ledger.repository import check_all, head_of, lines_of, prefix, records_of
+from svc_core.ledger.repository import (
+    check_all,
+    head_of,
+    lines_of,
+    prefix,
+    records_by_id,
+    records_of,
+)
 from svc_core.ledger.stix.bundle import related_subjects, stix_bundle
 from svc_core.ledger.transfer.marking import Tlp
 from svc_core.operation.context import Context
@@ -129,31 +137,23 @@ async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[
         if isinstance(row.scheme, str) and isinstance(row.value, str)
     }
     holders = await ctx.tx.ledger.holders([*names], size=head.size, limit=HOLDERS_MAX + 1)
-    rivals = dict.fromkeys(
-        subject for subjects in holders.values() for subject in subjects if subject != view.id
-    )
-    designators = {
-        subject: _live_names(tuple(map(decode, lines)), subject, view.valid_time)
-        async for subject, lines in lines_of(ctx, rivals, size=head.size)
-    }
-    rows = [
-        (*name, [subject for subject in holders[key] if name in designators.get(subject, ())])
-        for key, name in names.items()
-    ]
+    rivals = [(subject, ids) for rows in holders.values() for subject, ids in rows.items()]
+    ids = sorted({id_ for subject, named in rivals if subject != view.id for id_ in named})
+    if not ids:
+        return ()
+    subjects = sorted({subject for subject, _ in rivals})
+    acts = await ctx.tx.ledger.acts(ids, subjects=subjects, size=head.size)
+    known = RecordSet.of([*await records_by_id(ctx, ids), *map(decode, acts)])
+    bearing: dict[tuple[str, str], set[str]] = {}
+    for record in Standing(known.records).live(view.valid_time):
+        if record.kind == "designator" and record.payload is not None:
+            name = str(record.payload.get("scheme")), str(record.payload.get("value"))
+            bearing.setdefault(name, set()).add(record.subject)
     return tuple(
-        CollisionView(scheme, value, tuple(sorted(bearing)))
-        for scheme, value, bearing in rows
-        if bearing
+        CollisionView(*name, tuple(sorted(bearing[name])))
+        for name in names.values()
+        if name in bearing
     )
-
-
-def _live_names(
-    records: Sequence[SealedRecord], subject: str, valid_time: str
-) -> set[tuple[str, str]]:
-    """Return the designators that a subject has in force, as scheme and value."""
-    live = Standing.of(records, subject).live(valid_time)
-    payloads = [record.payload or {} for record in live if record.kind == "designator"]
-    return {(str(payload.get("scheme")), str(payload.get("value"))) for payload in payloads}
 
 
 async def picture_of(ctx: Context, subject: str, bounds: FoldBounds, *, is_marked: bool) -> bytes:

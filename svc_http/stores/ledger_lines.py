@@ -50,6 +50,12 @@ def check_level(level: int) -> None:
         raise AssertionError(f"hashes of level {level} are not kept")
 
 
+def target_in(line: bytes) -> bytes:
+    """The identifier of the record that a line acts on, by its place; meaningless without one."""
+    start = line.find(b'"target":"') + 10
+    return line[start : start + 28]
+
+
 def keys_in(text: Any) -> tuple[str, ...]:
     """The designators in a stored JSON list; none if the text is damaged."""
     try:

@@ -230,6 +230,7 @@ def test_the_workers_view_walks_an_index(dsn: str) -> None:
 
 
 SORT_QUERIES = {
+    "acts",
     "holders",
     "opened_by_key",
     "of_subjects",

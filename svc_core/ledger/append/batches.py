@@ -8,8 +8,7 @@ Rule 3: an erasure removes the content from the line and the indexes; heads, sea
         is given only to a client that sends the same content again.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from attrs import field, frozen
@@ -17,7 +16,7 @@ from attrs import field, frozen
 from svc_core.contract import etag, problem
 from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
-from svc_core.ledger.append.draft_admission import BatchAdmission, BatchSnapshot, read_snapshot
+from svc_core.ledger.append.draft_admission import BatchAdmission
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.erasure import erase_content
 from svc_core.ledger.append.rules import check_new
@@ -47,8 +46,6 @@ _MEMBERS: Final = {
 }
 """The member of a subject's view that shows the records of a kind."""
 
-_NO_SALT: Final = bytes(SALT_BYTES)
-
 
 @frozen
 class AppendedBatch:
@@ -57,27 +54,6 @@ class AppendedBatch:
     records: tuple[SealedRecord, ...]
     receipts: tuple[str, ...]
     head: TreeHead = field(repr=False)
-
-
-Prefetch = Callable[[Context], Awaitable[BatchSnapshot | None]]
-
-
-def prefetch(entries: Sequence[Entry]) -> Prefetch | None:
-    """Return the read to run on a snapshot before the unit of work; None if little must be read."""
-    if all(
-        entry.op in {"assert", "erase"} and not getattr(entry, "evidence", ()) for entry in entries
-    ):
-        return None
-    return partial(_prefetch, entries)
-
-
-async def _prefetch(entries: Sequence[Entry], ctx: Context) -> BatchSnapshot | None:
-    try:
-        return await read_snapshot(
-            ctx, drafts(entries, author="system", salts=[_NO_SALT] * len(entries))
-        )
-    except Problem:
-        return None  # the append refuses it, in its turn
 
 
 async def append_drafts(
@@ -89,8 +65,7 @@ async def append_drafts(
 ) -> AppendedBatch:
     """Append entries, all or nothing; salts are random unless they are passed.
 
-    In a batch, problem details name the number of the entry. `ctx.ahead` holds the result of the
-    read that `prefetch` returned, if there was one.
+    In a batch, problem details name the number of the entry.
 
     Raises:
         Problem: PRECONDITION_FAILED if the ledger is not at `If-Match`; for an invalid
@@ -107,7 +82,7 @@ async def append_drafts(
     await check_end(ctx, head)
     batch = seal_batch(head, batch_drafts, timestamps.utc_text(ctx.now))
     check_new(record.id for record in batch.records)
-    judge = await BatchAdmission.of(ctx, batch_drafts, ctx.ahead)
+    judge = await BatchAdmission.of(ctx, batch_drafts)
     for number, (draft, record) in enumerate(zip(batch_drafts, batch.records, strict=True)):
         try:
             judge.admit(draft, record)

@@ -2,7 +2,7 @@
 
 A fold does not apply them: it accepts any set of records.
 
-Rule 1: a draft is judged by the records of its own subject and by the evidence that it cites.
+Rule 1: a draft is judged by its target, the acts on that, and the evidence that it cites.
 Rule 2: a verdict follows the state that its target is in, by the table of `states`. Retracting a
         verdict takes its target back to the verdict before it, or to none. Retracting that
         retraction gives the verdict again, so it is judged as the verdict would be.
@@ -19,13 +19,15 @@ ledger, with their authors.
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Final
 
-from attrs import Factory, frozen
+from attrs import frozen
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.ledger.fold.running_standing import RunningStanding
+from svc_core.ledger.fold.recordset import RecordSet
+from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.verification_states import FOUR_EYES, TRANSITIONS, UNVERIFIED, State
 from svc_core.ledger.records import STATEMENTS, Draft, Op, SealedRecord
 from svc_core.ledger.repository import SUBJECT_RECORDS_MAX
@@ -46,17 +48,27 @@ ACTS_ON: Final[Mapping[Op, frozenset[str]]] = {
 _HOST: Final = re.compile("https?://([^/?#]+)")
 
 
-@frozen
+@frozen(slots=False)
 class LedgerFacts:
     """The ledger as one draft finds it, earlier drafts of the same batch included.
 
-    `standing` is that of the draft's subject; `evidence` holds the cited records that exist, of any
-    subject.
+    `records` are those that the draft names and that there are, what its target withdraws, and all
+    acts on these, by their ids, oldest first.
     """
 
-    standing: RunningStanding = Factory(RunningStanding)
-    evidence: Mapping[str, SealedRecord] = {}
+    records: Mapping[str, SealedRecord] = {}
     allow_erasure: bool = False
+
+    @staticmethod
+    def of(records: Iterable[SealedRecord], *, allow_erasure: bool = False) -> "LedgerFacts":
+        """Create the facts from these records; what they erase has no content in them."""
+        known = RecordSet.of(records).records
+        return LedgerFacts({record.id: record for record in known}, allow_erasure)
+
+    @cached_property
+    def standing(self) -> Standing:
+        """What is in force of the records, and in which state."""
+        return Standing(tuple(self.records.values()))
 
 
 def cited_ids(draft: Draft) -> frozenset[str]:
@@ -80,9 +92,9 @@ def admit(draft: Draft, facts: LedgerFacts) -> None:
         return
     target = _target(draft, facts)
     if draft.op == "erase":
-        _check_content(target, facts)
+        _check_content(target)
         return
-    if not facts.standing.in_force(target.id):
+    if target.id not in facts.standing.in_force:
         raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: is displaced for all valid times")
     if draft.op == "verify":
         _check_verdict(draft, target, facts)
@@ -124,19 +136,19 @@ def check_room(op: Op, count: int) -> None:
 def _check_subject(draft: Draft, facts: LedgerFacts) -> None:
     if draft.subject is None:
         return
-    opening = facts.standing.records.get(draft.subject)
+    opening = facts.records.get(draft.subject)
     if opening is None or (opening.kind, opening.op) != ("subject", "assert"):
         raise Problem(problem.UNKNOWN_SUBJECT, f"/subject: there is no {draft.subject}")
 
 
 def _check_evidence(draft: Draft, facts: LedgerFacts) -> None:
-    unknown = sorted(id_ for id_ in cited_ids(draft) if id_ not in facts.evidence)
+    unknown = sorted(id_ for id_ in cited_ids(draft) if id_ not in facts.records)
     if unknown:
         raise Problem(problem.UNKNOWN_EVIDENCE, f"/evidence: there is no {', '.join(unknown)}")
 
 
 def _target(draft: Draft, facts: LedgerFacts) -> SealedRecord:
-    target = facts.standing.records.get(draft.target or "")
+    target = facts.records.get(draft.target or "")
     if target is None or (target.subject, target.kind) != (draft.subject, draft.kind):
         raise Problem(
             problem.UNKNOWN_TARGET, f"/target: there is no such {draft.kind} of this subject"
@@ -146,9 +158,8 @@ def _target(draft: Draft, facts: LedgerFacts) -> SealedRecord:
     return target
 
 
-def _check_content(target: SealedRecord, facts: LedgerFacts) -> None:
-    # Inside a batch the content may still be there, and its erasure be known already.
-    if target.id in facts.standing.erased_ids:
+def _check_content(target: SealedRecord) -> None:
+    if target.payload is None:
         raise Problem(problem.TARGET_NOT_IN_FORCE, "/target: its content is erased")
 
 
@@ -156,12 +167,12 @@ def _check_content(target: SealedRecord, facts: LedgerFacts) -> None:
 
 
 def _check_verdict(draft: Draft, target: SealedRecord, facts: LedgerFacts) -> None:
-    _check_content(target, facts)
+    _check_content(target)
     verdict: State = draft.payload["state"]
     _check_four_eyes(verdict, draft.author, target)
     _check_transition(verdict, target, facts)
     if verdict == "corroborated" and not any(
-        _is_independent(facts.evidence[id_], target) for id_ in cited_ids(draft)
+        _is_independent(facts.records[id_], target) for id_ in cited_ids(draft)
     ):
         raise Problem(
             problem.VALIDATION_FAILED, "/evidence: must have one of another author or source"
@@ -176,7 +187,7 @@ def _check_four_eyes(verdict: State, author: str, target: SealedRecord) -> None:
 
 
 def _check_transition(verdict: State, target: SealedRecord, facts: LedgerFacts) -> None:
-    state = facts.standing.state(target.id)
+    state = facts.standing.states.get(target.id, UNVERIFIED)
     if verdict not in TRANSITIONS[state]:
         raise Problem(
             problem.TRANSITION_NOT_ALLOWED,
@@ -214,12 +225,12 @@ def _check_withdrawal(draft: Draft, target: SealedRecord, facts: LedgerFacts) ->
         raise Problem(
             problem.VALIDATION_FAILED, "/validFrom: a verdict has no valid time to withdraw it for"
         )
-    statement = facts.standing.records.get(verdict.target or "")
+    statement = facts.records.get(verdict.target or "")
     if restores and statement is not None:
         # An erased verdict, or one from elsewhere that no verdict is, gives no state again.
         state: State = (verdict.payload or {}).get("state", UNVERIFIED)
         _check_four_eyes(state, draft.author, statement)
-        if state != UNVERIFIED and _is_newest(verdict, facts):
+        if state != UNVERIFIED and _is_newest(verdict, statement, facts):
             _check_transition(state, statement, facts)
 
 
@@ -228,14 +239,14 @@ def _verdict_behind(target: SealedRecord, facts: LedgerFacts) -> tuple[SealedRec
     restores = False
     while target.op == "retract":
         restores = not restores
-        earlier = facts.standing.records.get(target.target or "")
+        earlier = facts.records.get(target.target or "")
         if earlier is None or earlier.seq >= target.seq:
             return None, restores
         target = earlier
     return (target if target.op == "verify" else None), restores
 
 
-def _is_newest(verdict: SealedRecord, facts: LedgerFacts) -> bool:
-    """Whether a verdict, if it were in force, would be the one that counts."""
-    current = facts.standing.verdict(verdict.target or "")
-    return current is None or current.seq <= verdict.seq
+def _is_newest(verdict: SealedRecord, statement: SealedRecord, facts: LedgerFacts) -> bool:
+    """Whether a verdict on a statement, if it were in force, would be the one that counts."""
+    counting = facts.standing.verdicts(statement).counting
+    return not counting or counting[-1].seq <= verdict.seq

@@ -132,6 +132,17 @@ class Ledger(Protocol):
         """At most `limit` lines numbered from `start` on, each with the subject that it is about:
         all lines about the first of the subjects, oldest first, then those about the next."""
 
+    async def acts(
+        self, targets: Sequence[str], *, subjects: Sequence[str], size: int | None = None
+    ) -> tuple[bytes, ...]:
+        """The lines about these subjects that act on one of the records, or on one of those lines,
+        and so on, oldest first.
+
+        A line acts on an earlier one if the first `"target":"` in it is followed by the identifier
+        of that, of 28 bytes, and if its own begins with the same four. Whether its head says so is
+        for the caller to judge.
+        """
+
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines numbered from `start` on there are about each of the subjects."""
 
@@ -150,8 +161,9 @@ class Ledger(Protocol):
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
-    ) -> dict[str, tuple[str, ...]]:
-        """For each key at most `limit` subjects about which a line states it, by the first such.
+    ) -> dict[str, dict[str, tuple[str, ...]]]:
+        """For each key at most `limit` subjects about which a line states it, by the first such,
+        each with the identifiers of all records that do, sorted.
 
         Whether it is still in force is for the caller to judge.
         """

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from svc_core.contract.problem import Problem
 from svc_core.ledger.append.rules import ACTS_ON, LedgerFacts, admit
-from svc_core.ledger.fold.running_standing import RunningStanding
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.verification_states import TRANSITIONS, UNVERIFIED
 from svc_core.ledger.log.record_seals import TreeHead, seal_batch
@@ -242,11 +241,8 @@ def draft_of(history: History, act: Act) -> Draft | None:
 def facts_for(history: History, subject: str, draft: Draft) -> LedgerFacts:
     """Collect the facts that the admission rules need from a history."""
     ids = frozenset(draft.payload.get("evidence", ()))
-    return LedgerFacts(
-        RunningStanding.of(record for record in history.records if record.subject == subject),
-        {record.id: record for record in history.records if record.id in ids},
-        allow_erasure=True,
-    )
+    records = [row for row in history.records if row.subject == subject or row.id in ids]
+    return LedgerFacts.of(records, allow_erasure=True)
 
 
 def _target(standing: Standing, act: Act) -> SealedRecord | None:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 from attrs import define, field, frozen
@@ -18,7 +18,7 @@ from svc_core.operation.ports import (
     StaleVersionError,
     key_digest,
 )
-from svc_http.stores.ledger_lines import check_append, check_level, check_time
+from svc_http.stores.ledger_lines import check_append, check_level, check_time, target_in
 
 Undo = Callable[[], object]
 
@@ -110,6 +110,18 @@ class MemoryLedger:
         )
         return tuple(islice(rows, limit))
 
+    async def acts(
+        self, targets: Sequence[str], *, subjects: Sequence[str], size: int | None = None
+    ) -> tuple[bytes, ...]:
+        """The lines that act on one of the records, or on one of those lines."""
+        ids, kinds, acts = {id_.encode() for id_ in targets}, {id_[:4] for id_ in targets}, []
+        for line in self.log.visible(size):
+            is_about = line.subject in subjects and line.id[:4] in kinds
+            if is_about and target_in(line.line) in ids:
+                ids.add(line.id.encode())
+                acts.append(line.line)
+        return tuple(acts)
+
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
         counts = Counter(line.subject for line in self.log.lines[start:])
@@ -136,12 +148,16 @@ class MemoryLedger:
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
-    ) -> dict[str, tuple[str, ...]]:
-        """The subjects about which a line states each key."""
-        return {key: tuple(dict.fromkeys(self._holders(key, size)))[:limit] for key in keys}
+    ) -> dict[str, dict[str, tuple[str, ...]]]:
+        """The subjects about which a line states each key, with the records that do."""
+        return {key: dict(islice(self._holders(key, size).items(), limit)) for key in keys}
 
-    def _holders(self, key: str, size: int | None) -> Iterator[str]:
-        return (line.subject for line in self.log.visible(size) if key in line.keys)
+    def _holders(self, key: str, size: int | None) -> dict[str, tuple[str, ...]]:
+        ids: dict[str, list[str]] = {}
+        for line in self.log.visible(size):
+            if key in line.keys:
+                ids.setdefault(line.subject, []).append(line.id)
+        return {subject: tuple(sorted(names)) for subject, names in ids.items()}
 
     async def size_at(self, recorded_at: str) -> int:
         """How many lines were recorded at or before this time."""

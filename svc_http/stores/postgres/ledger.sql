@@ -31,6 +31,17 @@ CROSS JOIN LATERAL (SELECT seq, line FROM ledger_lines
   WHERE tenant = $1 AND subject = s.subject AND seq >= $3 AND seq < $4
   ORDER BY seq LIMIT $5) AS l
 ORDER BY s.place, l.seq LIMIT $5
+-- acts
+WITH RECURSIVE about AS MATERIALIZED (
+  SELECT seq, convert_to(id, 'UTF8') AS id,
+    substring(line FROM position('"target":"'::bytea IN line) + 10 FOR 28) AS target
+  FROM ledger_lines WHERE tenant = $1 AND subject = ANY ($2::text[]) AND seq < $4
+  AND left(id, 4) = ANY (SELECT left(t.id, 4) FROM unnest($3::text[]) AS t (id))),
+acts (seq, id) AS (
+  SELECT seq, id FROM about
+  WHERE target = ANY (SELECT convert_to(id, 'UTF8') FROM unnest($3::text[]) AS t (id))
+  UNION SELECT a.seq, a.id FROM acts AS c JOIN about AS a ON a.target = c.id AND a.seq > c.seq)
+SELECT line FROM ledger_lines WHERE tenant = $1 AND seq IN (SELECT seq FROM acts) ORDER BY seq
 -- counts_of
 SELECT subject, count(*) FROM ledger_lines
 WHERE tenant = $1 AND subject = ANY ($2::text[]) AND seq >= $3 GROUP BY subject
@@ -45,8 +56,9 @@ WHERE tenant = $1 AND opens AND seq < $2 AND subject IN (
   WHERE k.tenant = $1 AND k.digest = $4 AND k.seq < $5)
 ORDER BY seq DESC LIMIT $3
 -- holders
-SELECT d.digest, s.subject FROM unnest($2::bigint[]) AS d (digest)
-CROSS JOIN LATERAL (SELECT h.subject, min(k.seq) AS first FROM ledger_keys AS k
+SELECT d.digest, s.subject, s.ids FROM unnest($2::bigint[]) AS d (digest)
+CROSS JOIN LATERAL (SELECT h.subject, min(k.seq) AS first, string_agg(h.id, ',') AS ids
+  FROM ledger_keys AS k
   JOIN ledger_lines AS h ON h.tenant = k.tenant AND h.seq = k.seq
   WHERE k.tenant = $1 AND k.digest = d.digest AND k.seq < $3
   GROUP BY h.subject ORDER BY first LIMIT $4) AS s

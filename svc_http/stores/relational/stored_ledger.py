@@ -81,6 +81,12 @@ class RelationalLedger(ABC):
         values = ([*dict.fromkeys(subjects)], start, ledger_end(size), limit)
         return tuple(map(tuple, await self._rows("of_subjects", *values)))
 
+    async def acts(
+        self, targets: Sequence[str], *, subjects: Sequence[str], size: int | None = None
+    ) -> tuple[bytes, ...]:
+        """The lines that act on one of the records, or on one of those lines."""
+        return await self._column("acts", list(subjects), list(targets), ledger_end(size))
+
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
         counts = dict(await self._rows("counts_of", list(subjects), start))
@@ -104,12 +110,16 @@ class RelationalLedger(ABC):
 
     async def holders(
         self, keys: Sequence[str], *, size: int | None = None, limit: int
-    ) -> dict[str, tuple[str, ...]]:
-        """The subjects about which a line states each key."""
+    ) -> dict[str, dict[str, tuple[str, ...]]]:
+        """The subjects about which a line states each key, with the records that do."""
         digests = {key: key_digest(key) for key in keys}
         rows = await self._rows("holders", [*digests.values()], ledger_end(size), limit)
         return {
-            key: tuple(subject for row_digest, subject in rows if row_digest == digest)
+            key: {
+                subject: tuple(sorted(ids.split(",")))
+                for row_digest, subject, ids in rows
+                if row_digest == digest
+            }
             for key, digest in digests.items()
         }
 

@@ -42,6 +42,23 @@ CROSS JOIN ledger_lines AS l ON l.subject = ?2
   AND l.place >= (g.number << 40) + ?3 AND l.place < (g.number << 40) + ?4
 CROSS JOIN ledger_bodies AS b ON b.number = l.body
 WHERE g.tenant = ?1 ORDER BY l.place LIMIT ?5
+-- acts
+WITH RECURSIVE about (place, id, target) AS MATERIALIZED (
+  SELECT l.place, l.id,
+    CAST(substr(b.line, instr(b.line, CAST('"target":"' AS BLOB)) + 10, 28) AS TEXT)
+  FROM ledgers AS g
+  CROSS JOIN ledger_lines AS l ON l.subject IN (SELECT value FROM json_each(?2))
+    AND l.place >= g.number << 40 AND l.place < (g.number << 40) + ?4
+    AND substr(l.id, 1, 4) IN (SELECT substr(value, 1, 4) FROM json_each(?3))
+  CROSS JOIN ledger_bodies AS b ON b.number = l.body
+  WHERE g.tenant = ?1 AND instr(b.line, CAST('"target":"' AS BLOB))),
+acts (place, id) AS (
+  SELECT place, id FROM about WHERE target IN (SELECT value FROM json_each(?3))
+  UNION
+  SELECT a.place, a.id FROM acts AS t JOIN about AS a ON a.target = t.id AND a.place > t.place)
+SELECT b.line FROM acts
+CROSS JOIN ledger_lines AS l ON l.place = acts.place
+CROSS JOIN ledger_bodies AS b ON b.number = l.body ORDER BY l.place
 -- counts_of
 SELECT s.value, (SELECT count(*) FROM ledger_lines AS l WHERE l.subject = s.value
   AND l.place >= (g.number << 40) + ?3 AND l.place < g.number + 1 << 40)
@@ -67,10 +84,10 @@ CROSS JOIN ledger_lines AS l ON +l.opens = 1
 CROSS JOIN ledger_bodies AS b ON b.number = l.body
 WHERE g.tenant = ?1 ORDER BY l.place DESC LIMIT ?3
 -- holders
-SELECT d.value, s.value FROM ledgers AS g
+SELECT d.value, json_extract(s.value, '$[0]'), json_extract(s.value, '$[1]') FROM ledgers AS g
 CROSS JOIN json_each(?2) AS d
-CROSS JOIN json_each((SELECT json_group_array(subject) FROM (
-  SELECT h.subject FROM ledger_keys AS k
+CROSS JOIN json_each((SELECT json_group_array(json_array(subject, ids)) FROM (
+  SELECT h.subject, group_concat(h.id) AS ids FROM ledger_keys AS k
   CROSS JOIN ledger_lines AS h ON h.place = k.place
   WHERE k.digest = d.value AND k.place >= g.number << 40 AND k.place < (g.number << 40) + ?3
   GROUP BY h.subject ORDER BY min(k.place) LIMIT ?4))) AS s

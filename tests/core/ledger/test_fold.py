@@ -507,6 +507,24 @@ def test_displacement_at_a_time_is_displacement_over_the_times(records: list[Sea
         assert all(at_times) is standing.is_withdrawn(record)
 
 
+@examples(100)
+@given(histories.histories(acts_max=30), st.data())
+def test_a_record_stands_as_the_acts_on_it_say_whatever_else_there_is(
+    history: histories.History, data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(1, len(history.records)))
+    whole = Standing(history.records[:size])
+    for record in whole.records:
+        ids = {record.id}
+        for act in whole.records:
+            ids |= {act.id} if act.target in ids else set()
+        alone = Standing(tuple(item for item in whole.records if item.id in ids))
+
+        assert alone.validity(record) == whole.validity(record)
+        assert alone.verdicts(record) == whole.verdicts(record)
+        assert (record.id in alone.in_force) is (record.id in whole.in_force)
+
+
 def test_a_chain_of_acts_may_be_long(book: Book) -> None:
     last = book.claim("a")
     for number in range(3_000):

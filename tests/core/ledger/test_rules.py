@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from svc_core.contract.problem import Problem
 from svc_core.ledger.append.rules import ACTS_ON, LedgerFacts, admit, check_new, cited_ids
-from svc_core.ledger.fold.running_standing import RunningStanding
 from svc_core.ledger.fold.verification_states import FOUR_EYES, TRANSITIONS, UNVERIFIED, Verdict
 from svc_core.ledger.records import KIND_PREFIX, STATEMENTS, Draft, Op, SealedRecord
 
@@ -89,15 +88,8 @@ class Log:
 
     def facts(self, subject=None, **options):
         records = [record for record in self.records if subject in (None, record.subject)]
-        return LedgerFacts(
-            RunningStanding.of(records),
-            {
-                record.id: record
-                for record in self.records
-                if record.kind in {"claim", "observation"}
-            },
-            **options,
-        )
+        elsewhere = [row for row in self.records if row.kind in {"claim", "observation"}]
+        return LedgerFacts.of([*records, *elsewhere], **options)
 
 
 def acting(op, target, author=BOB, **payload):
@@ -507,7 +499,7 @@ def test_what_is_admitted_has_its_target_in_force_or_erases(steps):
         facts = log.facts(allow_erasure=True)
         if code(draft, facts) is None:
             if draft.target is not None:
-                target = facts.standing.records[draft.target]
+                target = facts.records[draft.target]
                 assert target.kind == draft.kind
                 assert target.op in ACTS_ON[draft.op]
                 assert draft.op == "erase" or log.is_in_force(target)

@@ -4,15 +4,19 @@ import json
 import re
 from base64 import b64decode
 from hashlib import sha256
+from types import SimpleNamespace
 from urllib.parse import quote
 
+import attrs
 import pytest
 import rfc8785
 
 from svc_core.ledger.log import checkpoint, proofs, receipt, tree
 from svc_core.ledger.log.note import VerifierKey
 from svc_core.ledger.log.receipt import LogReceipt
+from svc_core.ledger.queries import FoldBounds, view_of
 from svc_core.ledger.records import HEAD, split_line
+from svc_core.ledger.timestamps import utc_text
 from svc_core.ledger.verify.log_verification import verify_log
 
 ZUG, BASEL, VADUZ = {"city": "Zug"}, {"city": "Basel"}, {"city": "Vaduz"}
@@ -97,6 +101,48 @@ def test_two_subjects_that_bear_one_name_are_told_of_each_other(town):
     town.append({**retract, "reason": "duplicate"})
     assert town.data(f"/subjects/{first}")["collisions"] == []
     assert town.data(f"/subjects/{first}?size=4")["collisions"] == collisions
+
+
+class CountedLedger:
+    """A ledger that counts the lines that are read of it."""
+
+    def __init__(self, ledger):
+        self.ledger, self.count = ledger, 0
+
+    def __getattr__(self, name):
+        async def read(*arguments, **options):
+            rows = await getattr(self.ledger, name)(*arguments, **options)
+            self.count += len(rows) if name in {"of_subjects", "get_many", "acts", "lines"} else 0
+            return rows
+
+        return read
+
+
+def test_a_fold_reads_what_concerns_its_subject_and_not_all_of_who_shares_its_names(town):
+    subject = town.subject()
+    name = {"kind": "designator", "scheme": "cve", "value": "CVE-2024-3094"}
+    town.append({**name, "subject": subject})
+    counts = []
+
+    async def fold(ctx):
+        ledger = CountedLedger(ctx.tx.ledger)
+        counted = attrs.evolve(ctx, tx=SimpleNamespace(ledger=ledger))
+        bounds = FoldBounds(None, utc_text(ctx.now), None)
+        view = await view_of(counted, subject, bounds)
+        counts.append(ledger.count)
+        return [row.subjects for row in view.collisions]
+
+    service = town.house.service.runtime.service
+    rivals = [town.subject() for _ in range(3)]
+    for rival in rivals:
+        town.append({**name, "subject": rival})
+    for _ in range(2):
+        assert town.house.run(service.read(town.tenant, fold)) == [tuple(sorted(rivals))]
+        for rival in rivals:
+            claim = {"kind": "claim", "subject": rival, "predicate": "motto"}
+            claims = town.append([{**claim, "value": number} for number in range(20)])
+            town.verdict(rival, claims[0]["id"], "disputed", town.bob)
+    assert counts == [2 + 3, 2 + 3]
 
 
 def test_an_erased_designator_hides_no_other_collision(make_town):
