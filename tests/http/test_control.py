@@ -60,7 +60,7 @@ class House:
         monkeypatch.setattr(operator, "OPERATIONS_BY_ID", self.operations())
 
     def run(self, coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(10)
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(60)
 
     def release(self) -> None:
         self.loop.call_soon_threadsafe(self.go.set)
@@ -165,7 +165,7 @@ class House:
         self.release()
         self.close()
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(10)
+        self._thread.join(60)
         self.loop.close()
 
 
@@ -179,7 +179,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
 @contextmanager
 def raw(path: Path) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-        line.settimeout(10)
+        line.settimeout(60)
         line.connect(str(path))
         yield line
 
@@ -213,7 +213,7 @@ def test_progress_comes_in_order_before_the_answer(house: House) -> None:
 def test_progress_that_nobody_reads_is_dropped_and_the_answer_is_not(house: House) -> None:
     with raw(house.path) as line:
         line.sendall(channel.line(requests("flood")))
-        assert house.ended.acquire(timeout=10)  # nothing was read until then
+        assert house.ended.acquire(timeout=60)  # nothing was read until then
         with line.makefile("rb") as lines:
             *report, answer = lines.readlines()
     assert json.loads(answer)["ok"]["body"]["data"] == {"text": "whole"}
@@ -229,18 +229,18 @@ def parts_of(house: House, operation: str) -> list[str]:
 
 def test_the_parts_of_a_stream_come_before_its_end(house: House) -> None:
     assert parts_of(house, "stream") == ["", "one", "", "zw\u00f6lf"]
-    assert house.ended.acquire(timeout=10)
+    assert house.ended.acquire(timeout=60)
 
 
 def test_a_stream_that_has_had_its_time_says_goodbye(house: House) -> None:
     assert parts_of(house, "slow")[-1] == "bye"
-    assert house.ended.acquire(timeout=10)
+    assert house.ended.acquire(timeout=60)
 
 
 def test_a_stream_that_is_refused_is_a_refusal(house: House) -> None:
     with pytest.raises(OperationRefused, match="None are left"):
         parts_of(house, "refusing")
-    assert house.ended.acquire(timeout=10)
+    assert house.ended.acquire(timeout=60)
 
 
 def test_a_stream_without_an_end_is_given_over_http_alone(house: House) -> None:
@@ -253,7 +253,7 @@ def test_a_stream_ends_with_whoever_listened(house: House, how: str) -> None:
     with raw(house.path) as line:
         line.sendall(channel.line(requests(how)))
         assert line.recv(8) == b'{"part":'
-    assert house.ended.acquire(timeout=10)
+    assert house.ended.acquire(timeout=60)
     assert ask(house, "echo", text="still there") == {"text": "still there"}
     assert house.defects == []
 
@@ -317,9 +317,9 @@ def test_a_line_that_is_no_request_is_refused(house: House, line: bytes, code: s
 def test_a_command_runs_to_its_end_when_its_caller_has_gone(house: House) -> None:
     with raw(house.path) as wire:
         wire.sendall(channel.line(requests("wait", text="still done")))
-        assert house.waiting.acquire(timeout=10)
+        assert house.waiting.acquire(timeout=60)
     house.release()
-    assert house.ended.acquire(timeout=10)
+    assert house.ended.acquire(timeout=60)
     assert house.heard == ["still done"]
 
 
@@ -343,7 +343,7 @@ def crowd(house: House) -> Iterator[list[socket.socket]]:
         for _ in range(control_socket.CONNECTIONS_MAX):
             line = lines.enter_context(raw(house.path))
             line.sendall(channel.line(requests("wait")))
-            assert house.waiting.acquire(timeout=10)
+            assert house.waiting.acquire(timeout=60)
             running.append(line)
         yield running
 
@@ -362,7 +362,7 @@ def test_more_commands_at_once_than_are_allowed_are_refused(house: House, size: 
 def test_closing_waits_for_what_runs_and_no_longer_than_it_is_told(house: House) -> None:
     with raw(house.path) as first:
         first.sendall(channel.line(requests("wait", text="in time")))
-        assert house.waiting.acquire(timeout=10)
+        assert house.waiting.acquire(timeout=60)
         house.loop.call_soon_threadsafe(house.loop.call_later, 0.01, house.go.set)
         house.close(10)
         assert answers(first)["ok"]["body"]["data"] == {"text": "in time"}
@@ -382,9 +382,9 @@ def test_a_command_that_is_cut_off_is_not_said_to_be_undone(house: House) -> Non
 
     caller = threading.Thread(target=call)
     caller.start()
-    assert house.waiting.acquire(timeout=10)
+    assert house.waiting.acquire(timeout=60)
     house.close(0)
-    caller.join(10)
+    caller.join(60)
     assert len(answers) == 1
     assert "look before repeating" in str(answers[0])
 
@@ -406,7 +406,7 @@ def test_a_server_that_ends_within_its_answer_broke_off(tmp_path: Path, message:
         server.start()
         with pytest.raises(BrokeOff):
             channel.ask_server(path, requests("echo"), silent)
-        server.join(10)
+        server.join(60)
 
 
 def test_a_reset_connection_broke_off(tmp_path: Path) -> None:
@@ -422,7 +422,7 @@ def test_a_reset_connection_broke_off(tmp_path: Path) -> None:
         server.start()
         with pytest.raises(BrokeOff):
             channel.ask_server(path, requests("echo", text="x" * 1_000_000), silent)
-        server.join(10)
+        server.join(60)
 
 
 # -- where it is, and whose --------------------------------------------------------------------

@@ -75,7 +75,7 @@ class Box:
 
 
 def model(server: Upstream, **options: Any) -> Chat:
-    waits = options.pop("waits", ChatTimeouts(idle=5.0, total=10.0))
+    waits = options.pop("waits", ChatTimeouts(idle=60.0, total=120.0))
     return Chat(ChatEndpoint(server.url, "small", KEY, **options), timeouts=waits)
 
 
@@ -267,7 +267,7 @@ async def test_a_long_answer_is_cut_and_so_is_one_of_a_model_that_may_write_no_m
     run = await events(model(server))
     assert isinstance(run[-1], AnswerDone)
     assert run[-1].reason == "length"
-    await asyncio.wait_for(server.departure.wait(), 1)
+    await asyncio.wait_for(server.departure.wait(), SOON)
 
     server.plays.clear()
     server.says(*LOOK)
@@ -386,7 +386,8 @@ async def test_what_fails_later_ends_what_was_begun(server: Upstream, case: str)
     how, parts, code = BREAKS[case]
     server.says(*LOOK)
     server.says(*words(f"{SENTENCE} The", finish=None), *parts, **how)
-    run = await events(model(server, waits=ChatTimeouts(idle=0.2, total=10.0)))
+    idle = 2.0 if case == "silence" else 60.0
+    run = await events(model(server, waits=ChatTimeouts(idle, total=120.0)))
     assert text(run) == SENTENCE
     assert isinstance(run[-1], AnswerFailure)
     assert run[-1].code == code
@@ -405,7 +406,7 @@ async def test_a_silent_model_has_an_end_too(
         async with asyncio.timeout(SOON):
             await events(model(server, waits=waits))
     assert failure.value.type is problem.UPSTREAM_ERROR
-    await asyncio.wait_for(server.departure.wait(), 1)
+    await asyncio.wait_for(server.departure.wait(), SOON)
 
 
 async def test_a_model_that_says_nothing_of_what_it_looked_up_has_failed(server: Upstream) -> None:
@@ -520,7 +521,7 @@ async def test_whoever_leaves_ends_the_model_s_work_at_once(server: Upstream, ca
     await asyncio.wait_for(server.is_asked.wait(), 5)
     assert not task.done()
     task.cancel()
-    await asyncio.wait_for(server.departure.wait(), 1)
+    await asyncio.wait_for(server.departure.wait(), SOON)
     with pytest.raises(asyncio.CancelledError):
         await task
 
@@ -531,7 +532,7 @@ async def test_an_answer_that_nobody_reads_is_dropped_with_its_connection(
     server.says(*words("Port", finish=None), None)
     stream: Any = await model(server).open(QUESTION, Box())
     await stream.aclose()
-    await asyncio.wait_for(server.departure.wait(), 1)
+    await asyncio.wait_for(server.departure.wait(), SOON)
 
 
 # -- passages ----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def server() -> Iterator[Server]:
 
 def model(server: Server, **options: Any) -> RemoteModel:
     return RemoteModel(
-        EmbeddingEndpoint(server.url, "small", KEY, **options), waits=(0.0, 0.0), total_seconds=5.0
+        EmbeddingEndpoint(server.url, "small", KEY, **options), waits=(0.0, 0.0), total_seconds=60.0
     )
 
 

@@ -22,7 +22,7 @@ FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>Pier</title>
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not is_so():  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.01)
 
@@ -55,7 +55,7 @@ async def test_what_a_service_takes_in_gets_a_vector_from_the_model_of_its_setti
         assert "sk-very-secret" not in (tmp_path / "svc.log").read_text()
 
         async with hosting.opened(settings) as service:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while not await vectors(service.runtime.service):  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
         assert place.requests[-1][1]["input"] == ["Strike at the port"]

@@ -1,6 +1,5 @@
 """Who is let in, over HTTP: keys, scopes, addresses, lockout, limits."""
 
-import asyncio
 from datetime import timedelta
 
 import pytest
@@ -324,45 +323,6 @@ def test_a_refused_key_is_let_in_once_the_reason_is_gone(house, check_problem):
     assert house.ask("GET", path, key).status_code == 200
 
 
-# -- lockout -----------------------------------------------------------------------------------
-
-
-def test_five_unknown_keys_lock_an_address_for_valid_keys_too(house, check_problem):
-    key = house.key()
-    for _ in range(5):
-        check_problem(house.ask("GET", NOTES, UNKNOWN), problem.INVALID_API_KEY)
-    answer = house.ask("GET", NOTES, key)
-    check_problem(answer, problem.AUTH_LOCKED)
-    assert answer.headers["retry-after"] == "900"
-    check_problem(house.ask("GET", NOTES), problem.MISSING_API_KEY)
-    assert house.ask("GET", NOTES, key, client=("192.0.2.7", 1)).status_code == 200
-    house.clock.forward(minutes=15)
-    assert house.ask("GET", NOTES, key).status_code == 200
-
-
-class Waiting(MemoryStorage):
-    """A store whose reads let others go first, as a disk does."""
-
-    async def read(self, tenant, unit):
-        await asyncio.sleep(0)
-        return await super().read(tenant, unit)
-
-
-@pytest.mark.parametrize("store", [MemoryStorage, Waiting])
-def test_of_a_burst_exactly_five_are_told_that_their_key_is_unknown(make_house, house, store):
-    house = make_house(parts={"storage": store(house.service_collections)})
-    answers = house.asks([("GET", NOTES)] * 100, UNKNOWN)
-    codes = sorted(answer.status_code for answer in answers)
-    assert codes == [401] * 5 + [429] * 95
-
-
-def test_known_keys_that_fail_lock_nobody_out(house, check_problem):
-    key = house.key()
-    house.system(lambda ctx: _revoke(ctx, key))
-    for _ in range(10):
-        check_problem(house.ask("GET", NOTES, key), problem.API_KEY_REVOKED)
-
-
 # -- addresses ---------------------------------------------------------------------------------
 
 
@@ -392,33 +352,10 @@ def test_the_allowlist_of_a_key_sees_the_client_and_not_what_strangers_write(
 # -- limits ------------------------------------------------------------------------------------
 
 
-def test_a_key_may_call_as_often_as_its_plan_says(house, check_problem):
-    key = house.key(plan="pro")
-    for remaining in range(29, -1, -1):
-        answer = house.ask("GET", NOTES, key)
-        assert answer.headers["x-ratelimit-remaining-minute"] == str(remaining)
-    over = house.ask("GET", NOTES, key)
-    check_problem(over, problem.RATE_LIMITED)
-    assert over.headers["retry-after"] == "53"  # the clock stands at :07
-    assert over.headers["x-ratelimit-remaining-minute"] == "0"
-    assert over.headers["x-ratelimit-remaining-day"] == "4970"
-    assert [name for name, _ in over.headers.multi_items()].count("x-ratelimit-limit-day") == 1
-    house.clock.forward(seconds=53)
-    assert house.ask("GET", NOTES, key).status_code == 200
-
-
 def test_refusals_behind_the_gate_carry_the_limits_as_well(house, check_problem):
     answer = house.ask("GET", f"{NOTES}?limit=0", house.key())
     check_problem(answer, problem.INVALID_PARAMETER)
     assert answer.headers["x-ratelimit-remaining-minute"] == "119"
-
-
-def test_without_limits_nothing_is_counted(make_house):
-    house = make_house(rate_limits=False)
-    key = house.key(plan="pro")
-    answers = house.asks([("GET", NOTES)] * 40, key)
-    assert {answer.status_code for answer in answers} == {200}
-    assert not any("ratelimit" in name for name in answers[0].headers)
 
 
 def test_a_lookup_under_another_digest_admits_nobody(house, check_problem):

@@ -135,7 +135,7 @@ def test_the_loop_writes_again_and_again(make_house):
             house.clock.forward(seconds=1)
             storage.is_written.clear()
             uses.note(id_, house.clock())
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await storage.is_written.wait()
             (key,) = await service.read(SYSTEM, accounts.list_keys)
             assert key.last_used_at == house.clock()

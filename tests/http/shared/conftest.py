@@ -16,7 +16,7 @@ from svc_http.stores.counters.postgres_coordination import on_postgres
 from svc_http.stores.counters.redis_coordination import on_redis
 from tests.postgres import PostgresServer
 
-SOON = 10.0
+SOON = 60.0
 """Seconds within which everything here happens on the slowest machine."""
 
 

@@ -301,7 +301,7 @@ async def test_a_report_belongs_to_its_worker_for_as_long_as_it_speaks(
         await storage.has_refused.wait()
     house.clock.advance(CLAIM.total_seconds())
     commits = Commits(house.storage)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await house.storage.across(SPEECH_REQUESTS, end=micros(house.clock.now()), limit=9):
             await commits.after(commits.version, 0.1)
     assert await house.speak() == ()
@@ -355,7 +355,7 @@ async def test_what_speaks_slowly_holds_up_no_other_workspace(house: House) -> N
     second = House(house.storage, house.media, house.voice.sound, beside=house)
     loop = speak_loop(house.service, house.recorder, Commits(house.storage), house.failures.append)
     commits = Commits(house.storage)
-    async with running(loop), asyncio.timeout(10):
+    async with running(loop), asyncio.timeout(60):
         await house.voice.began.wait()
         await second.open()
         while not (await second.row()).has_audio:
@@ -372,7 +372,7 @@ async def test_what_speaks_slowly_holds_up_no_other_workspace(house: House) -> N
 async def test_the_loop_hears_of_a_new_report(house: House) -> None:
     commits = Commits(house.storage)
     loop = speak_loop(house.service, house.recorder, commits, house.failures.append)
-    async with running(loop), asyncio.timeout(10):
+    async with running(loop), asyncio.timeout(60):
         while not (await house.row()).has_audio:
             await commits.after(commits.version, 1.0)
 
@@ -421,7 +421,7 @@ async def test_the_sweep_hears_of_a_report_that_goes(house: House) -> None:
     commits = Commits(house.storage)
     async with (
         running(orphan_file_loop(house.service, house.media, commits)),
-        asyncio.timeout(10),
+        asyncio.timeout(60),
     ):
         await house.forget()
         while await house.counts() != (0, 0):
@@ -674,7 +674,7 @@ async def test_what_cannot_be_spoken_by_hand_is_refused(
         house.voice.gate = asyncio.Event()
     work = asyncio.create_task(by_hand(house, no_recorder if failure == "settings" else None))
     if house.voice.gate is not None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await house.voice.began.wait()
         await house.forget()
         house.voice.gate.set()

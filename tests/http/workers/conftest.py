@@ -32,7 +32,7 @@ from svc_http.stores import SqliteStorage
 from tests.backends import BACKEND, EPOCH, NAMES, store_of
 
 WAIT_SECONDS_MAX = 10.0
-LIMITS = FetchLimits(connect_seconds=2.0, total_seconds=5.0)
+LIMITS = FetchLimits(connect_seconds=20.0, total_seconds=60.0)
 
 
 # -- the publisher -----------------------------------------------------------------------------

@@ -588,7 +588,7 @@ async def test_one_process_looks_after_the_indexes_at_a_time(
     commits = Commits(house.service.storage)
     await leases.release("index", "somebody else")
     task = asyncio.create_task(index_loop(house.service, Embeddings(model), commits, leases))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not (await row_counts(house.service, tenant))["texts"]:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     task.cancel()

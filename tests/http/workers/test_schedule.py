@@ -1,9 +1,7 @@
 """Reports are made when they are due: whole, once, from what was taken in since the last one."""
 
-import signal
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -22,7 +20,6 @@ from svc_http.service.workers import schedules as schedule
 from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.schedules import SETTLING, run_due, schedule_loop
 from svc_http.service.workers.source_pulls import add_source, pull
-from tests.nursery import program
 
 pytestmark = pytest.mark.anyio
 
@@ -155,24 +152,6 @@ async def test_workspaces_are_served_apart(any_house: Any) -> None:
     assert len(await run_due(any_house.service)) == 3
     for tenant in tenants:
         assert [row.profile_id for row in await reports(any_house, tenant)] == [ids[tenant]]
-
-
-async def test_of_several_workers_one_makes_each_report(
-    any_house: Any, publisher: Any, feed: Make
-) -> None:
-    ids = [await profile(any_house) for _ in range(4)]
-    await taken_in(any_house, publisher, feed("Cranes stop in the port"))
-    await come_due(any_house, ids[0])
-    rows: list[ReportRow] = []
-
-    async def work() -> None:
-        rows.extend(await run_due(any_house.service))
-
-    async with anyio.create_task_group() as tasks:
-        for _ in range(3):
-            tasks.start_soon(work)
-    assert sorted(row.profile_id for row in rows) == sorted(ids)
-    assert len(await reports(any_house)) == 4
 
 
 @pytest.mark.parametrize("is_read", [True, False])
@@ -326,82 +305,3 @@ async def test_no_report_is_made_for_a_profile_of_another_workspace(any_house: A
     id_ = await profile(any_house)
     with pytest.raises(Problem):
         await make_report(any_house.service, "wsp_" + "b" * 24, id_)
-
-
-# -- kill -9 -----------------------------------------------------------------------------------
-
-WORKER = """
-import asyncio, os, signal, sys
-from svc_core import catalog
-from svc_core.access import plans
-from svc_core.base.seals import Keyring
-from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service.service_units import Service
-from svc_http.stores import SqliteStorage
-from svc_http.service.workers.schedules import schedule_loop
-
-class Mortal:
-    def __init__(self, storage, place, writes):
-        self.across, self.read = storage.across, storage.read
-        self.storage, self.place, self.writes = storage, place, writes
-
-    def at(self, place):
-        if place == self.place and self.writes == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    async def write(self, tenant, unit):
-        self.writes -= 1
-        async def deadly(tx):
-            made = await unit(tx)
-            self.at("inside")
-            return made
-        self.at("before")
-        made = await self.storage.write(tenant, deadly)
-        self.at("after")
-        return made
-
-async def main(path, seconds, place, writes):
-    clock = FrozenClock()
-    clock.advance(float(seconds))
-    storage = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
-    ring = Keyring({1: b"k" * 32}, 1)
-    mortal = Mortal(storage, place, int(writes))
-    service = Service(mortal, CountingIds(clock), clock.now, ring, plans=plans.PRESETS["default"])
-    await schedule_loop(service, round_seconds=0.01)
-
-asyncio.run(main(*sys.argv[1:]))
-"""
-
-
-@pytest.mark.parametrize(("place", "reports_left"), [("before", 1), ("inside", 1), ("after", 2)])
-async def test_a_killed_worker_leaves_whole_reports_and_the_next_one_makes_the_rest(
-    make_house: Callable[[str], Any], tmp_path: Path, place: str, reports_left: int
-) -> None:
-    house = make_house("sqlite")
-    ids = [await profile(house, name=f"Ports {number}") for number in range(4)]
-    await come_due(house, ids[-1])
-    await house.close()
-    ahead = (house.clock.now() - type(house.clock)().now()).total_seconds()
-    worker = program(WORKER, tmp_path / "svc.db", ahead, place, 2)
-    await anyio.to_thread.run_sync(worker.communicate)
-    assert worker.returncode == -signal.SIGKILL
-    house = make_house("sqlite")
-    house.clock.advance(ahead)
-    before = await reports(house)
-    assert len(before) == reports_left
-    await _check_whole(house, before)
-    assert len(await run_due(house.service)) == 4 - reports_left
-    after = await reports(house)
-    assert sorted(row.profile_id for row in after) == sorted(ids)
-    assert {row.id for row in before} < {row.id for row in after}
-    await _check_whole(house, after)
-    await house.close()
-
-
-async def _check_whole(house: Any, rows: list[ReportRow]) -> None:
-    for row in rows:
-        await house.service.read(TENANT, lambda ctx, row=row: ctx.load(FACETS, row.id))
-        later = await due(house, row.profile_id)
-        assert later.next_run_at is not None
-        assert later.next_run_at > house.clock.now()
-        assert later.last_report_id == row.id

@@ -380,7 +380,7 @@ async def test_workers_on_one_store_never_make_a_report_twice(town: Town, worker
     assert await town.feed("updated") == []
 
 
-# -- deletion and defects ----------------------------------------------------------------------
+# -- defects -------------------------------------------------------------------------------------
 
 
 async def test_a_failing_profile_is_tried_ever_more_rarely_while_others_go_on(
@@ -410,26 +410,6 @@ async def test_a_failing_profile_is_tried_ever_more_rarely_while_others_go_on(
     assert first.period.end.minute == 0  # late, yet it ends at a run
     assert all(row.period.end - row.period.start == timedelta(hours=1) for row in rest)
     assert (await town.due(bad)).failures == 0
-
-
-async def test_profiles_that_are_deleted_while_reports_are_made_leave_nothing(
-    town: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids = [await town.profile(name=f"P{number}", frequency="hourly") for number in range(6)]
-    compose = schedule.compose_report
-    deleted_ids = ids[::2]
-
-    async def compose_or_fail(service: Any, tenant: str, id_: str, window: Any) -> Any:
-        report = await compose(service, tenant, id_, window)
-        if id_ in deleted_ids:
-            await town.delete(id_)
-        return report
-
-    monkeypatch.setattr(schedule, "compose_report", compose_or_fail)
-    town.move_to(START + timedelta(hours=1))
-    rows_made = await town.run()
-    assert sorted(row.profile_id for row in rows_made) == sorted(ids[1::2])
-    await town.check_once(rows_made)
 
 
 # -- whatever order ----------------------------------------------------------------------------
